@@ -1,6 +1,8 @@
 import { expect } from 'vitest';
 import { instantiateSeed } from '#local/seeds/instantiate.ts';
 import type { TenantFixtures } from '#shared/stage/description.ts';
+import type { AttemptReportPage } from '#shared/contract/reports/attempt-report.ts';
+import { listCandidateReports } from '#shared/contract/reports/routes.ts';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
 import type { ReportsProblem } from '#shared/contract/reports/problem.ts';
 import type { Route } from '#shared/contract/route.ts';
@@ -76,4 +78,29 @@ export function reportsAnswerOf(reply: GatewayReply): string {
   if (reply.status < 400) return `${reply.status}`;
   const { status, type, dependency } = reportsProblemOf(reply);
   return [status, type.split('/').at(-1), ...(dependency === null ? [] : [dependency])].join(' ');
+}
+
+/** Query parameters as they follow a path. */
+export function queryOf(parameters: Readonly<Record<string, string>>): string {
+  return `?${new URLSearchParams(parameters).toString()}`;
+}
+
+/** Every page of a candidate's list, first to last; none of them is empty while more follow. */
+export async function candidatePages(
+  caller: ReportsCaller,
+  call: GatewayCall,
+  parameters: Readonly<Record<string, string>> = {},
+): Promise<readonly AttemptReportPage[]> {
+  const pages: AttemptReportPage[] = [];
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const query = queryOf({ ...parameters, ...(cursor === undefined ? {} : { cursor }) });
+    const reply = await caller.call(listCandidateReports, { ...call, query });
+    expect([query, reportsAnswerOf(reply)]).toEqual([query, '200']);
+    const page = listCandidateReports.success.schema.parse(JSON.parse(reply.text));
+    expect(page.hasMore).toBe(page.nextCursor !== null);
+    if (page.hasMore) expect(page.data).not.toEqual([]);
+    pages.push(page);
+    cursor = page.nextCursor;
+  }
+  return pages;
 }

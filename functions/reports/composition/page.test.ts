@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import type { Arbitrary } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { attemptReport } from '#shared/contract/reports/attempt-report.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
@@ -7,7 +6,15 @@ import type { Result } from '#shared/kernel/result.ts';
 import { candidateAttempts } from '#shared/platform/owners/results.ts';
 import type { CandidateAttempts } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { anExampleOf, attemptFacts, frozen, moment, rowOf, tenantId } from '#test/support/report-facts.ts';
+import {
+  anExampleOf,
+  attemptFacts,
+  frozen,
+  indexLike,
+  moment,
+  passedGate,
+  rowOf,
+} from '#test/support/report-facts.ts';
 import { composeAttemptReport, projectAttemptReport } from './attempt-report.ts';
 import type { ComposedAttempt } from './attempt-report.ts';
 import { checkIndex, composePageRow } from './page.ts';
@@ -20,19 +27,9 @@ function changed(
   change: (facts: Row) => void,
   filters: PageFilters = {},
 ): Result<ComposedAttempt | undefined, Problem> {
-  const { row, context } = rowOf(anExampleOf(attemptFacts(fc.constant('mastery_gate'))));
-  context.criteria.value.criteria = { criteriaVersion: 'criteria-4', required: 0.8 };
-  row.record.gate = {
-    status: 'pass',
-    criteriaVersion: 'criteria-4',
-    achieved: 0.9,
-    required: 0.8,
-    gapCaseGuids: [],
-    coverageEvidenceId: 'coverage-771',
-  };
-  const facts = { row, context: { ...context, filters } };
+  const facts = rowOf(passedGate());
   change(facts);
-  return composePageRow(facts.row, facts.context);
+  return composePageRow(facts.row, { ...facts.context, filters });
 }
 
 // What a wrong or missing fact makes of the page: test/lemmas/contradictions.contract.test.ts.
@@ -99,58 +96,41 @@ describe('a row of a candidate’s page', () => {
   });
 });
 
-/** Rows of one candidate in the order of the index. */
-const pageOfRows: Arbitrary<{ index: CandidateAttempts; request: IndexRequest }> = fc
-  .uniqueArray(attemptFacts(), {
-    maxLength: 6,
-    selector: ({ evidence }) => evidence.value.attemptId,
-  })
-  .map((attempts) => {
-    const rows = attempts
-      .map((facts) => rowOf(facts).row)
-      .toSorted(
-        (a, b) =>
-          compareInstants(b.modifiedAt, a.modifiedAt) ||
-          Buffer.from(a.attemptId).compare(Buffer.from(b.attemptId)),
-      );
-    return {
-      index: {
-        tenantId,
-        candidateSourcedId: 'student-0417',
-        version: '418',
-        freshness: 'current',
-        rows,
-        hasMore: false,
-      },
-      request: { candidateSourcedId: 'student-0417', filters: {}, limit: 6 },
-    };
-  });
+const like = indexLike(anExampleOf(attemptFacts()));
 
 /** Three rows, the last two of one instant that is written in two ways. */
-function threeRows(): CandidateAttempts {
-  const { row } = rowOf(anExampleOf(attemptFacts()));
-  return {
-    tenantId,
-    candidateSourcedId: 'student-0417',
-    version: '418',
-    freshness: 'current',
-    rows: [
-      { ...row, attemptId: 'attempt-z', modifiedAt: '2026-03-02T10:15:30.000000001Z' },
-      { ...row, attemptId: 'attempt-a', modifiedAt: '2026-03-02T10:15:30Z' },
-      { ...row, attemptId: 'attempt-b', modifiedAt: '2026-03-02T10:15:30.000Z' },
-    ],
-    hasMore: true,
-  };
-}
+const threeRows = (): CandidateAttempts =>
+  like.page(
+    [
+      ['attempt-z', '2026-03-02T10:15:30.000000001Z'],
+      ['attempt-a', '2026-03-02T10:15:30Z'],
+      ['attempt-b', '2026-03-02T10:15:30.000Z'],
+    ].map(([attemptId = '', modifiedAt = '']) => ({ ...like.row(0), attemptId, modifiedAt })),
+    true,
+  );
 
-const request: IndexRequest = { candidateSourcedId: 'student-0417', filters: {}, limit: 3 };
+const { candidateSourcedId } = like;
+const request: IndexRequest = { candidateSourcedId, filters: {}, limit: 3 };
 
 describe('an answer of the index', () => {
   it('is taken when it holds the candidate’s rows in their order, none included [RP-301, RP-306]', () => {
+    const rows = fc.uniqueArray(attemptFacts(), {
+      maxLength: 6,
+      selector: ({ evidence }) => evidence.value.attemptId,
+    });
     fc.assert(
-      fc.property(pageOfRows, ({ index, request: asked }) => {
+      fc.property(rows, (attempts) => {
+        const index = like.page(
+          attempts
+            .map((facts) => rowOf(facts).row)
+            .toSorted(
+              (a, b) =>
+                compareInstants(b.modifiedAt, a.modifiedAt) ||
+                Buffer.from(a.attemptId).compare(Buffer.from(b.attemptId)),
+            ),
+        );
         expect(candidateAttempts.parse(index)).toEqual(index);
-        expect(checkIndex(frozen(index), asked)).toBeUndefined();
+        expect(checkIndex(frozen(index), { ...request, limit: 6 })).toBeUndefined();
       }),
       { numRuns: 50 },
     );
@@ -216,7 +196,7 @@ describe('an answer of the index', () => {
   });
 
   it('is none when it is about another candidate [RP-133]', () => {
-    const index = { ...threeRows(), candidateSourcedId: 'Student-0417' };
+    const index = { ...threeRows(), candidateSourcedId: `${candidateSourcedId}x` };
     expect(checkIndex(index, request)).toMatchObject({
       status: 503,
       code: 'dependency-unavailable',

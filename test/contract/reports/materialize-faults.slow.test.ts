@@ -57,33 +57,15 @@ async function endsWell(request: Materialization, operationId: string): Promise<
 
 const { writeSettledComponents, emitEvent } = operations;
 
-describe.each([writeSettledComponents, emitEvent])('$id', (operation) => {
-  it('loses one acknowledgement: the request itself repeats the write, which is one [RP-288]', async () => {
-    const request = materializer.request('unsettled');
-    await stack.fault({ operation: operation.id, method: 'POST', kind: 'lost_acknowledgement' });
-    const { operationId, replayed } = await request.succeed();
-    expect(replayed).toBe(false);
-    await endsWell(request, operationId);
-  });
-});
-
-describe('reading back', () => {
-  it('of a record that is not current is 503, though it was acknowledged [RP-087, RP-258]', async () => {
-    expect(outcomeOf(await materializer.request('stale').send())).toBe(
-      '503 dependency-incomplete results, operation',
-    );
-  });
-
-  it('names the operation on every later problem of it, but to nobody who may not see the attempt [RP-316, RP-330]', async () => {
-    const request = materializer.request('unsettled');
-    const { operationId } = await request.succeed();
-    await stack.fault({ operation: 'qti.read_attempt_evidence', kind: 'down', times: ALWAYS });
-    const reply = await request.send();
-    expect(outcomeOf(reply)).toBe('503 dependency-unavailable qti, operation');
-    expect(reportsProblemOf(reply).operationId).toBe(operationId);
-    await stack.control('DELETE', 'faults');
-    expect(outcomeOf(await request.send({ claims: {} }))).toBe('404 not-found');
-  });
+it('names the operation on every later problem of it, but not to a caller who may not see the attempt [RP-316, RP-330]', async () => {
+  const request = materializer.request('unsettled');
+  const { operationId } = await request.succeed();
+  await stack.fault({ operation: 'qti.read_attempt_evidence', kind: 'down', times: ALWAYS });
+  const reply = await request.send();
+  expect(outcomeOf(reply)).toBe('503 dependency-unavailable qti, operation');
+  expect(reportsProblemOf(reply).operationId).toBe(operationId);
+  await stack.control('DELETE', 'faults');
+  expect(outcomeOf(await request.send({ claims: {} }))).toBe('404 not-found');
 });
 
 describe('a function that dies', () => {

@@ -10,16 +10,14 @@ import type { EndpointClients } from '#shared/stores/endpoint-clients.ts';
 import { createDataKeyOpener } from '#shared/stores/kms.ts';
 import { createReceiptBucket } from '#shared/stores/receipt-bucket.ts';
 import { createKeySettings } from '#shared/stores/settings-table.ts';
-import { improvementRun } from '#shared/contract/reports/improvement-run.ts';
 import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
-import { analyzeAdministration, readImprovementRun } from '#shared/contract/reports/routes.ts';
 import type { Bundle, ReceiptStore } from '#shared/improvement/receipts.ts';
 import { createKeyRing } from '#shared/keys/create-key-ring.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { indistinguishable } from '#test/support/gateway-call.ts';
 import type { GatewayReply } from '#test/support/gateway-call.ts';
 import { callRaw } from '#test/support/raw-call.ts';
-import { openReportsCaller, reportsAnswerOf } from '#test/support/reports-call.ts';
+import { reportsAnswerOf } from '#test/support/reports-call.ts';
 import { useTestStack } from '#test/support/stack.ts';
 
 // Links to receipts over the whole function: who holds one gets the bytes, everybody else learns nothing.
@@ -112,21 +110,6 @@ describe('a receipt link', { timeout: 120_000 }, () => {
       expect(response.headers.get('content-encoding')).toBe(coding);
       expect(sha256Of(await response.arrayBuffer())).toBe(large.sha256);
     }
-  });
-
-  it('that a complete run gives leads to the bundle that it names [RP-153, RP-211, RP-212, RP-213]', async () => {
-    const { call, fixtures } = openReportsCaller(stack);
-    const [administrationId = ''] = fixtures(TENANT).administrations;
-    const begun = improvementRun.parse(
-      JSON.parse((await call(analyzeAdministration, { path: { administrationId } })).text),
-    );
-    await stack.improvement.settled();
-    const read = await call(readImprovementRun, { path: { improvementRunId: begun.improvementRunId } });
-    const { receipt } = improvementRun.parse(JSON.parse(read.text));
-    if (receipt === null) throw new Error('a complete run has a receipt');
-    const response = await fetch(receipt.downloadUrl);
-    expect(response.headers.get('content-type')).toBe(receipt.mediaType);
-    expect(sha256Of(await response.arrayBuffer())).toBe(receipt.sha256);
   });
 
   it('is one 404 for whatever is wrong with it, the same in every byte and header [RP-212, RP-213]', async () => {

@@ -3,7 +3,7 @@ import type { EntityName } from '#local/platform/entities.ts';
 import { provable } from '#shared/contract/gates.ts';
 import type { AttemptReportPage } from '#shared/contract/reports/attempt-report.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes.ts';
-import { openReportsCaller, reportsAnswerOf } from '#test/support/reports-call.ts';
+import { candidatePages, openReportsCaller, queryOf, reportsAnswerOf } from '#test/support/reports-call.ts';
 import type { ReportsCaller } from '#test/support/reports-call.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
@@ -12,45 +12,13 @@ import type { TestStack } from '#test/support/stack.ts';
 
 const tenantId = 'tenant-aurora';
 type Query = Readonly<Record<string, string>>;
-type Withheld = Readonly<Record<string, number>>;
 
-const queryOf = (query: Query): string => `?${new URLSearchParams(query).toString()}`;
-
-function ask(caller: ReportsCaller, candidateSourcedId: string, query: Query = {}) {
-  return caller.call(listCandidateReports, {
-    tenantId,
-    path: { candidateSourcedId },
-    query: queryOf(query),
-  });
-}
-
-async function pageOf(
-  caller: ReportsCaller,
-  candidateSourcedId: string,
-  query: Query = {},
-): Promise<AttemptReportPage> {
-  const reply = await ask(caller, candidateSourcedId, query);
-  expect([query, reportsAnswerOf(reply)]).toEqual([query, '200']);
-  return listCandidateReports.success.schema.parse(JSON.parse(reply.text));
-}
-
-/** Every page of a list; none of them is empty while more follow. */
-async function pagesOf(caller: ReportsCaller, candidateSourcedId: string, query: Query) {
-  const pages: AttemptReportPage[] = [];
-  for (let cursor: string | null | undefined = undefined; cursor !== null;) {
-    const page: AttemptReportPage = await pageOf(caller, candidateSourcedId, {
-      ...query,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    if (page.hasMore) expect(page.data).not.toEqual([]);
-    pages.push(page);
-    cursor = page.nextCursor;
-  }
-  return pages;
+function pagesOf(caller: ReportsCaller, candidateSourcedId: string, query: Query) {
+  return candidatePages(caller, { tenantId, path: { candidateSourcedId } }, query);
 }
 
 /** What pages say that they have passed over, summed up. */
-function withheldOf(pages: readonly AttemptReportPage[]): Withheld {
+function withheldOf(pages: readonly AttemptReportPage[]): Readonly<Record<string, number>> {
   const sums: Record<string, number> = {};
   for (const { reason, count } of pages.flatMap(({ withheld = [] }) => withheld))
     sums[reason] = (sums[reason] ?? 0) + count;
@@ -85,50 +53,45 @@ describe('an attempt that cannot be a report yet', () => {
     return { withHistory, attempts };
   }
 
-  it('is counted on exactly one page, whatever limit, kind and status are asked for [RP-017, RP-062, RP-087]', async () => {
+  it('is counted on exactly one page, whatever limit, form, kind and status are asked for [RP-017, RP-062, RP-087]', async () => {
     const { withHistory, attempts } = history();
     const before = idsOf(await pagesOf(caller, withHistory, { limit: '100' }));
-    const gates = attempts.filter(({ record }) => record.testKind === 'mastery_gate');
-    const formative = attempts.filter(({ record }) => record.testKind === 'formative');
-    for (const { record } of gates.slice(10, 14))
+    const of = (kind: string) => attempts.filter(({ record }) => record.testKind === kind);
+    const unsettled = of('mastery_gate').slice(10, 14);
+    const stale = [...of('mastery_gate').slice(20, 23), ...of('formative').slice(0, 2)];
+    for (const { record } of unsettled)
       await change('results.settled_record', record.resultRecordId, '/settled', false);
-    for (const { record } of [...gates.slice(20, 23), ...formative.slice(0, 2)])
+    for (const { record } of stale)
       await change('results.settled_record', record.resultRecordId, '/freshness', 'stale');
-    const gone = new Set(
-      [...gates.slice(10, 14), ...gates.slice(20, 23), ...formative.slice(0, 2)].map(
-        ({ attempt }) => attempt.attemptId,
-      ),
-    );
-    const expected = { unsettled: 4, stale: 5 };
+    const gone = new Set([...unsettled, ...stale].map(({ attempt }) => attempt.attemptId));
+    // Of a form they count within the filters that Results applies.
+    const { qtiTestId } = stale[0]!.attempt;
+    const ofForm = (given: typeof stale) => given.filter(({ attempt }) => attempt.qtiTestId === qtiTestId);
+    const within = { unsettled: ofForm(unsettled).length, stale: ofForm(stale).length };
+    const all = { unsettled: 4, stale: 5 };
     // … and takes no other one along.
     expect(idsOf(await pagesOf(caller, withHistory, { limit: '100' }))).toEqual(
       before.filter((id) => !gone.has(id)),
     );
-    const filters: Query[] = [
-      { limit: '7' },
-      { limit: '100' },
-      { limit: '25', testKind: 'formative' },
-      { limit: '3', status: 'indeterminate' },
-      { limit: '100', testKind: 'formative', status: 'indeterminate' },
+    const cases: readonly [Query, typeof all][] = [
+      [{ limit: '7' }, all],
+      [{ limit: '25', testKind: 'formative' }, all],
+      [{ limit: '3', status: 'indeterminate' }, all],
+      [{ limit: '100', testKind: 'formative', status: 'indeterminate' }, all],
+      [{ limit: '5', qtiTestId }, within],
     ];
-    for (const query of filters) {
+    for (const [query, expected] of cases) {
       const pages = await pagesOf(caller, withHistory, query);
-      expect([query, withheldOf(pages)]).toEqual([query, expected]);
+      expect([query, { unsettled: 0, stale: 0, ...withheldOf(pages) }]).toEqual([query, expected]);
       expect(idsOf(pages).filter((id) => gone.has(id))).toEqual([]);
     }
-    // Within the filters that Results applies.
-    const [{ attempt: { qtiTestId } } = gates[0]!] = gates.slice(20, 21);
-    const within = [...gates.slice(10, 14), ...gates.slice(20, 23), ...formative.slice(0, 2)].filter(
-      ({ attempt }) => attempt.qtiTestId === qtiTestId,
-    );
-    const counted = withheldOf(await pagesOf(caller, withHistory, { limit: '5', qtiTestId }));
-    expect(Object.values(counted).reduce((sum, count) => sum + count, 0)).toBe(within.length);
   }, 60_000);
 
   it('is no excuse for an owner that contradicts another one [RP-017, RP-028]', async () => {
     const { withHistory, attempts } = history();
-    const answer = async (query: Query = { limit: '100' }): Promise<string> =>
-      reportsAnswerOf(await ask(caller, withHistory, query));
+    const call = { tenantId, path: { candidateSourcedId: withHistory } };
+    const answer = async (query: Query): Promise<string> =>
+      reportsAnswerOf(await caller.call(listCandidateReports, { ...call, query: queryOf(query) }));
     const newest = attempts.at(-1)!;
     await change('results.settled_record', newest.record.resultRecordId, '/testKind', 'quiz');
     for (const query of [{ limit: '1' }, { limit: '100', testKind: 'formative' }])
