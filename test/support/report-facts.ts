@@ -276,7 +276,7 @@ export function attemptFacts(kind: Arbitrary<Kind> = fc.constantFrom(...kinds)):
           .map(([built, since]) => [built, built + since].map((at) => new Date(at).toISOString())),
         qualifyingCoverage: fc.boolean(),
         normsSet: fc.option(text),
-        isEnriched: fc.constantFrom('not', 'read', 'failed'),
+        isEnriched: fc.constantFrom('not' as const, 'read' as const, 'failed' as const),
         hasOtherSections: fc.boolean(),
       })
       .map((part) => {
@@ -335,7 +335,7 @@ export function attemptFacts(kind: Arbitrary<Kind> = fc.constantFrom(...kinds)):
             value: { changedAt, ...framework },
             receipt: receipt('case', part.caseFrameworkGuid, '"package"'),
           },
-          enrichments: enrichmentsOf(part.isEnriched),
+          enrichments: enrichmentsOf[part.isEnriched],
           proved: wholeRelease.proved,
         } satisfies ReportFacts;
       });
@@ -361,23 +361,18 @@ export function withRows(facts: ReportFacts, evidence: readonly number[]): Repor
   };
 }
 
+const caliper = receipt('caliper', 'urn:uuid:7a2c', null);
 /** Caliper not consulted, consulted, or consulted in vain. */
-function enrichmentsOf(outcome: 'not' | 'read' | 'failed'): AttemptFacts['enrichments'] {
-  const read = receipt('caliper', 'urn:uuid:7a2c', null);
-  switch (outcome) {
-    case 'not':
-      return [];
-    case 'read':
-      return [{ receipt: read }];
-    case 'failed':
-      return [
-        {
-          receipt: { ...read, status: 'unavailable' },
-          problem: problem('reports', 'dependency-unavailable', 503, { dependency: 'caliper' }),
-        },
-      ];
-  }
-}
+const enrichmentsOf = {
+  not: [],
+  read: [{ receipt: caliper }],
+  failed: [
+    {
+      receipt: { ...caliper, status: 'unavailable' },
+      problem: problem('reports', 'dependency-unavailable', 503, { dependency: 'caliper' }),
+    },
+  ],
+} satisfies Readonly<Record<string, AttemptFacts['enrichments']>>;
 
 /** A crosswalk that rules nothing out, for every condition of the rule one time in two. */
 const crosswalk = fc.record({
@@ -406,10 +401,12 @@ export const readinessFacts: Arbitrary<ReadinessFacts & Released> = fc
       maxLength: 5,
       selector: ([sourceTest, sourceVersion]) => JSON.stringify([sourceTest, sourceVersion]),
     }),
-    stale: fc.constantFrom('none', 'none', 'none', 'qti', 'results', 'content', 'case', 'blueprint'),
+    stale: fc.constantFrom(
+      ...(['none', 'none', 'none', 'qti', 'results', 'content', 'oneroster', 'case', 'blueprint'] as const),
+    ),
   })
   .map(({ attempt, crosswalkSetId, version, entries, stale }) => {
-    const { evidence, record, criteria, framework } = attempt;
+    const { evidence, record, criteria, candidate, framework } = attempt;
     const facts: ReadinessFacts & Released = {
       ...attempt,
       crosswalks: observed('blueprint', crosswalkSetId, {
@@ -426,8 +423,8 @@ export const readinessFacts: Arbitrary<ReadinessFacts & Released> = fc
         })),
       }),
     };
-    for (const { receipt: source } of [evidence, record, criteria, framework, facts.crosswalks])
-      if (source.service === stale) source.status = 'stale';
+    const receipts = [evidence, record, criteria, framework, facts.crosswalks].map((fact) => fact.receipt);
+    for (const source of [candidate, ...receipts]) if (source.service === stale) source.status = 'stale';
     return facts;
   });
 

@@ -1,15 +1,18 @@
 import type { ReportDependencies } from '#functions/reports/endpoints/answer-report.ts';
 import type { AttemptFacts } from '#functions/reports/facts/facts.ts';
 import { createFrameworks } from '#functions/reports/sources/case-package.ts';
+import type { Route } from '#shared/contract/route.ts';
+import type { Control, OperationRequest } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
 import { operations } from '#shared/platform/all-operations.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { Platform, UpstreamAnswer, UpstreamCall } from '#shared/platform/platform.ts';
-import type { ProfileFault } from '#shared/platform/service-profiles.ts';
+import type { ProfileFault, ServiceProfile } from '#shared/platform/service-profiles.ts';
 import { secret } from '#shared/platform/transport/secret.ts';
 import type { Problem } from '#shared/problems/problem.ts';
+import { wholeRelease } from './release.ts';
 
 /** An upstream operation by the name of its row. */
 export type OperationName = keyof typeof operations;
@@ -138,14 +141,22 @@ export function scriptOf({
 /** What a container of the reports service binds, over any platform. */
 export function dependenciesOver(
   connect: ReportDependencies['connect'],
-  { fault, now = Date.now }: { readonly fault?: ProfileFault; readonly now?: () => number } = {},
+  {
+    fault,
+    profile,
+    now = Date.now,
+  }: {
+    readonly fault?: ProfileFault;
+    readonly profile?: Partial<ServiceProfile>;
+    readonly now?: () => number;
+  } = {},
 ): ReportDependencies {
   return {
     profiles: {
       resolve: (tenantId) =>
         Promise.resolve(
           fault === undefined
-            ? ok({ tenantId, baseUrl: 'https://platform.example', credential: secret('jwt') })
+            ? ok({ tenantId, baseUrl: 'https://platform.example', credential: secret('jwt'), ...profile })
             : err(fault),
         ),
       forget: () => false,
@@ -161,4 +172,27 @@ export function sentenceOf(result: Result<unknown, Problem>): string {
   if (result.ok) return 'facts';
   const { status, code, dependency } = result.error;
   return [status, code, ...(dependency === undefined ? [] : [dependency])].join(' ');
+}
+
+/** A request as the pipeline hands it to an operation without a body, at the given time. */
+export function requestOf<R extends Route>(
+  receivedAt: number,
+  parts: Pick<OperationRequest, 'principal'> & { readonly path: object; readonly query?: object },
+): OperationRequest<R> {
+  return {
+    requestId: '0f8e6d1c-6f0b-4a57-9d3e-2b7f4c1a9e55',
+    traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+    problemsUrl: 'https://problems.example',
+    query: {},
+    body: undefined,
+    ifMatch: undefined,
+    proved: wholeRelease.proved,
+    receivedAt,
+    deadline: receivedAt + 20_000,
+    log: () => undefined,
+    idempotent: (work: (control: Control) => unknown) =>
+      work({ operationId: 'op_1', createdAt: receivedAt, replayed: false, completed: false }),
+    ...parts,
+    // SAFETY: path and query are what the test says that the route's schemas make of them.
+  } as unknown as OperationRequest<R>;
 }

@@ -18,7 +18,7 @@ const rules = [
 ] as const;
 
 describe.each(rules)('%s', (_, mayRead, claim) => {
-  it('is read by whoever has exactly its id in the claim for it, and by nobody else [RP-005, RP-313, RP-314]', () => {
+  it('is read by a caller with exactly its id in the claim for it, and by no other [RP-005, RP-313, RP-314]', () => {
     fc.assert(
       fc.property(anyPrincipal, confusableId, (principal, id) => {
         expect(mayRead(principal, id)).toBe(principal[claim].some((listed) => listed === id));
@@ -26,24 +26,9 @@ describe.each(rules)('%s', (_, mayRead, claim) => {
       }),
     );
   });
-
-  it('is not opened by an id that only looks like its own [RP-005, RP-313]', () => {
-    const principal = principalWith({ [claim]: ['Id-ä', 'id-1 '] });
-    for (const id of ['id-ä', 'ID-Ä', 'Id-a\u0308', 'Id-', 'id-1', '', 'Id-ä,id-1 '])
-      expect([id, mayRead(principal, id)]).toEqual([id, false]);
-  });
-
-  it('is hidden from whoever has no such claim, whatever else the token says [RP-314]', () => {
-    fc.assert(
-      fc.property(anyPrincipal, confusableId, (principal, id) => {
-        const everythingElse = Object.fromEntries(lists.map((name) => [name, name === claim ? [] : [id]]));
-        expect(mayRead({ ...principal, ...everythingElse }, id)).toBe(false);
-      }),
-    );
-  });
 });
 
-it('an administration is read by whoever has its own id, its class or its school in the claim for it, and by nobody else [RP-314]', () => {
+it('an administration is read by a caller with its own id, its class or its school in the claim for it, and by no other [RP-314]', () => {
   const known = fc.option(confusableId);
   fc.assert(
     fc.property(anyPrincipal, confusableId, known, known, (principal, administrationId, ...scope) => {
@@ -64,30 +49,16 @@ describe('the authorization that a cursor is bound to', () => {
     a.every((value) => b.includes(value)) && b.every((value) => a.includes(value));
 
   it('is the same for the same authorization, in whatever order and however often claims say it [RP-303]', () => {
-    const shuffled = (principal: Principal): fc.Arbitrary<Principal> => {
-      const repeated = (values: readonly string[]): fc.Arbitrary<string[]> => {
-        const all = [...values, ...values.slice(0, 1)];
-        return fc.shuffledSubarray(all, { minLength: all.length, maxLength: all.length });
-      };
-      return fc
-        .tuple(...(['scopes', ...lists] as const).map((name) => repeated(principal[name])))
-        .map(
-          ([
-            scopes = [],
-            studentIds = [],
-            classSourcedIds = [],
-            schoolSourcedIds = [],
-            administrationIds = [],
-          ]) => ({
-            ...principal,
-            scopes,
-            studentIds,
-            classSourcedIds,
-            schoolSourcedIds,
-            administrationIds,
-          }),
-        );
+    const repeated = (values: readonly string[]): fc.Arbitrary<string[]> => {
+      const all = [...values, ...values.slice(0, 1)];
+      return fc.shuffledSubarray(all, { minLength: all.length, maxLength: all.length });
     };
+    const shuffled = (principal: Principal): fc.Arbitrary<Principal> =>
+      fc
+        .record(
+          Object.fromEntries(['scopes' as const, ...lists].map((name) => [name, repeated(principal[name])])),
+        )
+        .map((claims) => ({ ...principal, ...claims }));
     fc.assert(
       fc.property(
         anyPrincipal.chain((principal) => fc.tuple(fc.constant(principal), shuffled(principal))),

@@ -162,24 +162,4 @@ describe('the report of any attempt on which its owners agree', () => {
       expect(composeAttemptReport(facts)).toMatchObject({ error: { status: 503, dependency: 'qti' } });
     }
   });
-
-  it('never passes a gate without criteria or coverage evidence [RP-011, RP-103]', () => {
-    fc.assert(
-      fc.property(attemptFacts(fc.constant('mastery_gate')), (facts) => {
-        const { gate: settled } = facts.record.value;
-        const { criteria } = facts.criteria.value;
-        const isMissing =
-          settled === null ||
-          settled.coverageEvidenceId === null ||
-          settled.criteriaVersion === null ||
-          settled.required === null ||
-          criteria === null;
-        const { gate, status } = whole(facts);
-        if (isMissing) expect(gate?.status).toBe('indeterminate');
-        else expect(gate?.status).toBe(settled.status === 'appealed' ? 'unknown' : settled.status);
-        // The reading of RP-104.
-        expect(status).toBe(gate?.status === 'indeterminate' ? 'indeterminate' : 'scored');
-      }),
-    );
-  });
 });

@@ -3,12 +3,11 @@ import { expect, it } from 'vitest';
 import { notFound } from '#functions/reports/sources/problems.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
-import type { Operation, OperationRequest } from '#shared/http/operation.ts';
+import type { Operation } from '#shared/http/operation.ts';
 import { err } from '#shared/kernel/result.ts';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';
 import { principalWith } from '#test/support/principal.ts';
-import { wholeRelease } from '#test/support/release.ts';
-import { dependenciesOver, scriptedOwners } from '#test/support/scripted-owners.ts';
+import { dependenciesOver, requestOf, scriptedOwners } from '#test/support/scripted-owners.ts';
 import type { ReportDependencies } from './answer-report.ts';
 import { listCandidateReportsOperation } from './list-candidate-reports/operation.ts';
 import { openListCursor } from './list-cursor.ts';
@@ -25,26 +24,14 @@ const allowed = principalWith({
   schoolSourcedIds: ['school-1'],
 });
 
-/** A request of an operation as the pipeline hands it over, of a route without a body. */
+/** Sends a request to an operation. */
 function asking<R extends Route>(
   bind: (dependencies: ReportDependencies) => Operation<R>,
-  path: Readonly<Record<string, string>>,
-  defaults: Readonly<Record<string, unknown>> = {},
+  path: object,
+  defaults: object = {},
 ) {
   return (dependencies: ReportDependencies, principal = allowed, query: object = {}) =>
-    bind(dependencies)({
-      requestId: '0f8e6d1c-6f0b-4a57-9d3e-2b7f4c1a9e55',
-      traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
-      problemsUrl: 'https://problems.example',
-      principal,
-      path,
-      query: { ...defaults, ...query },
-      proved: wholeRelease.proved,
-      receivedAt: NOW,
-      deadline: NOW + 10_000,
-      log: () => undefined,
-      // SAFETY: these are the members that a read takes.
-    } as unknown as OperationRequest<R>);
+    bind(dependencies)(requestOf<R>(NOW, { principal, path, query: { ...defaults, ...query } }));
 }
 
 const list = asking(

@@ -93,7 +93,7 @@ describe('a framework', () => {
 });
 
 describe('a framework that the container has kept', () => {
-  it('is used once CASE has confirmed it for this very request [RP-089]', async () => {
+  it('is used once CASE has confirmed it for this very request [RP-085, RP-089]', async () => {
     const frameworks = createFrameworks();
     const answer = { value: packageOf(['a']), etag: 'W/"1"' };
     expect((await request(frameworks, answer)).askedAbout).toEqual([undefined]);

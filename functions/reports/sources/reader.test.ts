@@ -16,6 +16,8 @@ function readerOf(script: Script): SourceReader {
   return createSourceReader(scriptedOwners(script), () => (time += 1));
 }
 
+// What is revalidated: case-package.test.ts.
+
 describe('a receipt', () => {
   it.each([
     ['the owner’s version before its ETag', { etag: '"e"' }, { version: 'v7' }, 'v7'],
@@ -54,25 +56,5 @@ describe('a receipt', () => {
       version: null,
       status: 'unavailable',
     });
-  });
-});
-
-describe('what an earlier request knows', () => {
-  const revalidate = (script: Script, etag: string) =>
-    readerOf(script).revalidate(readUser, call, about(), etag);
-
-  it('is observed again if its owner still holds that version [RP-085]', async () => {
-    expect(await revalidate({ readUser: { value: user, etag: '"u"' } }, '"u"')).toMatchObject({
-      ok: true,
-      value: { value: 'unchanged', receipt: { version: '"u"', observedAt: '1970-01-01T00:00:01.001Z' } },
-    });
-  });
-
-  it('gives way to what the owner holds now, and does not count when the owner does not answer', async () => {
-    expect(await revalidate({ readUser: { value: user, etag: '"new"' } }, '"old"')).toMatchObject({
-      ok: true,
-      value: { value: user, etag: '"new"', receipt: { version: '"new"' } },
-    });
-    expect(await revalidate({ readUser: { kind: 'unavailable' } }, '"u"')).toMatchObject({ ok: false });
   });
 });

@@ -135,36 +135,29 @@ function isMoved(
 
 function readNamed<More>(
   reader: SourceReader,
-  place: Place,
+  { resultRecordId, attemptId, candidateSourcedId, contentTestSpecId }: Place,
   contentTestSpecVersion: string,
   beside: BesideCriteria<More>,
 ): Promise<Result<Named<More>, Problem>> {
-  const spec = { contentTestSpecId: place.contentTestSpecId, contentTestSpecVersion };
+  const spec = { contentTestSpecId, contentTestSpecVersion };
   return together<Named<More>>({
-    record: readRecord(reader, place),
+    record: readSource(
+      reader,
+      operations.readSettledRecord,
+      { path: { resultRecordId } },
+      {
+        origin: 'derived',
+        isAsked: (record) =>
+          record.resultRecordId === resultRecordId &&
+          record.attemptId === attemptId &&
+          record.candidateSourcedId === candidateSourcedId &&
+          record.contentTestSpecId === contentTestSpecId,
+        about: (record) => versioned(resultRecordId, record),
+      },
+    ),
     criteria: readReportCriteria(reader, spec, 'derived'),
     more: beside.read(spec),
   });
-}
-
-function readRecord(
-  reader: SourceReader,
-  { resultRecordId, attemptId, candidateSourcedId, contentTestSpecId }: Place,
-): Promise<Result<Observed<SettledRecord>, Problem>> {
-  return readSource(
-    reader,
-    operations.readSettledRecord,
-    { path: { resultRecordId } },
-    {
-      origin: 'derived',
-      isAsked: (record) =>
-        record.resultRecordId === resultRecordId &&
-        record.attemptId === attemptId &&
-        record.candidateSourcedId === candidateSourcedId &&
-        record.contentTestSpecId === contentTestSpecId,
-      about: (record) => versioned(resultRecordId, record),
-    },
-  );
 }
 
 /** The owner whose version is not the one that the lookup names. */

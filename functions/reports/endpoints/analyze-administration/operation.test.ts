@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { analyzeAdministration } from '#shared/contract/reports/routes.ts';
-import type { OperationRequest } from '#shared/http/operation.ts';
 import { maxSources } from '#shared/improvement/records.ts';
 import type { ImprovementStore, RunKey } from '#shared/improvement/records.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { AdministrationAnalysis } from '#shared/platform/owners/analytics.ts';
-import { secret } from '#shared/platform/transport/secret.ts';
 import { artifactOf, improveRun, names, rowOf } from '#test/support/improvement-facts.ts';
 import { openImprovementTable } from '#test/support/improvement-table.ts';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';
-import { wholeRelease } from '#test/support/release.ts';
-import { scriptedOwners } from '#test/support/scripted-owners.ts';
+import { principalWith } from '#test/support/principal.ts';
+import { dependenciesOver, requestOf, scriptedOwners, sentenceOf } from '#test/support/scripted-owners.ts';
 import type { Script, Scripted } from '#test/support/scripted-owners.ts';
 import { analyzeAdministrationOperation } from './operation.ts';
 
@@ -80,31 +78,6 @@ const script: Script = {
   readAnalysisArtifact: found,
 };
 
-const request = {
-  requestId: 'request-1',
-  traceId: 'trace-1',
-  problemsUrl: 'https://docs.example/problems',
-  principal: {
-    tenantId: 'tenant-1',
-    sub: 'client-1',
-    role: 'teacher',
-    scopes: ['reports:write'],
-    studentIds: [],
-    classSourcedIds: [],
-    schoolSourcedIds: [],
-    administrationIds: [administrationId],
-  },
-  path: { administrationId },
-  query: {},
-  body: undefined,
-  ifMatch: undefined,
-  proved: wholeRelease.proved,
-  receivedAt: NOW,
-  deadline: NOW + 20_000,
-  log: () => undefined,
-  idempotent: (work) => work({ operationId: 'op_1', createdAt: NOW, replayed: false, completed: false }),
-} as OperationRequest<typeof analyzeAdministration>;
-
 /** @param meanwhile what happens between the reading of the owners and the record of the run */
 async function analyze(
   changes: Script = {},
@@ -116,14 +89,8 @@ async function analyze(
   const { store: runs } = await openImprovementTable();
   const owners = scriptedOwners({ ...script, ...changes });
   const sent: RunKey[] = [];
-  const profile = {
-    baseUrl: 'https://platform.example',
-    credential: secret('x'),
-    analysisPolicyId: policy.id,
-  };
   const result = await analyzeAdministrationOperation({
-    profiles: { resolve: (tenantId) => Promise.resolve(ok({ tenantId, ...profile })), forget: () => false },
-    connect: () => owners,
+    ...dependenciesOver(() => owners, { profile: { analysisPolicyId: policy.id }, now: () => NOW }),
     runs: {
       ...runs,
       async createRun(run) {
@@ -131,7 +98,6 @@ async function analyze(
         return runs.createRun(run);
       },
     },
-    now: () => NOW,
     keys: createMemoryKeyRing(),
     receiptsUrl: 'https://receipts.example',
     policies: {
@@ -139,13 +105,15 @@ async function analyze(
       readPinned: () => Promise.reject(new Error('an analysis begins by the released policy')),
     },
     queue: { send: (run) => Promise.resolve(void sent.push(run)) },
-  })(request);
-  const answer = result.ok
-    ? '200'
-    : [result.error.status, result.error.code, result.error.dependency ?? '-'].join(' ');
+  })(
+    requestOf<typeof analyzeAdministration>(NOW, {
+      principal: principalWith({ tenantId: 'tenant-1', administrationIds: [administrationId] }),
+      path: { administrationId },
+    }),
+  );
   const body = result.ok ? analyzeAdministration.success.schema.parse(result.value.body) : undefined;
   const run = body && (await runs.readRun({ tenantId: 'tenant-1', improvementRunId: body.improvementRunId }));
-  return { answer, body, pins: run?.pins, sent, asked: owners.asked };
+  return { answer: sentenceOf(result), body, pins: run?.pins, sent, asked: owners.asked };
 }
 
 describe('an analysis', () => {
@@ -258,7 +226,7 @@ describe('an analysis', () => {
       readAlignmentSources: [setOf(), { kind: 'not-found' }],
       readAdministrationAnalysis: [newerAnalysis, analysisOf()],
     });
-    expect(answer).toBe('200');
+    expect(answer).toBe('facts');
   });
 
   const several = (count: number) => Array.from({ length: count }, (_, at) => source(`s${at}`));

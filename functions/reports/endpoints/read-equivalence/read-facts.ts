@@ -4,8 +4,6 @@ import { contradiction, equivalenceDisagreement } from '#functions/reports/facts
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
-import type { FormEquivalence } from '#shared/platform/owners/analytics.ts';
-import type { FormEvidence } from '#shared/platform/owners/content.ts';
 import type { Form } from '#shared/platform/owners/qti.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { together } from '#functions/reports/sources/problems.ts';
@@ -68,48 +66,35 @@ function readForm(reader: SourceReader, qtiTestId: string): Promise<Result<Obser
   );
 }
 
+/** What the owners say of a form, side by side. */
 function readBeside(
   reader: SourceReader,
   qtiTestId: string,
   spec: SpecVersion,
   specOrigin: IdOrigin,
 ): Promise<Result<Omit<EquivalenceFacts, 'form'>, Problem>> {
+  const { contentTestSpecId: testSpecId, contentTestSpecVersion: version } = spec;
   return together({
-    equivalence: readEquivalence(reader, qtiTestId),
+    equivalence: readSource(
+      reader,
+      operations.readFormEquivalence,
+      { path: { qtiTestId } },
+      {
+        origin: 'confirmed',
+        isAsked: (equivalence) => equivalence.qtiTestId === qtiTestId,
+        about: (equivalence) => versioned(equivalence.equivalenceId, equivalence),
+      },
+    ),
     criteria: readReportCriteria(reader, spec, specOrigin),
-    formEvidence: readFormEvidence(reader, qtiTestId, spec),
+    formEvidence: readSource(
+      reader,
+      operations.readFormEvidence,
+      { path: { testSpecId, qtiTestId }, query: { version } },
+      {
+        origin: 'derived',
+        isAsked: (evidence) => evidence.testSpecId === testSpecId && evidence.qtiTestId === qtiTestId,
+        about: (evidence) => versioned(evidence.formEvidenceId, evidence),
+      },
+    ),
   });
-}
-
-function readEquivalence(
-  reader: SourceReader,
-  qtiTestId: string,
-): Promise<Result<Observed<FormEquivalence>, Problem>> {
-  return readSource(
-    reader,
-    operations.readFormEquivalence,
-    { path: { qtiTestId } },
-    {
-      origin: 'confirmed',
-      isAsked: (equivalence) => equivalence.qtiTestId === qtiTestId,
-      about: (equivalence) => versioned(equivalence.equivalenceId, equivalence),
-    },
-  );
-}
-
-function readFormEvidence(
-  reader: SourceReader,
-  qtiTestId: string,
-  { contentTestSpecId, contentTestSpecVersion }: SpecVersion,
-): Promise<Result<Observed<FormEvidence>, Problem>> {
-  return readSource(
-    reader,
-    operations.readFormEvidence,
-    { path: { testSpecId: contentTestSpecId, qtiTestId }, query: { version: contentTestSpecVersion } },
-    {
-      origin: 'derived',
-      isAsked: (evidence) => evidence.testSpecId === contentTestSpecId && evidence.qtiTestId === qtiTestId,
-      about: (evidence) => versioned(evidence.formEvidenceId, evidence),
-    },
-  );
 }
