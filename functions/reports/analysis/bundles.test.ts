@@ -4,7 +4,6 @@ import { receiptBundle } from '#shared/contract/reports/receipt-bundle.ts';
 import type { ReceiptBundle, RunReceipt, SourceReceipt } from '#shared/contract/reports/receipt-bundle.ts';
 import type { Bundle } from '#shared/improvement/receipts.ts';
 import type { OrderRecord } from '#shared/improvement/records.ts';
-import { canonicalJson, hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { improveRun, learner, observedValues, runArtifacts } from '#test/support/improvement-facts.ts';
 import type { RunChange } from '#test/support/improvement-facts.ts';
@@ -19,6 +18,8 @@ function read(bundle: Bundle): ReceiptBundle {
 }
 const readSource = (bundle: Bundle) => read(bundle) as SourceReceipt;
 const readRun = (bundle: Bundle) => read(bundle) as RunReceipt;
+
+// What whole runs seal, canonical and named by its digest: test/contract/reports/improvement-receipts.test.ts.
 
 const improved = improveRun();
 
@@ -35,18 +36,6 @@ function turned<T>(value: T): T {
 }
 
 describe('a receipt bundle', () => {
-  const bundles = { source: improved.source, run: improved.run };
-
-  it.each(Object.entries(bundles))(
-    'of a %s is canonical, digested and named by its bytes [RP-168, RP-211, RP-215]',
-    (_, bundle) => {
-      const { digest, ...content } = read(bundle);
-      expect(textOf(bundle)).toBe(canonicalJson({ ...content, digest }));
-      expect(digest).toBe(hashCanonical(content));
-      expect(bundle).toMatchObject({ sha256: sha256Hex(bundle.bytes), mediaType: 'application/json' });
-    },
-  );
-
   it('is the same bytes whoever makes it and when', () => {
     const again = improveRun();
     expect([again.source, again.run]).toEqual([improved.source, improved.run]);
@@ -87,37 +76,6 @@ describe('a receipt bundle', () => {
 });
 
 describe('the bundle of a source', () => {
-  const receipt = readSource(improved.source);
-
-  it('holds its alignment in full [RP-168, RP-215]', () => {
-    const { alignment, source, run, policy, crosswalk } = improved.sourceFacts;
-    expect(receipt).toMatchObject({
-      object: 'source_receipt',
-      tenantId: run.tenantId,
-      improvementRunId: run.improvementRunId,
-      administrationId: run.administrationId,
-      contentTestSpecId: run.pins.contentTestSpecId,
-      contentTestSpecVersion: run.pins.contentTestSpecVersion,
-      formulaVersion: 'alignment-v1',
-      analysisPolicy: policy,
-      sourceKey: source.sourceKey,
-      sourceAssessment: crosswalk.sourceAssessment,
-      sourceVersion: crosswalk.sourceVersion,
-      crosswalk: {
-        service: 'blueprint',
-        resourceId: 'crosswalk-state-math-5',
-        sha256: source.crosswalk.sha256,
-      },
-      comparison: { service: 'analytics', resourceId: 'artifact-comparison' },
-      numerator: 2,
-      denominator: 3.8,
-      alignmentPercent: 52.631579,
-      contributions: alignment.contributions,
-      limitations: alignment.limitations,
-      omissions: [],
-    });
-  });
-
   const { comparison: compared } = runArtifacts;
   const { agreementCount } = compared;
   it.each<[string, Exclude<RunChange['comparison'], undefined>, number]>([
@@ -149,28 +107,9 @@ describe('the bundle of a run', () => {
       ['subject_missing', null],
     ]);
     expect(receipt.metrics.map(({ judged }) => judged)).toEqual(['all', 'some', undefined, undefined]);
-    for (const { status, decisions, withheld, evaluatedAt } of receipt.metrics)
-      if (status !== 'available')
-        expect({ decisions, withheld, evaluatedAt }).toEqual({
-          decisions: [],
-          withheld: [],
-          evaluatedAt: null,
-        });
   });
 
-  it('holds the life of every order and what its receiver has acknowledged it with [RP-204, RP-215]', () => {
-    expect(receipt.orders).toHaveLength(3);
-    expect(receipt.orders.map(({ revisionOrderId }) => revisionOrderId)).toEqual(
-      progress.orders.map(({ revisionOrderId }) => revisionOrderId),
-    );
-    for (const { revisionOrderId, targetModule, receipt: acknowledged, createdAt } of receipt.orders) {
-      expect(createdAt).toBe(receipt.createdAt);
-      expect(acknowledged).toMatchObject({
-        service: targetModule,
-        resourceId: `receipt-of-${revisionOrderId}`,
-        version: '1',
-      });
-    }
+  it('holds the life of every order, with the receipt of its receiver where there is one [RP-204, RP-215]', () => {
     const rejected = withOrders(([first, ...rest]) => [
       { ...first, status: 'rejected', supersedesRevisionOrderId: 'order_before' },
       ...rest.map((order) => ({ ...order, status: 'superseded' as const, ack: null })),

@@ -117,27 +117,6 @@ async function analyze(
 }
 
 describe('an analysis', () => {
-  it('pins the blueprint version, its sources and every artifact by the digest of its bytes, and tells the worker [RP-144, RP-149, RP-157]', async () => {
-    const { body, pins, sent } = await analyze();
-    expect(body).toMatchObject({ status: 'queued', alignmentRecordCount: 0 });
-    expect(sent).toHaveLength(1);
-    expect(pins).toMatchObject({
-      contentTestSpecId: facts.contentTestSpecId,
-      contentTestSpecVersion: facts.contentTestSpecVersion,
-      sourceSet: { ref: 'sources-1', sha256: hash('d') },
-    });
-    expect(pins?.metrics.map(({ status, artifact: pinned }) => [status, pinned?.sha256])).toEqual([
-      ['available', hash('a')],
-      ...[1, 2, 3].map(() => ['unavailable', undefined]),
-    ]);
-    expect(pins?.sources).toEqual(
-      [{ ref: 'comparison-a', sha256: hash('b') }, 'missing', null].map((comparison, at) => {
-        const { sourceKey, crosswalkId, sha256 } = source(['state-a', 'state-b', 'state-c'][at]!);
-        return { sourceKey, crosswalk: { ref: crosswalkId, sha256 }, comparison };
-      }),
-    );
-  });
-
   it('asks once for an artifact that cannot be read, and twice for one that Analytics does not hold [RP-031, RP-165, RP-264]', async () => {
     for (const [kind, reasonCode, times] of [
       ['unavailable', 'receiver_unavailable', 1],
@@ -182,16 +161,10 @@ describe('an analysis', () => {
       { ...administrations, readAdministrationAnalysis: newerAnalysis },
     ],
     [
-      'Analytics at another test spec',
-      'analytics',
-      { readAdministrationAnalysis: analysisOf({ contentTestSpecId: 'spec-2' }) },
-    ],
-    [
       'Analytics at a version that Content does not hold',
       'analytics',
       { readAdministrationAnalysis: newerAnalysis, readAlignmentSources: [setOf(), { kind: 'not-found' }] },
     ],
-    ['an artifact of other bytes', 'analytics', { readAnalysisArtifact: otherBytes }],
     [
       'an artifact of another administration',
       'analytics',
