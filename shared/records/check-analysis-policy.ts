@@ -73,41 +73,46 @@ function entries<S extends z.ZodType>(
   return member(trigger, [name], z.array(z.unknown()))?.map((entry) => schema.safeParse(entry).data);
 }
 
+function defect(path: readonly (string | number)[], message: string): Defect {
+  return { pointer: pointer(...path), message };
+}
+
+function measureOf({ metric, observed }: TriggerParts) {
+  return metric && metrics[metric].measures.find(({ name }) => name === observed);
+}
+
 /** What is observed must be one of the metric's measures, in its unit, and able to reach the threshold. */
-function observationDefects({ at, metric, observed, unit, threshold }: TriggerParts): readonly Defect[] {
+function observationDefects(trigger: TriggerParts): readonly Defect[] {
+  const { at, metric, observed, unit, threshold } = trigger;
   const defects: Defect[] = [];
-  if (threshold?.operator === 'outside' && threshold.value <= 0) {
-    defects.push({
-      pointer: pointer(...at, 'threshold', 'value'),
-      message: 'must be above 0: outside is a tolerance on both sides of 0',
-    });
-  }
+  if (threshold?.operator === 'outside' && threshold.value <= 0)
+    defects.push(
+      defect([...at, 'threshold', 'value'], 'must be above 0: outside is a tolerance on both sides of 0'),
+    );
   if (metric === undefined) return defects;
   const { measures } = metrics[metric];
-  const measure = measures.find(({ name }) => name === observed);
+  const measure = measureOf(trigger);
   if (observed !== undefined && measure === undefined) {
-    defects.push({
-      pointer: pointer(...at, 'observed', 'name'),
-      message: `is nothing that ${metric} measures: ${measures.map(({ name }) => name).join(', ')}`,
-    });
+    const names = measures.map(({ name }) => name).join(', ');
+    defects.push(defect([...at, 'observed', 'name'], `is nothing that ${metric} measures: ${names}`));
   }
   const units = new Set((measure === undefined ? measures : [measure]).map((known) => known.unit));
-  if (unit !== undefined && !units.has(unit)) {
-    defects.push({
-      pointer: pointer(...at, 'observed', 'unit'),
-      message: `is no unit of ${measure?.name ?? metric}: ${[...units].join(', ')}`,
-    });
-  }
+  if (unit !== undefined && !units.has(unit))
+    defects.push(
+      defect(
+        [...at, 'observed', 'unit'],
+        `is no unit of ${measure?.name ?? metric}: ${[...units].join(', ')}`,
+      ),
+    );
   // Whatever the operator, some value trips the threshold exactly when the least or the greatest does.
   if (
     measure !== undefined &&
     threshold !== undefined &&
     ![measure.least, measure.greatest].some((value) => isBreached(threshold, value))
   ) {
-    defects.push({
-      pointer: pointer(...at, 'threshold', 'value'),
-      message: `cannot be reached: ${measure.name} is never ${threshold.operator} ${threshold.value}`,
-    });
+    const { operator, value } = threshold;
+    const message = `cannot be reached: ${measure.name} is never ${operator} ${value}`;
+    defects.push(defect([...at, 'threshold', 'value'], message));
   }
   return defects;
 }
@@ -115,80 +120,51 @@ function observationDefects({ at, metric, observed, unit, threshold }: TriggerPa
 function actionDefects({ at, targetModule, requestedAction }: TriggerParts): readonly Defect[] {
   if (requestedAction === undefined || targetModule === undefined) return [];
   const taker = actions[requestedAction].targetModule;
-  return taker === targetModule
-    ? []
-    : [
-        {
-          pointer: pointer(...at, 'requestedAction'),
-          message: `is an action of ${taker}, not of ${targetModule}`,
-        },
-      ];
+  if (taker === targetModule) return [];
+  return [defect([...at, 'requestedAction'], `is an action of ${taker}, not of ${targetModule}`)];
 }
 
 /** Every reason must be one that the metric can show and the action answers [RP-197]. */
 function reasonDefects({ at, metric, requestedAction, reasonCodes = [] }: TriggerParts): readonly Defect[] {
   const path = [...at, 'reasonCodes'];
-  return [
-    ...repetitionDefects(reasonCodes, path),
-    ...reasonCodes.flatMap((code, index): readonly Defect[] => {
-      if (code === undefined) return [];
-      const fits = reasons[code];
-      const defects: Defect[] = [];
-      if (requestedAction !== undefined && !fits.actions.includes(requestedAction)) {
-        defects.push({
-          pointer: pointer(...path, index),
-          message: `is no reason for ${requestedAction}; it is one for ${fits.actions.join(', ')}`,
-        });
-      }
-      if (metric !== undefined && !fits.metrics.includes(metric)) {
-        defects.push({
-          pointer: pointer(...path, index),
-          message: `cannot be seen in ${metric}; it can in ${fits.metrics.join(', ')}`,
-        });
-      }
-      return defects;
-    }),
-  ];
+  const defects = [...repetitionDefects(reasonCodes, path)];
+  for (const [index, code] of reasonCodes.entries()) {
+    if (code === undefined) continue;
+    const fits = reasons[code];
+    if (requestedAction !== undefined && !fits.actions.includes(requestedAction)) {
+      const message = `is no reason for ${requestedAction}; it is one for ${fits.actions.join(', ')}`;
+      defects.push(defect([...path, index], message));
+    }
+    if (metric !== undefined && !fits.metrics.includes(metric))
+      defects.push(
+        defect([...path, index], `cannot be seen in ${metric}; it can in ${fits.metrics.join(', ')}`),
+      );
+  }
+  return defects;
 }
 
 /** An action's own subjects must be required, and nothing that the metric's evidence never names or can lack [RP-194, RP-195]. */
-function subjectDefects({
-  at,
-  metric,
-  observed,
-  threshold,
-  requestedAction,
-  requiredSubjects,
-}: TriggerParts): readonly Defect[] {
+function subjectDefects(trigger: TriggerParts): readonly Defect[] {
+  const { at, metric, threshold, requestedAction, requiredSubjects } = trigger;
   if (requiredSubjects === undefined) return [];
   const path = [...at, 'requiredSubjects'];
-  const needed = requestedAction === undefined ? [] : actions[requestedAction].subjects;
-  const named = metric === undefined ? undefined : metrics[metric].subjects;
-  const measure =
-    metric === undefined ? undefined : metrics[metric].measures.find(({ name }) => name === observed);
-  const mayLackGuids = measure !== undefined && threshold !== undefined && canLackGuids(measure, threshold);
-  return [
-    ...needed
-      .filter((subject) => !requiredSubjects.includes(subject))
-      .map((subject) => ({
-        pointer: pointer(...path),
-        message: `lacks ${subject}, which ${requestedAction ?? ''} needs`,
-      })),
-    ...repetitionDefects(requiredSubjects, path),
-    ...requiredSubjects.flatMap((subject, index) => {
-      if (subject === undefined || named === undefined) return [];
-      const at = pointer(...path, index);
-      if (!named.includes(subject)) return [{ pointer: at, message: `is never named by ${metric ?? ''}` }];
-      return subject === 'caseGuids' && mayLackGuids
-        ? [
-            {
-              pointer: at,
-              message: `can be lacking where ${measure.name} trips: a requirement without a mapping has no CASE GUID`,
-            },
-          ]
-        : [];
-    }),
-  ];
+  const defects: Defect[] = [];
+  for (const subject of requestedAction === undefined ? [] : actions[requestedAction].subjects)
+    if (!requiredSubjects.includes(subject))
+      defects.push(defect(path, `lacks ${subject}, which ${requestedAction ?? ''} needs`));
+  defects.push(...repetitionDefects(requiredSubjects, path));
+  if (metric === undefined) return defects;
+  const measure = measureOf(trigger);
+  for (const [index, subject] of requiredSubjects.entries()) {
+    if (subject === undefined) continue;
+    if (!metrics[metric].subjects.includes(subject))
+      defects.push(defect([...path, index], `is never named by ${metric}`));
+    else if (subject === 'caseGuids' && measure && threshold && canLackGuids(measure, threshold)) {
+      const message = `can be lacking where ${measure.name} trips: a requirement without a mapping has no CASE GUID`;
+      defects.push(defect([...path, index], message));
+    }
+  }
+  return defects;
 }
 
 /** Two triggers that differ in nothing but the threshold's value would ask twice for the same: one always trips with the other. */
@@ -199,15 +175,9 @@ function duplicateDefects(triggers: readonly TriggerParts[]): readonly Defect[] 
     if (parts.includes(undefined)) return [];
     const key = JSON.stringify(parts);
     const earlier = first.get(key);
-    if (earlier === undefined) {
-      first.set(key, index);
-      return [];
-    }
-    return [
-      {
-        pointer: pointer(...at),
-        message: `repeats trigger ${earlier}: the same measure, operator and action`,
-      },
-    ];
+    if (earlier !== undefined)
+      return [defect(at, `repeats trigger ${earlier}: the same measure, operator and action`)];
+    first.set(key, index);
+    return [];
   });
 }

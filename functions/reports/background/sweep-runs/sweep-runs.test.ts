@@ -15,10 +15,9 @@ import {
   OFTEN_MS,
   UNTOUCHED_MS,
   createSweepFunction,
-  sweepRuns,
   verdictOn,
 } from './sweep-runs.ts';
-import type { SweepDependencies } from './sweep-runs.ts';
+import type { SweepStores } from './sweep-runs.ts';
 
 const CREATED = Date.parse('2026-03-02T10:00:00Z');
 const SWEEP_MS = 300_000;
@@ -120,43 +119,71 @@ beforeEach(async () => {
   key = await world.create('run_1', improved.pins, CREATED);
 });
 
-describe('a sweep', () => {
-  const said: string[] = [];
-  beforeEach(() => (said.length = 0));
-  const sweep = (change: Partial<SweepDependencies> = {}) =>
-    sweepRuns({
-      ...world.dependencies,
-      isTime: () => true,
-      random: () => 0,
-      onBroken: (run) => said.push(`${run.improvementRunId} broken`),
-      onFailed: (run, reason) => said.push(`${run.improvementRunId} ${reason}`),
-      ...change,
-    });
+/** Lines that the last sweep has logged. */
+const lines: string[] = [];
+const logged = (): readonly unknown[] => lines.map((line) => JSON.parse(line) as unknown);
 
-  it('sends on every run that is due, and counts it; reads no pins, and none that has ended', async () => {
+interface Sweeping {
+  readonly watched?: WatchedRelease;
+  readonly send?: SweepStores['queue']['send'];
+  /** How long the function has, in milliseconds. */
+  readonly left?: number;
+  /** Every byte of its randomness. */
+  readonly byte?: number;
+}
+
+async function sweep({
+  watched = { state: wholeRelease },
+  left = 60_000,
+  byte = 0,
+  ...change
+}: Sweeping = {}) {
+  lines.length = 0;
+  const { store, queue } = world.dependencies;
+  await createSweepFunction(
+    () => ({ store, queue: { ...queue, ...change } }),
+    {
+      environment: {},
+      now: () => world.now,
+      write: (line: string) => lines.push(line),
+      random: (count: number) => new Uint8Array(count).fill(byte),
+    },
+    () => () => Promise.resolve(watched),
+  )({}, { awsRequestId: 'request-1', getRemainingTimeInMillis: () => left });
+  return logged();
+}
+
+const swept = (counts: object) => ({ code: 'IMPROVEMENT_RUNS_SWEPT', ...counts });
+
+describe('a sweep', () => {
+  it('sends on every run that is due, and counts it; reads no pins, and none that has ended; logs no id of a tenant', async () => {
     const others: RunKey[] = [];
     for (let at = 0; at < 20; at += 1)
       others.push(await world.create(`run_other_${at}`, improved.pins, CREATED));
     await world.store.moveRun(key, ['queued'], { state: 'failed', completedAt: CREATED }, CREATED);
     world.step = (name) =>
       name === 'readRun' ? Promise.reject(new Error('pins are read')) : Promise.resolve();
-    expect(await sweep()).toEqual({ open: 20, sent: 20, failed: 0, broken: 0 });
+    expect(await sweep()).toMatchObject([swept({ open: 20, sent: 20, failed: 0, broken: 0 })]);
+    expect(lines.join('')).not.toContain(key.tenantId);
     const ids = (runs: readonly RunKey[]) => runs.map((run) => run.improvementRunId).toSorted();
     expect(ids(world.sent)).toEqual(ids(others));
     expect(await world.store.readRun(others[0]!)).toMatchObject({ sweeps: 1, touchedAt: world.now });
-    expect(await sweep()).toMatchObject({ sent: 0 });
+    expect(await sweep()).toMatchObject([swept({ sent: 0 })]);
   });
 
-  it('begins at another place of the list each time: with time for few, none is always left out', async () => {
+  it('begins on no run when it is about to be stopped, and at another place of the list each time: none is always left out', async () => {
+    await sweep({ left: 9_999 });
+    expect(world.sent).toEqual([]);
     for (let at = 0; at < 20; at += 1) await world.create(`run_other_${at}`, improved.pins, CREATED);
     const reached = new Set<string>();
-    const send: SweepDependencies['queue']['send'] = (run) => {
+    const send: SweepStores['queue']['send'] = (run) => {
       reached.add(run.improvementRunId);
+      world.now += 60_000;
       return Promise.reject(new Error('sent on again by the next sweep'));
     };
     for (let time = 0; time < 10; time += 1) {
-      let left = 4;
-      await sweep({ queue: { send }, isTime: () => (left -= 1) >= 0, random: () => time / 10 });
+      await expect(sweep({ send, byte: time * 25 })).rejects.toThrow();
+      if (time === 0) expect(reached.size).toBeLessThan(21);
     }
     expect(reached.size).toBe(21);
   });
@@ -166,13 +193,17 @@ describe('a sweep', () => {
     const { queue } = world.dependencies;
     const send: typeof queue.send = (run) =>
       run.improvementRunId === 'run_1' ? Promise.reject(new Error('throttled')) : queue.send(run);
-    expect(await sweep({ queue: { send } })).toEqual({ open: 2, sent: 1, failed: 0, broken: 1 });
-    expect([said, world.sent]).toEqual([['run_1 broken'], [other]]);
+    await expect(sweep({ send })).rejects.toThrow();
+    expect(logged()).toMatchObject([
+      { code: 'BACKGROUND_WORK_BROKEN', improvementRunId: 'run_1' },
+      swept({ open: 2, sent: 1, failed: 0, broken: 1 }),
+    ]);
+    expect(world.sent).toEqual([other]);
     expect(await world.store.readRun(key)).toMatchObject({ sweeps: 0, touchedAt: CREATED });
   });
 
   it('does not count a message that a worker has taken before it was counted: a parked run would wait for it in vain', async () => {
-    await sweep({ queue: { send: (run) => world.store.beginRun(run, 0, world.now) } });
+    await sweep({ send: (run) => world.store.beginRun(run, 0, world.now) });
     expect(await world.store.readRun(key)).toMatchObject({ touchedAt: world.now, sweeps: 0 });
   });
 
@@ -181,61 +212,26 @@ describe('a sweep', () => {
     const completedAt = CREATED + 5;
     const ended = await world.create('run_2', improved.pins, CREATED);
     const receipt = { sha256: '0'.repeat(64), mediaType: 'application/json' } as const;
+    const to = { state: 'completed', completedAt, receipt } as const;
     world.step = async (name) => {
-      if (name === 'moveRun')
-        await world.store.moveRun(
-          ended,
-          ['queued'],
-          { state: 'completed', completedAt, receipt },
-          completedAt,
-        );
+      if (name === 'moveRun') await world.store.moveRun(ended, ['queued'], to, completedAt);
     };
-    expect(await sweep()).toEqual({ open: 2, sent: 0, failed: 1, broken: 0 });
-    expect(said).toEqual(['run_1 too_old']);
+    expect(await sweep()).toMatchObject([
+      { code: 'IMPROVEMENT_RUN_FAILED', improvementRunId: 'run_1', reason: 'too_old' },
+      swept({ open: 2, sent: 0, failed: 1, broken: 0 }),
+    ]);
     expect(await world.store.readRun(key)).toMatchObject({ state: 'failed', completedAt: world.now });
     expect(await world.store.readRun(ended)).toMatchObject({ state: 'completed', completedAt });
-  });
-});
-
-describe('the function', () => {
-  const context = { awsRequestId: 'request-1', getRemainingTimeInMillis: () => 60_000 };
-  const lines: string[] = [];
-  beforeEach(() => (lines.length = 0));
-  const logged = (): readonly unknown[] => lines.map((line) => JSON.parse(line) as unknown);
-  const run = (watched: WatchedRelease = { state: wholeRelease }, left = 60_000): Promise<void> =>
-    createSweepFunction(
-      () => world.dependencies,
-      {
-        environment: {},
-        now: () => world.now,
-        write: (line: string) => lines.push(line),
-        random: (count: number) => new Uint8Array(count),
-      },
-      () => () => Promise.resolve(watched),
-    )({}, { ...context, getRemainingTimeInMillis: () => left });
-
-  it('sweeps and logs how much, without an id of a tenant', async () => {
-    await run();
-    expect(world.sent).toEqual([key]);
-    expect(logged()).toMatchObject([
-      { code: 'IMPROVEMENT_RUNS_SWEPT', open: 1, sent: 1, failed: 0, broken: 0 },
-    ]);
-    expect(lines.join('')).not.toContain(key.tenantId);
   });
 
   it('does nothing while a gate is withdrawn: whatever was due is due when it is open again', async () => {
     world.now = CREATED + MAX_AGE_MS;
-    await run({ state: { ...wholeRelease, open: new Set<Gate>(['F']) } });
+    const watched = { state: { ...wholeRelease, open: new Set<Gate>(['F']) } };
+    expect(await sweep({ watched })).toMatchObject([{ code: 'RELEASE_WITHDRAWN', missing: ['D'] }]);
     expect(world.sent).toEqual([]);
     expect((await world.store.readRun(key))?.state).toBe('queued');
-    expect(logged()).toMatchObject([{ code: 'RELEASE_WITHDRAWN', missing: ['D'] }]);
-    await run();
+    await sweep();
     expect((await world.store.readRun(key))?.state).toBe('failed');
-  });
-
-  it('begins on no run when it is about to be stopped', async () => {
-    await run(undefined, 9_999);
-    expect(world.sent).toEqual([]);
   });
 
   it.each(['listOpen', 'readSummary', 'touchRun'] as const)(
@@ -243,11 +239,11 @@ describe('the function', () => {
     async (operation) => {
       world.step = (name) =>
         name === operation ? Promise.reject(new Error('quotes tenant-a')) : Promise.resolve();
-      await expect(run()).rejects.toThrow(/BACKGROUND_WORK_BROKEN says where/);
+      await expect(sweep()).rejects.toThrow(/BACKGROUND_WORK_BROKEN says where/);
       expect(logged()).toContainEqual(expect.objectContaining({ code: 'BACKGROUND_WORK_BROKEN' }));
       expect(lines.join('')).not.toContain('tenant-a');
       world.step = () => Promise.resolve();
-      await run();
+      await sweep();
       expect(world.sent).toContainEqual(key);
     },
   );

@@ -4,12 +4,12 @@ import { mapConcurrent } from '#functions/reports/improvement/map-concurrent.ts'
 import { sweepRuns as row } from '#shared/contract/background.ts';
 import { releaseFor } from '#shared/http/stages/release-state.ts';
 import { isTerminal, improvementRunStates } from '#shared/improvement/records.ts';
-import type { ImprovementStore, OpenRun, RunSummary } from '#shared/improvement/records.ts';
+import type { ImprovementStore, RunSummary } from '#shared/improvement/records.ts';
 import type { RunQueue } from '#shared/improvement/run-message.ts';
 import { randomFraction } from '#shared/kernel/random.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
 import { createFunctionLog } from '#shared/observability/logger.ts';
-import type { LogPorts } from '#shared/observability/logger.ts';
+import type { Log, LogPorts } from '#shared/observability/logger.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 
 const MINUTE_MS = 60_000;
@@ -30,27 +30,17 @@ export const LONGEST_PARKED_MS = HOUR_MS;
 /** The longest pause between two messages of a run that no worker begins on. */
 export const LONGEST_UNREAD_MS = DAY_MS;
 
-/** What the sweeper touches. */
-export interface SweepDependencies {
+/** Where the runs are, and where they are sent on to. */
+export interface SweepStores {
   readonly store: ImprovementStore;
   readonly queue: RunQueue;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
-  /** Whether there is time for another run; the next sweep begins somewhere else. */
-  readonly isTime: () => boolean;
-  /** From 0 to less than 1. */
-  readonly random: () => number;
-  /** Hears of a run that could not be swept; the others are. */
-  readonly onBroken: (run: OpenRun, error: unknown) => void;
-  /** Hears of a run that has been given up. */
-  readonly onFailed: (run: OpenRun, reason: GivenUp) => void;
 }
 
 /** Why a run is given up: `no_progress` after `MAX_TRIES`, `too_old` after `MAX_AGE_MS`. */
 export type GivenUp = 'no_progress' | 'too_old';
 
 /** How many runs have not ended, and what has become of them. */
-export interface Sweep {
+interface Sweep {
   open: number;
   sent: number;
   failed: number;
@@ -59,37 +49,68 @@ export interface Sweep {
 
 /** Runs that are looked at at once. */
 const LANES = 8;
+/** A run is begun only while there is more time left than looking at one takes; the next sweep begins somewhere else. */
+const LEAST_STEP_MS = 10_000;
+
+/**
+ * Sweeps the runs that have not ended. Runs that could not be swept end the invocation with an error, once the others are done. While a gate
+ * is withdrawn, nothing is sent on and nothing is given up.
+ * @param bind the stores; called once per binding
+ * @param watch the release; called once per binding
+ */
+export function createSweepFunction(
+  bind: () => SweepStores,
+  runtime: LogPorts & Pick<Runtime, 'random'>,
+  watch: () => ReleaseWatch,
+): ScheduledHandler {
+  let bound: SweepStores | undefined;
+  let release: ReleaseWatch | undefined;
+  const { now, random } = runtime;
+  const openLog = createFunctionLog(row, runtime);
+  return async (_event, context) => {
+    const log = openLog(context);
+    const startedAt = now();
+    const endsAt = startedAt + context.getRemainingTimeInMillis();
+    const broken = await attempt(log, async () => {
+      release ??= watch();
+      if ((await releaseFor(row, release, log)) === undefined) return 0;
+      bound ??= bind();
+      const isTime = (): boolean => endsAt - now() >= LEAST_STEP_MS;
+      const sweep = await sweepRuns({ ...bound, now, log }, isTime, randomFraction(random));
+      log('IMPROVEMENT_RUNS_SWEPT', { ...sweep, durationMs: now() - startedAt });
+      return sweep.broken;
+    });
+    if (broken > 0) throw new BackgroundWorkBroken();
+  };
+}
+
+type Sweeping = SweepStores & Pick<LogPorts, 'now'> & { readonly log: Log };
 
 /**
  * Looks at every run that has not ended: sends on what stands still, asks missing receivers again, ends what is exhausted. A message more
  * than needed does no harm, so it is sent before it is counted; but no run has more and more of them waiting, however long the queue is.
- * Each sweep begins at another place of the list, so that none is always behind the end of the time.
+ * @param from 0 to less than 1: where in the list it begins, so that no run is always behind the end of the time
  */
-export async function sweepRuns(dependencies: SweepDependencies): Promise<Sweep> {
-  const { store, isTime, random, onBroken } = dependencies;
+async function sweepRuns(sweeping: Sweeping, isTime: () => boolean, from: number): Promise<Sweep> {
+  const { store, log } = sweeping;
   const sweep: Sweep = { open: 0, sent: 0, failed: 0, broken: 0 };
-  const open: OpenRun[] = [];
-  for await (const run of store.listOpen()) open.push(run);
-  const first = Math.floor(random() * open.length);
+  const open = await Array.fromAsync(store.listOpen());
+  const first = Math.floor(from * open.length);
   await mapConcurrent(LANES, [...open.slice(first), ...open.slice(0, first)], isTime, async (run) => {
     try {
       const summary = await store.readSummary(run);
       if (summary === undefined || isTerminal(summary.state)) return;
       sweep.open += 1;
-      await sweepRun(dependencies, summary, sweep);
+      await sweepRun(sweeping, summary, sweep);
     } catch (error) {
       sweep.broken += 1;
-      onBroken(run, error);
+      logBroken(log, error, { improvementRunId: run.improvementRunId });
     }
   });
   return sweep;
 }
 
-async function sweepRun(
-  { store, queue, now, onFailed }: SweepDependencies,
-  run: RunSummary,
-  sweep: Sweep,
-): Promise<void> {
+async function sweepRun({ store, queue, now, log }: Sweeping, run: RunSummary, sweep: Sweep): Promise<void> {
   const verdict = verdictOn(run, now());
   switch (verdict) {
     case 'wait':
@@ -104,7 +125,7 @@ async function sweepRun(
       const completedAt = Math.max(now(), run.createdAt);
       if (!(await store.moveRun(run, improvementRunStates, { state: 'failed', completedAt }, now()))) return;
       sweep.failed += 1;
-      onFailed(run, verdict);
+      log('IMPROVEMENT_RUN_FAILED', { improvementRunId: run.improvementRunId, reason: verdict });
     }
   }
 }
@@ -126,49 +147,4 @@ function pauseOf({ state, sweeps, touchedAt, parkedAt = touchedAt }: RunSummary,
   if (sweeps > 0) return MESSAGE_KEPT_MS;
   const parked = now - parkedAt;
   return parked <= OFTEN_MS ? 0 : Math.min(parked / 6, LONGEST_PARKED_MS);
-}
-
-/** Where the runs are, and where they are sent on to. */
-export type SweepStores = Pick<SweepDependencies, 'store' | 'queue'>;
-
-/** A run is begun only while there is more time left than looking at one takes. */
-const LEAST_STEP_MS = 10_000;
-
-/**
- * Sweeps the runs that have not ended. Runs that could not be swept end the invocation with an error, once the others are done. While a gate
- * is withdrawn, nothing is sent on and nothing is given up.
- * @param bind the stores; called once per binding
- * @param watch the release; called once per binding
- */
-export function createSweepFunction(
-  bind: () => SweepStores,
-  runtime: LogPorts & Pick<Runtime, 'random'>,
-  watch: () => ReleaseWatch,
-): ScheduledHandler {
-  let bound: SweepStores | undefined;
-  let release: ReleaseWatch | undefined;
-  const openLog = createFunctionLog(row, runtime);
-  return async (_event, context) => {
-    const { now, random } = runtime;
-    const log = openLog(context);
-    const startedAt = now();
-    const endsAt = startedAt + context.getRemainingTimeInMillis();
-    const broken = await attempt(log, async () => {
-      release ??= watch();
-      if ((await releaseFor(row, release, log)) === undefined) return 0;
-      bound ??= bind();
-      const sweep = await sweepRuns({
-        ...bound,
-        now,
-        isTime: () => endsAt - now() >= LEAST_STEP_MS,
-        random: () => randomFraction(random),
-        onBroken: ({ improvementRunId }, error) => logBroken(log, error, { improvementRunId }),
-        onFailed: ({ improvementRunId }, reason) =>
-          log('IMPROVEMENT_RUN_FAILED', { improvementRunId, reason }),
-      });
-      log('IMPROVEMENT_RUNS_SWEPT', { ...sweep, durationMs: now() - startedAt });
-      return sweep.broken;
-    });
-    if (broken > 0) throw new BackgroundWorkBroken();
-  };
 }
