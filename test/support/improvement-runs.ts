@@ -7,7 +7,7 @@ import type { ImprovementRun } from '#shared/contract/reports/improvement-run.ts
 import { analyzeAdministration, readImprovementRun } from '#shared/contract/reports/routes.ts';
 import { writeRunMessage } from '#shared/improvement/run-message.ts';
 import type { RunKey, RunProgress } from '#shared/improvement/records.ts';
-import { canonicalJson } from '#shared/kernel/canonical-json.ts';
+import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { revisionOrderAck, revisionOrderRequest } from '#shared/platform/owners/revision-orders.ts';
 import type { RevisionOrderRequest } from '#shared/platform/owners/revision-orders.ts';
 import type { ReportsSeed } from '#local/platform/tenant-state.ts';
@@ -29,6 +29,8 @@ const state = z.object({
     }),
   ),
 });
+
+const changedEntity = z.object({ entity: z.object({}).loose() });
 
 /** An order as its receiver holds it. */
 export interface Received {
@@ -76,8 +78,8 @@ export interface ImprovementRuns {
    * at its receiver with what it was recorded to supersede; nothing in the table that does not belong there; no message left over.
    */
   readonly endedWell: (administrationId: string, ...runs: readonly RunKey[]) => Promise<void>;
-  /** Changes a member of what an owner holds. */
-  readonly change: (entity: string, id: string, pointer: string, value: unknown) => Promise<unknown>;
+  /** Changes a member of what an owner holds; returns the SHA-256 of the bytes that it returns from then on. */
+  readonly change: (entity: string, id: string, pointer: string, value: unknown) => Promise<string>;
   /** Has Analytics publish the later analysis that the seed has of an administration. */
   readonly publishLater: (administrationId: string) => Promise<void>;
   /** Ends the worker environments. Returns how many were at work. */
@@ -98,8 +100,11 @@ export function openImprovementRuns(
   const send: ImprovementRuns['send'] = (administrationId, call) =>
     caller.call(analyzeAdministration, { tenantId, path: { administrationId }, ...call });
 
-  const change: ImprovementRuns['change'] = (entity, id, pointer, value) =>
-    stack.control('PATCH', 'entities', { tenantId, entity, id, changes: [{ pointer, value }] });
+  const change: ImprovementRuns['change'] = async (entity, id, pointer, value) => {
+    const changes = [{ pointer, value }];
+    const changed = await stack.control('PATCH', 'entities', { tenantId, entity, id, changes });
+    return sha256Hex(JSON.stringify(changedEntity.parse(changed).entity));
+  };
 
   const progress: ImprovementRuns['progress'] = async (run) => {
     const found = await store.readProgress(run);

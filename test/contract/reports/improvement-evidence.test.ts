@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import * as z from 'zod';
 import { alignmentReport } from '#shared/contract/reports/alignment-report.ts';
 import type { AlignmentReport } from '#shared/contract/reports/alignment-report.ts';
 import type { AnalysisPolicy, AnalysisTrigger } from '#shared/contract/reports/analysis-policy.ts';
@@ -8,7 +7,7 @@ import type { ImprovementRun } from '#shared/contract/reports/improvement-run.ts
 import { revisionOrderPage } from '#shared/contract/reports/revision-order.ts';
 import type { RevisionOrder } from '#shared/contract/reports/revision-order.ts';
 import { listRevisionOrders, readAlignmentReport } from '#shared/contract/reports/routes.ts';
-import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
 import { localTableName } from '#shared/stage/local-stage.ts';
@@ -42,20 +41,11 @@ const held = () => runs.held('spring-gate');
 /** The source whose scores Analytics compares. */
 const source = () => held().sourceSet.sources[0]!;
 
-const changedEntity = z.object({ entity: z.object({}).loose() });
-
-/** Changes what an owner holds; returns the SHA-256 of the bytes that it returns from then on. */
-async function change(entity: string, id: string, pointer: string, value: unknown): Promise<string> {
-  const changes = [{ pointer, value }];
-  const changed = await stack.control('PATCH', 'entities', { tenantId, entity, id, changes });
-  return sha256Hex(JSON.stringify(changedEntity.parse(changed).entity));
-}
-
 /** Has Analytics name an artifact of the gate by the digest of other bytes. */
 async function publish(list: 'metrics' | 'comparisons', at: number, pointer: string, value: unknown) {
   const { artifactRef } = held().analysis[list][at]!.artifact!;
-  const sha256 = await change('analytics.artifact', artifactRef, pointer, value);
-  await change('analytics.administration_analysis', gate(), `/${list}/${at}/artifact/sha256`, sha256);
+  const sha256 = await runs.change('analytics.artifact', artifactRef, pointer, value);
+  await runs.change('analytics.administration_analysis', gate(), `/${list}/${at}/artifact/sha256`, sha256);
 }
 
 /**
@@ -161,13 +151,13 @@ describe('a tripped threshold', () => {
   it('on requirements without any mapping is an order without a GUID, even if an earlier policy demands the GUIDs [RP-150, RP-196, RP-199]', async () => {
     const { contentTestSpecId } = held().administration;
     const requirements = [requirementOf('a'), requirementOf('b')];
-    const sha256 = await change(
+    const sha256 = await runs.change(
       'content.alignment_crosswalk',
       source().crosswalkId,
       '/requirements',
       requirements,
     );
-    await change('content.alignment_sources', contentTestSpecId, '/sources/0/sha256', sha256);
+    await runs.change('content.alignment_sources', contentTestSpecId, '/sources/0/sha256', sha256);
     const analysisPolicyId = await choose({ ...uncovered, requiredSubjects: ['sourceKeys', 'caseGuids'] });
     const improved = await improve();
     expect(improved.run).toMatchObject({ analysisPolicyId, status: 'completed' });
@@ -212,7 +202,12 @@ describe('a tripped threshold', () => {
 describe('evidence that is changed after it was pinned', () => {
   const request = () => analysisOf({ caller: runs.caller, control }, tenantId, gate());
   const spoil = () =>
-    change('analytics.artifact', held().artifactOf('item_difficulty')!.artifactRef, '/populationCount', 25);
+    runs.change(
+      'analytics.artifact',
+      held().artifactOf('item_difficulty')!.artifactRef,
+      '/populationCount',
+      25,
+    );
 
   it('makes a complete run 503, and a repetition of its analysis too [RP-154, RP-268, RP-293]', async () => {
     const asked = request();

@@ -1,17 +1,11 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { judgeSource } from '#functions/reports/analysis/judge-source.ts';
 import { localTenant } from '#local/seeds/tenants.ts';
-import { analysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import { revisionOrderPage } from '#shared/contract/reports/revision-order.ts';
 import { listCandidateReports, listRevisionOrders } from '#shared/contract/reports/routes.ts';
-import type { PinnedSource, RunKey, RunRecord } from '#shared/improvement/records.ts';
-import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import type { RunKey, RunRecord } from '#shared/improvement/records.ts';
 import * as operations from '#shared/platform/operations.ts';
-import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
-import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
-import { ownerBytes } from '#test/support/owner-bytes.ts';
 import { callsDuring, countedCalls } from '#test/support/platform-calls.ts';
 import type { RecordedCall } from '#test/support/platform-calls.ts';
 import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
@@ -126,71 +120,28 @@ describe('a page of orders on many sources', { timeout: 240_000 }, () => {
   let large: RunRecord;
   let opened: readonly string[];
   beforeAll(async () => {
-    // No message is taken: what a worker would have recorded of a run of small sources is written here.
-    stack.improvement.pause();
-    const key = await runs.analyze(runs.administration('large-sitting'));
-    const { run: whole } = await runs.progress(key);
+    const { generated, administrations } = stack.seededTenants.get(tenantId)!.platform.reports;
+    const administrationId = runs.administration('large-sitting');
+    const { contentTestSpecId } = administrations.find((one) => one.administrationId === administrationId)!;
+    // Some of the sources, of a few requirements each, and no metric, so that the run is done with them soon.
     const sources = [];
-    for (const source of whole.pins.sources.slice(0, SOURCES)) sources.push(await makeSmall(whole, source));
-    large = await runs.records.store.createRun({
-      ...whole,
-      improvementRunId: 'run_of-many-sources',
-      pins: { ...whole.pins, sources },
-    });
-    opened = await openOrders(large);
-  }, 240_000);
-
-  const crosswalkOf = (ref: string): AlignmentCrosswalk => {
-    const crosswalk = stack.seededTenants
-      .get(tenantId)!
-      .platform.reports.generated.alignmentCrosswalks.get(ref)!();
-    return { ...crosswalk, requirements: crosswalk.requirements.slice(0, 220) };
-  };
-
-  /** Has Content hold a few requirements of a source only, and pins these. */
-  async function makeSmall({ pins }: RunRecord, source: PinnedSource): Promise<PinnedSource> {
-    const { ref } = source.crosswalk;
-    await runs.change('content.alignment_crosswalk', ref, '/requirements', crosswalkOf(ref).requirements);
-    const bytes = await ownerBytes(stack, tenantId, operations.readAlignmentCrosswalk, {
-      path: { testSpecId: pins.contentTestSpecId, crosswalkId: ref },
-      query: { version: pins.contentTestSpecVersion },
-    });
-    return { ...source, crosswalk: { ref, sha256: sha256Hex(bytes) } };
-  }
-
-  /** Records the orders of all of the run’s sources. */
-  async function openOrders(record: RunRecord): Promise<readonly string[]> {
-    const { platform, analysisPolicy: released } = stack.seededTenants.get(tenantId)!;
-    const { generated } = platform.reports;
-    const { administrationId, pins } = record;
-    const { contentTestSpecId, contentTestSpecVersion } = pins;
-    const { checksum } = pins.analysisPolicy;
-    const policy = analysisPolicy.parse({ ...released.document, checksum });
-    const grounds = { tenantId, administrationId, contentTestSpecId, contentTestSpecVersion, policy };
-    const ids: string[] = [];
-    for (const { sourceKey, crosswalk: pin, comparison } of pins.sources) {
-      const judged = judgeSource(grounds, {
-        sourceKey,
-        crosswalk: { pin, value: crosswalkOf(pin.ref) },
-        comparison:
-          comparison === null || comparison === 'missing'
-            ? comparison
-            : {
-                pin: comparison,
-                artifact: generated.analysisArtifacts.get(comparison.ref)!() as ComparisonArtifact,
-              },
+    for (const source of generated.alignmentSources.get(contentTestSpecId)!().sources.slice(0, SOURCES)) {
+      const { requirements } = generated.alignmentCrosswalks.get(source.crosswalkId)!();
+      const few = requirements.slice(0, 220);
+      const entity = 'content.alignment_crosswalk';
+      sources.push({
+        ...source,
+        sha256: await runs.change(entity, source.crosswalkId, '/requirements', few),
       });
-      if (!judged.ok) throw new Error(judged.error);
-      const { orders } = judged.value.derived;
-      for (const { content, lineage } of orders) {
-        const { revisionOrderId, targetModule } = content;
-        const order = { revisionOrderId, evidence: `source:${sourceKey}` as const, targetModule, lineage };
-        await runs.records.store.openOrder(record, order, Date.now());
-        ids.push(revisionOrderId);
-      }
     }
-    return ids.toSorted();
-  }
+    await runs.change('content.alignment_sources', contentTestSpecId, '/sources', sources);
+    await runs.change('analytics.administration_analysis', administrationId, '/metrics', []);
+    const key = await runs.analyze(administrationId);
+    await stack.improvement.settled();
+    const { run: whole, orders } = await runs.progress(key);
+    large = whole;
+    opened = orders.map(({ revisionOrderId }) => revisionOrderId);
+  }, 240_000);
 
   const ask = (query: string, improvementRunId = large.improvementRunId): Promise<GatewayReply> =>
     runs.caller.call(listRevisionOrders, {
