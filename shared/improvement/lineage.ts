@@ -48,49 +48,33 @@ export function placeInLineage(
   revisionOrderId: string,
 ): Place {
   const { improvementRunId, createdAt } = run;
-  const current = (supersedesRevisionOrderId: string | null): LineageHead => ({
-    revisionOrderId,
-    supersedesRevisionOrderId,
-    run: { improvementRunId, createdAt },
-    holders: [improvementRunId],
-  });
-  if (head === undefined) {
-    return { status: 'pending', supersedesRevisionOrderId: null, head: current(null), supersededIn: [] };
-  }
-  if (head.revisionOrderId === revisionOrderId) {
-    const { supersedesRevisionOrderId, holders } = head;
-    const latest = isLater(run, head.run) ? { improvementRunId, createdAt } : head.run;
-    const joined = [...holders, improvementRunId].slice(-maxHolders);
+  const own: RunTime = { improvementRunId, createdAt };
+  const opened = { revisionOrderId, run: own, holders: [improvementRunId] };
+  const pending = { status: 'pending', supersededIn: [] } as const;
+  const supersededBefore = former?.supersedesRevisionOrderId ?? null;
+  if (head === undefined)
     return {
-      status: 'pending',
-      supersedesRevisionOrderId,
-      head: { ...head, run: latest, holders: joined },
-      supersededIn: [],
+      ...pending,
+      supersedesRevisionOrderId: null,
+      head: { ...opened, supersedesRevisionOrderId: null },
     };
+  if (head.revisionOrderId === revisionOrderId) {
+    const { supersedesRevisionOrderId } = head;
+    const holders = [...head.holders, improvementRunId].slice(-maxHolders);
+    const latest = isLater(run, head.run) ? own : head.run;
+    return { ...pending, supersedesRevisionOrderId, head: { ...head, run: latest, holders } };
   }
   if (improvementRunId === head.run.improvementRunId) {
-    const supersedesRevisionOrderId = former?.supersedesRevisionOrderId ?? null;
-    return {
-      status: 'pending',
-      supersedesRevisionOrderId,
-      head,
-      former: { revisionOrderId, supersedesRevisionOrderId },
-      supersededIn: [],
-    };
+    const beside = { revisionOrderId, supersedesRevisionOrderId: supersededBefore };
+    return { ...pending, supersedesRevisionOrderId: supersededBefore, head, former: beside };
   }
-  if (!isLater(run, head.run)) {
-    return {
-      status: 'superseded',
-      supersedesRevisionOrderId: former?.supersedesRevisionOrderId ?? null,
-      supersededIn: [],
-    };
-  }
-  const supersedesRevisionOrderId =
-    former === undefined ? head.revisionOrderId : former.supersedesRevisionOrderId;
+  if (!isLater(run, head.run))
+    return { status: 'superseded', supersedesRevisionOrderId: supersededBefore, supersededIn: [] };
+  const supersedesRevisionOrderId = former === undefined ? head.revisionOrderId : supersededBefore;
   return {
     status: 'pending',
     supersedesRevisionOrderId,
-    head: current(supersedesRevisionOrderId),
+    head: { ...opened, supersedesRevisionOrderId },
     former: {
       revisionOrderId: head.revisionOrderId,
       supersedesRevisionOrderId: head.supersedesRevisionOrderId,

@@ -175,8 +175,8 @@ export interface OpenRun extends RunKey {
 
 /**
  * The table `improvement`. Every write is conditional, so that it may be repeated, come twice at once or out of order: what has been
- * recorded first stands. An id that no record can have (too long, not well-formed) is as good as absent to reads and moves, and a
- * RangeError to writes. A store that cannot be reached throws.
+ * recorded first stands. Every call throws a RangeError for an id that no record can have (too long, not well-formed), and another error
+ * when the store cannot be reached.
  */
 export interface ImprovementStore {
   /** Creates a run as `queued` and lists it as open, both or neither. Returns the one that stands, if there was one of this id. */

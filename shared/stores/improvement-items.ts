@@ -40,14 +40,10 @@ const ORDER = '3-order#';
 /** The partition of the list of open runs. */
 export const openPartition = 'open';
 
-/** An id in it is longer than DynamoDB's keys or not well-formed: no stored item has this key. */
-export class ImpossibleKeyError extends RangeError {
-  override readonly name = 'ImpossibleKeyError';
-}
-
+/** @throws RangeError where the key is longer than DynamoDB's keys or not well-formed: no stored item has it */
 function keyText(key: string, maxBytes: number): string {
   if (key.isWellFormed() && Buffer.byteLength(key) <= maxBytes) return key;
-  throw new ImpossibleKeyError('improvement table: an id that no key can hold');
+  throw new RangeError('improvement table: an id that no key can hold');
 }
 
 /** The tenant is percent-encoded, so that no tenant and id together spell another tenant's key. */
@@ -64,8 +60,6 @@ function keyIn(pk: string, sk: string): ItemKey {
 function counted(id: string): string {
   return `${id.length}:${id}`;
 }
-
-// Every key throws an ImpossibleKeyError when an id does not fit into it.
 
 export function runPartition({ tenantId, improvementRunId }: RunKey): string {
   return partition('run', tenantId, improvementRunId);

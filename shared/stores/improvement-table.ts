@@ -9,48 +9,11 @@ import type { DynamoDBClient, TransactWriteItem } from '@aws-sdk/client-dynamodb
 import { randomFraction } from '#shared/kernel/random.ts';
 import { isOvertaken, placeInLineage } from '#shared/improvement/lineage.ts';
 import { isOpen, isTerminal, improvementRunStates } from '#shared/improvement/records.ts';
-import type {
-  ImprovementStore,
-  OpenRun,
-  OrderRecord,
-  RunKey,
-  RunRecord,
-} from '#shared/improvement/records.ts';
+import type { ImprovementStore, OrderRecord, RunKey, RunRecord } from '#shared/improvement/records.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
 import { changeExpression, didHold, getItem, integer, queryItems } from './dynamo.ts';
-import type { Change, Item, ItemKey, KeyRange } from './dynamo.ts';
-import {
-  ackColumns,
-  evidenceAmong,
-  evidenceItem,
-  evidenceKey,
-  evidenceOf,
-  formerItem,
-  formerKey,
-  formerOf,
-  headItem,
-  headKey,
-  headOf,
-  ImpossibleKeyError,
-  openItem,
-  openKey,
-  openPartition,
-  openPrefix,
-  openRunOf,
-  orderItem,
-  orderKey,
-  orderOf,
-  ordersAfter,
-  ordersAmong,
-  receiptColumns,
-  runItems,
-  runKey,
-  runOf,
-  runOnly,
-  runPartition,
-  summaryOf,
-  wholeRun,
-} from './improvement-items.ts';
+import type { Change, Item, ItemKey } from './dynamo.ts';
+import * as items from './improvement-items.ts';
 
 /** How often a write is made before it is given up because of others that are at work on the same items. */
 const ATTEMPTS = 10;
@@ -89,7 +52,7 @@ export function createImprovementTable(
   ): Promise<readonly Item[]> {
     const values = { ':from': { S: from }, ':to': { S: to } };
     const range = { condition: 'sk BETWEEN :from AND :to', values };
-    return Array.fromAsync(queryItems(client, TableName, runPartition(run), { range, limit }));
+    return Array.fromAsync(queryItems(client, TableName, items.runPartition(run), { range, limit }));
   }
 
   const updateOf = (key: ItemKey, change: Change) => ({ TableName, Key: key, ...changeExpression(change) });
@@ -111,38 +74,37 @@ export function createImprovementTable(
   const store: ImprovementStore = {
     async createRun(created) {
       const run: RunRecord = { ...created, state: 'queued', touchedAt: created.createdAt, sweeps: 0 };
-      const items = [...runItems(run), openItem(run)];
+      const made = [...items.runItems(run), items.openItem(run)];
       return persist(async (attempt) => {
         const standing = attempt === 0 ? undefined : await store.readRun(run);
         if (standing !== undefined) return standing;
-        await transact(items.map((item) => ({ Put: createOf(item) })));
+        await transact(made.map((item) => ({ Put: createOf(item) })));
         return run;
       });
     },
 
-    readRun: orAbsent(undefined, async (key) => runOf(await itemsOf(key, runOnly))),
+    readRun: async (key) => items.runOf(await itemsOf(key, items.runOnly)),
 
-    readSummary: orAbsent(undefined, async (key) => {
-      const item = await get(runKey(key));
-      return item && summaryOf(item);
-    }),
+    async readSummary(key) {
+      const item = await get(items.runKey(key));
+      return item && items.summaryOf(item);
+    },
 
-    readProgress: orAbsent(undefined, async (key) => {
-      const items = await itemsOf(key, wholeRun);
-      const run = runOf(items);
-      return run && { run, evidence: evidenceAmong(items), orders: ordersAmong(items) };
-    }),
+    async readProgress(key) {
+      const found = await itemsOf(key, items.wholeRun);
+      const run = items.runOf(found);
+      return run && { run, evidence: items.evidenceAmong(found), orders: items.ordersAmong(found) };
+    },
 
-    readEvidence: orAbsent(undefined, async (key, evidence) => {
-      const item = await get(evidenceKey(key, evidence));
-      return item && evidenceOf(item);
-    }),
+    async readEvidence(key, evidence) {
+      const item = await get(items.evidenceKey(key, evidence));
+      return item && items.evidenceOf(item);
+    },
 
-    listOrders: orAbsent([], async (key, { after, limit }) =>
-      ordersAmong(await itemsOf(key, ordersAfter(after), limit)),
-    ),
+    listOrders: async (key, { after, limit }) =>
+      items.ordersAmong(await itemsOf(key, items.ordersAfter(after), limit)),
 
-    moveRun: orAbsent(false, async (key, from, to, now) => {
+    async moveRun(key, from, to, now) {
       const movable = from.filter((state) => !isTerminal(state));
       if (movable.length === 0) return false;
       const states = listed('from', movable);
@@ -151,45 +113,45 @@ export function createImprovementTable(
         touchedAt: integer.encode(now),
         ...(to.state === 'blocked_upstream' ? { parkedAt: integer.encode(now) } : {}),
         ...('completedAt' in to ? { completedAt: integer.encode(to.completedAt) } : {}),
-        ...('receipt' in to ? receiptColumns(to.receipt) : {}),
+        ...('receipt' in to ? items.receiptColumns(to.receipt) : {}),
       };
       const { set, values } = settingOf(columns);
       const condition = `#state IN (${states.names})`;
       const change = { set, condition, values: { ...values, ...states.values } };
-      if (!isTerminal(to.state)) return update(runKey(key), change);
+      if (!isTerminal(to.state)) return update(items.runKey(key), change);
       return persist(async () => {
-        const item = await get(runKey(key));
-        if (item === undefined || !movable.includes(summaryOf(item).state)) return false;
+        const item = await get(items.runKey(key));
+        if (item === undefined || !movable.includes(items.summaryOf(item).state)) return false;
         await transact([
-          { Update: updateOf(runKey(key), change) },
-          { Delete: { TableName, Key: openKey(openRunOf(item)) } },
+          { Update: updateOf(items.runKey(key), change) },
+          { Delete: { TableName, Key: items.openKey(items.openRunOf(item)) } },
         ]);
         return true;
       });
-    }),
+    },
 
-    beginRun: orAbsent(undefined, async (key, recorded, now) => {
+    async beginRun(key, recorded, now) {
       const values = {
         ...going.values,
         ':now': integer.encode(now),
         ':none': integer.encode(0),
         ':one': integer.encode(1),
       };
-      const hasGotOn = await update(runKey(key), {
+      const hasGotOn = await update(items.runKey(key), {
         set: '#touchedAt = :now, #sweeps = :none, #tries = :one, #recorded = :recorded',
         condition: `#state IN (${going.names}) AND #recorded < :recorded`,
         values: { ...values, ':recorded': integer.encode(recorded) },
       });
       if (hasGotOn) return;
-      await update(runKey(key), {
+      await update(items.runKey(key), {
         set: '#touchedAt = :now, #sweeps = :none, #tries = #tries + :one',
         condition: `#state IN (${going.names})`,
         values,
       });
-    }),
+    },
 
-    touchRun: orAbsent(undefined, async (key, by, now, seen) => {
-      await update(runKey(key), {
+    async touchRun(key, by, now, seen) {
+      await update(items.runKey(key), {
         set: `#touchedAt = :now, ${by === 'worker' ? '#tries = :count' : '#sweeps = #sweeps + :count'}`,
         condition: `#state IN (${going.names})${seen === undefined ? '' : ' AND #touchedAt = :seen'}`,
         values: {
@@ -199,28 +161,33 @@ export function createImprovementTable(
           ...(seen === undefined ? {} : { ':seen': integer.encode(seen) }),
         },
       });
-    }),
+    },
 
     async putEvidence(key, evidence) {
-      const item = evidenceItem(key, evidence);
+      const item = items.evidenceItem(key, evidence);
       await persist(() => didHold(client.send(new PutItemCommand(createOf(item)))));
     },
 
     async openOrder(run, order, now) {
       const { tenantId } = run;
       const { revisionOrderId, evidence, targetModule, lineage } = order;
-      const recordKey = orderKey(run, revisionOrderId);
-      const lineageKey = headKey(tenantId, lineage);
+      const recordKey = items.orderKey(run, revisionOrderId);
+      const lineageKey = items.headKey(tenantId, lineage);
       return persist(async () => {
         const [recorded, headFound] = await Promise.all([get(recordKey), get(lineageKey)]);
-        if (recorded !== undefined) return orderOf(recorded);
-        const seen = headFound && headOf(headFound);
+        if (recorded !== undefined) return items.orderOf(recorded);
+        const seen = headFound && items.headOf(headFound);
         // After the head: whatever is read of its lineage holds as long as the head has the version that was seen.
         const formerFound =
           seen === undefined || seen.head.revisionOrderId === revisionOrderId
             ? undefined
-            : await get(formerKey(tenantId, lineage, revisionOrderId));
-        const place = placeInLineage(seen?.head, formerFound && formerOf(formerFound), run, revisionOrderId);
+            : await get(items.formerKey(tenantId, lineage, revisionOrderId));
+        const place = placeInLineage(
+          seen?.head,
+          formerFound && items.formerOf(formerFound),
+          run,
+          revisionOrderId,
+        );
         const record: OrderRecord = {
           revisionOrderId,
           evidence,
@@ -232,9 +199,9 @@ export function createImprovementTable(
           createdAt: run.createdAt,
           updatedAt: Math.max(run.createdAt, now),
         };
-        const writes: TransactWriteItem[] = [{ Put: createOf(orderItem(run, record)) }];
+        const writes: TransactWriteItem[] = [{ Put: createOf(items.orderItem(run, record)) }];
         if (place.head !== undefined) {
-          const item = headItem(lineageKey, { head: place.head, version: (seen?.version ?? 0) + 1 });
+          const item = items.headItem(lineageKey, { head: place.head, version: (seen?.version ?? 0) + 1 });
           const whileSeen = seen && {
             ConditionExpression: '#version = :seen',
             ExpressionAttributeNames: { '#version': 'version' },
@@ -243,11 +210,11 @@ export function createImprovementTable(
           writes.push({ Put: { ...createOf(item), ...whileSeen } });
         }
         if (place.former !== undefined) {
-          const key = formerKey(tenantId, lineage, place.former.revisionOrderId);
-          writes.push({ Put: { TableName, Item: formerItem(key, place.former) } });
+          const key = items.formerKey(tenantId, lineage, place.former.revisionOrderId);
+          writes.push({ Put: { TableName, Item: items.formerItem(key, place.former) } });
         }
         for (const improvementRunId of place.supersededIn) {
-          const key = orderKey({ tenantId, improvementRunId }, seen?.head.revisionOrderId ?? '');
+          const key = items.orderKey({ tenantId, improvementRunId }, seen?.head.revisionOrderId ?? '');
           writes.push({
             Update: updateOf(key, {
               set: '#status = :superseded, #updatedAt = :now',
@@ -261,23 +228,23 @@ export function createImprovementTable(
       });
     },
 
-    confirmOrder: orAbsent(undefined, async (key, { revisionOrderId, lineage }, now) => {
-      const at = orderKey(key, revisionOrderId);
-      const [item, headFound] = await Promise.all([get(at), get(headKey(key.tenantId, lineage))]);
-      const record = item && orderOf(item);
+    async confirmOrder(key, { revisionOrderId, lineage }, now) {
+      const at = items.orderKey(key, revisionOrderId);
+      const [item, headFound] = await Promise.all([get(at), get(items.headKey(key.tenantId, lineage))]);
+      const record = item && items.orderOf(item);
       if (record === undefined || headFound === undefined) return record;
-      if (!isOpen(record) || !isOvertaken(headOf(headFound).head, key, revisionOrderId)) return record;
+      if (!isOpen(record) || !isOvertaken(items.headOf(headFound).head, key, revisionOrderId)) return record;
       await update(at, {
         set: '#status = :status, #updatedAt = :now',
         condition: whileOpen.condition,
         values: { ...whileOpen.values, ':status': { S: 'superseded' }, ':now': integer.encode(now) },
       });
       const moved = await get(at);
-      return moved && orderOf(moved);
-    }),
+      return moved && items.orderOf(moved);
+    },
 
-    moveOrder: orAbsent(false, async (key, revisionOrderId, to, now) => {
-      const at = orderKey(key, revisionOrderId);
+    async moveOrder(key, revisionOrderId, to, now) {
+      const at = items.orderKey(key, revisionOrderId);
       if (!('ack' in to)) {
         return update(at, {
           set: '#status = :status, #updatedAt = :now, #blockedAt = :now',
@@ -287,7 +254,7 @@ export function createImprovementTable(
       }
       const { receiptId, version: receiptVersion, observedAt } = to.ack;
       const acknowledged = settingOf({
-        ...ackColumns.encode({ receiptId, receiptVersion, observedAt }),
+        ...items.ackColumns.encode({ receiptId, receiptVersion, observedAt }),
         updatedAt: integer.encode(now),
       });
       const isMoved = await update(at, {
@@ -302,42 +269,18 @@ export function createImprovementTable(
         condition: '#status = :superseded AND attribute_not_exists(#receiptId)',
         values: { ...acknowledged.values, ':superseded': { S: 'superseded' } },
       });
-    }),
+    },
 
     async *listOpen(of) {
-      const range = of && (await openRange(of));
-      if (of !== undefined && range === undefined) return;
-      for await (const item of queryItems(client, TableName, openPartition, { range })) yield openRunOf(item);
+      const condition = 'begins_with(sk, :prefix)';
+      const range = of && { condition, values: { ':prefix': { S: items.openPrefix(of) } } };
+      for await (const item of queryItems(client, TableName, items.openPartition, { range }))
+        yield items.openRunOf(item);
     },
   };
 
   return store;
 }
-
-/** A read or a move for which a key that cannot be is as good as an absent item. */
-function orAbsent<Args extends readonly unknown[], T>(
-  absent: NoInfer<T>,
-  call: (...args: Args) => Promise<T>,
-): (...args: Args) => Promise<T> {
-  return async (...args) => {
-    try {
-      return await call(...args);
-    } catch (error) {
-      if (error instanceof ImpossibleKeyError) return absent;
-      throw error;
-    }
-  };
-}
-
-/** The range of the open runs of one administration; undefined when there can be none. */
-const openRange = orAbsent<[Pick<OpenRun, 'tenantId' | 'administrationId'>], KeyRange | undefined>(
-  undefined,
-  (of) =>
-    Promise.resolve({
-      condition: 'begins_with(sk, :prefix)',
-      values: { ':prefix': { S: openPrefix(of) } },
-    }),
-);
 
 /** Sets columns, each to the operand of its name. */
 function settingOf(columns: Item): Pick<Change, 'set' | 'values'> {

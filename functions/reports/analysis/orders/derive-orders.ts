@@ -129,6 +129,11 @@ export function deriveSourceOrders(
   ]);
 }
 
+const unnamed: OrderSubjects = {
+  ...{ qtiItemId: null, qtiFormId: null, qtiTestId: null },
+  ...{ caseGuids: [], sourceKeys: [] },
+};
+
 /** Every figure is about the standards of the contributions that it counts; the percentage about all that do not count in full. */
 function observeAlignment(
   sourceKey: string,
@@ -142,9 +147,7 @@ function observeAlignment(
   ): Observation => ({
     measures: [{ name, value, unit }],
     subjects: () => ({
-      qtiItemId: null,
-      qtiFormId: null,
-      qtiTestId: null,
+      ...unnamed,
       caseGuids: sortedUnique(affected.flatMap(({ caseGuid }) => caseGuid ?? [])),
       sourceKeys: [sourceKey],
     }),
@@ -166,7 +169,7 @@ function observeComparison(sourceKey: string, artifact: ComparisonArtifact): rea
     {
       measures: [{ name: 'observed_agreement', value: observedAgreement, unit: 'proportion' }],
       subjects: () => ({
-        qtiItemId: null,
+        ...unnamed,
         qtiFormId: artifact.qtiFormId,
         qtiTestId: artifact.qtiTestId,
         caseGuids: sortedUnique(artifact.caseGuids),
