@@ -59,6 +59,15 @@ function runtimeWith(files: Readonly<Record<string, unknown>>): TestRuntime {
   };
 }
 
+/** Releases a file of a runtime: a policy, into its table, unless told otherwise. */
+const release = (
+  runtime: ReleaseRuntime,
+  path: string,
+  options: Partial<Parameters<typeof releaseFile>[3]> = {},
+  kind: Parameters<typeof releaseFile>[1] = 'policy',
+): ReturnType<typeof releaseFile> =>
+  releaseFile(runtime, kind, path, { ...anywhere, dryRun: false, ...options });
+
 function linesOf(refused: Awaited<ReturnType<typeof releaseFile>>): string[] {
   return refused.ok || refused.error instanceof UsageError ? [] : refused.error.split('\n');
 }
@@ -66,11 +75,7 @@ function linesOf(refused: Awaited<ReturnType<typeof releaseFile>>): string[] {
 describe('release FILE', () => {
   it('writes a record and says its checksum; a second time it says that it was there [MA-228]', async () => {
     const runtime = runtimeWith({ 'p.json': samplePolicyFile() });
-    for (let time = 0; time < 2; time += 1) {
-      expect(await releaseFile(runtime, 'policy', 'p.json', { ...anywhere, dryRun: false })).toEqual(
-        ok(undefined),
-      );
-    }
+    for (let time = 0; time < 2; time += 1) expect(await release(runtime, 'p.json')).toEqual(ok(undefined));
     expect(runtime.lines[0]).toMatch(
       /^policy fractions-policy-7 \(system\) released, checksum [0-9a-f]{64}$/,
     );
@@ -87,8 +92,7 @@ describe('release FILE', () => {
       'table.json': table,
       'bad.json': { 'item-1': 2 },
     });
-    const releaseWith = (path: string, exposureTable?: string) =>
-      releaseFile(runtime, 'policy', path, { ...anywhere, dryRun: false, exposureTable });
+    const releaseWith = (path: string, exposureTable?: string) => release(runtime, path, { exposureTable });
     expect(await releaseWith('p.json')).toEqual(err(expect.stringContaining('needs its table')));
     expect(await releaseWith('wrong.json', 'table.json')).toEqual(
       err(expect.stringContaining(hashCanonical(table))),
@@ -109,9 +113,10 @@ describe('release FILE', () => {
       'a.json': samplePolicyFile(),
       'b.json': samplePolicyFile({ maxItems: 13 }),
     });
-    await releaseFile(runtime, 'policy', 'a.json', { ...anywhere, dryRun: false });
-    const refused = await releaseFile(runtime, 'policy', 'b.json', { ...anywhere, dryRun: false });
-    expect(refused).toEqual(err(expect.stringContaining('give the correction a new id')));
+    await release(runtime, 'a.json');
+    expect(await release(runtime, 'b.json')).toEqual(
+      err(expect.stringContaining('give the correction a new id')),
+    );
   });
 
   const randomesque = { method: 'randomesque', size: 2 };
@@ -130,9 +135,7 @@ describe('release FILE', () => {
     async (eligibilityRules, warnings) => {
       const runtime = runtimeWith({ 'p.json': samplePolicyFile({ eligibilityRules }) });
       for (const dryRun of [true, false])
-        expect(await releaseFile(runtime, 'policy', 'p.json', { ...anywhere, dryRun })).toEqual(
-          ok(undefined),
-        );
+        expect(await release(runtime, 'p.json', { dryRun })).toEqual(ok(undefined));
       expect(runtime.lines).toHaveLength(2);
       expect(runtime.warnings).toEqual(
         [...warnings, ...warnings].map((text) => expect.stringMatching(text) as string),
@@ -147,8 +150,7 @@ describe('release FILE', () => {
       'p.json': samplePolicyFile({ id: 'revision-thresholds-3' }),
       'b.json': sampleAnalysisPolicyFile({ triggers: [sampleTrigger()] }),
     });
-    const releaseOne = (path: string): ReturnType<typeof releaseFile> =>
-      releaseFile(runtime, 'analysis-policy', path, { ...anywhere, dryRun: false });
+    const releaseOne = (path: string) => release(runtime, path, {}, 'analysis-policy');
     expect(await releaseOne('a.json')).toEqual(ok(undefined));
     const key = { kind: 'analysis-policy', id: 'revision-thresholds-3' } as const;
     const written = await runtime.table.read(key);
@@ -159,9 +161,7 @@ describe('release FILE', () => {
     expect(await releaseOne('b.json')).toEqual(err(expect.stringContaining('give the correction a new id')));
     expect(await runtime.table.read(key)).toEqual(written);
     // A selection policy may have the same id.
-    expect(await releaseFile(runtime, 'policy', 'p.json', { ...anywhere, dryRun: false })).toEqual(
-      ok(undefined),
-    );
+    expect(await release(runtime, 'p.json')).toEqual(ok(undefined));
     expect(runtime.lines.slice(0, 4)).toEqual([
       expect.stringMatching(
         /^analysis-policy revision-thresholds-3 \(system\) released, checksum [0-9a-f]{64}$/,
@@ -178,7 +178,7 @@ describe('release FILE', () => {
     items[1]!['artifactVersionId'] = 'av-1';
     parameters['scale'] = [400, 400, 600];
     const runtime = runtimeWith({ 'c.json': sampleCalibrationFile({ id: 'latest' }, { parameters }) });
-    const refused = await releaseFile(runtime, 'calibration', 'c.json', { ...anywhere, dryRun: false });
+    const refused = await release(runtime, 'c.json', {}, 'calibration');
     expect(linesOf(refused)).toEqual([
       'c.json cannot be released, 3 defects:',
       expect.stringMatching(/^ {2}\/document\/id: /),
@@ -195,8 +195,7 @@ describe('release FILE', () => {
     ['{"x": 1e999}', 'RFC 7493'],
   ])('says what is wrong with the text %s', async (content, message) => {
     const runtime = runtimeWith({ 'p.json': content });
-    const refused = await releaseFile(runtime, 'policy', 'p.json', { ...anywhere, dryRun: true });
-    expect(refused).toEqual(err(expect.stringContaining(message)));
+    expect(await release(runtime, 'p.json', { dryRun: true })).toEqual(err(expect.stringContaining(message)));
   });
 });
 
@@ -209,15 +208,10 @@ describe('release policy FILE --calibration', () => {
     ],
   });
   const files = { 'p.json': samplePolicyFile(), 'bad.json': impossible, 'c.json': sampleCalibrationFile() };
-  const dry = { ...anywhere, dryRun: true };
 
   it('refuses, with every finding, what no learner could be given; nothing is written [MA-112, MA-113]', async () => {
     const runtime = runtimeWith(files);
-    const refused = await releaseFile(runtime, 'policy', 'bad.json', {
-      ...anywhere,
-      dryRun: false,
-      calibration: 'c.json',
-    });
+    const refused = await release(runtime, 'bad.json', { calibration: 'c.json' });
     expect(linesOf(refused)).toEqual([
       'bad.json cannot be released with calibration c.json, 2 defects:',
       expect.stringMatching(
@@ -230,13 +224,12 @@ describe('release policy FILE --calibration', () => {
     expect(runtime.lines).toEqual([]);
     expect(await runtime.table.read(POLICY)).toBeUndefined();
     // The same file is released without the calibration: by itself it contradicts nothing.
-    expect(await releaseFile(runtime, 'policy', 'bad.json', dry)).toEqual(ok(undefined));
+    expect(await release(runtime, 'bad.json', { dryRun: true })).toEqual(ok(undefined));
   });
 
   it('releases what can be met, and says what it could not check', async () => {
     const runtime = runtimeWith(files);
-    const options = { ...anywhere, dryRun: false, calibration: 'c.json' };
-    expect(await releaseFile(runtime, 'policy', 'p.json', options)).toEqual(ok(undefined));
+    expect(await release(runtime, 'p.json', { calibration: 'c.json' })).toEqual(ok(undefined));
     expect(runtime.lines).toEqual([
       expect.stringMatching(
         new RegExp(`^not checked: /document/eligibilityRules/contentConstraints/${STANDARD_1}/minItems: `),
@@ -251,8 +244,8 @@ describe('release policy FILE --calibration', () => {
       ...files,
       'own.json': samplePolicyFile({ visibility: 'tenant' }, { tenantId: 'tenant-1' }),
     });
-    const against = (path: string): ReturnType<typeof releaseFile> =>
-      releaseFile(runtime, 'policy', path, { ...dry, calibration: 'fractions-2026.1' });
+    const against = (path: string) =>
+      release(runtime, path, { dryRun: true, calibration: 'fractions-2026.1' });
     const unknown = err(
       'calibration fractions-2026.1 was never released here (a file name must end in .json)',
     );
@@ -281,8 +274,7 @@ describe('release policy FILE --calibration', () => {
 
   it('says when a calibration cannot be used', async () => {
     const runtime = runtimeWith({ ...files, 'broken.json': sampleCalibrationFile({ id: 'latest' }) });
-    const of = (path: string, calibration: string): ReturnType<typeof releaseFile> =>
-      releaseFile(runtime, 'policy', path, { ...dry, calibration });
+    const of = (path: string, calibration: string) => release(runtime, path, { dryRun: true, calibration });
     expect(await of('p.json', 'broken.json')).toEqual(
       err(expect.stringMatching(/^broken\.json cannot be released, one defect:\n {2}\/document\/id: /)),
     );
@@ -358,9 +350,8 @@ describe('docs/records.md', () => {
       ...runtimeWith(Object.fromEntries(kinds.map((kind, index) => [kind, examples[index]]))),
       openTable: () => Promise.reject(new Error('a dry run needs no table')),
     };
-    for (const kind of kinds) {
-      expect(await releaseFile(runtime, kind, kind, { ...anywhere, dryRun: true })).toEqual(ok(undefined));
-    }
+    for (const kind of kinds)
+      expect(await release(runtime, kind, { dryRun: true }, kind)).toEqual(ok(undefined));
     expect(runtime.warnings).toEqual([]);
   });
 

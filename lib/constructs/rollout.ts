@@ -59,15 +59,9 @@ export function rollout(
     };
   const within = new Construct(scope, 'Rollout');
   const application = new CfnApplication(within, 'Application', { computePlatform: 'Lambda' });
-  const targets = rows.map((row) =>
-    Stack.of(scope).formatArn({
-      service: 'lambda',
-      resource: 'function',
-      resourceName: functionName(stage, row),
-      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-    }),
-  );
-  const check = versionCheckFunction(within, stage, name, { application, rows, targets, assets });
+  const names = rows.map((row) => functionName(stage, row));
+  const targets = names.map((each) => arnOf(within, 'lambda', 'function', each));
+  const check = versionCheckFunction(within, stage, name, application, names, assets);
   const role = new Role(within, 'Role', {
     assumedBy: new ServicePrincipal('codedeploy.amazonaws.com'),
     description: `Moves the aliases of the ${name} functions to their new versions`,
@@ -141,6 +135,8 @@ function failingVersionAlarm(built: LambdaFunction, stage: Stage, row: DeployedF
   const { currentVersion: version } = built;
   const name = functionName(stage, row);
   const period = Duration.minutes(1);
+  const sum = (namespace: string, metricName: string, dimensionsMap: Record<string, string>): Metric =>
+    new Metric({ namespace, metricName, dimensionsMap, period, statistic: Stats.SUM });
   const alarm = new Alarm(built, 'NewVersionFails', {
     alarmDescription: `The new version of ${row.operationId} fails. Impact: CodeDeploy moves its callers back to the former version. What to do: ${stage.config.runbookUrl}#a-deployment-went-back`,
     metric: new MathExpression({
@@ -148,28 +144,16 @@ function failingVersionAlarm(built: LambdaFunction, stage: Stage, row: DeployedF
       label: 'failed invocations and error lines',
       period,
       usingMetrics: {
-        failed: new Metric({
-          namespace: 'AWS/Lambda',
-          metricName: 'Errors',
-          dimensionsMap: {
-            FunctionName: name,
-            Resource: `${name}:${LIVE}`,
-            ExecutedVersion: version.version,
-          },
-          period,
-          statistic: Stats.SUM,
+        failed: sum('AWS/Lambda', 'Errors', {
+          FunctionName: name,
+          Resource: `${name}:${LIVE}`,
+          ExecutedVersion: version.version,
         }),
-        lines: new Metric({
-          namespace: METRIC_NAMESPACE,
-          metricName: ERROR_LINES.name,
-          dimensionsMap: {
-            stage: stage.name,
-            operation: row.operationId,
-            function_version: version.version,
-          } satisfies Record<(typeof ERROR_LINES)['dimensions'][number], string>,
-          period,
-          statistic: Stats.SUM,
-        }),
+        lines: sum(METRIC_NAMESPACE, ERROR_LINES.name, {
+          stage: stage.name,
+          operation: row.operationId,
+          function_version: version.version,
+        } satisfies Record<(typeof ERROR_LINES)['dimensions'][number], string>),
       },
     }),
     threshold: 0,
@@ -185,30 +169,21 @@ function failingVersionAlarm(built: LambdaFunction, stage: Stage, row: DeployedF
   return alarm;
 }
 
+/** An ARN whose last part comes after a colon. */
+function arnOf(scope: Construct, service: string, resource: string, resourceName: string): string {
+  const arnFormat = ArnFormat.COLON_RESOURCE_NAME;
+  return Stack.of(scope).formatArn({ service, resource, resourceName, arnFormat });
+}
+
 /** The function that CodeDeploy calls before it moves an alias: it may call the stack's versions and report what it found. */
 function versionCheckFunction(
   within: Construct,
   stage: Stage,
   name: DeploymentName,
-  {
-    application,
-    rows,
-    targets,
-    assets,
-  }: {
-    readonly application: CfnApplication;
-    readonly rows: readonly DeployedFunction[];
-    readonly targets: readonly string[];
-    readonly assets: string;
-  },
+  application: CfnApplication,
+  names: readonly string[],
+  assets: string,
 ): LambdaFunction {
-  const codeDeployArn = (resource: string, resourceName: string): string =>
-    Stack.of(within).formatArn({
-      service: 'codedeploy',
-      resource,
-      resourceName,
-      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-    });
   const check = ownFunction(within, stage, {
     id: 'Check',
     functionName: versionCheckName(stage, name),
@@ -224,16 +199,16 @@ function versionCheckFunction(
         check: [
           new PolicyStatement({
             actions: ['lambda:InvokeFunction'],
-            resources: targets.map((target) => `${target}:*`),
+            resources: names.map((each) => arnOf(within, 'lambda', 'function', `${each}:*`)),
           }),
           new PolicyStatement({
             actions: ['codedeploy:GetApplicationRevision'],
-            resources: [codeDeployArn('application', application.ref)],
+            resources: [arnOf(within, 'codedeploy', 'application', application.ref)],
           }),
           new PolicyStatement({
             actions: ['codedeploy:GetDeployment', 'codedeploy:PutLifecycleEventHookExecutionStatus'],
-            resources: rows.map((row) =>
-              codeDeployArn('deploymentgroup', `${application.ref}/${functionName(stage, row)}`),
+            resources: names.map((each) =>
+              arnOf(within, 'codedeploy', 'deploymentgroup', `${application.ref}/${each}`),
             ),
           }),
         ],
@@ -243,8 +218,8 @@ function versionCheckFunction(
   });
   acknowledge(within, {
     ...Object.fromEntries(
-      targets.map((target) => [
-        wildcardFinding(within, 'lambda', `function:${target.split(':').at(-1) ?? ''}:*`),
+      names.map((each) => [
+        wildcardFinding(within, 'lambda', `function:${each}:*`),
         'The number of a new version is known only when it is published, and a permission for it alone would come too late.',
       ]),
     ),

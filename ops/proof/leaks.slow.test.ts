@@ -340,6 +340,11 @@ it.each<Row>([
     () => askingAs((request) => (bearer(request).endsWith('.') ? proofs.reports.a.full : undefined)),
   ],
   [
+    'a malformed token that is accepted [RP-226]',
+    over('anonymous', READ, LIST, WRITE),
+    () => askingAs((request) => (bearer(request) === 'garbled' ? proofs.reports.b.full : undefined)),
+  ],
+  [
     'nobody, who is told which ids exist [RP-226]',
     over('anonymous', READ),
     () =>

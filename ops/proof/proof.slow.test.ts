@@ -31,13 +31,7 @@ let folder: string;
 beforeAll(async () => {
   stack = await startTestStack({ bundled: asBuilt });
   folder = await mkdtemp(join(tmpdir(), 'proof-'));
-  const local = await localProof(
-    'reports',
-    localDescription(stack),
-    [],
-    ({ tenantId, scopes, ...claims }) => stack.tokenFor(tenantId, scopes, claims),
-    Date.now(),
-  );
+  const local = await provenBy();
   if (!local.ok) throw new Error(local.error);
   proof = local.value;
   await writeFile(join(folder, 'a.json'), fileOf(proof.a));
@@ -48,22 +42,24 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
+function provenBy(...tenantIds: string[]): ReturnType<typeof localProof> {
+  return localProof(
+    'reports',
+    localDescription(stack),
+    tenantIds,
+    ({ tenantId, scopes, ...claims }) => stack.tokenFor(tenantId, scopes, claims),
+    Date.now(),
+  );
+}
+
 it('takes the tenants of the local stack by their ids, two different ones', async () => {
-  const named = (...tenantIds: string[]) =>
-    localProof(
-      'reports',
-      localDescription(stack),
-      tenantIds,
-      ({ tenantId, scopes, ...claims }) => stack.tokenFor(tenantId, scopes, claims),
-      Date.now(),
-    );
-  const turned = await named(proof.b.tenantId, proof.a.tenantId);
+  const turned = await provenBy(proof.b.tenantId, proof.a.tenantId);
   expect(turned.ok && [turned.value.a.tenantId, turned.value.b.tenantId]).toEqual([
     proof.b.tenantId,
     proof.a.tenantId,
   ]);
   for (const tenantIds of [[proof.a.tenantId, proof.a.tenantId], ['tenant-nowhere']]) {
-    const refused = await named(...tenantIds);
+    const refused = await provenBy(...tenantIds);
     expect(!refused.ok && refused.error).toMatch(/two different tenants of the local stack: tenant-/);
   }
 });
@@ -103,23 +99,19 @@ function run(args: readonly string[], environment: Readonly<Record<string, strin
     );
   });
 }
-const against = (url: string): readonly string[] => [
-  '--target',
-  url,
-  '--tenant-a',
-  'a.json',
-  '--tenant-b',
-  'b.json',
+const against = (url: string, a = 'a.json', b = 'b.json'): readonly string[] =>
+  Object.entries({ target: url, 'tenant-a': a, 'tenant-b': b }).flatMap(([name, of]) => [`--${name}`, of]);
+const ofMastery = (url: string, ...more: readonly string[]) => [
+  ...against(url),
+  '--service',
+  'mastery',
+  ...more,
 ];
 
 describe('npm run proof', () => {
   it('proves a deployment that keeps its tenants apart, and writes a receipt that a manifest can cite [RP-024, RP-032]', async () => {
-    const { code, out, error } = await run([
-      ...against(stack.urls.reportsUrl),
-      '--rehearsal',
-      '--out',
-      'receipt.json',
-    ]);
+    const args = [...against(stack.urls.reportsUrl), '--rehearsal', '--out', 'receipt.json'];
+    const { code, out, error } = await run(args);
     expect([error, code]).toEqual(['', 0]);
     expect(out).not.toContain('✗');
     expect(out).toMatch(/\d+ checks passed\n/);
@@ -150,7 +142,7 @@ describe('npm run proof', () => {
     ])
       expect(text).not.toContain(word);
 
-    const again = await run([...against(stack.urls.reportsUrl), '--rehearsal', '--out', 'receipt.json']);
+    const again = await run(args);
     expect([again.code, again.error]).toEqual([
       1,
       'receipt.json already exists: a receipt never replaces a file, choose another with --out\n',
@@ -158,13 +150,7 @@ describe('npm run proof', () => {
   });
 
   it('writes none of a stack on this machine without --rehearsal, and says why [RP-032]', async () => {
-    const { code, out, error } = await run([
-      ...against(stack.urls.masteryUrl),
-      '--service',
-      'mastery',
-      '--out',
-      'refused.json',
-    ]);
+    const { code, out, error } = await run(ofMastery(stack.urls.masteryUrl, '--out', 'refused.json'));
     expect(code).toBe(1);
     expect(out).toContain('run.advance-to-stop.A: the platform’s player cannot be reached');
     expect(error).toMatch(
@@ -181,14 +167,7 @@ describe('npm run proof', () => {
         answer.headers.set('Cache-Control', 'public');
       return answer;
     };
-    const { code, out, error } = await run([
-      ...against(proxy.url),
-      '--service',
-      'mastery',
-      '--rehearsal',
-      '--out',
-      'failed.json',
-    ]);
+    const { code, out, error } = await run(ofMastery(proxy.url, '--rehearsal', '--out', 'failed.json'));
     await proxy.close();
     expect([code, error]).toEqual([1, expect.stringMatching(/^no receipt: \d+ of \d+ checks failed\n$/)]);
     expect(out).toContain(
@@ -224,11 +203,7 @@ describe('npm run proof', () => {
       [['--target', urls.reportsUrl], 2, /^missing: --tenant-a, --tenant-b \(or --local\)\n$/],
       [['--local', '--target', urls.reportsUrl], 1, /^no local stack is running/],
       [['--local', '--rehearsal'], 1, /^no local stack is running/],
-      [
-        ['--target', urls.reportsUrl, '--tenant-a', 'tenant-aurora', '--tenant-b', 'tenant-borealis'],
-        1,
-        /tenant-aurora/,
-      ],
+      [against(urls.reportsUrl, 'tenant-aurora', 'tenant-borealis'), 1, /tenant-aurora/],
       [against('reports.school.org'), 2, /^--target is not a URL\n$/],
       // A credential stays unsaid also where the rest is no URL.
       [against('https://user:secret@reports.school.org:99999999'), 2, /^--target is not a URL\n$/],
@@ -241,11 +216,7 @@ describe('npm run proof', () => {
       ],
       [against(urls.platformUrl), 1, /is not the reports service \(unknown path: /],
       [against(`http://127.0.0.1:${port}`), 1, /^cannot reach \S+: ECONNREFUSED\n$/],
-      [
-        ['--target', urls.reportsUrl, '--tenant-a', 'a.json', '--tenant-b', 'a.json'],
-        1,
-        /^both tokens are of the same tenant/,
-      ],
+      [against(urls.reportsUrl, 'a.json', 'a.json'), 1, /^both tokens are of the same tenant/],
     ] as const) {
       const { code, out, error } = await run(args);
       expect([args, code, out]).toEqual([args, exit, '']);
@@ -263,14 +234,7 @@ describe('npm run proof', () => {
     const { classSourcedId, ...reports } = proof.b.reports!;
     expect(classSourcedId).toBeDefined();
     await writeFile(join(folder, 'short.json'), fileOf({ ...proof.b, reports }));
-    const lacking = await run([
-      '--target',
-      stack.urls.reportsUrl,
-      '--tenant-a',
-      'a.json',
-      '--tenant-b',
-      'short.json',
-    ]);
+    const lacking = await run(against(stack.urls.reportsUrl, 'a.json', 'short.json'));
     expect([lacking.code, lacking.error]).toEqual([
       1,
       [

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { reportsProblem } from '#shared/contract/reports/problem.ts';
-import { masteryProblem } from '#shared/problems/document.ts';
 import { problemRows } from '#shared/problems/registry.ts';
 import type { ProblemRow } from '#shared/problems/registry.ts';
-import { problemExample } from '#shared/openapi/problem-examples.ts';
-import { problemPages, renderProblemTypes } from './problems.ts';
+import { problemPages } from './problems.ts';
 
 const pages = new Map([...problemPages()].map(([name, { title, body }]) => [name, `${title}\n${body}`]));
 const rows: readonly ProblemRow[] = problemRows;
@@ -34,20 +31,4 @@ describe('problemPages', () => {
     expect(pages.get('internal-error')?.match(/What happened/g)).toHaveLength(1);
     expect(pages.get('stream-conflict')?.match(/What happened/g)).toHaveLength(2);
   });
-
-  it('has a line per row in the table of types', () => {
-    const table = renderProblemTypes();
-    for (const { code, status } of rows) expect(table).toContain(`| \`${code}\` | ${status} | `);
-    expect(table.split('\n')).toHaveLength(rows.length + 2);
-  });
-});
-
-describe('problemExample', () => {
-  it.each(rows.map((row): [string, ProblemRow] => [`${row.service} ${row.status} ${row.code}`, row]))(
-    'fits the envelope of %s',
-    (_name, row) => {
-      const schema = row.service === 'mastery' ? masteryProblem : reportsProblem;
-      expect(schema.safeParse(problemExample(row)).error).toBeUndefined();
-    },
-  );
 });
