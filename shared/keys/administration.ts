@@ -28,6 +28,8 @@ export type KeyAdministrationError =
   /** Somebody else changed the ring between reading and writing: nothing was changed; the same call again will do what is left. */
   | { readonly kind: 'overtaken' };
 
+type Administered = Promise<Result<KeyReport, KeyAdministrationError>>;
+
 /** Gives every purpose its first key. What exists is left as it is, so it may run any number of times, and by several at once. */
 export async function initKeyRing(
   administration: KeyAdministration,
@@ -43,11 +45,8 @@ export async function initKeyRing(
 }
 
 /** Creates the next key of a purpose, or lets it take over when it has waited two refresh periods. */
-export function rotateKey(
-  administration: KeyAdministration,
-  purpose: KeyPurpose,
-): Promise<Result<KeyReport, KeyAdministrationError>> {
-  return carryOut(administration, purpose, (records, now) => planRotate(records, now));
+export function rotateKey(administration: KeyAdministration, purpose: KeyPurpose): Administered {
+  return carryOut(administration, purpose, planRotate);
 }
 
 /** Takes the step of a rotation that is due, if any, and retires what is due. Calls at the same time, or again, do no more than one. */
@@ -55,23 +54,17 @@ export function rotateOnSchedule(
   administration: KeyAdministration,
   purpose: KeyPurpose,
   period: number,
-): Promise<Result<KeyReport, KeyAdministrationError>> {
+): Administered {
   return carryOut(administration, purpose, (records, now) => planScheduled(records, now, period));
 }
 
 /** Replaces a leaked active key at once. */
-export function replaceKey(
-  administration: KeyAdministration,
-  purpose: KeyPurpose,
-): Promise<Result<KeyReport, KeyAdministrationError>> {
-  return carryOut(administration, purpose, (records) => planReplace(records));
+export function replaceKey(administration: KeyAdministration, purpose: KeyPurpose): Administered {
+  return carryOut(administration, purpose, planReplace);
 }
 
 /** Retires the keys of a purpose that are due; their wrapped form is deleted. */
-export function retireKeys(
-  administration: KeyAdministration,
-  purpose: KeyPurpose,
-): Promise<Result<KeyReport, KeyAdministrationError>> {
+export function retireKeys(administration: KeyAdministration, purpose: KeyPurpose): Administered {
   return carryOut(administration, purpose, (records, now) => ok(planRetire(records, now)));
 }
 
@@ -80,7 +73,7 @@ export function retireKeyNow(
   administration: KeyAdministration,
   purpose: KeyPurpose,
   kid: string,
-): Promise<Result<KeyReport, KeyAdministrationError>> {
+): Administered {
   return carryOut(administration, purpose, (records) => planRetireNow(records, kid));
 }
 
@@ -88,7 +81,7 @@ async function carryOut(
   { settings, kms, stage, clock }: KeyAdministration,
   purpose: KeyPurpose,
   plan: (records: readonly KeyRecord[], now: number) => Result<KeyPlan, KeyPlanError>,
-): Promise<Result<KeyReport, KeyAdministrationError>> {
+): Administered {
   const now = clock();
   const planned = plan(await settings.list(purpose), now);
   if (!planned.ok) return planned;

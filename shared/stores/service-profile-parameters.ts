@@ -46,26 +46,19 @@ export function createServiceProfileParameters(ssm: SSMClient, path: string): Se
     },
     async write(tenantId, { tenant, jwt, url, analysisPolicyId, resultsKcComponents }) {
       if (tenantId === '') throw new TypeError('a service profile belongs to a tenant');
-      const put = async (
-        name: ParameterName,
-        value: string,
-        type: 'String' | 'SecureString',
-      ): Promise<void> => {
-        await ssm.send(
-          new PutParameterCommand({
-            Name: `${folder(tenantId)}/${name}`,
-            Value: value,
-            Type: type,
-            Overwrite: true,
-          }),
-        );
-      };
-      await put('PLATFORM_TENANT', tenant, 'String');
-      await put('PLATFORM_URL', url, 'String');
-      if (analysisPolicyId !== undefined) await put('ANALYSIS_POLICY_ID', analysisPolicyId, 'String');
-      if (resultsKcComponents !== undefined)
-        await put('RESULTS_KC_COMPONENTS', resultsKcComponents, 'String');
-      await put('PLATFORM_JWT', jwt, 'SecureString');
+      const values: readonly (readonly [ParameterName, string | undefined])[] = [
+        ['PLATFORM_TENANT', tenant],
+        ['PLATFORM_URL', url],
+        ['ANALYSIS_POLICY_ID', analysisPolicyId],
+        ['RESULTS_KC_COMPONENTS', resultsKcComponents],
+        ['PLATFORM_JWT', jwt],
+      ];
+      for (const [name, value] of values) {
+        if (value === undefined) continue;
+        const Type = name === 'PLATFORM_JWT' ? 'SecureString' : 'String';
+        const Name = `${folder(tenantId)}/${name}`;
+        await ssm.send(new PutParameterCommand({ Name, Value: value, Type, Overwrite: true }));
+      }
     },
   };
 }
