@@ -3,12 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeFixtures, localFiles, writeStackDescription } from '#shared/stage/description.ts';
+import { localFiles, writeStackDescription } from '#shared/stage/description.ts';
 import { createKeySettings } from '#shared/stores/settings-table.ts';
 import type { KeyPurpose } from '#shared/keys/key-ring.ts';
 import type { TestAws } from '#test/support/aws.ts';
 import { startTestAws } from '#test/support/aws.ts';
-import { createSigner } from '#test/support/release.ts';
+import { describedStack } from '#test/support/described-stack.ts';
 
 const program = join(import.meta.dirname, '../keys.ts');
 
@@ -26,27 +26,7 @@ afterAll(async () => {
 
 /** As `npm start` would: a stack whose process is alive, of which these tests need the AWS emulator only. */
 function describeStack(root: string, awsUrl: string): Promise<void> {
-  const url = 'http://127.0.0.1:1';
-  return writeStackDescription(localFiles(root).stack, {
-    reportsUrl: url,
-    masteryUrl: url,
-    sandboxUrl: url,
-    problemsUrl: url,
-    receiptsUrl: url,
-    docsUrl: url,
-    explorerUrl: url,
-    platformUrl: url,
-    awsUrl,
-    tenants: [{ tenantId: 'tenant', sub: 'sub', role: 'role', playerToken: 'token' }],
-    fixtures: describeFixtures(
-      {},
-      { masteryGateAttempt: 'a', adaptiveDiagnosticAttempt: 'b', candidate: 'c', form: 'd' },
-    ),
-    releaseKey: createSigner().key,
-    pid: process.pid,
-    seedDirectory: root,
-    logFile: join(root, 'log'),
-  });
+  return writeStackDescription(localFiles(root).stack, describedStack({ awsUrl }));
 }
 
 function keys(

@@ -133,20 +133,6 @@ describe('failure', () => {
     expect((await ring.active('continuation')).kid).toBe('k1');
   });
 
-  it('of KMS does not touch a container that has unwrapped its keys; of the table is not hidden behind keys that may be retired by now', async () => {
-    const ring = container();
-    await ring.active('continuation');
-    test.aws.faults.unavailable('kms', 100);
-    now += REFRESH_MS;
-    expect((await ring.active('continuation')).kid).toBe('k1');
-    test.aws.faults.throttle('Query', 1);
-    now += REFRESH_MS;
-    await expect(ring.active('continuation')).rejects.toMatchObject({
-      name: 'ProvisionedThroughputExceededException',
-    });
-    expect((await ring.active('continuation')).kid).toBe('k1');
-  });
-
   it('is also a ring without an active key, and a table that is not there', async () => {
     await putKey('k1', { ...(await readKey('k1')), state: { S: 'pending' } });
     await expect(container().active('continuation')).rejects.toThrow('no active key for continuation');

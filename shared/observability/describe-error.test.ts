@@ -28,9 +28,10 @@ describe('an error that is not made as errors are', () => {
     expect(JSON.stringify(described)).not.toContain('canary');
   });
 
-  it('has a name of its own only where that is a word', () => {
-    expect(nameOf(errorWith({ name: { value: { toString: () => 'canary' } } }))).toBe('Error');
+  it('has a name of its own only where that is a word, and need not be an error', () => {
+    expect(nameOf(errorWith({ name: { value: 'canary with spaces' } }))).toBe('Error');
     expect(nameOf(new RangeError('message'))).toBe('RangeError');
+    expect(describeError('canary')).toEqual({ error: 'string', causes: [], frames: [] });
   });
 });
 

@@ -288,13 +288,6 @@ describe('a thrown value in a log', () => {
     }
     expect(describeError(quoting).frames[0]).toContain('logger.test.ts');
   });
-
-  it('need not be an error, nor have an honest name', () => {
-    const error = new Error('x');
-    error.name = 'canary with spaces';
-    expect(describeError(error).error).toBe('Error');
-    expect(describeError('canary')).toEqual({ error: 'string', causes: [], frames: [] });
-  });
 });
 
 /** What JSON.parse throws for a text: its message quotes the text. */
