@@ -62,20 +62,21 @@ export interface Edition {
   readonly examples: (route: Route) => Pick<ZodOpenApiMediaTypeObject, 'example' | 'examples'>;
 }
 
-const titles: Readonly<Record<ServiceName, string>> = {
-  mastery: 'Adaptive mastery engine',
-  reports: 'Reports service',
-};
-
-const introductions: Readonly<Record<ServiceName, string>> = {
-  mastery: [
-    'Runs adaptive tests without storing learner data. A test diagnoses knowledge components and reports a score on a vertical scale; both come from the same posterior. To resume a run, send its encrypted continuation token.',
-    'Failures are problem documents (RFC 9457): branch on `code`.',
-  ].join('\n\n'),
-  reports: [
-    'Reports on scored attempts. The service composes each report at request time from the sources that own the facts, and stores none of them.',
-    'Failures are problem documents (RFC 9457): branch on `type`.',
-  ].join('\n\n'),
+/** What the document of each service says of it, and the claims that its tokens must have, with those that open resources. */
+const texts: Readonly<Record<ServiceName, { title: string; introduction: string; claims: string }>> = {
+  mastery: {
+    title: 'Adaptive mastery engine',
+    introduction:
+      'Runs adaptive tests without storing learner data. A test diagnoses knowledge components and reports a score on a vertical scale; both come from the same posterior. To resume a run, send its encrypted continuation token.\n\nFailures are problem documents (RFC 9457): branch on `code`.',
+    claims: '`iss`, `aud`, `sub`, `exp`, `role` and `tenantId`.',
+  },
+  reports: {
+    title: 'Reports service',
+    introduction:
+      'Reports on scored attempts. The service composes each report at request time from the sources that own the facts, and stores none of them.\n\nFailures are problem documents (RFC 9457): branch on `type`.',
+    claims:
+      '`iss`, `aud`, `sub`, `iat`, `exp`, `role` and `tenantId`. The arrays `studentIds`, `classSourcedIds` and `schoolSourcedIds` list the candidates, classes and schools that the token gives access to. Without the array there is no access.',
+  },
 };
 
 const tolerance =
@@ -119,14 +120,14 @@ export function renderOpenApi(
   release: ReleaseState,
   routes: readonly Route[] = allRoutes,
 ): OpenApiDocument {
+  const { claims, ...about } = texts[service];
   return renderEdition({
     service,
-    title: titles[service],
-    introduction: introductions[service],
+    ...about,
     host: service,
     routes: routes.filter((route) => route.service === service && isReleased(route, release)),
     security: ({ scope }) => ({ security: [{ bearer: [] }], 'x-scope': scope }),
-    securityDescription: `A JWT of the platform’s issuer with ${tokenClaims[service]} \`scope\` is a space-separated string and must contain the scope that the operation names. Only the token determines the tenant.`,
+    securityDescription: `A JWT of the platform’s issuer with ${claims} \`scope\` is a space-separated string and must contain the scope that the operation names. Only the token determines the tenant.`,
     note: ({ scope }) => `Scope: \`${scope}\`.`,
     problemKeys: problemKeysOf,
     examples: ({ success }) => ({ example: success.example }),
@@ -169,7 +170,21 @@ export function renderEdition(edition: Edition): OpenApiDocument {
     ],
     tags: [...new Set(routes.map(tagOf))].map((name) => ({ name, description: descriptionOf(name) })),
     paths: pathsOf(edition),
-    ...(routes.length === 0 ? {} : { components: componentsOf(edition) }),
+    ...(routes.length === 0
+      ? {}
+      : {
+          components: {
+            securitySchemes: {
+              bearer: {
+                type: 'http',
+                scheme: 'bearer',
+                bearerFormat: 'JWT',
+                description: edition.securityDescription,
+              },
+            },
+            headers: usedHeaders(routes, edition.problemKeys),
+          },
+        }),
   };
   const rendered = createDocument(document, options);
   describeDocument(rendered, descriptions[edition.service]);
@@ -183,31 +198,6 @@ function pathsOf(edition: Edition): ZodOpenApiPathsObject {
     (paths[route.path] ??= {})[route.method.toLowerCase()] = operationOf(route, edition, shared);
   }
   return paths;
-}
-
-/** The claims that the token has to have, and those that open resources. */
-const tokenClaims: Readonly<Record<ServiceName, string>> = {
-  mastery: '`iss`, `aud`, `sub`, `exp`, `role` and `tenantId`.',
-  reports:
-    '`iss`, `aud`, `sub`, `iat`, `exp`, `role` and `tenantId`. The arrays `studentIds`, `classSourcedIds` and `schoolSourcedIds` list the candidates, classes and schools that the token gives access to. Without the array there is no access.',
-};
-
-function componentsOf({
-  routes,
-  securityDescription,
-  problemKeys,
-}: Edition): NonNullable<ZodOpenApiObject['components']> {
-  return {
-    securitySchemes: {
-      bearer: {
-        type: 'http',
-        scheme: 'bearer',
-        bearerFormat: 'JWT',
-        description: securityDescription,
-      },
-    },
-    headers: usedHeaders(routes, problemKeys),
-  };
 }
 
 /** `/v1/adaptive-runs:inspect` belongs with `/v1/adaptive-runs`. */
@@ -287,7 +277,11 @@ function problemResponse(
     description: rows
       .map((row) => `[\`${row.code}\`](${documentedProblemsUrl}/${row.code}): ${row.title}. ${row.meaning}`)
       .join('\n\n'),
-    headers: headerReferences(problemHeaders(status, rows, deprecation)),
+    headers: headerReferences([
+      ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
+      ...(rows.some((row) => row.retryable !== false) ? (['Retry-After'] as const) : []),
+      ...deprecation,
+    ]),
     content: {
       'application/problem+json': {
         schema: problemSchemaOf(rows),
@@ -297,18 +291,6 @@ function problemResponse(
       },
     },
   };
-}
-
-function problemHeaders(
-  status: number,
-  rows: readonly ProblemRow[],
-  deprecation: readonly AnswerHeader[],
-): readonly AnswerHeader[] {
-  return [
-    ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
-    ...(rows.some((row) => row.retryable !== false) ? (['Retry-After'] as const) : []),
-    ...deprecation,
-  ];
 }
 
 function pascal(code: string): string {
