@@ -10,11 +10,11 @@ export interface UpstreamFault {
   readonly service: UpstreamService;
   readonly operation: string;
   /** HTTP status of the last answer, if there was one. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** The owner's own request id, if it gave one in the agreed form. */
-  readonly upstreamRequestId?: string;
+  readonly upstreamRequestId?: string | undefined;
   /** How long the owner asks to wait, if it said so. */
-  readonly retryAfterSeconds?: number;
+  readonly retryAfterSeconds?: number | undefined;
   /** Whether the same call may succeed later without any change. */
   readonly transient: boolean;
 }

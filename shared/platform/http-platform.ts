@@ -324,15 +324,14 @@ function faultOf(
   outcome: Exclude<Outcome, { kind: 'answered' | 'unchanged' }>,
 ): UpstreamFault {
   const { kind, status, upstreamRequestId, retryAfter } = outcome;
+  const transient = kind === 'unavailable';
   return {
     kind,
     service: operation.service,
     operation: operation.id,
-    ...(status === undefined ? {} : { status }),
-    ...(upstreamRequestId === undefined ? {} : { upstreamRequestId }),
-    ...(kind === 'unavailable' && retryAfter !== undefined
-      ? { retryAfterSeconds: Math.ceil(retryAfter / 1_000) }
-      : {}),
-    transient: kind === 'unavailable',
+    status,
+    upstreamRequestId,
+    retryAfterSeconds: transient && retryAfter !== undefined ? Math.ceil(retryAfter / 1_000) : undefined,
+    transient,
   };
 }
