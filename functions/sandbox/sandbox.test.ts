@@ -8,6 +8,7 @@ import { reportsProblem } from '#shared/contract/reports/problem.ts';
 import { sandboxIds, sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
 import { variablesOfBackground } from '#shared/http/environment.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
+import { proxyEvent } from '#test/support/lambda.ts';
 import { adaptiveDiagnostic, composedAt, masteryGate } from './fixtures.ts';
 import { manifest } from './manifest.ts';
 import { createSandbox } from './operation.ts';
@@ -37,24 +38,6 @@ function open(): {
           getRemainingTimeInMillis: () => 5_000,
         } as Context,
       ),
-  };
-}
-
-function eventOf(change: object): object {
-  return {
-    resource: '/',
-    path: '/',
-    httpMethod: 'GET',
-    headers: {},
-    multiValueHeaders: {},
-    queryStringParameters: null,
-    multiValueQueryStringParameters: null,
-    pathParameters: null,
-    stageVariables: null,
-    body: null,
-    isBase64Encoded: false,
-    requestContext: { requestId: randomUUID() },
-    ...change,
   };
 }
 
@@ -108,9 +91,7 @@ describe('the function', () => {
   it('asks nobody and waits for nothing, and reads of its environment what every log line, problem and CORS header needs [RP-033]', async () => {
     const { answer, reached } = open();
     for (const { route, path } of manifest) {
-      const answered = await answer(
-        eventOf({ resource: route.path, httpMethod: route.method, pathParameters: path }),
-      );
+      const answered = await answer(proxyEvent(route, { path }));
       expect(answered.statusCode).toBe(200);
     }
     expect(new Set(reached)).toEqual(
@@ -122,6 +103,7 @@ describe('the function', () => {
 
   it('answers whatever event it is given with a fixture or a problem', async () => {
     const { answer } = open();
+    const sound = proxyEvent(sandboxRoutes.readReadiness, {});
     const anything = fc.oneof(
       fc.string(),
       fc.constantFrom('__proto__', 'constructor', ...Object.values(sandboxIds)),
@@ -143,7 +125,7 @@ describe('the function', () => {
     });
     await fc.assert(
       fc.asyncProperty(event, async (given) => {
-        const { statusCode, body } = await answer(eventOf(given));
+        const { statusCode, body } = await answer({ ...sound, ...given });
         expect([200, 400, 404]).toContain(statusCode);
         if (statusCode !== 200)
           expect(reportsProblem.parse(JSON.parse(body as string)).status).toBe(statusCode);

@@ -199,6 +199,9 @@ describe.each(lists)('the list of %s', (_, list) => {
       // The sandbox has no two rows alike.
       if (nextCursor === null) return;
       await pageOf(list, { [name]: common, limit: '1', cursor: nextCursor });
+      // One instant has many spellings.
+      if (isInstant(filter.schema))
+        await pageOf(list, { [name]: common.replace('Z', '.000Z'), limit: '1', cursor: nextCursor });
       for (const query of [{}, { [name]: absent }]) await refused(query, nextCursor);
     });
   });

@@ -151,8 +151,6 @@ export interface TestAnswer {
 }
 
 export interface TestLambdaOptions {
-  /** Default: `testIssuer`. */
-  readonly issuer?: TestIssuer;
   readonly table?: MemoryControlTable;
   /** Replaces single environment variables; `undefined` removes one. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
@@ -182,11 +180,7 @@ export async function testLambda<R extends Route>(
   operation: Operation<R>,
   options: TestLambdaOptions = {},
 ): Promise<TestLambda> {
-  const {
-    issuer = testIssuer,
-    table = createMemoryControlTable(),
-    remainingMs = 29_000,
-  } = options;
+  const { table = createMemoryControlTable(), remainingMs = 29_000 } = options;
   const clock = { now: testNow };
   const lines: string[] = [];
   const now = (): number => clock.now;
@@ -218,7 +212,7 @@ export async function testLambda<R extends Route>(
         LOG_LEVEL: 'debug',
         ...options.environment,
       },
-      fetch: () => Promise.resolve(new Response(JSON.stringify(issuer.jwks))),
+      fetch: () => Promise.resolve(new Response(JSON.stringify(testIssuer.jwks))),
       now,
       sleep,
       random,
@@ -228,7 +222,7 @@ export async function testLambda<R extends Route>(
     release: () => release,
   });
 
-  const token = await issuer.sign();
+  const token = await testIssuer.sign();
   const defaults = {
     Authorization: `Bearer ${token}`,
     ...(route.request.idempotencyKey ? { 'Idempotency-Key': 'key-1' } : {}),

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { readScaleCalibration, readSelectionPolicy } from '#shared/contract/mastery/routes.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { createMemoryRecordsTable, releaseInto } from '#test/support/memory-records.ts';
@@ -7,8 +7,8 @@ import { prepareCalibration, preparePolicy } from '#shared/records/release.ts';
 import type { PreparedRecord } from '#shared/records/release.ts';
 import { KC_A, sampleCalibrationFile, samplePolicyFile } from '#test/support/sample-files.ts';
 import { createRecordStore } from '#shared/records/store.ts';
-import { createTestIssuer, testLambda } from '#test/support/lambda.ts';
-import type { TestAnswer, TestIssuer, TestLambda } from '#test/support/lambda.ts';
+import { testIssuer, testLambda } from '#test/support/lambda.ts';
+import type { TestAnswer, TestLambda } from '#test/support/lambda.ts';
 import { readScaleCalibrationOperation } from './read-scale-calibration/operation.ts';
 import { readSelectionPolicyOperation } from './read-selection-policy/operation.ts';
 import type { RecordDependencies } from './record-dependencies.ts';
@@ -32,8 +32,8 @@ const reads = [
     sample: samplePolicyFile,
     prepare: preparePolicy,
     path: (policyId: string) => ({ policyId }),
-    open: (dependencies: RecordDependencies, issuer: TestIssuer) =>
-      testLambda(readSelectionPolicy, readSelectionPolicyOperation(dependencies), { issuer }),
+    open: (dependencies: RecordDependencies) =>
+      testLambda(readSelectionPolicy, readSelectionPolicyOperation(dependencies)),
     damaged: { status: 500, body: { code: 'internal-error', retryable: false } },
   },
   {
@@ -41,18 +41,14 @@ const reads = [
     sample: sampleCalibrationFile,
     prepare: (file: unknown) => prepareCalibration(file, () => []),
     path: (calibrationId: string) => ({ calibrationId }),
-    open: (dependencies: RecordDependencies, issuer: TestIssuer) =>
-      testLambda(readScaleCalibration, readScaleCalibrationOperation(dependencies), { issuer }),
+    open: (dependencies: RecordDependencies) =>
+      testLambda(readScaleCalibration, readScaleCalibrationOperation(dependencies)),
     damaged: { status: 422, body: { code: 'calibration-invalid', retryable: false } },
   },
 ] as const;
 
-let issuer: TestIssuer;
 let table: MemoryRecordsTable;
 let lambda: TestLambda;
-beforeAll(async () => {
-  issuer = await createTestIssuer();
-});
 
 /** Status, headers and text of an answer without what names this very request. */
 function withoutOccurrence({ status, headers, body, text }: TestAnswer): unknown {
@@ -66,7 +62,7 @@ describe.each(reads)('the read of a $kind', ({ kind, sample, prepare, path, open
   const release = (document: object, rest: object = {}): Promise<PreparedRecord> =>
     releaseInto(table, sample({ ...document }, { ...rest }));
   const read = async (id: string, tenantId = 'tenant-aurora'): Promise<TestAnswer> => {
-    const Authorization = `Bearer ${await issuer.sign({ tenantId })}`;
+    const Authorization = `Bearer ${await testIssuer.sign({ tenantId })}`;
     return lambda.invoke({ path: path(id), headers: { Authorization } });
   };
   beforeEach(async () => {
@@ -75,7 +71,7 @@ describe.each(reads)('the read of a $kind', ({ kind, sample, prepare, path, open
     await release({ id: FOREIGN, visibility: 'tenant' }, { tenantId: 'tenant-borealis' });
     await release({ id: SYSTEM });
     const store = createRecordStore({ table, mayReadSystem: (tenantId) => tenantId === 'tenant-aurora' });
-    lambda = await open({ store, deprecationUrl }, issuer);
+    lambda = await open({ store, deprecationUrl });
   });
 
   it('returns exactly the released document, with the checksum over the rest of it [MA-040, MA-111, MA-113, MA-115, MA-116, MA-122, MA-173, MA-175]', async () => {
