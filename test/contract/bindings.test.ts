@@ -174,7 +174,7 @@ async function answerOf(outcome: Outcome): Promise<{ readonly status: number; re
   }
   if (outcome.kind !== 'answered') throw new Error(`${outcome.kind}: ${outcome.message}`);
   const { status, body } = toHttpAnswer(outcome.value)!;
-  return { status, text: String(body) };
+  return { status, text: body };
 }
 
 function fixturesOf(stack: TestStack) {

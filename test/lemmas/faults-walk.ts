@@ -21,7 +21,7 @@ export interface Seen {
 }
 
 /** A request that can be sent as often as the walk wants: the same bytes under the same key. */
-export interface Prepared {
+interface Prepared {
   readonly send: () => Promise<Seen>;
   /** What must hold after the answer under the fault. */
   readonly afterFault?: (seen: Seen) => Promise<void>;
