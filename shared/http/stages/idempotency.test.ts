@@ -3,6 +3,7 @@ import type { ServiceName } from '#shared/contract/route.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
+import { testIssuer } from '#test/support/lambda.ts';
 import type { TestLambda } from '#test/support/lambda.ts';
 import { actOnProbe, readProbe, seen, testProbe } from '#test/support/probe-routes.ts';
 import type { Control } from '../operation.ts';
@@ -29,18 +30,15 @@ const failures: Readonly<Record<ServiceName, Readonly<Record<string, Problem>>>>
 /** A probe that does one upstream write for each operation and answers its operation id. */
 async function bind(service: ServiceName): Promise<TestLambda & { readonly runs: Control[] }> {
   const runs: Control[] = [];
-  const lambda = await testProbe(
-    actOnProbe(service),
-    async ({ idempotent, body: { attemptId } }) => {
-      const done = await idempotent((control) => {
-        runs.push(control);
-        if (attemptId === 'defect') throw new RangeError('defect');
-        const failure = failures[service][attemptId];
-        return Promise.resolve(failure === undefined ? ok(control.operationId) : err(failure));
-      });
-      return done.ok ? ok({ body: { seen: {}, operation: done.value } }) : done;
-    },
-  );
+  const lambda = await testProbe(actOnProbe(service), async ({ idempotent, body: { attemptId } }) => {
+    const done = await idempotent((control) => {
+      runs.push(control);
+      if (attemptId === 'defect') throw new RangeError('defect');
+      const failure = failures[service][attemptId];
+      return Promise.resolve(failure === undefined ? ok(control.operationId) : err(failure));
+    });
+    return done.ok ? ok({ body: { seen: {}, operation: done.value } }) : done;
+  });
   return { ...lambda, runs };
 }
 
@@ -60,6 +58,17 @@ describe.each(services)('a key on %s', (service) => {
     expect(first.headers).not.toHaveProperty('Idempotent-Replayed');
     expect(lambda.runs.map(({ replayed }) => replayed)).toEqual([false, true, true]);
     expect(lambda.table.records()).toHaveLength(1);
+  });
+
+  it(`on another path or of another tenant is another operation ${isMastery ? '[MA-189]' : '[RP-292]'}`, async () => {
+    const lambda = await bind(service);
+    const Authorization = `Bearer ${await testIssuer.sign({ tenantId: 'tenant-borealis' })}`;
+    const answers = [
+      await lambda.invoke(),
+      await lambda.invoke({ path: { probeId: 'q' } }),
+      await lambda.invoke({ headers: { Authorization } }),
+    ];
+    expect(new Set(answers.map(({ body }) => body['operation'])).size).toBe(3);
   });
 
   it(`of another body or precondition is refused before any work ${isMastery ? '[MA-191]' : '[RP-332]'}`, async () => {
