@@ -1,4 +1,8 @@
-import { DecryptCommand, EncryptCommand, InvalidCiphertextException } from '@aws-sdk/client-kms';
+import {
+  DecryptCommand,
+  GenerateDataKeyWithoutPlaintextCommand,
+  InvalidCiphertextException,
+} from '@aws-sdk/client-kms';
 import { expect, it } from 'vitest';
 import { localKeyAlias } from '#shared/stage/local-stage.ts';
 import { useTestAws } from '#test/support/aws.ts';
@@ -8,14 +12,17 @@ const test = useTestAws();
 const other = useTestAws();
 
 it('the KMS emulator opens a ciphertext that it made, unchanged and whole, under the context of its making alone', async () => {
-  const Plaintext = Buffer.from('secret');
   const made = await test.kms.send(
-    new EncryptCommand({ KeyId: localKeyAlias, Plaintext, EncryptionContext }),
+    new GenerateDataKeyWithoutPlaintextCommand({
+      KeyId: localKeyAlias,
+      KeySpec: 'AES_256',
+      EncryptionContext,
+    }),
   );
   const sealed = Buffer.from(made.CiphertextBlob!);
   const opening = async (CiphertextBlob: Uint8Array, context: Record<string, string>, { kms } = test) =>
     (await kms.send(new DecryptCommand({ CiphertextBlob, EncryptionContext: context }))).Plaintext;
-  expect(Buffer.from((await opening(sealed, EncryptionContext))!)).toEqual(Plaintext);
+  expect(await opening(sealed, EncryptionContext)).toHaveLength(32);
   const { kid, ...lacking } = EncryptionContext;
   for (const context of [
     { ...EncryptionContext, kid: `${kid}0` },

@@ -3,33 +3,23 @@ import * as z from 'zod';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { AwsAnswer, AwsOperation, AwsService } from './wire.ts';
-import { operation, refuse, snapshotOf } from './wire.ts';
+import { operation, refuse } from './wire.ts';
 import { localAccount, localRegion } from '#shared/stage/local-stage.ts';
 
 const context = z.record(z.string(), z.string()).default({});
 const bytes = z.base64().transform((text) => Buffer.from(text, 'base64'));
 const keyId = z.string().min(1).max(2048);
-const plaintext = bytes.refine((value) => value.length >= 1 && value.length <= 4096, '1 to 4096 bytes');
-
-const dataKeyInput = z.strictObject({
-  KeyId: keyId,
-  KeySpec: z.enum(['AES_128', 'AES_256']).optional(),
-  NumberOfBytes: z.int().min(1).max(1024).optional(),
-  EncryptionContext: context,
-});
 
 /** Strict: a member that the emulator would have to ignore is refused by name. */
 const inputs = {
-  CreateKey: z.strictObject({ Description: z.string().optional() }),
-  CreateAlias: z.strictObject({
-    AliasName: z.string().regex(/^alias\/(?!aws\/)[a-zA-Z0-9/_-]+$/),
-    TargetKeyId: keyId,
-  }),
   DescribeKey: z.strictObject({ KeyId: keyId }),
-  Encrypt: z.strictObject({ KeyId: keyId, Plaintext: plaintext, EncryptionContext: context }),
   Decrypt: z.strictObject({ CiphertextBlob: bytes, KeyId: keyId.optional(), EncryptionContext: context }),
-  GenerateDataKey: dataKeyInput,
-  GenerateDataKeyWithoutPlaintext: dataKeyInput,
+  GenerateDataKeyWithoutPlaintext: z.strictObject({
+    KeyId: keyId,
+    KeySpec: z.enum(['AES_128', 'AES_256']).optional(),
+    NumberOfBytes: z.int().min(1).max(1024).optional(),
+    EncryptionContext: context,
+  }),
 };
 
 interface Key {
@@ -41,8 +31,8 @@ interface Key {
 }
 
 export interface KmsEmulator extends AwsService {
-  /** Creates a symmetric key under an alias (`alias/…`) and returns the key's id. */
-  createKey(alias: string): string;
+  /** Creates a symmetric key under an alias (`alias/…`). */
+  createKey(alias: string): void;
   /** The service's own use of a key, as Systems Manager makes it. Undefined when there is no such key. */
   encrypt(
     keyId: string,
@@ -61,24 +51,12 @@ const HEADER_LENGTH = 1 + KEY_ID_LENGTH + IV_LENGTH + TAG_LENGTH;
 
 /**
  * KMS in memory: symmetric keys, AES-256-GCM with the encryption context as additional authenticated data. A ciphertext is
- * version, key id, nonce, tag and the encrypted bytes, so that Decrypt finds the key by itself as in KMS. No policies, no grants.
+ * version, key id, nonce, tag and the encrypted bytes, so that Decrypt finds the key by itself as in KMS. No policies, no grants, and only the
+ * operations that the product calls or that tell whose KMS this is.
  */
 export function createKms(now: () => number): KmsEmulator {
   const keys = new Map<string, Key>();
   const aliases = new Map<string, string>();
-
-  function addKey(description: string): Key {
-    const id = randomUUID();
-    const key = {
-      id,
-      arn: `arn:aws:kms:${localRegion}:${localAccount}:key/${id}`,
-      material: randomBytes(32),
-      createdAt: now(),
-      description,
-    };
-    keys.set(id, key);
-    return key;
-  }
 
   function find(reference: string): Key | undefined {
     const name = reference.startsWith('arn:') ? reference.split(':').slice(5).join(':') : reference;
@@ -114,54 +92,12 @@ export function createKms(now: () => number): KmsEmulator {
     }
   }
 
-  function dataKey(input: z.output<typeof inputs.GenerateDataKey>, withPlaintext: boolean): AwsAnswer {
-    const key = find(input.KeyId);
-    if (key === undefined) return notFound(input.KeyId);
-    if ((input.KeySpec === undefined) === (input.NumberOfBytes === undefined)) {
-      return refuse('ValidationException', 'Please specify either number of bytes or key spec.');
-    }
-    const material = randomBytes(input.NumberOfBytes ?? (input.KeySpec === 'AES_128' ? 16 : 32));
-    return ok({
-      KeyId: key.arn,
-      CiphertextBlob: seal(key, material, input.EncryptionContext).toString('base64'),
-      ...(withPlaintext ? { Plaintext: material.toString('base64') } : {}),
-    });
-  }
-
   const operations = new Map<string, AwsOperation>([
-    [
-      'CreateKey',
-      operation(inputs.CreateKey, (input) => ok({ KeyMetadata: metadata(addKey(input.Description ?? '')) })),
-    ],
-    [
-      'CreateAlias',
-      operation(inputs.CreateAlias, ({ AliasName, TargetKeyId }) => {
-        const key = find(TargetKeyId);
-        if (key === undefined) return notFound(TargetKeyId);
-        if (aliases.has(AliasName)) {
-          return refuse('AlreadyExistsException', `An alias with the name ${AliasName} already exists`);
-        }
-        aliases.set(AliasName, key.id);
-        return ok({});
-      }),
-    ],
     [
       'DescribeKey',
       operation(inputs.DescribeKey, ({ KeyId }) => {
         const key = find(KeyId);
         return key === undefined ? notFound(KeyId) : ok({ KeyMetadata: metadata(key) });
-      }),
-    ],
-    [
-      'Encrypt',
-      operation(inputs.Encrypt, ({ KeyId, Plaintext, EncryptionContext }) => {
-        const key = find(KeyId);
-        if (key === undefined) return notFound(KeyId);
-        return ok({
-          KeyId: key.arn,
-          CiphertextBlob: seal(key, Plaintext, EncryptionContext).toString('base64'),
-          EncryptionAlgorithm: 'SYMMETRIC_DEFAULT',
-        });
       }),
     ],
     [
@@ -187,10 +123,18 @@ export function createKms(now: () => number): KmsEmulator {
         });
       }),
     ],
-    ['GenerateDataKey', operation(inputs.GenerateDataKey, (input) => dataKey(input, true))],
     [
       'GenerateDataKeyWithoutPlaintext',
-      operation(inputs.GenerateDataKeyWithoutPlaintext, (input) => dataKey(input, false)),
+      operation(inputs.GenerateDataKeyWithoutPlaintext, (input) => {
+        const key = find(input.KeyId);
+        if (key === undefined) return notFound(input.KeyId);
+        if ((input.KeySpec === undefined) === (input.NumberOfBytes === undefined)) {
+          return refuse('ValidationException', 'Please specify either number of bytes or key spec.');
+        }
+        const material = randomBytes(input.NumberOfBytes ?? (input.KeySpec === 'AES_128' ? 16 : 32));
+        const sealed = seal(key, material, input.EncryptionContext);
+        return ok({ KeyId: key.arn, CiphertextBlob: sealed.toString('base64') });
+      }),
     ],
   ]);
 
@@ -199,16 +143,13 @@ export function createKms(now: () => number): KmsEmulator {
     targetPrefix: 'TrentService',
     contentType: 'application/x-amz-json-1.1',
     operations,
-    snapshot() {
-      const restores = [snapshotOf(keys), snapshotOf(aliases)];
-      return () => {
-        for (const restore of restores) void restore();
-      };
-    },
+    // No operation makes or changes a key.
+    snapshot: () => () => undefined,
     createKey(alias) {
-      const key = addKey(alias);
-      aliases.set(alias, key.id);
-      return key.id;
+      const id = randomUUID();
+      const arn = `arn:aws:kms:${localRegion}:${localAccount}:key/${id}`;
+      keys.set(id, { id, arn, material: randomBytes(32), createdAt: now(), description: alias });
+      aliases.set(alias, id);
     },
     encrypt(reference, plain, bound) {
       const key = find(reference);

@@ -50,8 +50,6 @@ export interface Queue extends QueueAccess {
   take(count: number, visibilityTimeoutSeconds?: number): readonly ReceivedMessage[];
   /** Resolves when a message is in sight, the signal is aborted or the queue is closed. */
   visible(signal: AbortSignal): Promise<void>;
-  /** From now on, in seconds. `unknown`: no such message, or not its latest handle; `visible`: it is in sight again. */
-  changeVisibility(receiptHandle: string, seconds: number): 'changed' | 'unknown' | 'visible';
   counts(): { readonly visible: number; readonly inFlight: number };
   bodies(): readonly string[];
   snapshot(): Restore;
@@ -191,16 +189,9 @@ export function createQueue(
       settle();
     },
     release(receiptHandle) {
-      queue.changeVisibility(receiptHandle, 0);
-    },
-    changeVisibility(receiptHandle, seconds) {
       const message = held(receiptHandle);
-      if (message === undefined) return 'unknown';
-      const at = now();
-      if (message.visibleAt <= at) return 'visible';
-      message.visibleAt = at + seconds * 1000;
+      if (message !== undefined) message.visibleAt = Math.min(message.visibleAt, now());
       settle();
-      return 'changed';
     },
     async idle() {
       inSight();

@@ -40,11 +40,6 @@ const inputs = {
     MessageSystemAttributeNames: z.array(z.enum(['All', ...messageAttributes])).default([]),
   }),
   DeleteMessage: z.strictObject({ QueueUrl: url, ReceiptHandle: z.string() }),
-  ChangeMessageVisibility: z.strictObject({
-    QueueUrl: url,
-    ReceiptHandle: z.string(),
-    VisibilityTimeout: visibilitySeconds,
-  }),
   GetQueueAttributes: z.strictObject({
     QueueUrl: url,
     AttributeNames: z.array(z.enum(['All', ...queueAttributes])).default([]),
@@ -119,18 +114,6 @@ export function createSqs(definitions: readonly LocalQueue[], now: () => number)
         queue.delete(handle);
         return ok({});
       }),
-    ],
-    [
-      'ChangeMessageVisibility',
-      onQueue(
-        inputs.ChangeMessageVisibility,
-        (queue, { ReceiptHandle: handle, VisibilityTimeout: seconds }) => {
-          if (readHandle(handle) === undefined) return invalidHandle();
-          return queue.changeVisibility(handle, seconds) === 'changed'
-            ? ok({})
-            : refuse('MessageNotInflight', 'The message referred to is not in flight.');
-        },
-      ),
     ],
     [
       'GetQueueAttributes',

@@ -57,6 +57,13 @@ const offer = (key: string, body: unknown, seeded = aurora): Promise<Response> =
 const sessionIn = async (response: Response): Promise<string> =>
   operations.offerSelectedItem.answer.parse(await response.json()).deliverySessionId;
 
+/** Scores a delivered item, as the player does. */
+const score = (id: string, authorization: string, seeded = aurora): Promise<number> =>
+  statusOf(
+    { method: 'POST', path: '/tenants/{tenantId}/qti/delivery-sessions/{id}/attempts' },
+    { seeded, path: { id }, body: { outcomes: { SCORE: 1 } }, headers: { authorization } },
+  );
+
 function resultBody({ fixtures: { mastery } }: SeededTenant) {
   const { testSpecId, testBankId, bankOperationId, selectionPolicyId, scaleCalibrationId } =
     mastery.banks[0]!;
@@ -95,7 +102,8 @@ function envelope(changes: object = {}) {
 describe('credentials and tenants', () => {
   it('a tenant sees nothing of the other one, in both directions', async () => {
     const session = await sessionIn(await offer('key', offerBody(aurora)));
-    expect((await platform.score('tenant-borealis', session, 1)).status).toBe(404);
+    const player = `Bearer ${borealis.platform.credentials.playerToken}`;
+    expect(await score(session, player, borealis)).toBe(404);
     expect(await statusOf(operations.emitEvent, { body: envelope() })).toBe(200);
     const query = `?eventIri=${encodeURIComponent(EVENT_ID)}`;
     expect(await statusOf(operations.readEvidenceAck, { seeded: borealis, query })).toBe(404);
@@ -131,10 +139,8 @@ describe('credentials and tenants', () => {
   });
 
   it('the player’s token posts attempts and nothing else, the profile’s token everything but attempts', async () => {
-    const path = { id: await sessionIn(await offer('key', offerBody(aurora))) };
-    const attempts = { method: 'POST', path: '/tenants/{tenantId}/qti/delivery-sessions/{id}/attempts' };
-    const scored = (authorization: string, seeded = aurora): Promise<number> =>
-      statusOf(attempts, { seeded, path, body: { outcomes: { SCORE: 1 } }, headers: { authorization } });
+    const session = await sessionIn(await offer('key', offerBody(aurora)));
+    const scored = (authorization: string, seeded?: SeededTenant) => score(session, authorization, seeded);
     const { platformJwt, playerToken } = aurora.platform.credentials;
     for (const authorization of ['', 'Bearer nobody', 'Basic YTpi', 'Bearer client-of-nobody'])
       expect(await scored(authorization)).toBe(401);
@@ -197,7 +203,7 @@ describe('what the owners cannot take is refused', () => {
     const session = await sessionIn(await offer('key', offerBody(aurora)));
     expect((await offer('key', offerBody(aurora, 1))).status).toBe(409);
     expect((await offer('other', offerBody(aurora, 1))).status).toBe(409);
-    await platform.score('tenant-aurora', session, 0);
+    expect(await score(session, `Bearer ${aurora.platform.credentials.playerToken}`)).toBe(201);
     expect((await offer('other', offerBody(aurora, 1))).status).toBe(201);
   });
 

@@ -51,17 +51,8 @@ const overHeading = (page: Page): Locator => page.getByRole('heading', { name: '
 /** Gives answers until the test is over: from `first` on, the item of the number `wrong` is answered wrongly. */
 async function answerItems(
   page: Page,
-  {
-    first = 1,
-    upTo = Infinity,
-    wrong = 0,
-    give,
-  }: {
-    readonly first?: number;
-    readonly upTo?: number;
-    readonly wrong?: number;
-    readonly give: (response: string) => Promise<void>;
-  },
+  give: (response: string) => Promise<void>,
+  { first = 1, upTo = Infinity, wrong = 0 } = {},
 ): Promise<number> {
   for (let number = first; number <= upTo; number += 1) {
     await itemHeading(page)
@@ -104,6 +95,15 @@ async function open(
   await page.locator('h1').waitFor();
 }
 
+/** Arms a fault of the platform in the panel of a view. */
+async function arm(page: Page, operation: string, kind: string, armed: string): Promise<void> {
+  await page.getByText('Faults of the platform').click();
+  await page.getByLabel('Operation').selectOption(operation);
+  await page.getByLabel('Fault', { exact: true }).selectOption(kind);
+  await page.getByRole('button', { name: 'Arm for' }).click();
+  await page.getByLabel('Armed faults').getByText(armed).waitFor();
+}
+
 /** The views of a local stack, with what each shows once it has loaded. */
 const shown: readonly (readonly [view: string, ready: string])[] = [
   ['test', 'Start the test'],
@@ -124,7 +124,7 @@ describe('the explorer in a browser', () => {
       await page.locator('#response').fill(response);
       await page.getByRole('button', { name: 'Answer' }).click();
     };
-    await answerItems(page, { upTo: 3, wrong: 2, give });
+    await answerItems(page, give, { upTo: 3, wrong: 2 });
     await itemHeading(page).filter({ hasText: 'Item 4' }).waitFor();
     const item = await page.locator('#stem').textContent();
 
@@ -133,16 +133,12 @@ describe('the explorer in a browser', () => {
     expect(await page.locator('#stem').textContent()).toBe(item);
     await page.getByText('Answers so far').click();
     expect(await accessibility()).toEqual([]);
-    expect(
-      (
-        await page
-          .getByRole('listitem')
-          .filter({ hasText: /correct$/ })
-          .allTextContents()
-      ).map((text) => text.slice(-11)),
-    ).toEqual(['✓ correct', 'not correct', '✓ correct'].map((end) => expect.stringContaining(end) as string));
+    const answers = page.getByRole('listitem').filter({ hasText: /correct$/ });
+    expect(await answers.allTextContents()).toEqual(
+      ['✓ correct', 'not correct', '✓ correct'].map((end) => expect.stringContaining(end) as string),
+    );
 
-    const count = await answerItems(page, { first: 4, give });
+    const count = await answerItems(page, give, { first: 4 });
     expect(await page.locator('.item').textContent()).toContain(
       `${count} answers, ${count - 1} of them correct`,
     );
@@ -176,13 +172,11 @@ describe('the explorer in a browser', () => {
     expect(await focused(page)).toBe('main');
     await tabTo(page, 'Start the test');
     await page.keyboard.press('Enter');
-    await answerItems(page, {
-      async give(response) {
-        await page.locator('#response:focus').waitFor();
-        await page.keyboard.type(response);
-        await tabTo(page, 'Answer');
-        await page.keyboard.press('Enter');
-      },
+    await answerItems(page, async (response) => {
+      await page.locator('#response:focus').waitFor();
+      await page.keyboard.type(response);
+      await tabTo(page, 'Answer');
+      await page.keyboard.press('Enter');
     });
     expect(await page.locator(':focus').textContent()).toContain('The test is over');
     await page.getByRole('link', { name: 'Read the report of this attempt' }).waitFor();
@@ -193,34 +187,19 @@ describe('the explorer in a browser', () => {
     expect(defects).toEqual([]);
   });
 
+  const press = (name: string) => (page: Page) => page.getByRole('button', { name }).click();
+  const choose = (page: Page) => page.getByLabel('Attempt').selectOption({ index: 1 });
+
   it.each([
-    [
-      'test',
-      'qti.offer_selected_item',
-      (page: Page) => page.getByRole('button', { name: 'Start the test' }).click(),
-      'Item 1',
-    ],
-    [
-      'report',
-      'qti.read_attempt_evidence',
-      (page: Page) => page.getByLabel('Attempt').selectOption({ index: 1 }),
-      'Mastery, gaps first',
-    ],
-    [
-      'improvement',
-      'administration.read_administration',
-      (page: Page) => page.getByRole('button', { name: 'Analyze' }).click(),
-      'completed',
-    ],
+    ['test', 'qti.offer_selected_item', press('Start the test'), 'Item 1'],
+    ['report', 'qti.read_attempt_evidence', choose, 'Mastery, gaps first'],
+    ['improvement', 'administration.read_administration', press('Analyze'), 'completed'],
   ] as const)(
     'shows the problem of an armed fault with its remedy, and recovers: %s',
     async (view, operation, act, recovered) => {
       const { page, defects } = await openTab(browser, origin);
       await open(page, view, { tenant: tenants[1] });
-      await page.getByText('Faults of the platform').click();
-      await page.getByLabel('Operation').selectOption(operation);
-      await page.getByRole('button', { name: 'Arm for' }).click();
-      await page.getByLabel('Armed faults').getByText(`${operation}: down`).waitFor();
+      await arm(page, operation, 'down', `${operation}: down`);
       await act(page);
       const alert = page.getByRole('alert');
       await alert.waitFor();
@@ -236,11 +215,7 @@ describe('the explorer in a browser', () => {
   it('counts an answer that QTI has scored, even if the response was lost', async () => {
     const { page } = await openTab(browser, origin);
     await open(page, 'test', { tenant: tenants[1], bank: 'generated' });
-    await page.getByText('Faults of the platform').click();
-    await page.getByLabel('Operation').selectOption('qti.score_item_attempt');
-    await page.getByLabel('Fault', { exact: true }).selectOption('lost_acknowledgement');
-    await page.getByRole('button', { name: 'Arm for' }).click();
-    await page.getByLabel('Armed faults').getByText('lost acknowledgement').waitFor();
+    await arm(page, 'qti.score_item_attempt', 'lost_acknowledgement', 'lost acknowledgement');
     await page.getByRole('button', { name: 'Start the test' }).click();
     await page.getByRole('button', { name: 'Correct', exact: true }).click();
     const alert = page.getByRole('alert').filter({ hasText: 'QTI did not respond' });
