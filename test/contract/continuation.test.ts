@@ -16,16 +16,13 @@ const runs = useAdaptiveRuns(stack);
 const others = useAdaptiveRuns(stack, 'tenant-borealis');
 let good: string;
 let foreign: string;
-/** Sealed by the stack's own key, 25 hours ago; and a run of eight days ago whose token has just been renewed. */
+/** Sealed by the stack's own key, 25 hours ago. */
 let expired: string;
-let tooOld: string;
 beforeAll(async () => {
   good = (await runs.start().sendForRun()).body.continuationToken;
   foreign = (await others.start().sendForRun()).body.continuationToken;
   const { keys, state } = await openedContinuation(stack, good);
   expired = (await sealContinuation(keys, state, Date.now() - 25 * HOUR)).token;
-  const started = { ...state, startedAt: Date.now() - 8 * 24 * HOUR };
-  tooOld = (await sealContinuation(keys, started, Date.now() - HOUR)).token;
 });
 
 /** The good token with one of its five parts changed. */
@@ -38,7 +35,6 @@ const withHeader = (change: object): string =>
     const decoded = JSON.parse(Buffer.from(header, 'base64url').toString()) as object;
     return Buffer.from(JSON.stringify({ ...decoded, ...change })).toString('base64url');
   });
-const flipped = (text: string): string => `${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`;
 
 describe.each([inspectAdaptiveRun, advanceAdaptiveRun])('the continuation of $operationId', (route) => {
   /** The answer to a token for which no owner is asked. */
@@ -55,9 +51,7 @@ describe.each([inspectAdaptiveRun, advanceAdaptiveRun])('the continuation of $op
 
   it.each<[string, string, () => string]>([
     ['with another algorithm', 'malformed', () => withHeader({ alg: 'A256KW' })],
-    ['with a header that is no JSON', 'malformed', () => withPart(0, () => 'AAAA')],
     ['25 hours old', 'expired', () => expired],
-    ['of a run of eight days ago', 'expired', () => tooOld],
   ])('%s: 400, %s [MA-059, MA-060, MA-061, MA-062]', async (_, reason, token) => {
     expect(refusalOf(await refused(token()))).toBe(`400 invalid-request /body/continuationToken ${reason}`);
   });
@@ -65,8 +59,7 @@ describe.each([inspectAdaptiveRun, advanceAdaptiveRun])('the continuation of $op
   it('tampered with, of any length, under an unknown key, or of another tenant: one hidden 404 that tells nothing [MA-061, MA-064, MA-159]', async () => {
     const replies: GatewayReply[] = [];
     for (const token of [
-      ...[2, 3, 4].map((part) => withPart(part, flipped)),
-      withPart(3, (text) => text.slice(0, -4)),
+      withPart(3, (text) => `${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`),
       withPart(3, (text) => text + 'A'.repeat(200_000)),
       withHeader({ kid: 'unknown' }),
       foreign,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { readSelectionPolicy, startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import { readSelectionPolicy } from '#shared/contract/mastery/routes.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { receiptOf, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { RunGiven } from '#test/support/adaptive-run.ts';
-import { callMastery, problemOf } from '#test/support/mastery-call.ts';
+import { callMastery } from '#test/support/mastery-call.ts';
 import { storePolicy } from '#test/support/released-records.ts';
 import { useTestStack } from '#test/support/stack.ts';
 
@@ -91,26 +91,5 @@ describe('exposure control', () => {
     const selectionPolicyId = await sympsonHetter({ ...everyItem(1), ...absent });
     const { body } = await runs.start({ ...startBody(), selectionPolicyId }).sendForRun();
     expect(receiptOf(stack, body.receiptId)).toMatchObject({ code: 'RUN_RECEIPT', absentItems: 2 });
-  });
-
-  it('answers a policy whose table is gone, damaged or another one as a damaged record, for its reader and for a start', async () => {
-    const text = canonicalJson(everyItem(0.5));
-    const hash = sha256Hex(text);
-    const rule = { method: 'sympson_hetter', tableSha256: hash } as const;
-    const damaged = { hash: sha256Hex('{}'), text: '{}' };
-    for (const [n, beside] of [undefined, damaged, { hash, text: text.replace('0.5', '0.6') }].entries()) {
-      const selectionPolicyId = await storePolicy(stack, {
-        from: String(startBody()['selectionPolicyId']),
-        change: { maxItems: 10 + n, eligibilityRules: { exposure: rule } },
-        ...(beside && { parameters: beside }),
-      });
-      for (const [route, call] of [
-        [readSelectionPolicy, { path: { policyId: selectionPolicyId } }],
-        [startAdaptiveRun, { body: { ...startBody(), selectionPolicyId } }],
-      ] as const) {
-        const reply = await callMastery(stack, route, call);
-        expect(problemOf(reply)).toMatchObject({ status: 500, code: 'internal-error', retryable: false });
-      }
-    }
   });
 });

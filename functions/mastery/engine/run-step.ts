@@ -72,7 +72,7 @@ export function nextStep(
   { runSeed, elapsedMilliseconds, met }: RunClock,
 ): Step {
   const used = evidence.outcomes.map(({ item }) => item);
-  const holding = stopReason({
+  const reason = stopReason({
     classifications: evidence.classifications,
     remainingUncertainty: evidence.remainingUncertainty,
     precisionTarget: rules.precisionTarget,
@@ -86,8 +86,6 @@ export function nextStep(
     elapsedMilliseconds,
     timeBudgetSeconds: rules.timeBudgetSeconds,
   });
-  // A run always offers its first item: before any answer there is nothing that could end it, but an empty pool.
-  const reason = used.length === 0 ? undefined : holding;
   // An exhausted pool comes before the time budget: only then is the selection worth its work.
   if (reason !== undefined && reason !== 'time_budget') return { kind: 'stop', reason, cause: reason };
   const selection = selectItem(context, evidence.estimate, {

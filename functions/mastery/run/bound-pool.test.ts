@@ -1,13 +1,10 @@
-import { describe, expect, it } from 'vitest';
-import { compileModel } from '#functions/mastery/engine/index.ts';
-import type { CompiledModel } from '#functions/mastery/engine/index.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { ReconciledPool } from '#functions/mastery/pool/reconcile.ts';
 import type { TestScope } from '#functions/mastery/records/bind-model.ts';
-import { modelParameters } from '#functions/mastery/records/model-parameters.ts';
-import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
-import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import { createRunRecords } from '#functions/mastery/records/load.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
-import { calibrationParameters } from '#shared/records/records.ts';
+import { createRecordStore } from '#shared/records/store.ts';
+import { createMemoryRecordsTable, releaseInto } from '#test/support/memory-records.ts';
 import {
   FRAMEWORK_1,
   KC_A,
@@ -18,6 +15,7 @@ import {
 } from '#test/support/sample-files.ts';
 import { bindPool } from './bound-pool.ts';
 import type { BoundPool } from './bound-pool.ts';
+import { loadRecords } from './pinned-records.ts';
 import type { PinnedRecords } from './pinned-records.ts';
 
 const test: TestScope = {
@@ -27,28 +25,16 @@ const test: TestScope = {
   slots: [],
 };
 
-function compiled(): CompiledModel {
-  const { parameters } = sampleCalibrationFile();
-  const model = compileModel(modelParameters(calibrationParameters.parse(parameters)));
-  if (!model.ok) throw new Error(JSON.stringify(model.error));
-  return model.value;
-}
-
-function recordsOf(model: CompiledModel): PinnedRecords {
-  const file = sampleCalibrationFile();
-  return {
-    policy: selectionPolicy.parse({
-      ...(samplePolicyFile()['document'] as object),
-      checksum: 'a'.repeat(64),
-    }),
-    exposureTable: undefined,
-    calibration: {
-      document: scaleCalibration.parse({ ...(file['document'] as object), checksum: '0'.repeat(64) }),
-      parametersHash: '0'.repeat(64),
-      parameters: calibrationParameters.parse(file['parameters']),
-      model,
-    },
-  };
+/** The samples as a container has read them, with a model of its own. */
+async function readAnew(): Promise<PinnedRecords> {
+  const table = createMemoryRecordsTable();
+  const policy = await releaseInto(table, samplePolicyFile());
+  const calibration = await releaseInto(table, sampleCalibrationFile());
+  const records = createRunRecords(createRecordStore({ table, mayReadSystem: () => true }));
+  const ids = { selectionPolicyId: policy.key.id, scaleCalibrationId: calibration.key.id };
+  const loaded = await loadRecords({ records }, 'tenant-1', ids, Date.parse('2026-06-01T00:00:00Z'));
+  if (!loaded.ok) throw new Error(loaded.error.detail);
+  return loaded.value;
 }
 
 function poolOf(): ReconciledPool {
@@ -86,9 +72,11 @@ const under = (records: PinnedRecords, policy: Partial<SelectionPolicy>): Pinned
 });
 
 describe('bindPool', () => {
-  const model = compiled();
-  const records = recordsOf(model);
   const pool = poolOf();
+  let records: PinnedRecords;
+  beforeAll(async () => {
+    records = await readAnew();
+  });
 
   it('maps each member to its parameters, in the pool’s order, with its tags and accessibility', () => {
     const { items, scope, byArtifactVersion, byModelItem } = bound(records, pool);
@@ -132,15 +120,15 @@ describe('bindPool', () => {
 
   it('prepares the same pool once, also when the records were read anew', () => {
     const first = bound(records, pool);
-    const again = bound(recordsOf(model), pool);
+    const again = bound({ ...records, policy: structuredClone(records.policy) }, pool);
     expect(again).toBe(first);
     expect(again.selection()).toBe(first.selection());
   });
 
-  it('prepares anew for another pool, model, policy, calibration or test', () => {
+  it('prepares anew for another pool, model, policy, calibration or test', async () => {
     const first = bound(records, pool);
     expect(bound(records, poolOf())).not.toBe(first);
-    expect(bound(recordsOf(compiled()), pool)).not.toBe(first);
+    expect(bound(await readAnew(), pool)).not.toBe(first);
     const shorter = bound(under(records, { checksum: 'b'.repeat(64), maxItems: 1 }), pool);
     expect(shorter.selection().constraints.maxItems).toBe(1);
     expect(first.selection().constraints.maxItems).toBe(records.policy.maxItems);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
 import type { UpstreamService } from '#shared/platform/operation.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { profileProblem, upstreamProblem } from './problems.ts';
+import { upstreamProblem } from './problems.ts';
 
 const fault = (
   kind: UpstreamFault['kind'],
@@ -47,20 +47,3 @@ describe('upstreamProblem', () => {
     expect(refused).not.toHaveProperty('retryAfterSeconds');
   });
 });
-
-it.each([
-  ['missing', false],
-  ['tenant-mismatch', false],
-  ['invalid', false],
-  ['unreachable', true],
-] as const)(
-  'a service profile that is %s is 424 of platform_auth; retryable: %s [MA-009, MA-212]',
-  (kind, transient) => {
-    expect(profileProblem({ kind, transient })).toMatchObject({
-      status: 424,
-      code: 'upstream-unavailable',
-      retryable: transient,
-      upstream: { service: 'platform_auth', operation: 'platform.service_profile' },
-    });
-  },
-);
