@@ -15,12 +15,15 @@ export function acknowledge(construct: IConstruct, findings: Readonly<Record<str
   Validations.of(construct).acknowledge(...Object.entries(findings).map(([id, reason]) => ({ id, reason })));
 }
 
+/** A value of the account as cdk-nag writes it: by its name where the stack is bound to none. */
+export function shown(value: string, pseudo: string): string {
+  return Token.isUnresolved(value) ? `<AWS::${pseudo}>` : value;
+}
+
 /** The finding of a wildcard in the ARN of a resource, as cdk-nag writes it. */
 export function wildcardFinding(scope: IConstruct, service: string, resource: string): string {
   const { account, partition, region } = Stack.of(scope);
-  const shown = (value: string, placeholder: string): string =>
-    Token.isUnresolved(value) ? placeholder : value;
-  const place = [shown(region, '<AWS::Region>'), shown(account, '<AWS::AccountId>')];
-  const arn = ['arn', shown(partition, '<AWS::Partition>'), service, ...place, resource].join(':');
+  const place = [shown(region, 'Region'), shown(account, 'AccountId')];
+  const arn = ['arn', shown(partition, 'Partition'), service, ...place, resource].join(':');
   return `AwsSolutions-IAM5[Resource::${arn}]`;
 }

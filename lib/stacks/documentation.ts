@@ -1,4 +1,4 @@
-import { CfnOutput, Duration, Fn, RemovalPolicy, Stack, Token, type App } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Fn, RemovalPolicy, Stack, type App } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import {
   AllowedMethods,
@@ -30,7 +30,7 @@ import {
 import { BucketDeployment, CacheControl, Source } from 'aws-cdk-lib/aws-s3-deployment';
 import type { Stage } from '#shared/stage/stages.ts';
 import { contentSecurityPolicy } from '#tools/page/headers.ts';
-import { acknowledge } from '../constructs/acknowledge.ts';
+import { acknowledge, shown } from '../constructs/acknowledge.ts';
 import { logGroup } from '../constructs/own-function.ts';
 import { stackProps } from '../names.ts';
 import { SANDBOX_URL_OUTPUT } from './sandbox.ts';
@@ -189,16 +189,14 @@ function securityHeaders(stack: Stack): ResponseHeadersPolicy {
 function acknowledgeUploader(stack: Stack, bucket: Bucket): void {
   const uploader = stack.node.children.find(({ node }) => node.id.startsWith('Custom::CDKBucketDeployment'));
   if (uploader === undefined) throw new Error('the CDK has renamed the function that uploads files');
-  const named = (token: string, pseudo: string): string =>
-    Token.isUnresolved(token) ? `<${pseudo}>` : token;
-  const assets = `cdk-hnb659fds-assets-${named(stack.account, 'AWS::AccountId')}-${named(stack.region, 'AWS::Region')}`;
+  const assets = `cdk-hnb659fds-assets-${shown(stack.account, 'AccountId')}-${shown(stack.region, 'Region')}`;
   const site = stack.getLogicalId(bucket.node.defaultChild as CfnBucket);
   const findings = [
     'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]',
     ...['GetBucket*', 'GetObject*', 'List*', 'Abort*', 'DeleteObject*'].map(
       (action) => `IAM5[Action::s3:${action}]`,
     ),
-    `IAM5[Resource::arn:${named(stack.partition, 'AWS::Partition')}:s3:::${assets}/*]`,
+    `IAM5[Resource::arn:${shown(stack.partition, 'Partition')}:s3:::${assets}/*]`,
     `IAM5[Resource::<${site}.Arn>/*]`,
     'IAM5[Resource::*]',
     'L1',

@@ -38,7 +38,7 @@ type Flags = Readonly<Record<GateName, 'open' | 'closed'>>;
  * The flags of a manifest with valid receipts: E, the manifest itself, and each gate that it has a receipt for, except the withdrawn ones
  * [RP-025].
  */
-export function flagsFor({ receipts }: ReleaseManifest, withdrawn: ReadonlySet<GateName>): Flags {
+function flagsFor({ receipts }: ReleaseManifest, withdrawn: ReadonlySet<GateName>): Flags {
   const proved = new Set<string>(receipts.map(({ proves }) => proves));
   const flag = (gate: GateName): 'open' | 'closed' =>
     !withdrawn.has(gate) && (gate === 'E' || proved.has(gate)) ? 'open' : 'closed';

@@ -10,7 +10,7 @@ import { appOf, deployed, everySetting, resourcesOf, stage, templateOf } from '.
 
 /*
  * What every resource of its type must be like, whatever stage and gates. What cdk-nag (nag.test.ts) and the simulated deployments
- * (transitions.test.ts) demand is not repeated: TLS, no public access, rotation, recovery to a point in time; that data and addresses outlive a change.
+ * (transitions.test.ts) demand is not repeated: TLS, rotation, recovery to a point in time; that data and addresses outlive a change.
  */
 
 const deployments = [
@@ -26,6 +26,10 @@ const closedBucket = {
     ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }],
   },
   OwnershipControls: { Rules: [{ ObjectOwnership: 'BucketOwnerEnforced' }] },
+  PublicAccessBlockConfiguration: {
+    ...{ BlockPublicAcls: true, BlockPublicPolicy: true },
+    ...{ IgnorePublicAcls: true, RestrictPublicBuckets: true },
+  },
 };
 
 /** Refuses X-HTTP-Method-Override, in any form, before anything else. */
