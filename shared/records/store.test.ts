@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
 import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
+import { documentChecksum } from './checksum.ts';
 import { prepareCalibration, preparePolicy, writeRecord } from './release.ts';
 import type { PreparedRecord } from './release.ts';
 import { sampleCalibrationFile, sampleParameters, samplePolicyFile } from '#test/support/sample-files.ts';
@@ -133,6 +134,20 @@ describe('createRecordStore', () => {
       error: { kind: 'checksum-mismatch', lifecycle: {} },
     });
   });
+
+  it.each(['policy', 'calibration'] as const)(
+    'answers a fault for a %s of a form that this build does not know, although its checksum holds',
+    async (kind) => {
+      const table = createMemoryRecordsTable();
+      const document = { id: 'newer', form: 'of another build' };
+      const text = canonicalJson({ ...document, checksum: documentChecksum(document) });
+      await table.writeOnce({ kind, id: 'newer' }, { document: text });
+      expect(await storeOver(table)[kind]('tenant-1', 'newer')).toEqual({
+        ok: false,
+        error: { kind: 'unreadable', lifecycle: {} },
+      });
+    },
+  );
 
   it('answers a fault for a policy whose exposure table is damaged, gone or of another hash, and gives a sound one', async () => {
     const table = createMemoryRecordsTable();
