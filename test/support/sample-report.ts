@@ -1,9 +1,8 @@
 import { attemptReport } from '#shared/contract/reports/attempt-report.ts';
 import type { AttemptReport, MasteryRow } from '#shared/contract/reports/attempt-report.ts';
+import { failedGate } from '#shared/contract/reports/examples.ts';
 import { advanceAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import type { AdaptiveRun } from '#client/index.ts';
-
-const observedAt = '2026-03-02T10:15:30.412Z';
 
 /** A run of two measured components and one without evidence, for tests. */
 const { success } = advanceAdaptiveRun;
@@ -55,16 +54,14 @@ export function sampleRow(
   items: readonly string[],
 ): MasteryRow {
   return {
+    ...failedGate.mastery[0]!,
     kind: 'knowledge_component',
     caseGuid,
     parentCaseGuid: 'standard-1',
     state,
     estimate,
-    threshold: 0.8,
     uncertainty: 0.2,
-    uncertaintyKind: 'standard_error',
     policyId: 'policy-1',
-    policyVersion: '3',
     evidence: items.map((qtiItemId) => ({
       qtiItemId,
       qtiOutcomeId: `outcome-${qtiItemId}`,
@@ -78,16 +75,14 @@ export function sampleRow(
 /** The report of the sample run as the service gives it, held against its contract. */
 export function sampleReport(change: Partial<AttemptReport> = {}): AttemptReport {
   return attemptReport.parse({
-    object: 'attempt_report',
+    ...failedGate,
     attemptId: 'attempt-1',
+    administrationId: 'administration-1',
     qtiSessionId: null,
     qtiTestId: 'pool-1',
     resultRecordId: 'record-1',
     candidateSourcedId: 'student-1',
-    administrationId: 'administration-1',
-    contentTestSpecId: 'spec-1',
     testKind: 'adaptive_diagnostic',
-    status: 'scored',
     score: { value: 512.4375, minimum: null, maximum: null, unit: 'mastery_scale', scaleVersion: 'scale-1' },
     mastery: [
       sampleRow('k-mastered', 'mastered', 0.97, ['q1', 'q3']),
@@ -104,26 +99,14 @@ export function sampleReport(change: Partial<AttemptReport> = {}): AttemptReport
       extNormsSet: null,
     },
     sources: [
+      { ...failedGate.sources[0]!, resourceId: 'attempt-1', version: '"3"' },
       {
-        service: 'qti',
-        resourceId: 'attempt-1',
-        observedAt: '2026-03-02T10:15:30.352Z',
-        version: '"3"',
-        status: 'current',
-      },
-      {
-        service: 'results',
+        ...failedGate.sources[1]!,
         resourceId: 'record-1',
         observedAt: '2026-03-02T10:15:28.312Z',
         version: null,
-        status: 'current',
       },
     ],
-    omitted: ['readiness'],
-    incompleteSections: [],
-    observedAt,
-    requestId: 'request-1',
-    traceId: 'trace-1',
     ...change,
   });
 }

@@ -101,6 +101,30 @@ describe('readiness', () => {
     );
   });
 
+  it('projects a pass for a passed gate with complete current evidence, and none without any part of it [RP-116, RP-118]', () => {
+    expect(composed(ready()).entries).toMatchObject([{ decision: 'projected_pass', limitations: [] }]);
+    const undecided = (what: unknown, change: (facts: Facts) => void): void => {
+      const facts = ready();
+      change(facts);
+      const { decision, limitations } = composed(facts).entries[0]!;
+      expect([what, decision, limitations.length]).toEqual([what, 'indeterminate', 1]);
+    };
+    undecided('candidate', ({ candidate }) => (candidate.status = 'stale'));
+    for (const at of ['evidence', 'record', 'criteria', 'framework', 'crosswalks'] as const)
+      undecided(at, (facts) => (facts[at].receipt.status = 'stale'));
+    for (const status of ['indeterminate', 'appealed'])
+      undecided(status, ({ record }) => (record.value.gate!.status = status));
+    undecided('no evidence', ({ record }) => (record.value.mastery[0]!.evidence = []));
+    for (const change of [
+      { coverageFraction: 0.999999 },
+      { dokDominance: 'not_satisfied' },
+      { dokDominance: 'SATISFIED' },
+      { qualifyingBlueprintSlotIds: [] },
+      { freshness: 'unknown' },
+    ])
+      undecided(change, ({ crosswalks }) => Object.assign(crosswalks.value.entries[0]!, change));
+  });
+
   it('names every cause, and that the blueprint of a formative has no evidence for external claims [RP-015]', () => {
     const facts = anExampleOf(readinessFacts);
     facts.record.value.testKind = facts.criteria.value.testKind = 'formative';
