@@ -95,6 +95,7 @@ export function select(
     used: outcomes.map(({ item }) => item),
     runSeed,
     sequence: outcomes.length + 1,
+    met: [],
     // For `unsettled_components`: as in the middle of a long run.
     unsettled: context.constraints.scope.filter((kc) => kc % 2 === 0),
   });

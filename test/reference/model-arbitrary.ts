@@ -35,55 +35,75 @@ function table(kcCount: number): fc.Arbitrary<number[]> {
   );
 }
 
-/** Models of up to 7 KCs and 8 items, an item having up to 4 KCs, with up to 12 answers (an item may be answered again). */
-export const modelCase: fc.Arbitrary<ModelCase> = fc
-  .record({ kcCount: fc.integer({ min: 1, max: 7 }), itemCount: fc.integer({ min: 1, max: 8 }) })
-  .chain(({ kcCount, itemCount }) =>
-    fc.record({
-      kcs: fc.array(
-        fc.record({
-          slope: fc.double({ min: 0.2, max: 12, noNaN: true }),
-          location: fc.double({ min: -3, max: 3, noNaN: true }),
+/** Models of up to 7 KCs, an item having up to 4 of them, with up to 12 answers (an item may be answered again). */
+export const modelCaseOf = (mostItems: number): fc.Arbitrary<ModelCase> =>
+  fc
+    .record({ kcCount: fc.integer({ min: 1, max: 7 }), itemCount: fc.integer({ min: 1, max: mostItems }) })
+    .chain(({ kcCount, itemCount }) =>
+      fc.record({
+        kcs: fc.array(
+          fc.record({
+            slope: fc.double({ min: 0.2, max: 12, noNaN: true }),
+            location: fc.double({ min: -3, max: 3, noNaN: true }),
+          }),
+          { minLength: kcCount, maxLength: kcCount },
+        ),
+        items: fc.array(
+          fc
+            .shuffledSubarray(
+              Array.from({ length: kcCount }, (_, k) => k),
+              { minLength: 1, maxLength: Math.min(4, kcCount) },
+            )
+            .chain((kcs) => table(kcs.length).map((success) => ({ kcs, success }))),
+          { minLength: itemCount, maxLength: itemCount },
+        ),
+        theta: fc.record({
+          nodes: fc.integer({ min: 3, max: 17 }),
+          mean: fc.double({ min: -1, max: 1, noNaN: true }),
+          sd: fc.double({ min: 0.3, max: 2, noNaN: true }),
         }),
-        { minLength: kcCount, maxLength: kcCount },
-      ),
-      items: fc.array(
-        fc
-          .shuffledSubarray(
-            Array.from({ length: kcCount }, (_, k) => k),
-            { minLength: 1, maxLength: Math.min(4, kcCount) },
-          )
-          .chain((kcs) => table(kcs.length).map((success) => ({ kcs, success }))),
-        { minLength: itemCount, maxLength: itemCount },
-      ),
-      theta: fc.record({
-        nodes: fc.integer({ min: 3, max: 17 }),
-        mean: fc.double({ min: -1, max: 1, noNaN: true }),
-        sd: fc.double({ min: 0.3, max: 2, noNaN: true }),
+        steps: fc.array(fc.double({ min: 0.01, max: 20, noNaN: true }), { minLength: 17, maxLength: 17 }),
+        outcomes: fc.array(
+          fc.record({ item: fc.integer({ min: 0, max: itemCount - 1 }), correct: fc.boolean() }),
+          { maxLength: 12 },
+        ),
       }),
-      steps: fc.array(fc.double({ min: 0.01, max: 20, noNaN: true }), { minLength: 17, maxLength: 17 }),
-      outcomes: fc.array(
-        fc.record({ item: fc.integer({ min: 0, max: itemCount - 1 }), correct: fc.boolean() }),
-        { maxLength: 12 },
-      ),
-    }),
-  )
-  .map(({ kcs, items, theta, steps, outcomes }) => {
-    const scale: number[] = [];
-    steps.slice(0, theta.nodes).forEach((step, g) => scale.push((scale[g - 1] ?? 100) + step));
-    const grid = { ...theta, min: -4, max: 4 };
-    return {
-      parameters: {
-        theta: grid,
-        kcs: kcs.map((kc, k) => ({ guid: `kc-${k}`, ...kc })),
-        items: items.map(({ kcs: own, success }, j) => ({
-          id: `item-${j}`,
-          kcs: own.map((k) => `kc-${k}`),
-          probabilities: success,
-        })),
-        scale,
-      },
-      reference: { ...grid, kcs, items, scale },
-      outcomes,
-    };
-  });
+    )
+    .map(({ kcs, items, theta, steps, outcomes }) => {
+      const scale: number[] = [];
+      steps.slice(0, theta.nodes).forEach((step, g) => scale.push((scale[g - 1] ?? 100) + step));
+      const grid = { ...theta, min: -4, max: 4 };
+      return {
+        parameters: {
+          theta: grid,
+          kcs: kcs.map((kc, k) => ({ guid: `kc-${k}`, ...kc })),
+          items: items.map(({ kcs: own, success }, j) => ({
+            id: `item-${j}`,
+            kcs: own.map((k) => `kc-${k}`),
+            probabilities: success,
+          })),
+          scale,
+        },
+        reference: { ...grid, kcs, items, scale },
+        outcomes,
+      };
+    });
+
+export const modelCase = modelCaseOf(8);
+
+/** The same with items that tell almost for certain, so that answers leave hardly any doubt about some KCs and patterns. */
+export function sharpened(value: ModelCase): ModelCase {
+  const sharpen = (table: readonly number[]): number[] => table.map((p) => p ** 6 / (p ** 6 + (1 - p) ** 6));
+  const { parameters, reference } = value;
+  return {
+    ...value,
+    parameters: {
+      ...parameters,
+      items: parameters.items.map((item) => ({ ...item, probabilities: sharpen(item.probabilities) })),
+    },
+    reference: {
+      ...reference,
+      items: reference.items.map((item) => ({ ...item, success: sharpen(item.success) })),
+    },
+  };
+}

@@ -93,8 +93,11 @@ export const caseOf = ({
           fc.record({
             kcs: fc.constantFrom(...KC_SETS),
             tags: fc.subarray(TAGS),
-            // Few values: equal gains must be told apart by hash.
-            high: fc.constantFrom(0.7, 0.8, 0.9),
+            // Few values: equal gains must be told apart by hash. Many: what a first look leaves out comes next.
+            high: fc.oneof(
+              fc.constantFrom(0.7, 0.8, 0.9),
+              fc.integer({ min: 600, max: 990 }).map((n) => n / 1000),
+            ),
             accessibility: fc.constantFrom([], ['speech'], ['speech', 'braille'], ['speech', 'braille']),
           }),
           { minLength: count, maxLength: count },
@@ -279,7 +282,7 @@ function selectionOf(value: Case, position: Position): Selection {
   const whole = wholeGains(position);
   const ofUnsettled = new Float64Array(whole.length).fill(NaN);
   if (value.selectionTarget !== undefined) {
-    const unsettled = Uint8Array.from({ length: KCS }, (_, kc) => Number(run.unsettled?.includes(kc)));
+    const unsettled = Uint8Array.from({ length: KCS }, (_, kc) => Number(run.unsettled.includes(kc)));
     const all = new Uint8Array(whole.length).fill(1);
     decisionGains(decisionModel(context.model), posterior, unsettled, all, ofUnsettled, Infinity);
   }

@@ -54,7 +54,7 @@ describe('whole runs, whatever the answers', () => {
           switch (stopReason) {
             case 'max_items': {
               expect(value.minima.filter(meets)).toHaveLength(sizeOf(plansOf(sound, [])[0]!));
-              const run = { used, runSeed, sequence: used.length + 1 };
+              const run = { used, runSeed, sequence: used.length + 1, met: [], unsettled: [] };
               const left = selectionsByDefinition(value, context, sound, evidence.estimate, run);
               expect(left.map(({ kind }) => kind)).not.toContain('selected');
               break;

@@ -16,7 +16,7 @@ export interface DecisionModel {
   /** Items with the same KCs share the work of one call. */
   readonly groups: readonly KcGroup[];
   /** The items from the highest capacity down. */
-  readonly byCapacity: Int32Array;
+  readonly byCapacity: readonly DecisionItem[];
   readonly componentOf: Int32Array;
   readonly bitOf: Int32Array;
   readonly product: Float64Array;
@@ -29,8 +29,6 @@ interface KcGroup {
   readonly kcs: readonly number[];
   /** Bit i: whether `kcs[i]` is unsettled. */
   unsettled: number;
-  /** The smallest posterior of its KCs. */
-  least: number;
   /** P(all KCs mastered), and P(all unsettled ones mastered); NaN while unknown. */
   all: number;
   allUnsettled: number;
@@ -40,16 +38,15 @@ interface KcGroup {
 }
 
 interface DecisionItem {
+  /** Index in the model. */
+  readonly index: number;
   readonly group: KcGroup;
-  /** P(correct | pattern of the group's KCs), and its entropy in bits. */
+  /** P(correct | pattern of the group's KCs). */
   readonly table: Float64Array;
-  readonly entropies: Float64Array;
   /** Whether the table has one value for every pattern but "all mastered". */
   readonly isConjunctive: boolean;
   /** The most, in bits, that the answer could tell in any state, with room for rounding. */
   readonly capacity: number;
-  /** P(all mastered) at which a conjunctive item tells so much. */
-  readonly peak: number;
 }
 
 /** Lays a model out for `decisionGains`. */
@@ -61,34 +58,31 @@ export function decisionModel(model: CompiledModel): DecisionModel {
     for (let g = 0; g < nodes; g += 1) mastery[kc * nodes + g] = core.masteryAt(kc, g);
   const groups = new Map<string, KcGroup>();
   const mastered = new Uint8Array(kcGuids.length);
-  const items = itemKcs.map((unordered, item): DecisionItem => {
+  const items = itemKcs.map((unordered, index): DecisionItem => {
     const kcs = unordered.toSorted((a, b) => a - b);
     const group = groups.get(kcs.join(' ')) ?? newGroup(kcs);
     groups.set(kcs.join(' '), group);
     const table = Float64Array.from(group.patterns.keys(), (pattern) => {
       kcs.forEach((kc, bit) => (mastered[kc] = (pattern >>> bit) & 1));
-      return core.successProbability(item, mastered);
+      return core.successProbability(index, mastered);
     });
     for (const kc of kcs) mastered[kc] = 0;
     const last = table.length - 1;
-    const { capacity, peak } = channelOf(at(table, 0), at(table, last));
     return {
+      index,
       group,
       table,
-      entropies: table.map(binaryEntropy),
       isConjunctive: table.every((value, pattern) => value === table[0] || pattern === last),
-      capacity: capacity + MARGIN,
-      peak,
+      capacity: capacityOf(at(table, 0), at(table, last)) + MARGIN,
     };
   });
-  const capacityOf = (item: number): number => items[item]?.capacity ?? 0;
   return {
     model,
     nodes,
     mastery,
     items,
     groups: [...groups.values()],
-    byCapacity: Int32Array.from(items.keys()).sort((a, b) => capacityOf(b) - capacityOf(a) || a - b),
+    byCapacity: items.toSorted((a, b) => b.capacity - a.capacity),
     componentOf: new Int32Array(kcGuids.length),
     bitOf: new Int32Array(kcGuids.length),
     product: new Float64Array(nodes),
@@ -116,88 +110,72 @@ export function decisionGains(
   keep: number,
 ): boolean {
   const { whole, items, groups, model } = decision;
-  for (const group of groups) begin(group, estimate, unsettled);
+  for (const group of groups) begin(group, unsettled);
   let isAny = false;
-  let partial = 0;
-  items.forEach(({ group }, item) => {
-    whole[item] = 0;
-    if (eligible[item] !== 1 || group.unsettled === 0) return;
+  items.forEach(({ index, group }) => {
+    whole[index] = 0;
+    if (eligible[index] !== 1 || group.unsettled === 0) return;
     isAny = true;
-    if (group.unsettled === group.patterns.length - 1) whole[item] = 1;
-    else partial += 1;
+    if (group.unsettled === group.patterns.length - 1) whole[index] = 1;
   });
   model.core.informationGains(estimate, whole, gains, keep);
-  if (partial === 0) return isAny;
   const kept = Number.isFinite(keep) ? highest(gains, keep) : undefined;
   locate(decision, estimate);
   for (const item of decision.byCapacity) {
-    const { group, capacity, isConjunctive } = items[item] as DecisionItem;
-    const floor = kept === undefined ? -Infinity : at(kept, 0) - MARGIN;
-    if (capacity < floor) break;
-    if (eligible[item] !== 1 || whole[item] === 1 || group.unsettled === 0) continue;
+    const { index, group, capacity, isConjunctive } = item;
+    if (kept !== undefined && capacity < at(kept, 0) - MARGIN) break;
+    if (eligible[index] !== 1 || whole[index] === 1 || group.unsettled === 0) continue;
     const gain = isConjunctive
-      ? conjunctiveGain(decision, estimate, item, floor)
-      : tableGain(decision, estimate, item, floor);
-    if (Number.isNaN(gain)) continue;
-    gains[item] = gain;
-    if (kept !== undefined && gain > at(kept, 0)) insert(kept, gain);
+      ? conjunctiveGain(decision, estimate, item)
+      : tableGain(decision, estimate, item);
+    gains[index] = gain;
+    if (kept !== undefined) insert(kept, gain);
   }
   return isAny;
 }
 
 function newGroup(kcs: readonly number[]): KcGroup {
   const patterns = new Float64Array(1 << kcs.length);
-  return { kcs, unsettled: 0, least: 0, all: NaN, allUnsettled: NaN, patterns, arePatternsKnown: false };
+  return { kcs, unsettled: 0, all: NaN, allUnsettled: NaN, patterns, arePatternsKnown: false };
 }
 
-function begin(group: KcGroup, { kcPosteriors }: Estimate, unsettled: Uint8Array): void {
-  const { kcs } = group;
+function begin(group: KcGroup, unsettled: Uint8Array): void {
   group.unsettled = 0;
-  group.least = 1;
-  for (let bit = 0; bit < kcs.length; bit += 1) {
-    const kc = kcs[bit] as number;
+  group.kcs.forEach((kc, bit) => {
     if (unsettled[kc] === 1) group.unsettled |= 1 << bit;
-    group.least = Math.min(group.least, at(kcPosteriors, kc));
-  }
+  });
   group.all = NaN;
   group.allUnsettled = NaN;
   group.arePatternsKnown = false;
 }
 
 /** Only whether all of A are mastered tells anything: if not, success is low; if so, low and as much as P(Q | A) lifts it. */
-function conjunctiveGain(decision: DecisionModel, estimate: Estimate, item: number, floor: number): number {
-  const { group, table, entropies, peak } = decision.items[item] as DecisionItem;
+function conjunctiveGain(
+  decision: DecisionModel,
+  estimate: Estimate,
+  { group, table }: DecisionItem,
+): number {
   const last = table.length - 1;
   const low = at(table, 0);
   const rise = at(table, last) - low;
-  const entropyLow = at(entropies, 0);
-  // The gain over all KCs rises with P(all mastered) up to its peak, and that is at most the smallest posterior.
-  const most = Math.min(group.least, peak);
-  if (ceilingOf(low + rise * most) - entropyLow - most * (at(entropies, last) - entropyLow) < floor)
-    return NaN;
+  const entropyLow = binaryEntropy(low);
   if (Number.isNaN(group.all)) {
     group.all = jointMastery(decision, estimate, group.kcs, last);
     group.allUnsettled = jointMastery(decision, estimate, group.kcs, group.unsettled);
   }
   const { all, allUnsettled } = group;
-  if (ceilingOf(low + rise * all) - entropyLow - all * (at(entropies, last) - entropyLow) < floor) return NaN;
   const given = low + rise * (allUnsettled > 0 ? Math.min(1, all / allUnsettled) : 0);
   const conditional = entropyLow + allUnsettled * (binaryEntropy(given) - entropyLow);
   return bits(binaryEntropy(low + rise * all) - conditional);
 }
 
-function tableGain(decision: DecisionModel, estimate: Estimate, item: number, floor: number): number {
-  const { group, table, entropies } = decision.items[item] as DecisionItem;
+function tableGain(decision: DecisionModel, estimate: Estimate, { group, table }: DecisionItem): number {
   if (!group.arePatternsKnown) fillPatterns(decision, estimate, group);
   const { patterns, unsettled } = group;
   let success = 0;
   let conditional = 0;
-  for (let pattern = 0; pattern < patterns.length; pattern += 1) {
+  for (let pattern = 0; pattern < patterns.length; pattern += 1)
     success += at(patterns, pattern) * at(table, pattern);
-    conditional += at(patterns, pattern) * at(entropies, pattern);
-  }
-  if (ceilingOf(success) - conditional < floor) return NaN;
-  conditional = 0;
   const settled = (patterns.length - 1) & ~unsettled;
   // Every subset of the unsettled KCs, each with every subset of the others.
   for (let part = unsettled; ; part = (part - 1) & unsettled) {
@@ -285,39 +263,26 @@ function locate({ componentOf, bitOf }: DecisionModel, { components }: Estimate)
 /** The highest gains so far, ascending; -Infinity where there are fewer. */
 function highest(gains: Float64Array, keep: number): Float64Array {
   const kept = new Float64Array(keep).fill(-Infinity);
-  for (const gain of gains) if (gain > at(kept, 0)) insert(kept, gain);
+  for (const gain of gains) insert(kept, gain);
   return kept;
 }
 
-/** Replaces the smallest of an ascending list. */
+/** Replaces the smallest of an ascending list by a higher value; NaN is none. */
 function insert(ascending: Float64Array, value: number): void {
+  if (!(value > at(ascending, 0))) return;
   let i = 1;
   for (; i < ascending.length && at(ascending, i) < value; i += 1) ascending[i - 1] = at(ascending, i);
   ascending[i - 1] = value;
 }
 
-/** Entropies above which none lies in a cell of [0, 1]: most items are ruled out without a logarithm. */
-const CELLS = 1024;
-const entropyCeilings = Float64Array.from({ length: CELLS }, (_, cell) => {
-  const sides = [cell / CELLS, (cell + 1) / CELLS].map(binaryEntropy);
-  return Math.max(...sides) + MARGIN;
-});
-
-function ceilingOf(probability: number): number {
-  return at(entropyCeilings, Math.min(CELLS - 1, Math.trunc(probability * CELLS)));
-}
-
 /**
- * Capacity of a channel that answers correctly with one of two probabilities, in bits, and the probability of the higher one at which it is
- * reached (Cover and Thomas, 2006, chapter 7). A table with further values between the two has none higher, since entropy is concave.
+ * Capacity of a channel that answers correctly with one of two probabilities, in bits (Cover and Thomas, 2006, chapter 7). A table with
+ * further values between the two has none higher, since entropy is concave.
  */
-function channelOf(low: number, high: number): { readonly capacity: number; readonly peak: number } {
-  if (low === high) return { capacity: 0, peak: 0 };
+function capacityOf(low: number, high: number): number {
+  if (low === high) return 0;
   const entropyLow = binaryEntropy(low);
   const slope = (binaryEntropy(high) - entropyLow) / (high - low);
   const success = Math.min(high, Math.max(low, logistic(-slope * LN2)));
-  return {
-    capacity: binaryEntropy(success) - entropyLow - (success - low) * slope,
-    peak: (success - low) / (high - low),
-  };
+  return binaryEntropy(success) - entropyLow - (success - low) * slope;
 }

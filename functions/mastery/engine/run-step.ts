@@ -69,7 +69,7 @@ export function nextStep(
   context: SelectionContext,
   rules: StoppingRules,
   evidence: Evidence,
-  { runSeed, elapsedMilliseconds, met }: RunClock,
+  { runSeed, elapsedMilliseconds, met = [] }: RunClock,
 ): Step {
   const used = evidence.outcomes.map(({ item }) => item);
   const reason = stopReason({

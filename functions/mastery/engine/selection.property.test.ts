@@ -62,6 +62,16 @@ describe('selection against the definitions of its rules', () => {
       ['enemies', 'exclusion', 'accessibility', 'maximum', 'component', 'content_maxima'],
     ],
     [
+      'small pools under a minimum gain alone',
+      caseOf({ pool: 6, run: 6, minima: 0 }).map((value) => ({
+        ...value,
+        ...{ maxima: [], enemySets: [], excludedItems: [], requiredAccessibility: [] },
+        minimumGain: value.minimumGain ?? 0.2,
+      })),
+      600,
+      ['no_informative_item', 'minimumGain 0.2'],
+    ],
+    [
       'pools of up to 90 items, many of them equal, without minima',
       caseOf({ pool: 90, run: 15, minima: 0 }),
       80,

@@ -53,10 +53,10 @@ export interface RunPosition {
   readonly runSeed: string;
   /** Sequence number of the offer to come, from 1. */
   readonly sequence: number;
-  /** Model indices of the items that the learner met in earlier runs; absent: none. */
-  readonly met?: readonly number[] | undefined;
-  /** In-scope KCs (model indices) that are not classified yet, for `unsettled_components`; absent: none. */
-  readonly unsettled?: readonly number[] | undefined;
+  /** Model indices of the items that the learner met in earlier runs. */
+  readonly met: readonly number[];
+  /** In-scope KCs (model indices) that are not classified yet, for `unsettled_components`. */
+  readonly unsettled: readonly number[];
 }
 
 export type Selection =
@@ -114,7 +114,7 @@ export function prepareSelection(
       admitted[item] = 1;
       if (model.itemKcs[item]?.some((kc) => scope.has(kc)) !== true) outOfScope.push(item);
     }
-    if (itemsByTag.size > 0) for (const tag of new Set(member.tags)) itemsByTag.get(tag)?.push(item);
+    for (const tag of new Set(member.tags)) itemsByTag.get(tag)?.push(item);
   }
   const byIdentifier = new Map(pool.map((member) => [member.qtiIdentifier, member.item]));
   const itemsWith = (guid: string): readonly number[] => itemsByTag.get(guid) ?? [];
@@ -150,9 +150,8 @@ export function selectItem(context: SelectionContext, estimate: Estimate, run: R
   const { constraints, conditions } = context;
   const slots = constraints.maxItems - run.used.length;
   if (slots <= 0) return { kind: 'exhausted', cause: 'max_items' };
-  const candidates = hardFilter(context, run);
-  const coverage = reachability(context.requirements, conditions, run.used, candidates, slots);
-  const eligible = candidates.slice();
+  const eligible = hardFilter(context, run);
+  const coverage = reachability(context.requirements, conditions, run.used, eligible, slots);
   for (const item of context.outOfScope) if (!coverage.serves(item)) eligible[item] = 0;
   if (!keepInformative(context, estimate, run, eligible, coverage))
     return { kind: 'exhausted', cause: 'no_informative_item' };
@@ -163,7 +162,7 @@ export function selectItem(context: SelectionContext, estimate: Estimate, run: R
 
 /** Pool membership, accessibility, exclusions (prepared), used items, prior use, enemies of used ones, maxima, components. */
 function hardFilter({ admitted, conditions, constraints }: SelectionContext, run: RunPosition): Uint8Array {
-  const barred = constraints.priorUse === 'exclude' ? [...run.used, ...(run.met ?? [])] : run.used;
+  const barred = constraints.priorUse === 'exclude' ? [...run.used, ...run.met] : run.used;
   const candidates = without(admitted, barred);
   usageOf(conditions, run.used).bar(candidates);
   return candidates;
@@ -184,9 +183,8 @@ function bestUnmet(
   eligible: Uint8Array,
   coverage: Reachability,
 ): Ranked | undefined {
-  const { met = [] } = run;
-  if (context.constraints.priorUse === 'avoid' && met.length > 0) {
-    const best = bestOnTarget(context, estimate, run, without(eligible, met), coverage);
+  if (context.constraints.priorUse === 'avoid') {
+    const best = bestOnTarget(context, estimate, run, without(eligible, run.met), coverage);
     if (best !== undefined) return best;
   }
   return bestOnTarget(context, estimate, run, eligible, coverage);
@@ -212,7 +210,7 @@ function keepInformative(
     return true;
   // With every minimum met each eligible item is admitted: met ones leave first, as long as another one remains.
   if (constraints.priorUse === 'avoid') {
-    const unmet = without(eligible, run.met ?? []);
+    const unmet = without(eligible, run.met);
     if (unmet.includes(1)) eligible.set(unmet);
   }
   model.core.informationGains(estimate, eligible, gains, Infinity);
@@ -246,7 +244,7 @@ function bestOnTarget(
   const { decision, gains, model } = context;
   if (decision !== undefined) {
     const unsettled = new Uint8Array(model.kcGuids.length);
-    for (const kc of run.unsettled ?? []) unsettled[kc] = 1;
+    for (const kc of run.unsettled) unsettled[kc] = 1;
     const best = chooseAdmitted(context, run, eligible.slice(), coverage, (candidates, keep) =>
       decisionGains(decision, estimate, unsettled, candidates, gains, keep),
     );
@@ -271,8 +269,7 @@ function chooseAdmitted(
   coverage: Reachability,
   rank: Rank,
 ): Ranked | undefined {
-  const { constraints, members } = context;
-  const { exposure } = constraints;
+  const { exposure } = context.constraints;
   const ranked = (firstLook: number) => admittedInOrder(context, run, eligible, coverage, rank, firstLook);
   switch (exposure?.method) {
     case undefined:
@@ -285,8 +282,8 @@ function chooseAdmitted(
       return sympsonHetter(
         ranked(PASSING_LOOK),
         run.runSeed,
-        (item) => exposure.probabilities.get(members[item]?.qtiIdentifier ?? ''),
-        (item) => members[item]?.artifactVersionId ?? '',
+        (item) => exposure.probabilities.get(memberOf(context, item).qtiIdentifier),
+        (item) => memberOf(context, item).artifactVersionId,
       );
   }
 }
@@ -357,16 +354,17 @@ function* admittedInOrder(
   }
 }
 
+function memberOf({ members }: SelectionContext, item: number): PoolItem {
+  // SAFETY: only items of the pool are eligible.
+  return members[item] as PoolItem;
+}
+
 /** By SHA-256 of seed and artifact version id, then by id. */
-function inTieOrder(
-  { members }: SelectionContext,
-  items: readonly number[],
-  runSeed: string,
-): readonly number[] {
+function inTieOrder(context: SelectionContext, items: readonly number[], runSeed: string): readonly number[] {
   if (items.length === 1) return items;
   return items
     .map((item) => {
-      const id = members[item]?.artifactVersionId ?? '';
+      const id = memberOf(context, item).artifactVersionId;
       return { item, id, hash: sha256Hex(runSeed + id) };
     })
     .sort((a, b) => compareText(a.hash, b.hash) || compareText(a.id, b.id))
