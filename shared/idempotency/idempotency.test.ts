@@ -21,7 +21,7 @@ const request: IdentifiedRequest = {
   method: 'POST',
   canonicalPath: '/v1/adaptive-runs',
   idempotencyKey: 'key-1',
-  ifMatch: undefined,
+  ifMatch: '"v0"',
   body: { resultsStudentId: 'student-ada', runMode: 'production_learner' },
 };
 
@@ -154,15 +154,17 @@ describe('a first request', () => {
   });
 
   const defect = new TypeError('defect');
+  const internal = problem('mastery', 'internal-error', 500, { retryable: false });
   const poolInvalid = problem('mastery', 'qti-adaptive-pool-invalid', 502, {
     upstream: { service: 'qti', operation: 'x' },
   });
   it.each([
     ['a retryable 4xx', failWith(upstreamDown), err(upstreamDown)],
+    ['a 500 that says not to retry', failWith(internal), err(internal)],
     ['a 5xx', failWith(poolInvalid), err(poolInvalid)],
     ['a defect, which comes through as it is', () => Promise.reject(defect), defect],
   ])('stays started after %s and lets go of its lease: a retry resumes at once', async (_, work, outcome) => {
-    const { table, open, options, slept } = setUp();
+    const { table, open, options, slept, lines } = setUp();
     const first = (await open()).run(work, options());
     expect(await first.catch((error: unknown) => error)).toEqual(outcome);
     expect(table.records()).toMatchObject([{ state: 'started', leaseUntil: 0 }]);
@@ -170,19 +172,32 @@ describe('a first request', () => {
     expect(retried).toMatchObject({ ok: true, value: { createdAt: T0, replayed: true } });
     expect(slept).toEqual([]);
     expect(table.records()).toMatchObject([{ state: 'completed' }]);
+    const control = table.records()[0]?.operationId;
+    const lineOf = (code: string, fields: object): string =>
+      `${code} ${JSON.stringify({ control, ...fields })}`;
+    const settled = (state: string, status: number): string => lineOf('OPERATION_SETTLED', { state, status });
+    expect(lines).toEqual([
+      lineOf('OPERATION_BEGUN', { origin: 'new', waitedMs: 0 }),
+      ...('error' in outcome ? [settled('started', outcome.error.status)] : []),
+      lineOf('OPERATION_BEGUN', { origin: 'resumed', waitedMs: 0 }),
+      settled('completed', 201),
+    ]);
   });
 });
 
 describe('a repeated request', () => {
   it('composes again under the same operation, without another transition [MA-190]', async () => {
-    const { table, open, options, clock } = setUp();
-    const first = await (await open()).run(succeed, options());
+    const { table, open, options, clock, lines } = setUp();
+    const sent = { sentBody: { runMode: 'production_learner' } };
+    const first = await (await open(sent)).run(succeed, options());
     const before = table.records();
     clock.now += 1000;
-    const again = await (await open()).run(succeed, options());
+    table.fail(new Error('a settled record is taken over'), 'takeOver');
+    const again = await (await open(sent)).run(succeed, options());
     expect(first).toMatchObject({ ok: true, value: { replayed: false } });
     expect(again).toEqual(ok({ ...(first.ok ? first.value : {}), replayed: true, completed: true }));
     expect(table.records()).toEqual(before);
+    expect(lines.at(-1)).toContain('"origin":"settled"');
   });
 
   it('is another operation from the 24th hour on, counted from the creation and not from a take-over or the completion [MA-005, RP-335]', async () => {
@@ -205,6 +220,7 @@ describe('a repeated request', () => {
     for (const changes of [
       { body: { runMode: 'owner_conformance' } },
       { ifMatch: '"v1"' },
+      { ifMatch: undefined },
       { body: undefined },
     ])
       expect((await open(changes)).reusedBy).toBe('op_first');
@@ -270,15 +286,16 @@ describe('a repetition in flight', () => {
     expect(slept.length).toBeGreaterThanOrEqual(3);
   });
 
-  it('of a version that knew the request as it was sent is taken over by the same one, and stands for any other', async () => {
-    const { table, open, options } = setUp();
+  it('of a version that knew the request as it was sent is taken over by the same one the instant its lease ends, and stands for any other', async () => {
+    const { table, open, options, slept } = setUp();
     const sentBody = { runMode: 'production_learner' };
-    await inFlight(table, 0, sentBody);
+    await inFlight(table, T0, sentBody);
     expect((await open()).reusedBy).toBe('op_first');
     expect(await (await open()).run(succeed, options())).toEqual(err(options().conflict('op_first')));
     const same = await open({ sentBody });
     expect(same.reusedBy).toBeUndefined();
     expect(await same.run(succeed, options())).toMatchObject(ok({ operationId: 'op_first', replayed: true }));
+    expect(slept).toEqual([]);
   });
 
   it('takes over once the lease has ended, keeping operation and creation time', async () => {
@@ -296,11 +313,12 @@ describe('a repetition in flight', () => {
   });
 
   it('takes over in time for its own work when the lease outlives its patience, never answering a conflict or a failure', async () => {
-    const { table, open, options, clock } = setUp();
+    const { table, open, options, clock, slept } = setUp();
     await inFlight(table, T0 + 3_600_000);
-    const outcome = await (await open()).run(succeed, options({ waitUntil: T0 + 5_000 }));
+    const outcome = await (await open()).run(succeed, options({ waitUntil: T0 + 3_000 }));
     expect(outcome).toMatchObject({ ok: true, value: { operationId: 'op_first' } });
-    expect(clock.now).toBe(T0 + 5_000);
+    expect(clock.now).toBe(T0 + 3_000);
+    expect(slept).toEqual([50, 100, 200, 400, 800, 800, 650]);
   });
 
   it.each([
@@ -330,6 +348,8 @@ describe('a repetition in flight', () => {
 
 describe('a control table that cannot be reached', () => {
   const throttled = Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
+  const unsettled = (table: MemoryControlTable): string =>
+    `OPERATION_UNSETTLED ${JSON.stringify({ control: table.records()[0]?.operationId, error: throttled.name })}`;
 
   it('stops the request before any work, at look-up and at creation', async () => {
     const { table, open, options } = setUp();
@@ -351,7 +371,7 @@ describe('a control table that cannot be reached', () => {
     const keyed = await open();
     table.fail(throttled, 'settle');
     expect(await keyed.run(succeed, options({ leaseUntil: T0 + 1_000 }))).toMatchObject({ ok: true });
-    expect(lines.some((line) => line.startsWith('OPERATION_UNSETTLED'))).toBe(true);
+    expect(lines).toContain(unsettled(table));
     expect(table.records()).toMatchObject([{ state: 'started' }]);
     table.fail(undefined);
     clock.now += 2_000;
@@ -363,10 +383,11 @@ describe('a control table that cannot be reached', () => {
   });
 
   it('while the lease is given back does not hide why the work failed', async () => {
-    const { table, open, options } = setUp();
+    const { table, open, options, lines } = setUp();
     const keyed = await open();
     table.fail(throttled, 'release');
     expect(await keyed.run(failWith(upstreamDown), options())).toEqual(err(upstreamDown));
+    expect(lines).toContain(unsettled(table));
   });
 
   it('is not made up for by switching idempotency off', async () => {

@@ -11,7 +11,6 @@ import type { Sleep } from '#shared/kernel/sleep.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { nameOf } from '#shared/observability/describe-error.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { controlLifetimeMs } from './control-record.ts';
 import type { ControlRecord, ControlTable } from './control-record.ts';
 import type { KeyedRequest, RunOptions } from './keyed-request.ts';
 import { ControlPersistenceLayer } from './persistence-layer.ts';
@@ -62,11 +61,8 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
           impatient: now() >= options.waitUntil,
           record: newRecord(identity, attemptId, options.leaseUntil),
           isSame: (other) => isSameRequest(other, identity),
-          onUnsettled: (error) =>
-            options.log('OPERATION_UNSETTLED', {
-              control: layer.record?.operationId,
-              error: nameOf(error),
-            }),
+          onUnsettled: (operationId, error) =>
+            options.log('OPERATION_UNSETTLED', { control: operationId, error: nameOf(error) }),
         });
         const outcome = await once(layer, work, options, now() - began);
         if (outcome !== 'in flight') return outcome;
@@ -111,49 +107,40 @@ async function once<T>(
   };
 
   const config = newConfig();
-  const settle: (request: ControlPersistenceLayer['request']) => Promise<Final> = async () => {
+  const settle = async (): Promise<Final> => {
     const outcome = await begin(layer.resumed ? 'resumed' : 'new');
     done.outcome = outcome;
     const final = finalOf(outcome, options.successStatus);
     options.log('OPERATION_SETTLED', {
-      control: layer.record?.operationId,
+      control: layer.record.operationId,
       state: final?.state ?? 'started',
       status: outcome.ok ? options.successStatus : outcome.error.status,
     });
     if (final === undefined) throw new Unsettled();
     return final;
   };
-  const guarded = makeIdempotent(settle, { persistenceStore: layer, config, dataIndexArgument: 0 });
+  const guarded = makeIdempotent(settle, { persistenceStore: layer, config });
 
   try {
-    await guarded(layer.request);
+    await guarded();
   } catch (error) {
-    if (error instanceof Unsettled && done.outcome !== undefined) return done.outcome;
     if (error instanceof IdempotencyAlreadyInProgressError) return 'in flight';
-    if (error instanceof IdempotencyValidationError)
-      return err(options.conflict(controlOf(layer).operationId));
-    throw error;
+    if (error instanceof IdempotencyValidationError) return err(options.conflict(layer.record.operationId));
+    if (!(error instanceof Unsettled)) throw error;
   }
   return done.outcome ?? begin('settled');
 }
 
 /** Fresh for every pass: Powertools keeps the Lambda context and the first configuration in these objects. */
 function newConfig(): IdempotencyConfig {
-  const config = new IdempotencyConfig({
-    eventKeyJmesPath: 'key',
-    payloadValidationJmesPath: 'hash',
-    throwOnNoIdempotencyKey: true,
-    expiresAfterSeconds: controlLifetimeMs / 1000,
-    useLocalCache: false,
-    hashFunction: 'sha256',
-  });
+  // Validation is on, over nothing: the layer itself compares the requests.
+  const config = new IdempotencyConfig({ payloadValidationJmesPath: '' });
   if (!config.isEnabled())
     throw new Error('POWERTOOLS_IDEMPOTENCY_DISABLED is set: the function would run every repetition');
   return config;
 }
 
 function controlOf(layer: ControlPersistenceLayer): Control {
-  if (layer.record === undefined) throw new Error('The work begins before its control record.');
   const { operationId, createdAt, state } = layer.record;
   return { operationId, createdAt, replayed: layer.resumed, completed: state === 'completed' };
 }

@@ -1,8 +1,5 @@
 import type { JSONValue } from '@aws-lambda-powertools/commons/types';
-import {
-  IdempotencyItemAlreadyExistsError,
-  IdempotencyItemNotFoundError,
-} from '@aws-lambda-powertools/idempotency';
+import { IdempotencyItemAlreadyExistsError } from '@aws-lambda-powertools/idempotency';
 import { BasePersistenceLayer, IdempotencyRecord } from '@aws-lambda-powertools/idempotency/persistence';
 import type { ControlRecord, ControlTable } from './control-record.ts';
 
@@ -17,7 +14,7 @@ export interface Attempt {
   /** Take the lease from a run that may still be at work: this one has no time left to wait. */
   readonly impatient: boolean;
   /** The final state could not be written; the work's outcome stands all the same. */
-  readonly onUnsettled: (error: unknown) => void;
+  readonly onUnsettled: (operationId: string, error: unknown) => void;
 }
 
 /** What the wrapped function returns: how its outcome is recorded. Never its content. */
@@ -37,20 +34,19 @@ export interface Final {
  */
 export class ControlPersistenceLayer extends BasePersistenceLayer {
   readonly #attempt: Attempt;
-  /** What Powertools computes of this request's hash; known once it has asked us to write. */
-  #payloadHash = '';
-  /** The record under which this run works, or the settled one that it found. */
-  record: ControlRecord | undefined;
+  #record: ControlRecord | undefined;
   /** Whether an earlier request created the record. */
   resumed = false;
-
-  /** What Powertools is given as the payload: both are digests. */
-  readonly request: { readonly key: string; readonly hash: string };
 
   constructor(attempt: Attempt) {
     super();
     this.#attempt = attempt;
-    this.request = { key: attempt.record.id, hash: attempt.record.hash };
+  }
+
+  /** The record under which this run works, or the settled one that it found; known once Powertools has asked us to write. */
+  get record(): ControlRecord {
+    if (this.#record === undefined) throw new Error('The work begins before its control record.');
+    return this.#record;
   }
 
   /** The id is an HMAC already. */
@@ -58,57 +54,53 @@ export class ControlPersistenceLayer extends BasePersistenceLayer {
     return this.#attempt.record.id;
   }
 
-  /** The lease is ours; Powertools only warns on the console when it is given none. */
+  /** The lease is ours: Powertools' own is not written, but without one it warns on the console. */
   override saveInProgress(data: JSONValue): Promise<void> {
-    return super.saveInProgress(data, Math.max(1, this.#attempt.record.leaseUntil - this.#attempt.now()));
+    return super.saveInProgress(data, 1);
   }
 
-  protected override async _putRecord(incoming: IdempotencyRecord): Promise<void> {
-    this.#payloadHash = incoming.payloadHash ?? '';
+  protected override async _putRecord(): Promise<void> {
     const { table, now, record, impatient, isSame } = this.#attempt;
     const standing = await table.create(record, now());
     if (standing === undefined) {
-      this.record = record;
+      this.#record = record;
       return;
     }
     this.resumed = true;
-    this.record = standing;
+    this.#record = standing;
     const lease = { attemptId: record.attemptId, leaseUntil: record.leaseUntil };
     const free = standing.leaseUntil <= now() || impatient;
     if (isSame(standing) && standing.state === 'started' && free) {
       // Lost to another run: stays "in progress", so that the caller looks again.
       if (await table.takeOver(standing, lease, now())) {
-        this.record = { ...standing, ...lease };
+        this.#record = { ...standing, ...lease };
         return;
       }
     }
     throw new IdempotencyItemAlreadyExistsError('A record of this key exists.', this.#translate(standing));
   }
 
-  protected override async _getRecord(): Promise<IdempotencyRecord> {
-    const found = await this.#attempt.table.read(this.#attempt.record.id, this.#attempt.now());
-    if (found === undefined) throw new IdempotencyItemNotFoundError('No record of this key exists.');
-    return this.#translate(found);
+  /** Never called: the error of `_putRecord` brings the record along. */
+  protected override _getRecord(): Promise<IdempotencyRecord> {
+    throw new Error('A record is read a second time.');
   }
 
   /** False from the table means: settled by a run of the same request that took over, or expired. Both leave nothing to do. */
   protected override async _updateRecord(outcome: IdempotencyRecord): Promise<void> {
     const final = outcome.getResponse() as Final;
-    if (this.record === undefined) throw new Error('A record is settled before it was created.');
     try {
       await this.#attempt.table.settle(this.record, final, this.#attempt.now());
     } catch (error) {
-      this.#attempt.onUnsettled(error);
+      this.#attempt.onUnsettled(this.record.operationId, error);
     }
   }
 
   /** Called after every throw of the work: the record stays `started`, so that a retry resumes. */
   protected override async _deleteRecord(): Promise<void> {
-    if (this.record === undefined) return;
     try {
       await this.#attempt.table.release(this.record, this.#attempt.now());
     } catch (error) {
-      this.#attempt.onUnsettled(error);
+      this.#attempt.onUnsettled(this.record.operationId, error);
     }
   }
 
@@ -117,7 +109,7 @@ export class ControlPersistenceLayer extends BasePersistenceLayer {
     return new IdempotencyRecord({
       idempotencyKey: found.id,
       status: found.state === 'started' ? 'INPROGRESS' : 'COMPLETED',
-      payloadHash: this.#attempt.isSame(found) ? this.#payloadHash : 'another request',
+      payloadHash: this.#attempt.isSame(found) ? '' : 'another request',
     });
   }
 }

@@ -50,8 +50,7 @@ export async function openToken(
   if (header?.typ !== typ) return err('malformed');
   if (!isCanonical(token)) return err('unopenable');
   const key = await keys.open(purpose, header.kid);
-  if (key === undefined) return err('unopenable');
-  const content = await decrypt(token, key);
+  const content = key && (await decrypt(token, key));
   return content === undefined ? err('unopenable') : ok(content.value);
 }
 
