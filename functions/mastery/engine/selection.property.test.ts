@@ -9,6 +9,7 @@ import {
   soundSets,
 } from '#test/reference/selection-oracle.ts';
 import type { Case } from '#test/reference/selection-oracle.ts';
+import type { Exposure } from './exposure.ts';
 import { estimate } from './model.ts';
 import { selectItem } from './selection.ts';
 
@@ -121,17 +122,30 @@ describe('selection against the definitions of its rules', () => {
       const answers = used.map((item) => ({ item, correct: true }));
       const posterior = estimate(context.model, answers);
       for (const runSeed of ['a', 'b', 'c', 'd', 'e']) {
-        const run = { used, runSeed, sequence: offered + 1 };
+        const run = { used, runSeed, sequence: offered + 1, met: [], unsettled: [] };
         const expected = selectionsByDefinition(value, context, undefined, posterior, run);
         expect([selectItem(context, posterior, run)]).toEqual(expected);
       }
     }
   });
 
+  it.each<Exposure>([
+    { method: 'randomesque', size: 3 },
+    { method: 'progressive' },
+    { method: 'sympson_hetter', probabilities: new Map() },
+  ])('finds the one item that a minimum needs behind a hundred that tell more, under %o', (exposure) => {
+    const { items, ...rules } = free(100, 1);
+    const last = { ...items[0]!, tags: ['last'], high: 0.3 };
+    const minima = [{ guid: 'last', items: 1 }];
+    const context = contextOf({ ...rules, items: [...items, last], minima, exposure });
+    const run = { used: [], runSeed: 'seed', sequence: 1, met: [], unsettled: [] };
+    expect(selectItem(context, estimate(context.model, []), run)).toMatchObject({ item: 100 });
+  });
+
   it('works a pool with hundreds of minima off within its budget', () => {
     const minima = Array.from({ length: 300 }, (_, n) => ({ guid: `t-${n}`, items: 2 }));
     const context = contextOf({ ...free(1200, 40), minima, exposure: { method: 'randomesque', size: 1 } });
-    const run = { used: [], runSeed: 'seed', sequence: 1 };
+    const run = { used: [], runSeed: 'seed', sequence: 1, met: [], unsettled: [] };
     expect(selectItem(context, estimate(context.model, []), run).kind).toBe('selected');
   });
 });
