@@ -1,4 +1,3 @@
-import { gunzipSync } from 'node:zlib';
 import { paginateScan } from '@aws-sdk/client-dynamodb';
 import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { localTableName } from '#shared/stage/local-stage.ts';
@@ -42,7 +41,7 @@ const tally: Check = ({ N: text }) => /^\d{1,9}$/.test(text ?? '');
 const word: Check = ({ S: text }) => /^[a-z_/]{1,32}$/.test(text ?? '');
 const flag: Check = ({ BOOL: value }) => value !== undefined;
 const references: Check = ({ L: values }) => values?.every(reference) === true;
-/** A part of the pins is judged together with the others. */
+/** A part of the pins, of which no other form is written or read: shared/improvement/pins-text.ts. */
 const packed: Check = ({ B: bytes }) => bytes !== undefined;
 
 const keys = { pk: reference, sk: reference };
@@ -97,34 +96,8 @@ const attributes: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
   former: { ...keys, revisionOrderId: reference, supersedes: reference },
 };
 
-/** The members of a run's pins, at any depth. No value in them is a number. */
-const pinned: ReadonlySet<string> = new Set([
-  'contentTestSpecId',
-  'contentTestSpecVersion',
-  'analysisPolicy',
-  'owner',
-  'id',
-  'version',
-  'checksum',
-  'formulaVersion',
-  'rules',
-  'judged',
-  'sourceSet',
-  'ref',
-  'sha256',
-  'metrics',
-  'metric',
-  'status',
-  'reasonCode',
-  'artifact',
-  'sources',
-  'sourceKey',
-  'crosswalk',
-  'comparison',
-]);
-
 /**
- * What the improvement table holds and may not, as `<kind>.<attribute>` or `pins/<member>`: everything that is no workflow record of ids,
+ * What the improvement table holds and may not, as `<kind>.<attribute>`: everything that is no workflow record of ids,
  * references, versions, digests, states, times and counts. Empty when all is well.
  */
 export function undeclaredIn(items: readonly Item[]): readonly string[] {
@@ -136,7 +109,6 @@ export function undeclaredIn(items: readonly Item[]): readonly string[] {
       if (!Object.hasOwn(known, name) || known[name]?.(value) !== true) found.add(`${kind}.${name}`);
     }
   }
-  for (const pins of pinsIn(items)) for (const member of undeclaredMembers(pins)) found.add(`pins/${member}`);
   return [...found].toSorted();
 }
 
@@ -147,25 +119,4 @@ function kindOf(item: Item): string {
   if (pk.startsWith('lineage#')) return /^(head$|former(?=#))/.exec(sk)?.[0] ?? 'stray';
   if (!pk.startsWith('run#')) return 'stray';
   return /^\d-(run$|pins(?=#)|evidence(?=#)|order(?=#))/.exec(sk)?.[1] ?? 'stray';
-}
-
-/** The pins of every run, put together from their parts. */
-function pinsIn(items: readonly Item[]): readonly unknown[] {
-  const parts = items
-    .filter((item) => kindOf(item) === 'pins')
-    .toSorted((a, b) => (String(a['sk']?.S) < String(b['sk']?.S) ? -1 : 1));
-  return [...Map.groupBy(parts, (item) => item['pk']?.S).values()].map((own) => {
-    const bytes = Buffer.concat(own.map((part) => part['pins']?.B ?? new Uint8Array()));
-    return JSON.parse(gunzipSync(bytes).toString('utf8')) as unknown;
-  });
-}
-
-function undeclaredMembers(value: unknown): readonly string[] {
-  if (typeof value === 'number' || typeof value === 'boolean') return [typeof value];
-  if (typeof value !== 'object' || value === null) return [];
-  if (Array.isArray(value)) return value.flatMap(undeclaredMembers);
-  return Object.entries(value).flatMap(([name, inside]) => [
-    ...(pinned.has(name) ? [] : [name]),
-    ...undeclaredMembers(inside),
-  ]);
 }

@@ -115,24 +115,6 @@ describe('a run', () => {
     expect(world.sent).toEqual([]);
   });
 
-  it('is completed without omissions only where nothing was omitted [RP-152, RP-221]', async () => {
-    await begin(one);
-    const { pins } = one;
-    const judgedAs = (judged: 'all' | 'some') => ({
-      ...pins,
-      metrics: pins.metrics.slice(0, 2).map((metric) => ({ ...metric, judged })),
-    });
-    const missing = {
-      ...judgedAs('all'),
-      sources: [{ ...pins.sources[0]!, comparison: 'missing' as const }],
-    };
-    expect(await work(await world.create('run_whole', judgedAs('all')))).toBe('completed');
-    expect(await work(await world.create('run_partly', judgedAs('some')))).toBe('completed_with_omissions');
-    const without = await world.create('run_missing', missing);
-    expect(await work(without)).toBe('completed_with_omissions');
-    expect((await progressOf(without)).evidence.at(-1)).toMatchObject({ comparisonOmitted: true });
-  });
-
   it('records nothing as older than itself, whatever this clock says [RP-155, RP-206]', async () => {
     world.now = 0;
     await work();

@@ -14,6 +14,7 @@ import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
 import type { Bundle, ReceiptStore } from '#shared/improvement/receipts.ts';
 import { createKeyRing } from '#shared/keys/create-key-ring.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
+import { ALWAYS } from '#test/lemmas/faults.ts';
 import { indistinguishable } from '#test/support/gateway-call.ts';
 import type { GatewayReply } from '#test/support/gateway-call.ts';
 import { callRaw } from '#test/support/raw-call.ts';
@@ -54,6 +55,7 @@ function bundleOf(content: object): Bundle {
 }
 
 const small = bundleOf({ of: 'ümlaut' });
+const zipped: Bundle = { ...bundleOf({ of: 'an archive' }), mediaType: 'application/zip' };
 /** Beyond the 6 MB of an answer that is no stream, and hardly to be compressed. */
 const large = bundleOf({ rows: Array.from({ length: 100 }, () => randomBytes(60_000).toString('base64')) });
 
@@ -77,21 +79,26 @@ function get(target: string, options: Parameters<typeof callRaw>[2] = {}): Promi
 // A busy machine needs a while for megabytes, whole runs and the SDK's own repetitions.
 describe('a receipt link', { timeout: 120_000 }, () => {
   it.each(localTenantIds)(
-    'gives its holder the very bytes, without a token, as a file that nobody keeps: %s [RP-211, RP-212]',
+    'gives its holder the very bytes, without a token, as a file of its media type that nobody keeps: %s [RP-210, RP-211, RP-212]',
     async (tenantId) => {
-      await store.put(tenantId, small);
-      const link = await linkTo(small, tenantId);
-      expect(link.downloadUrl.startsWith(`${stack.urls.receiptsUrl}/${small.sha256}?`)).toBe(true);
-      const response = await fetch(link.downloadUrl);
-      expect(response.status).toBe(200);
-      expect(Object.fromEntries(response.headers)).toMatchObject({
-        'content-type': 'application/json',
-        'content-disposition': `attachment; filename="${small.sha256}.json"`,
-        'cache-control': 'no-store',
-        'x-content-type-options': 'nosniff',
-        'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
-      });
-      expect(sha256Of(await response.arrayBuffer())).toBe(link.sha256);
+      for (const [bundle, extension] of [
+        [small, 'json'],
+        [zipped, 'zip'],
+      ] as const) {
+        await store.put(tenantId, bundle);
+        const link = await linkTo(bundle, tenantId);
+        expect(link.downloadUrl.startsWith(`${stack.urls.receiptsUrl}/${bundle.sha256}?`)).toBe(true);
+        const response = await fetch(link.downloadUrl);
+        expect(response.status).toBe(200);
+        expect(Object.fromEntries(response.headers)).toMatchObject({
+          'content-type': bundle.mediaType,
+          'content-disposition': `attachment; filename="${bundle.sha256}.${extension}"`,
+          'cache-control': 'no-store',
+          'x-content-type-options': 'nosniff',
+          'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+        });
+        expect(sha256Of(await response.arrayBuffer())).toBe(link.sha256);
+      }
     },
   );
 
@@ -112,7 +119,7 @@ describe('a receipt link', { timeout: 120_000 }, () => {
     }
   });
 
-  it('is one 404 for whatever is wrong with it, the same in every byte and header [RP-212, RP-213]', async () => {
+  it('is one 404 for whatever is wrong with it, the same in every byte and header, and only its holder has the bucket asked [RP-212, RP-213]', async () => {
     await store.put(TENANT, small);
     const [link, absent, foreign, expired, forged] = await Promise.all([
       linkTo(small),
@@ -151,17 +158,24 @@ describe('a receipt link', { timeout: 120_000 }, () => {
       ),
       'a digest that is none': target.replace(path, '/%2e%2e%2fsecret'),
       'an expired link': targetOf(expired),
+      'a link that was forged': targetOf(forged),
+    };
+    const missing = {
       'a link to a bundle that is not there': targetOf(absent),
       'a link of a tenant that has no such bundle': targetOf(foreign),
-      'a link that was forged': targetOf(forged),
     };
     expect((await get(target)).status).toBe(200);
     const reference = await get(`/${'0'.repeat(64)}?expires=1&signature=x`);
     expect(reportsAnswerOf(reference)).toBe('404 not-found');
-    for (const [what, each] of Object.entries(wrong)) {
-      const reply = await get(each);
-      expect(indistinguishable(reply), what).toEqual(indistinguishable(reference));
+    for (const [cases, isBucketAsked] of [
+      [missing, true],
+      [wrong, false],
+    ] as const) {
+      if (!isBucketAsked) stack.awsFaults.unavailable('s3', ALWAYS);
+      for (const [what, each] of Object.entries(cases))
+        expect(indistinguishable(await get(each)), what).toEqual(indistinguishable(reference));
     }
+    expect(reportsAnswerOf(await get(target))).toBe('500 internal-error');
     const body = await get(target, { headers: [['Content-Type', 'application/json']], body: '{}' });
     expect(indistinguishable(body)).toEqual(indistinguishable(reference));
   });
