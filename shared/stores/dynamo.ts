@@ -74,7 +74,7 @@ export async function getItem(
 }
 
 /** A condition of sort keys, with its operands. */
-export interface KeyRange {
+interface KeyRange {
   readonly condition: string;
   readonly values: Item;
 }

@@ -41,7 +41,7 @@ export interface Received {
 }
 
 /** What the owners hold of an administration when the tests begin. */
-export interface Held {
+interface Held {
   readonly administration: ReportsSeed['administrations'][number];
   readonly analysis: ReportsSeed['analyses'][number];
   readonly sourceSet: ReportsSeed['alignmentSources'][number];
