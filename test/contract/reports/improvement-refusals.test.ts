@@ -127,7 +127,8 @@ describe('claims', () => {
 });
 
 describe('what nothing can be analyzed of', () => {
-  const unscored = { entity: 'administration.administration', pointer: '/status', value: 'SCORED' };
+  const unscored = { pointer: '/status', value: 'SCORED' };
+  const outdated = { pointer: '/freshness', value: 'stale' };
   const gate = () => idOf('spring-gate');
 
   // What else owners can lack or contradict each other in: test/lemmas/faults-reports.ts, and operation.test.ts beside the operation.
@@ -136,16 +137,21 @@ describe('what nothing can be analyzed of', () => {
     ['without-analysis', undefined, '503 dependency-incomplete analytics'],
     ['analysis-of-another-version', undefined, '409 source-version-conflict analytics'],
     ['spring-gate', unscored, '503 dependency-incomplete unknown'],
+    ['spring-gate', outdated, '503 dependency-incomplete unknown'],
   ])(
-    '%s, changed by %o: %s, and no run; once it is mended, the same request begins one [RP-017, RP-144, RP-264, RP-265, RP-290, RP-333]',
+    '%s, changed by %o: %s, and no run; once it is mended, the same request begins one [RP-017, RP-087, RP-144, RP-264, RP-265, RP-290, RP-333]',
     async (name, change, expected) => {
-      if (change !== undefined) await aurora.change(change.entity, idOf(name), change.pointer, change.value);
+      if (change !== undefined)
+        await aurora.change('administration.administration', idOf(name), change.pointer, change.value);
       const analysis = request(idOf(name));
       const reply = await beginningNoRun(() => refused(analysis));
       expect(refusalOf(reply)).toBe(expected);
       const { retryable, operationId } = reportsProblemOf(reply);
       expect([retryable, reply.headers.has('retry-after')]).toEqual([true, true]);
-      expect(await analysis.record()).toMatchObject({ state: 'started', operationId });
+      const record = await analysis.record();
+      // What is not current begins nothing at all.
+      if (change === outdated) expect(record).toBeUndefined();
+      else expect(record).toMatchObject({ state: 'started', operationId });
       if (change === undefined) return;
       await stack.control('POST', 'reset');
       const { run, replayed } = await analysis.succeed();
