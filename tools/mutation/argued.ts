@@ -21,6 +21,101 @@ const internal = 'The message of a mistake in the code, which no request can cau
 /** Survivors with a reason. One that a test catches, or whose code has changed, has no place here. */
 export const arguedMutants: readonly ArguedMutants[] = [
   {
+    file: 'functions/mastery/engine/decision-gains.ts',
+    changes: [
+      ['kept !== undefined && capacity < at(kept, 0) - MARGIN', 'false'],
+      ['kept !== undefined', 'false'],
+      [
+        '{ const kept = new Float64Array(keep).fill(-Infinity); for (const gain of gains) insert(kept, gain); return kept; }',
+        '{}',
+      ],
+      [
+        '{ if (!(value > at(ascending, 0))) return; let i = 1; for (; i < ascending.length && at(ascending, i) < value; i += 1) ascending[i - 1] = at(ascending, i); ascending[i - 1] = value; }',
+        '{}',
+      ],
+      ['value > at(ascending, 0)', 'value >= at(ascending, 0)'],
+      ['value > at(ascending, 0)', 'true'],
+      ['!(value > at(ascending, 0))', 'false'],
+      ['value > at(ascending, 0)', 'false'],
+      ['!(value > at(ascending, 0))', 'true'],
+      ['at(ascending, i) < value', 'at(ascending, i) <= value'],
+      ['i < ascending.length', 'i <= ascending.length'],
+      ['i < ascending.length', 'true'],
+      ['binaryEntropy(success) - entropyLow', 'binaryEntropy(success) + entropyLow'],
+      [
+        '{ if (low === high) return 0; const entropyLow = binaryEntropy(low); const slope = (binaryEntropy(high) - entropyLow) / (high - low); const success = Math.min(high, Math.max(low, logistic(-slope * LN2))); return binaryEntropy(success) - entropyLow - (success - low) * slope; }',
+        '{}',
+      ],
+    ],
+    reason:
+      'Only which gains are left out as too low depends on it: then fewer are, and the highest stay. The bench measures the time.',
+  },
+  {
+    file: 'functions/mastery/engine/decision-gains.ts',
+    changes: [
+      ['value === table[0]', 'false'],
+      ['pattern === last', 'pattern !== last'],
+      ['pattern === last', 'false'],
+      ['value === table[0]', 'value !== table[0]'],
+      ['(value, pattern) => value === table[0] || pattern === last', '() => undefined'],
+      ['value === table[0] || pattern === last', 'value === table[0] && pattern === last'],
+      ['value === table[0] || pattern === last', 'false'],
+    ],
+    reason: 'The general way gives the same gain; the short one for conjunctive items saves time.',
+  },
+  {
+    file: 'functions/mastery/engine/decision-gains.ts',
+    changes: [
+      ['(a, b) => a - b', '() => undefined'],
+      ['a - b', 'a + b'],
+      ['Number.isNaN(group.all)', 'true'],
+      ['!group.arePatternsKnown', 'true'],
+    ],
+    reason: 'Works the same numbers out once more, or in another order: items with the same KCs share less.',
+  },
+  {
+    file: 'functions/mastery/engine/decision-gains.ts',
+    line: 'arePatternsKnown',
+    changes: [
+      ['false', 'true'],
+      ['true', 'false'],
+    ],
+    reason: 'Equivalent: what it sets is worked out again, or is set anew before it is read.',
+  },
+  {
+    file: 'functions/mastery/engine/decision-gains.ts',
+    changes: [['(subset & (subset - 1)) === 0', 'false']],
+    reason: 'The posterior of a single KC is the same sum over the theta nodes, to rounding.',
+  },
+  {
+    file: 'functions/mastery/engine/decision-gains.ts',
+    changes: [
+      ['kc < kcGuids.length', 'kc <= kcGuids.length'],
+      ['subset < size', 'subset <= size'],
+      ['pattern < size', 'pattern <= size'],
+      ['g < product.length', 'g <= product.length'],
+    ],
+    reason: 'Equivalent: a write beyond the end of a typed array has no effect.',
+  },
+  {
+    file: 'functions/mastery/engine/decision-gains.ts',
+    line: 'mastery[kc * nodes + g]',
+    changes: [['g < nodes', 'g <= nodes']],
+    reason:
+      'Equivalent: the next KC overwrites it, and a write beyond the end of a typed array has no effect.',
+  },
+  {
+    file: 'functions/mastery/engine/exposure.ts',
+    line: 'probability * DRAWS',
+    changes: [
+      [
+        'draw(`sympson_hetter|${runSeed}|${idOf(candidate.item)}`) < probability * DRAWS',
+        'draw(`sympson_hetter|${runSeed}|${idOf(candidate.item)}`) <= probability * DRAWS',
+      ],
+    ],
+    reason: 'One draw in 2^48 meets the probability exactly.',
+  },
+  {
     file: 'functions/reports/access/claims.ts',
     changes: [
       ['classSourcedId !== null', 'true'],
