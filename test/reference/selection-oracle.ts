@@ -44,7 +44,6 @@ export interface Case extends Constraints {
     readonly high: number;
     readonly accessibility: readonly string[];
   }[];
-  readonly exposure: Exposure;
   /** Items that the learner met in earlier runs. */
   readonly met: readonly number[];
 }
@@ -121,7 +120,7 @@ export const caseOf = ({
       {
         requiredKeys: [
           ...(['items', 'minima', 'maxima', 'enemySets', 'excludedItems', 'requiredAccessibility'] as const),
-          ...(['scope', 'maxItems', 'exposure', 'met'] as const),
+          ...(['scope', 'maxItems', 'met'] as const),
         ],
       },
     );
@@ -345,20 +344,20 @@ function exposed(
       .sort((a, b) => b.weight - a.weight || (a.hash < b.hash ? -1 : 1))
       .map(({ item }) => ({ item, gain: roundSignificant(gains[item]!, 12) }));
   const byGain = inOrder((item) => gains[item]!);
-  if (exposure.method === 'sympson_hetter') {
+  if (exposure?.method === 'sympson_hetter') {
     const passes = ({ item }: Ranked): boolean =>
       Number(drawOf(`sympson_hetter|${runSeed}|a-${item}`)) <
       (exposure.probabilities.get(`q-${item}`) ?? 1) * 2 ** 48;
     return byGain.find(passes) ?? byGain[0];
   }
-  if (exposure.method === 'progressive') {
+  if (exposure?.method === 'progressive') {
     const next = stream(`progressive|${runSeed}|${sequence}`);
     const draws = Array.from(gains, () => next());
     const highest = Math.max(...ranked.map((item) => gains[item]!));
     const share = used.length / maxItems;
     return inOrder((item) => (1 - share) * draws[item]! * highest + share * gains[item]!)[0];
   }
-  const best = byGain.slice(0, exposure.size);
+  const best = byGain.slice(0, exposure?.size ?? 1);
   const draw = drawOf(`randomesque|${runSeed}|${sequence}`);
   return best[best.length > 1 ? Number(draw % BigInt(best.length)) : 0];
 }

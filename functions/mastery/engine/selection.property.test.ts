@@ -45,7 +45,7 @@ function compareRuns(cases: fc.Arbitrary<Case>, numRuns: number): ReadonlyMap<st
         const rules = { ...value, priorUse: value.met.length > 0 ? value.priorUse : undefined };
         for (const name of ['priorUse', 'selectionTarget', 'minimumGain'] as const)
           if (rules[name] !== undefined) count(`${name} ${rules[name]}`);
-        count(value.exposure.method);
+        count(value.exposure?.method ?? 'no exposure rule');
         used.push(selection.item);
       }
     }),
@@ -91,6 +91,7 @@ describe('selection against the definitions of its rules', () => {
           'randomesque',
           'progressive',
           'sympson_hetter',
+          'no exposure rule',
           'priorUse avoid',
           'priorUse exclude',
         ],
