@@ -106,7 +106,7 @@ describe('entities', () => {
     expect(entities['content.bank_members']![bankMembers[0]!.bankId]).toMatchObject({ data: [member] });
     expect(entities['qti.artifact']![artifact!.artifactVersionId]).toEqual({
       ...artifact!,
-      itemRefs: artifact!.itemRefs!.slice(1),
+      itemRefs: artifact!.itemRefs.slice(1),
     });
   });
 
