@@ -160,9 +160,15 @@ describe('readPool refuses', () => {
     }
   });
 
-  it('what is wrong with Bank’s members, and names Bank, its operation and request, nothing more [MA-212, MA-213, MA-221]', async () => {
-    for (const members of [[], [{ ...validWorld().manifest.members[0]!, kcGuids: [] }]]) {
-      const result = await read(changed((world) => (world.manifest.members = members)));
+  it('what is wrong with Bank’s members, and names Bank, its operation and request, nothing more [MA-026, MA-212, MA-213, MA-221]', async () => {
+    for (const change of [
+      ({ manifest }: World) => (manifest.members = []),
+      ({ manifest }: World) => (manifest.members[0]!.kcGuids = []),
+      // QTI repeats it too, so that the two agree.
+      ({ manifest, root }: World) =>
+        (manifest.members[1]!.qtiIdentifier = root.itemRefs[1]!.identifier = 'qti-0'),
+    ]) {
+      const result = await read(changed(change));
       expect(!result.ok && result.error.upstream).toEqual({
         service: 'bank',
         operation: 'bank.read_adaptive_pool_manifest',

@@ -64,10 +64,13 @@ describe('loadPinnedRecords', () => {
     expect(await loadPinnedRecords(dependencies, state, STARTED)).toMatchObject(invalid);
   });
 
-  it('lets a run go on with the GUIDs that it began with, on which none starts any more [MA-026]', async () => {
+  it.each([
+    ['unsorted components', {}, { kcs: (sampleParameters()['kcs'] as object[]).toReversed() }],
+    ['a framework in capitals', { caseFrameworkGuid: 'A0000000-0000-4000-8000-000000000001' }, {}],
+  ])('lets a run go on with %s, on which none starts any more [MA-026]', async (_, change, parameters) => {
     const { table, dependencies, state } = await pinned();
-    const stored = { ...sampleParameters(), kcs: (sampleParameters()['kcs'] as object[]).toReversed() };
-    const document = { ...sampleCalibrationFile({ id: 'unsorted' })['document']! };
+    const stored = { ...sampleParameters(), ...parameters };
+    const document = { ...sampleCalibrationFile({ id: 'unsorted', ...change })['document']! };
     const checksum = documentChecksum(document);
     await table.writeOnce(
       { kind: 'calibration', id: 'unsorted' },
