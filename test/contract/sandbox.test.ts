@@ -223,7 +223,7 @@ describe('the candidate', () => {
     ['mastery_gate', 1],
     ['adaptive_diagnostic', 1],
     ['formative', 0],
-  ])('has %i rows of the kind %s on one last page [RP-038]', async (kind, rows) => {
+  ])('has of the kind %s, on one last page, %i rows [RP-038]', async (kind, rows) => {
     const { data, ...end } = await page(`?testKind=${kind}`);
     expect(data.map(({ testKind }) => testKind)).toEqual(Array(rows).fill(kind));
     expect(end).toMatchObject({ nextCursor: null, hasMore: false });

@@ -30,8 +30,10 @@ interface Freedom {
   readonly nullable: readonly string[];
   /** Names of members that may be absent. */
   readonly optional?: readonly string[];
-  /** Ends of the places that have one of a few values. */
+  /** Ends of the places that do not take just any name: they have one of a few values, or a form of their own. */
   readonly closed: readonly string[];
+  /** Names of the members, or of the lists, that have free text: white space and all. */
+  readonly texts: readonly string[];
 }
 
 /** A value with another text, number or truth value at one of its places, for each of them. */
@@ -75,6 +77,10 @@ export function expectForm(schema: z.ZodType, sound: unknown, free: Freedom): vo
     else if (Array.isArray(value)) others.push({});
     else if (typeof value === 'object' && value !== null) others.push([], { ...value, undeclared: 1 });
     if (free.closed.some((end) => `/${place}`.endsWith(`/${end}`))) others.push('of-its-own');
+    if (typeof value === 'string') {
+      const isText = free.texts.some((text) => `/${place}`.replace(/\/\d+$/, '').endsWith(`/${text}`));
+      expect([place, takes({ [place]: 'of its own' })]).toEqual([place, isText]);
+    }
     expect([place, ...others.filter((other) => takes({ [place]: other }))]).toEqual([place]);
     if (/^\d+$/.test(name)) continue;
     if (takes({ [place]: undefined })) absent.add(name);

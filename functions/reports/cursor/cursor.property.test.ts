@@ -64,7 +64,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('that could not be sent back is a defect, and is so from 2,049 characters on, as is a position that is no text', async () => {
+  it('that could not be sent back is a defect, and is so from 2,049 characters on, as is a position that is no text [RP-134]', async () => {
     const lengths: number[] = [];
     for (let length = 900; lengths.length === length - 900; length += 1) {
       const there = { ...position, attemptId: 'a'.repeat(length) };

@@ -185,11 +185,20 @@ const contributions = numbered(10).map((sourceRequirementId) =>
 );
 const tenths = { contributions, ...alignmentPercentOf(contributions) };
 
-/** Members that have one of a few values. */
+/** Members that have one of a few values, or a form of their own. */
 const closed = [
   ...['object', 'testKind', 'status', 'score/unit', 'service', 'kind', 'state', 'uncertaintyKind'],
   ...['stoppingReason', 'decision', 'dokDominance', 'metric', 'suppressionStatus', 'reasonCode'],
   ...['targetModule', 'requestedAction', 'observedMetric/unit', 'operator', 'mediaType'],
+  ...['observedAt', 'asOf', 'start', 'end', 'createdAt', 'updatedAt', 'completedAt', 'expiresAt'],
+];
+/** Members that have the free text of their owner. */
+const texts = [
+  ...['version', 'scaleVersion', 'criteriaVersion', 'calibrationVersion', 'policyId', 'policyVersion'],
+  ...['sourceTest', 'sourceVersion', 'crosswalkVersion', 'decisionRuleId', 'decisionRuleVersion'],
+  ...['limitations', 'name', 'measures/0/unit', 'method', 'analysisVersion', 'formulaVersion'],
+  ...['improvementRunId', 'revisionOrderId', 'contentTestSpecVersion', 'suppressionRule'],
+  ...['analysisPolicyId', 'analysisPolicyVersion', 'requestId', 'traceId'],
 ];
 
 it.each<[rules: string, name: Name, nullable: readonly string[], optional?: readonly string[]]>([
@@ -200,7 +209,7 @@ it.each<[rules: string, name: Name, nullable: readonly string[], optional?: read
     ['evidence'],
   ],
   ['RP-106, RP-107, RP-340', 'diagnostic', ['qtiSessionId', 'resultComponentId', 'version'], ['evidence']],
-  ['RP-133', 'page', ['maximum', 'minimum', 'qtiSessionId', 'version']],
+  ['RP-133, RP-137', 'page', ['maximum', 'minimum', 'qtiSessionId', 'version']],
   ['RP-109, RP-111, RP-112, RP-113, RP-340', 'readiness', ['version']],
   ['RP-130, RP-340', 'cohort', ['version'], ['measures']],
   ['RP-121, RP-124, RP-125, RP-340', 'equivalence', ['version']],
@@ -213,15 +222,15 @@ it.each<[rules: string, name: Name, nullable: readonly string[], optional?: read
     ['version'],
   ],
   [
-    'RP-190, RP-191, RP-195, RP-196, RP-197, RP-198, RP-199, RP-201, RP-202, RP-203, RP-204, RP-205, RP-206',
-    'order',
+    'RP-007, RP-190, RP-191, RP-195, RP-196, RP-197, RP-198, RP-199, RP-201, RP-202, RP-203, RP-204, RP-205, RP-206, RP-208, RP-209',
+    'orders',
     ['qtiFormId', 'qtiTestId', 'version'],
   ],
   ['RP-185, RP-186, RP-187, RP-188', 'comparison', []],
   ['RP-210, RP-211, RP-212, RP-213', 'link', []],
-])('has its form in every place [%s]: %s', (_, name, nullable, optional = []) => {
+])('has its form in every place [RP-044, %s]: %s', (_, name, nullable, optional = []) => {
   const [schema, sound] = samples[name];
-  expectForm(schema, sound, { nullable, optional, closed });
+  expectForm(schema, sound, { nullable, optional, closed, texts });
 });
 
 it.each(Object.keys(samples) as Name[])('takes the sound %s', (name) => {
@@ -231,6 +240,7 @@ it.each(Object.keys(samples) as Name[])('takes the sound %s', (name) => {
 it.each<[string, { readonly options: readonly string[] }, string]>([
   ['testKind [RP-060]', attemptReport.shape.testKind, 'mastery_gate adaptive_diagnostic formative unknown'],
   ['status [RP-061]', attemptReport.shape.status, 'scored indeterminate unknown'],
+  ['kind [RP-088]', masteryRow.shape.kind, 'standard knowledge_component'],
   ['unit [RP-082]', score.shape.unit, 'points percent mastery_scale unknown'],
   ['state [RP-091]', masteryRow.shape.state, 'mastered not_yet gap insufficient_evidence unknown'],
   [
@@ -254,6 +264,11 @@ it.each<[string, { readonly options: readonly string[] }, string]>([
     'equivalence decision [RP-125]',
     equivalenceReport.shape.decision,
     'equivalent not_equivalent insufficient_evidence unknown',
+  ],
+  [
+    'run status [RP-145]',
+    improvementRun.shape.status,
+    'queued analyzing completed completed_with_omissions blocked_upstream failed unknown',
   ],
   [
     'metric [RP-157]',
@@ -341,6 +356,7 @@ describe('an answer', () => {
     ['values of a suppressed snapshot [RP-131]', 'cohort', { 'suppression/status': 'suppressed' }],
     ['101 rows [RP-133]', 'page', { data: times(101, examples.page.data[0]) }],
     ['a cursor of 2049 characters [RP-134]', 'page', { hasMore: true, nextCursor: 'x'.repeat(2049) }],
+    ['an empty cursor [RP-134]', 'page', { hasMore: true, nextCursor: '' }],
     ['more without a cursor [RP-136]', 'page', { hasMore: true }],
     ['a page without receipts [RP-137]', 'page', { sources: [] }],
 
@@ -538,6 +554,8 @@ describe('an answer', () => {
       'alignment',
       { ...tenths, numerator: 0.9999999999999999, denominator: 0.9999999999999999 },
     ],
+    ['an alignment without source [RP-007]', 'alignment', { sources: [] }],
+    ['an alignment that lacks its sources [RP-007]', 'alignment', { sources: undefined }],
     ['no limitations list [RP-176]', 'alignment', { limitations: null }],
     ['an empty limitation [RP-176]', 'alignment', { limitations: [''] }],
     ['a limitation of 501 characters [RP-176]', 'alignment', { limitations: ['x'.repeat(501)] }],
@@ -577,12 +595,14 @@ describe('an answer', () => {
       'report',
       { mastery: [row, { ...row, kind: 'knowledge_component' }] },
     ],
+    ['no row, where the authority has none [RP-045]', 'report', { mastery: [] }],
     ['a projected pass with complete evidence [RP-116]', 'readiness', projected],
     [
       'a further form with its sample size [RP-121]',
       'equivalence',
       { comparisonQtiTestIds: [...compared, 'further'], 'sampleSizes/further': 40 },
     ],
+    ['a cursor of 2048 characters [RP-134]', 'page', { hasMore: true, nextCursor: 'x'.repeat(2048) }],
     ['a metric of one moment [RP-163]', 'metric', { 'analysisWindow/end': '2026-02-01T00:00:00.000Z' }],
     ['counts of zero [RP-161]', 'metric', { populationCount: 0, sampleCount: 0 }],
     [
