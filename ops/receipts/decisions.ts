@@ -54,6 +54,8 @@ export function decisionDefects(
   };
   for (const id of repeated(decisions.map(({ revisionOrderId }) => revisionOrderId)))
     failures.push(`order ${id} is decided twice`);
+  if (repeated(withheld.map((row) => canonicalJson(row))).length > 0)
+    failures.push('a withheld decision is listed twice');
   for (const { trigger: index, revisionOrderId, subjects, evidence } of decisions) {
     const trigger = triggerOf(index);
     if (trigger === undefined) continue;

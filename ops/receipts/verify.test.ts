@@ -256,6 +256,7 @@ describe('a bundle that was changed', () => {
     ['lists a source twice [RP-167]', 'sources', { 'sources/1': sources[0] }],
     ['has other thresholds', 'policy', { 'analysisPolicy/triggers/0/threshold/value': 0.1 }],
     ['decides by a trigger of another metric', 'decisions', { 'metrics/1/decisions/0/trigger': 1 }],
+    ['lists a withheld decision twice', 'decisions', { 'metrics/1/withheld/1': metrics[1]?.withheld[0] }],
     ['lists an order twice', 'orders', { 'orders/3': orders[0] }],
     ['lacks an order that it has decided', 'orders', { orders: orders.slice(1) }],
     [
