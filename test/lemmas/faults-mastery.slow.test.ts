@@ -51,9 +51,12 @@ const rules: FaultRules = {
     ],
   },
   byIdentity: {
-    'validateAdaptiveBankIdentity /specId': 'MA-054',
+    'validateAdaptiveBankIdentity /bankId': 'MA-068',
+    'validateAdaptiveBankIdentity /specId': 'MA-054, MA-068',
+    'readAdaptivePoolManifest /operationId': 'MA-025',
     'readAdaptivePoolManifest /testSpecId': 'MA-055',
     'readAdaptivePoolManifest /testBankId': 'MA-055',
+    'resolveMapping /identifier': 'MA-031',
     'readCandidateRuntime /candidateRef': 'MA-028',
     'offerSelectedItem /candidateRef': 'MA-029',
     'offerSelectedItem /rootArtifactVersionId': 'MA-091',

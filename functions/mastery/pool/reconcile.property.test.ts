@@ -34,6 +34,7 @@ const mutations: Record<string, Mutation> = {
   'make the root its own member and reference': ({ manifest, root }, at) =>
     void (manifest.members[at]!.artifactVersionId = root.itemRefs[at]!.artifactVersionId = 'root@1'),
   'drop every reference': ({ root }) => void (root.itemRefs = []),
+  'drop the root': ({ manifest }) => void Reflect.deleteProperty(manifest, 'root'),
   'drop the list of members': ({ manifest }) => void Reflect.deleteProperty(manifest, 'members'),
   'unsort CASE GUIDs': ({ manifest }, at) => void manifest.members[at]!.caseGuids.reverse(),
   'unsort KC GUIDs': ({ manifest }, at) => void manifest.members[at]!.kcGuids.reverse(),
@@ -64,7 +65,7 @@ const places = fc
 
 describe('a single mutation of a valid pool', () => {
   it.each(Object.entries(mutations))(
-    '%s: is refused and nothing is left to select from [MA-026, MA-027, MA-221, MA-222]',
+    '%s: is refused and nothing is left to select from [MA-024, MA-025, MA-026, MA-027, MA-221, MA-222]',
     async (_, mutate) => {
       await fc.assert(
         fc.asyncProperty(places, async ({ size, at, other }) => {
