@@ -86,6 +86,17 @@ describe('the report of any attempt on which its owners agree', () => {
     expect(whole(facts)).toMatchObject({ mastery: [], omitted: ['readiness'] });
   });
 
+  it('has a score at either of its bounds [RP-081]', () => {
+    const facts = anExampleOf(attemptFacts(fc.constant('formative')));
+    for (const [minimum, maximum] of [
+      [0, 40],
+      [40, 60],
+    ] as const) {
+      facts.record.value.score = { value: 40, minimum, maximum, unit: 'points', scaleVersion: null };
+      expect(whole(structuredClone(facts)).score).toMatchObject({ value: 40, minimum, maximum });
+    }
+  });
+
   it('has two rows of one GUID when they are of two kinds, and never two of one kind [RP-064]', () => {
     const facts = anExampleOf(attemptFacts(fc.constant('formative')));
     const { mastery } = facts.record.value;

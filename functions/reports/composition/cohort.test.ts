@@ -36,13 +36,17 @@ describe('the report of a cohort', () => {
     ['redacted', 'unknown'],
     ['NOT_SUPPRESSED', 'unknown'],
   ])(
-    'shows no value of a snapshot that Analytics calls %s, even if it sends some [RP-131]',
+    'shows no value of a snapshot that Analytics calls %s, even if it sends some, and its count also if it is none [RP-131]',
     (said, shown) => {
       const facts = anExampleOf(cohortFacts);
       facts.rollup.value.suppression.status = said;
+      facts.rollup.value.populationCount = 0;
       facts.rollup.value.measures = [{ name: 'mean', value: SECRET, unit: 'proportion' }];
       const report = composeCohort(facts, moment);
-      expect(report).toMatchObject({ ok: true, value: { suppression: { status: shown } } });
+      expect(report).toMatchObject({
+        ok: true,
+        value: { populationCount: 0, suppression: { status: shown } },
+      });
       expect(report.ok && 'measures' in report.value).toBe(false);
       expect(JSON.stringify(report)).not.toContain(String(SECRET));
     },

@@ -88,6 +88,30 @@ describe('the equivalence of forms', () => {
     expect(composeEquivalence(facts, moment)).toMatchObject(incomplete);
   });
 
+  it('may have its statistic at either end of its interval [RP-124]', () => {
+    const facts = anExampleOf(equivalenceFacts);
+    for (const confidenceInterval of [
+      { lower: 0.1, upper: 0.2 },
+      { lower: 0.2, upper: 0.3 },
+    ]) {
+      Object.assign(facts.equivalence.value, { statistic: 0.2, confidenceInterval });
+      expect(composeEquivalence(facts, moment)).toMatchObject({ ok: true, value: { confidenceInterval } });
+    }
+  });
+
+  it('names no form twice, even with as many sample sizes [RP-121, RP-123]', () => {
+    const facts = anExampleOf(equivalenceFacts);
+    const { value } = facts.equivalence;
+    for (const twice of [value.qtiTestId, 'form-2']) {
+      const comparisonQtiTestIds = ['form-2', twice];
+      Object.assign(value, {
+        comparisonQtiTestIds,
+        sampleSizes: { [value.qtiTestId]: 1, 'form-2': 1, 'form-3': 1 },
+      });
+      expect(composeEquivalence(facts, moment)).toMatchObject(incomplete);
+    }
+  });
+
   it('is a 503 of a form whose id no record of sample sizes can hold [RP-123]', () => {
     const facts = anExampleOf(equivalenceFacts);
     const { value } = facts.equivalence;

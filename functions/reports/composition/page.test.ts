@@ -70,9 +70,10 @@ describe('a row of a candidate’s page', () => {
   });
 
   it('is a 503 when record and row were modified at two times [RP-028]', () => {
-    expect(changed(({ row }) => (row.modifiedAt = '2026-01-01T00:00:00Z'))).toMatchObject({
-      error: { status: 503, code: 'dependency-incomplete', dependency: 'results', reason: 'contradiction' },
-    });
+    for (const modifiedAt of ['1900-01-01T00:00:00Z', '2999-01-01T00:00:00Z'])
+      expect(changed(({ row }) => (row.modifiedAt = modifiedAt))).toMatchObject({
+        error: { status: 503, code: 'dependency-incomplete', dependency: 'results', reason: 'contradiction' },
+      });
   });
 
   it('is none where the filters do not select what it is composed to [RP-296, RP-297, RP-305]', () => {
@@ -168,6 +169,7 @@ describe('an answer of the index', () => {
 
   it.each<[string, (index: CandidateAttempts) => unknown, Partial<IndexRequest>]>([
     ['a stale index [RP-087]', (index) => (index.freshness = 'stale'), {}],
+    ['an index of unknown age [RP-087]', (index) => (index.freshness = 'unknown'), {}],
     ['more rows than were asked for', () => undefined, { limit: 2 }],
     ['more to come after nothing', (index) => (index.rows = []), {}],
     [

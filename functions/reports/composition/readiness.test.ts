@@ -26,7 +26,7 @@ function ready(): Facts {
   Object.assign(crosswalks.value.entries[0]!, {
     coverageFraction: 1,
     dokDominance: 'satisfied',
-    qualifyingBlueprintSlotIds: ['slot-1', '__proto__'],
+    qualifyingBlueprintSlotIds: ['__proto__'],
     freshness: 'current',
     limitations: [],
   });
@@ -109,9 +109,11 @@ describe('readiness', () => {
       const { decision, limitations } = composed(facts).entries[0]!;
       expect([what, decision, limitations.length]).toEqual([what, 'indeterminate', 1]);
     };
-    undecided('candidate', ({ candidate }) => (candidate.status = 'stale'));
-    for (const at of ['evidence', 'record', 'criteria', 'framework', 'crosswalks'] as const)
-      undecided(at, (facts) => (facts[at].receipt.status = 'stale'));
+    for (const status of ['stale', 'unknown'] as const) {
+      undecided('candidate', ({ candidate }) => (candidate.status = status));
+      for (const at of ['evidence', 'record', 'criteria', 'framework', 'crosswalks'] as const)
+        undecided(at, (facts) => (facts[at].receipt.status = status));
+    }
     for (const status of ['indeterminate', 'appealed'])
       undecided(status, ({ record }) => (record.value.gate!.status = status));
     undecided('no evidence', ({ record }) => (record.value.mastery[0]!.evidence = []));
