@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { DescribeKeyCommand } from '@aws-sdk/client-kms';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
-import { PutParameterCommand } from '@aws-sdk/client-ssm';
+import { ParameterAlreadyExists, PutParameterCommand } from '@aws-sdk/client-ssm';
 import { describe, expect, it } from 'vitest';
 import {
   localBucketName,
@@ -71,6 +71,14 @@ describe('the AWS emulator as a server', () => {
     await expect(describeKey()).rejects.toMatchObject({ name: 'ThrottlingException' });
     await expect(describeKey()).resolves.toBeDefined();
   });
+});
+
+it('overwrites a parameter only when told to', async () => {
+  const put = (Value: string, Overwrite?: boolean) =>
+    test.ssm.send(new PutParameterCommand({ Name: '/kept', Value, Type: 'String', Overwrite }));
+  await put('first');
+  await expect(put('second')).rejects.toBeInstanceOf(ParameterAlreadyExists);
+  expect((await put('third', true)).Version).toBe(2);
 });
 
 describe('the environment of a handler', () => {

@@ -79,6 +79,17 @@ function resultBody({ fixtures: { mastery } }: SeededTenant) {
   };
 }
 
+/** Attaches a component to a result record, as the mastery engine does. */
+function attach(resultRecordId: string, seeded = aurora): Promise<number> {
+  const { kcGuids, selectionPolicyId, scaleCalibrationId } = seeded.fixtures.mastery.banks[0]!;
+  const component = {
+    ...{ componentId: 'component-1', caseCompetencyGuid: kcGuids[0], evidenceItemRefs: ['item'] },
+    ...{ classification: 'mastered', posteriorProbability: 0.9, selectionPolicyId, scaleCalibrationId },
+  };
+  const body = { resultRecordId, components: [component] };
+  return statusOf(operations.writeKcComponents, { seeded, path: { resultRecordId }, body });
+}
+
 const EVENT_ID = 'urn:uuid:0a6d4c51-3f1e-8c0a-9b7a-000000000001';
 function envelope(changes: object = {}) {
   const event = {
@@ -136,6 +147,10 @@ describe('credentials and tenants', () => {
         404,
       );
     }
+    const written = await call(operations.writeResultRecord, { body: resultBody(aurora) });
+    const { resultRecordId } = operations.writeResultRecord.answer.parse(await written.json());
+    expect(await attach(resultRecordId, borealis)).toBe(404);
+    expect(await attach(resultRecordId)).toBe(201);
   });
 
   it('the player’s token posts attempts and nothing else, the profile’s token everything but attempts', async () => {
