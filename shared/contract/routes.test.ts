@@ -51,6 +51,29 @@ describe('route registry', () => {
     ]);
   });
 
+  it('takes these query parameters of the reports service with these values, and no others [RP-060, RP-074, RP-285, RP-296, RP-297, RP-298, RP-299, RP-301, RP-309]', () => {
+    expect(
+      routesOf('reports').flatMap(({ operationId, request: { query } }) =>
+        Object.entries(query.shape).map(([name, schema]) =>
+          [operationId, name, ...(z.toJSONSchema(schema, { io: 'input' }).enum ?? [])].join(' '),
+        ),
+      ),
+    ).toEqual([
+      'readAttemptReport view summary standards evidence',
+      'listCandidateReports qtiTestId',
+      'listCandidateReports testKind mastery_gate adaptive_diagnostic formative',
+      'listCandidateReports status scored indeterminate',
+      'listCandidateReports modifiedSince',
+      'listCandidateReports sort -modifiedAt',
+      'listCandidateReports limit',
+      'listCandidateReports cursor',
+      'listRevisionOrders status pending accepted replayed blocked_upstream rejected superseded',
+      'listRevisionOrders targetModule bank blueprint',
+      'listRevisionOrders limit',
+      'listRevisionOrders cursor',
+    ]);
+  });
+
   it('gives the function of a report no store to keep a fact in [RP-002]', () => {
     const reads = routesOf('reports').filter(({ method, gates }) => method === 'GET' && !gates.includes('F'));
     expect(new Set(reads.flatMap(({ lambda }) => lambda.grants))).toEqual(

@@ -203,7 +203,7 @@ const texts = [
 
 it.each<[rules: string, name: Name, nullable: readonly string[], optional?: readonly string[]]>([
   [
-    'RP-054, RP-059, RP-060, RP-061, RP-073, RP-080, RP-082, RP-088, RP-091, RP-092, RP-093, RP-094, RP-096, RP-098, RP-100, RP-101, RP-103, RP-340',
+    'RP-054, RP-059, RP-060, RP-061, RP-064, RP-070, RP-073, RP-080, RP-082, RP-088, RP-091, RP-092, RP-093, RP-094, RP-096, RP-098, RP-100, RP-101, RP-103, RP-340',
     'report',
     ['maximum', 'minimum', 'qtiSessionId', 'resultComponentId', 'version'],
     ['evidence'],
