@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, generateKeyPair, importJWK, SignJWT } from 'jose';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { localTenantIds } from '#local/seeds/tenants.ts';
@@ -341,9 +342,10 @@ function requestOf({ text }: GatewayReply): { readonly requestId: string; readon
   return 'data' in body ? body.data[0] : body;
 }
 
-it('puts nothing of one tenant into an answer to the other, and no id, cursor or token into a log line of the reports service [RP-024, RP-324]', async () => {
+it('puts nothing of one tenant into an answer to the other, and no id, key, cursor or token into a log line of the reports service [RP-024, RP-324]', async () => {
   const ids = new Map(localTenantIds.map((tenantId) => [tenantId as string, idsOf(tenantId)]));
   const answers: { readonly of: string; readonly text: string }[] = [];
+  const keys: string[] = [];
   let requests = 0;
   for (const [tenantId, otherTenant] of directions) {
     for (const { operation, route } of operations) {
@@ -359,7 +361,9 @@ it('puts nothing of one tenant into an answer to the other, and no id, cursor or
         naming(own, place, `${id} ${id}`),
       ];
       for (const call of route.service === 'mastery' ? [own] : [own, ...others]) {
-        const { headers, text } = await worlds.send(operation, call);
+        const key = route.request.idempotencyKey ? randomUUID() : null;
+        if (key !== null) keys.push(key);
+        const { headers, text } = await worlds.send(operation, { key, ...call });
         answers.push({ of: tenantId, text: `${JSON.stringify([...headers])}\n${text}` });
         if (route.service === 'reports') requests += 1;
       }
@@ -383,6 +387,7 @@ it('puts nothing of one tenant into an answer to the other, and no id, cursor or
   const written = lines.join('\n');
   for (const [tenantId, held] of ids)
     expect([...held, tenantId].filter((id) => written.includes(id))).toEqual([]);
+  expect(keys.filter((key) => written.includes(key))).toEqual([]);
   expect(written).not.toMatch(/Bearer|eyJ[\w-]{8,}/);
 });
 
