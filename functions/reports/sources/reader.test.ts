@@ -42,6 +42,12 @@ describe('a receipt', () => {
     });
   });
 
+  it('has the time of its own answer [RP-085]', async () => {
+    const reader = readerOf({ readUser: { value: user } });
+    for (const observedAt of ['1970-01-01T00:00:01.001Z', '1970-01-01T00:00:01.002Z'])
+      expect(await reader.read(readUser, call, about)).toMatchObject({ value: { receipt: { observedAt } } });
+  });
+
   it('has the freshness that the owner gives [RP-087]', async () => {
     const reader = readerOf({ readUser: { value: user } });
     const answer = await reader.read(readUser, call, () => ({ ...about(), status: 'stale' }));

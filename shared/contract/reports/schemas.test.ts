@@ -18,6 +18,7 @@ import {
   gateDecision,
   masteryRow,
   score,
+  view,
 } from './attempt-report.ts';
 import { cohortReport } from './cohort-report.ts';
 import { equivalenceReport } from './equivalence-report.ts';
@@ -239,6 +240,7 @@ it.each(Object.keys(samples) as Name[])('takes the sound %s', (name) => {
 
 it.each<[string, { readonly options: readonly string[] }, string]>([
   ['testKind [RP-060]', attemptReport.shape.testKind, 'mastery_gate adaptive_diagnostic formative unknown'],
+  ['view [RP-074]', view, 'summary standards evidence'],
   ['status [RP-061]', attemptReport.shape.status, 'scored indeterminate unknown'],
   ['kind [RP-088]', masteryRow.shape.kind, 'standard knowledge_component'],
   ['unit [RP-082]', score.shape.unit, 'points percent mastery_scale unknown'],
