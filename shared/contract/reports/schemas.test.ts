@@ -204,7 +204,7 @@ const texts = [
 
 it.each<[rules: string, name: Name, nullable: readonly string[], optional?: readonly string[]]>([
   [
-    'RP-054, RP-059, RP-060, RP-061, RP-064, RP-070, RP-073, RP-080, RP-082, RP-088, RP-091, RP-092, RP-093, RP-094, RP-096, RP-098, RP-100, RP-101, RP-103, RP-340',
+    'RP-054, RP-059, RP-060, RP-061, RP-064, RP-070, RP-073, RP-080, RP-081, RP-082, RP-088, RP-091, RP-092, RP-093, RP-094, RP-096, RP-098, RP-100, RP-101, RP-103, RP-340',
     'report',
     ['maximum', 'minimum', 'qtiSessionId', 'resultComponentId', 'version'],
     ['evidence'],
@@ -243,6 +243,7 @@ it.each<[string, { readonly options: readonly string[] }, string]>([
   ['view [RP-074]', view, 'summary standards evidence'],
   ['status [RP-061]', attemptReport.shape.status, 'scored indeterminate unknown'],
   ['kind [RP-088]', masteryRow.shape.kind, 'standard knowledge_component'],
+  ['source status [RP-087]', sourceRef.shape.status, 'current stale unavailable unknown'],
   ['unit [RP-082]', score.shape.unit, 'points percent mastery_scale unknown'],
   ['state [RP-091]', masteryRow.shape.state, 'mastered not_yet gap insufficient_evidence unknown'],
   [
