@@ -435,6 +435,8 @@ describe('of the mastery engine', () => {
       onProgress: () => undefined,
     });
     if (!proof.ok) throw new Error(proof.error);
+    const sides = proof.value.rows.flatMap(({ check }) => (check.group === 'denial' ? check.side : []));
+    expect(new Set(sides)).toEqual(new Set(['A-B', 'B-A']));
     const notPassed = proof.value.rows.filter(({ outcome }) => outcome.result !== 'passed');
     const why = expect.stringMatching(/^the platform’s player cannot be reached/) as string;
     expect(notPassed.map(({ check, outcome }) => [checkId(check), outcome])).toEqual(
