@@ -9,7 +9,7 @@ import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { isOvertaken, maxHolders, placeInLineage } from '#shared/improvement/lineage.ts';
 import type { FormerOrder, LineageHead } from '#shared/improvement/lineage.ts';
-import { improvementRunStates, isOpen, isTerminal, maxSources } from '#shared/improvement/records.ts';
+import { improvementRunStates, isOpen, maxSources } from '#shared/improvement/records.ts';
 import type {
   EvidenceRecord,
   ImprovementStore,
@@ -158,6 +158,8 @@ describe('any sequence of calls', () => {
     const formers = new Map<string, FormerOrder>();
     const nameOf = (key: RunKey): string => JSON.stringify([key.tenantId, key.improvementRunId]);
     const find = (key: RunKey): Held => held.get(nameOf(key))!;
+    const isTerminal = (state: string): boolean =>
+      ['completed', 'completed_with_omissions', 'failed'].includes(state);
     const going = (key: RunKey): Held | undefined =>
       isTerminal(find(key).run.state) ? undefined : find(key);
     const replace = (orders: Held['orders'], was: OrderRecord, now: number, change: Partial<OrderRecord>) =>

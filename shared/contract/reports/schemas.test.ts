@@ -278,6 +278,17 @@ it.each<[string, { readonly options: readonly string[] }, string]>([
     metricStatus.shape.metric,
     'item_difficulty item_discrimination distractor_distribution form_summary',
   ],
+  [
+    'suppressionStatus [RP-185]',
+    predictedActualComparison.shape.suppressionStatus,
+    'not_suppressed suppressed unknown',
+  ],
+  [
+    'order status [RP-203]',
+    revisionOrder.shape.status,
+    'pending accepted replayed blocked_upstream rejected superseded unknown',
+  ],
+  ['view [RP-074, RP-284]', view, 'summary standards evidence'],
 ])('has the values of the specification, no more and no fewer: %s', (_, { options }, values) => {
   expect(options.join(' ')).toBe(values);
 });
@@ -409,9 +420,9 @@ describe('an answer', () => {
 
     ['a run id of 256 characters [RP-142]', 'run', { improvementRunId: 'x'.repeat(256) }],
     ['a policy version of 256 characters [RP-146]', 'run', { analysisPolicyVersion: 'x'.repeat(256) }],
-    ['a run of three metrics [RP-157]', 'run', { metricStatuses: queuedRun.metricStatuses.slice(1) }],
+    ['a run of three metrics [RP-148, RP-157]', 'run', { metricStatuses: queuedRun.metricStatuses.slice(1) }],
     ['a metric of its own [RP-157]', 'run', { 'metricStatuses/3/metric': 'reliability' }],
-    ['a metric twice [RP-157]', 'run', { 'metricStatuses/3/metric': 'item_difficulty' }],
+    ['a metric twice [RP-148, RP-157]', 'run', { 'metricStatuses/3/metric': 'item_difficulty' }],
     ['a key that is no part of a path [RP-167]', 'run', { sourceKeys: ['a key', 'b'] }],
     ['an omission of its own [RP-152]', 'run', { omissions: ['alignment'] }],
     ['an omission twice [RP-152]', 'run', { omissions: times(2, 'predicted_actual') }],
@@ -419,6 +430,7 @@ describe('an answer', () => {
     ['a run without sources [RP-007]', 'run', { sources: [] }],
     ['a run of 33 sources [RP-007]', 'run', { sources: times(33, receipt) }],
     ['a run with more sources than keys [RP-149]', 'run', { sourceKeys: ['one'] }],
+    ['a run with more keys than sources [RP-149]', 'run', { sourceKeys: ['a', 'b', 'c'] }],
     ['a run with one key of two sources [RP-167]', 'run', { sourceKeys: ['one', 'one'] }],
     ['a run with more alignments than sources [RP-150]', 'analyzing run', { alignmentRecordCount: 3 }],
     ['a complete run without one of its alignments [RP-150]', 'complete run', { alignmentRecordCount: 1 }],
@@ -530,6 +542,8 @@ describe('an answer', () => {
     ['a count beyond the population [RP-187]', 'comparison', { predictedPassCount: 391 }],
     ['an agreement that is not the quotient [RP-188]', 'comparison', { observedAgreement: 0.951283 }],
     ['no agreement [RP-188]', 'comparison', { observedAgreement: null }],
+    ['half a learner [RP-185]', 'suppressed comparison', { populationCount: 389.5 }],
+    ['fewer than no learners [RP-185]', 'suppressed comparison', { populationCount: -1 }],
     ['a comparison without its artifact [RP-185]', 'comparison', { artifactRef: null }],
 
     ['another numerator [RP-174]', 'alignment', { numerator: 2.5 }],
@@ -564,7 +578,7 @@ describe('an answer', () => {
     ['a limitation of 501 characters [RP-176]', 'alignment', { limitations: ['x'.repeat(501)] }],
     ['101 limitations [RP-176]', 'alignment', { limitations: times(101, 'stale') }],
     ['a hash in capitals [RP-169]', 'alignment', { crosswalkHash: alignment.crosswalkHash.toUpperCase() }],
-    ['another formula', 'alignment', { formulaVersion: 'alignment-v2' }],
+    ['another formula [RP-147]', 'alignment', { formulaVersion: 'alignment-v2' }],
     ['no receipt [RP-168]', 'alignment', { receipt: null }],
     ['a link that has expired [RP-213]', 'alignment', { 'receipt/expiresAt': alignment.observedAt }],
     ['a key that is no part of a path [RP-167]', 'alignment', { sourceKey: 'state/math' }],

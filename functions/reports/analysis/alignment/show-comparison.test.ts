@@ -34,20 +34,24 @@ describe('a comparison of predicted with actual results', () => {
     ['an agreement of half a person', [24, 19, 14, 18], false],
     ['nobody who passed, and all agreed upon', [24, 0, 0, 24], true],
     ['all who passed, and all agreed upon', [24, 24, 24, 24], true],
+    ['nobody', [0, 0, 0, 0], false],
     ['more predicted than there are', [24, 25, 24, 23], false],
     ['more passed than there are', [24, 24, 25, 23], false],
     ['more agreed upon than there are', [24, 24, 24, 25], false],
-  ])('with %s is shown exactly where some population can be so divided [RP-187]', (_, counts, isShown) => {
-    const [populationCount = 0, predictedPassCount, actualPassCount, agreementCount] = counts;
-    const artifact = {
-      ...runArtifacts.comparison,
-      populationCount,
-      predictedPassCount,
-      actualPassCount,
-      agreementCount,
-    };
-    expect(showComparison(artifact as ComparisonArtifact).comparison !== null).toBe(isShown);
-  });
+  ])(
+    'with %s is shown exactly where some population can be so divided [RP-187, RP-189]',
+    (_, counts, isShown) => {
+      const [populationCount = 0, predictedPassCount, actualPassCount, agreementCount] = counts;
+      const artifact = {
+        ...runArtifacts.comparison,
+        populationCount,
+        predictedPassCount,
+        actualPassCount,
+        agreementCount,
+      };
+      expect(showComparison(artifact as ComparisonArtifact).comparison !== null).toBe(isShown);
+    },
+  );
 
   it('has its agreement half up at the sixth digit [RP-188]', () => {
     const passed = 32_000_000;

@@ -114,18 +114,26 @@ describe('writing through', () => {
     );
   });
 
-  it('names another event for another record or version, and no other [RP-319]', async () => {
+  it('names another event for another tenant, attempt, record or version, and no other [RP-319]', async () => {
     await fc.assert(
       fc.asyncProperty(givens, async ({ evidence, ack }) => {
         const unnamed = { ack, evidence: { ...evidence, resultRecordId: null } };
         const idOf = async (change: Partial<SettledComponentsAck>) =>
           (await written(unnamed, change)).event?.id;
+        const idOfOther = async (change: Partial<AttemptEvidence>) => {
+          const other = { ...unnamed.evidence, ...change };
+          const { tenantId, attemptId } = other;
+          const components = { tenantId, attemptId, componentIds: [...idsOf(other)] };
+          return (await written({ evidence: other, ack: { ...ack, ...components } })).event?.id;
+        };
         const ids = [
           await idOf({}),
           await idOf({ version: `${ack.version}2` }),
           await idOf({ resultRecordId: 'another' }),
+          await idOfOther({ tenantId: `${ack.tenantId}2` }),
+          await idOfOther({ attemptId: `${ack.attemptId}2` }),
         ];
-        expect(new Set(ids).size).toBe(3);
+        expect(new Set(ids).size).toBe(5);
         expect(await idOf({ settledAt: '2027-01-01T00:00:00Z' })).toBe(ids[0]);
       }),
       { numRuns: 30 },
