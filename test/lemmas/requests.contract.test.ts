@@ -69,7 +69,9 @@ const rules: Rules = [
   [/\/query\/testKind /, 'RP-048, RP-060'],
   [/\/query\/sort /, 'RP-236, RP-301, RP-308'],
   [/\/query\/cursor /, 'RP-134, RP-303'],
-  [/^listRevisionOrders .*\/query\//, 'RP-275, RP-276'],
+  [/^listRevisionOrders 400 validation: \/query\//, 'RP-275'],
+  [/^listCandidateReports .*\/query with/, 'RP-236'],
+  [/^listRevisionOrders .*\/query with/, 'RP-276'],
   [/^listRevisionOrders .*\/query\/(?:status|targetModule) /, 'RP-298, RP-299'],
   [/unsupported-parameter: \/query with/, 'RP-229, RP-307'],
   [/unsupported-parameter: \/query with a name that the route does not have/, 'RP-008, RP-225, RP-309'],
@@ -287,7 +289,9 @@ describe.each(operations.filter(({ route }) => route.method === 'GET'))(
 
 describe('values of a path that are no ids', () => {
   it(
-    titled('readSchoolGradeCohort: /path/grade of the code list goes on to its owner as it is'),
+    titled(
+      'readSchoolGradeCohort: /path/grade of the code list, and no other, goes on to its owner as it is',
+    ),
     async () => {
       const row = operations.find(({ operation }) => operation === 'readSchoolGradeCohort')!;
       const good = await draft(row.operation, row.route);
@@ -300,6 +304,11 @@ describe('values of a path that are no ids', () => {
         expect([code, [200, 404, 503].includes(result.status)]).toEqual([code, true]);
         expect(calls.filter(({ path }) => path.split('/').includes(code))).not.toEqual([]);
       }
+      for (const unknown of ['14', '5', 'kg', 'Grade-05'])
+        expect([
+          unknown,
+          ...answerOf(row.route, await send(row.route, inPath('grade', unknown)(good))),
+        ]).toEqual([unknown, '400 validation', '/path/grade not-allowed']);
     },
   );
 

@@ -134,7 +134,7 @@ describe.each(localTenantIds)('the orders of %s', (tenantId) => {
     }
   });
 
-  it('rest on receipts with digests of what their owners serve, without a value of it [RP-202]', async () => {
+  it('rest on receipts with digests of what their owners serve, without a value of it, at the time of the page [RP-202, RP-209]', async () => {
     const run = await completed(tenantId, 'spring-gate');
     const { data, sources, observedAt } = await page(run, '?limit=100');
     const { pins } = (await runsOf(tenantId).progress(run)).run;
