@@ -78,8 +78,12 @@ const INTEGRATION_TIMEOUT_MS = 29_000;
  * @param behind says what to serve, given the gateway's own URL, which functions and pages need to know
  */
 export async function startGateway(port: number, behind: (url: string) => Served): Promise<Gateway> {
-  // A request without Host is answered below, with a body.
-  const server = createServer({ requireHostHeader: false });
+  const server = createServer({
+    // A request without Host is answered below, with a body.
+    requireHostHeader: false,
+    // Longer than clients are idle: a connection must not close just as the next request comes.
+    keepAliveTimeout: 120_000,
+  });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   // SAFETY: a TCP server that listens has an address of this form.
