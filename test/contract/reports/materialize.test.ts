@@ -127,7 +127,7 @@ describe.each(localTenantIds)('%s', (tenantId) => {
 it('is a conflict where QTI moves the attempt to another administration between the writes and the read-back [RP-257, RP-288, RP-330]', async () => {
   const request = aurora().request('gatePass');
   const { report } = await aurora().request('gatePass').succeed();
-  await stack.fault({ operation: WRITES[1], method: 'POST', kind: 'latency', milliseconds: 1_000 });
+  await stack.fault({ operation: WRITES[1], method: 'POST', kind: 'latency', milliseconds: 3_000 });
   const answering = request.send();
   await stack.faultsStruck();
   await stack.control('PATCH', 'entities', {
