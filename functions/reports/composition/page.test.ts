@@ -76,6 +76,15 @@ describe('a row of a candidate’s page', () => {
       });
   });
 
+  it.each(['candidateSourcedId', 'attemptId', 'contentTestSpecId'] as const)(
+    'is a 503 when its record is of another %s [RP-133]',
+    (member) => {
+      expect(changed(({ row }) => (row.record[member] = 'of-another'))).toMatchObject({
+        error: { status: 503, code: 'dependency-unavailable', dependency: 'results' },
+      });
+    },
+  );
+
   it('is none where the filters do not select what it is composed to [RP-296, RP-297, RP-305]', () => {
     const unchanged = (): void => undefined;
     expect(changed(unchanged, { testKind: 'mastery_gate', status: 'scored' })).toMatchObject({ ok: true });
