@@ -129,10 +129,7 @@ export function deriveSourceOrders(
   ]);
 }
 
-const unnamed: OrderSubjects = {
-  ...{ qtiItemId: null, qtiFormId: null, qtiTestId: null },
-  ...{ caseGuids: [], sourceKeys: [] },
-};
+const unnamed = { qtiItemId: null, qtiFormId: null, qtiTestId: null };
 
 /** Every figure is about the standards of the contributions that it counts; the percentage about all that do not count in full. */
 function observeAlignment(
