@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defectIf, member, pointer, schemaDefects } from '#shared/kernel/defect.ts';
+import { defectIf, firstOfEach, member, pointer, schemaDefects } from '#shared/kernel/defect.ts';
 import type { Defect } from '#shared/kernel/defect.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -66,10 +66,10 @@ function schemaDefectsAt(schema: z.ZodType, value: unknown, at: readonly Propert
   if (parsed.success) return [];
   const prefix = pointer(...at);
   // The first thing that is wrong in a place: zod asks for the length of whatever has one, also where a text should stand.
-  const seen = new Set<string>();
-  return schemaDefects(parsed.error, value)
-    .filter((defect) => seen.size < seen.add(defect.pointer).size)
-    .map((defect) => ({ ...defect, pointer: prefix + defect.pointer }));
+  return firstOfEach(schemaDefects(parsed.error, value), (defect) => defect.pointer).map((defect) => ({
+    ...defect,
+    pointer: prefix + defect.pointer,
+  }));
 }
 
 /** The sources that a catalog may have; that there are more is one defect, and nobody needs to hear what is wrong with them. */

@@ -48,15 +48,18 @@ function wording(issue: z.core.$ZodIssue): string {
   return issue.message.replace(/^Invalid input: /, '');
 }
 
+/** The first entry of each key, in their order. */
+export function firstOfEach<Entry>(
+  entries: readonly Entry[],
+  keyOf: (entry: Entry) => string,
+): readonly Entry[] {
+  const seen = new Set<string>();
+  return entries.filter((entry) => seen.size < seen.add(keyOf(entry)).size);
+}
+
 /** Each pointer and message once, in the order of the file's pointers as they were found. */
 export function distinctDefects(defects: readonly Defect[]): readonly Defect[] {
-  const seen = new Set<string>();
-  return defects.filter((defect) => {
-    const key = `${defect.pointer} ${defect.message}`;
-    if (seen.has(key)) return false;
-    seen.add(key);
-    return true;
-  });
+  return firstOfEach(defects, (defect) => `${defect.pointer} ${defect.message}`);
 }
 
 /** The member at a path when it satisfies its schema, otherwise undefined: its defect is then the schema's to report. */

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { pointer, valueAt } from '#shared/kernel/defect.ts';
+import { firstOfEach, pointer, valueAt } from '#shared/kernel/defect.ts';
 import type { InvalidParam } from '#shared/problems/problem.ts';
 
 /** Which part of a request a value stands in: the first segment of every pointer. */
@@ -40,10 +40,7 @@ export function invalidParamsOf(
   issues: readonly z.core.$ZodIssue[],
   value: unknown,
 ): readonly InvalidParam[] {
-  const seen = new Set<string>();
-  return issues
-    .filter(({ path }) => seen.size < seen.add(pointer(...path)).size)
-    .flatMap((issue) => paramsOf(part, issue, value));
+  return firstOfEach(issues, ({ path }) => pointer(...path)).flatMap((issue) => paramsOf(part, issue, value));
 }
 
 function paramsOf(part: RequestPart, issue: z.core.$ZodIssue, value: unknown): readonly InvalidParam[] {
