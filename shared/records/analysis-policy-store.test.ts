@@ -4,6 +4,7 @@ import { createAnalysisPolicyStore } from './analysis-policy-store.ts';
 import type { AnalysisPolicyStore, PolicyPin } from './analysis-policy-store.ts';
 import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
 import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
+import { documentChecksum } from './checksum.ts';
 import { prepareAnalysisPolicy, writeRecord } from './release.ts';
 import { sampleAnalysisPolicyFile } from '#test/support/sample-files.ts';
 
@@ -77,8 +78,13 @@ describe('a pinned policy', () => {
   it('that is stored damaged, or in a form of another build, is a fault and not absent', async () => {
     const pin = await release('1.0', TENANT);
     const key = { kind: 'analysis-policy', id: ID, tenantId: TENANT } as const;
-    table.corrupt(key, { document: '{"checksum":' });
-    for (const read of [open().readPinned(TENANT, pin), open().read(TENANT, ID)])
-      expect(await read).toMatchObject({ ok: false, error: { kind: 'checksum-mismatch' } });
+    for (const [document, kind] of [
+      ['{"checksum":', 'checksum-mismatch'],
+      [JSON.stringify({ checksum: documentChecksum({}) }), 'unreadable'],
+    ] as const) {
+      table.corrupt(key, { document });
+      for (const read of [open().readPinned(TENANT, pin), open().read(TENANT, ID)])
+        expect(await read).toMatchObject({ ok: false, error: { kind } });
+    }
   });
 });

@@ -31,9 +31,9 @@ export interface StoppingInput {
 
 /**
  * The first stopping rule that holds, in the order classifications_complete, precision_target_met, max_items, time_budget [MA-198];
- * undefined while the run goes on. A coverage floor that the pool can no longer meet
- * keeps precision from stopping the run, as any unmet floor does [MA-109], but not the other rules, and it does not restrict selection
- * any more: no such run goes on without end. A scope without KCs is never complete.
+ * undefined while the run goes on. A coverage floor that the pool can no longer meet keeps precision from stopping the run, as any unmet
+ * floor does [MA-109], but not the other rules, and it does not restrict selection any more: no such run goes on without end. A scope
+ * without KCs is never complete.
  */
 export function stopReason(input: StoppingInput): StopReason | undefined {
   const { classifications } = input;

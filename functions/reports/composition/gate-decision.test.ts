@@ -1,16 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { SettledGate } from '#shared/platform/owners/results.ts';
+import { passedGate } from '#test/support/report-facts.ts';
 import { decideGate } from './gate-decision.ts';
 
-const criteria = { criteriaVersion: 'criteria-4', required: 0.8 };
-const passed: SettledGate = {
-  status: 'pass',
-  criteriaVersion: 'criteria-4',
-  achieved: 0.9,
-  required: 0.8,
-  gapCaseGuids: [],
-  coverageEvidenceId: 'coverage-771',
-};
+const facts = passedGate();
+const criteria = facts.criteria.value.criteria!;
+const passed = facts.record.value.gate!;
 const failed: SettledGate = { ...passed, status: 'fail', achieved: 0.7, gapCaseGuids: ['guid-2', 'guid-1'] };
 
 describe('a decision with all that it stands on', () => {
