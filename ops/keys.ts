@@ -7,7 +7,8 @@ import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { KeyAdministration, KeyAdministrationError, KeyReport } from '#shared/keys/administration.ts';
-import { initKeyRing, replaceKey, retireKeyNow, retireKeys, rotateKey } from '#shared/keys/administration.ts';
+import { changeKeys, initKeyRing } from '#shared/keys/administration.ts';
+import { planReplace, planRetire, planRetireNow, planRotate } from '#shared/keys/key-states.ts';
 import type { KeyPurpose } from '#shared/keys/key-ring.ts';
 import { keyPurposes, scheduledPurposes } from '#shared/keys/key-ring.ts';
 import { describeError, describeReport, describeRing } from '#ops/keys/report.ts';
@@ -155,10 +156,8 @@ async function work(
       return ok(report ?? { purpose, done: [], waiting: [] });
     }
     case 'rotate':
-      return leaked ? replaceKey(administration, purpose) : rotateKey(administration, purpose);
+      return changeKeys(administration, purpose, leaked ? planReplace : planRotate);
     case 'retire':
-      return kid === undefined
-        ? retireKeys(administration, purpose)
-        : retireKeyNow(administration, purpose, kid);
+      return changeKeys(administration, purpose, kid === undefined ? planRetire : planRetireNow(kid));
   }
 }

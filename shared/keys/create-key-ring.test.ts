@@ -6,12 +6,13 @@ import { createDataKeyMaker, createDataKeyOpener } from '#shared/stores/kms.ts';
 import { createKeySettings, createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import { startTestAws } from '#test/support/aws.ts';
 import type { TestAws } from '#test/support/aws.ts';
-import { initKeyRing, replaceKey, retireKeys, rotateKey } from './administration.ts';
+import { changeKeys, initKeyRing } from './administration.ts';
 import type { KeyAdministration } from './administration.ts';
 import { createKeyRing } from './create-key-ring.ts';
 import type { KeySettings } from './key-record.ts';
 import type { KeyPurpose, KeyRing } from './key-ring.ts';
 import { keyPurposes } from './key-ring.ts';
+import { planReplace, planRetire, planRotate } from './key-states.ts';
 import { PROMOTE_AFTER_MS, READ_MS, REFRESH_MS, RETIRE_AFTER_MS } from './key-states.ts';
 
 // The ring over its table and KMS: what a container makes of it, and what administrators do to it.
@@ -114,7 +115,7 @@ describe('a container', () => {
   });
 
   it('opens nothing with a retired key, were its material still there [MA-061]', async () => {
-    await replaceKey(administration, 'continuation');
+    await changeKeys(administration, 'continuation', planReplace);
     expect(await container().open('continuation', 'k1')).toHaveLength(32);
     await putKey('k1', { ...(await readKey('k1')), state: { S: 'retired' } });
     expect(await container().open('continuation', 'k1')).toBeUndefined();
@@ -140,7 +141,7 @@ describe('failure', () => {
       name: 'ResourceNotFoundException',
     });
     test.aws.faults.throttle('TransactWriteItems', 1);
-    await expect(rotateKey(administration, 'cursor')).rejects.toMatchObject({
+    await expect(changeKeys(administration, 'cursor', planRotate)).rejects.toMatchObject({
       name: 'ProvisionedThroughputExceededException',
     });
   });
@@ -181,7 +182,7 @@ describe('a container that was frozen while it read', () => {
     const { ring, pass, thaw } = slowRing();
     const before = ring.active('continuation');
     const refused = expect(before).rejects.toThrow('too slowly');
-    await replaceKey(administration, 'continuation');
+    await changeKeys(administration, 'continuation', planReplace);
     pass(REFRESH_MS);
     thaw();
     await refused;
@@ -201,14 +202,14 @@ describe('rotation', () => {
     const early = container();
     const old = await early.active('continuation');
 
-    await rotateKey(administration, 'continuation');
+    await changeKeys(administration, 'continuation', planRotate);
     now += REFRESH_MS;
     // The successor is known before anyone seals with it.
     expect(await early.open('continuation', 'k2')).toBeDefined();
     expect((await early.active('continuation')).kid).toBe('k1');
 
     now += PROMOTE_AFTER_MS - REFRESH_MS;
-    await rotateKey(administration, 'continuation');
+    await changeKeys(administration, 'continuation', planRotate);
     const late = container();
     expect((await late.active('continuation')).kid).toBe('k2');
     expect(await late.open('continuation', 'k1')).toEqual(old.key);
@@ -217,7 +218,7 @@ describe('rotation', () => {
     expect(await early.open('continuation', 'k1')).toEqual(old.key);
 
     now += RETIRE_AFTER_MS;
-    expect(await retireKeys(administration, 'continuation')).toMatchObject({
+    expect(await changeKeys(administration, 'continuation', planRetire)).toMatchObject({
       value: { done: [{ kid: 'k1', to: 'retired' }] },
     });
     expect(await late.open('continuation', 'k1')).toBeUndefined();
@@ -228,7 +229,7 @@ describe('rotation', () => {
   it('at once, after a leak, is met by one refresh on the unknown key', async () => {
     const stale = container();
     await stale.active('continuation');
-    await replaceKey(administration, 'continuation');
+    await changeKeys(administration, 'continuation', planReplace);
     const sealedWith = await container().active('continuation');
     expect(sealedWith.kid).toBe('k2');
     calls.list.length = 0;
@@ -288,9 +289,9 @@ describe('an unknown key id', () => {
   it('costs none when the ring was read for this very call, or the key is known to be retired', async () => {
     expect(await container().open('continuation', 'k99')).toBeUndefined();
     expect(calls.list).toHaveLength(1);
-    await replaceKey(administration, 'continuation');
+    await changeKeys(administration, 'continuation', planReplace);
     now += RETIRE_AFTER_MS;
-    await retireKeys(administration, 'continuation');
+    await changeKeys(administration, 'continuation', planRetire);
     const ring = container();
     await ring.active('continuation');
     expect(await ring.open('continuation', 'k1')).toBeUndefined();
@@ -308,7 +309,7 @@ describe('an unknown key id', () => {
   it('is asked for again when that refresh failed: a good token is not taken for a false one', async () => {
     const ring = container();
     await ring.active('continuation');
-    await replaceKey(administration, 'continuation');
+    await changeKeys(administration, 'continuation', planReplace);
     test.aws.faults.throttle('Query', 1);
     await expect(ring.open('continuation', 'k2')).rejects.toThrow();
     expect(await ring.open('continuation', 'k2')).toBeDefined();

@@ -25,23 +25,23 @@ function key(kid: string, state: KeyState, times: Partial<KeyRecord> = {}): KeyR
 
 describe('a plan', () => {
   it('never uses a number again', () => {
-    expect(planInit([key('k9', 'retired'), key('k10', 'retired')]).steps).toEqual([
-      { kind: 'create', kid: 'k11', state: 'active' },
-    ]);
+    expect(planInit([key('k9', 'retired'), key('k10', 'retired')], T0)).toMatchObject({
+      value: { steps: [{ kind: 'create', kid: 'k11', state: 'active' }] },
+    });
   });
 
   it('for a successor needs an active key', () => {
     const records = [key('k1', 'opening', { openingAt: T0 }), key('k2', 'retired')];
     for (const planned of [
       planRotate(records, T0),
-      planReplace(records),
-      planScheduled(records, T0 + RETIRE_AFTER_MS, 1),
+      planReplace(records, T0),
+      planScheduled(1)(records, T0 + RETIRE_AFTER_MS),
     ])
       expect(planned).toEqual({ ok: false, error: { kind: 'not-initialized' } });
   });
 
   it('for a leaked key takes the pending one where there is one', () => {
-    expect(planReplace([key('k1', 'active'), key('k2', 'pending')])).toMatchObject({
+    expect(planReplace([key('k1', 'active'), key('k2', 'pending')], T0)).toMatchObject({
       value: {
         steps: [
           { kind: 'move', kid: 'k2', from: 'pending', to: 'active' },
@@ -59,7 +59,7 @@ describe('a plan', () => {
       key('k4', 'pending'),
     ];
     expect(RETIRE_AFTER_MS).toBeGreaterThan(24 * 3_600_000);
-    expect(planRetire(records, T0 + RETIRE_AFTER_MS)).toEqual({
+    expect(planRetire(records, T0 + RETIRE_AFTER_MS).value).toEqual({
       steps: [{ kind: 'move', kid: 'k1', from: 'opening', to: 'retired' }],
       waiting: [{ kid: 'k2', until: T0 + 1 + RETIRE_AFTER_MS }],
     });
@@ -67,15 +67,15 @@ describe('a plan', () => {
 
   it('retires a leaked key at once, but an active one never', () => {
     const records = [key('k1', 'retired'), key('k2', 'opening', { openingAt: T0 }), key('k3', 'active')];
-    expect(planRetireNow(records, 'k2')).toMatchObject({
+    expect(planRetireNow('k2')(records, T0)).toMatchObject({
       value: { steps: [{ kind: 'move', kid: 'k2', from: 'opening', to: 'retired' }] },
     });
-    expect(planRetireNow(records, 'k1')).toMatchObject({ value: { steps: [] } });
+    expect(planRetireNow('k1')(records, T0)).toMatchObject({ value: { steps: [] } });
     for (const [kid, error] of [
       ['k3', { kind: 'not-opening', kid: 'k3', state: 'active' }],
       ['k7', { kind: 'unknown-key', kid: 'k7' }],
     ] as const)
-      expect(planRetireNow(records, kid)).toEqual({ ok: false, error });
+      expect(planRetireNow(kid)(records, T0)).toEqual({ ok: false, error });
   });
 
   it('of the schedule ends a rotation that is under way before one is due, and retires in the same step', () => {
@@ -85,7 +85,7 @@ describe('a plan', () => {
       key('k3', 'pending'),
     ];
     const due = T0 + PROMOTE_AFTER_MS;
-    expect(planScheduled(records, due, 30 * 24 * 3_600_000)).toMatchObject({
+    expect(planScheduled(30 * 24 * 3_600_000)(records, due)).toMatchObject({
       value: {
         steps: [
           { kid: 'k3', to: 'active' },

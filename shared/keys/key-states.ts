@@ -1,5 +1,5 @@
 import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import type { Ok, Result } from '#shared/kernel/result.ts';
 import type { KeyRecord } from './key-record.ts';
 import { keyNumber } from './key-record.ts';
 import type { KeyState } from './key-ring.ts';
@@ -45,51 +45,46 @@ export type KeyPlanError =
   | { readonly kind: 'unknown-key'; readonly kid: string }
   | { readonly kind: 'not-opening'; readonly kid: string; readonly state: KeyState };
 
-const nothing: KeyPlan = { steps: [], waiting: [] };
+/** Plans the steps for the keys of a purpose. @param now epoch milliseconds */
+export type KeyPlanner = (records: readonly KeyRecord[], now: number) => Result<KeyPlan, KeyPlanError>;
+
+function planOf(steps: readonly KeyStep[], waiting: readonly Waiting[] = []): Ok<KeyPlan> {
+  return ok({ steps, waiting });
+}
 
 /** The first key of a purpose is active at once: nobody can have sealed with another one. Nothing to do when one is active. */
-export function planInit(records: readonly KeyRecord[]): KeyPlan {
-  if (activeKey(records) !== undefined) return nothing;
-  return { steps: [{ kind: 'create', kid: nextKid(records), state: 'active' }], waiting: [] };
-}
+export const planInit: KeyPlanner = (records) =>
+  planOf(
+    activeKey(records) === undefined ? [{ kind: 'create', kid: nextKid(records), state: 'active' }] : [],
+  );
 
 /** Creates the successor, or, once it has waited long enough, lets it take over. */
-export function planRotate(records: readonly KeyRecord[], now: number): Result<KeyPlan, KeyPlanError> {
+export const planRotate: KeyPlanner = (records, now) => {
   const active = activeKey(records);
   if (active === undefined) return err({ kind: 'not-initialized' });
-  const pending = inOrder(records).find((record) => record.state === 'pending');
+  const pending = pendingKey(records);
   if (pending === undefined) {
     const kid = nextKid(records);
-    return ok({
-      steps: [{ kind: 'create', kid, state: 'pending' }],
-      waiting: [{ kid, until: now + PROMOTE_AFTER_MS }],
-    });
+    return planOf([{ kind: 'create', kid, state: 'pending' }], [{ kid, until: now + PROMOTE_AFTER_MS }]);
   }
   const until = pending.createdAt + PROMOTE_AFTER_MS;
-  if (now < until) return ok({ steps: [], waiting: [{ kid: pending.kid, until }] });
-  return ok({ steps: takeOver(active, pending), waiting: [] });
-}
+  return now < until ? planOf([], [{ kid: pending.kid, until }]) : planOf(takeOver(active, pending));
+};
 
 /**
  * What a schedule does: it begins a rotation once the active key has sealed for so long, ends one that is under way, and retires what is due.
  * @param period milliseconds
  */
-export function planScheduled(
-  records: readonly KeyRecord[],
-  now: number,
-  period: number,
-): Result<KeyPlan, KeyPlanError> {
-  const active = activeKey(records);
-  if (active === undefined) return err({ kind: 'not-initialized' });
-  const isUnderWay = records.some(({ state }) => state === 'pending');
-  const isDue = now - sealingSince(active) >= period;
-  const rotation = isUnderWay || isDue ? planRotate(records, now) : ok(nothing);
-  if (!rotation.ok) return rotation;
-  const retirement = planRetire(records, now);
-  return ok({
-    steps: [...rotation.value.steps, ...retirement.steps],
-    waiting: [...rotation.value.waiting, ...retirement.waiting],
-  });
+export function planScheduled(period: number): KeyPlanner {
+  return (records, now) => {
+    const active = activeKey(records);
+    if (active === undefined) return err({ kind: 'not-initialized' });
+    const isDue = pendingKey(records) !== undefined || now - sealingSince(active) >= period;
+    const rotation = isDue ? planRotate(records, now) : planOf([]);
+    if (!rotation.ok) return rotation;
+    const { steps, waiting } = planRetire(records, now).value;
+    return planOf([...rotation.value.steps, ...steps], [...rotation.value.waiting, ...waiting]);
+  };
 }
 
 /** Since when a key has sealed, in epoch milliseconds. */
@@ -101,22 +96,19 @@ export function sealingSince({ activatedAt, createdAt }: KeyRecord): number {
  * The active key has leaked: a successor seals at once. A container that does not know it yet opens what it sealed all the same,
  * by its one refresh on an unknown kid.
  */
-export function planReplace(records: readonly KeyRecord[]): Result<KeyPlan, KeyPlanError> {
+export const planReplace: KeyPlanner = (records) => {
   const active = activeKey(records);
   if (active === undefined) return err({ kind: 'not-initialized' });
-  const pending = inOrder(records).find((record) => record.state === 'pending');
-  if (pending !== undefined) return ok({ steps: takeOver(active, pending), waiting: [] });
-  return ok({
-    steps: [
-      { kind: 'create', kid: nextKid(records), state: 'active' },
-      { kind: 'move', kid: active.kid, from: 'active', to: 'opening' },
-    ],
-    waiting: [],
-  });
-}
+  const pending = pendingKey(records);
+  if (pending !== undefined) return planOf(takeOver(active, pending));
+  return planOf([
+    { kind: 'create', kid: nextKid(records), state: 'active' },
+    { kind: 'move', kid: active.kid, from: 'active', to: 'opening' },
+  ]);
+};
 
-/** Retires every key that has been `opening` for long enough. */
-export function planRetire(records: readonly KeyRecord[], now: number): KeyPlan {
+/** Retires every key that has been `opening` for long enough; its wrapped form is deleted. */
+export function planRetire(records: readonly KeyRecord[], now: number): Ok<KeyPlan> {
   const steps: KeyStep[] = [];
   const waiting: Waiting[] = [];
   for (const { kid, state, openingAt } of inOrder(records)) {
@@ -126,21 +118,27 @@ export function planRetire(records: readonly KeyRecord[], now: number): KeyPlan 
     if (now < until) waiting.push({ kid, until });
     else steps.push({ kind: 'move', kid, from: 'opening', to: 'retired' });
   }
-  return { steps, waiting };
+  return planOf(steps, waiting);
 }
 
 /** The key has leaked: it is retired without waiting, and what it sealed is lost. It must have been replaced before. */
-export function planRetireNow(records: readonly KeyRecord[], kid: string): Result<KeyPlan, KeyPlanError> {
-  const record = records.find((candidate) => candidate.kid === kid);
-  if (record === undefined) return err({ kind: 'unknown-key', kid });
-  if (record.state === 'retired') return ok(nothing);
-  if (record.state !== 'opening') return err({ kind: 'not-opening', kid, state: record.state });
-  return ok({ steps: [{ kind: 'move', kid, from: 'opening', to: 'retired', leaked: true }], waiting: [] });
+export function planRetireNow(kid: string): KeyPlanner {
+  return (records) => {
+    const state = records.find((candidate) => candidate.kid === kid)?.state;
+    if (state === undefined) return err({ kind: 'unknown-key', kid });
+    if (state === 'retired') return planOf([]);
+    if (state !== 'opening') return err({ kind: 'not-opening', kid, state });
+    return planOf([{ kind: 'move', kid, from: 'opening', to: 'retired', leaked: true }]);
+  };
 }
 
 /** The key that seals. */
 export function activeKey(records: readonly KeyRecord[]): KeyRecord | undefined {
   return inOrder(records).findLast((record) => record.state === 'active');
+}
+
+function pendingKey(records: readonly KeyRecord[]): KeyRecord | undefined {
+  return inOrder(records).find((record) => record.state === 'pending');
 }
 
 /** Oldest first. */

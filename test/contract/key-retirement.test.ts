@@ -3,7 +3,8 @@ import { localKeyAlias, localStage, localTableName } from '#shared/stage/local-s
 import { createDataKeyMaker } from '#shared/stores/kms.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import { inspectAdaptiveRun } from '#shared/contract/mastery/routes.ts';
-import { replaceKey, retireKeyNow } from '#shared/keys/administration.ts';
+import { changeKeys } from '#shared/keys/administration.ts';
+import { planReplace, planRetireNow } from '#shared/keys/key-states.ts';
 import type { KeyAdministration } from '#shared/keys/administration.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { openAdaptiveRuns, sentenceOf } from '#test/support/adaptive-run.ts';
@@ -69,14 +70,14 @@ describe.each([
   it('neither seals nor opens under a leaked key 30 seconds after its retirement [MA-061]', async () => {
     const token = await warmRun();
     const leaked = kidOf(token) as string;
-    expectDone(await replaceKey(administration, 'continuation'));
+    expectDone(await changeKeys(administration, 'continuation', planReplace));
     clock.now += passed;
     const successor = await kidOfNewRun();
     expect(successor).not.toBe(leaked);
     // Only sealing has ended so far.
     await runs.inspect(token).sendForRun();
 
-    expectDone(await retireKeyNow(administration, 'continuation', leaked));
+    expectDone(await changeKeys(administration, 'continuation', planRetireNow(leaked)));
     clock.now += passed;
     expect(sentenceOf(await runs.inspect(token).send())).toBe('404 resource-not-found');
     expect(await kidOfNewRun()).toBe(successor);

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { localKeyAlias, localStage, localTableName } from '#shared/stage/local-stage.ts';
-import { replaceKey } from '#shared/keys/administration.ts';
+import { changeKeys } from '#shared/keys/administration.ts';
+import { planReplace } from '#shared/keys/key-states.ts';
 import type { AdaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
 import { createDataKeyMaker } from '#shared/stores/kms.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
@@ -272,7 +273,7 @@ describe('the pseudonym key', () => {
     const first = await runs.start(bodyFor(learner, policyWith('avoid'))).sendForRun();
     const before = await sessionOf(first);
     const clients = clientsOf(stack);
-    const replaced = await replaceKey(
+    const replaced = await changeKeys(
       {
         settings: createWritableKeySettings(clients.dynamo, localTableName('settings')),
         kms: createDataKeyMaker(clients.kms, localKeyAlias),
@@ -280,6 +281,7 @@ describe('the pseudonym key', () => {
         clock: Date.now,
       },
       'pseudonym',
+      planReplace,
     );
     expect(replaced.ok).toBe(true);
     await stack.killWorkers();

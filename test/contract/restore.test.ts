@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { initKeyRing, replaceKey, retireKeyNow } from '#shared/keys/administration.ts';
+import { changeKeys, initKeyRing } from '#shared/keys/administration.ts';
+import { planReplace, planRetireNow } from '#shared/keys/key-states.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
 import {
@@ -227,8 +228,8 @@ describe('a restore of the settings', () => {
     await put('settings', releaseState);
     const before = await itemsOf('settings');
     now += 1000;
-    await replaceKey(administration(), 'cursor');
-    await retireKeyNow(administration(), 'cursor', 'k1');
+    await changeKeys(administration(), 'cursor', planReplace);
+    await changeKeys(administration(), 'cursor', planRetireNow('k1'));
     await eraseAll();
     expect(await restore('settings', { to: START })).toStrictEqual(ok(undefined));
     const isBack = (each: Item) => !['release', 'key#cursor'].includes(each['pk']!.S!);
@@ -249,7 +250,7 @@ describe('a restore of the settings', () => {
     await initKeyRing(administration());
     const first = await item('settings', /^key#continuation$/, 'k1');
     now += 1000;
-    await replaceKey(administration(), 'continuation');
+    await changeKeys(administration(), 'continuation', planReplace);
     const opening = await item('settings', /^key#continuation$/, 'k1');
     await put('settings', { ...opening, wrappedKey: { B: Uint8Array.of(1, 2, 3) } });
     expect(await restore('settings', { to: START })).toStrictEqual(ok(undefined));

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bind } from '#functions/reports/background/rotate-keys/handler.ts';
 import { createRotateFunction } from '#functions/reports/background/rotate-keys/rotate-keys.ts';
-import { initKeyRing, replaceKey } from '#shared/keys/administration.ts';
+import { changeKeys, initKeyRing } from '#shared/keys/administration.ts';
 import type { KeyAdministration } from '#shared/keys/administration.ts';
 import { scheduledPurposes } from '#shared/keys/key-ring.ts';
 import type { KeyPurpose } from '#shared/keys/key-ring.ts';
-import { PROMOTE_AFTER_MS, RETIRE_AFTER_MS } from '#shared/keys/key-states.ts';
+import { planReplace, PROMOTE_AFTER_MS, RETIRE_AFTER_MS } from '#shared/keys/key-states.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
 import { localCredentials, localKeyAlias, localStage, localTableName } from '#shared/stage/local-stage.ts';
@@ -154,7 +154,7 @@ describe('the schedule', () => {
           list: async (purpose, signal) => {
             const records = await rotation.settings.list(purpose, signal);
             reads += 1;
-            if (reads === 2) await replaceKey(operator(), purpose);
+            if (reads === 2) await changeKeys(operator(), purpose, planReplace);
             return records;
           },
         },
@@ -171,7 +171,7 @@ describe('the schedule', () => {
 });
 
 it('no number of a lost ring is used again: the next key follows the newest that there ever was', async () => {
-  await replaceKey(operator(), 'cursor');
+  await changeKeys(operator(), 'cursor', planReplace);
   const empty = await startTestAws();
   try {
     const lost = {

@@ -26,12 +26,19 @@ import { writeRunMessage } from '#shared/improvement/run-message.ts';
 import type { OrderRecord, RunRecord } from '#shared/improvement/records.ts';
 import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { initKeyRing, replaceKey, retireKeyNow, retireKeys, rotateKey } from '#shared/keys/administration.ts';
+import { changeKeys, initKeyRing } from '#shared/keys/administration.ts';
 import type { KeyAdministration } from '#shared/keys/administration.ts';
 import type { KeyContext } from '#shared/keys/key-record.ts';
 import { keyPurposes } from '#shared/keys/key-ring.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
-import { PROMOTE_AFTER_MS, RETIRE_AFTER_MS } from '#shared/keys/key-states.ts';
+import {
+  planReplace,
+  planRetire,
+  planRetireNow,
+  planRotate,
+  PROMOTE_AFTER_MS,
+  RETIRE_AFTER_MS,
+} from '#shared/keys/key-states.ts';
 import {
   sampleAnalysisPolicyFile,
   sampleCalibrationFile,
@@ -150,16 +157,16 @@ async function writeKeyRing({ keys, retired }: Stores): Promise<FrozenForms['key
   for (const purpose of keyPurposes) {
     now = began;
     // k2 takes over at once, from a k1 that has leaked …
-    demand(await replaceKey(administration, purpose));
-    demand(await retireKeyNow(administration, purpose, 'k1'));
+    demand(await changeKeys(administration, purpose, planReplace));
+    demand(await changeKeys(administration, purpose, planRetireNow('k1')));
     // … k3 by the schedule …
-    demand(await rotateKey(administration, purpose));
+    demand(await changeKeys(administration, purpose, planRotate));
     now += PROMOTE_AFTER_MS;
-    demand(await rotateKey(administration, purpose));
-    demand(await retireKeys(administration, purpose));
+    demand(await changeKeys(administration, purpose, planRotate));
+    demand(await changeKeys(administration, purpose, planRetire));
     // … and k4 waits.
     now += 1;
-    demand(await rotateKey(administration, purpose));
+    demand(await changeKeys(administration, purpose, planRotate));
   }
   return dataKeys;
 }

@@ -1,11 +1,11 @@
 import { BackgroundWorkBroken, logBroken } from '#functions/reports/background/invocation.ts';
 import type { ScheduledHandler } from '#functions/reports/background/invocation.ts';
 import { rotateKeys as row } from '#shared/contract/background.ts';
-import { rotateOnSchedule } from '#shared/keys/administration.ts';
+import { changeKeys } from '#shared/keys/administration.ts';
 import type { KeyAdministration } from '#shared/keys/administration.ts';
 import { scheduledPurposes } from '#shared/keys/key-ring.ts';
 import type { KeyPurpose } from '#shared/keys/key-ring.ts';
-import { activeKey, sealingSince } from '#shared/keys/key-states.ts';
+import { activeKey, planScheduled, sealingSince } from '#shared/keys/key-states.ts';
 import { createFunctionLog } from '#shared/observability/logger.ts';
 import type { Log, LogPorts } from '#shared/observability/logger.ts';
 
@@ -54,7 +54,7 @@ async function ageOf({ settings, clock }: Rotation, purpose: KeyPurpose): Promis
 }
 
 async function rotate(rotation: Rotation, purpose: KeyPurpose, log: Log): Promise<void> {
-  const report = await rotateOnSchedule(rotation, purpose, rotation.period);
+  const report = await changeKeys(rotation, purpose, planScheduled(rotation.period));
   if (!report.ok) {
     log('KEY_ROTATION_POSTPONED', { purpose, reason: report.error.kind });
     return;
