@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { describe, expect, it } from 'vitest';
-import { problemRowByKey } from '#shared/problems/registry.ts';
+import { problemRow } from '#shared/problems/registry.ts';
 import type { Filter } from './filters.ts';
 import { instant } from './reports/primitives.ts';
 import { analyzeAdministration, materializeAttemptReport } from './reports/routes.ts';
@@ -148,8 +148,7 @@ describe('route registry', () => {
   for (const route of routes)
     describe(route.operationId, () => {
       it('answers registered problems of its own service only', () => {
-        for (const key of problemKeysOf(route))
-          expect(problemRowByKey(route.service, key), key).toBeDefined();
+        for (const key of problemKeysOf(route)) expect(() => problemRow(route.service, key)).not.toThrow();
       });
 
       it('has examples that its own schemas accept, unchanged', () => {

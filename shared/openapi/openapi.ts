@@ -29,7 +29,7 @@ import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import { routes as allRoutes } from '#shared/contract/routes.ts';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
 import { masteryProblem } from '#shared/problems/document.ts';
-import { problemRowByKey } from '#shared/problems/registry.ts';
+import { problemRow } from '#shared/problems/registry.ts';
 import type { ProblemRow } from '#shared/problems/registry.ts';
 import { isReleased } from '#shared/release/release-state.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
@@ -253,8 +253,7 @@ function problemResponses(
 ): Record<`${4 | 5}${string}`, ZodOpenApiResponseObject> {
   const byStatus = new Map<number, ProblemRow[]>();
   for (const key of problemKeys) {
-    const row = problemRowByKey(route.service, key);
-    if (row === undefined) throw new TypeError(`${route.operationId} names an unregistered problem: ${key}`);
+    const row = problemRow(route.service, key);
     byStatus.set(row.status, [...(byStatus.get(row.status) ?? []), row]);
   }
   return Object.fromEntries(

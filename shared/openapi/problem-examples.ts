@@ -2,6 +2,7 @@ import { problemDocument } from '#shared/problems/document.ts';
 import type { ReportsProblem } from '#shared/contract/reports/problem.ts';
 import type { MasteryProblem } from '#shared/problems/document.ts';
 import type { Problem } from '#shared/problems/problem.ts';
+import { occurrenceOf } from '#shared/problems/registry.ts';
 import type { ProblemRow } from '#shared/problems/registry.ts';
 
 /** The documented address of the documentation. */
@@ -11,7 +12,7 @@ export const documentationUrl = 'https://docs.mastery-reports.example';
 export const documentedProblemsUrl = `${documentationUrl}/problems`;
 
 /** What an occurrence carries in an example: a plausible value of each kind. */
-const samples: Readonly<Record<ProblemRow['carries'][number], Partial<Problem>>> = {
+const samples: Readonly<Record<NonNullable<ProblemRow['carries']>, Partial<Problem>>> = {
   invalidParams: {
     invalidParams: [{ name: '/headers/idempotency-key', reason: 'required', message: 'is required' }],
   },
@@ -24,16 +25,8 @@ const samples: Readonly<Record<ProblemRow['carries'][number], Partial<Problem>>>
 
 /** One occurrence of a registered problem, serialized by the service's own serializer. */
 export function problemExample(row: ProblemRow): MasteryProblem | ReportsProblem {
-  const retryable = row.retryable === 'occurrence' ? true : row.retryable;
-  const occurrence: Problem = {
-    service: row.service,
-    code: row.code,
-    status: row.status,
-    detail: row.detail,
-    retryable,
-    ...row.carries.reduce<Partial<Problem>>((carried, name) => ({ ...carried, ...samples[name] }), {}),
-  };
-  return problemDocument(occurrence, {
+  const carried = row.carries === undefined ? {} : samples[row.carries];
+  return problemDocument(occurrenceOf(row, { retryable: true, ...carried }), {
     problemsUrl: documentedProblemsUrl,
     requestId: '0f9b8a52-6c1e-4d3a-9b57-2f8e0c4d71aa',
     traceId: '4bf92f3577b34da6a3ce929d0e0e4736',

@@ -4,7 +4,6 @@ import { reportsProblem } from '#shared/contract/reports/problem.ts';
 import { masteryProblem, problemDocument } from './document.ts';
 import { problemRows } from './registry.ts';
 import type { Problem } from './problem.ts';
-import type { ProblemRow } from './registry.ts';
 
 const occurrence = {
   problemsUrl: 'https://docs.example/problems',
@@ -17,10 +16,9 @@ const carried = {
   upstream: { service: 'qti', operation: 'qti.read_adaptive_pool_root' },
   dependency: 'results',
 } as const;
-const rows: readonly ProblemRow[] = problemRows;
 const occurrences = fc
   .record({
-    row: fc.constantFrom(...rows),
+    row: fc.constantFrom(...problemRows),
     retryable: fc.boolean(),
     invalidParams: fc.array(
       fc.record({
@@ -38,7 +36,9 @@ const occurrences = fc
     status: row.status,
     detail: row.detail,
     retryable: row.retryable === 'occurrence' ? retryable : row.retryable,
-    ...Object.fromEntries(row.carries.map((name) => [name, { ...carried, invalidParams }[name]])),
+    ...Object.fromEntries(
+      row.carries === undefined ? [] : [[row.carries, { ...carried, invalidParams }[row.carries]]],
+    ),
     ...(row.service === 'reports' && operationId !== null ? { operationId } : {}),
   }));
 

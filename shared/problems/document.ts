@@ -91,11 +91,9 @@ function common(
   problem: Problem,
   occurrence: Occurrence,
 ): { type: string; title: string; status: number; detail: string; instance: string } {
-  const row = problemRow(problem.service, problem.code, problem.status);
-  if (row === undefined) throw new TypeError('problemDocument: the problem is not registered');
   return {
     type: `${occurrence.problemsUrl}/${problem.code}`,
-    title: row.title,
+    title: problemRow(problem.service, `${problem.status} ${problem.code}`).title,
     status: problem.status,
     detail: problem.detail,
     instance: `urn:uuid:${occurrence.requestId}`,

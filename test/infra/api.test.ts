@@ -114,7 +114,7 @@ describe.each(['mastery', 'reports'] as const)('the gateway’s own answers of t
     const document = schema.parse(JSON.parse(filled ?? ''));
     expect(document).toMatchObject({ status: response?.statusCode, requestId });
     const code = document.type.slice(document.type.lastIndexOf('/') + 1);
-    expect(problemRow(service, code, document.status)?.title).toBe(document.title);
+    expect(problemRow(service, `${document.status} ${code}`).title).toBe(document.title);
     expect(response?.responseParameters).toMatchObject({
       'gatewayresponse.header.Content-Type': "'application/problem+json'",
       'gatewayresponse.header.Cache-Control': "'no-store'",

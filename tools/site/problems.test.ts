@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { problemRows } from '#shared/problems/registry.ts';
+import { problemRows as rows } from '#shared/problems/registry.ts';
 import type { ProblemRow } from '#shared/problems/registry.ts';
 import { problemPages } from './problems.ts';
 
 const pages = new Map([...problemPages()].map(([name, { title, body }]) => [name, `${title}\n${body}`]));
-const rows: readonly ProblemRow[] = problemRows;
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 

@@ -30,8 +30,7 @@ export function problemPages(): ReadonlyMap<string, ProblemPage> {
 
 /** The rows of each code, in the order of the codes. */
 function byCode(): ReadonlyMap<string, readonly ProblemRow[]> {
-  const rows: readonly ProblemRow[] = problemRows;
-  return new Map([...Map.groupBy(rows, ({ code }) => code)].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return new Map([...Map.groupBy(problemRows, ({ code }) => code)].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function problemPage(code: string, rows: readonly ProblemRow[]): ProblemPage {
