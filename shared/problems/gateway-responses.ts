@@ -1,48 +1,38 @@
 import { fixedCrossOriginHeaders } from '#shared/contract/cors.ts';
+import type { ProblemKey } from '#shared/contract/problem-keys.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { problemDocument } from './document.ts';
 import type { InvalidParam, Problem } from './problem.ts';
-import { internalError, problem } from './registry.ts';
+import { occurrenceOf, problemRow } from './registry.ts';
 
-/** The problems that are not about a place of the request. */
-const problems = {
-  mastery: {
-    unknownPath: problem('mastery', 'resource-not-found', 404),
-    unauthenticated: problem('mastery', 'authentication-required', 401),
-    tooLarge: problem('mastery', 'payload-too-large', 413),
-    rateLimited: problem('mastery', 'rate-limited', 429),
-    internal: internalError('mastery'),
-  },
-  reports: {
-    unknownPath: problem('reports', 'not-found', 404),
-    unauthenticated: problem('reports', 'authentication-required', 401),
-    tooLarge: problem('reports', 'payload-too-large', 413),
-    rateLimited: problem('reports', 'rate-limited', 429),
-    internal: internalError('reports'),
-  },
-} as const satisfies Readonly<Record<ServiceName, object>>;
+/** A problem that both services have. */
+type SharedKey = ProblemKey<'mastery'> & ProblemKey<'reports'>;
+/** A problem that each service has under a name of its own. */
+type KeyOfEach = { readonly [S in ServiceName]: ProblemKey<S> };
+const unknownPath: KeyOfEach = { mastery: '404 resource-not-found', reports: '404 not-found' };
+const malformed: KeyOfEach = { mastery: '400 invalid-request', reports: '400 validation' };
 
 /** Every type of answer that API Gateway gives by itself: its problem, or the place of the request that is malformed. */
 const answers = {
-  ACCESS_DENIED: 'unknownPath',
-  API_CONFIGURATION_ERROR: 'internal',
-  AUTHORIZER_CONFIGURATION_ERROR: 'internal',
-  AUTHORIZER_FAILURE: 'internal',
+  ACCESS_DENIED: unknownPath,
+  API_CONFIGURATION_ERROR: '500 internal-error',
+  AUTHORIZER_CONFIGURATION_ERROR: '500 internal-error',
+  AUTHORIZER_FAILURE: '500 internal-error',
   BAD_REQUEST_BODY: { name: '/body', reason: 'malformed', message: 'The body cannot be read.' },
   BAD_REQUEST_PARAMETERS: { name: '', reason: 'malformed', message: 'A parameter cannot be read.' },
-  DEFAULT_4XX: 'unknownPath',
-  DEFAULT_5XX: 'internal',
-  EXPIRED_TOKEN: 'unknownPath',
-  INTEGRATION_FAILURE: 'internal',
-  INTEGRATION_TIMEOUT: 'internal',
-  INVALID_API_KEY: 'unknownPath',
-  INVALID_SIGNATURE: 'unknownPath',
-  MISSING_AUTHENTICATION_TOKEN: 'unknownPath',
-  QUOTA_EXCEEDED: 'rateLimited',
-  REQUEST_TOO_LARGE: 'tooLarge',
-  RESOURCE_NOT_FOUND: 'unknownPath',
-  THROTTLED: 'rateLimited',
-  UNAUTHORIZED: 'unauthenticated',
+  DEFAULT_4XX: unknownPath,
+  DEFAULT_5XX: '500 internal-error',
+  EXPIRED_TOKEN: unknownPath,
+  INTEGRATION_FAILURE: '500 internal-error',
+  INTEGRATION_TIMEOUT: '500 internal-error',
+  INVALID_API_KEY: unknownPath,
+  INVALID_SIGNATURE: unknownPath,
+  MISSING_AUTHENTICATION_TOKEN: unknownPath,
+  QUOTA_EXCEEDED: '429 rate-limited',
+  REQUEST_TOO_LARGE: '413 payload-too-large',
+  RESOURCE_NOT_FOUND: unknownPath,
+  THROTTLED: '429 rate-limited',
+  UNAUTHORIZED: '401 authentication-required',
   UNSUPPORTED_MEDIA_TYPE: {
     name: '/headers/content-type',
     reason: 'unsupported',
@@ -50,16 +40,16 @@ const answers = {
   },
   // The firewall does not say which rule refused; its own rate rule answers by itself (web-acl.ts).
   WAF_FILTERED: { name: '', reason: 'refused', message: 'The request was refused before it was read.' },
-} as const satisfies Readonly<Record<string, keyof (typeof problems)['mastery'] | InvalidParam>>;
+} as const satisfies Readonly<Record<string, SharedKey | KeyOfEach | InvalidParam>>;
 export type GatewayResponseType = keyof typeof answers;
 export const gatewayResponseTypes = Object.keys(answers) as readonly GatewayResponseType[];
 
 function problemOf(service: ServiceName, type: GatewayResponseType): Problem {
-  const answer: keyof (typeof problems)['mastery'] | InvalidParam = answers[type];
-  if (typeof answer === 'string') return problems[service][answer];
-  return service === 'mastery'
-    ? problem('mastery', 'invalid-request', 400, { invalidParams: [answer] })
-    : problem('reports', 'validation', 400, { invalidParams: [answer] });
+  const answer: SharedKey | KeyOfEach | InvalidParam = answers[type];
+  if (typeof answer === 'string') return occurrenceOf(problemRow(service, answer), { retryable: true });
+  return 'reason' in answer
+    ? occurrenceOf(problemRow(service, malformed[service]), { invalidParams: [answer] })
+    : occurrenceOf(problemRow(service, answer[service]), {});
 }
 
 /** An entry of `x-amazon-apigateway-gateway-responses`. */
@@ -92,7 +82,7 @@ export function gatewayResponses(
 export function rateLimitedDocument(service: ServiceName, problemsUrl: string): string {
   const unassigned = 'unassigned';
   return JSON.stringify(
-    problemDocument(problems[service].rateLimited, {
+    problemDocument(problemOf(service, 'THROTTLED'), {
       problemsUrl,
       requestId: unassigned,
       traceId: unassigned,
