@@ -1,7 +1,8 @@
-import type { OrderStatus } from '#shared/contract/reports/revision-order.ts';
-import type { MetricStatus, RunMetric } from '#shared/contract/reports/improvement-run.ts';
+import * as z from 'zod';
+import { metricStatus } from '#shared/contract/reports/improvement-run.ts';
+import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
-import type { PolicyPin } from '#shared/records/analysis-policy-store.ts';
+import type { OrderStatus } from '#shared/contract/reports/revision-order.ts';
 
 /*
  * The workflow records of improvement runs: ids, references, versions, digests, states and times, never a value that somebody else owns.
@@ -9,66 +10,69 @@ import type { PolicyPin } from '#shared/records/analysis-policy-store.ts';
  */
 
 /** Immutable bytes of another owner: their id there and the SHA-256 of exactly what was read. */
-export interface Pin {
-  readonly ref: string;
-  readonly sha256: string;
-}
+const pin = z.strictObject({ ref: z.string(), sha256: z.string() });
+export type Pin = Readonly<z.infer<typeof pin>>;
 
 /** A metric as it was found when the run was pinned; its counts and values are read again from the artifact. */
-export interface PinnedMetric {
-  readonly metric: RunMetric;
-  readonly status: MetricStatus['status'];
-  readonly reasonCode: MetricStatus['reasonCode'];
-  readonly artifact: Pin | null;
+const pinnedMetric = z.strictObject({
+  metric: metricStatus.shape.metric,
+  status: metricStatus.shape.status,
+  reasonCode: metricStatus.shape.reasonCode,
+  artifact: pin.nullable(),
   /** Of an available one: whether each of its rows can be judged under the pinned policy. Absent in the first form of pins. */
-  readonly judged?: 'all' | 'some';
-}
+  judged: z.enum(['all', 'some']).exactOptional(),
+});
+export type PinnedMetric = Readonly<z.infer<typeof pinnedMetric>>;
 
 /** A named source with its crosswalk, and whether Analytics is to compare its scores: null when not, `missing` when it has not. */
-export interface PinnedSource {
-  readonly sourceKey: string;
-  readonly crosswalk: Pin;
-  readonly comparison: Pin | 'missing' | null;
-}
+const pinnedSource = z.strictObject({
+  sourceKey: z.string(),
+  crosswalk: pin,
+  comparison: z.union([pin, z.literal('missing'), z.null()]),
+});
+export type PinnedSource = Readonly<z.infer<typeof pinnedSource>>;
 
-/** Everything that a run stands on, fixed when it is created. */
-export interface RunPins {
-  readonly contentTestSpecId: string;
-  readonly contentTestSpecVersion: string;
+/** Everything that a run stands on, fixed when it is created. No other member is ever stored with it. */
+export const runPins = z.strictObject({
+  contentTestSpecId: z.string(),
+  contentTestSpecVersion: z.string(),
   /** The released policy, and whose record it is: another one of the same id may be released later. */
-  readonly analysisPolicy: PolicyPin & { readonly version: string };
-  readonly formulaVersion: string;
+  analysisPolicy: z.strictObject({
+    owner: z.enum(['tenant', 'system']),
+    id: z.string(),
+    version: z.string(),
+    checksum: z.string(),
+  }),
+  formulaVersion: z.string(),
   /** The form of the pins and the rules by which their run is judged. Absent in the first form, which no deployed stage has written. */
-  readonly rules?: '2';
+  rules: z.literal('2').exactOptional(),
   /** Content’s list of named sources. */
-  readonly sourceSet: Pin;
+  sourceSet: pin,
   /** In the order of `runMetrics`. */
-  readonly metrics: readonly PinnedMetric[];
+  metrics: z.array(pinnedMetric).readonly(),
   /** In the order of Content’s list; at most `maxSources`. */
-  readonly sources: readonly PinnedSource[];
-}
+  sources: z.array(pinnedSource).readonly(),
+});
+export type RunPins = Readonly<z.infer<typeof runPins>>;
 
 /** So many sources a run can have: their pins, whatever the ids are, still fit into the one transaction that creates it. */
 export const maxSources = 1000;
 
-export type ImprovementRunState =
-  'queued' | 'analyzing' | 'completed' | 'completed_with_omissions' | 'blocked_upstream' | 'failed';
-
-const terminal: Readonly<Record<ImprovementRunState, boolean>> = {
-  queued: false,
-  analyzing: false,
-  completed: true,
-  completed_with_omissions: true,
-  blocked_upstream: false,
-  failed: true,
-};
+/** The states of a run that has not ended. */
+export const openStates = ['queued', 'analyzing', 'blocked_upstream'] as const;
 
 /** Every state of a run. */
-export const improvementRunStates = Object.keys(terminal) as readonly ImprovementRunState[];
+export const improvementRunStates = [
+  ...openStates,
+  'completed',
+  'completed_with_omissions',
+  'failed',
+] as const;
+export type ImprovementRunState = (typeof improvementRunStates)[number];
 
 /** Whether a run in this state has ended: it never leaves it [RP-155]. */
 export function isTerminal(state: ImprovementRunState): boolean {
-  return terminal[state];
+  return !openStates.some((open) => open === state);
 }
 
 /** An immutable bundle in the bucket of receipts. */
@@ -203,13 +207,12 @@ export interface ImprovementStore {
     page: { readonly after?: string; readonly limit: number },
   ): Promise<readonly OrderRecord[]>;
   /**
-   * Moves a run that is in one of the states `from`; false when it is in another one, or in a terminal one, which it never leaves. A move
-   * whose answer was lost may be made and answered with false: read again. A terminal state takes it off the list of open runs in the same
-   * write.
+   * Moves a run on: to `analyzing` when it is `queued`, to `blocked_upstream` when it is either, to a terminal state when it has not ended.
+   * False when it is in another state. A move whose answer was lost may be made and answered with false: read again. A terminal state takes
+   * it off the list of open runs in the same write.
    */
   moveRun(
     key: RunKey,
-    from: readonly ImprovementRunState[],
     to:
       | { readonly state: 'analyzing' | 'blocked_upstream' }
       | {

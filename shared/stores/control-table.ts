@@ -62,39 +62,29 @@ export function createControlTable(client: DynamoDBClient, tableName: string): C
       throw new Error('control table: a record kept appearing and vanishing');
     },
 
-    takeOver: (seen, lease, now) =>
+    takeOver: (seen, { attemptId, leaseUntil }, now) =>
       update(seen.id, {
-        set: '#attemptId = :attemptId, #leaseUntil = :leaseUntil',
+        set: { attemptId: text.encode(attemptId), leaseUntil: integer.encode(leaseUntil) },
         condition: `${STILL_STARTED} AND #attemptId = :seenAttemptId`,
-        values: {
-          ...stillStarted(seen, now),
-          ':seenAttemptId': { S: seen.attemptId },
-          ':attemptId': { S: lease.attemptId },
-          ':leaseUntil': integer.encode(lease.leaseUntil),
-        },
+        values: { ...stillStarted(seen, now), ':seenAttemptId': text.encode(seen.attemptId) },
       }),
 
-    settle: (record, final, now) =>
+    settle: (record, { state, terminalStatus }, now) =>
       update(record.id, {
-        set: '#state = :final, #terminalStatus = :terminalStatus, #leaseUntil = :none',
-        condition: STILL_STARTED,
-        values: {
-          ...stillStarted(record, now),
-          ':final': { S: final.state },
-          ':terminalStatus': integer.encode(final.terminalStatus),
-          ':none': integer.encode(0),
+        set: {
+          state: text.encode(state),
+          terminalStatus: integer.encode(terminalStatus),
+          leaseUntil: integer.encode(0),
         },
+        condition: STILL_STARTED,
+        values: stillStarted(record, now),
       }),
 
     release: (record, now) =>
       update(record.id, {
-        set: '#leaseUntil = :none',
-        condition: `${STILL_STARTED} AND #attemptId = :attemptId`,
-        values: {
-          ...stillStarted(record, now),
-          ':attemptId': { S: record.attemptId },
-          ':none': integer.encode(0),
-        },
+        set: { leaseUntil: integer.encode(0) },
+        condition: `${STILL_STARTED} AND #attemptId = :seenAttemptId`,
+        values: { ...stillStarted(record, now), ':seenAttemptId': text.encode(record.attemptId) },
       }),
   };
 }

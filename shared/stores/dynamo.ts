@@ -111,16 +111,20 @@ export async function* queryItems(
   }
 }
 
-/** A change of one item, with the condition under which it is made. */
+/** A change of one item, with the condition under which it is made. A column of the condition is written as `#name`. */
 export interface Change {
-  readonly set: string;
+  /** Its operands are named like its columns. */
+  readonly set: Item;
+  /** The column of a number that grows by one. */
+  readonly count?: string;
   readonly condition: string;
   readonly values: Item;
 }
 
-/** The members of an update that express a change. Its columns are written as `#name`, so that no name is a reserved word. */
+/** The members of an update that express a change. No name of a column is a reserved word in it. */
 export function changeExpression({
   set,
+  count,
   condition,
   values,
 }: Change): Required<
@@ -129,12 +133,20 @@ export function changeExpression({
     'UpdateExpression' | 'ConditionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
   >
 > {
-  const columns = [...`${set} ${condition}`.matchAll(/#(\w+)/g)].map(([, name = '']) => name);
+  const sets = Object.keys(set).map((name) => `#${name} = :${name}`);
+  if (count !== undefined) sets.push(`#${count} = #${count} + :one`);
+  const expression = `SET ${sets.join(', ')}`;
+  const columns = [...`${expression} ${condition}`.matchAll(/#(\w+)/g)].map(([, name = '']) => name);
+  const operands: Item = Object.fromEntries(Object.entries(set).map(([name, value]) => [`:${name}`, value]));
   return {
-    UpdateExpression: `SET ${set}`,
+    UpdateExpression: expression,
     ConditionExpression: condition,
     ExpressionAttributeNames: Object.fromEntries(columns.map((name) => [`#${name}`, name])),
-    ExpressionAttributeValues: values,
+    ExpressionAttributeValues: {
+      ...values,
+      ...operands,
+      ...(count === undefined ? {} : { ':one': integer.encode(1) }),
+    },
   };
 }
 

@@ -1,16 +1,15 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod';
 import type { FormerOrder, LineageHead } from '#shared/improvement/lineage.ts';
-import { parsePins, writePins } from '#shared/improvement/pins-text.ts';
-import { improvementRunStates } from '#shared/improvement/records.ts';
+import { improvementRunStates, runPins } from '#shared/improvement/records.ts';
 import type {
   BundleRef,
   EvidenceKey,
   EvidenceRecord,
   OpenRun,
+  OrderAck,
   OrderRecord,
   RunKey,
-  RunPins,
   RunRecord,
   RunSummary,
 } from '#shared/improvement/records.ts';
@@ -159,7 +158,7 @@ const orderColumns = formerColumns.extend({
   blockedAt: integer.exactOptional(),
 });
 
-export const ackColumns = z.object({ receiptId: text, receiptVersion: text, observedAt: integer });
+const ackColumns = z.object({ receiptId: text, receiptVersion: text, observedAt: integer });
 
 const headColumns = formerColumns.extend({
   improvementRunId: text,
@@ -170,7 +169,7 @@ const headColumns = formerColumns.extend({
 
 /** The items of a new run: its state, which moves, and its pins, which never do, in parts that fit into an item. */
 export function runItems(run: RunRecord): readonly Item[] {
-  const packed = gzipSync(writePins(run.pins), { level: 9 });
+  const packed = gzipSync(JSON.stringify(runPins.parse(run.pins)), { level: 9 });
   const pins = Array.from({ length: Math.ceil(packed.byteLength / PART_BYTES) }, (_, index) => ({
     ...keyIn(runPartition(run), `${PINS}${String(index).padStart(2, '0')}`),
     ...pinsColumns.encode({ pins: packed.subarray(index * PART_BYTES, (index + 1) * PART_BYTES) }),
@@ -186,17 +185,14 @@ export function runOf(items: readonly Item[]): RunRecord | undefined {
   const { pinsParts, completedAt, ...run } = runColumns.parse(item);
   const parts = items.filter((candidate) => partOfRun(candidate) === 'pins');
   if (parts.length !== pinsParts) throw new TypeError('improvement table: pins are missing');
+  const packed = Buffer.concat(parts.map((part) => pinsColumns.parse(part).pins));
+  const pins = gunzipSync(packed, { maxOutputLength: MAX_PINS_BYTES }).toString('utf8');
   return {
     ...run,
-    pins: unpack(parts),
+    pins: runPins.parse(JSON.parse(pins)),
     ...(completedAt === undefined ? {} : { completedAt: Math.max(run.createdAt, completedAt) }),
     ...receiptOf(item),
   };
-}
-
-function unpack(parts: readonly Item[]): RunPins {
-  const packed = Buffer.concat(parts.map((part) => pinsColumns.parse(part).pins));
-  return parsePins(gunzipSync(packed, { maxOutputLength: MAX_PINS_BYTES }).toString('utf8'));
 }
 
 /** What the sweeper judges a run by, of its first item alone. */
@@ -236,12 +232,10 @@ export function isReadable(item: Item): boolean {
   }
 }
 
-/** The evidence among the items of a run. */
 export function evidenceAmong(items: readonly Item[]): readonly EvidenceRecord[] {
   return items.filter((item) => partOfRun(item) === 'evidence').map(evidenceOf);
 }
 
-/** The orders among the items of a run. */
 export function ordersAmong(items: readonly Item[]): readonly OrderRecord[] {
   return items.filter((item) => partOfRun(item) === 'order').map(orderOf);
 }
@@ -274,17 +268,22 @@ export function orderItem(run: RunKey, order: OrderRecord): Item {
 }
 
 export function orderOf(item: Item): OrderRecord {
-  const { supersedes, ...order } = orderColumns.parse(item);
-  const ack = item['receiptId'] === undefined ? undefined : ackColumns.parse(item);
+  const { supersedes = null, ...order } = orderColumns.parse(item);
   return {
     ...order,
     updatedAt: Math.max(order.createdAt, order.updatedAt),
-    supersedesRevisionOrderId: supersedes ?? null,
-    ack:
-      ack === undefined
-        ? null
-        : { receiptId: ack.receiptId, version: ack.receiptVersion, observedAt: ack.observedAt },
+    supersedesRevisionOrderId: supersedes,
+    ack: item['receiptId'] === undefined ? null : ackOf(item),
   };
+}
+
+export function ackColumnsOf({ version: receiptVersion, ...ack }: OrderAck): Item {
+  return ackColumns.encode({ ...ack, receiptVersion });
+}
+
+function ackOf(item: Item): OrderAck {
+  const { receiptVersion: version, ...ack } = ackColumns.parse(item);
+  return { ...ack, version };
 }
 
 /** A lineage's head with the number of its changes, by which a writer knows that it is still the one it read. */
@@ -293,28 +292,25 @@ export interface VersionedHead {
   readonly version: number;
 }
 
-export function headItem(key: ItemKey, { head, version }: VersionedHead): Item {
-  const { run, holders } = head;
-  const { improvementRunId, createdAt: runCreatedAt } = run;
-  const columns = { improvementRunId, runCreatedAt, holders: [...holders], version };
-  return { ...key, ...headColumns.encode({ ...withSupersedes(head), ...columns }) };
+export function headItem(tenantId: string, lineage: string, { head, version }: VersionedHead): Item {
+  const { improvementRunId, createdAt: runCreatedAt } = head.run;
+  const columns = { improvementRunId, runCreatedAt, holders: [...head.holders], version };
+  return { ...headKey(tenantId, lineage), ...headColumns.encode({ ...withSupersedes(head), ...columns }) };
 }
 
 export function headOf(item: Item): VersionedHead {
-  const { improvementRunId, runCreatedAt, holders, version } = headColumns.parse(item);
-  return {
-    head: { ...formerOf(item), run: { improvementRunId, createdAt: runCreatedAt }, holders },
-    version,
-  };
+  const { improvementRunId, runCreatedAt: createdAt, holders, version } = headColumns.parse(item);
+  return { head: { ...formerOf(item), run: { improvementRunId, createdAt }, holders }, version };
 }
 
-export function formerItem(key: ItemKey, former: FormerOrder): Item {
+export function formerItem(tenantId: string, lineage: string, former: FormerOrder): Item {
+  const key = formerKey(tenantId, lineage, former.revisionOrderId);
   return { ...key, ...formerColumns.encode(withSupersedes(former)) };
 }
 
 export function formerOf(item: Item): FormerOrder {
-  const { revisionOrderId, supersedes } = formerColumns.parse(item);
-  return { revisionOrderId, supersedesRevisionOrderId: supersedes ?? null };
+  const { revisionOrderId, supersedes = null } = formerColumns.parse(item);
+  return { revisionOrderId, supersedesRevisionOrderId: supersedes };
 }
 
 /** An order that supersedes none has no column of it. */

@@ -8,10 +8,17 @@ import {
 import type { DynamoDBClient, TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import { randomFraction } from '#shared/kernel/random.ts';
 import { isOvertaken, placeInLineage } from '#shared/improvement/lineage.ts';
-import { isOpen, isTerminal, improvementRunStates } from '#shared/improvement/records.ts';
-import type { ImprovementStore, OrderRecord, RunKey, RunRecord } from '#shared/improvement/records.ts';
+import type { Place } from '#shared/improvement/lineage.ts';
+import { isOpen, isTerminal, openStates } from '#shared/improvement/records.ts';
+import type {
+  ImprovementRunState,
+  ImprovementStore,
+  OrderRecord,
+  RunKey,
+  RunRecord,
+} from '#shared/improvement/records.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
-import { changeExpression, didHold, getItem, integer, queryItems } from './dynamo.ts';
+import { changeExpression, didHold, getItem, integer, queryItems, text } from './dynamo.ts';
 import type { Change, Item, ItemKey } from './dynamo.ts';
 import * as items from './improvement-items.ts';
 
@@ -38,12 +45,13 @@ const passing: ReadonlySet<string> = new Set([
  */
 export function createImprovementTable(
   client: DynamoDBClient,
-  tableName: string,
+  TableName: string,
   ports: Pick<Runtime, 'sleep' | 'random'>,
 ): ImprovementStore {
-  const TableName = tableName;
-  const persist = <T>(write: (attempt: number) => Promise<T>): Promise<T> => writeAgain(write, ports);
-  const get = (key: ItemKey): Promise<Item | undefined> => getItem(client, TableName, key);
+  async function read<T>(key: ItemKey, parse: (item: Item) => T): Promise<T | undefined> {
+    const item = await getItem(client, TableName, key);
+    return item && parse(item);
+  }
 
   async function itemsOf(
     run: RunKey,
@@ -55,20 +63,49 @@ export function createImprovementTable(
     return Array.fromAsync(queryItems(client, TableName, items.runPartition(run), { range, limit }));
   }
 
-  const updateOf = (key: ItemKey, change: Change) => ({ TableName, Key: key, ...changeExpression(change) });
-
-  /** False when the condition did not hold. */
-  const update = (key: ItemKey, change: Change): Promise<boolean> =>
-    persist(() => didHold(client.send(new UpdateItemCommand(updateOf(key, change)))));
-
   const createOf = (item: Item) => ({
     TableName,
     Item: item,
     ConditionExpression: 'attribute_not_exists(pk)',
   });
+  const updateOf = (key: ItemKey, change: Change) => ({ TableName, Key: key, ...changeExpression(change) });
 
-  async function transact(writes: readonly TransactWriteItem[]): Promise<void> {
-    await client.send(new TransactWriteItemsCommand({ TransactItems: [...writes] }));
+  const persist = <T>(write: (attempt: number) => Promise<T>): Promise<T> => writeAgain(write, ports);
+  /** False when the condition did not hold. */
+  const update = (key: ItemKey, change: Change): Promise<boolean> =>
+    persist(() => didHold(client.send(new UpdateItemCommand(updateOf(key, change)))));
+  const transact = (writes: TransactWriteItem[]): Promise<unknown> =>
+    client.send(new TransactWriteItemsCommand({ TransactItems: writes }));
+
+  /** The writes that give an order its place in its lineage, which is as it was seen. */
+  function placing(
+    run: RunKey,
+    lineage: string,
+    seen: items.VersionedHead | undefined,
+    { head, former, supersededIn }: Place,
+    now: number,
+  ): TransactWriteItem[] {
+    const { tenantId } = run;
+    const writes: TransactWriteItem[] = [];
+    if (head !== undefined) {
+      const item = items.headItem(tenantId, lineage, { head, version: (seen?.version ?? 0) + 1 });
+      const whileSeen = seen && {
+        ConditionExpression: '#version = :seen',
+        ExpressionAttributeNames: { '#version': 'version' },
+        ExpressionAttributeValues: { ':seen': integer.encode(seen.version) },
+      };
+      writes.push({ Put: { ...createOf(item), ...whileSeen } });
+    }
+    if (former !== undefined)
+      writes.push({ Put: { TableName, Item: items.formerItem(tenantId, lineage, former) } });
+    for (const improvementRunId of supersededIn) {
+      const key = items.orderKey({ tenantId, improvementRunId }, seen?.head.revisionOrderId ?? '');
+      const set = { status: text.encode('superseded'), updatedAt: integer.encode(now) };
+      writes.push({
+        Update: updateOf(key, { set, condition: 'attribute_exists(#status)', values: {} }),
+      });
+    }
+    return writes;
   }
 
   const store: ImprovementStore = {
@@ -85,10 +122,7 @@ export function createImprovementTable(
 
     readRun: async (key) => items.runOf(await itemsOf(key, items.runOnly)),
 
-    async readSummary(key) {
-      const item = await get(items.runKey(key));
-      return item && items.summaryOf(item);
-    },
+    readSummary: async (key) => read(items.runKey(key), items.summaryOf),
 
     async readProgress(key) {
       const found = await itemsOf(key, items.wholeRun);
@@ -96,70 +130,52 @@ export function createImprovementTable(
       return run && { run, evidence: items.evidenceAmong(found), orders: items.ordersAmong(found) };
     },
 
-    async readEvidence(key, evidence) {
-      const item = await get(items.evidenceKey(key, evidence));
-      return item && items.evidenceOf(item);
-    },
+    readEvidence: async (key, evidence) => read(items.evidenceKey(key, evidence), items.evidenceOf),
 
     listOrders: async (key, { after, limit }) =>
       items.ordersAmong(await itemsOf(key, items.ordersAfter(after), limit)),
 
-    async moveRun(key, from, to, now) {
-      const movable = from.filter((state) => !isTerminal(state));
-      if (movable.length === 0) return false;
-      const states = listed('from', movable);
-      const columns: Item = {
-        state: { S: to.state },
-        touchedAt: integer.encode(now),
-        ...(to.state === 'blocked_upstream' ? { parkedAt: integer.encode(now) } : {}),
-        ...('completedAt' in to ? { completedAt: integer.encode(to.completedAt) } : {}),
-        ...('receipt' in to ? items.receiptColumns(to.receipt) : {}),
+    async moveRun(key, to, now) {
+      const change: Change = {
+        ...whileIn(origins[to.state]),
+        set: {
+          state: text.encode(to.state),
+          touchedAt: integer.encode(now),
+          ...(to.state === 'blocked_upstream' ? { parkedAt: integer.encode(now) } : {}),
+          ...('completedAt' in to ? { completedAt: integer.encode(to.completedAt) } : {}),
+          ...('receipt' in to ? items.receiptColumns(to.receipt) : {}),
+        },
       };
-      const { set, values } = settingOf(columns);
-      const condition = `#state IN (${states.names})`;
-      const change = { set, condition, values: { ...values, ...states.values } };
       if (!isTerminal(to.state)) return update(items.runKey(key), change);
       return persist(async () => {
-        const item = await get(items.runKey(key));
-        if (item === undefined || !movable.includes(items.summaryOf(item).state)) return false;
+        const summary = await read(items.runKey(key), items.summaryOf);
+        if (summary === undefined || isTerminal(summary.state)) return false;
         await transact([
           { Update: updateOf(items.runKey(key), change) },
-          { Delete: { TableName, Key: items.openKey(items.openRunOf(item)) } },
+          { Delete: { TableName, Key: items.openKey(summary) } },
         ]);
         return true;
       });
     },
 
     async beginRun(key, recorded, now) {
-      const values = {
-        ...going.values,
-        ':now': integer.encode(now),
-        ':none': integer.encode(0),
-        ':one': integer.encode(1),
-      };
+      const begun = { touchedAt: integer.encode(now), sweeps: integer.encode(0) };
+      const { condition, values } = whileIn(openStates);
       const hasGotOn = await update(items.runKey(key), {
-        set: '#touchedAt = :now, #sweeps = :none, #tries = :one, #recorded = :recorded',
-        condition: `#state IN (${going.names}) AND #recorded < :recorded`,
-        values: { ...values, ':recorded': integer.encode(recorded) },
-      });
-      if (hasGotOn) return;
-      await update(items.runKey(key), {
-        set: '#touchedAt = :now, #sweeps = :none, #tries = #tries + :one',
-        condition: `#state IN (${going.names})`,
+        set: { ...begun, tries: integer.encode(1), recorded: integer.encode(recorded) },
+        condition: `${condition} AND #recorded < :recorded`,
         values,
       });
+      if (!hasGotOn) await update(items.runKey(key), { set: begun, count: 'tries', condition, values });
     },
 
     async touchRun(key, by, now, seen) {
+      const { condition, values } = whileIn(openStates);
       await update(items.runKey(key), {
-        set: `#touchedAt = :now, ${by === 'worker' ? '#tries = :count' : '#sweeps = #sweeps + :count'}`,
-        condition: `#state IN (${going.names})${seen === undefined ? '' : ' AND #touchedAt = :seen'}`,
-        values: {
-          ...going.values,
-          ':now': integer.encode(now),
-          ':count': integer.encode(by === 'worker' ? 0 : 1),
-          ...(seen === undefined ? {} : { ':seen': integer.encode(seen) }),
-        },
+        set: { touchedAt: integer.encode(now), ...(by === 'worker' ? { tries: integer.encode(0) } : {}) },
+        ...(by === 'sweeper' ? { count: 'sweeps' } : {}),
+        condition: seen === undefined ? condition : `${condition} AND #touchedAt = :seen`,
+        values: { ...values, ...(seen === undefined ? {} : { ':seen': integer.encode(seen) }) },
       });
     },
 
@@ -169,25 +185,20 @@ export function createImprovementTable(
     },
 
     async openOrder(run, order, now) {
-      const { tenantId } = run;
+      const { tenantId, createdAt } = run;
       const { revisionOrderId, evidence, targetModule, lineage } = order;
-      const recordKey = items.orderKey(run, revisionOrderId);
-      const lineageKey = items.headKey(tenantId, lineage);
       return persist(async () => {
-        const [recorded, headFound] = await Promise.all([get(recordKey), get(lineageKey)]);
-        if (recorded !== undefined) return items.orderOf(recorded);
-        const seen = headFound && items.headOf(headFound);
+        const [recorded, seen] = await Promise.all([
+          read(items.orderKey(run, revisionOrderId), items.orderOf),
+          read(items.headKey(tenantId, lineage), items.headOf),
+        ]);
+        if (recorded !== undefined) return recorded;
         // After the head: whatever is read of its lineage holds as long as the head has the version that was seen.
-        const formerFound =
+        const former =
           seen === undefined || seen.head.revisionOrderId === revisionOrderId
             ? undefined
-            : await get(items.formerKey(tenantId, lineage, revisionOrderId));
-        const place = placeInLineage(
-          seen?.head,
-          formerFound && items.formerOf(formerFound),
-          run,
-          revisionOrderId,
-        );
+            : await read(items.formerKey(tenantId, lineage, revisionOrderId), items.formerOf);
+        const place = placeInLineage(seen?.head, former, run, revisionOrderId);
         const record: OrderRecord = {
           revisionOrderId,
           evidence,
@@ -196,84 +207,49 @@ export function createImprovementTable(
           status: place.status,
           supersedesRevisionOrderId: place.supersedesRevisionOrderId,
           ack: null,
-          createdAt: run.createdAt,
-          updatedAt: Math.max(run.createdAt, now),
+          createdAt,
+          updatedAt: Math.max(createdAt, now),
         };
-        const writes: TransactWriteItem[] = [{ Put: createOf(items.orderItem(run, record)) }];
-        if (place.head !== undefined) {
-          const item = items.headItem(lineageKey, { head: place.head, version: (seen?.version ?? 0) + 1 });
-          const whileSeen = seen && {
-            ConditionExpression: '#version = :seen',
-            ExpressionAttributeNames: { '#version': 'version' },
-            ExpressionAttributeValues: { ':seen': integer.encode(seen.version) },
-          };
-          writes.push({ Put: { ...createOf(item), ...whileSeen } });
-        }
-        if (place.former !== undefined) {
-          const key = items.formerKey(tenantId, lineage, place.former.revisionOrderId);
-          writes.push({ Put: { TableName, Item: items.formerItem(key, place.former) } });
-        }
-        for (const improvementRunId of place.supersededIn) {
-          const key = items.orderKey({ tenantId, improvementRunId }, seen?.head.revisionOrderId ?? '');
-          writes.push({
-            Update: updateOf(key, {
-              set: '#status = :superseded, #updatedAt = :now',
-              condition: 'attribute_exists(#status)',
-              values: { ':superseded': { S: 'superseded' }, ':now': integer.encode(now) },
-            }),
-          });
-        }
-        await transact(writes);
+        await transact([
+          { Put: createOf(items.orderItem(run, record)) },
+          ...placing(run, lineage, seen, place, now),
+        ]);
         return record;
       });
     },
 
     async confirmOrder(key, { revisionOrderId, lineage }, now) {
       const at = items.orderKey(key, revisionOrderId);
-      const [item, headFound] = await Promise.all([get(at), get(items.headKey(key.tenantId, lineage))]);
-      const record = item && items.orderOf(item);
-      if (record === undefined || headFound === undefined) return record;
-      if (!isOpen(record) || !isOvertaken(items.headOf(headFound).head, key, revisionOrderId)) return record;
-      await update(at, {
-        set: '#status = :status, #updatedAt = :now',
-        condition: whileOpen.condition,
-        values: { ...whileOpen.values, ':status': { S: 'superseded' }, ':now': integer.encode(now) },
-      });
-      const moved = await get(at);
-      return moved && items.orderOf(moved);
+      const [record, seen] = await Promise.all([
+        read(at, items.orderOf),
+        read(items.headKey(key.tenantId, lineage), items.headOf),
+      ]);
+      if (record === undefined || seen === undefined) return record;
+      if (!isOpen(record) || !isOvertaken(seen.head, key, revisionOrderId)) return record;
+      const set = { status: text.encode('superseded'), updatedAt: integer.encode(now) };
+      await update(at, { set, ...whileUndelivered });
+      return read(at, items.orderOf);
     },
 
     async moveOrder(key, revisionOrderId, to, now) {
       const at = items.orderKey(key, revisionOrderId);
-      if (!('ack' in to)) {
-        return update(at, {
-          set: '#status = :status, #updatedAt = :now, #blockedAt = :now',
-          condition: whileOpen.condition,
-          values: { ...whileOpen.values, ':status': { S: to.status }, ':now': integer.encode(now) },
-        });
-      }
-      const { receiptId, version: receiptVersion, observedAt } = to.ack;
-      const acknowledged = settingOf({
-        ...items.ackColumns.encode({ receiptId, receiptVersion, observedAt }),
-        updatedAt: integer.encode(now),
-      });
-      const isMoved = await update(at, {
-        set: `#status = :status, ${acknowledged.set}`,
-        condition: whileOpen.condition,
-        values: { ...whileOpen.values, ...acknowledged.values, ':status': { S: to.status } },
-      });
-      if (isMoved) return true;
+      const status = text.encode(to.status);
+      const updatedAt = integer.encode(now);
+      if (!('ack' in to))
+        return update(at, { set: { status, updatedAt, blockedAt: updatedAt }, ...whileUndelivered });
+      const acknowledged = { updatedAt, ...items.ackColumnsOf(to.ack) };
+      if (await update(at, { set: { status, ...acknowledged }, ...whileUndelivered })) return true;
       // No order is opened again: one that is not superseded now will not be either.
       return update(at, {
-        set: acknowledged.set,
+        set: acknowledged,
         condition: '#status = :superseded AND attribute_not_exists(#receiptId)',
-        values: { ...acknowledged.values, ':superseded': { S: 'superseded' } },
+        values: { ':superseded': text.encode('superseded') },
       });
     },
 
     async *listOpen(of) {
       const condition = 'begins_with(sk, :prefix)';
-      const range = of && { condition, values: { ':prefix': { S: items.openPrefix(of) } } };
+      const range = of && { condition, values: { ':prefix': text.encode(items.openPrefix(of)) } };
       for await (const item of queryItems(client, TableName, items.openPartition, { range }))
         yield items.openRunOf(item);
     },
@@ -282,32 +258,28 @@ export function createImprovementTable(
   return store;
 }
 
-/** Sets columns, each to the operand of its name. */
-function settingOf(columns: Item): Pick<Change, 'set' | 'values'> {
-  const names = Object.keys(columns);
-  return {
-    set: names.map((name) => `#${name} = :${name}`).join(', '),
-    values: Object.fromEntries(Object.entries(columns).map(([name, value]) => [`:${name}`, value])),
-  };
-}
-
-/** The condition that a run has not ended. */
-const going = listed(
-  'going',
-  improvementRunStates.filter((state) => !isTerminal(state)),
-);
-
-/** The condition that an order still has to reach its receiver. */
-const whileOpen = {
-  condition: '#status IN (:pending, :blocked)',
-  values: { ':pending': { S: 'pending' }, ':blocked': { S: 'blocked_upstream' } },
+/** The states from which a run can come to another one. */
+const origins = {
+  analyzing: ['queued'],
+  blocked_upstream: ['queued', 'analyzing'],
+  completed: openStates,
+  completed_with_omissions: openStates,
+  failed: openStates,
 } as const;
 
-/** Operands of `IN` with their values. */
-function listed(name: string, values: readonly string[]): { readonly names: string; readonly values: Item } {
-  const entries = values.map((value, index) => [`:${name}${index}`, { S: value }] as const);
-  return { names: entries.map(([operand]) => operand).join(', '), values: Object.fromEntries(entries) };
+type Condition = Pick<Change, 'condition' | 'values'>;
+
+/** The condition that a run is in one of some states. */
+function whileIn(states: readonly ImprovementRunState[]): Condition {
+  const values = Object.fromEntries(states.map((state) => [`:${state}`, text.encode(state)]));
+  return { condition: `#state IN (${Object.keys(values).join(', ')})`, values };
 }
+
+/** The condition that an order still has to reach its receiver. */
+const whileUndelivered: Condition = {
+  condition: '#status IN (:pending, :blocked)',
+  values: { ':pending': text.encode('pending'), ':blocked': text.encode('blocked_upstream') },
+};
 
 /** Makes a write again, reading anew what it rests on, as long as others are at work on the same items. */
 async function writeAgain<T>(

@@ -314,7 +314,7 @@ describe('a restore of the improvement runs', () => {
     const before = await itemsOf('improvement');
     now += 1000;
     const done = { state: 'failed', completedAt: now } as const;
-    await store().moveRun(ended, ['queued'], done, now);
+    await store().moveRun(ended, done, now);
     for (const each of before) {
       const isOf = (id: string) => canonicalJson(each).includes(id);
       if (isOf('lost') || /^lineage/.test(each['pk']!.S!)) await erase(each, 'improvement');

@@ -319,14 +319,14 @@ async function writeRuns(
     return store.createRun(created);
   };
   /** Moves a run to what it was in the end. */
-  const end = (run: RunRecord, from: RunRecord['state'], change: Partial<RunRecord> = {}) => {
+  const end = (run: RunRecord, change: Partial<RunRecord> = {}) => {
     const ended = { ...frozen[run.improvementRunId]!.run, ...change };
     // SAFETY: what a run has ended as is what it can be moved to.
-    return store.moveRun(run, [from], ended as Parameters<typeof store.moveRun>[2], ended.touchedAt);
+    return store.moveRun(run, ended as Parameters<typeof store.moveRun>[1], ended.touchedAt);
   };
 
   const former = await create('run_failed');
-  await store.moveRun(former, ['queued'], { state: 'analyzing' }, former.createdAt + 10);
+  await store.moveRun(former, { state: 'analyzing' }, former.createdAt + 10);
   await store.openOrder(former, order('old'), former.createdAt + 11);
   await store.moveOrder(
     former,
@@ -334,11 +334,11 @@ async function writeRuns(
     { status: 'accepted', ack: order('old').ack! },
     former.createdAt + 12,
   );
-  await end(former, 'analyzing');
+  await end(former);
 
   const run = await create('run_analyzing');
   const at = run.createdAt;
-  await store.moveRun(run, ['queued'], { state: 'analyzing' }, at + 10);
+  await store.moveRun(run, { state: 'analyzing' }, at + 10);
   await store.beginRun(run, 0, at + 11);
   await store.beginRun(run, 3, at + 12);
   await store.beginRun(run, 3, at + 13);
@@ -357,14 +357,14 @@ async function writeRuns(
 
   const parked = await create('run_parked');
   await store.openOrder(parked, order('overtaking'), order('overtaking').updatedAt);
-  await store.moveRun(parked, ['queued'], { state: 'blocked_upstream' }, parked.createdAt + 31);
+  await store.moveRun(parked, { state: 'blocked_upstream' }, parked.createdAt + 31);
   await store.touchRun(parked, 'sweeper', parked.createdAt + 32);
   await store.touchRun(parked, 'worker', parked.createdAt + 33);
 
   const completed = await create('run_completed');
-  await end(completed, 'queued');
+  await end(completed);
   // By a clock that is behind that of its creation.
-  await end(await create('run_omitting'), 'queued', { completedAt: completed.createdAt + 40 });
+  await end(await create('run_omitting'), { completedAt: completed.createdAt + 40 });
   await create('run_queued');
 }
 

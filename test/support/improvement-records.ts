@@ -41,7 +41,7 @@ const tally: Check = ({ N: text }) => /^\d{1,9}$/.test(text ?? '');
 const word: Check = ({ S: text }) => /^[a-z_/]{1,32}$/.test(text ?? '');
 const flag: Check = ({ BOOL: value }) => value !== undefined;
 const references: Check = ({ L: values }) => values?.every(reference) === true;
-/** A part of the pins, of which no other form is written or read: shared/improvement/pins-text.ts. */
+/** A part of the pins, of which no other form is written or read: shared/improvement/records.ts. */
 const packed: Check = ({ B: bytes }) => bytes !== undefined;
 
 const keys = { pk: reference, sk: reference };

@@ -4,7 +4,7 @@ import type { Derived } from '#functions/reports/analysis/orders/derive-orders.t
 import { createSourceReader } from '#functions/reports/sources/reader.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
-import { isTerminal, improvementRunStates } from '#shared/improvement/records.ts';
+import { isTerminal } from '#shared/improvement/records.ts';
 import type {
   ImprovementStore,
   RunKey,
@@ -96,15 +96,10 @@ export async function workRun(
 
   const now = (): number => Math.max(dependencies.now(), run.createdAt);
   await store.beginRun(key, recordedOf(found), now());
-  if (run.state === 'queued') await store.moveRun(key, ['queued'], { state: 'analyzing' }, now());
+  if (run.state === 'queued') await store.moveRun(key, { state: 'analyzing' }, now());
 
   const fail = async (reason: FailureReason, dependency: SourceService): Promise<Result<Worked, Stalled>> => {
-    const isMoved = await store.moveRun(
-      key,
-      improvementRunStates,
-      { state: 'failed', completedAt: now() },
-      now(),
-    );
+    const isMoved = await store.moveRun(key, { state: 'failed', completedAt: now() }, now());
     if (isMoved) return ok({ outcome: 'failed', tally, failure: { reason, dependency } });
     // Another worker has ended it meanwhile.
     return ok({ outcome: (await progressOf(store, key)).run.state, tally });
@@ -228,7 +223,7 @@ async function finishRun(
   const remaining = remainingOf(progress);
   if (remaining.some(({ blocked }) => blocked === undefined)) return ok('unfinished');
   if (remaining.length > 0) {
-    const isParked = await store.moveRun(run, ['queued', 'analyzing'], { state: 'blocked_upstream' }, now());
+    const isParked = await store.moveRun(run, { state: 'blocked_upstream' }, now());
     return ok(isParked ? 'blocked_upstream' : await standing());
   }
   if (!(await worker.shouldContinue())) return ok('unfinished');
@@ -240,7 +235,7 @@ async function finishRun(
   const { sha256, mediaType } = bundle;
   const state = omissionsOf(progress).length === 0 ? 'completed' : 'completed_with_omissions';
   const to = { state, completedAt: lastRecorded(progress), receipt: { sha256, mediaType } } as const;
-  return ok((await store.moveRun(run, improvementRunStates, to, now())) ? state : await standing());
+  return ok((await store.moveRun(run, to, now())) ? state : await standing());
 }
 
 async function metricDecisions(

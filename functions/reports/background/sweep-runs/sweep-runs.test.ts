@@ -160,7 +160,7 @@ describe('a sweep', () => {
     const others: RunKey[] = [];
     for (let at = 0; at < 20; at += 1)
       others.push(await world.create(`run_other_${at}`, improved.pins, CREATED));
-    await world.store.moveRun(key, ['queued'], { state: 'failed', completedAt: CREATED }, CREATED);
+    await world.store.moveRun(key, { state: 'failed', completedAt: CREATED }, CREATED);
     world.step = (name) =>
       name === 'readRun' ? Promise.reject(new Error('pins are read')) : Promise.resolve();
     expect(await sweep()).toMatchObject([swept({ open: 20, sent: 20, failed: 0, broken: 0 })]);
@@ -214,7 +214,7 @@ describe('a sweep', () => {
     const receipt = { sha256: '0'.repeat(64), mediaType: 'application/json' } as const;
     const to = { state: 'completed', completedAt, receipt } as const;
     world.step = async (name) => {
-      if (name === 'moveRun') await world.store.moveRun(ended, ['queued'], to, completedAt);
+      if (name === 'moveRun') await world.store.moveRun(ended, to, completedAt);
     };
     expect(await sweep()).toMatchObject([
       { code: 'IMPROVEMENT_RUN_FAILED', improvementRunId: 'run_1', reason: 'too_old' },

@@ -3,7 +3,7 @@ import type { ScheduledHandler } from '#functions/reports/background/invocation.
 import { mapConcurrent } from '#functions/reports/improvement/map-concurrent.ts';
 import { sweepRuns as row } from '#shared/contract/background.ts';
 import { releaseFor } from '#shared/http/stages/release-state.ts';
-import { isTerminal, improvementRunStates } from '#shared/improvement/records.ts';
+import { isTerminal } from '#shared/improvement/records.ts';
 import type { ImprovementStore, RunSummary } from '#shared/improvement/records.ts';
 import type { RunQueue } from '#shared/improvement/run-message.ts';
 import { randomFraction } from '#shared/kernel/random.ts';
@@ -123,7 +123,7 @@ async function sweepRun({ store, queue, now, log }: Sweeping, run: RunSummary, s
     case 'too_old':
     case 'no_progress': {
       const completedAt = Math.max(now(), run.createdAt);
-      if (!(await store.moveRun(run, improvementRunStates, { state: 'failed', completedAt }, now()))) return;
+      if (!(await store.moveRun(run, { state: 'failed', completedAt }, now()))) return;
       sweep.failed += 1;
       log('IMPROVEMENT_RUN_FAILED', { improvementRunId: run.improvementRunId, reason: verdict });
     }

@@ -233,7 +233,7 @@ describe('an analysis', () => {
       await runs.createRun(run);
       await runs.putEvidence(run, { key: 'source:state-a', evaluatedAt: NOW + 1, receipt });
       const completed = { state: 'completed_with_omissions', completedAt: NOW + 2, receipt } as const;
-      await runs.moveRun(run, ['queued'], completed, NOW + 2);
+      await runs.moveRun(run, completed, NOW + 2);
     });
     expect(body).toMatchObject({ status: 'completed_with_omissions', alignmentRecordCount: 1 });
     expect(body?.receipt).not.toBeNull();
