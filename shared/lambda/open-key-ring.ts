@@ -8,14 +8,9 @@ import type { KeyPurpose, KeyRing } from '#shared/keys/key-ring.ts';
 import { READ_MS } from '#shared/keys/key-states.ts';
 import type { Runtime } from './runtime.ts';
 
-/**
- * The key ring of a function: the stage's keys for the named purposes, which its row's grants cover.
- * Throws EnvironmentError.
- */
-export function openKeyRing(
-  { environment, aws, now, sleep }: Pick<Runtime, 'environment' | 'aws' | 'now' | 'sleep'>,
-  purposes: readonly KeyPurpose[],
-): KeyRing {
+/** The key ring of a function: the stage's keys for the named purposes, which its row's grants cover. Throws EnvironmentError. */
+export function openKeyRing(runtime: Runtime, purposes: readonly KeyPurpose[]): KeyRing {
+  const { environment, aws, now, sleep } = runtime;
   const { STAGE, SETTINGS_TABLE } = readEnvironment(['STAGE', 'SETTINGS_TABLE'], environment);
   const settings = createKeySettings(aws(makeDynamo), SETTINGS_TABLE);
   const kms = createDataKeyOpener(aws(makeKms));

@@ -3,25 +3,41 @@ import { createReleaseStateTable } from '#shared/stores/release-state-table.ts';
 import { EnvironmentError, readEnvironment, releaseVariables } from '#shared/http/environment.ts';
 import { withTimeLimit } from '#shared/kernel/sleep.ts';
 import { parseReleaseKey } from '#shared/release/release-key.ts';
-import { READ_MS, watchRelease } from '#shared/release/watch-release.ts';
-import type { ReleaseWatch } from '#shared/release/watch-release.ts';
+import type { IsolationWatch, KnownIsolation } from '#shared/release/release-state.ts';
+import { FRESH_MS, READ_MS, watchRelease, type ReleaseWatch } from '#shared/release/watch-release.ts';
 import type { Runtime } from './runtime.ts';
 
 /** The release as a function with gates sees it, in the item of its stage's settings table. Throws EnvironmentError. */
-export function openRelease({
-  environment,
-  aws,
-  now,
-  sleep,
-}: Pick<Runtime, 'environment' | 'aws' | 'now' | 'sleep'>): ReleaseWatch {
-  const { STAGE, SETTINGS_TABLE, RELEASE_KEY } = readEnvironment(releaseVariables, environment);
+export function openRelease(runtime: Runtime): ReleaseWatch {
+  const { STAGE, RELEASE_KEY } = readEnvironment(releaseVariables, runtime.environment);
   const key = parseReleaseKey(RELEASE_KEY);
   if (key === undefined) throw new EnvironmentError(['RELEASE_KEY']);
+  return watchRelease({ stage: STAGE, key, now: runtime.now, read: stateReader(runtime) });
+}
+
+/** The proof that `gates apply` has written beside the flags, read again once it is older than the flags may be. Throws EnvironmentError. */
+export function openIsolationProof(runtime: Runtime): IsolationWatch {
+  const readState = stateReader(runtime);
+  let known: { readonly at: number; readonly proof: Promise<KnownIsolation> } | undefined;
+
+  async function read(): Promise<KnownIsolation> {
+    try {
+      return (await readState())?.isolationProof ?? { outcome: 'not_proved' };
+    } catch {
+      return { outcome: 'unreadable' };
+    }
+  }
+
+  return () => {
+    const at = runtime.now();
+    if (known === undefined || at < known.at || at - known.at >= FRESH_MS) known = { at, proof: read() };
+    return known.proof;
+  };
+}
+
+/** Reads what `gates apply` has written, within the time that a request has for it. */
+function stateReader({ environment, aws, sleep }: Runtime) {
+  const { SETTINGS_TABLE } = readEnvironment(['SETTINGS_TABLE'], environment);
   const table = createReleaseStateTable(aws(makeDynamo), SETTINGS_TABLE);
-  return watchRelease({
-    stage: STAGE,
-    key,
-    now,
-    read: () => withTimeLimit(sleep, READ_MS, (signal) => table.read(signal)),
-  });
+  return () => withTimeLimit(sleep, READ_MS, (signal) => table.read(signal));
 }

@@ -9,11 +9,7 @@ import type { Runtime } from './runtime.ts';
  * The service profiles that a function's environment names: below `PROFILES_PATH`, in the single-profile form, or both. They may have the
  * platform at `APPROVED_HOSTS` (separated by commas) alone; only the stage `local` may use plain http. Throws EnvironmentError.
  */
-export function openServiceProfiles({
-  environment,
-  aws,
-  now,
-}: Pick<Runtime, 'environment' | 'aws' | 'now'>): ServiceProfiles {
+export function openServiceProfiles({ environment, aws, now }: Runtime): ServiceProfiles {
   const { STAGE } = readEnvironment(['STAGE'], environment);
   const { PROFILES_PATH: profilesPath, APPROVED_HOSTS: approvedHosts = '' } = environment;
   return createServiceProfiles({

@@ -1,28 +1,33 @@
 import type { Route } from '#shared/contract/route.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { createPipeline } from '#shared/http/pipeline.ts';
+import type { Idempotency } from '#shared/idempotency/idempotency.ts';
 import { lambdaFunction } from './lambda-function.ts';
 import type { LambdaFunction } from './lambda-function.ts';
 import { openRelease } from './open-release.ts';
 import type { Runtime } from './runtime.ts';
 
+/** Runs once per binding, when its first request has passed every check; a failure is not kept. */
+export type BindOperation<R extends Route> = (runtime: Runtime) => Operation<R> | Promise<Operation<R>>;
+
 /**
- * The Lambda of a route without an Idempotency-Key, like `createLambda`. A file of its own, so that such a function carries neither
- * Powertools' idempotency nor the KMS client in its bundle.
+ * The Lambda of a route: the pipeline around its operation, with the release of the environment if the route has gates. A route without an
+ * Idempotency-Key uses it as it is, so that such a function carries neither Powertools' idempotency nor the KMS client in its bundle.
+ * @returns binds the function to a runtime
  * @example export const bind = createReadLambda(readReadiness, (runtime) => readReadinessOperation(reportDependencies(runtime)));
  */
 export function createReadLambda<R extends Route>(
   route: R,
-  bindOperation: (runtime: Runtime) => Operation<R> | Promise<Operation<R>>,
+  bindOperation: BindOperation<R>,
+  openIdempotency?: (runtime: Runtime) => Idempotency,
 ): (runtime: Runtime) => LambdaFunction {
-  return (runtime) =>
-    lambdaFunction(
-      route,
-      createPipeline(route, {
-        operation: () => bindOperation(runtime),
-        runtime,
-        release: () => openRelease(runtime),
-      }),
+  return (runtime) => {
+    const pipeline = createPipeline(route, {
+      operation: () => bindOperation(runtime),
       runtime,
-    );
+      ...(openIdempotency && { idempotency: () => openIdempotency(runtime) }),
+      release: () => openRelease(runtime),
+    });
+    return lambdaFunction(route, pipeline, runtime);
+  };
 }

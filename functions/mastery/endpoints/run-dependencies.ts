@@ -2,7 +2,7 @@ import { createPoolCache } from '#functions/mastery/pool/read-pool.ts';
 import { createRunRecords } from '#functions/mastery/records/load.ts';
 import type { PoolDependencies, RunDependencies } from '#functions/mastery/run/dependencies.ts';
 import { platformConnection } from '#shared/lambda/connect-platform.ts';
-import { openIsolationProof } from '#shared/lambda/open-isolation-proof.ts';
+import { openIsolationProof } from '#shared/lambda/open-release.ts';
 import { openKeyRing } from '#shared/lambda/open-key-ring.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
 import * as operations from '#shared/platform/operations.ts';
