@@ -7,7 +7,7 @@ import { routes } from '#shared/contract/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { describeNoStack, findRunningStack, localFiles } from '#shared/stage/description.ts';
+import { findRunningStack, localFiles } from '#shared/stage/description.ts';
 import type { StackDescription } from '#shared/stage/description.ts';
 import { createIssuer, readIssuerKey } from '#shared/stage/local-issuer.ts';
 import type { Issuer } from '#shared/stage/local-issuer.ts';
@@ -133,7 +133,7 @@ function choicesOf(schema: unknown): string {
 
 async function openSession(tenantId: string | undefined): Promise<Result<Session, string>> {
   const stack = await findRunningStack(files.stack);
-  if (!stack.ok) return err(describeNoStack(stack.error));
+  if (!stack.ok) return stack;
   const key = await readIssuerKey(files.issuerKey);
   if (key === undefined) return err(`${files.issuerKey} is gone: start the stack again with \`npm start\``);
   const saved = await readSavedRuns(files.run);

@@ -3,7 +3,7 @@ import { Option } from '@commander-js/extra-typings';
 import { createIssuer, readIssuerKey } from '#shared/stage/local-issuer.ts';
 import { loadSeed } from '#local/seeds/load.ts';
 import { renderDefects } from '#local/seeds/seed.ts';
-import { describeNoStack, findRunningStack, localFiles } from '#shared/stage/description.ts';
+import { findRunningStack, localFiles } from '#shared/stage/description.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { chooseLearner, findBank, startRequest } from './journey/bank.ts';
 import { browseEvidence } from './journey/browse-evidence.ts';
@@ -67,7 +67,7 @@ command.action(
     const withEvidence = values.evidence === true;
     const files = localFiles(process.cwd());
     const stack = await findRunningStack(files.stack);
-    if (!stack.ok) return err(describeNoStack(stack.error));
+    if (!stack.ok) return stack;
     const { masteryUrl, reportsUrl, platformUrl, tenants, fixtures, seedDirectory } = stack.value;
     const tenant =
       values.tenant === undefined ? tenants[0] : tenants.find(({ tenantId }) => tenantId === values.tenant);

@@ -1,5 +1,5 @@
 import { createIssuer, readIssuerKey } from '#shared/stage/local-issuer.ts';
-import { describeNoStack, findRunningStack, localFiles } from '#shared/stage/description.ts';
+import { findRunningStack, localFiles } from '#shared/stage/description.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { examples, exits, integer, list, program, run, text, UsageError } from '#tools/terminal/command.ts';
@@ -33,9 +33,7 @@ command.action(
     const files = localFiles(process.cwd());
     const stack = await findRunningStack(files.stack);
     if (!stack.ok)
-      return err(
-        values.tenant === undefined ? new UsageError('missing: --tenant') : describeNoStack(stack.error),
-      );
+      return err(values.tenant === undefined ? new UsageError('missing: --tenant') : stack.error);
     const { tenants } = stack.value;
     const known = tenants.map(({ tenantId }) => tenantId).join(' or ');
     if (values.tenant === undefined) return err(new UsageError(`missing: --tenant (${known})`));

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { Option } from '@commander-js/extra-typings';
 import * as z from 'zod';
 import { createIssuer, readIssuerKey } from '#shared/stage/local-issuer.ts';
-import { describeNoStack, findRunningStack, localFiles } from '#shared/stage/description.ts';
+import { findRunningStack, localFiles } from '#shared/stage/description.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { openDrawing } from '#tools/terminal/drawing.ts';
@@ -147,7 +147,7 @@ async function chooseLocal(
 ): Promise<Result<LocalProof, string | UsageError>> {
   const files = localFiles(process.cwd());
   const stack = await findRunningStack(files.stack);
-  if (!stack.ok) return err(describeNoStack(stack.error));
+  if (!stack.ok) return stack;
   const key = await readIssuerKey(files.issuerKey);
   if (key === undefined) return err(`${files.issuerKey} is gone: start the stack again with \`npm start\``);
   const { issueToken } = await createIssuer(key);

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { enterStage } from '#shared/stage/access.ts';
 import { stageNamed } from '#shared/stage/stages.ts';
 import { awsEnvironment, localStage, localTableName } from '#shared/stage/local-stage.ts';
-import { describeNoStack, findRunningStack, localFiles } from '#shared/stage/description.ts';
+import { findRunningStack, localFiles } from '#shared/stage/description.ts';
 import { dynamo } from '#shared/stores/clients.ts';
 import { findDeployedTables } from '#shared/stores/deployed-table.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -26,7 +26,7 @@ export function stageName(value: string): string {
 /** Lets every client of this process talk to the local stack of this folder, and describes it; no client may have been made before. */
 export async function enterLocalStack(): Promise<Result<StackDescription, string>> {
   const stack = await findRunningStack(localFiles(process.cwd()).stack);
-  if (!stack.ok) return err(`${describeNoStack(stack.error)}, or choose a deployment with --stage`);
+  if (!stack.ok) return err(`${stack.error}, or choose a deployment with --stage`);
   Object.assign(process.env, awsEnvironment(stack.value.awsUrl));
   return stack;
 }

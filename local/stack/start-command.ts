@@ -28,7 +28,6 @@ import { paintFor } from '#tools/terminal/paint.ts';
 import type { Paint } from '#tools/terminal/paint.ts';
 import {
   describeFixtures,
-  describeNoStack,
   findRunningStack,
   isAlive,
   localFiles,
@@ -242,7 +241,7 @@ function welcome(stack: StackDescription, seedTitle: string, paint: Paint): read
 /** `npm start -- --calls`: the page of example calls of the stack that is running. */
 async function printCalls(): Promise<Result<undefined, string>> {
   const stack = await findRunningStack(localFiles(process.cwd()).stack);
-  if (!stack.ok) return err(describeNoStack(stack.error));
+  if (!stack.ok) return stack;
   const url = callsUrl(stack.value);
   try {
     const response = await fetch(url);

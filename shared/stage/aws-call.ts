@@ -38,13 +38,8 @@ export class AwsRefusal extends Error {
 }
 
 /** The service did not respond, or with something else than its protocol. */
-class NoUsableResponseError extends Error {
-  readonly code: string;
-
-  constructor(host: string) {
-    super();
-    this.code = `no usable response from ${host}`;
-  }
+function noUsableResponse(host: string): Error {
+  return Object.assign(new Error(), { code: `no usable response from ${host}` });
 }
 
 /**
@@ -66,7 +61,7 @@ export async function callQuery(
     body: new URLSearchParams({ Action: action, Version: queryVersions[service], ...parameters }).toString(),
   });
   const response = child(readXml(text), `${action}Response`);
-  if (response === undefined) throw new NoUsableResponseError(host);
+  if (response === undefined) throw noUsableResponse(host);
   return child(response, `${action}Result`) ?? '';
 }
 
@@ -93,18 +88,16 @@ export async function callJson(
   const { host, text } = await send(caller, service, {
     method,
     path,
-    headers: {
-      ...(body === undefined
-        ? {}
-        : { 'content-type': target === undefined ? 'application/json' : 'application/x-amz-json-1.1' }),
-      ...(target === undefined ? {} : { 'x-amz-target': target }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    headers:
+      target === undefined
+        ? { 'content-type': 'application/json' }
+        : { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target },
+    body: body && JSON.stringify(body),
   });
   try {
     return JSON.parse(text);
   } catch {
-    throw new NoUsableResponseError(host);
+    throw noUsableResponse(host);
   }
 }
 
@@ -112,7 +105,7 @@ interface Request {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body: string | undefined;
 }
 
 const MAX_ATTEMPTS = 3;
@@ -123,10 +116,11 @@ async function send(
   service: Service,
   request: Request,
 ): Promise<{ readonly host: string; readonly text: string }> {
-  const endpoint = endpointOf(service, region);
+  const [host, signedFor] = placeOf(service, region);
+  const endpoint = configuredEndpoint(service) ?? new URL(`https://${host}/`);
   const signer = new SignatureV4({
     service,
-    region: service === 'iam' ? globalRegion(region) : region,
+    region: signedFor,
     credentials,
     sha256: Hash.bind(null, 'sha256'),
   });
@@ -143,7 +137,7 @@ async function send(
       response = await fetch(new URL(request.path, endpoint), {
         method,
         headers,
-        ...(request.body === undefined ? {} : { body: request.body }),
+        body: request.body ?? null,
         redirect: 'error',
         signal: AbortSignal.timeout(30_000),
       });
@@ -152,7 +146,7 @@ async function send(
       const { cause = error } = error instanceof Error ? error : {};
       throw cause instanceof Error && 'code' in cause && typeof cause.code === 'string'
         ? cause
-        : new NoUsableResponseError(endpoint.host);
+        : noUsableResponse(endpoint.host);
     }
     if (response.ok) return { host: endpoint.host, text };
     const refusal = refusalOf(response, text, service);
@@ -175,63 +169,52 @@ function refusalOf({ status, headers }: Response, text: string, service: Service
     : new AwsRefusal(code.replace(/^.*#|:.*$/g, ''), decode(message ?? ''), status);
 }
 
-/** Where the SDK's own clients would send it: the endpoint of the environment (local only), else that of the region. */
-function endpointOf(service: Service, region: string): URL {
+/** The endpoint that the environment names (local only), as the SDK's own clients read it. */
+function configuredEndpoint(service: Service): URL | undefined {
   const { env } = process;
-  const configured =
-    env['AWS_IGNORE_CONFIGURED_ENDPOINT_URLS'] === 'true'
-      ? undefined
-      : env[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] || env['AWS_ENDPOINT_URL'];
-  const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
-  const host =
-    service !== 'iam'
-      ? `${service}.${region}.${suffix}`
-      : region.startsWith('cn-')
-        ? `iam.cn-north-1.${suffix}`
-        : region.startsWith('us-gov-')
-          ? `iam.us-gov.${suffix}`
-          : `iam.${suffix}`;
-  return new URL(configured ?? `https://${host}/`);
+  if (env['AWS_IGNORE_CONFIGURED_ENDPOINT_URLS'] === 'true') return undefined;
+  const url = env[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] || env['AWS_ENDPOINT_URL'];
+  return url === undefined ? undefined : new URL(url);
 }
 
-/** The region for which calls of a service without regions are signed. */
-function globalRegion(region: string): string {
-  if (region.startsWith('cn-')) return 'cn-north-1';
-  return region.startsWith('us-gov-') ? 'us-gov-west-1' : 'us-east-1';
+/** The host of a service, and the region for which its calls are signed. IAM has one of both in each partition. */
+function placeOf(service: Service, region: string): readonly [host: string, signedFor: string] {
+  const isChina = region.startsWith('cn-');
+  if (service !== 'iam') return [`${service}.${region}.amazonaws.com${isChina ? '.cn' : ''}`, region];
+  if (isChina) return ['iam.cn-north-1.amazonaws.com.cn', 'cn-north-1'];
+  return region.startsWith('us-gov-')
+    ? ['iam.us-gov.amazonaws.com', 'us-gov-west-1']
+    : ['iam.amazonaws.com', 'us-east-1'];
 }
 
 /** Reads the XML of the query protocol: elements, text and entities; `member` elements make a list. Undefined: it is something else. */
 function readXml(xml: string): Element | undefined {
-  const stack: { readonly name: string; readonly children: [string, Element][]; text: string }[] = [
-    { name: '', children: [], text: '' },
-  ];
+  const root: OpenElement = { name: '', children: [], text: '' };
+  const open = [root];
   for (const [, closing, name = '', selfClosing, text] of xml.matchAll(
     /<\?[^>]*>|<(\/?)([\w:.-]+)[^>]*?(\/?)>|([^<]+)/g,
   )) {
-    const top = stack.at(-1);
-    if (top === undefined) return undefined;
+    const top = open.at(-1) ?? root;
     if (text !== undefined) top.text += decode(text);
-    else if (closing === '' && selfClosing === '') stack.push({ name, children: [], text: '' });
+    else if (closing === '' && selfClosing === '') open.push({ name, children: [], text: '' });
     else if (selfClosing === '/') top.children.push([name, '']);
     else if (closing === '/') {
-      stack.pop();
       if (top.name !== name) return undefined;
-      stack.at(-1)?.children.push([name, elementOf(top)]);
+      open.pop();
+      open.at(-1)?.children.push([name, elementOf(top)]);
     }
   }
-  const [root, ...open] = stack;
-  return root === undefined || open.length > 0 || root.text.trim() !== ''
-    ? undefined
-    : Object.fromEntries(root.children);
+  return open.length > 1 || root.text.trim() !== '' ? undefined : Object.fromEntries(root.children);
 }
 
-function elementOf({
-  children,
-  text,
-}: {
-  readonly children: readonly [string, Element][];
-  readonly text: string;
-}): Element {
+/** An element whose end is still to come. */
+interface OpenElement {
+  readonly name: string;
+  readonly children: [string, Element][];
+  text: string;
+}
+
+function elementOf({ children, text }: OpenElement): Element {
   if (children.length === 0) return text;
   return children.every(([name]) => name === 'member')
     ? children.map(([, value]) => value)

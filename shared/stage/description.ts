@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { releaseKey } from '#shared/release/release-key.ts';
 
 const urls = {
@@ -122,25 +121,19 @@ export function describeFixtures(
 
 export type StackUrls = Pick<StackDescription, keyof typeof urls>;
 
+type LocalFile = 'stack' | 'lock' | 'issuerKey' | 'manifest' | 'run' | 'functionLog' | 'accessLog';
+
 /** Everything that the local runtime keeps, below the project's folder. */
-export function localFiles(folder: string): {
-  readonly stack: string;
-  /** Names the process that is starting, or is, the stack of this folder. */
-  readonly lock: string;
-  readonly issuerKey: string;
-  /** The manifest that the stack was started with: applied again, it opens again what was withdrawn. */
-  readonly manifest: string;
-  /** The latest runs of `npm run call`, which its next call continues. */
-  readonly run: string;
-  readonly functionLog: string;
-  readonly accessLog: string;
-} {
+export function localFiles(folder: string): Readonly<Record<LocalFile, string>> {
   const local = join(folder, '.local');
   return {
     stack: join(local, 'stack.json'),
+    /** Names the process that is starting, or is, the stack of this folder. */
     lock: join(local, 'lock'),
     issuerKey: join(local, 'issuer-key.json'),
+    /** The manifest that the stack was started with: applied again, it opens again what was withdrawn. */
     manifest: join(local, 'manifest.jws'),
+    /** The latest runs of `npm run call`, which its next call continues. */
     run: join(local, 'run.json'),
     functionLog: join(local, 'logs', 'functions.log'),
     accessLog: join(local, 'logs', 'access.log'),
@@ -162,40 +155,29 @@ export async function removeStackDescription(file: string, pid: number): Promise
   if (found.ok && found.value.pid === pid) await rm(file, { force: true });
 }
 
-/** Why there is no running stack. `dead`: its process is gone without having cleaned up. */
-type NoStack = { readonly kind: 'absent' | 'unreadable' | 'dead' };
-
-/** The stack whose process is alive. */
-export async function findRunningStack(file: string): Promise<Result<StackDescription, NoStack>> {
+/** The stack whose process is alive, or a sentence for somebody whose command needs one. */
+export async function findRunningStack(file: string): Promise<Result<StackDescription, string>> {
   const found = await readStackDescription(file);
-  if (!found.ok) return found;
-  return isAlive(found.value.pid) ? found : err({ kind: 'dead' });
+  return found.ok && !isAlive(found.value.pid)
+    ? err('the local stack has ended without cleaning up: start it again with `npm start`')
+    : found;
 }
 
-/** One sentence for somebody whose command needs a running stack. */
-export function describeNoStack({ kind }: NoStack): string {
-  switch (kind) {
-    case 'absent':
-      return 'no local stack is running: start one with `npm start` in another terminal';
-    case 'dead':
-      return 'the local stack has ended without cleaning up: start it again with `npm start`';
-    case 'unreadable':
-      return '.local/stack.json is not of this version: end the local stack and start it again with `npm start`';
-  }
-}
-
-async function readStackDescription(file: string): Promise<Result<StackDescription, NoStack>> {
+async function readStackDescription(file: string): Promise<Result<StackDescription, string>> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return err({ kind: 'absent' });
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+      return err('no local stack is running: start one with `npm start` in another terminal');
     throw error;
   }
   try {
     return ok(stackDescription.parse(JSON.parse(text)));
   } catch {
-    return err({ kind: 'unreadable' });
+    return err(
+      '.local/stack.json is not of this version: end the local stack and start it again with `npm start`',
+    );
   }
 }
 

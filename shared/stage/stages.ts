@@ -166,23 +166,15 @@ export function domainsOf({ domains = {} }: StageConfig): Readonly<Partial<Recor
   return Object.fromEntries(Object.entries(domains).map(([name, { domain }]) => [name, `https://${domain}`]));
 }
 
-/** What must be filled in before the stage can be deployed: the settings that point to `.example`, and a key that is none. */
+/** What must be filled in before the stage can be deployed: the settings with a host below `.example`, and a key that is none. */
 export function placeholders({ config }: Stage): readonly string[] {
-  const addresses: Readonly<Record<string, string | readonly string[]>> = {
-    'token.issuer': config.token.issuer,
-    'token.jwksUrl': config.token.jwksUrl,
-    approvedHosts: config.approvedHosts.map((host) => `https://${host}`),
-    problemsUrl: config.problemsUrl,
-    runbookUrl: config.runbookUrl,
-    alarmsEmail: config.alarmsEmail === undefined ? [] : `mailto://${config.alarmsEmail}`,
-    allowedOrigins: config.allowedOrigins ?? [],
-    documentation: config.documentation ? `https://${config.documentation.domain}` : [],
-    domains: Object.values(domainsOf(config)),
-  };
-  const unfilled = Object.entries(addresses)
-    .filter(([, addresses]) =>
-      [addresses].flat().some((address) => new URL(address).hostname.endsWith('.example')),
-    )
+  const { token, ...settings } = config;
+  const unfilled = Object.entries({
+    'token.issuer': token.issuer,
+    'token.jwksUrl': token.jwksUrl,
+    ...settings,
+  })
+    .filter(([, value]) => /\.example(?=["/:])/i.test(JSON.stringify(value)))
     .map(([setting]) => setting);
   return isPoint(config.releaseKey) ? unfilled : [...unfilled, 'releaseKey'];
 }
