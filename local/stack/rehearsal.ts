@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { localBucketName, localStage, localTableName } from '#shared/stage/local-stage.ts';
-import type { EndpointClients } from '#shared/stores/endpoint-clients.ts';
+import type { Clients } from '#shared/stores/clients.ts';
 import { keepProof, placeOfProof } from '#shared/stores/proof-objects.ts';
 import { provable } from '#shared/contract/gates.ts';
 import type { Provable } from '#shared/contract/gates.ts';
@@ -38,7 +38,7 @@ const GOOD_FOR_MS = 365 * 24 * 60 * 60_000;
  * @param now epoch milliseconds
  */
 export async function rehearse(
-  clients: Pick<EndpointClients, 'dynamo' | 's3' | 'ssm'>,
+  clients: Pick<Clients, 'dynamo' | 's3' | 'ssm'>,
   proved: ReadonlySet<Provable>,
   signer: KeyObject,
   now: number,

@@ -26,8 +26,8 @@ import { instantiateSeed } from '#local/seeds/instantiate.ts';
 import type { SeededTenant } from '#local/seeds/instantiate.ts';
 import type { Seed } from '#local/seeds/seed.ts';
 import { localTenant, localTenantIds } from '#local/seeds/tenants.ts';
-import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
-import type { EndpointClients } from '#shared/stores/endpoint-clients.ts';
+import { createClients } from '#shared/stores/clients.ts';
+import type { Clients } from '#shared/stores/clients.ts';
 import { createDataKeyMaker } from '#shared/stores/kms.ts';
 import { createRecordsTable } from '#shared/stores/records-table.ts';
 import { createServiceProfileParameters } from '#shared/stores/service-profile-parameters.ts';
@@ -159,7 +159,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   });
   started.defer(() => platform.close());
 
-  const clients = createEndpointClients({
+  const clients = createClients({
     endpoint: aws.url,
     region: localRegion,
     credentials: localCredentials,
@@ -343,7 +343,7 @@ function tokensToTry(
 
 /** What an operator does once for a stage: keys, records, service profiles. */
 async function provision(
-  { dynamo, kms, ssm }: EndpointClients,
+  { dynamo, kms, ssm }: Clients,
   seededTenants: readonly SeededTenant[],
   platformUrl: string,
 ): Promise<void> {

@@ -156,7 +156,7 @@ const keys: Check = async (subject) => {
   if (!table.ok) return [{ status: 'failure', message: table.error }];
   const notes = createKeyNotes(ssm(), stage.name);
   const ring = createWritableKeySettings(dynamo(), table.value);
-  const noted = await notes.made();
+  const noted = await notes.newest();
   const create = async (purpose: KeyPurpose): Promise<string> => {
     const administration = {
       settings: noteChanges(ring, notes),

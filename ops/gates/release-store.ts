@@ -1,4 +1,4 @@
-import type { EndpointClients } from '#shared/stores/endpoint-clients.ts';
+import type { Clients } from '#shared/stores/clients.ts';
 import { readGateFlags, writeGateParameter } from '#shared/stores/gate-parameters.ts';
 import { keepProof, placeOfProof } from '#shared/stores/proof-objects.ts';
 import { createReleaseStateTable } from '#shared/stores/release-state-table.ts';
@@ -7,7 +7,7 @@ import { bucketParameter } from '#shared/release/applied-manifest.ts';
 import type { ReleaseStore } from './apply.ts';
 
 /** Where a stage keeps its release, and the clients that reach it. */
-export interface ReleasePlaces extends Pick<EndpointClients, 'dynamo' | 's3' | 'ssm'> {
+export interface ReleasePlaces extends Pick<Clients, 'dynamo' | 's3' | 'ssm'> {
   readonly stage: string;
   readonly settingsTable: string;
   /** The bucket of receipts; undefined if the stage has none. */

@@ -15,7 +15,7 @@ export interface KeyProof {
   readonly kms: DataKeyOpener;
   readonly stage: string;
   /** What is noted of the retired keys outside the table. */
-  readonly notes: Pick<KeyNotes, 'retired' | 'leaked'>;
+  readonly notes: Pick<KeyNotes, 'retired'>;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -32,11 +32,10 @@ export function createCompareSettings(proof: KeyProof): Compare {
     if (purpose === undefined) return withheldItems(pk, backup, current);
     const held = bySortKey(current);
     const retired = await proof.notes.retired(purpose);
-    const leaked = await proof.notes.leaked(purpose);
     const findings: Finding[] = [];
     for (const item of backup) {
       const kid = sortKeyOf(item);
-      const noted = { isRetired: retired.has(kid), isLeaked: leaked.has(kid) };
+      const noted = { isRetired: retired.has(kid), isLeaked: retired.get(kid) === true };
       findings.push(...(await compareKey(proof, purpose, item, held.get(kid), current, noted)));
     }
     const saved = bySortKey(backup);

@@ -5,34 +5,46 @@ import type { SSMClient } from '@aws-sdk/client-ssm';
 import type { AwsSettings } from '#shared/lambda/runtime.ts';
 import { makeDynamo, makeKms, makeS3, makeSsm } from './make-clients.ts';
 
+/** Clients that make their calls with the same settings. */
+export interface Clients {
+  readonly dynamo: DynamoDBClient;
+  readonly kms: KMSClient;
+  readonly s3: S3Client;
+  readonly ssm: SSMClient;
+  readonly destroy: () => void;
+}
+
+/** Clients beside those of the process: for who talks to several endpoints, or must reach no other than the given one. */
+export function createClients(settings: AwsSettings): Clients {
+  const clients = {
+    dynamo: makeDynamo(settings),
+    kms: makeKms(settings),
+    s3: makeS3(settings),
+    ssm: makeSsm(settings),
+  };
+  return {
+    ...clients,
+    destroy() {
+      for (const client of Object.values(clients)) client.destroy();
+    },
+  };
+}
+
 /**
  * The clients of a command: one of each kind for the process, made when first needed. `shared/stage/access.ts` decides whose calls they make
  * and to which region; endpoints (local only) come from the environment. A function takes its clients from its runtime instead.
  */
 let settings: AwsSettings = {};
-let dynamoClient: DynamoDBClient | undefined;
-let kmsClient: KMSClient | undefined;
-let s3Client: S3Client | undefined;
-let ssmClient: SSMClient | undefined;
+let clients: Clients | undefined;
 
 /** Replaces the settings of all clients; those made before are forgotten. */
 export function useSettings(given: AwsSettings): void {
   settings = given;
-  dynamoClient = kmsClient = s3Client = ssmClient = undefined;
+  clients = undefined;
 }
 
-export function dynamo(): DynamoDBClient {
-  return (dynamoClient ??= makeDynamo(settings));
-}
-
-export function kms(): KMSClient {
-  return (kmsClient ??= makeKms(settings));
-}
-
-export function s3(): S3Client {
-  return (s3Client ??= makeS3(settings));
-}
-
-export function ssm(): SSMClient {
-  return (ssmClient ??= makeSsm(settings));
-}
+const own = (): Clients => (clients ??= createClients(settings));
+export const dynamo = (): DynamoDBClient => own().dynamo;
+export const kms = (): KMSClient => own().kms;
+export const s3 = (): S3Client => own().s3;
+export const ssm = (): SSMClient => own().ssm;

@@ -1,5 +1,4 @@
-import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import type { ControlRecord, ControlTable } from '#shared/idempotency/control-record.ts';
 import { localTableName } from '#shared/stage/local-stage.ts';
@@ -28,27 +27,9 @@ function newRecord(changes: Partial<ControlRecord> = {}): ControlRecord {
 const test = useTestAws();
 const tableName = localTableName('control');
 
-/** DynamoDB engines that do not return the old item with a failed condition. */
-function withoutOldItems(client: DynamoDBClient): DynamoDBClient {
-  return {
-    send: async (command: Parameters<DynamoDBClient['send']>[0]) => {
-      try {
-        return await client.send(command);
-      } catch (error) {
-        if (error instanceof ConditionalCheckFailedException) delete error.Item;
-        throw error;
-      }
-    },
-  } as unknown as DynamoDBClient;
-}
-
 const implementations: readonly (readonly [string, () => ControlTable])[] = [
   ['in memory', () => createMemoryControlTable()],
   ['in DynamoDB', () => createControlTable(test.dynamo, tableName)],
-  [
-    'in a DynamoDB that returns no old items',
-    () => createControlTable(withoutOldItems(test.dynamo), tableName),
-  ],
 ];
 
 describe.each(implementations)('control table %s', (_, make) => {

@@ -6,9 +6,6 @@ import type { ControlRecord, ControlTable } from '#shared/idempotency/control-re
 import { changeExpression, didHold, getItem, integer, text, textOf } from './dynamo.ts';
 import type { Change, Item } from './dynamo.ts';
 
-/** How often a creation looks again when the record that stood in its way has gone by the time it is read. */
-const CREATE_ATTEMPTS = 3;
-
 /** The record is still the one that was seen, has not expired and is not final. */
 const STILL_STARTED =
   '#hash = :hash AND #createdAt = :createdAt AND #state = :started AND #createdAt > :expired';
@@ -18,11 +15,6 @@ const STILL_STARTED =
  * after its 24 hours; whether it counts is decided here, on every read and in every condition [MA-005].
  */
 export function createControlTable(client: DynamoDBClient, tableName: string): ControlTable {
-  async function read(id: string, now: number): Promise<ControlRecord | undefined> {
-    const item = await getItem(client, tableName, { id: text.encode(id) });
-    return item === undefined ? undefined : usable(recordColumns.parse(item), now);
-  }
-
   /** True when the condition held. */
   const update = (id: string, change: Change): Promise<boolean> =>
     didHold(
@@ -36,30 +28,29 @@ export function createControlTable(client: DynamoDBClient, tableName: string): C
     );
 
   return {
-    read,
+    async read(id, now) {
+      const item = await getItem(client, tableName, { id: text.encode(id) });
+      const record = item && recordColumns.parse(item);
+      return record && isUsable(record, now) ? record : undefined;
+    },
 
     async create(record, now) {
-      for (let attempt = 0; attempt < CREATE_ATTEMPTS; attempt += 1) {
-        try {
-          await client.send(
-            new PutItemCommand({
-              TableName: tableName,
-              Item: itemOf(record),
-              ConditionExpression: 'attribute_not_exists(#id) OR #createdAt <= :expired',
-              ExpressionAttributeNames: { '#id': 'id', '#createdAt': 'createdAt' },
-              ExpressionAttributeValues: { ':expired': integer.encode(now - controlLifetimeMs) },
-              ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-            }),
-          );
-          return undefined;
-        } catch (error) {
-          if (!(error instanceof ConditionalCheckFailedException)) throw error;
-          const standing =
-            error.Item === undefined ? await read(record.id, now) : recordColumns.parse(error.Item);
-          if (standing !== undefined) return standing;
-        }
+      try {
+        await client.send(
+          new PutItemCommand({
+            TableName: tableName,
+            Item: itemOf(record),
+            ConditionExpression: 'attribute_not_exists(#id) OR #createdAt <= :expired',
+            ExpressionAttributeNames: { '#id': 'id', '#createdAt': 'createdAt' },
+            ExpressionAttributeValues: { ':expired': integer.encode(now - controlLifetimeMs) },
+            ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+          }),
+        );
+        return undefined;
+      } catch (error) {
+        if (error instanceof ConditionalCheckFailedException) return recordColumns.parse(error.Item);
+        throw error;
       }
-      throw new Error('control table: a record kept appearing and vanishing');
     },
 
     takeOver: (seen, { attemptId, leaseUntil }, now) =>
@@ -87,10 +78,6 @@ export function createControlTable(client: DynamoDBClient, tableName: string): C
         values: { ...stillStarted(record, now), ':seenAttemptId': text.encode(record.attemptId) },
       }),
   };
-}
-
-function usable(record: ControlRecord, now: number): ControlRecord | undefined {
-  return isUsable(record, now) ? record : undefined;
 }
 
 function stillStarted(record: ControlRecord, now: number): Item {

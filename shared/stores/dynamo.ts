@@ -61,6 +61,19 @@ export const texts = z.codec(z.object({ L: z.array(string) }), z.array(z.string(
   encode: (values) => ({ L: values.map((value) => ({ S: value })) }),
 });
 
+const map = z.object({ M: z.record(z.string(), z.custom<AttributeValue>()) });
+
+/** Columns within one column. */
+export function mapOf<Columns extends z.ZodType<unknown, Item>>(
+  columns: Columns,
+): z.ZodCodec<typeof map, Columns> {
+  return z.codec(map, columns, {
+    // SAFETY: the columns check it.
+    decode: ({ M: inside }) => inside as z.input<Columns>,
+    encode: (inside) => ({ M: inside }),
+  });
+}
+
 /** A strongly consistent read of one item. */
 export async function getItem(
   client: DynamoDBClient,

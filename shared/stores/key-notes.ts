@@ -11,14 +11,11 @@ import { readGateFlags, writeGateParameter } from './gate-parameters.ts';
  */
 export interface KeyNotes {
   noteRetired(purpose: KeyPurpose, kid: string, at: number, isLeaked: boolean): Promise<void>;
-  retired(purpose: KeyPurpose): Promise<ReadonlySet<string>>;
-  /** Those of the retired keys that had leaked. */
-  leaked(purpose: KeyPurpose): Promise<ReadonlySet<string>>;
+  /** The ids of the retired keys, and whether each had leaked. */
+  retired(purpose: KeyPurpose): Promise<ReadonlyMap<string, boolean>>;
   noteMade(purpose: KeyPurpose, kid: string, at: number): Promise<void>;
-  /** The id of the newest key that there ever was, whether or not the table still has it. */
-  newest(purpose: KeyPurpose): Promise<string | undefined>;
-  /** The purposes that ever had a key: one of them without any key now has lost it. */
-  made(): Promise<ReadonlySet<string>>;
+  /** The id of the newest key of each purpose that ever had one, whether or not the table still has it. */
+  newest(): Promise<ReadonlyMap<string, string>>;
 }
 
 /**
@@ -28,8 +25,10 @@ export interface KeyNotes {
 export function createKeyNotes(client: SSMClient, stage: string): KeyNotes {
   const retired = (purpose: KeyPurpose): string => `/${stage}/retired-keys/${purpose}`;
   const made = `/${stage}/key-ring`;
-  const newest = async (purpose: KeyPurpose): Promise<string | undefined> =>
-    (await readGateFlags(client, made)).get(purpose)?.split(' ')[1];
+  /** What stands behind the time in each note below a path. */
+  const list = async (path: string): Promise<ReadonlyMap<string, string>> =>
+    new Map([...(await readGateFlags(client, path))].map(([name, note]) => [name, note.split(' ')[1] ?? '']));
+  const newest = (): Promise<ReadonlyMap<string, string>> => list(made);
   return {
     noteRetired: (purpose, kid, at, isLeaked) =>
       writeGateParameter(
@@ -37,20 +36,14 @@ export function createKeyNotes(client: SSMClient, stage: string): KeyNotes {
         `${retired(purpose)}/${kid}`,
         formatInstant(at) + (isLeaked ? ' leaked' : ''),
       ),
-    retired: async (purpose) => new Set((await readGateFlags(client, retired(purpose))).keys()),
-    leaked: async (purpose) =>
-      new Set(
-        [...(await readGateFlags(client, retired(purpose)))].flatMap(([kid, value]) =>
-          value.endsWith(' leaked') ? [kid] : [],
-        ),
-      ),
+    retired: async (purpose) =>
+      new Map([...(await list(retired(purpose)))].map(([kid, note]) => [kid, note === 'leaked'])),
     noteMade: async (purpose, kid, at) => {
       // Another administrator may have noted a newer one meanwhile.
-      if ((keyNumber((await newest(purpose)) ?? '') ?? 0) <= (keyNumber(kid) ?? 0))
+      if ((keyNumber((await newest()).get(purpose) ?? '') ?? 0) <= (keyNumber(kid) ?? 0))
         await writeGateParameter(client, `${made}/${purpose}`, `${formatInstant(at)} ${kid}`);
     },
     newest,
-    made: async () => new Set((await readGateFlags(client, made)).keys()),
   };
 }
 
@@ -66,9 +59,10 @@ export function noteChanges(settings: WritableKeySettings, notes: KeyNotes): Wri
   return {
     async list(purpose, signal) {
       // Before the table, since another administrator may note a key in between.
-      const [newest, retired] = await Promise.all([notes.newest(purpose), notes.retired(purpose)]);
+      const [made, retired] = await Promise.all([notes.newest(), notes.retired(purpose)]);
       const records = await settings.list(purpose, signal);
-      const lost = new Set([...retired, ...(newest === undefined ? [] : [newest])]);
+      const newest = made.get(purpose);
+      const lost = new Set([...retired.keys(), ...(newest === undefined ? [] : [newest])]);
       for (const { kid } of records) lost.delete(kid);
       return [
         ...records,

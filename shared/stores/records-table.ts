@@ -1,16 +1,11 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import * as z from 'zod';
 import { partitionKey } from '#shared/records/record-key.ts';
 import type { RecordKey } from '#shared/records/record-key.ts';
-import type {
-  Lifecycle,
-  NewRecord,
-  ParametersReference,
-  RecordsTable,
-  StoredRecord,
-} from '#shared/records/table.ts';
-import { didHold, getItem, itemKey } from './dynamo.ts';
+import type { NewRecord, RecordsTable, StoredRecord } from '#shared/records/table.ts';
+import { bytes, didHold, getItem, integer, itemKey, text } from './dynamo.ts';
 import type { Item } from './dynamo.ts';
 
 /** DynamoDB's limit of an item is 400 KB (409,600 bytes), names and keys included. */
@@ -62,7 +57,7 @@ export function createRecordsTable(client: DynamoDBClient, tableName: string): R
     },
 
     async setLifecycle(key, lifecycle) {
-      await put(lifecycleItem(storableKey(key), lifecycle));
+      await put({ ...itemKey(storableKey(key), 'lifecycle'), ...lifecycleColumns.encode(lifecycle) });
     },
   };
 }
@@ -108,10 +103,18 @@ function partItems(pk: string, parameters: NewRecord['parameters']): readonly It
   }));
 }
 
-function documentItem(pk: string, record: NewRecord, parts: number): Item {
-  const { document, parameters } = record;
-  const small = Buffer.byteLength(document) <= TEXT_BYTES;
-  const packed = small ? undefined : pack(document);
+/** A small document is readable text, a larger one compressed. */
+const documentColumns = z.object({
+  document: text.exactOptional(),
+  documentGzip: bytes.exactOptional(),
+  parametersHash: text.exactOptional(),
+  parametersParts: integer.exactOptional(),
+});
+
+const lifecycleColumns = z.object({ deprecatedAt: text.exactOptional(), sunsetAt: text.exactOptional() });
+
+function documentItem(pk: string, { document, parameters }: NewRecord, parts: number): Item {
+  const packed = Buffer.byteLength(document) <= TEXT_BYTES ? undefined : pack(document);
   if (packed !== undefined && packed.byteLength > PART_BYTES) {
     throw new RecordTooLargeError(
       `the document takes ${packed.byteLength} bytes compressed, and ${PART_BYTES} is the most that one item holds`,
@@ -119,42 +122,22 @@ function documentItem(pk: string, record: NewRecord, parts: number): Item {
   }
   return {
     ...itemKey(pk, 'document'),
-    ...(packed === undefined ? { document: { S: document } } : { documentGzip: { B: packed } }),
-    ...(parameters === undefined
-      ? {}
-      : { parametersHash: { S: parameters.hash }, parametersParts: { N: String(parts) } }),
-  };
-}
-
-function lifecycleItem(pk: string, lifecycle: Lifecycle): Item {
-  return {
-    ...itemKey(pk, 'lifecycle'),
-    ...(lifecycle.deprecatedAt === undefined ? {} : { deprecatedAt: { S: lifecycle.deprecatedAt } }),
-    ...(lifecycle.sunsetAt === undefined ? {} : { sunsetAt: { S: lifecycle.sunsetAt } }),
+    ...documentColumns.encode({
+      ...(packed === undefined ? { document } : { documentGzip: packed }),
+      ...(parameters === undefined ? {} : { parametersHash: parameters.hash, parametersParts: parts }),
+    }),
   };
 }
 
 /** An unreadable document becomes an empty text, which no checksum matches: the store reports it as damaged. */
-function storedRecord(document: Item, lifecycle: Item | undefined): StoredRecord {
-  const packed = document['documentGzip']?.B;
-  const text = packed === undefined ? document['document']?.S : unpack(packed);
-  const reference = parametersReference(document);
-  const deprecatedAt = lifecycle?.['deprecatedAt']?.S;
-  const sunsetAt = lifecycle?.['sunsetAt']?.S;
+function storedRecord(item: Item, lifecycle: Item = {}): StoredRecord {
+  const { data = {} } = documentColumns.safeParse(item);
+  const { document, documentGzip: packed, parametersHash: hash, parametersParts: parts = 0 } = data;
   return {
-    document: text ?? '',
-    ...(reference === undefined ? {} : { parameters: reference }),
-    lifecycle: {
-      ...(deprecatedAt === undefined ? {} : { deprecatedAt }),
-      ...(sunsetAt === undefined ? {} : { sunsetAt }),
-    },
+    document: (packed === undefined ? document : unpack(packed)) ?? '',
+    ...(hash !== undefined && parts > 0 ? { parameters: { hash, parts } } : {}),
+    lifecycle: lifecycleColumns.parse(lifecycle),
   };
-}
-
-function parametersReference(document: Item): ParametersReference | undefined {
-  const hash = document['parametersHash']?.S;
-  const parts = Number(document['parametersParts']?.N);
-  return hash !== undefined && Number.isInteger(parts) && parts > 0 ? { hash, parts } : undefined;
 }
 
 function pack(text: string): Uint8Array {

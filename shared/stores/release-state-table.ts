@@ -1,10 +1,9 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { parseInstant } from '#shared/kernel/instant.ts';
+import * as z from 'zod';
 import { flagsOf } from '#shared/release/release-state.ts';
 import type { AppliedRelease } from '#shared/release/release-state.ts';
-import { didHold, getItem, instant, itemKey } from './dynamo.ts';
-import type { Item } from './dynamo.ts';
+import { didHold, getItem, instant, itemKey, mapOf, text, textOf } from './dynamo.ts';
 
 export interface ReleaseStateTable {
   /**
@@ -30,48 +29,30 @@ export function createReleaseStateTable(client: DynamoDBClient, tableName: strin
     async read(signal) {
       const item = await getItem(client, tableName, key, signal);
       if (item === undefined) return undefined;
-      const manifest = item['manifest']?.S;
-      const flags = item['flags']?.M;
-      const appliedAt = parseInstant(item['appliedAt']?.S ?? '');
-      if (manifest === undefined || flags === undefined || appliedAt === undefined) {
-        throw new Error('settings: the item of the release is none');
-      }
-      const texts = Object.fromEntries(Object.entries(flags).map(([name, value]) => [name, value.S]));
-      const proof = item['isolationProof']?.M;
-      const digest = proof?.['digest']?.S;
-      if (digest === undefined) return { manifest, flags: flagsOf(texts), appliedAt };
-      const outcome = proof?.['outcome']?.S === 'proved' ? 'proved' : 'rehearsed';
-      return { manifest, flags: flagsOf(texts), appliedAt, isolationProof: { digest, outcome } };
+      const { success, data } = columns.safeParse(item);
+      if (!success) throw new Error('settings: the item of the release is none');
+      return { ...data, flags: flagsOf(data.flags) };
     },
 
-    async write({ manifest, flags, appliedAt, isolationProof }, previous) {
-      const item: Item = {
-        ...key,
-        manifest: { S: manifest },
-        flags: { M: Object.fromEntries(Object.entries(flags).map(([gate, state]) => [gate, { S: state }])) },
-        appliedAt: instant.encode(appliedAt),
-        ...(isolationProof === undefined
-          ? {}
+    async write(applied, previous) {
+      const condition =
+        previous === undefined
+          ? { ConditionExpression: 'attribute_not_exists(pk)' }
           : {
-              isolationProof: {
-                M: { digest: { S: isolationProof.digest }, outcome: { S: isolationProof.outcome } },
-              },
-            }),
-      };
-      return didHold(
-        client.send(
-          new PutItemCommand({
-            TableName: tableName,
-            Item: item,
-            ...(previous === undefined
-              ? { ConditionExpression: 'attribute_not_exists(pk)' }
-              : {
-                  ConditionExpression: 'appliedAt = :previous',
-                  ExpressionAttributeValues: { ':previous': instant.encode(previous.appliedAt) },
-                }),
-          }),
-        ),
-      );
+              ConditionExpression: 'appliedAt = :previous',
+              ExpressionAttributeValues: { ':previous': instant.encode(previous.appliedAt) },
+            };
+      const item = { ...key, ...columns.encode(applied) };
+      return didHold(client.send(new PutItemCommand({ TableName: tableName, Item: item, ...condition })));
     },
   };
 }
+
+const columns = z.object({
+  manifest: text,
+  flags: mapOf(z.record(z.string(), text)),
+  appliedAt: instant,
+  isolationProof: mapOf(
+    z.object({ digest: text, outcome: textOf(z.enum(['proved', 'rehearsed'])) }),
+  ).exactOptional(),
+});

@@ -2,14 +2,16 @@ import { GetParametersCommand, PutParameterCommand } from '@aws-sdk/client-ssm';
 import type { SSMClient } from '@aws-sdk/client-ssm';
 import type { ProfileParameterReader, ProfileParameters } from '#shared/platform/service-profiles.ts';
 
-const parameterNames = [
-  'PLATFORM_TENANT',
-  'PLATFORM_URL',
-  'PLATFORM_JWT',
-  'ANALYSIS_POLICY_ID',
-  'RESULTS_KC_COMPONENTS',
-] as const;
-type ParameterName = (typeof parameterNames)[number];
+/** The parameter of each fact, in the order in which they are written: the credential goes last. */
+const parameterNames = {
+  tenant: 'PLATFORM_TENANT',
+  url: 'PLATFORM_URL',
+  analysisPolicyId: 'ANALYSIS_POLICY_ID',
+  resultsKcComponents: 'RESULTS_KC_COMPONENTS',
+  jwt: 'PLATFORM_JWT',
+} as const satisfies Readonly<Record<keyof ProfileParameters, string>>;
+// SAFETY: the object has these keys and no other.
+const facts = Object.keys(parameterNames) as readonly (keyof ProfileParameters)[];
 
 /** `read`: undefined when the tenant has no profile, or not all of it yet; throws when the parameter store does not answer. */
 interface ServiceProfileStore extends ProfileParameterReader {
@@ -25,39 +27,34 @@ interface ServiceProfileStore extends ProfileParameterReader {
  */
 export function createServiceProfileParameters(ssm: SSMClient, path: string): ServiceProfileStore {
   const base = path.replace(/\/+$/, '');
-  const folder = (tenantId: string): string => `${base}/${Buffer.from(tenantId).toString('base64url')}`;
+  const nameOf = (tenantId: string, fact: keyof ProfileParameters): string =>
+    `${base}/${Buffer.from(tenantId).toString('base64url')}/${parameterNames[fact]}`;
 
   return {
     async read(tenantId) {
       if (tenantId === '') return undefined;
-      const name = (parameter: string): string => `${folder(tenantId)}/${parameter}`;
       const { Parameters: parameters = [] } = await ssm.send(
-        new GetParametersCommand({ Names: parameterNames.map(name), WithDecryption: true }),
+        new GetParametersCommand({
+          Names: facts.map((fact) => nameOf(tenantId, fact)),
+          WithDecryption: true,
+        }),
       );
-      const value = (parameter: ParameterName): string | undefined =>
-        parameters.find((found) => found.Name === name(parameter))?.Value;
-      const tenant = value('PLATFORM_TENANT');
-      const jwt = value('PLATFORM_JWT');
-      const url = value('PLATFORM_URL');
+      const values = new Map(parameters.map(({ Name, Value }) => [Name, Value]));
+      const value = (fact: keyof ProfileParameters): string | undefined => values.get(nameOf(tenantId, fact));
+      const [tenant, jwt, url] = [value('tenant'), value('jwt'), value('url')];
       if (tenant === undefined || jwt === undefined || url === undefined) return undefined;
-      const analysisPolicyId = value('ANALYSIS_POLICY_ID');
-      const resultsKcComponents = value('RESULTS_KC_COMPONENTS');
+      const [analysisPolicyId, resultsKcComponents] = [
+        value('analysisPolicyId'),
+        value('resultsKcComponents'),
+      ];
       return { tenant, jwt, url, analysisPolicyId, resultsKcComponents };
     },
-    async write(tenantId, { tenant, jwt, url, analysisPolicyId, resultsKcComponents }) {
+    async write(tenantId, profile) {
       if (tenantId === '') throw new TypeError('a service profile belongs to a tenant');
-      const values: readonly (readonly [ParameterName, string | undefined])[] = [
-        ['PLATFORM_TENANT', tenant],
-        ['PLATFORM_URL', url],
-        ['ANALYSIS_POLICY_ID', analysisPolicyId],
-        ['RESULTS_KC_COMPONENTS', resultsKcComponents],
-        ['PLATFORM_JWT', jwt],
-      ];
-      for (const [name, value] of values) {
-        if (value === undefined) continue;
-        const Type = name === 'PLATFORM_JWT' ? 'SecureString' : 'String';
-        const Name = `${folder(tenantId)}/${name}`;
-        await ssm.send(new PutParameterCommand({ Name, Value: value, Type, Overwrite: true }));
+      for (const fact of facts) {
+        if (profile[fact] === undefined) continue;
+        const [Name, Type] = [nameOf(tenantId, fact), fact === 'jwt' ? 'SecureString' : 'String'] as const;
+        await ssm.send(new PutParameterCommand({ Name, Value: profile[fact], Type, Overwrite: true }));
       }
     },
   };

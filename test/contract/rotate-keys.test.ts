@@ -76,7 +76,9 @@ describe('the schedule', () => {
     now += 1;
     await call();
     expect(await ring()).toEqual(['k1 retired', 'k2 active']);
-    expect(await createKeyNotes(test.ssm, localStage).retired('continuation')).toEqual(new Set(['k1']));
+    expect(await createKeyNotes(test.ssm, localStage).retired('continuation')).toEqual(
+      new Map([['k1', false]]),
+    );
     // These make values that must be found again.
     for (const purpose of ['idempotency', 'pseudonym'] as const)
       expect(await ring(purpose)).toEqual(['k1 active']);

@@ -260,11 +260,14 @@ const others = {
   }),
 
   'retired keys': ({ stores: { retired } }) =>
-    each(byName(keyPurposes), (purpose) => retired.retired(purpose)),
+    each(byName(keyPurposes), async (purpose) => [...(await retired.retired(purpose)).keys()]),
 
-  'leaked keys': ({ stores: { retired } }) => each(byName(keyPurposes), (purpose) => retired.leaked(purpose)),
+  'leaked keys': ({ stores: { retired } }) =>
+    each(byName(keyPurposes), async (purpose) =>
+      [...(await retired.retired(purpose))].flatMap(([kid, isLeaked]) => (isLeaked ? [kid] : [])),
+    ),
 
-  'purposes with keys': async ({ stores: { retired } }) => [...(await retired.made())].toSorted(),
+  'purposes with keys': async ({ stores: { retired } }) => [...(await retired.newest()).keys()].toSorted(),
 
   'service profiles': ({ stores: { profiles: reader } }) =>
     each(byName([TENANT, 'tenant-b']), async (tenantId) => {

@@ -1,7 +1,7 @@
 import { DeleteParameterCommand, PutParameterCommand } from '@aws-sdk/client-ssm';
 import { localProfilesPath } from '#local/stack/function-variables.ts';
 import { localCredentials, localRegion } from '#shared/stage/local-stage.ts';
-import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
+import { createClients } from '#shared/stores/clients.ts';
 import type { TestStack } from './stack.ts';
 
 /** Sets a parameter of a tenant's service profile, or removes it, and lets the functions of an operation read the profile again. */
@@ -11,7 +11,7 @@ export async function setProfileParameter(
   tenantId: string,
   { name, value }: { readonly name: string; readonly value: string | undefined },
 ): Promise<void> {
-  const { ssm, destroy } = createEndpointClients({
+  const { ssm, destroy } = createClients({
     endpoint: stack.urls.awsUrl,
     region: localRegion,
     credentials: localCredentials,

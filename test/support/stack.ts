@@ -9,7 +9,8 @@ import { startStack } from '#local/stack/stack.ts';
 import type { Stack } from '#local/stack/stack.ts';
 import { describeFixtures } from '#shared/stage/description.ts';
 import { localCredentials, localRegion } from '#shared/stage/local-stage.ts';
-import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
+import { createClients } from '#shared/stores/clients.ts';
+import type { Clients } from '#shared/stores/clients.ts';
 import type { StackDescription, StackUrls } from '#shared/stage/description.ts';
 import { localTenant } from '#local/seeds/tenants.ts';
 import { sandboxIds } from '#shared/contract/sandbox.ts';
@@ -137,10 +138,8 @@ export function useTestStack(options?: TestStackOptions): TestStack {
 }
 
 /** Clients of the stack's AWS. They close with it. */
-export function clientsOf(
-  stack: Pick<TestStack, 'urls' | 'defer'>,
-): ReturnType<typeof createEndpointClients> {
-  const clients = createEndpointClients({
+export function clientsOf(stack: Pick<TestStack, 'urls' | 'defer'>): Clients {
+  const clients = createClients({
     endpoint: stack.urls.awsUrl,
     region: localRegion,
     credentials: localCredentials,

@@ -5,8 +5,8 @@ import { sealReceiptLink } from '#functions/reports/receipts/link.ts';
 import { localBucketName, localCredentials, localStage, localTableName } from '#shared/stage/local-stage.ts';
 import { localRegion } from '#shared/stage/local-stage.ts';
 import { localTenantIds } from '#local/seeds/tenants.ts';
-import { createEndpointClients } from '#shared/stores/endpoint-clients.ts';
-import type { EndpointClients } from '#shared/stores/endpoint-clients.ts';
+import { createClients } from '#shared/stores/clients.ts';
+import type { Clients } from '#shared/stores/clients.ts';
 import { createDataKeyOpener } from '#shared/stores/kms.ts';
 import { createReceiptBucket } from '#shared/stores/receipt-bucket.ts';
 import { createKeySettings } from '#shared/stores/settings-table.ts';
@@ -26,13 +26,13 @@ import { useTestStack } from '#test/support/stack.ts';
 const TENANT = 'tenant-aurora';
 
 const stack = useTestStack();
-let clients: EndpointClients;
+let clients: Clients;
 let s3: S3Client;
 let keys: KeyRing;
 let store: ReceiptStore;
 beforeAll(() => {
   const endpoint = { endpoint: stack.urls.awsUrl, region: localRegion, credentials: localCredentials };
-  clients = createEndpointClients(endpoint);
+  clients = createClients(endpoint);
   s3 = new S3Client(endpoint);
   store = createReceiptBucket(s3, localBucketName);
   keys = createKeyRing({
