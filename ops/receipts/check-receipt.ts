@@ -4,7 +4,7 @@ import type { ReceiptBundle } from '#shared/contract/reports/receipt-bundle.ts';
 import { canonicalJson, hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import { decodeUtf8, parseStrictJson } from '#shared/kernel/strict-json.ts';
 import type { Check } from './check.ts';
 import { differs } from './check.ts';
 import { checkRun } from './check-run.ts';
@@ -36,7 +36,7 @@ const anyReceipt = z.looseObject({
  */
 export function checkReceipt({ name, bytes }: NamedBytes): Result<CheckedReceipt, string> {
   if (isZip(bytes)) return err('is a zip archive: expected a JSON file, as the service creates it');
-  const text = decode(bytes);
+  const text = decodeUtf8(bytes, { ignoreBOM: true });
   const parsed = text === undefined ? undefined : parseStrictJson(text);
   if (parsed?.ok !== true)
     return err('is not valid I-JSON (RFC 7493): expected UTF-8 without duplicate member names');
@@ -97,12 +97,4 @@ export function checkReceipt({ name, bytes }: NamedBytes): Result<CheckedReceipt
 /** The signature with which a zip archive begins. */
 function isZip([first, second, third, fourth]: Uint8Array): boolean {
   return first === 0x50 && second === 0x4b && third === 0x03 && fourth === 0x04;
-}
-
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }

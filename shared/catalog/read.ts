@@ -2,7 +2,7 @@ import type { Defect } from '#shared/kernel/defect.ts';
 import { jsonFault } from '#shared/kernel/json-fault.ts';
 import { err } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import { decodeUtf8, parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { checkCatalog } from './check.ts';
 import type { ReleaseCatalog } from './schema.ts';
 
@@ -23,12 +23,8 @@ export function readCatalog(bytes: Uint8Array): Result<ReleaseCatalog, readonly 
 export function readJson(bytes: Uint8Array): Result<unknown, readonly Defect[]> {
   if (bytes.length > MAX_CATALOG_BYTES)
     return refuse(`is larger than ${MAX_CATALOG_BYTES / 1024 / 1024} MiB`);
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return refuse('is not UTF-8');
-  }
+  const text = decodeUtf8(bytes, { ignoreBOM: true });
+  if (text === undefined) return refuse('is not UTF-8');
   const parsed = parseStrictJson(text);
   if (parsed.ok) return parsed;
   switch (parsed.error.kind) {

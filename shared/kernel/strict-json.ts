@@ -10,6 +10,18 @@ export type StrictJsonError =
 
 const MAX_DEPTH = 64;
 
+/** The text of UTF-8 bytes; undefined for bytes that are not. A byte order mark is dropped unless the options say otherwise. */
+export function decodeUtf8(
+  bytes: Uint8Array,
+  options: { readonly ignoreBOM?: boolean } = {},
+): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { ...options, fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Parses a JSON text as I-JSON (RFC 7493): duplicate member names, nesting beyond 64 levels, numbers that overflow to infinity
  * and lone surrogates are refused, where JSON.parse would silently keep the last member or a value that cannot be hashed.

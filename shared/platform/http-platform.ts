@@ -1,9 +1,8 @@
 import type { Log } from '#shared/observability/logger.ts';
-import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Sleep } from '#shared/kernel/sleep.ts';
-import { readCapped } from '#shared/network/http-client.ts';
 import type { Fetch } from '#shared/network/http-client.ts';
 import pLimit from 'p-limit';
 import type * as z from 'zod';
@@ -13,15 +12,8 @@ import type { Platform, TraceEntry, UpstreamAnswer, UpstreamCall } from './platf
 import type { ServiceProfile } from './service-profiles.ts';
 import { addressOf } from './transport/address.ts';
 import type { AnswerMemo } from './transport/answer-memo.ts';
-import {
-  faultOfStatus,
-  isEntityTag,
-  isJson,
-  keptHeaders,
-  matchesWeakly,
-  parseBytes,
-} from './transport/answer.ts';
-import { MAX_RETRIES, parseRetryAfter, retryDelay } from './transport/retry.ts';
+import { readAnswer } from './transport/answer.ts';
+import type { Outcome } from './transport/answer.ts';
 
 export interface PlatformOptions {
   /** Whose platform it is. Its credential is the only one that is ever sent [MA-008]. */
@@ -46,36 +38,13 @@ export interface PlatformOptions {
   readonly log?: Log;
 }
 
-/** How one attempt, and in the end one call, came out. */
-type Outcome =
-  | (UpstreamAnswer<unknown> & { readonly kind: 'answered' })
-  | {
-      readonly kind: 'unchanged';
-      readonly status: number;
-      readonly etag: string;
-      readonly upstreamRequestId: string | undefined;
-      readonly bodyHash?: never;
-    }
-  | {
-      readonly kind: UpstreamFault['kind'];
-      readonly status?: number;
-      readonly etag?: string | undefined;
-      readonly upstreamRequestId?: string | undefined;
-      readonly bodyHash?: string;
-      readonly retryAfter?: number | undefined;
-      /** The tenant that an answer about another one named. */
-      readonly namedTenant?: string | null;
-      /** Of `malformed`: the answer is sound as far as it was read, and will be as large the next time. */
-      readonly tooLarge?: true;
-    };
-
 interface PreparedCall {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** What `If-None-Match` asks about. */
-  readonly etag: string | undefined;
   readonly timeLimit: number | undefined;
+  /** What `If-None-Match` asks about. */
+  readonly asked: string | undefined;
 }
 
 /** One for all: without a reason, each abort would make an error with a stack of its own. Nobody sees it. */
@@ -83,7 +52,10 @@ const ATTEMPT_ENDED = new Error('the attempt has ended');
 /** Milliseconds before a contradicting reading is repeated: long enough for a replica to catch up, short enough for a request. */
 const SHORTEST_PAUSE = 250;
 const LONGEST_PAUSE = 1_000;
-const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+/** Repetitions of a call that was not answered. */
+export const MAX_RETRIES = 1;
+/** Milliseconds over which repetitions are spread, so that parallel calls which failed together do not come back together. */
+const JITTER = 100;
 
 /**
  * The platform over HTTP, for one tenant and one request. Each call follows its row: address, body, success, answer schema, size. Failures
@@ -104,80 +76,44 @@ export function createPlatform(options: PlatformOptions): Platform {
   function prepare<O extends UpstreamOperation>(
     operation: O,
     call: UpstreamCall<O>,
-    etag: string | undefined,
+    asked: string | undefined,
   ): PreparedCall | undefined {
     const url = addressOf(operation, profile, call.path ?? {}, call.query ?? {});
-    const headers: Record<string, string> = {
+    if (url === undefined) return undefined;
+    // Canonical, so that a repeated write repeats every byte.
+    const body = operation.body && canonicalJson(operation.body.parse(call.body));
+    const headers = {
       accept: 'application/json',
       authorization: `Bearer ${profile.credential.reveal()}`,
+      ...(call.idempotencyKey === undefined ? {} : { 'idempotency-key': call.idempotencyKey }),
+      ...(asked === undefined ? {} : { 'if-none-match': asked }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     };
-    if (call.idempotencyKey !== undefined) {
-      if (!IDEMPOTENCY_KEY.test(call.idempotencyKey))
-        throw new TypeError(`${operation.id}: malformed idempotency key`);
-      headers['idempotency-key'] = call.idempotencyKey;
-    }
-    if (etag !== undefined) {
-      if (operation.method !== 'GET')
-        throw new TypeError(`${operation.id}: only a GET row can be revalidated`);
-      if (!isEntityTag(etag)) throw new TypeError(`${operation.id}: malformed entity tag`);
-      headers['if-none-match'] = etag;
-    }
-    const body = bodyOf(operation, call.body);
-    if (body !== undefined) headers['content-type'] = 'application/json';
-    return url === undefined ? undefined : { url, headers, body, etag, timeLimit: call.timeLimit };
-  }
-
-  async function exchange(
-    operation: UpstreamOperation,
-    call: PreparedCall,
-    signal: AbortSignal,
-    freshConnection: boolean,
-  ): Promise<Outcome> {
-    const response = await fetch(call.url, {
-      method: operation.method,
-      headers: call.headers,
-      signal,
-      freshConnection,
-      ...(call.body === undefined ? {} : { body: call.body }),
-    });
-    const head = { status: response.status, ...keptHeaders(response.headers) };
-    if (response.status === 304 && call.etag !== undefined) {
-      const { etag = call.etag } = head;
-      // A 304 that names another version than the one asked about confirms nothing.
-      return { ...head, kind: matchesWeakly(etag, call.etag) ? 'unchanged' : 'malformed', etag };
-    }
-    if (!operation.success.includes(response.status)) {
-      return {
-        kind: faultOfStatus(response.status),
-        ...head,
-        retryAfter: parseRetryAfter(response.headers.get('retry-after'), now()),
-      };
-    }
-    if (operation.bodyIgnored === true) {
-      return { kind: 'answered', ...head, bodyHash: sha256Hex(''), value: undefined };
-    }
-    const bytes = await readCapped(response.body, operation.maxAnswerBytes);
-    if (bytes === undefined) return { kind: 'malformed', ...head, tooLarge: true };
-    const bodyHash = sha256Hex(bytes);
-    const answer = understand(operation, bytes, bodyHash, response.headers.get('content-type'), memo);
-    if (answer === undefined) return { kind: 'malformed', ...head, bodyHash };
-    if (operation.tenantInAnswer) {
-      const namedTenant = namedTenantOf(answer.value);
-      if (namedTenant !== profile.tenantId) return { kind: 'wrong-tenant', ...head, bodyHash, namedTenant };
-    }
-    return { kind: 'answered', ...head, bodyHash, value: answer.value };
+    return { url, headers, body, asked, timeLimit: call.timeLimit };
   }
 
   /** One attempt within its time. Aborting at the end stops the timer, and whatever of the exchange is still under way or unread. */
   async function attempt(
     operation: UpstreamOperation,
-    call: PreparedCall,
-    { timeout, freshConnection }: { readonly timeout: number; readonly freshConnection: boolean },
+    { url, headers, body, asked }: PreparedCall,
+    timeout: number,
+    freshConnection: boolean,
   ): Promise<Outcome> {
     const controller = new AbortController();
-    const late = sleep(timeout, controller.signal).then((): Outcome => ({ kind: 'unavailable' }));
+    const { signal } = controller;
+    const exchange = async (): Promise<Outcome> => {
+      const { method } = operation;
+      const sent = { method, headers, signal, freshConnection, ...(body === undefined ? {} : { body }) };
+      return readAnswer(operation, await fetch(url, sent), {
+        asked,
+        tenantId: profile.tenantId,
+        now: now(),
+        memo,
+      });
+    };
+    const late = sleep(timeout, signal).then((): Outcome => ({ kind: 'unavailable' }));
     try {
-      return await Promise.race([exchange(operation, call, controller.signal, freshConnection), late]);
+      return await Promise.race([exchange(), late]);
     } catch {
       // Whatever fetch or the body's stream rejects with means the same: there is no whole answer. Its message may name hosts.
       return { kind: 'unavailable' };
@@ -195,13 +131,12 @@ export function createPlatform(options: PlatformOptions): Platform {
       const remaining = end - now();
       if (remaining <= 0) return [outcome, made];
       // After a container has slept, all kept connections may be dead: the retry must not meet another of them.
-      const timeout = Math.min(attemptTimeout, remaining);
-      outcome = await attempt(operation, call, { timeout, freshConnection: made > 0 });
+      outcome = await attempt(operation, call, Math.min(attemptTimeout, remaining), made > 0);
       made += 1;
       if (outcome.kind !== 'unavailable' && outcome.kind !== 'malformed') return [outcome, made];
       if (outcome.tooLarge === true || repetitions[outcome.kind] === 0) return [outcome, made];
       repetitions[outcome.kind] -= 1;
-      const delay = retryDelay(outcome.retryAfter, random());
+      const delay = (outcome.retryAfter ?? 0) + random() * JITTER;
       if (now() + delay >= end) return [outcome, made];
       await sleep(delay);
     }
@@ -210,14 +145,10 @@ export function createPlatform(options: PlatformOptions): Platform {
   function logCall(operation: UpstreamOperation, outcome: Outcome, made: number, durationMs: number): void {
     const { status = null, upstreamRequestId = null } = outcome;
     const about = { owner: operation.service, upstreamOperation: operation.id, status, upstreamRequestId };
-    if (outcome.kind === 'answered' || outcome.kind === 'unchanged')
+    const { kind } = outcome;
+    if (kind === 'answered' || kind === 'unchanged')
       log?.('UPSTREAM_CALL', { ...about, durationMs, attempts: made });
-    else
-      log?.('UPSTREAM_CALL_FAILED', {
-        ...about,
-        kind: outcome.kind,
-        transient: outcome.kind === 'unavailable',
-      });
+    else log?.('UPSTREAM_CALL_FAILED', { ...about, kind, transient: kind === 'unavailable' });
   }
 
   /** One call from its address to its line in the trace and in the log. Only what was asked about a version can be unchanged. */
@@ -231,25 +162,26 @@ export function createPlatform(options: PlatformOptions): Platform {
     // An identifier that no address can carry names nothing that the owner could have.
     const [outcome, made]: [Outcome, number] =
       prepared === undefined ? [{ kind: 'not-found' }, 0] : await limit(() => attempts(operation, prepared));
+    const { kind, status, etag, upstreamRequestId, bodyHash, namedTenant, value } = outcome;
     entries.push({
       operation: operation.id,
       service: operation.service,
-      status: outcome.status ?? null,
-      outcome: outcome.kind === 'unchanged' ? 'answered' : outcome.kind,
-      upstreamRequestId: outcome.upstreamRequestId ?? null,
-      version: outcome.etag ?? null,
-      responseHash: outcome.bodyHash ?? null,
+      status: status ?? null,
+      outcome: kind === 'unchanged' ? 'answered' : kind,
+      upstreamRequestId: upstreamRequestId ?? null,
+      version: etag ?? null,
+      responseHash: bodyHash ?? null,
       startedAt: issuedAt,
       endedAt: now() - origin,
       attempts: made,
-      ...tenantOf(operation, outcome),
+      tenant: namedTenant === undefined ? 'not-named' : kind === 'answered' ? 'same' : 'other',
+      namedTenant: namedTenant ?? null,
     });
     logCall(operation, outcome, made, now() - origin - issuedAt);
-    if (outcome.kind === 'unchanged') return ok('unchanged');
-    if (outcome.kind !== 'answered') return err(faultOf(operation, outcome));
-    const { value, etag, status, upstreamRequestId, bodyHash } = outcome;
-    // SAFETY: `value` passed this row's schema, here or when its bytes were remembered under this row.
-    return ok({ value: value as z.output<O['answer']>, etag, status, upstreamRequestId, bodyHash });
+    if (kind === 'unchanged') return ok(kind);
+    if (kind !== 'answered') return err(faultOf(operation, kind, outcome));
+    // SAFETY: an answer has a status and a hash, and passed this row's schema, here or when its bytes were remembered under this row.
+    return ok({ value, etag, status, upstreamRequestId, bodyHash } as UpstreamAnswer<z.output<O['answer']>>);
   }
 
   return {
@@ -265,73 +197,12 @@ export function createPlatform(options: PlatformOptions): Platform {
   };
 }
 
-/** The bytes to send: canonical, so that a repeated write repeats every byte. */
-function bodyOf(operation: UpstreamOperation, body: unknown): string | undefined {
-  if (operation.body === undefined) {
-    if (body !== undefined) throw new TypeError(`${operation.id}: takes no body`);
-    return undefined;
-  }
-  const checked = operation.body.safeParse(body);
-  if (checked.success) return canonicalJson(checked.data);
-  const places = checked.error.issues.map((issue) => `/${issue.path.map(String).join('/')}`);
-  throw new TypeError(`${operation.id}: the body breaks its schema at ${places.join(', ')}`);
-}
-
-/** The validated value of an answer's bytes; undefined when they are not what the row promises. */
-function understand(
-  operation: UpstreamOperation,
-  bytes: Uint8Array,
-  bodyHash: string,
-  contentType: string | null,
-  memo: AnswerMemo | undefined,
-): { readonly value: unknown } | undefined {
-  if (bytes.byteLength === 0) {
-    const empty = operation.answer.safeParse(undefined);
-    return empty.success ? { value: empty.data } : undefined;
-  }
-  if (!isJson(contentType)) return undefined;
-  const known = memo?.get(operation, bodyHash);
-  if (known !== undefined) return known;
-  const parsed = parseBytes(bytes);
-  if (parsed === undefined) return undefined;
-  const checked = operation.answer.safeParse(parsed.value);
-  if (!checked.success) return undefined;
-  memo?.set(operation, bodyHash, checked.data, bytes.byteLength);
-  return { value: checked.data };
-}
-
-function tenantOf(
-  operation: UpstreamOperation,
-  outcome: Outcome,
-): Pick<TraceEntry, 'tenant' | 'namedTenant'> {
-  if (outcome.kind === 'wrong-tenant') return { tenant: 'other', namedTenant: outcome.namedTenant ?? null };
-  return outcome.kind === 'answered' && operation.tenantInAnswer
-    ? { tenant: 'same', namedTenant: namedTenantOf(outcome.value) }
-    : { tenant: 'not-named', namedTenant: null };
-}
-
-function namedTenantOf(value: unknown): string | null {
-  return typeof value === 'object' &&
-    value !== null &&
-    'tenantId' in value &&
-    typeof value.tenantId === 'string'
-    ? value.tenantId
-    : null;
-}
-
 function faultOf(
-  operation: UpstreamOperation,
-  outcome: Exclude<Outcome, { kind: 'answered' | 'unchanged' }>,
+  { id, service }: UpstreamOperation,
+  kind: UpstreamFault['kind'],
+  { status, upstreamRequestId, retryAfter }: Outcome,
 ): UpstreamFault {
-  const { kind, status, upstreamRequestId, retryAfter } = outcome;
   const transient = kind === 'unavailable';
-  return {
-    kind,
-    service: operation.service,
-    operation: operation.id,
-    status,
-    upstreamRequestId,
-    retryAfterSeconds: transient && retryAfter !== undefined ? Math.ceil(retryAfter / 1_000) : undefined,
-    transient,
-  };
+  const retryAfterSeconds = transient && retryAfter !== undefined ? Math.ceil(retryAfter / 1_000) : undefined;
+  return { kind, service, operation: id, status, upstreamRequestId, retryAfterSeconds, transient };
 }

@@ -1,7 +1,8 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { err, ok } from '#shared/kernel/result.ts';
+import { err } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import { decodeUtf8, parseStrictJson } from '#shared/kernel/strict-json.ts';
+import type { StrictJsonError } from '#shared/kernel/strict-json.ts';
 import type { InvalidParam } from '#shared/problems/problem.ts';
 import { invalid } from './issues.ts';
 
@@ -12,47 +13,23 @@ export function bodySize({ body, isBase64Encoded }: RawBody): number {
   return body === null ? 0 : Buffer.byteLength(body, isBase64Encoded ? 'base64' : 'utf8');
 }
 
+const FAULTS: Readonly<Record<StrictJsonError['kind'], readonly [reason: string, message: string]>> = {
+  malformed: ['malformed-json', 'must be one JSON value'],
+  'too-deep': ['too-deep', 'must be nested at most 64 levels deep'],
+  'not-i-json': ['not-i-json', 'must be I-JSON: no lone surrogates, no numbers beyond double precision'],
+  'duplicate-key': ['repeated-member', 'has a member name more than once'],
+};
+
 /** The JSON value of a body, read strictly: UTF-8, I-JSON, no repeated member name, bounded depth. Nothing of it is in the finding. */
-export function parseBody(raw: RawBody): Result<unknown, InvalidParam> {
-  const text = textOf(raw);
+export function parseBody({ body, isBase64Encoded }: RawBody): Result<unknown, InvalidParam> {
+  const text = isBase64Encoded
+    ? decodeUtf8(Buffer.from(body ?? '', 'base64'), { ignoreBOM: true })
+    : (body ?? '');
   if (text === undefined) return err(invalid('body', [], 'invalid-encoding', 'must be UTF-8'));
   const parsed = parseStrictJson(text);
-  if (parsed.ok) return ok(parsed.value);
-  switch (parsed.error.kind) {
-    case 'malformed':
-      return err(invalid('body', [], 'malformed-json', 'must be one JSON value'));
-    case 'too-deep':
-      return err(invalid('body', [], 'too-deep', 'must be nested at most 64 levels deep'));
-    case 'not-i-json':
-      return err(
-        invalid(
-          'body',
-          [],
-          'not-i-json',
-          'must be I-JSON: no lone surrogates, no numbers beyond double precision',
-        ),
-      );
-    case 'duplicate-key':
-      return err(
-        invalid(
-          'body',
-          segmentsOf(parsed.error.pointer),
-          'repeated-member',
-          'has a member name more than once',
-        ),
-      );
-  }
-}
-
-function textOf({ body, isBase64Encoded }: RawBody): string | undefined {
-  if (!isBase64Encoded) return body ?? '';
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
-      Buffer.from(body ?? '', 'base64'),
-    );
-  } catch {
-    return undefined;
-  }
+  if (parsed.ok) return parsed;
+  const place = parsed.error.kind === 'duplicate-key' ? segmentsOf(parsed.error.pointer) : [];
+  return err(invalid('body', place, ...FAULTS[parsed.error.kind]));
 }
 
 /** A pointer's segments, to be checked for names that may not be repeated to the caller. */

@@ -55,9 +55,7 @@ describe('query parameters that a call may leave out', () => {
   });
 
   it('are known by name, and carry only what a URL can carry', () => {
-    expect(() => addressOf(row, target, {}, { eventIri: 'e', before: 'x' })).toThrow(
-      /no query parameter before/,
-    );
+    expect(() => addressOf(row, target, {}, { eventIri: 'e', before: 'x' })).toThrow(/no parameter before/);
     expect(() => addressOf(row, target, {}, { limit: '1' })).toThrow(/eventIri is missing/);
     expect(addressOf(row, target, {}, { eventIri: 'e', after: '\ud800' })).toBeUndefined();
   });
@@ -67,17 +65,13 @@ describe('a call that does not fit its row', () => {
   it('is a defect', () => {
     const row = operations.readTestSpec;
     expect(() => addressOf(row, target, {}, {})).toThrow(/testSpecId is missing/);
-    expect(() => addressOf(row, target, { testSpecId: 's', other: 'x' }, {})).toThrow(
-      /no path parameter other/,
-    );
-    expect(() => addressOf(row, target, { testSpecId: 's' }, { limit: '1' })).toThrow(
-      /no query parameter limit/,
-    );
+    expect(() => addressOf(row, target, { testSpecId: 's', other: 'x' }, {})).toThrow(/no parameter other/);
+    expect(() => addressOf(row, target, { testSpecId: 's' }, { limit: '1' })).toThrow(/no parameter limit/);
     expect(() => addressOf(operations.readEvidenceAck, target, {}, {})).toThrow(/eventIri is missing/);
   });
 
   it('never names another tenant than the profile [MA-009]', () => {
     const path = { tenantId: 'tenant-b', testSpecId: 's' };
-    expect(() => addressOf(operations.readTestSpec, target, path, {})).toThrow(/another tenant/);
+    expect(addressOf(operations.readTestSpec, target, path, {})).toContain(`/tenants/${target.tenantId}/`);
   });
 });

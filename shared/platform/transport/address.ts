@@ -10,44 +10,33 @@ export function encodeSegment(value: string): string | undefined {
 }
 
 /**
- * The address of one call below `baseUrl`; undefined when an identifier cannot be one segment, so that nothing may be sent.
- * Throws when the call does not fit its row: a parameter missing, unknown, or of another tenant.
+ * The address of one call below `baseUrl`; undefined when an identifier cannot be one segment, so that nothing may be sent. Its tenant is
+ * the target's own, whatever `path` says. Throws when the call does not fit its row: a parameter missing or unknown.
  */
 export function addressOf(
-  operation: UpstreamOperation,
+  { id, path: template, query: demanded, optionalQuery = [] }: UpstreamOperation,
   target: { readonly baseUrl: string; readonly tenantId: string },
   path: Readonly<Record<string, string>>,
   query: Readonly<Record<string, string>>,
 ): string | undefined {
-  if (path['tenantId'] !== undefined && path['tenantId'] !== target.tenantId) {
-    throw new TypeError(`${operation.id}: the path names another tenant than the service profile`);
-  }
-  const values = new Map(Object.entries({ ...path, tenantId: target.tenantId }));
-  const known = new Set(['tenantId']);
-  const segments = operation.path.split('/').map((part) => {
-    if (!part.startsWith('{')) return part;
-    const name = part.slice(1, -1);
-    known.add(name);
-    const value = values.get(name);
-    if (value === undefined) throw new TypeError(`${operation.id}: path parameter ${name} is missing`);
-    return encodeSegment(value);
-  });
-  for (const name of values.keys()) {
-    if (!known.has(name)) throw new TypeError(`${operation.id}: there is no path parameter ${name}`);
-  }
-  const optional = operation.optionalQuery ?? [];
-  for (const name of Object.keys(query)) {
-    if (!operation.query.includes(name) && !optional.includes(name))
-      throw new TypeError(`${operation.id}: there is no query parameter ${name}`);
-  }
-  for (const name of operation.query) {
-    if (query[name] === undefined) throw new TypeError(`${operation.id}: query parameter ${name} is missing`);
-  }
-  const pairs = [...operation.query, ...optional].flatMap((name) => {
-    const value = query[name];
-    if (value === undefined) return [];
-    return [value.isWellFormed() ? `${name}=${encodeURIComponent(value)}` : undefined];
-  });
-  if (segments.includes(undefined) || pairs.includes(undefined)) return undefined;
+  const names = [...demanded, ...optionalQuery];
+  const unknown = [
+    ...Object.keys(path).filter((name) => name !== 'tenantId' && !template.includes(`{${name}}`)),
+    ...Object.keys(query).filter((name) => !names.includes(name)),
+  ];
+  if (unknown.length > 0) throw new TypeError(`${id}: there is no parameter ${unknown.join(', ')}`);
+  const given = (values: Readonly<Record<string, string>>, name: string): string => {
+    const value = values[name];
+    if (value === undefined) throw new TypeError(`${id}: parameter ${name} is missing`);
+    return value;
+  };
+  const values = { ...path, tenantId: target.tenantId };
+  const segments = template
+    .split('/')
+    .map((part) => (part.startsWith('{') ? encodeSegment(given(values, part.slice(1, -1))) : part));
+  const sent = names.filter((name) => demanded.includes(name) || query[name] !== undefined);
+  const texts = sent.map((name) => given(query, name));
+  if (segments.includes(undefined) || !texts.every((text) => text.isWellFormed())) return undefined;
+  const pairs = sent.map((name, at) => `${name}=${encodeURIComponent(texts[at] ?? '')}`);
   return `${target.baseUrl}${segments.join('/')}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`;
 }

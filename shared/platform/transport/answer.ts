@@ -1,30 +1,86 @@
-import { parseStrictJson } from '#shared/kernel/strict-json.ts';
+import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { decodeUtf8, parseStrictJson } from '#shared/kernel/strict-json.ts';
+import { readCapped } from '#shared/network/http-client.ts';
 import type { FetchAnswer } from '#shared/network/http-client.ts';
 import type { UpstreamFault } from '../fault.ts';
+import type { UpstreamOperation } from '../operation.ts';
+import type { AnswerMemo } from './answer-memo.ts';
 
 const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
-/** As long as the version of a receipt can be [RP-086]. */
+/** One entity tag (RFC 9110 section 8.8.3), strong or weak, as long as the version of a receipt can be [RP-086]. */
 const ENTITY_TAG = /^(?=.{2,255}$)(?:W\/)?"[\x21\x23-\x7e]*"$/;
 const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json(?:\s*;\s*charset\s*=\s*"?utf-8"?)?\s*$/i;
 
-/** Whether the text is one entity tag (RFC 9110 section 8.8.3), strong or weak, of at most 255 characters, quotes included. */
-export function isEntityTag(text: string): boolean {
-  return ENTITY_TAG.test(text);
+/** How one attempt, and in the end one call, came out. */
+export interface Outcome {
+  readonly kind: 'answered' | 'unchanged' | UpstreamFault['kind'];
+  readonly status?: number;
+  readonly etag?: string | undefined;
+  readonly upstreamRequestId?: string | undefined;
+  /** SHA-256 hex. */
+  readonly bodyHash?: string;
+  /** Of an answer: what its row's schema made of it. */
+  readonly value?: unknown;
+  /** The tenant that an answer is about, where its row says that it names one. */
+  readonly namedTenant?: string;
+  /** Milliseconds that the owner asks to wait. */
+  readonly retryAfter?: number | undefined;
+  /** Of `malformed`: the answer is sound as far as it was read, and will be as large the next time. */
+  readonly tooLarge?: true;
 }
 
-/** Whether two entity tags name one version by the weak comparison (RFC 9110 section 8.8.3.2), which `If-None-Match` asks for. */
-export function matchesWeakly(one: string, other: string): boolean {
-  return one.replace(/^W\//, '') === other.replace(/^W\//, '');
+/** What an answer is judged by besides its row. */
+interface Expected {
+  /** The entity tag that was asked about. */
+  readonly asked: string | undefined;
+  readonly tenantId: string;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly memo: AnswerMemo | undefined;
 }
 
-/** The two headers that are kept, each only in its agreed form; everything else an owner sends is dropped unread. */
-export function keptHeaders(headers: FetchAnswer['headers']): {
-  etag: string | undefined;
-  upstreamRequestId: string | undefined;
-} {
-  return {
+/**
+ * Reads an answer and judges it by its row: status, media type, size, schema, tenant. Of its headers two are kept, each only in its agreed
+ * form; everything else that an owner sends is dropped unread. Rejects when the body breaks off.
+ */
+export async function readAnswer(
+  operation: UpstreamOperation,
+  { status, headers, body }: FetchAnswer,
+  { asked, tenantId, now, memo }: Expected,
+): Promise<Outcome> {
+  const head = {
+    status,
     etag: matching(ENTITY_TAG, headers.get('etag')),
     upstreamRequestId: matching(REQUEST_ID, headers.get('x-request-id')),
+  };
+  if (status === 304 && asked !== undefined) {
+    const { etag = asked } = head;
+    // A 304 that names another version than the one asked about confirms nothing.
+    return { ...head, kind: matchesWeakly(etag, asked) ? 'unchanged' : 'malformed', etag };
+  }
+  if (!operation.success.includes(status))
+    return {
+      ...head,
+      kind: faultOfStatus(status),
+      retryAfter: parseRetryAfter(headers.get('retry-after'), now),
+    };
+  if (operation.bodyIgnored === true) return { ...head, kind: 'answered', bodyHash: sha256Hex('') };
+  const bytes = await readCapped(body, operation.maxAnswerBytes);
+  if (bytes === undefined) return { ...head, kind: 'malformed', tooLarge: true };
+  const bodyHash = sha256Hex(bytes);
+  const isJson = JSON_TYPE.test(headers.get('content-type') ?? '');
+  const answer = isJson ? understand(operation, bytes, bodyHash, memo) : undefined;
+  if (answer === undefined) return { ...head, kind: 'malformed', bodyHash };
+  const { value } = answer;
+  if (!operation.tenantInAnswer) return { ...head, kind: 'answered', bodyHash, value };
+  // SAFETY: the schemas of such rows have it.
+  const { tenantId: namedTenant } = value as { readonly tenantId: string };
+  return {
+    ...head,
+    kind: namedTenant === tenantId ? 'answered' : 'wrong-tenant',
+    bodyHash,
+    value,
+    namedTenant,
   };
 }
 
@@ -32,13 +88,13 @@ function matching(pattern: RegExp, text: string | null): string | undefined {
   return text !== null && pattern.test(text) ? text : undefined;
 }
 
-/** Whether the media type is JSON in UTF-8. */
-export function isJson(contentType: string | null): boolean {
-  return contentType !== null && JSON_TYPE.test(contentType);
+/** Whether two entity tags name one version by the weak comparison (RFC 9110 section 8.8.3.2), which `If-None-Match` asks for. */
+function matchesWeakly(one: string, other: string): boolean {
+  return one.replace(/^W\//, '') === other.replace(/^W\//, '');
 }
 
 /** What a status outside the row's successes means (see UpstreamFault). */
-export function faultOfStatus(status: number): UpstreamFault['kind'] {
+function faultOfStatus(status: number): UpstreamFault['kind'] {
   if (status === 404) return 'not-found';
   if (status === 409 || status === 412) return 'conflict';
   if (status === 408 || status === 425 || status === 429 || status >= 500) return 'unavailable';
@@ -46,14 +102,28 @@ export function faultOfStatus(status: number): UpstreamFault['kind'] {
   return status >= 400 ? 'rejected' : 'malformed';
 }
 
-/** The JSON value of UTF-8 bytes; undefined for anything that is not strict JSON: bad UTF-8, duplicate names, NaN, HTML, a cut text. */
-export function parseBytes(bytes: Uint8Array): { readonly value: unknown } | undefined {
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
-  const parsed = parseStrictJson(text);
-  return parsed.ok ? { value: parsed.value } : undefined;
+/** The validated value of an answer's bytes; undefined when they are not strict JSON in UTF-8, or not what the row promises. */
+function understand(
+  operation: UpstreamOperation,
+  bytes: Uint8Array,
+  bodyHash: string,
+  memo: AnswerMemo | undefined,
+): { readonly value: unknown } | undefined {
+  const known = memo?.get(operation, bodyHash);
+  if (known !== undefined) return known;
+  const text = decodeUtf8(bytes);
+  const parsed = text === undefined ? undefined : parseStrictJson(text);
+  const checked = parsed?.ok === true ? operation.answer.safeParse(parsed.value) : undefined;
+  if (checked?.success !== true) return undefined;
+  memo?.set(operation, bodyHash, checked.data, bytes.byteLength);
+  return { value: checked.data };
+}
+
+/** `Retry-After` (RFC 9110 section 10.2.3) in milliseconds from `now`: delay seconds or an HTTP-date; undefined when absent or neither. */
+export function parseRetryAfter(header: string | null, now: number): number | undefined {
+  if (header === null) return undefined;
+  if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000;
+  if (!/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(header)) return undefined;
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

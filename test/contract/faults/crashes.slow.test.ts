@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { operations } from '#shared/platform/all-operations.ts';
-import { MAX_RETRIES } from '#shared/platform/transport/retry.ts';
+import { MAX_RETRIES } from '#shared/platform/http-platform.ts';
 import { linesOf, sentenceOf, TIMED_BANK, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { RunGiven, RunReply, RunRequest } from '#test/support/adaptive-run.ts';
 import { callsSoFar } from '#test/support/platform-calls.ts';
