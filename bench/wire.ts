@@ -73,7 +73,7 @@ async function continuation(progress: Progress): Promise<Report> {
       name: `open, ${state.offers.length} offers`,
       calls: Array.from({ length: 200 }, () => async () => {
         const opened = await openContinuation(keys, token, state.tenantId, STARTED_AT + 1);
-        if (!opened.ok) throw new Error(opened.error);
+        if (!opened.ok) throw new Error(opened.error.detail);
       }),
     },
   ]);

@@ -4,6 +4,7 @@ import { GetObjectCommand } from '@aws-sdk/client-s3';
 import { paginateGetParametersByPath } from '@aws-sdk/client-ssm';
 import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
 import { checkModel } from '#functions/mastery/records/check-model.ts';
+import type { RunBasis } from '#functions/mastery/run/basis.ts';
 import type { ScoredOutcome } from '#functions/mastery/run/outcomes.ts';
 import type { AdaptiveRunState, StopCause } from '#functions/mastery/continuation/run-state.ts';
 import {
@@ -182,13 +183,15 @@ function demand<T>(result: Result<T, unknown>): T {
 function states(frozen: DecodedForms['continuation']): Record<string, AdaptiveRunState> {
   const begin = (name: string): AdaptiveRunState => {
     const { state } = frozen[name]!;
-    const checksums = {
-      selectionPolicy: state.selectionPolicyChecksum,
-      scaleCalibration: state.scaleCalibrationChecksum,
+    const { pins, candidateRef, runSeed, runTag = '', startedAt, clockStart = 0 } = state;
+    const basis = {
+      pins,
+      policy: { checksum: state.selectionPolicyChecksum },
+      calibration: { document: { checksum: state.scaleCalibrationChecksum } },
     };
-    const identity = { ...state, runTag: state.runTag! };
-    const begun = startState(TENANT, { ...state, ...state.pins }, identity, state.pins, checksums);
-    return { ...addOffer(begun, offer(1)), clockStart: state.clockStart! };
+    const identity = { candidateRef, runSeed, runTag, startedAt };
+    const begun = startState(TENANT, { ...state, ...pins }, identity, basis as RunBasis);
+    return { ...addOffer(begun, offer(1)), clockStart };
   };
   const offer = (sequence: number) => ({
     deliverySessionId: `session-${sequence}`,

@@ -47,7 +47,7 @@ export async function openedContinuation(
 ): Promise<{ readonly keys: KeyRing; readonly state: AdaptiveRunState }> {
   const keys = keysOf(clientsOf(stack), 'continuation');
   const opened = await openContinuation(keys, token, 'tenant-aurora', Date.now());
-  if (!opened.ok) throw new Error(opened.error);
+  if (!opened.ok) throw new Error(opened.error.detail);
   return { keys, state: opened.value.state };
 }
 

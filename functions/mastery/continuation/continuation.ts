@@ -4,8 +4,10 @@ import type { AdaptiveRunState } from './run-state.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { problem } from '#shared/problems/registry.ts';
 import { openToken, sealToken } from '#shared/tokens/sealed-token.ts';
-import type { TokenFault, TokenKind } from '#shared/tokens/sealed-token.ts';
+import type { TokenKind } from '#shared/tokens/sealed-token.ts';
 
 /** A continuation opens for 24 hours after its issue [MA-060] … */
 const LIFETIME_MS = 24 * 60 * 60 * 1000;
@@ -24,9 +26,6 @@ export interface Continuation {
   readonly state: AdaptiveRunState;
 }
 
-/** Why a continuation was refused. Another tenant's is `unopenable` like any broken one; `expired`: the caller's own, too late. */
-export type ContinuationFault = TokenFault | 'expired';
-
 /** Seals a state into a token. The expiry counts from `issuedAt`, the control record's creation, so that a replay gains no time. */
 export async function sealContinuation(
   keys: KeyRing,
@@ -39,19 +38,28 @@ export async function sealContinuation(
   return { token, expiresAt, state };
 }
 
-/** Opens a continuation for a tenant at a time (epoch milliseconds). Throws only when the key ring itself is unreachable. */
+/**
+ * Opens a continuation for a tenant at a time (epoch milliseconds): 400 when it is malformed or too late, and one hidden 404 for everything
+ * else, another tenant's included [MA-061, MA-159]. Throws only when the key ring itself is unreachable.
+ */
 export async function openContinuation(
   keys: KeyRing,
   token: string,
   tenantId: string,
   now: number,
-): Promise<Result<Continuation, ContinuationFault>> {
+): Promise<Result<Continuation, Problem>> {
   const opened = await openToken(keys, KIND, token);
-  if (!opened.ok) return opened;
-  const content = sealed.safeParse(opened.value);
-  if (!content.success) return err('unopenable');
+  if (!opened.ok && opened.error === 'malformed')
+    return err(invalidToken('malformed', 'must be a continuation token of this service'));
+  const content = sealed.safeParse(opened.ok ? opened.value : undefined);
+  if (!content.success || content.data.state.tenantId !== tenantId)
+    return err(problem('mastery', 'resource-not-found', 404));
   const { expiresAt, state } = content.data;
-  if (state.tenantId !== tenantId) return err('unopenable');
-  if (now >= expiresAt) return err('expired');
+  if (now >= expiresAt) return err(invalidToken('expired', 'has expired; start a new run'));
   return ok({ token, expiresAt, state });
+}
+
+function invalidToken(reason: string, message: string): Problem {
+  const invalidParams = [{ name: '/body/continuationToken', reason, message }];
+  return problem('mastery', 'invalid-request', 400, { invalidParams });
 }

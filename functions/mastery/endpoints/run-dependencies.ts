@@ -14,7 +14,6 @@ export function runDependencies(runtime: Runtime): RunDependencies {
   return {
     ...poolDependencies(runtime),
     keys: openKeyRing(runtime, ['continuation', 'pseudonym']),
-    now: runtime.now,
   };
 }
 
@@ -32,5 +31,6 @@ export function poolDependencies(runtime: Runtime): PoolDependencies {
     isolationProof: openIsolationProof(runtime),
     pools: createPoolCache(),
     connect: platformConnection(runtime, { memo }),
+    now: runtime.now,
   };
 }

@@ -1,16 +1,13 @@
+import type { ScopedKc } from '#functions/mastery/run/bound-pool.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { problem } from '#shared/problems/registry.ts';
-import { upstreamProblem } from '../upstream/problems.ts';
+import { invalidCalibration, upstreamProblem } from '../upstream/problems.ts';
 
 /** A knowledge component as the calibration has pinned it. */
-export interface PinnedMapping {
-  readonly guid: string;
-  readonly uri: string;
-}
+type PinnedMapping = Pick<ScopedKc, 'guid' | 'uri'>;
 
 /** No more than the platform's own bound, so that other reads of the request are not queued behind hundreds of these. */
 const LANES = 32;
@@ -30,11 +27,11 @@ export async function verifyCaseMappings(
   const lane = async (): Promise<void> => {
     for (const mapping of waiting) {
       const found = await verifyMapping(platform, caseFrameworkGuid, mapping);
-      if (found !== undefined) failure ??= found;
+      failure ??= found;
       if (failure !== undefined) return;
     }
   };
-  await Promise.all(Array.from({ length: Math.min(LANES, mappings.length) }, lane));
+  await Promise.all(Array.from({ length: LANES }, lane));
   return failure === undefined ? ok(undefined) : err(failure);
 }
 
@@ -46,10 +43,7 @@ async function verifyMapping(
   const answer = await platform.call(operations.resolveMapping, { path: { sourcedId: guid } });
   if (!answer.ok) return upstreamProblem(answer.error);
   const item = answer.value.value;
-  if (item.identifier === guid && item.uri === uri && item.CFDocumentURI.identifier === caseFrameworkGuid) {
-    return undefined;
-  }
-  return problem('mastery', 'calibration-invalid', 422, {
-    detail: 'A knowledge component in CASE is not the one of the calibration’s pinned mapping.',
-  });
+  return item.identifier === guid && item.uri === uri && item.CFDocumentURI.identifier === caseFrameworkGuid
+    ? undefined
+    : invalidCalibration('A knowledge component in CASE is not the one of the calibration’s pinned mapping.');
 }

@@ -5,8 +5,7 @@ import * as operations from '#shared/platform/operations.ts';
 import type { BankMembers, Blueprint } from '#shared/platform/owners/content.ts';
 import type { UpstreamAnswer } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { problem } from '#shared/problems/registry.ts';
-import { invalidOwnerData } from '../upstream/problems.ts';
+import { invalidOwnerData, mismatchProblem } from '../upstream/problems.ts';
 
 const MEMBERSHIP_RULE = 'qti_adaptive_selection';
 
@@ -60,17 +59,4 @@ export function checkBankIdentity(
     return broken('The bank’s membership rule is not qti_adaptive_selection.');
   if (bank.data.length > 0) return broken('An adaptive bank must not have Content members.');
   return ok(bankIdentityHash(bank));
-}
-
-/** 400: ids that exist, each for itself, but do not belong together. */
-export function mismatchProblem(name: string, message: string): Problem {
-  return problem('mastery', 'invalid-request', 400, {
-    detail: 'The request names resources that do not belong together.',
-    invalidParams: [{ name, reason: 'mismatch', message }],
-  });
-}
-
-/** 409: Content no longer says what the run is pinned to [MA-067]. */
-export function contentDriftProblem(detail: string): Problem {
-  return problem('mastery', 'stream-conflict', 409, { detail });
 }

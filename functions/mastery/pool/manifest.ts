@@ -5,9 +5,8 @@ import * as operations from '#shared/platform/operations.ts';
 import type { Manifest, ManifestMember } from '#shared/platform/owners/bank.ts';
 import type { UpstreamAnswer } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { invalidOwnerData, invalidPool } from '../upstream/problems.ts';
-import { mismatchProblem } from './content.ts';
-import { driftProblem, strongTagOf } from './readings.ts';
+import { driftProblem, invalidOwnerData, invalidPool, mismatchProblem } from '../upstream/problems.ts';
+import { strongTagOf } from './readings.ts';
 
 /** A manifest that names its root and has members; whether these are sound is for `reconcile` to say. */
 export interface TerminalManifest {

@@ -42,7 +42,7 @@ describe('readPool', () => {
     expect(pool.members.map(({ artifactVersionId }) => artifactVersionId)).toEqual(
       world.root.itemRefs.map(({ artifactVersionId }) => artifactVersionId),
     );
-    expect(pool.members[0]).toEqual(world.manifest.members[0]);
+    expect(world.manifest.members[0]).toMatchObject({ ...pool.members[0] });
     expect(blueprint).toEqual(world.blueprint);
   });
 

@@ -11,19 +11,18 @@ import type { UpstreamFault } from '#shared/platform/fault.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { Platform, UpstreamAnswer } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { problem } from '#shared/problems/registry.ts';
 import { confirmed } from '../upstream/confirmed.ts';
-import { invalidPool, upstreamProblem } from '../upstream/problems.ts';
 import {
-  bankIdentityHash,
-  blueprintHash,
-  checkBankIdentity,
-  checkBlueprint,
   contentDriftProblem,
-} from './content.ts';
+  driftProblem,
+  invalidCalibration,
+  invalidPool,
+  upstreamProblem,
+} from '../upstream/problems.ts';
+import { bankIdentityHash, blueprintHash, checkBankIdentity, checkBlueprint } from './content.ts';
 import { checkManifest } from './manifest.ts';
 import type { TerminalManifest } from './manifest.ts';
-import { disagreement, driftProblem, strongTagOf } from './readings.ts';
+import { disagreement, strongTagOf } from './readings.ts';
 import { reconcile } from './reconcile.ts';
 import type { ReconciledPool } from './reconcile.ts';
 
@@ -100,9 +99,9 @@ export async function readPool(
   if (!pool.ok) return pool;
   if (root.value.value.itemRefs.some(({ normalMaximum = 1 }) => normalMaximum !== 1))
     return err(
-      problem('mastery', 'calibration-invalid', 422, {
-        detail: 'An item of the pool has a maximum score other than 1, which no calibration can measure.',
-      }),
+      invalidCalibration(
+        'An item of the pool has a maximum score other than 1, which no calibration can measure.',
+      ),
     );
   return ok({
     pool: pool.value,

@@ -3,8 +3,7 @@ import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { UpstreamAnswer } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { problem } from '#shared/problems/registry.ts';
-import { invalidPool } from '../upstream/problems.ts';
+import { driftProblem, invalidPool } from '../upstream/problems.ts';
 
 /** The strong ETag of an answer; undefined when it has none, or a weak one, which vouches for nothing. */
 export function strongTagOf(answer: UpstreamAnswer<unknown>): string | undefined {
@@ -33,9 +32,4 @@ export function disagreement(
     return unstable(second, 'Two readings under the same entity tag differ.');
   }
   return undefined;
-}
-
-/** 409: the pool is not, or no longer, the version that was read before [MA-071, MA-217]. */
-export function driftProblem(detail?: string): Problem {
-  return problem('mastery', 'adaptive-pool-version-drift', 409, detail === undefined ? {} : { detail });
 }

@@ -8,7 +8,6 @@ import type { TerminalManifest } from './manifest.ts';
 
 /** One item of the pool, as Bank and QTI agree on it. */
 export interface PoolMember {
-  readonly artifactId: string;
   readonly artifactVersionId: string;
   readonly qtiIdentifier: string;
   readonly caseGuids: readonly string[];
@@ -53,15 +52,12 @@ export function reconcile(
   if (unsound !== undefined) return err({ owner: 'bank', detail: unsound });
   const disagreement = rootDefect(root, manifest.root) ?? bijectionDefect(manifest, root);
   if (disagreement !== undefined) return err({ owner: 'qti', detail: disagreement });
-  const members = manifest.members.map(
-    ({ artifactId, artifactVersionId, qtiIdentifier, caseGuids, kcGuids }) => ({
-      artifactId,
-      artifactVersionId,
-      qtiIdentifier,
-      caseGuids,
-      kcGuids,
-    }),
-  );
+  const members = manifest.members.map(({ artifactVersionId, qtiIdentifier, caseGuids, kcGuids }) => ({
+    artifactVersionId,
+    qtiIdentifier,
+    caseGuids,
+    kcGuids,
+  }));
   const { packageId, packageHash, artifactId, artifactVersionId, qtiIdentifier } = manifest.root;
   return ok({
     pins: {

@@ -1,12 +1,11 @@
 import type { Constraints, Exposure, StoppingRules } from '#functions/mastery/engine/index.ts';
 import type { ScaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import type { Blueprint } from '#shared/platform/owners/content.ts';
 import type { ExposureTable } from '#shared/records/records.ts';
 
-/** A slot of Content's blueprint: an item of the test has to bear each of its GUIDs. */
-export interface BlueprintSlot {
-  readonly caseGuids: readonly string[];
-}
+/** Slots of Content's blueprint: an item of the test has to bear each GUID of a slot. */
+type Slots = readonly Pick<Blueprint['slots'][number], 'caseGuids'>[];
 
 /**
  * How many items of a run are to bear a GUID: coverage floors, then content minima, then, where the policy says so, one item for each slot of
@@ -14,7 +13,7 @@ export interface BlueprintSlot {
  */
 export function minimaOf(
   { eligibilityRules, coverageFloors }: SelectionPolicy,
-  slots: readonly BlueprintSlot[],
+  slots: Slots,
 ): Constraints['minima'] {
   const perGuid = new Map<string, number>();
   if (eligibilityRules.blueprintCoverage === 'slots')
@@ -39,7 +38,7 @@ export function minimaOf(
 export function constraintsOf(
   policy: SelectionPolicy,
   scope: readonly number[],
-  slots: readonly BlueprintSlot[],
+  slots: Slots,
   exposureTable: ExposureTable | undefined,
 ): Constraints {
   const { eligibilityRules, maxItems } = policy;

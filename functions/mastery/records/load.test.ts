@@ -1,122 +1,117 @@
 import { describe, expect, it } from 'vitest';
-import { compileModel } from '#functions/mastery/engine/index.ts';
-import { err } from '#shared/kernel/result.ts';
+import { canonicalJson, hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
+import { createRecordStore } from '#shared/records/store.ts';
 import { createMemoryRecordsTable, releaseInto } from '#test/support/memory-records.ts';
 import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
-import { sampleCalibrationFile, samplePolicyFile } from '#test/support/sample-files.ts';
-import { createRecordStore } from '#shared/records/store.ts';
+import { exampleState } from '#test/support/example-run.ts';
+import { sampleCalibrationFile, sampleParameters, samplePolicyFile } from '#test/support/sample-files.ts';
 import { createRunRecords } from './load.ts';
-import type { RunRecords } from './load.ts';
 
-const NOW = Date.parse('2026-06-01T00:00:00Z');
-const CALIBRATION = 'fractions-2026.1';
-const POLICY = 'fractions-policy-7';
+const TENANT = 'tenant-1';
+const FIRST_VALID = Date.parse('2026-01-01T00:00:00Z');
+const EXPIRED = Date.parse('2027-01-01T00:00:00Z');
+const invalid = { ok: false, error: { status: 422, code: 'calibration-invalid', retryable: false } };
+const found = { ok: true };
 
-async function released(file: Record<string, unknown>) {
+/** A system policy and a calibration, both released as they are without the release's checks, and a run that is pinned to them. */
+async function released({ document = {}, parameters = {} }: { document?: object; parameters?: object } = {}) {
   const table = createMemoryRecordsTable();
-  return { table, record: await releaseInto(table, file) };
+  const policy = await releaseInto(table, samplePolicyFile());
+  const stored = { ...sampleParameters(), ...parameters };
+  const content = { ...sampleCalibrationFile({ ...document })['document']! };
+  const checksum = documentChecksum(content);
+  const key = { kind: 'calibration', id: 'fractions-2026.1' } as const;
+  await table.writeOnce(key, {
+    document: canonicalJson({ ...content, checksum }),
+    parameters: { hash: hashCanonical(stored), text: canonicalJson(stored) },
+  });
+  const state = {
+    ...exampleState,
+    tenantId: TENANT,
+    selectionPolicyId: policy.key.id,
+    selectionPolicyChecksum: policy.checksum,
+    scaleCalibrationId: key.id,
+    scaleCalibrationChecksum: checksum,
+    startedAt: FIRST_VALID,
+  };
+  const records = createRunRecords(createRecordStore({ table, mayReadSystem: () => true }));
+  return { table, key, state, records };
 }
 
-const recordsOver = (table: MemoryRecordsTable, compile?: typeof compileModel): RunRecords =>
-  createRunRecords(createRecordStore({ table, mayReadSystem: () => true }), compile);
-
-describe.each([
-  ['policy', samplePolicyFile, POLICY],
-  ['calibration', sampleCalibrationFile, CALIBRATION],
-] as const)('a %s', (kind, sample, id) => {
-  it('is loaded in the pinned version; one of another tenant is like none [MA-104, MA-151]', async () => {
-    const { table } = await released(sample({ visibility: 'tenant' }, { tenantId: 'tenant-1' }));
-    const records = recordsOver(table);
-    const load = (tenantId: string, asked: string): Promise<unknown> =>
-      kind === 'policy' ? records.loadPolicy(tenantId, asked) : records.loadCalibration(tenantId, asked, NOW);
-    expect(await load('tenant-1', id)).toMatchObject({ ok: true });
-    const foreign = await load('tenant-2', id);
-    expect(foreign).toMatchObject({ ok: false, error: { status: 404, code: 'resource-not-found' } });
-    expect(await load('tenant-2', 'absent')).toEqual(foreign);
+it('compiles a calibration’s parameters once per container', async () => {
+  const { records, state } = await released();
+  const [named, pinned] = [
+    await records.loadNamed(TENANT, state, FIRST_VALID),
+    await records.loadPinned({ ...state, tenantId: 'tenant-2' }, FIRST_VALID),
+  ];
+  expect(named).toMatchObject({
+    ok: true,
+    value: { calibration: { model: { itemIds: ['av-1', 'av-2', 'av-3'] } } },
   });
+  expect(named.ok && named.value.calibration.model).toBe(pinned.ok && pinned.value.calibration.model);
 });
 
-it('loadPolicy never lets a run continue under a damaged policy', async () => {
-  const { table, record } = await released(samplePolicyFile());
-  table.corrupt(record.key, { document: record.stored.document.replace('"maxItems":12', '"maxItems":99') });
-  await expect(recordsOver(table).loadPolicy('tenant-1', POLICY)).rejects.toThrow('checksum-mismatch');
-});
+it.each([
+  [FIRST_VALID - 1, invalid],
+  [FIRST_VALID, found],
+  [EXPIRED - 1, found],
+  [EXPIRED, invalid],
+])(
+  'holds a run to the validity at %i, from inclusive, until exclusive; once it has stopped, at its start [MA-042, MA-153, MA-161, MA-167]',
+  async (now, expected) => {
+    const { records, state } = await released();
+    expect(await records.loadNamed(TENANT, state, now)).toMatchObject(expected);
+    expect(await records.loadPinned(state, now)).toMatchObject(expected);
+    const stopped = { ...state, stopReason: 'max_items' } as const;
+    expect(await records.loadPinned(stopped, now)).toMatchObject(found);
+    expect(await records.loadPinned({ ...stopped, startedAt: now }, FIRST_VALID)).toMatchObject(expected);
+  },
+);
 
-describe('loadCalibration', () => {
-  it('gives descriptor, parameters and compiled model, compiled once per container', async () => {
-    const { table } = await released(sampleCalibrationFile());
-    const compiled: (string | undefined)[] = [];
-    const records = recordsOver(table, (parameters, runtimeVersion) => {
-      compiled.push(runtimeVersion);
-      return compileModel(parameters, runtimeVersion);
-    });
-    const first = await records.loadCalibration('tenant-1', CALIBRATION, NOW);
-    expect(first).toMatchObject({
-      ok: true,
-      value: {
-        document: { id: CALIBRATION },
-        model: { itemIds: ['av-1', 'av-2', 'av-3'] },
-      },
-    });
-    await records.loadCalibration('tenant-2', CALIBRATION, NOW);
-    expect(compiled).toEqual(['ho-cdm-grid-1']);
-    expect(table.calls.readParameters).toBe(1);
+describe('a calibration is 422 [MA-195]', () => {
+  it.each<[string, (table: MemoryRecordsTable, key: Parameters<MemoryRecordsTable['corrupt']>[0]) => void]>([
+    ['document', (table, key) => table.corrupt(key, { document: '{}' })],
+    // One digit is another.
+    [
+      'parameters',
+      (table, key) =>
+        table.corrupt(key, { parameters: canonicalJson(sampleParameters()).replace('0.85', '0.86') }),
+    ],
+  ])('whose %s are damaged', async (_, damage) => {
+    const { table, key, state, records } = await released();
+    damage(table, key);
+    expect(await records.loadPinned(state, FIRST_VALID)).toMatchObject(invalid);
+  });
+
+  it('that the engine refuses, or whose runtime it does not hold', async () => {
+    for (const change of [
+      { parameters: { scale: [1, 1, 1] } },
+      { document: { runtimeVersion: 'ho-cdm-grid-9' } },
+    ]) {
+      const { records, state } = await released(change);
+      expect(await records.loadPinned(state, FIRST_VALID)).toMatchObject(invalid);
+    }
   });
 
   it.each([
-    ['2025-12-31T23:59:59.999Z', 422],
-    ['2026-01-01T00:00:00Z', undefined],
-    ['2026-12-31T23:59:59.999Z', undefined],
-    ['2027-01-01T00:00:00Z', 422],
-  ])(
-    'holds a run at %s to the validity: from inclusive, until exclusive [MA-042, MA-153]',
-    async (now, status) => {
-      const { table } = await released(sampleCalibrationFile());
-      const loaded = await recordsOver(table).loadCalibration('tenant-1', CALIBRATION, Date.parse(now));
-      expect(loaded.ok ? undefined : loaded.error.status).toBe(status);
-    },
-  );
-
-  it('answers 422 for a damaged descriptor or damaged parameters [MA-195]', async () => {
-    const { table, record } = await released(sampleCalibrationFile());
-    // Parameters of the right form, of which one digit is another.
-    const { text } = record.stored.parameters!;
-    expect(text).toContain('0.85');
-    table.corrupt(record.key, { parameters: text.replace('0.85', '0.86') });
-    const damaged = await recordsOver(table).loadCalibration('tenant-1', CALIBRATION, NOW);
-    expect(damaged).toMatchObject({
-      ok: false,
-      error: { status: 422, code: 'calibration-invalid', retryable: false },
-    });
-    table.corrupt(record.key, { document: record.stored.document.replace('Mathematics', 'Science') });
-    expect(await recordsOver(table).loadCalibration('tenant-1', CALIBRATION, NOW)).toEqual(damaged);
+    ['policy', samplePolicyFile({ visibility: 'tenant', maxItems: 5 }, { tenantId: TENANT })],
+    [
+      'calibration',
+      sampleCalibrationFile({ visibility: 'tenant', subject: 'Reading' }, { tenantId: TENANT }),
+    ],
+  ])('when a %s has come to stand before the pinned one under the same id', async (_, own) => {
+    const { table, records, state } = await released();
+    await releaseInto(table, own);
+    expect(await records.loadPinned(state, FIRST_VALID)).toMatchObject(invalid);
   });
 
-  it('answers 422 when the engine refuses the parameters, and keeps no refusal [MA-195]', async () => {
-    const { table } = await released(sampleCalibrationFile());
-    let refuse = true;
-    const records = recordsOver(table, (parameters) =>
-      refuse ? err([{ pointer: '/scale', message: 'is not increasing' }]) : compileModel(parameters),
-    );
-    expect(await records.loadCalibration('tenant-1', CALIBRATION, NOW)).toMatchObject({
-      error: { status: 422 },
-    });
-    refuse = false;
-    expect((await records.loadCalibration('tenant-1', CALIBRATION, NOW)).ok).toBe(true);
-  });
-
-  it('answers 422 for a runtime that this build does not hold, without reading the parameters [MA-195]', async () => {
-    const { table, record } = await released(sampleCalibrationFile());
-    const document = {
-      ...(JSON.parse(record.stored.document) as Record<string, unknown>),
-      runtimeVersion: 'ho-cdm-grid-9',
-    };
-    const text = JSON.stringify({ ...document, checksum: documentChecksum(document) });
-    table.corrupt(record.key, { document: text });
-    expect(await recordsOver(table).loadCalibration('tenant-1', CALIBRATION, NOW)).toMatchObject({
-      error: { status: 422, code: 'calibration-invalid' },
-    });
-    expect(table.calls.readParameters).toBe(0);
+  it.each([
+    ['unsorted components', { parameters: { kcs: (sampleParameters()['kcs'] as object[]).toReversed() } }],
+    ['a framework in capitals', { document: { caseFrameworkGuid: 'A0000000-0000-4000-8000-000000000001' } }],
+  ])('with %s for a start, and not for a run under way [MA-026]', async (_, change) => {
+    const { records, state } = await released(change);
+    expect(await records.loadNamed(TENANT, state, FIRST_VALID)).toMatchObject(invalid);
+    expect(await records.loadPinned(state, FIRST_VALID)).toMatchObject(found);
   });
 });

@@ -1,102 +1,160 @@
+import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { compileModel } from '#functions/mastery/engine/index.ts';
 import type { CompiledModel } from '#functions/mastery/engine/index.ts';
+import { invalidCalibration } from '#functions/mastery/upstream/problems.ts';
+import type { StartAdaptiveRunRequest } from '#shared/contract/mastery/adaptive-run.ts';
 import type { ScaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { PermanentDefect } from '#shared/http/refusal.ts';
-import { parseInstant } from '#shared/kernel/instant.ts';
+import { createRecent } from '#shared/kernel/recent.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { supportsModel } from '#shared/records/models.ts';
-import { createRecent } from '#shared/kernel/recent.ts';
+import {
+  frameworkGuidDefects,
+  parameterGuidDefects,
+  policyGuidDefects,
+} from '#shared/records/record-guids.ts';
 import type { CalibrationParameters, ExposureTable } from '#shared/records/records.ts';
-import type { CalibrationEntry, RecordStore } from '#shared/records/store.ts';
+import type { RecordStore } from '#shared/records/store.ts';
 import { modelParameters } from './model-parameters.ts';
 
+/** What a container keeps of a calibration's parameters: those of a large bank take tens of milliseconds to compile and look through. */
+interface Compiled {
+  readonly model: CompiledModel;
+  /** Whether their GUIDs are in their one form. */
+  readonly isCanonical: boolean;
+}
+
 /** A calibration that a run may compute with. */
-export interface RunCalibration {
+export interface RunCalibration extends Compiled {
   readonly document: ScaleCalibration;
   readonly parametersHash: string;
   readonly parameters: CalibrationParameters;
-  readonly model: CompiledModel;
 }
 
-/** A policy that a run may be led by. */
-export interface RunPolicy {
+/** The released records that a run is pinned to. */
+export interface PinnedRecords {
   readonly policy: SelectionPolicy;
   /** Of `sympson_hetter` alone: by QTI identifier the probability to pass. */
   readonly exposureTable: ExposureTable | undefined;
+  readonly calibration: RunCalibration;
 }
 
-/** The records of a run, for start, inspect and advance alike. */
+type RecordIds = Pick<StartAdaptiveRunRequest, 'selectionPolicyId' | 'scaleCalibrationId'>;
+
+/**
+ * Loads policy and calibration by their exact ids. 404 `resource-not-found`, 422 `calibration-invalid`; rejects with a PermanentDefect for a
+ * stored policy that is damaged, or whose table is. Times are epoch milliseconds.
+ */
 export interface RunRecords {
-  /** 404 `resource-not-found`; throws a PermanentDefect for a stored policy that is damaged, or whose table is. */
-  loadPolicy(tenantId: string, id: string): Promise<Result<RunPolicy, Problem>>;
-  /** 404 `resource-not-found`, 422 `calibration-invalid`. `now`: epoch milliseconds at which the calibration must be valid. */
-  loadCalibration(tenantId: string, id: string, now: number): Promise<Result<RunCalibration, Problem>>;
+  /**
+   * For a start or a simulation: the calibration must be valid now, and GUIDs in their one form, since the records may have been released
+   * before the release refused others [MA-026, MA-195].
+   */
+  loadNamed(tenantId: string, ids: RecordIds, now: number): Promise<Result<PinnedRecords, Problem>>;
+  /**
+   * For a run under way. While items are offered the calibration must be valid now; once the test has ended, it is what it was at the start:
+   * a result is not lost because an owner was slow. Checksums are sealed with the token: an id that has come to mean something else, such
+   * as a tenant's own record of a system record's id, is refused. The run goes on with the GUIDs that it began with.
+   */
+  loadPinned(state: AdaptiveRunState, now: number): Promise<Result<PinnedRecords, Problem>>;
 }
 
 /** Loads what a run is pinned to. Compiled models are kept per container by runtime and parameters' hash; everything else is read anew. */
-export function createRunRecords(store: RecordStore, compile = compileModel): RunRecords {
+export function createRunRecords(store: RecordStore): RunRecords {
   /** As many as a container keeps. */
-  const models = createRecent<CompiledModel>(4);
+  const kept = createRecent<Compiled>(4);
 
   function compiled(
-    entry: CalibrationEntry,
+    key: string,
+    runtimeVersion: string,
     parameters: CalibrationParameters,
-  ): Result<CompiledModel, Problem> {
-    const { runtimeVersion } = entry.document;
-    const key = `${runtimeVersion} ${entry.parametersHash}`;
-    const known = models.get(key);
-    if (known !== undefined) return ok(known);
-    const model = compile(modelParameters(parameters), runtimeVersion);
-    if (!model.ok) return err(invalidCalibration('The model cannot use the parameters of the calibration.'));
-    models.set(key, model.value);
-    return model;
+  ): Compiled | undefined {
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    const model = compileModel(modelParameters(parameters), runtimeVersion);
+    if (!model.ok) return undefined;
+    const made = { model: model.value, isCanonical: parameterGuidDefects(parameters).length === 0 };
+    kept.set(key, made);
+    return made;
+  }
+
+  async function loadCalibration(
+    tenantId: string,
+    id: string,
+    validAt: number,
+  ): Promise<Result<RunCalibration, Problem>> {
+    const entry = await store.calibration(tenantId, id);
+    if (!entry.ok) return err(damagedCalibration());
+    if (entry.value === undefined) return err(problem('mastery', 'resource-not-found', 404));
+    const { document, parametersHash } = entry.value;
+    if (!isValidAt(document, validAt))
+      return err(invalidCalibration('The calibration is not valid at this time.'));
+    if (!supportsModel(document))
+      return err(
+        invalidCalibration('The calibration pins a model or a runtime that this service does not have.'),
+      );
+    const parameters = await entry.value.parameters();
+    if (!parameters.ok) return err(damagedCalibration());
+    const { runtimeVersion } = document;
+    const own = compiled(`${runtimeVersion} ${parametersHash}`, runtimeVersion, parameters.value);
+    return own === undefined
+      ? err(invalidCalibration('The model cannot use the parameters of the calibration.'))
+      : ok({ document, parametersHash, parameters: parameters.value, ...own });
+  }
+
+  async function load(
+    tenantId: string,
+    ids: RecordIds,
+    validAt: number,
+  ): Promise<Result<PinnedRecords, Problem>> {
+    const [policy, calibration] = await Promise.all([
+      store.policy(tenantId, ids.selectionPolicyId),
+      loadCalibration(tenantId, ids.scaleCalibrationId, validAt),
+    ]);
+    if (!policy.ok)
+      throw new PermanentDefect(`a stored selection policy cannot be used: ${policy.error.kind}`);
+    if (policy.value === undefined) return err(problem('mastery', 'resource-not-found', 404));
+    if (!calibration.ok) return calibration;
+    const { document, exposureTable } = policy.value;
+    return ok({ policy: document, exposureTable, calibration: calibration.value });
   }
 
   return {
-    async loadPolicy(tenantId, id) {
-      const entry = await store.policy(tenantId, id);
-      if (!entry.ok)
-        throw new PermanentDefect(`a stored selection policy cannot be used: ${entry.error.kind}`);
-      return entry.value === undefined
-        ? err(problem('mastery', 'resource-not-found', 404))
-        : ok({ policy: entry.value.document, exposureTable: entry.value.exposureTable });
+    async loadNamed(tenantId, ids, now) {
+      const records = await load(tenantId, ids, now);
+      if (!records.ok) return records;
+      const { policy, calibration } = records.value;
+      const defects = [
+        ...policyGuidDefects(policy),
+        ...frameworkGuidDefects(calibration.document.caseFrameworkGuid),
+      ];
+      return defects.length === 0 && calibration.isCanonical
+        ? records
+        : err(
+            invalidCalibration('GUIDs of the released records are not lower-case UUIDs in ascending order.'),
+          );
     },
 
-    async loadCalibration(tenantId, id, now) {
-      const entry = await store.calibration(tenantId, id);
-      if (!entry.ok) return err(damagedCalibration());
-      if (entry.value === undefined) return err(problem('mastery', 'resource-not-found', 404));
-      const { document, parametersHash } = entry.value;
-      if (!isValidAt(document, now))
-        return err(invalidCalibration('The calibration is not valid at this time.'));
-      if (!supportsModel(document)) {
-        return err(
-          invalidCalibration('The calibration pins a model or a runtime that this service does not have.'),
-        );
-      }
-      const parameters = await entry.value.parameters();
-      if (!parameters.ok) return err(damagedCalibration());
-      const model = compiled(entry.value, parameters.value);
-      if (!model.ok) return model;
-      return ok({ document, parametersHash, parameters: parameters.value, model: model.value });
+    async loadPinned(state, now) {
+      const validAt = state.stopReason === null ? now : state.startedAt;
+      const records = await load(state.tenantId, state, validAt);
+      if (!records.ok) return records;
+      const { policy, calibration } = records.value;
+      return policy.checksum === state.selectionPolicyChecksum &&
+        calibration.document.checksum === state.scaleCalibrationChecksum
+        ? records
+        : err(invalidCalibration('The released records are not the ones that this run is pinned to.'));
     },
   };
 }
 
 /** `validFrom` is inside the interval, `validUntil` is not [MA-042, MA-101]. */
-function isValidAt(document: ScaleCalibration, now: number): boolean {
-  const from = parseInstant(document.validFrom);
-  const until = parseInstant(document.validUntil);
-  return from !== undefined && until !== undefined && from <= now && now < until;
-}
-
-/** 422 with a constant sentence: nothing of the record or of a request stands in it. */
-export function invalidCalibration(detail: string): Problem {
-  return problem('mastery', 'calibration-invalid', 422, { detail });
+function isValidAt({ validFrom, validUntil }: ScaleCalibration, now: number): boolean {
+  return Date.parse(validFrom) <= now && now < Date.parse(validUntil);
 }
 
 function damagedCalibration(): Problem {

@@ -1,11 +1,12 @@
+import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { readAnchor } from '#functions/mastery/pool/anchor.ts';
-import type { AnchorStatus } from '#functions/mastery/pool/anchor.ts';
+import type { AnchorDoubt } from '#functions/mastery/pool/anchor.ts';
 import { verifyCaseMappings } from '#functions/mastery/pool/case-mappings.ts';
-import { mismatchProblem } from '#functions/mastery/pool/content.ts';
-import { readPool } from '#functions/mastery/pool/read-pool.ts';
-import type { PoolCache, PoolIds, ReadPool } from '#functions/mastery/pool/read-pool.ts';
+import { readPool, revalidatePool } from '#functions/mastery/pool/read-pool.ts';
+import type { ContentUse, PoolCache, PoolIds, ReadPool } from '#functions/mastery/pool/read-pool.ts';
 import { minimaOf } from '#functions/mastery/records/engine-rules.ts';
-import type { ExecutionPins } from '#shared/contract/mastery/adaptive-run.ts';
+import type { PinnedRecords } from '#functions/mastery/records/load.ts';
+import { mismatchProblem } from '#functions/mastery/upstream/problems.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -13,35 +14,49 @@ import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { bindPool } from './bound-pool.ts';
 import type { BoundPool } from './bound-pool.ts';
-import type { PinnedRecords } from './pinned-records.ts';
+import type { PoolDependencies } from './dependencies.ts';
 
 /** What records and owners say now: all that a diagnosis stands on beside the answers. */
-export interface RunBasis extends PinnedRecords {
+export interface RunBasis extends PinnedRecords, Pick<ReadPool, 'pins' | 'content'> {
   readonly bound: BoundPool;
-  readonly pins: ExecutionPins;
-  readonly content: ReadPool['content'];
-  readonly anchor: AnchorStatus;
+  /** While its anchor cannot be verified, a run goes on with provisional results and without a scale score [MA-081]. */
+  readonly isAnchored: boolean;
 }
 
 /**
- * Puts the basis of a run together: the pool, bound to the calibration, every in-scope KC resolved in CASE; beside them the anchor, whose
- * silence delays nothing else. A run does not start on an anchor that its source lacks; one that has started goes on without it.
+ * Puts the basis of a run or a simulation together: the pool, bound to the calibration, every in-scope KC resolved in CASE; beside them the
+ * anchor, whose silence delays nothing else.
  * @param reading the pool, which is being read
+ * @param refused the doubts about the anchor that are refused
  */
 export async function readBasis(
   platform: Platform,
   records: PinnedRecords,
   reading: Promise<Result<ReadPool, Problem>>,
-  run: 'new' | 'under_way',
+  refused: readonly AnchorDoubt['kind'][],
 ): Promise<Result<RunBasis, Problem>> {
-  const [pool, anchor] = await Promise.all([
-    readBoundPool(platform, records, reading),
+  const [test, doubt] = await Promise.all([
+    readTest(platform, records, reading),
     readAnchor(platform, records.calibration.document.anchor),
   ]);
-  if (!pool.ok) return pool;
-  if (anchor.kind === 'unusable' || (anchor.kind === 'absent' && run === 'new')) return err(anchor.problem);
-  const status = anchor.kind === 'verified' ? 'verified' : 'unavailable';
-  return ok({ ...records, ...pool.value, anchor: status });
+  if (!test.ok) return test;
+  if (doubt !== undefined && refused.includes(doubt.kind)) return err(doubt.problem);
+  return ok({ ...records, ...test.value, isAnchored: doubt === undefined });
+}
+
+async function readTest(
+  platform: Platform,
+  records: PinnedRecords,
+  reading: Promise<Result<ReadPool, Problem>>,
+): Promise<Result<Pick<RunBasis, 'bound' | 'pins' | 'content'>, Problem>> {
+  const read = await reading;
+  if (!read.ok) return read;
+  const { pool, blueprint, pins, content } = read.value;
+  const bound = bindPool(records, blueprint, pool);
+  if (!bound.ok) return bound;
+  const { caseFrameworkGuid } = records.calibration.document;
+  const mapped = await verifyCaseMappings(platform, caseFrameworkGuid, bound.value.scope);
+  return mapped.ok ? ok({ bound: bound.value, pins, content }) : mapped;
 }
 
 /**
@@ -72,18 +87,22 @@ export async function readNamedPool(
       );
 }
 
-/** The pool, bound to the calibration, with every in-scope KC resolved in CASE. */
-export async function readBoundPool(
+/**
+ * Rereads everything that a run is pinned to: records, pool, CASE and anchor [MA-066, MA-157]. A run that has started goes on without an
+ * anchor that its source lacks.
+ * @param now epoch milliseconds
+ * @param afterStop what Content is to the run once it has stopped
+ */
+export async function rereadBasis(
   platform: Platform,
-  records: PinnedRecords,
-  reading: Promise<Result<ReadPool, Problem>>,
-): Promise<Result<Pick<RunBasis, 'bound' | 'pins' | 'content'>, Problem>> {
-  const pool = await reading;
-  if (!pool.ok) return pool;
-  const { blueprint, content, pins } = pool.value;
-  const bound = bindPool(records, blueprint, pool.value.pool);
-  if (!bound.ok) return bound;
-  const { caseFrameworkGuid } = records.calibration.document;
-  const mapped = await verifyCaseMappings(platform, caseFrameworkGuid, bound.value.scope);
-  return mapped.ok ? ok({ bound: bound.value, pins, content }) : mapped;
+  { records, pools }: PoolDependencies,
+  state: AdaptiveRunState,
+  now: number,
+  afterStop: ContentUse,
+): Promise<Result<RunBasis, Problem>> {
+  const pinned = await records.loadPinned(state, now);
+  if (!pinned.ok) return pinned;
+  const use = state.stopReason === null ? 'binding' : afterStop;
+  const reading = revalidatePool(platform, pools, state.pins, use);
+  return readBasis(platform, pinned.value, reading, ['unusable']);
 }

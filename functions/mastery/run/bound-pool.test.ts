@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { ReconciledPool } from '#functions/mastery/pool/reconcile.ts';
-import type { TestScope } from '#functions/mastery/records/bind-model.ts';
+import type { PoolMember, ReconciledPool } from '#functions/mastery/pool/reconcile.ts';
 import { createRunRecords } from '#functions/mastery/records/load.ts';
+import type { PinnedRecords } from '#functions/mastery/records/load.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import type { Blueprint } from '#shared/platform/owners/content.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import { createMemoryRecordsTable, releaseInto } from '#test/support/memory-records.ts';
 import {
@@ -15,53 +16,37 @@ import {
 } from '#test/support/sample-files.ts';
 import { bindPool } from './bound-pool.ts';
 import type { BoundPool } from './bound-pool.ts';
-import { loadRecords } from './pinned-records.ts';
-import type { PinnedRecords } from './pinned-records.ts';
 
-const test: TestScope = {
+const test: Blueprint = {
+  tenantId: 'tenant-1',
+  itemId: 'spec-1',
+  role: 'spec',
+  version: '1',
   subject: 'Mathematics',
   gradeLevels: ['05'],
   caseFrameworkGuid: FRAMEWORK_1,
   slots: [],
 };
+const second = {
+  artifactVersionId: 'av-2',
+  qtiIdentifier: 'item-2',
+  caseGuids: ['x'],
+  kcGuids: [KC_A, KC_B],
+};
+const first = {
+  artifactVersionId: 'av-1',
+  qtiIdentifier: 'item-1',
+  caseGuids: [STANDARD_1],
+  kcGuids: [KC_A],
+};
 
-/** The samples as a container has read them, with a model of its own. */
-async function readAnew(): Promise<PinnedRecords> {
-  const table = createMemoryRecordsTable();
-  const policy = await releaseInto(table, samplePolicyFile());
-  const calibration = await releaseInto(table, sampleCalibrationFile());
-  const records = createRunRecords(createRecordStore({ table, mayReadSystem: () => true }));
-  const ids = { selectionPolicyId: policy.key.id, scaleCalibrationId: calibration.key.id };
-  const loaded = await loadRecords({ records }, 'tenant-1', ids, Date.parse('2026-06-01T00:00:00Z'));
-  if (!loaded.ok) throw new Error(loaded.error.detail);
-  return loaded.value;
+/** A pool, of which binding looks at the members and at their hash. */
+function poolOf(resolvedPoolHash: string, members: readonly PoolMember[] = [second, first]): ReconciledPool {
+  return { pins: { resolvedPoolHash } as ReconciledPool['pins'], members };
 }
 
-function poolOf(): ReconciledPool {
-  return {
-    // SAFETY: binding looks at the members alone.
-    pins: {} as ReconciledPool['pins'],
-    members: [
-      {
-        artifactId: 'a-2',
-        artifactVersionId: 'av-2',
-        qtiIdentifier: 'item-2',
-        caseGuids: ['standard-2'],
-        kcGuids: [KC_A, KC_B],
-      },
-      {
-        artifactId: 'a-1',
-        artifactVersionId: 'av-1',
-        qtiIdentifier: 'item-1',
-        caseGuids: [STANDARD_1],
-        kcGuids: [KC_A],
-      },
-    ],
-  };
-}
-
-function bound(records: PinnedRecords, pool: ReconciledPool, scope: TestScope = test): BoundPool {
-  const result = bindPool(records, scope, pool);
+function bound(records: PinnedRecords, pool: ReconciledPool): BoundPool {
+  const result = bindPool(records, test, pool);
   if (!result.ok) throw new Error(result.error.detail);
   return result.value;
 }
@@ -72,30 +57,31 @@ const under = (records: PinnedRecords, policy: Partial<SelectionPolicy>): Pinned
 });
 
 describe('bindPool', () => {
-  const pool = poolOf();
+  const pool = poolOf('1');
   let records: PinnedRecords;
   beforeAll(async () => {
-    records = await readAnew();
+    const table = createMemoryRecordsTable();
+    const policy = await releaseInto(table, samplePolicyFile());
+    const calibration = await releaseInto(table, sampleCalibrationFile());
+    const ids = { selectionPolicyId: policy.key.id, scaleCalibrationId: calibration.key.id };
+    const loaded = await createRunRecords(createRecordStore({ table, mayReadSystem: () => true })).loadNamed(
+      'tenant-1',
+      ids,
+      Date.parse('2026-06-01T00:00:00Z'),
+    );
+    if (!loaded.ok) throw new Error(loaded.error.detail);
+    records = loaded.value;
   });
 
   it('maps each member to its parameters, in the pool’s order, with its tags and accessibility', () => {
-    const { items, scope, byArtifactVersion, byModelItem } = bound(records, pool);
-    const [second, first] = pool.members;
+    const { items, scope, byArtifactVersion } = bound(records, pool);
     expect(items).toEqual([
-      { ...second, modelItem: 1, tags: [KC_A, KC_B, 'standard-2'], accessibility: ['text-to-speech'] },
+      { ...second, modelItem: 1, tags: [KC_A, KC_B, 'x'], accessibility: ['text-to-speech'] },
       { ...first, modelItem: 0, tags: [KC_A, STANDARD_1], accessibility: [] },
     ]);
-    expect(scope).toEqual(
-      [KC_A, KC_B].map((guid, modelKc) => ({
-        guid,
-        uri: `https://case.example/ims/case/v1p1/CFItems/${guid}`,
-        modelKc,
-      })),
-    );
-    expect(byArtifactVersion.get('av-1')).toBe(items[1]);
-    expect(byModelItem.get(0)).toBe(items[1]);
-    expect(byModelItem.get(1)).toBe(items[0]);
-    expect(byArtifactVersion.size + byModelItem.size).toBe(4);
+    const uriOf = (guid: string) => `https://case.example/ims/case/v1p1/CFItems/${guid}`;
+    expect(scope).toEqual([KC_A, KC_B].map((guid, modelKc) => ({ guid, uri: uriOf(guid), modelKc })));
+    expect([...byArtifactVersion]).toEqual(items.map((item) => [item.artifactVersionId, item]));
   });
 
   it('selects under every rule of the policy, floors and content minima being demands of one kind [MA-110, MA-113]', () => {
@@ -118,23 +104,20 @@ describe('bindPool', () => {
     });
   });
 
-  it('prepares the same pool once, also when the records were read anew', () => {
-    const first = bound(records, pool);
-    const again = bound({ ...records, policy: structuredClone(records.policy) }, pool);
-    expect(again).toBe(first);
-    expect(again.selection()).toBe(first.selection());
-  });
-
-  it('prepares anew for another pool, model, policy, calibration or test', async () => {
-    const first = bound(records, pool);
-    expect(bound(records, poolOf())).not.toBe(first);
-    expect(bound(await readAnew(), pool)).not.toBe(first);
-    const shorter = bound(under(records, { checksum: 'b'.repeat(64), maxItems: 1 }), pool);
-    expect(shorter.selection().constraints.maxItems).toBe(1);
-    expect(first.selection().constraints.maxItems).toBe(records.policy.maxItems);
+  it('prepares the same content once, and anew for another pool, policy, calibration or test', () => {
+    const before = bound(records, pool);
+    const again = bound({ ...records, policy: structuredClone(records.policy) }, poolOf('1'));
+    expect(again).toBe(before);
+    expect(again.selection()).toBe(before.selection());
     const { calibration } = records;
     const document = { ...calibration.document, checksum: '1'.repeat(64) };
-    expect(bound({ ...records, calibration: { ...calibration, document } }, pool)).not.toBe(first);
+    for (const [others, otherPool] of [
+      [records, poolOf('2')],
+      [{ ...records, calibration: { ...calibration, parametersHash: '' } }, pool],
+      [{ ...records, calibration: { ...calibration, document } }, pool],
+      [under(records, { checksum: 'b'.repeat(64) }), pool],
+    ] as const)
+      expect(bound(others, otherPool)).not.toBe(before);
   });
 
   it('takes the policy’s scope where it names one, sorted by GUID', () => {
@@ -147,7 +130,7 @@ describe('bindPool', () => {
 
   const refused = { ok: false, error: { status: 422, code: 'calibration-invalid', retryable: false } };
 
-  it.each<[string, Partial<TestScope>]>([
+  it.each<[string, Partial<Blueprint>]>([
     ['subject', { subject: 'Science' }],
     ['subject in another case', { subject: 'mathematics' }],
     ['grade', { gradeLevels: ['05', '12'] }],
@@ -157,17 +140,14 @@ describe('bindPool', () => {
     expect(bindPool(records, { ...test, ...change }, pool)).toMatchObject(refused);
   });
 
-  it.each<[string, Partial<ReconciledPool['members'][number]>]>([
+  it.each<[string, Partial<PoolMember>]>([
     ['no parameters', { artifactVersionId: 'av-1b' }],
     ['another QTI identifier', { qtiIdentifier: 'item-9' }],
     ['a component more', { kcGuids: [KC_A, KC_B, STANDARD_1] }],
     ['another component', { kcGuids: [KC_A, STANDARD_1] }],
     ['a component fewer', { kcGuids: [KC_A] }],
   ])('refuses a member with %s, and a scope without parameters [MA-195]', (_, change) => {
-    const [second, first] = poolOf().members;
-    expect(bindPool(records, test, { ...pool, members: [{ ...second!, ...change }, first!] })).toMatchObject(
-      refused,
-    );
+    expect(bindPool(records, test, poolOf('3', [{ ...second, ...change }, first]))).toMatchObject(refused);
     const unknown = { checksum: 'scope', eligibilityRules: { kcScope: [KC_A, STANDARD_1] } };
     expect(bindPool(under(records, unknown), test, pool)).toMatchObject(refused);
   });

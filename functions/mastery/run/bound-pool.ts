@@ -1,77 +1,144 @@
 import { prepareSelection } from '#functions/mastery/engine/index.ts';
-import type { CompiledModel, SelectionContext } from '#functions/mastery/engine/index.ts';
-import type { ReconciledPool } from '#functions/mastery/pool/reconcile.ts';
-import { bindModel } from '#functions/mastery/records/bind-model.ts';
-import type { BoundItem, BoundModel, TestScope } from '#functions/mastery/records/bind-model.ts';
+import type { SelectionContext } from '#functions/mastery/engine/index.ts';
+import type { PoolMember, ReconciledPool } from '#functions/mastery/pool/reconcile.ts';
 import { constraintsOf, minimaOf } from '#functions/mastery/records/engine-rules.ts';
-import { ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import type { Problem } from '#shared/problems/problem.ts';
+import type { PinnedRecords, RunCalibration } from '#functions/mastery/records/load.ts';
+import { invalidCalibration } from '#functions/mastery/upstream/problems.ts';
 import { createRecent } from '#shared/kernel/recent.ts';
-import type { Recent } from '#shared/kernel/recent.ts';
-import type { PinnedRecords } from './pinned-records.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { Blueprint } from '#shared/platform/owners/content.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+
+/** A pool member and its place in the model. */
+export interface BoundItem extends PoolMember {
+  /** Index in the model's items. */
+  readonly modelItem: number;
+  /** What coverage floors and content constraints count: the GUIDs of knowledge components and standards, each once. */
+  readonly tags: readonly string[];
+  readonly accessibility: readonly string[];
+}
+
+/** A knowledge component that the run classifies. */
+export interface ScopedKc {
+  readonly guid: string;
+  /** CFItem URI of the pinned mapping [MA-031]. */
+  readonly uri: string;
+  /** Index in the model's knowledge components. */
+  readonly modelKc: number;
+}
 
 /** A pool that a calibration can measure, ready for selection under a policy. */
-export interface BoundPool extends BoundModel {
+export interface BoundPool {
+  /** In the order of the pool. */
+  readonly items: readonly BoundItem[];
+  readonly byArtifactVersion: ReadonlyMap<string, BoundItem>;
+  /** Sorted by GUID, the order in which classifications are shown. */
+  readonly scope: readonly ScopedKc[];
   /** The same context every time; a request that only looks at a run never asks for it. */
   readonly selection: () => SelectionContext;
-  readonly byArtifactVersion: ReadonlyMap<string, BoundItem>;
-  /** By index in the model's items. */
-  readonly byModelItem: ReadonlyMap<number, BoundItem>;
   /** How many items the policy and its exposure table name that the pool lacks: they may have been written for a larger pool. */
   readonly absentItems: number;
 }
 
-/** How many policies and calibrations a pool is kept prepared for with one model. */
-const KEPT = 4;
+/** What a container has prepared, by the content of all that it was made of. */
+const prepared = createRecent<BoundPool>(8);
 
 /**
- * What was prepared before, for as long as the container keeps the pool and the model themselves. Both are the same object for the same
- * content; the other inputs are named by content too, so that what is found is what would be made.
+ * Maps a reconciled pool to a calibration's model, once for the same content in a container. 422 `calibration-invalid` when subject, grades
+ * or CASE framework differ, when a member has no parameters, other knowledge components or another QTI identifier there [MA-052, MA-195].
+ * Without `kcScope` the scope is every knowledge component that the pool covers.
+ * @param test undefined: the test has ended, and no longer goes by what Content says of it
  */
-const prepared = new WeakMap<ReconciledPool, WeakMap<CompiledModel, Recent<BoundPool>>>();
-
-/** Binds a pool (422 as `bindModel` says) for selection: once for the same pool, records and test scope in a container. */
 export function bindPool(
   { policy, exposureTable, calibration }: PinnedRecords,
-  test: TestScope | undefined,
-  pool: ReconciledPool,
+  test: Blueprint | undefined,
+  { pins, members }: ReconciledPool,
 ): Result<BoundPool, Problem> {
-  const kept = keptFor(pool, calibration.model);
+  const { document, parametersHash, model } = calibration;
   const key = JSON.stringify([
+    pins.resolvedPoolHash,
+    parametersHash,
+    document.checksum,
     policy.checksum,
-    calibration.document.checksum,
     test && [test.subject, test.gradeLevels, test.caseFrameworkGuid, minimaOf(policy, test.slots)],
   ]);
-  const known = kept.get(key);
+  const known = prepared.get(key);
   if (known !== undefined) return ok(known);
-  const bound = bindModel(calibration, policy, test, pool.members);
-  if (!bound.ok) return bound;
-  const { items, scope } = bound.value;
+  const refusal = test && scopeRefusal(document, test);
+  if (refusal !== undefined) return err(invalidCalibration(refusal));
+  const items: BoundItem[] = [];
+  for (const member of members) {
+    const item = bindMember(calibration, member);
+    if (!item.ok) return item;
+    items.push(item.value);
+  }
+  const scope = scopedKcs(calibration, policy.eligibilityRules.kcScope, items);
+  if (!scope.ok) return scope;
   let selection: SelectionContext | undefined;
-  const value: BoundPool = {
+  const bound: BoundPool = {
     items,
-    scope,
+    byArtifactVersion: new Map(items.map((item) => [item.artifactVersionId, item])),
+    scope: scope.value,
     selection() {
       if (test === undefined) throw new Error('a run that has stopped selects nothing');
-      selection ??= prepareSelection(
-        calibration.model,
+      const kcs = scope.value.map(({ modelKc }) => modelKc);
+      return (selection ??= prepareSelection(
+        model,
         items.map((item) => ({ ...item, item: item.modelItem })),
-        constraintsOf(
-          policy,
-          scope.map(({ modelKc }) => modelKc),
-          test.slots,
-          exposureTable,
-        ),
-      );
-      return selection;
+        constraintsOf(policy, kcs, test.slots, exposureTable),
+      ));
     },
-    byArtifactVersion: new Map(items.map((item) => [item.artifactVersionId, item])),
-    byModelItem: new Map(items.map((item) => [item.modelItem, item])),
     absentItems: absentItems(policy, exposureTable, items),
   };
-  kept.set(key, value);
-  return ok(value);
+  prepared.set(key, bound);
+  return ok(bound);
+}
+
+function scopeRefusal(document: RunCalibration['document'], test: Blueprint): string | undefined {
+  if (test.subject !== document.subject) return 'The calibration is for another subject than the test.';
+  if (!test.gradeLevels.every((grade) => document.gradeCoverage.includes(grade)))
+    return 'The calibration does not cover every grade of the test.';
+  return test.caseFrameworkGuid === document.caseFrameworkGuid
+    ? undefined
+    : 'The calibration belongs to another CASE framework than the test.';
+}
+
+function bindMember({ model, parameters }: RunCalibration, member: PoolMember): Result<BoundItem, Problem> {
+  const modelItem = model.itemIndex.get(member.artifactVersionId) ?? -1;
+  const item = parameters.items[modelItem];
+  if (item === undefined)
+    return err(invalidCalibration('The calibration has no parameters for an item of the pool.'));
+  // The member's GUIDs are proved to be ascending; those of an older calibration may be in any order.
+  if (item.qtiIdentifier !== member.qtiIdentifier || item.kcs.toSorted().join() !== member.kcGuids.join())
+    return err(
+      invalidCalibration(
+        'The parameters of an item are not those of the pool’s item: identifier or components differ.',
+      ),
+    );
+  return ok({
+    ...member,
+    modelItem,
+    tags: [...new Set([...member.kcGuids, ...member.caseGuids])],
+    accessibility: item.accessibility ?? [],
+  });
+}
+
+function scopedKcs(
+  { model, parameters }: RunCalibration,
+  kcScope: readonly string[] | undefined,
+  items: readonly BoundItem[],
+): Result<readonly ScopedKc[], Problem> {
+  const guids = kcScope ?? [...new Set(items.flatMap((item) => item.kcGuids))];
+  const scope: ScopedKc[] = [];
+  for (const guid of guids.toSorted()) {
+    const modelKc = model.kcIndex.get(guid) ?? -1;
+    const kc = parameters.kcs[modelKc];
+    if (kc === undefined)
+      return err(invalidCalibration('The calibration has no parameters for a knowledge component in scope.'));
+    scope.push({ guid, uri: kc.uri, modelKc });
+  }
+  return ok(scope);
 }
 
 function absentItems(
@@ -82,12 +149,4 @@ function absentItems(
   const absent = new Set([...excludedItems, ...enemySets.flat(), ...Object.keys(exposureTable)]);
   for (const { qtiIdentifier } of items) absent.delete(qtiIdentifier);
   return absent.size;
-}
-
-function keptFor(pool: ReconciledPool, model: CompiledModel): Recent<BoundPool> {
-  const byModel = prepared.get(pool) ?? new WeakMap<CompiledModel, Recent<BoundPool>>();
-  prepared.set(pool, byModel);
-  const kept = byModel.get(model) ?? createRecent<BoundPool>(KEPT);
-  byModel.set(model, kept);
-  return kept;
 }

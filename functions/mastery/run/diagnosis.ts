@@ -1,25 +1,20 @@
-import type { KcClassification, ScaleResult } from '#shared/contract/mastery/adaptive-run.ts';
+import type { AdaptiveRun, KcClassification, ScaleResult } from '#shared/contract/mastery/adaptive-run.ts';
 import type { StopReason } from '#shared/contract/stop-reason.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
 import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import { losesMinimum, nextStep, weigh } from '#functions/mastery/engine/index.ts';
 import type { Evidence, StopCause } from '#functions/mastery/engine/index.ts';
-import type { BoundItem } from '#functions/mastery/records/bind-model.ts';
 import type { RunBasis } from './basis.ts';
 import { stoppingRulesOf } from '#functions/mastery/records/engine-rules.ts';
-import type { BoundPool } from './bound-pool.ts';
+import type { BoundItem, BoundPool } from './bound-pool.ts';
 import type { ScoredOutcome } from './outcomes.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
 /** What the consumed outcomes say, as it is shown: every number at the calibration's pinned precision [MA-117]. */
-export interface Diagnosis {
-  /** Sorted by `caseCompetencyGuid`. */
-  readonly classifications: readonly KcClassification[];
-  readonly scaleReportability: 'pending' | 'reportable' | 'anchor_unavailable';
-  readonly scale: ScaleResult | null;
-  /** Bits. */
-  readonly remainingUncertainty: number;
-}
+export type Diagnosis = Pick<
+  AdaptiveRun,
+  'kcClassifications' | 'scaleReportability' | 'scale' | 'remainingUncertainty'
+>;
 
 /** A diagnosis together with what the next step is decided from. */
 export interface Assessment {
@@ -50,7 +45,7 @@ export function assess(
   });
   const diagnosis = describe(basis, evidence, step.kind === 'stop');
   if (step.kind === 'stop') return { diagnosis, next: step };
-  const item = bound.byModelItem.get(step.item);
+  const item = bound.items.find(({ modelItem }) => modelItem === step.item);
   if (item === undefined) throw new Error('a selected item is not a member of the pool');
   return { diagnosis, next: { kind: 'offer', item } };
 }
@@ -93,7 +88,7 @@ function weighOutcomes(
 export interface Findings {
   readonly stopReason: StopReason;
   readonly scale: ScaleResult;
-  readonly classifications: readonly KcClassification[];
+  readonly kcClassifications: readonly KcClassification[];
   readonly outcomes: readonly ScoredOutcome[];
   readonly lastOutcome: ScoredOutcome;
 }
@@ -101,12 +96,12 @@ export interface Findings {
 /** The findings of a stopped run; undefined while there is nothing to publish: it goes on, or its anchor is not verified [MA-081]. */
 export function findingsOf(
   { stopReason }: AdaptiveRunState,
-  { scale, classifications }: Diagnosis,
+  { scale, kcClassifications }: Diagnosis,
   outcomes: readonly ScoredOutcome[],
 ): Findings | undefined {
   const lastOutcome = outcomes.at(-1);
   if (stopReason === null || scale === null || lastOutcome === undefined) return undefined;
-  return { stopReason, scale, classifications, outcomes, lastOutcome };
+  return { stopReason, scale, kcClassifications, outcomes, lastOutcome };
 }
 
 /** What a run adds to the limitations of its calibration. */
@@ -120,7 +115,7 @@ export function isLimited({ limitations }: ScaleResult): boolean {
 }
 
 function describe(
-  { calibration, bound, anchor }: RunBasis,
+  { calibration, bound, isAnchored }: RunBasis,
   evidence: Weighed,
   hasStopped: boolean,
 ): Diagnosis {
@@ -130,10 +125,9 @@ function describe(
   const { maximumReportableError = Infinity, reliabilityCeiling = 1 } = calibration.parameters;
   const isPrecise = standardError <= maximumReportableError;
   const isPublishable = evidence.outcomes.length > 0 && (hasStopped || isPrecise);
-  const scaleReportability =
-    anchor !== 'verified' ? 'anchor_unavailable' : isPublishable ? 'reportable' : 'pending';
+  const scaleReportability = !isAnchored ? 'anchor_unavailable' : isPublishable ? 'reportable' : 'pending';
   return {
-    classifications: bound.scope.map(({ guid, modelKc }, index) => ({
+    kcClassifications: bound.scope.map(({ guid, modelKc }, index) => ({
       caseCompetencyGuid: guid,
       caseFrameworkGuid: document.caseFrameworkGuid,
       caseMappingVersion: document.caseMappingVersion,

@@ -3,22 +3,16 @@ import { invalidPool, upstreamProblem } from '#functions/mastery/upstream/proble
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
-import type { UpstreamFault } from '#shared/platform/fault.ts';
 import type { DeliverySession, OfferedSession } from '#shared/platform/owners/qti.ts';
 import type { Platform, UpstreamAnswer } from '#shared/platform/platform.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { offerKey } from './names.ts';
-import { canonicalAttempts } from './outcomes.ts';
+import type { BoundItem } from './bound-pool.ts';
+import { namedSession } from './outcomes.ts';
 import type { NamedRuntime, NamedSession } from './outcomes.ts';
 import { readSessions } from './runtime.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
-
-/** The item to deliver: a member of the reconciled pool. */
-export interface SelectedItem {
-  readonly artifactVersionId: string;
-  readonly qtiIdentifier: string;
-}
 
 /**
  * Has QTI deliver one item to the run's pseudonymous candidate [MA-029], unless `findOffer` finds it. When QTI itself reports a conflict, a
@@ -29,12 +23,29 @@ export async function offerItem(
   platform: Platform,
   state: AdaptiveRunState,
   { unnamed, others }: Pick<NamedRuntime, 'unnamed' | 'others'>,
-  item: SelectedItem,
+  item: BoundItem,
 ): Promise<Result<NamedSession, Problem>> {
   const found = await findOffer(platform, state, unnamed, item);
   if (!found.ok) return found;
   if (found.value !== undefined) return ok(found.value);
-  const answer = await requestSession(platform, state, item);
+  const sequence = state.offers.length + 1;
+  const { qtiPoolArtifactVersionId, qtiPoolPackageId, qtiPoolPackageHash } = state.pins;
+  const answer = await platform.call(operations.offerSelectedItem, {
+    path: { tenantId: state.tenantId },
+    idempotencyKey: offerKey(state, sequence),
+    body: {
+      candidateRef: state.candidateRef,
+      rootArtifactVersionId: item.artifactVersionId,
+      deliverySnapshot: {
+        poolArtifactVersionId: qtiPoolArtifactVersionId,
+        packageId: qtiPoolPackageId,
+        packageHash: qtiPoolPackageHash,
+        qtiIdentifier: item.qtiIdentifier,
+        sequence,
+        ...(state.runTag === undefined ? {} : { runTag: state.runTag }),
+      },
+    },
+  });
   if (answer.ok) return placedOffer(answer.value, state, others, item);
   if (answer.error.kind !== 'conflict') return err(upstreamProblem(answer.error));
   await platform.pause();
@@ -53,7 +64,7 @@ export async function findOffer(
   platform: Platform,
   state: AdaptiveRunState,
   unnamed: readonly DeliverySession[],
-  item: SelectedItem,
+  item: BoundItem,
 ): Promise<Result<NamedSession | undefined, Problem>> {
   return confirmed(platform, () => findAgain(platform, state, item), offerAmong(unnamed, item));
 }
@@ -61,7 +72,7 @@ export async function findOffer(
 async function findAgain(
   platform: Platform,
   state: AdaptiveRunState,
-  item: SelectedItem,
+  item: BoundItem,
 ): Promise<Result<NamedSession | undefined, Problem>> {
   const runtime = await readSessions(platform, state);
   return runtime.ok ? offerAmong(runtime.value.unnamed, item) : runtime;
@@ -69,7 +80,7 @@ async function findAgain(
 
 function offerAmong(
   unnamed: readonly DeliverySession[],
-  item: SelectedItem,
+  item: BoundItem,
 ): Result<NamedSession | undefined, Problem> {
   const found = findSession(unnamed, item);
   return found === undefined && unnamed.some(isOpen)
@@ -77,38 +88,14 @@ function offerAmong(
     : ok(found);
 }
 
-function requestSession(
-  platform: Platform,
-  state: AdaptiveRunState,
-  item: SelectedItem,
-): Promise<Result<UpstreamAnswer<OfferedSession>, UpstreamFault>> {
-  const sequence = state.offers.length + 1;
-  return platform.call(operations.offerSelectedItem, {
-    path: { tenantId: state.tenantId },
-    idempotencyKey: offerKey(state, sequence),
-    body: {
-      candidateRef: state.candidateRef,
-      rootArtifactVersionId: item.artifactVersionId,
-      deliverySnapshot: {
-        poolArtifactVersionId: state.pins.qtiPoolArtifactVersionId,
-        packageId: state.pins.qtiPoolPackageId,
-        packageHash: state.pins.qtiPoolPackageHash,
-        qtiIdentifier: item.qtiIdentifier,
-        sequence,
-        ...(state.runTag === undefined ? {} : { runTag: state.runTag }),
-      },
-    },
-  });
-}
-
 /** @param others where QTI returns no run tags, a session that it has made for this offer before is among them */
 function placedOffer(
   { value: session, upstreamRequestId }: UpstreamAnswer<OfferedSession>,
   state: AdaptiveRunState,
   others: readonly DeliverySession[],
-  item: SelectedItem,
+  item: BoundItem,
 ): Result<NamedSession, Problem> {
-  const { candidateRef, deliverySessionId, rootArtifactVersionId, createdAt } = session;
+  const { candidateRef, deliverySessionId, rootArtifactVersionId } = session;
   if (candidateRef !== state.candidateRef || rootArtifactVersionId !== item.artifactVersionId)
     return err(
       invalidPool(
@@ -118,28 +105,18 @@ function placedOffer(
       ),
     );
   const repeated = others.find((other) => other.deliverySessionId === deliverySessionId);
-  return ok({
-    offer: { deliverySessionId, artifactVersionId: rootArtifactVersionId },
-    attempts: repeated === undefined ? [] : canonicalAttempts(repeated),
-    createdAt,
-  });
+  return ok(namedSession({ ...session, attempts: repeated?.attempts ?? [] }));
 }
 
 /** The session of an item among those that the continuation does not name: an earlier request of this run had it delivered. */
 export function findSession(
   sessions: readonly DeliverySession[],
-  { artifactVersionId }: SelectedItem,
+  { artifactVersionId }: BoundItem,
 ): NamedSession | undefined {
   const [session] = sessions
     .filter(({ rootArtifactVersionId }) => rootArtifactVersionId === artifactVersionId)
     .toSorted((a, b) => (a.deliverySessionId < b.deliverySessionId ? -1 : 1));
-  if (session === undefined) return undefined;
-  const { deliverySessionId, createdAt } = session;
-  return {
-    offer: { deliverySessionId, artifactVersionId },
-    createdAt,
-    attempts: canonicalAttempts(session),
-  };
+  return session && namedSession(session);
 }
 
 /** A session waits for its learner until one of its attempts is scored; QTI's closing of sessions plays no part [MA-144]. */

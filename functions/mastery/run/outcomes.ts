@@ -79,7 +79,7 @@ export function nameSessions(
     const tag = tagOf(session);
     if (tag !== undefined && tag !== runTag) return err('stream-conflict');
     byId.delete(offer.deliverySessionId);
-    sessions.push({ offer, createdAt: session.createdAt, attempts: canonicalAttempts(session) });
+    sessions.push({ ...namedSession(session), offer });
   }
   const attemptIds = sessions.flatMap(({ attempts }) => attempts.map(({ attemptId }) => attemptId));
   if (new Set(attemptIds).size !== attemptIds.length) return err('same-id');
@@ -204,12 +204,21 @@ function isContradicted(counting: Attempt, attempts: readonly Attempt[]): boolea
   );
 }
 
-/** A session's attempts by number, then id [MA-092]. */
-export function canonicalAttempts(session: DeliverySession): readonly Attempt[] {
-  return session.attempts.toSorted(canonicalOrder);
-}
-
-function canonicalOrder(left: Attempt, right: Attempt): number {
-  if (left.attemptNumber !== right.attemptNumber) return left.attemptNumber - right.attemptNumber;
-  return left.attemptId < right.attemptId ? -1 : left.attemptId > right.attemptId ? 1 : 0;
+/** A session as the continuation names it once its item is offered: its attempts by number, then id [MA-092]. */
+export function namedSession({
+  deliverySessionId,
+  rootArtifactVersionId: artifactVersionId,
+  createdAt,
+  attempts,
+}: Pick<
+  DeliverySession,
+  'deliverySessionId' | 'rootArtifactVersionId' | 'createdAt' | 'attempts'
+>): NamedSession {
+  return {
+    offer: { deliverySessionId, artifactVersionId },
+    createdAt,
+    attempts: attempts.toSorted(
+      (a, b) => a.attemptNumber - b.attemptNumber || (a.attemptId < b.attemptId ? -1 : 1),
+    ),
+  };
 }

@@ -1,10 +1,16 @@
-import type { OperationRequest } from '#shared/http/operation.ts';
+import { profileProblem } from '#functions/mastery/upstream/problems.ts';
 import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
-import type { OpenedPlatform } from '#shared/platform/open-platform.ts';
+import { err } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import type { Log, LogFields } from '#shared/observability/logger.ts';
+import { openPlatform } from '#shared/platform/open-platform.ts';
+import type { OpenedPlatform, PlatformRequest } from '#shared/platform/open-platform.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { TraceEntry } from '#shared/platform/platform.ts';
+import type { Problem } from '#shared/problems/problem.ts';
 import type { KnownIsolation } from '#shared/release/release-state.ts';
 import type { RunBasis } from './basis.ts';
+import type { PoolDependencies } from './dependencies.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
 /** What the log admits as one word; longer or other owners' versions stand as their hash. */
@@ -16,19 +22,39 @@ export interface OpenedRun extends OpenedPlatform {
 }
 
 /**
+ * Works with the platform of the verified tenant; without a usable profile of exactly that tenant, the engine's problem [MA-009, MA-010].
+ * A pool that is refused leaves a receipt of how far the request came, and its 502 names it [MA-221].
+ */
+export async function withRunPlatform<T>(
+  dependencies: PoolDependencies,
+  request: PlatformRequest,
+  work: (opened: OpenedRun) => Promise<Result<T, Problem>>,
+): Promise<Result<T, Problem>> {
+  const [platform, isolation] = await Promise.all([
+    openPlatform(dependencies, request),
+    dependencies.isolationProof(),
+  ]);
+  if (!platform.ok) return err(profileProblem(platform.error));
+  const opened = { ...platform.value, isolation };
+  const result = await work(opened);
+  if (result.ok || result.error.code !== 'qti-adaptive-pool-invalid') return result;
+  return err({ ...result.error, receiptId: logReceipt(request.log, 'POOL_RECEIPT', traceOf(opened)) });
+}
+
+/**
  * Logs the redacted trace of a run's step as one record and gives its content address, the answer's `receiptId` [MA-087, MA-088]: which
  * profile and host, what was reconciled, how Content stands to the pins, the processing traces of the consumed outcomes, whether the stage's
  * isolation is proved, and every call with status, version, hash, times and the tenant that the answer named. Nothing in it names a learner, a candidate, a session or a score.
  * A simulation's is that of a conformance run without candidate and sessions, whole from Bank to Caliper [MA-134].
  */
 export function recordReceipt(
-  log: OperationRequest['log'],
+  log: Log,
   code: 'RUN_RECEIPT' | 'SIMULATION_RECEIPT',
   opened: OpenedRun,
-  { calibration, bound, pins, content }: Pick<RunBasis, 'calibration' | 'bound' | 'pins' | 'content'>,
+  { calibration, bound, pins, content }: RunBasis,
   { runMode, offers, stopCause }: Pick<AdaptiveRunState, 'runMode' | 'offers' | 'stopCause'>,
 ): string {
-  const trace = {
+  return logReceipt(log, code, {
     ...traceOf(opened),
     runMode,
     runtimeVersion: calibration.model.runtimeVersion,
@@ -41,17 +67,12 @@ export function recordReceipt(
       consumedTraceRef === undefined ? [] : word(consumedTraceRef),
     ),
     ...(stopCause === undefined ? {} : { stopCause }),
-  };
-  const receiptId = hashCanonical(trace);
-  log(code, { receiptId, ...trace });
-  return receiptId;
+  });
 }
 
-/** The same of a pool that was refused, as far as the request came: what its 502 names [MA-221]. */
-export function recordPoolReceipt(log: OperationRequest['log'], opened: OpenedRun): string {
-  const trace = traceOf(opened);
+function logReceipt(log: Log, code: `${'POOL' | 'RUN' | 'SIMULATION'}_RECEIPT`, trace: LogFields): string {
   const receiptId = hashCanonical(trace);
-  log('POOL_RECEIPT', { receiptId, ...trace });
+  log(code, { receiptId, ...trace });
   return receiptId;
 }
 

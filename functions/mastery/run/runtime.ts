@@ -3,8 +3,7 @@ import { invalidOwnerData, invalidPool, upstreamProblem } from '#functions/maste
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
-import type { RuntimeData } from '#shared/platform/owners/qti.ts';
-import type { Platform, UpstreamAnswer } from '#shared/platform/platform.ts';
+import type { Platform } from '#shared/platform/platform.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { nameSessions, readOutcomes } from './outcomes.ts';
@@ -16,6 +15,8 @@ export interface RunRuntime extends Evidence {
   readonly named: NamedRuntime;
 }
 
+type OfferedRun = Pick<AdaptiveRunState, 'candidateRef' | 'offers' | 'runTag'>;
+
 /**
  * Reads what QTI holds now for the run's sessions [MA-028]. A reading that contradicts the continuation is repeated before it is believed.
  */
@@ -23,40 +24,42 @@ export async function readRunRuntime(
   platform: Platform,
   state: AdaptiveRunState,
 ): Promise<Result<RunRuntime, Problem>> {
-  return confirmed(platform, () => readOnce(platform, state));
+  return confirmed(platform, () =>
+    readRuntime(platform, state, (named) => {
+      const evidence = readOutcomes(state, named);
+      return evidence.ok ? ok({ ...evidence.value, named }) : evidence;
+    }),
+  );
 }
 
 /** The candidate's sessions, of which the outcomes do not matter here. A candidate that QTI has never met has none. */
 export async function readSessions(
   platform: Platform,
-  run: Pick<AdaptiveRunState, 'candidateRef' | 'offers' | 'runTag'>,
+  run: OfferedRun,
 ): Promise<Result<NamedRuntime, Problem>> {
-  const { candidateRef } = run;
-  const answer = await platform.call(operations.readCandidateRuntime, {
-    path: { tenantId: platform.tenantId, candidateRef },
-  });
-  if (!answer.ok)
-    return answer.error.kind === 'not-found'
-      ? ok({ sessions: [], unnamed: [], others: [] })
-      : err(upstreamProblem(answer.error));
-  if (answer.value.value.candidateRef !== candidateRef) return err(foreignRuntime(answer.value));
-  const named = nameSessions(run, answer.value.value);
-  return named.ok ? named : err(runtimeProblem(named.error, answer.value.upstreamRequestId));
+  return readRuntime(platform, run, ok, { sessions: [], unnamed: [], others: [] });
 }
 
-async function readOnce(platform: Platform, state: AdaptiveRunState): Promise<Result<RunRuntime, Problem>> {
-  const answer = await platform.call(operations.readCandidateRuntime, {
-    path: { tenantId: platform.tenantId, candidateRef: state.candidateRef },
-  });
-  if (!answer.ok) return err(upstreamProblem(answer.error));
-  if (answer.value.value.candidateRef !== state.candidateRef) return err(foreignRuntime(answer.value));
-  const { upstreamRequestId } = answer.value;
-  const named = nameSessions(state, answer.value.value);
-  if (!named.ok) return err(runtimeProblem(named.error, upstreamRequestId));
-  const evidence = readOutcomes(state, named.value);
-  return evidence.ok
-    ? ok({ ...evidence.value, named: named.value })
-    : err(runtimeProblem(evidence.error, upstreamRequestId));
+/** @param unmet what a candidate has that QTI has never met; default: that is QTI's gap, 424 */
+async function readRuntime<T>(
+  platform: Platform,
+  run: OfferedRun,
+  understand: (named: NamedRuntime) => Result<T, RuntimeFault>,
+  unmet?: T,
+): Promise<Result<T, Problem>> {
+  const { candidateRef } = run;
+  const row = operations.readCandidateRuntime;
+  const answer = await platform.call(row, { path: { tenantId: platform.tenantId, candidateRef } });
+  if (!answer.ok)
+    return unmet !== undefined && answer.error.kind === 'not-found'
+      ? ok(unmet)
+      : err(upstreamProblem(answer.error));
+  const { value, upstreamRequestId } = answer.value;
+  if (value.candidateRef !== candidateRef)
+    return err(invalidPool(row, upstreamRequestId, 'The runtime data are of another candidate.'));
+  const named = nameSessions(run, value);
+  const understood = named.ok ? understand(named.value) : named;
+  return understood.ok ? understood : err(runtimeProblem(understood.error, upstreamRequestId));
 }
 
 /** What a fault of QTI's runtime means to the caller: a score that may still become readable is worth a retry, no other is. */
@@ -72,12 +75,4 @@ function runtimeProblem(fault: RuntimeFault, requestId: string | undefined): Pro
     case 'same-id':
       return invalidOwnerData(row, requestId, 'Two attempts of the run have one id.');
   }
-}
-
-function foreignRuntime({ upstreamRequestId }: UpstreamAnswer<RuntimeData>): Problem {
-  return invalidPool(
-    operations.readCandidateRuntime,
-    upstreamRequestId,
-    'The runtime data are of another candidate.',
-  );
 }

@@ -1,4 +1,4 @@
-import type { ExecutionPins, StartAdaptiveRunRequest } from '#shared/contract/mastery/adaptive-run.ts';
+import type { StartAdaptiveRunRequest } from '#shared/contract/mastery/adaptive-run.ts';
 import type { StopReason } from '#shared/contract/stop-reason.ts';
 import { outstandingOffer, statusOf } from '#functions/mastery/continuation/run-state.ts';
 import type {
@@ -7,6 +7,7 @@ import type {
   Offer,
   StopCause,
 } from '#functions/mastery/continuation/run-state.ts';
+import type { RunBasis } from './basis.ts';
 import type { RunIdentity } from './identity.ts';
 import { digestOutcomes } from './outcomes.ts';
 import type { ScoredOutcome } from './outcomes.ts';
@@ -16,25 +17,21 @@ import type { ScoredOutcome } from './outcomes.ts';
 /** (none) → in_progress, before its first offer: everything is pinned. */
 export function startState(
   tenantId: string,
-  request: StartAdaptiveRunRequest,
+  { runMode, selectionPolicyId, scaleCalibrationId, resultsStudentId }: StartAdaptiveRunRequest,
   identity: RunIdentity,
-  pins: ExecutionPins,
-  checksums: { readonly selectionPolicy: string; readonly scaleCalibration: string },
+  { policy, calibration, pins }: Pick<RunBasis, 'policy' | 'calibration' | 'pins'>,
 ): AdaptiveRunState {
   return {
+    ...identity,
     version: 1,
     tenantId,
-    runMode: request.runMode,
-    selectionPolicyId: request.selectionPolicyId,
-    selectionPolicyChecksum: checksums.selectionPolicy,
-    scaleCalibrationId: request.scaleCalibrationId,
-    scaleCalibrationChecksum: checksums.scaleCalibration,
+    runMode,
+    selectionPolicyId,
+    selectionPolicyChecksum: policy.checksum,
+    scaleCalibrationId,
+    scaleCalibrationChecksum: calibration.document.checksum,
     pins,
-    candidateRef: identity.candidateRef,
-    runSeed: identity.runSeed,
-    runTag: identity.runTag,
-    startedAt: identity.startedAt,
-    ...(request.resultsStudentId === undefined ? {} : { resultsStudentId: request.resultsStudentId }),
+    ...(resultsStudentId === undefined ? {} : { resultsStudentId }),
     offers: [],
     consumed: { count: 0, digest: digestOutcomes([]) },
     stopReason: null,

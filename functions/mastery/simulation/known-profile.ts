@@ -1,6 +1,6 @@
 import type { CompiledModel, KnownMastery } from '#functions/mastery/engine/index.ts';
-import type { ScopedKc } from '#functions/mastery/records/bind-model.ts';
-import { invalidCalibration } from '#functions/mastery/records/load.ts';
+import type { ScopedKc } from '#functions/mastery/run/bound-pool.ts';
+import { invalidCalibration } from '#functions/mastery/upstream/problems.ts';
 import type { SyntheticProfile } from '#shared/contract/mastery/score-recovery.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
 import { err, ok } from '#shared/kernel/result.ts';

@@ -103,6 +103,29 @@ export function invalidPool(
   });
 }
 
+/** 422: calibration, policy and pool do not make a test. `detail` is a constant sentence. */
+export function invalidCalibration(detail: string): Problem {
+  return problem('mastery', 'calibration-invalid', 422, { detail });
+}
+
+/** 400: ids that exist, each for itself, but do not belong together. */
+export function mismatchProblem(name: string, message: string): Problem {
+  return problem('mastery', 'invalid-request', 400, {
+    detail: 'The request names resources that do not belong together.',
+    invalidParams: [{ name, reason: 'mismatch', message }],
+  });
+}
+
+/** 409: Content no longer says what the run is pinned to [MA-067]. */
+export function contentDriftProblem(detail: string): Problem {
+  return problem('mastery', 'stream-conflict', 409, { detail });
+}
+
+/** 409: the pool is not, or no longer, the version that was read before [MA-071, MA-217]. */
+export function driftProblem(detail?: string): Problem {
+  return problem('mastery', 'adaptive-pool-version-drift', 409, detail === undefined ? {} : { detail });
+}
+
 function referenceOf(fault: UpstreamFault): UpstreamReference {
   // The owner does not accept our credential: what needs repair is the profile, not the owner.
   const service = fault.status === 401 ? 'platform_auth' : fault.service;

@@ -1,4 +1,4 @@
-import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
+import { openContinuation, sealContinuation } from '#functions/mastery/continuation/continuation.ts';
 import type { Continuation } from '#functions/mastery/continuation/continuation.ts';
 import type { advanceAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import type { Control, Operation, OperationAnswer, OperationRequest } from '#shared/http/operation.ts';
@@ -7,6 +7,7 @@ import type { Result } from '#shared/kernel/result.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
+import { rereadBasis } from '#functions/mastery/run/basis.ts';
 import type { RunBasis } from '#functions/mastery/run/basis.ts';
 import { composeRun } from '#functions/mastery/run/compose.ts';
 import type { RunDependencies } from '#functions/mastery/run/dependencies.ts';
@@ -14,15 +15,13 @@ import { assess, diagnose, findingsOf } from '#functions/mastery/run/diagnosis.t
 import type { Diagnosis } from '#functions/mastery/run/diagnosis.ts';
 import { runEntityTag } from '#functions/mastery/run/entity-tag.ts';
 import { findSession, offerItem } from '#functions/mastery/run/offer-item.ts';
-import { withRunPlatform } from '#functions/mastery/run/open-platform.ts';
 import { isFinalRefusal } from '#functions/mastery/upstream/problems.ts';
 import { firstHandedIn } from '#functions/mastery/run/outcomes.ts';
 import type { NamedRuntime, NamedSession, ScoredOutcome } from '#functions/mastery/run/outcomes.ts';
 import { priorUse } from '#functions/mastery/run/prior-use.ts';
 import { publish } from '#functions/mastery/run/publication/publish.ts';
-import { recordReceipt } from '#functions/mastery/run/receipt.ts';
+import { recordReceipt, withRunPlatform } from '#functions/mastery/run/receipt.ts';
 import type { OpenedRun } from '#functions/mastery/run/receipt.ts';
-import { openForCaller, reopenBasis } from '#functions/mastery/run/reopen.ts';
 import { readRunRuntime } from '#functions/mastery/run/runtime.ts';
 import type { RunRuntime } from '#functions/mastery/run/runtime.ts';
 import { judgeTime } from '#functions/mastery/run/time-budget.ts';
@@ -52,7 +51,9 @@ interface Step {
  */
 export function advanceRun(dependencies: RunDependencies): Operation<Advance> {
   return async (request) => {
-    const continuation = await openForCaller(dependencies, request, request.body.continuationToken);
+    const { principal, body, receivedAt } = request;
+    const { keys } = dependencies;
+    const continuation = await openContinuation(keys, body.continuationToken, principal.tenantId, receivedAt);
     if (!continuation.ok) return continuation;
     if (request.ifMatch === undefined) return err(problem('mastery', 'precondition-required', 428));
     const { state } = continuation.value;
@@ -79,7 +80,7 @@ async function advance(
 ): Promise<Result<OperationAnswer<Advance>, Problem>> {
   const { platform } = opened;
   const [basis, runtime] = await Promise.all([
-    reopenBasis(dependencies, request, platform, continuation.state, 'none'),
+    rereadBasis(platform, dependencies, continuation.state, request.receivedAt, 'none'),
     // A repeated request may have waited for its twin: what that one wrote is not in the first reading.
     control.replayed ? readRunRuntime(platform, continuation.state) : ok(readBefore),
   ]);
@@ -102,13 +103,9 @@ async function advance(
   const awaitsAnchor =
     statusOf(state) === 'finalizing' && diagnosis.scaleReportability === 'anchor_unavailable';
   if (awaitsAnchor) request.log('RUN_AWAITS_ANCHOR', { stopReason: state.stopReason });
+  const receiptId = recordReceipt(request.log, 'RUN_RECEIPT', opened, basis.value, state);
   return ok({
-    body: composeRun(
-      successor,
-      basis.value.policy,
-      diagnosis,
-      recordReceipt(request.log, 'RUN_RECEIPT', opened, basis.value, state),
-    ),
+    body: composeRun(successor, basis.value.policy, diagnosis, receiptId),
     headers: {
       ETag: runEntityTag(state, step.value.runtime),
       ...(awaitsAnchor ? { 'Retry-After': String(ANCHOR_RETRY_SECONDS) } : {}),

@@ -1,9 +1,11 @@
+import { openContinuation } from '#functions/mastery/continuation/continuation.ts';
 import type { Continuation } from '#functions/mastery/continuation/continuation.ts';
 import type { inspectAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
+import { rereadBasis } from '#functions/mastery/run/basis.ts';
 import type { RunBasis } from '#functions/mastery/run/basis.ts';
 import { composeRun } from '#functions/mastery/run/compose.ts';
 import type { RunDependencies } from '#functions/mastery/run/dependencies.ts';
@@ -12,11 +14,9 @@ import type { Findings } from '#functions/mastery/run/diagnosis.ts';
 import { runEntityTag } from '#functions/mastery/run/entity-tag.ts';
 import { completionEventIri } from '#functions/mastery/run/names.ts';
 import { findOffer, isOpen } from '#functions/mastery/run/offer-item.ts';
-import { withRunPlatform } from '#functions/mastery/run/open-platform.ts';
 import { priorUse } from '#functions/mastery/run/prior-use.ts';
 import { completionIsProven } from '#functions/mastery/run/publication/publish.ts';
-import { recordReceipt } from '#functions/mastery/run/receipt.ts';
-import { openForCaller, reopenBasis } from '#functions/mastery/run/reopen.ts';
+import { recordReceipt, withRunPlatform } from '#functions/mastery/run/receipt.ts';
 import { readRunRuntime } from '#functions/mastery/run/runtime.ts';
 import type { RunRuntime } from '#functions/mastery/run/runtime.ts';
 import { resultsAcknowledged, statusOf } from '#functions/mastery/continuation/run-state.ts';
@@ -30,7 +30,9 @@ import { acknowledge, consumeOutcome } from '#functions/mastery/run/transitions.
  */
 export function inspectRun(dependencies: RunDependencies): Operation<typeof inspectAdaptiveRun> {
   return async (request) => {
-    const continuation = await openForCaller(dependencies, request, request.body.continuationToken);
+    const { principal, body, receivedAt } = request;
+    const { keys } = dependencies;
+    const continuation = await openContinuation(keys, body.continuationToken, principal.tenantId, receivedAt);
     if (!continuation.ok) return continuation;
     return request.idempotent(() =>
       withRunPlatform(dependencies, request, async (opened) => {
@@ -38,11 +40,11 @@ export function inspectRun(dependencies: RunDependencies): Operation<typeof insp
         const { platform } = opened;
         const [runtime, basis] = await Promise.all([
           readRunRuntime(platform, state),
-          reopenBasis(dependencies, request, platform, state, 'noted'),
+          rereadBasis(platform, dependencies, state, receivedAt, 'noted'),
         ]);
         if (!runtime.ok) return runtime;
         if (!basis.ok) return basis;
-        const conflict = await offerConflict(platform, basis.value, state, runtime.value, request.receivedAt);
+        const conflict = await offerConflict(platform, basis.value, state, runtime.value, receivedAt);
         if (conflict !== undefined) return err(conflict);
         const diagnosis = diagnose(basis.value, state, runtime.value.consumed);
         const findings = findingsOf(state, diagnosis, runtime.value.consumed);

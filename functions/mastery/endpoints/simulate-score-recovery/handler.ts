@@ -6,7 +6,7 @@ import { poolDependencies } from '../run-dependencies.ts';
 
 /** Simulates score recovery: the pipeline around the operation, bound to a runtime. */
 export const bind = createLambda(simulateScoreRecovery, (runtime) =>
-  simulateRecovery({ ...poolDependencies(runtime), now: runtime.now }),
+  simulateRecovery(poolDependencies(runtime)),
 );
 
 export const handler = bind(processRuntime());

@@ -1,13 +1,10 @@
 import { emitAndReadBack, envelopeOf } from '#functions/mastery/evidence/caliper-event.ts';
 import type { EventDoubt } from '#functions/mastery/evidence/caliper-event.ts';
-import { readAnchor } from '#functions/mastery/pool/anchor.ts';
-import { readBoundPool, readNamedPool } from '#functions/mastery/run/basis.ts';
+import type { PinnedRecords } from '#functions/mastery/records/load.ts';
+import { readBasis, readNamedPool } from '#functions/mastery/run/basis.ts';
 import { stoppingRulesOf } from '#functions/mastery/records/engine-rules.ts';
 import type { PoolDependencies } from '#functions/mastery/run/dependencies.ts';
-import { withRunPlatform } from '#functions/mastery/run/open-platform.ts';
-import { loadRecords } from '#functions/mastery/run/pinned-records.ts';
-import type { PinnedRecords } from '#functions/mastery/run/pinned-records.ts';
-import { recordReceipt } from '#functions/mastery/run/receipt.ts';
+import { recordReceipt, withRunPlatform } from '#functions/mastery/run/receipt.ts';
 import type { OpenedRun } from '#functions/mastery/run/receipt.ts';
 import { invalidOwnerData, reference, upstreamProblem } from '#functions/mastery/upstream/problems.ts';
 import type { simulateScoreRecovery } from '#shared/contract/mastery/routes.ts';
@@ -33,12 +30,6 @@ import type { TimeLimit } from './within-time.ts';
 
 type Simulation = typeof simulateScoreRecovery;
 
-/** All that a simulation may touch. */
-export interface SimulationDependencies extends PoolDependencies {
-  /** Epoch milliseconds. */
-  readonly now: () => number;
-}
-
 /** What is kept of the request's time for the event and its read-back. */
 const PUBLICATION_MS = 2_000;
 
@@ -47,18 +38,18 @@ const PUBLICATION_MS = 2_000;
  * and answers once Caliper shows it [MA-178]. The matrix follows from the request and from what owners and records say, the event also from
  * the time of the key's control record: a repetition composes the same and names the same event. Results is never spoken to [MA-199].
  */
-export function simulateRecovery(dependencies: SimulationDependencies): Operation<Simulation> {
+export function simulateRecovery(dependencies: PoolDependencies): Operation<Simulation> {
   return (request) =>
     withRunPlatform(dependencies, request, async (opened) => {
       const { principal, body, receivedAt } = request;
-      const records = await loadRecords(dependencies, principal.tenantId, body, receivedAt);
+      const records = await dependencies.records.loadNamed(principal.tenantId, body, receivedAt);
       if (!records.ok) return records;
       return request.idempotent((control) => simulate(dependencies, request, opened, records.value, control));
     });
 }
 
 async function simulate(
-  dependencies: SimulationDependencies,
+  dependencies: PoolDependencies,
   { principal, body, deadline, log }: OperationRequest<Simulation>,
   opened: OpenedRun,
   records: PinnedRecords,
@@ -67,14 +58,10 @@ async function simulate(
   const { platform } = opened;
   const { policy, calibration } = records;
   const { model, document } = calibration;
-  const [pool, anchor] = await Promise.all([
-    readBoundPool(platform, records, readNamedPool(platform, dependencies.pools, body, policy)),
-    readAnchor(platform, document.anchor),
-  ]);
-  if (!pool.ok) return pool;
-  if (anchor.kind !== 'verified') return err(anchor.problem);
-  const basis = { ...records, ...pool.value };
-  const { bound, pins } = basis;
+  const reading = readNamedPool(platform, dependencies.pools, body, policy);
+  const basis = await readBasis(platform, records, reading, ['unavailable', 'absent', 'unusable']);
+  if (!basis.ok) return basis;
+  const { bound, pins } = basis.value;
   const { numericPrecision, recoveryTolerance } = document;
   const profiles = readProfiles(body.profiles, model, { scope: bound.scope, numericPrecision });
   if (!profiles.ok) return profiles;
@@ -114,7 +101,7 @@ async function simulate(
   const matrix = { ...judgeRecovery(errors, recoveryTolerance), replications };
   const event = simulationEvent({
     tenantId: principal.tenantId,
-    basis,
+    basis: basis.value,
     profiles: body.profiles,
     matrix,
     at: control.createdAt,
@@ -125,7 +112,7 @@ async function simulate(
     body: {
       ...matrix,
       executionPins: pins,
-      receiptId: recordReceipt(log, 'SIMULATION_RECEIPT', opened, basis, {
+      receiptId: recordReceipt(log, 'SIMULATION_RECEIPT', opened, basis.value, {
         runMode: 'owner_conformance',
         offers: [],
       }),

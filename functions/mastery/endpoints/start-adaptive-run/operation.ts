@@ -1,7 +1,6 @@
-import { reference } from '#functions/mastery/upstream/problems.ts';
+import { invalidCalibration, reference } from '#functions/mastery/upstream/problems.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
-import { invalidCalibration } from '#functions/mastery/records/load.ts';
 import type { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import type { Control, Operation, OperationAnswer, OperationRequest } from '#shared/http/operation.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
@@ -19,12 +18,10 @@ import type { Assessment } from '#functions/mastery/run/diagnosis.ts';
 import { runEntityTag } from '#functions/mastery/run/entity-tag.ts';
 import { deriveIdentity } from '#functions/mastery/run/identity.ts';
 import { offerItem } from '#functions/mastery/run/offer-item.ts';
-import { withRunPlatform } from '#functions/mastery/run/open-platform.ts';
-import { loadRecords } from '#functions/mastery/run/pinned-records.ts';
-import type { PinnedRecords } from '#functions/mastery/run/pinned-records.ts';
+import type { PinnedRecords } from '#functions/mastery/records/load.ts';
 import type { NamedRuntime } from '#functions/mastery/run/outcomes.ts';
 import { priorUse, priorUsesOfStart } from '#functions/mastery/run/prior-use.ts';
-import { recordReceipt } from '#functions/mastery/run/receipt.ts';
+import { recordReceipt, withRunPlatform } from '#functions/mastery/run/receipt.ts';
 import type { OpenedRun } from '#functions/mastery/run/receipt.ts';
 import { readSessions } from '#functions/mastery/run/runtime.ts';
 import { clockStartAt } from '#functions/mastery/run/time-budget.ts';
@@ -40,7 +37,7 @@ export function startRun(dependencies: RunDependencies): Operation<Start> {
   return (request) =>
     withRunPlatform(dependencies, request, async (opened) => {
       const { principal, body, receivedAt } = request;
-      const records = await loadRecords(dependencies, principal.tenantId, body, receivedAt);
+      const records = await dependencies.records.loadNamed(principal.tenantId, body, receivedAt);
       if (!records.ok) return records;
       if (body.runMode === 'production_learner' && opened.profile.takesKcComponents !== true)
         return err(componentsUnsupported());
@@ -57,18 +54,15 @@ async function begin(
 ): Promise<Result<OperationAnswer<Start>, Problem>> {
   const { platform } = opened;
   const identity = await deriveIdentity(dependencies.keys, principal.tenantId, control, body, records.policy);
+  const reading = readNamedPool(platform, dependencies.pools, body, records.policy);
   const [basis, runtime] = await Promise.all([
-    readBasis(platform, records, readNamedPool(platform, dependencies.pools, body, records.policy), 'new'),
+    readBasis(platform, records, reading, ['absent', 'unusable']),
     readSessions(platform, { ...identity, offers: [] }),
   ]);
   if (!basis.ok) return basis;
   if (!runtime.ok) return runtime;
 
-  const { policy, calibration, pins } = basis.value;
-  const blank = startState(principal.tenantId, body, identity, pins, {
-    selectionPolicy: policy.checksum,
-    scaleCalibration: calibration.document.checksum,
-  });
+  const blank = startState(principal.tenantId, body, identity, basis.value);
   // A start that has made its offer stays good, whatever other runs have offered since.
   if (runtime.value.unnamed.length === 0 && excludesTooMuch(basis.value, priorUse(runtime.value)))
     return err(invalidCalibration('Too few items that the learner has not met are left for the policy.'));
@@ -82,13 +76,9 @@ async function begin(
   const clockStart = clockStartAt(createdAt, identity.startedAt, dependencies.now());
   const state = { ...addOffer(blank, offer), clockStart };
   const continuation = await sealContinuation(dependencies.keys, state, control.createdAt);
+  const receiptId = recordReceipt(log, 'RUN_RECEIPT', opened, basis.value, state);
   return ok({
-    body: composeRun(
-      continuation,
-      policy,
-      diagnosis,
-      recordReceipt(log, 'RUN_RECEIPT', opened, basis.value, state),
-    ),
+    body: composeRun(continuation, records.policy, diagnosis, receiptId),
     headers: { ETag: runEntityTag(state, { sessions: [placed.value] }) },
   });
 }

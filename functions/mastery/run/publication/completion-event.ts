@@ -1,31 +1,26 @@
+import { conformanceEvent, ENGINE_ACTOR, entityIri } from '#functions/mastery/evidence/caliper-event.ts';
+import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
 import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
 import type { CaliperEvent } from '#shared/platform/owners/caliper.ts';
-import { conformanceEvent, ENGINE_ACTOR, entityIri } from '#functions/mastery/evidence/caliper-event.ts';
-import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
+import type { Findings } from '../diagnosis.ts';
 import { attemptIri, completionEventIri, scoreIri } from '../names.ts';
 
-/** What a completion says beside the run's own names. Times come from QTI, so that a retry sends the same bytes. */
-export interface Completion {
-  readonly state: AdaptiveRunState;
-  /** Epoch milliseconds of the last scored attempt. */
-  readonly completedAt: number;
-  readonly administeredItemCount: number;
-  /** Only a learner run publishes a score, and only it names a person. */
-  readonly learner: { readonly studentId: string; readonly scaleScore: number } | undefined;
-}
-
-/** The Caliper 1.2 event of a completed run. */
-export function completionEvent(completion: Completion): CaliperEvent {
-  return completion.learner === undefined
-    ? conformance(completion)
-    : gradeEvent(completion, completion.learner);
+/**
+ * The Caliper 1.2 event of a completed run, at the time of its last attempt, which is QTI's, so that a retry sends the same bytes. Only a
+ * learner run publishes a score, and only it names a person.
+ */
+export function completionEvent(state: AdaptiveRunState, findings: Findings): CaliperEvent {
+  return state.resultsStudentId === undefined
+    ? conformance(state, findings)
+    : gradeEvent(state, findings, state.resultsStudentId);
 }
 
 /** Automatic grading of a learner's attempt: GradingProfile asks for a software actor. */
 function gradeEvent(
-  { state, completedAt }: Completion,
-  learner: NonNullable<Completion['learner']>,
+  state: AdaptiveRunState,
+  { lastOutcome, scale }: Findings,
+  studentId: string,
 ): CaliperEvent {
   const attempt = attemptIri(state);
   return {
@@ -38,7 +33,7 @@ function gradeEvent(
     object: {
       id: attempt,
       type: 'Attempt',
-      assignee: { id: entityIri(state.tenantId, 'student', learner.studentId), type: 'Person' },
+      assignee: { id: entityIri(state.tenantId, 'student', studentId), type: 'Person' },
       assignable: { id: entityIri(state.tenantId, 'bank', state.pins.testBankId), type: 'Assessment' },
       count: 1,
     },
@@ -46,26 +41,27 @@ function gradeEvent(
       id: scoreIri(state),
       type: 'Score',
       attempt,
-      scoreGiven: learner.scaleScore,
+      scoreGiven: scale.scaleScore,
       scoredBy: ENGINE_ACTOR,
     },
-    eventTime: formatInstant(completedAt),
+    eventTime: formatInstant(lastOutcome.scoredAtMs),
   };
 }
 
 /** Evidence that a synthetic run passed through every owner [MA-013]. */
-function conformance({ state, completedAt, administeredItemCount }: Completion): CaliperEvent {
-  const { pins } = state;
+function conformance(state: AdaptiveRunState, { lastOutcome, outcomes }: Findings): CaliperEvent {
+  const { tenantId, selectionPolicyChecksum, scaleCalibrationChecksum } = state;
+  const { testBankId, resolvedPoolHash, qtiPoolPackageHash } = state.pins;
   return conformanceEvent(completionEventIri(state), {
-    tenantId: state.tenantId,
-    testBankId: pins.testBankId,
-    at: completedAt,
+    tenantId,
+    testBankId,
+    at: lastOutcome.scoredAtMs,
     extensions: {
-      resolvedPoolHash: pins.resolvedPoolHash,
-      qtiPoolPackageHash: pins.qtiPoolPackageHash,
-      selectionPolicyChecksum: state.selectionPolicyChecksum,
-      scaleCalibrationChecksum: state.scaleCalibrationChecksum,
-      administeredItemCount,
+      resolvedPoolHash,
+      qtiPoolPackageHash,
+      selectionPolicyChecksum,
+      scaleCalibrationChecksum,
+      administeredItemCount: outcomes.length,
     },
   });
 }

@@ -17,7 +17,10 @@ const state: AdaptiveRunState = {
   acknowledgements: { resultRecordId: 'record-1', caliperEventIri: completionEventIri(exampleState) },
 };
 const findings = {
-  classifications: ['kc-1', 'kc-2'].map((caseCompetencyGuid) => ({ caseCompetencyGuid })),
+  kcClassifications: ['kc-1', 'kc-2'].map((caseCompetencyGuid) => ({ caseCompetencyGuid })),
+  scale: { scaleScore: 512.5 },
+  outcomes: [exampleOutcome],
+  lastOutcome: exampleOutcome,
 } as unknown as Findings;
 const ids = ['kc-2', 'kc-1'].map((kc) => componentId(state, kc));
 
@@ -47,27 +50,22 @@ it.each<[string, object, boolean]>([
 });
 
 describe('the completion event', () => {
-  const learner = { studentId: 'student-1', scaleScore: 512.5 };
+  const { resultsStudentId, ...synthetic } = state;
   it.each([
-    ['grades a learner by a software actor and publishes the score', learner],
-    ['names no person and no score when the run is synthetic', undefined],
-  ])('%s, at the time of the last attempt [MA-013, MA-037, MA-202]', (_, published) => {
-    const event = completionEvent({
-      state,
-      completedAt: exampleOutcome.scoredAtMs,
-      administeredItemCount: 1,
-      learner: published,
-    });
+    ['grades a learner by a software actor and publishes the score', { ...synthetic, resultsStudentId }],
+    ['names no person and no score when the run is synthetic', synthetic],
+  ])('%s, at the time of the last attempt [MA-013, MA-037, MA-202]', (_, run) => {
+    const event = completionEvent(run, findings);
+    const isPublished = 'resultsStudentId' in run;
     expect(caliperEnvelope.safeParse(envelopeOf(event)).success).toBe(true);
     expect(event).toMatchObject({
       id: completionEventIri(state),
-      type: published === undefined ? 'Event' : 'GradeEvent',
+      type: isPublished ? 'GradeEvent' : 'Event',
       eventTime: '2026-03-01T08:00:00.000Z',
       actor: { type: 'SoftwareApplication' },
     });
     const text = JSON.stringify(event);
-    for (const secret of ['Person', 'student-1', '512.5'])
-      expect(text.includes(secret)).toBe(published !== undefined);
+    for (const secret of ['Person', 'student-1', '512.5']) expect(text.includes(secret)).toBe(isPublished);
     expect(text).not.toContain(state.candidateRef);
   });
 });

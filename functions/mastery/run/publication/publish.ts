@@ -1,3 +1,4 @@
+import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
@@ -13,14 +14,18 @@ import { resultsAcknowledged } from '#functions/mastery/continuation/run-state.t
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { acknowledge } from '../transitions.ts';
 import { completionEvent } from './completion-event.ts';
-import type { Completion } from './completion-event.ts';
 import type { Findings } from '../diagnosis.ts';
 import { componentsKey, producerResultId } from '../names.ts';
 import { kcComponents, resultRecord } from './result-record.ts';
 
 /** Why a publication did not go on: an owner is silent for now (the run stays `finalizing`), or has refused. */
 type Halt = 'silent' | Problem;
-type Published = Result<AdaptiveRunState, Halt>;
+
+type Publication = (
+  platform: Platform,
+  state: AdaptiveRunState,
+  findings: Findings,
+) => Promise<Result<AdaptiveRunState, Halt>>;
 
 /**
  * finalizing → completed, as far as the owners let it: Results record, its components, the Caliper event, its read-back, in this order, each
@@ -50,15 +55,11 @@ export async function completionIsProven(
   state: AdaptiveRunState,
   findings: Findings,
 ): Promise<boolean> {
-  const proof = await readBack(platform, completionEvent(completionOf(state, findings)));
+  const proof = await readBack(platform, completionEvent(state, findings));
   return proof.ok;
 }
 
-async function publishRecord(
-  platform: Platform,
-  state: AdaptiveRunState,
-  findings: Findings,
-): Promise<Published> {
+const publishRecord: Publication = async (platform, state, findings) => {
   const { resultsStudentId } = state;
   if (resultsStudentId === undefined || state.acknowledgements.resultRecordId !== undefined) return ok(state);
   const answer = await platform.call(operations.writeResultRecord, {
@@ -69,16 +70,12 @@ async function publishRecord(
   if (answer.value.value.producerResultId !== producerResultId(state))
     return err(unacknowledged(operations.writeResultRecord, answer.value.upstreamRequestId));
   return ok(acknowledge(state, { resultRecordId: answer.value.value.resultRecordId }));
-}
+};
 
-async function publishComponents(
-  platform: Platform,
-  state: AdaptiveRunState,
-  { classifications }: Findings,
-): Promise<Published> {
+const publishComponents: Publication = async (platform, state, { kcClassifications }) => {
   const { resultRecordId } = state.acknowledgements;
   if (resultsAcknowledged(state) || resultRecordId === undefined) return ok(state);
-  const body = kcComponents(state, resultRecordId, classifications);
+  const body = kcComponents(state, resultRecordId, kcClassifications);
   const answer = await platform.call(operations.writeKcComponents, {
     path: { resultRecordId },
     idempotencyKey: componentsKey(state),
@@ -86,30 +83,24 @@ async function publishComponents(
   });
   if (!answer.ok) return err(failed(answer.error));
   const { count, componentIds, resultRecordId: echoed } = answer.value.value;
-  const sent = body.components.map((component) => component.componentId).sort();
-  const acknowledged = componentIds.toSorted();
+  const sent = body.components.map(({ componentId }) => componentId).sort();
   const complete =
     echoed === resultRecordId &&
     count === sent.length &&
-    acknowledged.length === sent.length &&
-    acknowledged.every((id, index) => id === sent[index]);
+    canonicalJson(componentIds.toSorted()) === canonicalJson(sent);
   return complete
     ? ok(acknowledge(state, { componentsAcknowledged: true }))
     : err(unacknowledged(operations.writeKcComponents, answer.value.upstreamRequestId));
-}
+};
 
-async function publishEvent(
-  platform: Platform,
-  state: AdaptiveRunState,
-  findings: Findings,
-): Promise<Published> {
+const publishEvent: Publication = async (platform, state, findings) => {
   if (state.acknowledgements.caliperEventIri !== undefined) return ok(state);
-  const event = completionEvent(completionOf(state, findings));
+  const event = completionEvent(state, findings);
   const acknowledged = await emitAndReadBack(platform, event);
   return acknowledged.ok
     ? ok(acknowledge(state, { caliperEventIri: event.id }))
     : err(doubted(acknowledged.error));
-}
+};
 
 function doubted(doubt: EventDoubt): Halt {
   switch (doubt.kind) {
@@ -121,18 +112,6 @@ function doubted(doubt: EventDoubt): Halt {
     case 'another':
       return unacknowledged(operations.readEvidenceAck, doubt.upstreamRequestId);
   }
-}
-
-function completionOf(state: AdaptiveRunState, { scale, outcomes, lastOutcome }: Findings): Completion {
-  return {
-    state,
-    completedAt: lastOutcome.scoredAtMs,
-    administeredItemCount: outcomes.length,
-    learner:
-      state.resultsStudentId === undefined
-        ? undefined
-        : { studentId: state.resultsStudentId, scaleScore: scale.scaleScore },
-  };
 }
 
 /** A transient fault leaves the step open; anything else is the owner's refusal. */

@@ -11,21 +11,18 @@ export function resultRecord(
   studentId: string,
   { scale, outcomes, lastOutcome, stopReason }: Findings,
 ): ResultRecordRequest {
+  const { testSpecId, testBankId, bankOperationId } = state.pins;
+  const { scaleId, scaleScore, standardError, limitations } = scale;
   const processingTraceRefs = state.offers.flatMap(({ consumedTraceRef }) => consumedTraceRef ?? []);
   return {
     producerResultId: producerResultId(state),
     studentId,
-    testSpecId: state.pins.testSpecId,
-    testBankId: state.pins.testBankId,
-    bankOperationId: state.pins.bankOperationId,
+    testSpecId,
+    testBankId,
+    bankOperationId,
     selectionPolicyId: state.selectionPolicyId,
     scaleCalibrationId: state.scaleCalibrationId,
-    scale: {
-      scaleId: scale.scaleId,
-      scaleScore: scale.scaleScore,
-      standardError: scale.standardError,
-      ...(isLimited(scale) ? { limitations: scale.limitations } : {}),
-    },
+    scale: { scaleId, scaleScore, standardError, ...(isLimited(scale) ? { limitations } : {}) },
     stopReason,
     administeredItemCount: outcomes.length,
     deliverySessionIds: state.offers.map((offer) => offer.deliverySessionId),
