@@ -1,19 +1,7 @@
 import { LogFormatter, LogItem } from '@aws-lambda-powertools/logger';
 import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertools/logger/types';
 import { ERROR_LINES, logCodes, METRIC_NAMESPACE } from './log-codes.ts';
-import type { FieldKind, LogCode } from './log-codes.ts';
-
-/** What every line of one invocation says of it. Undefined members are left out. */
-export interface InvocationFacts {
-  readonly operation: string;
-  /** The id that the caller has: the gateway's, or of a background function the invocation's. */
-  readonly requestId: string;
-  readonly function_request_id: string;
-  /** The version of the function that wrote the line. */
-  readonly function_version: string | undefined;
-  readonly cold_start: boolean;
-  readonly xray_trace_id: string | undefined;
-}
+import type { FieldKind, LogCode, LogCodeName } from './log-codes.ts';
 
 /** The members that stand on every line, in order; a code's row adds its own. */
 export const lineMembers = [
@@ -30,16 +18,9 @@ export const lineMembers = [
   'requestId',
 ] as const;
 
-const registry: Readonly<Partial<Record<string, LogCode>>> = logCodes;
-
-/** The row of a code, if it is registered. */
-export function rowOf(code: unknown): LogCode | undefined {
-  return typeof code === 'string' && Object.hasOwn(registry, code) ? registry[code] : undefined;
-}
-
 /**
  * Writes what the row of a line's code allows, and nothing else: the message is the row's meaning, whatever text the line came with; of its
- * `fields` those that the row names; of its `invocation` the members of `InvocationFacts`. No other attribute is looked at.
+ * `fields` those that the row names; of its `invocation` the members that stand on every line. No other attribute is looked at.
  */
 export class LineFormatter extends LogFormatter {
   readonly #now: () => number;
@@ -59,31 +40,27 @@ export class LineFormatter extends LogFormatter {
     { logLevel, serviceName }: UnformattedAttributes,
     { code, invocation, fields }: LogAttributes,
   ): LogItem {
-    const row = rowOf(code);
-    const { message, given } = row
-      ? { message: row.meaning, given: membersOf(fields) }
-      : { message: logCodes.LOG_CODE_UNKNOWN.meaning, given: {} };
-    const facts = membersOf(invocation);
-    const line: Record<(typeof lineMembers)[number], unknown> = {
+    // SAFETY: a log writes lines of registered codes alone.
+    const registered = code as LogCodeName;
+    const row: LogCode = logCodes[registered];
+    const line: LogAttributes = {
+      ...admitMembers(lineMembers, invocation),
       level: logLevel,
-      message,
+      message: row.meaning,
       timestamp: this.formatTimestamp(new Date(this.#now())),
       service: serviceName,
-      cold_start: factOf(facts, 'cold_start'),
-      function_request_id: factOf(facts, 'function_request_id'),
-      function_version: factOf(facts, 'function_version'),
-      xray_trace_id: factOf(facts, 'xray_trace_id'),
-      code: row ? code : 'LOG_CODE_UNKNOWN',
-      operation: factOf(facts, 'operation'),
-      requestId: factOf(facts, 'requestId'),
+      code: registered,
     };
-    const named: LogAttributes = {};
-    for (const [name, kind] of Object.entries(row?.fields ?? {})) {
-      const value = given[name];
-      if (Object.hasOwn(given, name) && value !== undefined) named[name] = admit(kind, value);
-    }
-    const figures = figuresOf(row, String(code), named, line.function_version);
-    return new LogItem({ attributes: { ...line, ...named, ...this.#measure(figures) } });
+    const named = namedIn(Object.keys(row.fields), fields).map(([name, value]) => {
+      return [name, admit(row.fields[name] ?? 'word', value)] as const;
+    });
+    const attributes: LogAttributes = Object.fromEntries<unknown>([
+      ...lineMembers.map((name) => [name, line[name]] as const),
+      ...named,
+    ]);
+    return new LogItem({
+      attributes: { ...attributes, ...this.#measure(figuresOf(registered, row, attributes)) },
+    });
   }
 
   /** The members by which CloudWatch counts a line or takes a field of it (embedded metric format). */
@@ -91,7 +68,7 @@ export class LineFormatter extends LogFormatter {
     if (figures.length === 0) return {};
     return {
       stage: this.#stage(),
-      ...Object.fromEntries(figures.flatMap(({ members }) => Object.entries(members))),
+      ...Object.fromEntries(figures.filter(({ unit }) => unit === 'Count').map(({ name }) => [name, 1])),
       _aws: {
         Timestamp: this.#now(),
         CloudWatchMetrics: figures.map(({ name, unit, dimensions }) => ({
@@ -104,42 +81,28 @@ export class LineFormatter extends LogFormatter {
   }
 }
 
-/** What CloudWatch takes from a line. */
+/** What CloudWatch takes from a line: that there is one (`Count`), or the value of a member. */
 interface Figure {
   readonly name: string;
   readonly unit: 'Count' | 'None';
   readonly dimensions: readonly string[];
-  readonly members: Readonly<Record<string, number>>;
 }
 
 /** The figures of a line: those of its code, and an error of a published version. */
-function figuresOf(
-  row: LogCode | undefined,
-  code: string,
-  named: LogAttributes,
-  version: unknown,
-): readonly Figure[] {
-  const dimensions = ['stage'];
-  const ofCode: readonly Figure[] =
-    row?.alarm !== undefined
-      ? [{ name: code, unit: 'Count', dimensions, members: { [code]: 1 } }]
-      : row?.metric !== undefined && typeof named[row.metric] === 'number'
-        ? [{ name: row.metric, unit: 'None', dimensions, members: {} }]
-        : [];
-  return row?.level === 'error' && /^\d+$/.test(String(version))
-    ? [...ofCode, { ...ERROR_LINES, unit: 'Count', members: { [ERROR_LINES.name]: 1 } }]
-    : ofCode;
+function figuresOf(code: LogCodeName, row: LogCode, line: LogAttributes): readonly Figure[] {
+  const { alarm, metric = '', level } = row;
+  const figures: readonly (readonly [isMeant: boolean, figure: Figure])[] = [
+    [alarm !== undefined, { name: code, unit: 'Count', dimensions: ['stage'] }],
+    [typeof line[metric] === 'number', { name: metric, unit: 'None', dimensions: ['stage'] }],
+    [level === 'error' && /^\d+$/.test(String(line['function_version'])), { ...ERROR_LINES, unit: 'Count' }],
+  ];
+  return figures.filter(([isMeant]) => isMeant).map(([, figure]) => figure);
 }
 
 const REDACTED = '[redacted]';
 const WORD = /^[\x20-\x7e]{0,200}$/;
 /** A compact JWS or JWE, or anything else that carries one. */
 const TOKEN = /eyJ[\w-]*\.|bearer /i;
-
-function factOf(facts: Readonly<Record<string, unknown>>, name: keyof InvocationFacts): unknown {
-  const value = facts[name];
-  return value === undefined ? undefined : admit(name === 'cold_start' ? 'boolean' : 'word', value);
-}
 
 /** What a field's kind lets through of a value. The rest is replaced, never written. */
 function admit(kind: FieldKind, value: unknown): unknown {
@@ -163,12 +126,13 @@ function admit(kind: FieldKind, value: unknown): unknown {
 }
 
 function admitEntry(names: readonly string[], entry: unknown): unknown {
-  if (typeof entry !== 'object' || entry === null) return REDACTED;
-  const members = membersOf(entry);
+  return typeof entry === 'object' && entry !== null ? admitMembers(names, entry) : REDACTED;
+}
+
+/** The named members of a value, each a word, a number or a truth value. */
+function admitMembers(names: readonly string[], value: unknown): LogAttributes {
   return Object.fromEntries(
-    names
-      .filter((name) => Object.hasOwn(members, name) && members[name] !== undefined)
-      .map((name) => [name, admit(kindOf(members[name]), members[name])]),
+    namedIn(names, value).map(([name, member]) => [name, admit(kindOf(member), member)]),
   );
 }
 
@@ -177,6 +141,8 @@ function kindOf(value: unknown): FieldKind {
   return typeof value === 'number' ? 'number' : typeof value === 'boolean' ? 'boolean' : 'word';
 }
 
-function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+/** Those members of a value that have one of the names. */
+function namedIn(names: readonly string[], value: unknown): readonly (readonly [string, unknown])[] {
+  const members = new Map(typeof value === 'object' && value !== null ? Object.entries(value) : []);
+  return names.map((name) => [name, members.get(name)] as const).filter(([, member]) => member !== undefined);
 }

@@ -2,8 +2,7 @@ import { getXRayTraceIdFromEnv } from '@aws-lambda-powertools/commons/utils/env'
 import { Logger } from '@aws-lambda-powertools/logger';
 import type { LogItem } from '@aws-lambda-powertools/logger';
 import type { LogItemExtraInput, LogItemMessage } from '@aws-lambda-powertools/logger/types';
-import { LineFormatter, rowOf } from './line-formatter.ts';
-import type { InvocationFacts } from './line-formatter.ts';
+import { LineFormatter } from './line-formatter.ts';
 import { logCodes } from './log-codes.ts';
 import type { LogCode, LogCodeName, LogLevel } from './log-codes.ts';
 
@@ -49,9 +48,10 @@ export function createFunctionLog(
       function_version: environment['AWS_LAMBDA_FUNCTION_VERSION'],
     };
     return (code, fields) => {
-      const row: LogCode = rowOf(code) ?? logCodes.LOG_CODE_UNKNOWN;
+      const registered = Object.hasOwn(logCodes, code) ? code : 'LOG_CODE_UNKNOWN';
+      const row: LogCode = logCodes[registered];
       if (row.always !== true && ranks[row.level] < threshold) return;
-      logger[row.level]({ message: row.meaning, code, invocation, fields });
+      logger[row.level]({ message: row.meaning, code: registered, invocation, fields });
     };
   };
 }
@@ -76,11 +76,7 @@ class PortLogger extends Logger {
   }
 
   /** Not `addContext`: it keeps the context of the last invocation, and a late line of another would take it over. */
-  begin(
-    operation: string,
-    awsRequestId: string,
-    requestId: string,
-  ): Omit<InvocationFacts, 'function_version'> {
+  begin(operation: string, awsRequestId: string, requestId: string) {
     const trace = getXRayTraceIdFromEnv();
     return {
       operation,
