@@ -143,14 +143,10 @@ export function repetitionDefects(
   values: readonly (string | undefined)[],
   path: readonly PropertyKey[],
 ): readonly Defect[] {
-  const first = new Map<string, number>();
+  const first = new Map<string | undefined, number>();
   return values.flatMap((value, index) => {
-    if (value === undefined) return [];
-    const earlier = first.get(value);
-    if (earlier === undefined) {
-      first.set(value, index);
-      return [];
-    }
-    return defectIf(true, [...path, index], `repeats entry ${earlier}`);
+    const earlier = first.get(value) ?? index;
+    first.set(value, earlier);
+    return defectIf(value !== undefined && earlier < index, [...path, index], `repeats entry ${earlier}`);
   });
 }
