@@ -52,14 +52,6 @@ describe('the hash of a catalog', () => {
     );
   });
 
-  it('does not depend on how a number or a character is written', () => {
-    const text = JSON.stringify(blockedCatalog())
-      .replace('"schema_version":6', '"schema_version":6.0')
-      .replaceAll('"target_value":100', '"target_value":1e2')
-      .replace('river-math-4.2026', '\\u0072iver-math-4.2026');
-    expect(readCatalog(Buffer.from(text)).ok).toBe(true);
-  });
-
   it('depends on everything else, members that no table lists included', () => {
     fc.assert(
       fc.property(fc.string(), fc.jsonValue(), (name, value) => {

@@ -4,7 +4,7 @@ export interface Recent<V> {
   set(key: string, value: V): void;
 }
 
-/** Keeps the `capacity` entries that were read or written last. For large values that a container may reuse. */
+/** Keeps the `capacity` entries that were read or added last. For large values that a container may reuse. */
 export function createRecent<V>(capacity: number): Recent<V> {
   const entries = new Map<string, V>();
   return {
@@ -16,7 +16,6 @@ export function createRecent<V>(capacity: number): Recent<V> {
       return value;
     },
     set(key, value) {
-      entries.delete(key);
       entries.set(key, value);
       for (const oldest of entries.keys()) {
         if (entries.size <= capacity) break;

@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson, hashCanonical, sha256Hex } from './canonical-json.ts';
-import { deterministicUuid } from './deterministic-uuid.ts';
-import { isStrongEntityTag, strongEntityTag } from './entity-tag.ts';
 import {
   compareInstants,
   formatInstant,
@@ -127,23 +125,5 @@ describe('numbers', () => {
         },
       ),
     );
-  });
-});
-
-describe('deterministic UUIDs', () => {
-  it('are RFC 9562 version 8, equal for equal parts and different for parts that only concatenate alike', () => {
-    const uuid = deterministicUuid('purpose', 'ab', 'c');
-    expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    expect(deterministicUuid('purpose', 'ab', 'c')).toBe(uuid);
-    expect(deterministicUuid('purpose', 'a', 'bc')).not.toBe(uuid);
-    expect(deterministicUuid('other', 'ab', 'c')).not.toBe(uuid);
-  });
-});
-
-describe('entity tags', () => {
-  it('tells strong tags from everything else', () => {
-    expect(isStrongEntityTag(strongEntityTag('abc'))).toBe(true);
-    for (const text of ['W/"abc"', '*', 'abc', '"a", "b"', '"a"b"', ''])
-      expect(isStrongEntityTag(text)).toBe(false);
   });
 });

@@ -1,3 +1,4 @@
+import { isWithin, shareReading } from '#shared/kernel/shared-reading.ts';
 import type { DataKeyOpener, KeyRecord, KeySettings } from './key-record.ts';
 import { keyContext, keyNumber } from './key-record.ts';
 import type { KeyPurpose, KeyRing } from './key-ring.ts';
@@ -39,15 +40,8 @@ interface Loaded {
  */
 export function createKeyRing({ settings, kms, stage, purposes, clock }: KeyRingOptions): KeyRing {
   let loaded: Loaded | undefined;
-  let loading: { readonly at: number; readonly ring: Promise<Loaded> } | undefined;
   let refreshedForUnknownAt: number | undefined;
   let unwrapped = new Map<string, Uint8Array>();
-
-  /** Whether less than `limit` has passed; a clock that was set back tells nothing, so no. */
-  function isWithin(limit: number, at: number): boolean {
-    const age = clock() - at;
-    return age >= 0 && age < limit;
-  }
 
   async function readAt(at: number): Promise<Loaded> {
     const next = new Map<string, Uint8Array>();
@@ -55,7 +49,7 @@ export function createKeyRing({ settings, kms, stage, purposes, clock }: KeyRing
       purposes.map(async (purpose) => [purpose, await readPurpose(purpose, next)] as const),
     );
     // A container can be frozen at any point of a reading.
-    if (!isWithin(REFRESH_MS, at)) throw new Error('the key ring was read too slowly to be used');
+    if (!isWithin(REFRESH_MS, at, clock())) throw new Error('the key ring was read too slowly to be used');
     unwrapped = next;
     loaded = { at, keys: new Map(keys) };
     return loaded;
@@ -85,21 +79,13 @@ export function createKeyRing({ settings, kms, stage, purposes, clock }: KeyRing
     return key;
   }
 
-  function load(): Promise<Loaded> {
-    // One that has taken longer than it may, settings and then KMS, hangs on a connection that a freeze has cut.
-    if (loading !== undefined && isWithin(2 * READ_MS, loading.at)) return loading.ring;
-    const at = clock();
-    const mine = { at, ring: readAt(at) };
-    loading = mine;
-    const end = (): void => {
-      if (loading === mine) loading = undefined;
-    };
-    mine.ring.then(end, end);
-    return mine.ring;
-  }
+  // Settings, and then KMS.
+  const loading = shareReading(2 * READ_MS, clock, readAt);
 
   function current(): Promise<Loaded> {
-    return loaded !== undefined && isWithin(REFRESH_MS, loaded.at) ? Promise.resolve(loaded) : load();
+    return loaded !== undefined && isWithin(REFRESH_MS, loaded.at, clock())
+      ? Promise.resolve(loaded)
+      : loading.begin();
   }
 
   function keysFor(ring: Loaded, purpose: KeyPurpose): PurposeKeys {
@@ -110,12 +96,12 @@ export function createKeyRing({ settings, kms, stage, purposes, clock }: KeyRing
 
   async function refreshForUnknown(): Promise<Loaded | undefined> {
     const wasRecent =
-      refreshedForUnknownAt !== undefined && isWithin(UNKNOWN_KID_REFRESH_MS, refreshedForUnknownAt);
+      refreshedForUnknownAt !== undefined && isWithin(UNKNOWN_KID_REFRESH_MS, refreshedForUnknownAt, clock());
     // Whoever comes while that refresh is under way shares it.
-    if (loading === undefined && wasRecent) return undefined;
+    if (!loading.isUnderWay() && wasRecent) return undefined;
     refreshedForUnknownAt = clock();
     try {
-      return await load();
+      return await loading.begin();
     } catch (error) {
       refreshedForUnknownAt = undefined;
       throw error;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
-import { deprecateRecord, prepareCalibration, preparePolicy, writeRecord } from './release.ts';
+import { prepareCalibration, preparePolicy, writeRecord } from './release.ts';
 import type { PreparedRecord } from './release.ts';
 import { sampleCalibrationFile, sampleParameters, samplePolicyFile } from '#test/support/sample-files.ts';
 import type { RecordsTable } from './table.ts';
@@ -55,28 +55,5 @@ describe('writeRecord', () => {
       };
       expect(await writeRecord(raced, same)).toMatchObject(outcome);
     }
-  });
-
-  it('stores numbers and members in canonical form: another spelling is the same content', () => {
-    const reordered = preparePolicy(
-      JSON.parse(JSON.stringify(samplePolicyFile()).replace('"kcCutScore":0.5', '"kcCutScore":5.0e-1')),
-    );
-    expect(reordered.ok && reordered.value.stored.document).toBe(policy().stored.document);
-  });
-});
-
-describe('deprecateRecord', () => {
-  it('sets and moves the deprecation, to times that exist alone, and leaves the document alone [MA-049, MA-050, MA-228]', async () => {
-    const table = createMemoryRecordsTable();
-    const { key, stored } = policy();
-    await writeRecord(table, policy());
-    const deprecatedAt = '2026-06-01T00:00:00Z';
-    const sunsetAt = '2026-09-01T00:00:00Z';
-    expect((await deprecateRecord(table, key, { deprecatedAt })).ok).toBe(true);
-    expect((await deprecateRecord(table, key, { deprecatedAt, sunsetAt })).ok).toBe(true);
-    const impossible = { deprecatedAt: '2026-06-31T00:00:00Z' };
-    expect(await deprecateRecord(table, key, impossible)).toMatchObject({ error: { kind: 'defects' } });
-    const lifecycle = { deprecatedAt, sunsetAt };
-    expect(await table.read(key)).toEqual({ document: stored.document, lifecycle });
   });
 });

@@ -167,63 +167,35 @@ describe('readRelease', () => {
     expect(asked).toStrictEqual(['/staging/gates', '/staging/gates-manifest']);
   });
 
+  const flags = { A: 'open', E: 'open' };
+  const unproved = /gates\/A is "open", but no applied manifest has a receipt for it/;
   it.each<[string, Stored, RegExp]>([
-    [
-      'a flag set by hand',
-      { flags: { B: 'open', E: 'open' } },
-      /gates\/B is "open", but no applied manifest has a receipt for it/,
-    ],
-    [
-      'flags set by hand without gate E',
-      { flags: { A: 'open' } },
-      /gates\/A is "open", but no applied manifest/,
-    ],
-    [
-      'a flag of a stage without a manifest',
-      { flags: { A: 'open', E: 'open' }, reference: () => undefined },
-      /gates\/A is "open", but no applied manifest has a receipt for it/,
-    ],
+    ['a flag set by hand', { flags: { B: 'open', E: 'open' } }, /gates\/B is "open", but no applied/],
+    ['flags set by hand without gate E', { flags: { A: 'open' } }, unproved],
+    ['a flag of a stage without a manifest', { flags, reference: () => undefined }, unproved],
     [
       'a parameter that names none',
-      { flags: { A: 'open', E: 'open' }, reference: () => 's3://receipts/x' },
-      /gates-manifest does not contain the digest and the place of a manifest/,
+      { flags, reference: () => 's3://b/x' },
+      /does not contain the digest and/,
     ],
-    [
-      'a manifest that is not there',
-      { flags: { A: 'open', E: 'open' }, bytes: () => undefined },
-      /does not exist/,
-    ],
-    [
-      'another manifest in its place',
-      {
-        flags: { A: 'open', E: 'open' },
-        bytes: () => signed(['A', 'B']),
-      },
-      /is not the one that was applied/,
-    ],
+    ['a manifest that is not there', { flags, bytes: () => undefined }, /does not exist/],
+    ['another manifest in its place', { flags, bytes: () => signed(['A', 'B']) }, /is not the one that was/],
     [
       'another key',
-      { flags: { A: 'open', E: 'open' }, manifest: signed(['A'], {}, otherKey) },
+      { flags, manifest: signed(['A'], {}, otherKey) },
       /not signed with the key that prod trusts/,
     ],
     [
       'an expired manifest',
-      {
-        flags: { A: 'open', E: 'open' },
-        manifest: signed(['A'], { expiresAt: '2030-01-01T00:00:00Z' }),
-      },
+      { flags, manifest: signed(['A'], { expiresAt: '2030-01-01T00:00:00Z' }) },
       /has expired/,
     ],
     [
       'the manifest of another stage',
-      { flags: { A: 'open', E: 'open' }, manifest: signed(['A'], { stage: 'staging' }) },
+      { flags, manifest: signed(['A'], { stage: 'staging' }) },
       /was not signed for prod but for another stage/,
     ],
-    [
-      'a rehearsal',
-      { flags: { A: 'open', E: 'open' }, manifest: signed(['A'], { rehearsal: true }) },
-      /is a rehearsal/,
-    ],
+    ['a rehearsal', { flags, manifest: signed(['A'], { rehearsal: true }) }, /is a rehearsal/],
     ['another value', { flags: { A: 'true' } }, /gates\/A is neither "open" nor "closed"/],
     ['another name', { flags: { a: 'closed' } }, /gates\/a is not a gate/],
   ])(

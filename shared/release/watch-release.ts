@@ -1,5 +1,6 @@
 import { err } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import { isWithin, shareReading } from '#shared/kernel/shared-reading.ts';
 import { openManifest, timeFault } from './manifest.ts';
 import type { ManifestFault, ManifestTrust, ReleaseManifest } from './manifest.ts';
 import { closed, releaseOf } from './release-state.ts';
@@ -55,7 +56,6 @@ interface Reading {
  */
 export function watchRelease({ read, key, stage, now }: WatchOptions): ReleaseWatch {
   let known: Reading | undefined;
-  let reading: { readonly at: number; readonly result: Promise<Reading> } | undefined;
   let opened: { readonly jws: string; readonly manifest: Reading['manifest'] } | undefined;
 
   async function open(jws: string): Promise<Reading['manifest']> {
@@ -73,27 +73,16 @@ export function watchRelease({ read, key, stage, now }: WatchOptions): ReleaseWa
     return result;
   }
 
-  function begin(): Promise<Reading> {
-    // One that has taken longer than it may hangs on a connection that the freeze has cut.
-    if (reading !== undefined && isWithin(READ_MS, reading.at, now())) return reading.result;
-    const at = now();
-    const mine = { at, result: readAt(at) };
-    reading = mine;
-    const end = (): void => {
-      if (reading === mine) reading = undefined;
-    };
-    mine.result.then(end, end);
-    return mine.result;
-  }
+  const reading = shareReading(READ_MS, now, readAt);
 
   return async () => {
     if (known !== undefined && isWithin(FRESH_MS, known.at, now())) {
       // A failure is heard of by whoever has to wait.
-      if (!isWithin(RENEW_MS, known.at, now())) begin().catch(() => undefined);
+      if (!isWithin(RENEW_MS, known.at, now())) reading.begin().catch(() => undefined);
       return view(known, now());
     }
     try {
-      const result = await begin();
+      const result = await reading.begin();
       return isWithin(FRESH_MS, result.at, now())
         ? view(result, now())
         : { state: closed, fault: 'unreadable' };
@@ -101,11 +90,6 @@ export function watchRelease({ read, key, stage, now }: WatchOptions): ReleaseWa
       return { state: closed, fault: 'unreadable', error };
     }
   };
-}
-
-/** Whether less than `limit` has passed; a clock that was set back tells nothing, so no. */
-function isWithin(limit: number, at: number, now: number): boolean {
-  return now >= at && now - at < limit;
 }
 
 function view({ manifest, flags }: Reading, now: number): WatchedRelease {

@@ -33,10 +33,15 @@ const implementations: readonly (readonly [string, () => ControlTable])[] = [
 ];
 
 describe.each(implementations)('control table %s', (_, make) => {
-  it('creates a record once and answers the one that stands in the way', async () => {
+  const created = async () => {
     const table = make();
     const record = newRecord();
     expect(await table.create(record, T0)).toBeUndefined();
+    return { table, record };
+  };
+
+  it('creates a record once and answers the one that stands in the way', async () => {
+    const { table, record } = await created();
     expect(await table.create({ ...record, operationId: 'op_other', hash: 'hash-2' }, T0 + 1)).toEqual(
       record,
     );
@@ -56,9 +61,7 @@ describe.each(implementations)('control table %s', (_, make) => {
   });
 
   it('knows a record up to 24 hours less a millisecond after its creation and not a moment longer [MA-005, RP-335]', async () => {
-    const table = make();
-    const record = newRecord();
-    await table.create(record, T0);
+    const { table, record } = await created();
     const last = T0 + DAY - 1;
     expect(await table.read(record.id, last)).toEqual(record);
     expect(await table.create(newRecord({ id: record.id }), last)).toEqual(record);
@@ -72,9 +75,7 @@ describe.each(implementations)('control table %s', (_, make) => {
   });
 
   it('settles once, and keeps creation time and operation id [MA-145, MA-146]', async () => {
-    const table = make();
-    const record = newRecord();
-    await table.create(record, T0);
+    const { table, record } = await created();
     expect(await table.settle(record, { state: 'failed', terminalStatus: 422 }, T0 + 5)).toBe(true);
     const settled = { ...record, state: 'failed', terminalStatus: 422, leaseUntil: 0 };
     expect(await table.read(record.id, T0 + 6)).toEqual(settled);
@@ -84,44 +85,24 @@ describe.each(implementations)('control table %s', (_, make) => {
   });
 
   it('settles whichever run of the same request asks, but not another request', async () => {
-    const table = make();
-    const record = newRecord();
-    await table.create(record, T0);
+    const { table, record } = await created();
     await table.takeOver(record, { attemptId: 'attempt-2', leaseUntil: T0 + 40_000 }, T0 + 1);
-    expect(
-      await table.settle({ ...record, hash: 'hash-2' }, { state: 'completed', terminalStatus: 201 }, T0 + 2),
-    ).toBe(false);
-    expect(
-      await table.settle(
-        { ...record, createdAt: T0 + 1 },
-        { state: 'completed', terminalStatus: 201 },
-        T0 + 2,
-      ),
-    ).toBe(false);
-    expect(await table.settle(record, { state: 'completed', terminalStatus: 201 }, T0 + 2)).toBe(true);
+    const final = { state: 'completed', terminalStatus: 201 } as const;
+    for (const other of [{ hash: 'hash-2' }, { createdAt: T0 + 1 }])
+      expect(await table.settle({ ...record, ...other }, final, T0 + 2)).toBe(false);
+    expect(await table.settle(record, final, T0 + 2)).toBe(true);
   });
 
   it('moves a lease only from the run that was seen', async () => {
-    const table = make();
-    const record = newRecord();
-    await table.create(record, T0);
-    expect(await table.takeOver(record, { attemptId: 'attempt-2', leaseUntil: T0 + 40_000 }, T0 + 1)).toBe(
-      true,
-    );
-    expect(await table.takeOver(record, { attemptId: 'attempt-3', leaseUntil: T0 + 50_000 }, T0 + 1)).toBe(
-      false,
-    );
-    expect(await table.read(record.id, T0 + 1)).toEqual({
-      ...record,
-      attemptId: 'attempt-2',
-      leaseUntil: T0 + 40_000,
-    });
+    const { table, record } = await created();
+    const [lease, later] = [2, 3].map((n) => ({ attemptId: `attempt-${n}`, leaseUntil: T0 + n * 20_000 }));
+    expect(await table.takeOver(record, lease!, T0 + 1)).toBe(true);
+    expect(await table.takeOver(record, later!, T0 + 1)).toBe(false);
+    expect(await table.read(record.id, T0 + 1)).toEqual({ ...record, ...lease });
   });
 
   it('releases the lease of the run that holds it and leaves the record started', async () => {
-    const table = make();
-    const record = newRecord();
-    await table.create(record, T0);
+    const { table, record } = await created();
     expect(await table.release({ ...record, attemptId: 'attempt-9' }, T0 + 1)).toBe(false);
     expect(await table.release(record, T0 + 1)).toBe(true);
     expect(await table.read(record.id, T0 + 1)).toEqual({ ...record, leaseUntil: 0 });

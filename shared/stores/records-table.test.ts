@@ -1,6 +1,6 @@
 import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import { inGuidOrder } from '#shared/records/record-guids.ts';
 import { createRecordStore } from '#shared/records/store.ts';
@@ -29,13 +29,6 @@ function parametersOf(text: string): { readonly hash: string; readonly text: str
 }
 
 describe('createRecordsTable', () => {
-  it('keeps a document byte for byte, and knows nothing of an absent one', async () => {
-    const document = canonicalJson({ id: 'c1', text: 'ß🙂', number: 0.1 });
-    expect(await table.read(key)).toBeUndefined();
-    expect(await table.writeOnce(key, { document })).toBe('written');
-    expect(await table.read(key)).toEqual({ document, lifecycle: {} });
-  });
-
   it('writes a document once; whoever comes later changes nothing, also not the parameters [MA-228]', async () => {
     const first = parametersOf('{"scale":[1,2,3]}');
     await table.writeOnce(key, { document: '{"v":1}', parameters: first });
@@ -68,23 +61,6 @@ describe('createRecordsTable', () => {
     await expect(createRecordsTable(failing, name).writeOnce(key, record)).rejects.toThrow('cut off');
     expect(await table.read(key)).toBeUndefined();
     expect(await table.writeOnce(key, record)).toBe('written');
-  });
-
-  it('sets and moves the lifecycle beside the document [MA-049]', async () => {
-    await table.writeOnce(key, { document: '{}' });
-    await table.setLifecycle(key, { deprecatedAt: '2026-06-01T00:00:00Z', sunsetAt: '2026-09-01T00:00:00Z' });
-    await table.setLifecycle(key, { deprecatedAt: '2026-07-01T00:00:00Z' });
-    expect(await table.read(key)).toEqual({
-      document: '{}',
-      lifecycle: { deprecatedAt: '2026-07-01T00:00:00Z' },
-    });
-  });
-
-  it('keeps the records of tenants and of the system apart [MA-104]', async () => {
-    await table.writeOnce(key, { document: '{"v":1}' });
-    expect(await table.read({ ...key, tenantId: 'tenant-2' })).toBeUndefined();
-    expect(await table.read({ kind: 'calibration', id: key.id })).toBeUndefined();
-    expect(await table.read({ ...key, kind: 'policy' })).toBeUndefined();
   });
 
   it('compresses a document that one item could not hold, and refuses one that it cannot hold even so', async () => {

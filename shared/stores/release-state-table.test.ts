@@ -16,10 +16,6 @@ afterEach(() => test.close());
 const state = () => createReleaseStateTable(test.dynamo, TableName);
 
 describe('the item of the release', () => {
-  it('is absent until something is applied', async () => {
-    expect(await state().read()).toBeUndefined();
-  });
-
   it('is not written over by whoever has not read it as it is', async () => {
     const manifest = 'a.b.c';
     const first = { manifest, flags: { C: 'open' }, appliedAt: T0 } as const;
