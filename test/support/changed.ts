@@ -34,6 +34,8 @@ interface Freedom {
   readonly closed: readonly string[];
   /** Names of the members, or of the lists, that have free text: white space and all. */
   readonly texts: readonly string[];
+  /** The most characters of those texts, by the same names, where they are not 255. */
+  readonly longest: Readonly<Record<string, number>>;
 }
 
 /** A value with another text, number or truth value at one of its places, for each of them. */
@@ -61,7 +63,7 @@ export function* placesOf(value: unknown, place = ''): Generator<readonly [place
 
 /**
  * Holds a schema to the form of a sound value, in every place of it: it takes neither an undeclared member nor one that is absent, null, of
- * another type, empty, longer than any text, or a value of its own where there are only a few.
+ * another type, empty, longer than it may be, or a value of its own where there are only a few.
  */
 export function expectForm(schema: z.ZodType, sound: unknown, free: Freedom): void {
   expect(issuesOf(schema, sound, {})).toEqual([]);
@@ -78,8 +80,12 @@ export function expectForm(schema: z.ZodType, sound: unknown, free: Freedom): vo
     else if (typeof value === 'object' && value !== null) others.push([], { ...value, undeclared: 1 });
     if (free.closed.some((end) => `/${place}`.endsWith(`/${end}`))) others.push('of-its-own');
     if (typeof value === 'string') {
-      const isText = free.texts.some((text) => `/${place}`.replace(/\/\d+$/, '').endsWith(`/${text}`));
+      const isNamed = (text: string): boolean => `/${place}`.replace(/\/\d+$/, '').endsWith(`/${text}`);
+      const isText = free.texts.some(isNamed);
       expect([place, takes({ [place]: 'of its own' })]).toEqual([place, isText]);
+      const most = free.longest[Object.keys(free.longest).find(isNamed) ?? ''] ?? 255;
+      if (isText) expect([place, takes({ [place]: 'x'.repeat(most) })]).toEqual([place, true]);
+      if (isText) others.push('x'.repeat(most + 1));
     }
     expect([place, ...others.filter((other) => takes({ [place]: other }))]).toEqual([place]);
     if (/^\d+$/.test(name)) continue;
