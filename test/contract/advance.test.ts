@@ -95,21 +95,6 @@ describe('a predecessor token', () => {
   });
 });
 
-describe('a repeated request', () => {
-  it('under its key recomposes the same step, also after the run has moved on [MA-190]', async () => {
-    const first = await runs.start().sendForRun();
-    const { etag } = await runs.playAndInspect(first.body);
-    const request = runs.advance(first.body.continuationToken, etag);
-    const second = await request.sendForRun();
-    await runs.play(second.body);
-    const before = await runs.state();
-    const replayed = await request.sendForRun();
-    expect(replayed.body.offeredItem).toEqual(second.body.offeredItem);
-    expect(replayed.body.continuationExpiresAt).toBe(second.body.continuationExpiresAt);
-    expect((await runs.state()).counts).toEqual(before.counts);
-  });
-});
-
 describe('a completed run', () => {
   it('stays as it is: no renewed token, no write, the same references [MA-085, MA-086]', async () => {
     const run = await runs.toEnd(await runs.start().sendForRun());

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localKeyAlias, localStage, localTableName } from '#shared/stage/local-stage.ts';
 import { createDataKeyMaker } from '#shared/stores/kms.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
-import { inspectAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import { changeKeys } from '#shared/keys/administration.ts';
 import { planReplace, planRetireNow } from '#shared/keys/key-states.ts';
 import type { KeyAdministration } from '#shared/keys/administration.ts';
@@ -100,19 +99,4 @@ describe.each([
       await runs.inspect(token).sendForRun();
     },
   );
-});
-
-it('a container reads the ring once in 30 seconds, whatever it seals and opens', async () => {
-  const token = await warmRun();
-  const [read, opened] = [stack.awsCalls('dynamodb', 'Query'), stack.awsCalls('kms', 'Decrypt')];
-  clock.now += PROMISE_MS - 1;
-  await runs.inspect(token).sendForRun();
-  await runs.inspect(token).sendForRun();
-  expect(stack.awsCalls('dynamodb', 'Query')).toBe(read);
-  clock.now += 1;
-  await runs.inspect(token).sendForRun();
-  // One query for each purpose of the function; what was unwrapped once stays so.
-  const purposes = inspectAdaptiveRun.lambda.grants.filter((grant) => grant.startsWith('keys:'));
-  expect(stack.awsCalls('dynamodb', 'Query')).toBe(read + purposes.length);
-  expect(stack.awsCalls('kms', 'Decrypt')).toBe(opened);
 });

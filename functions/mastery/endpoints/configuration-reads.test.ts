@@ -117,15 +117,6 @@ describe.each(reads)('the read of a $kind', ({ kind, sample, prepare, path, open
     expect(withoutOccurrence(await read(FOREIGN))).toEqual(absent);
   });
 
-  it.each([
-    ['an alias', 'latest'],
-    ['another case', OWN.toUpperCase()],
-    ['a trailing space', `${OWN} `],
-    ['more bytes than a key holds', 'x'.repeat(4000)],
-  ])('finds exact ids only: not %s [MA-051, MA-040]', async (_name, id) => {
-    expect((await read(id)).status).toBe(404);
-  });
-
   it('returns nothing of a stored record that fails its checksum [MA-177, MA-195, MA-224]', async () => {
     const { key, stored } = await release({ id: 'damaged' });
     // Only the checksum tells: the form is that of a record.
@@ -149,15 +140,18 @@ describe.each(reads)('the read of a $kind', ({ kind, sample, prepare, path, open
       expect(table.calls.readParameters).toBe(0);
     });
 
-    it.each([
-      ['expired', '2020-01-01T00:00:00Z', '2021-01-01T00:00:00Z'],
-      ['not yet valid', '2030-01-01T00:00:00Z', '2031-01-01T00:00:00Z'],
-    ])(
-      'gives a version that is %s: only a run needs a valid one [MA-177]',
-      async (id, validFrom, validUntil) => {
-        await release({ id, validFrom, validUntil });
-        expect(await read(id)).toMatchObject({ status: 200, body: { validUntil } });
-      },
-    );
+    it('gives a version that is not valid now: only a run needs a valid one [MA-177]', async () => {
+      const years = [
+        '2020-01-01T00:00:00Z',
+        '2021-01-01T00:00:00Z',
+        '2098-01-01T00:00:00Z',
+        '2099-01-01T00:00:00Z',
+      ];
+      for (const at of [0, 2]) {
+        const [validFrom, validUntil] = years.slice(at);
+        await release({ id: `from ${validFrom}`, validFrom, validUntil });
+        expect(await read(`from ${validFrom}`)).toMatchObject({ status: 200, body: { validUntil } });
+      }
+    });
   }
 });

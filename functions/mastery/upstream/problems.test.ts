@@ -30,7 +30,7 @@ describe('upstreamProblem', () => {
     expect(upstreamProblem(fault('rejected', 'content', { status }), 'caller').status).toBe(424);
   });
 
-  it('names the owner’s request where there is one, and a time to wait only for what may succeed later [MA-212]', () => {
+  it('names owner, operation and the owner’s request where there is one, nothing more, and a time to wait only for what may succeed later [MA-212, MA-213]', () => {
     const reference = { service: 'bank', operation: 'bank.some_operation' };
     for (const [asked, expected] of [
       [30, 30],

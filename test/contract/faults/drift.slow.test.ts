@@ -99,6 +99,15 @@ const drifts: Readonly<Record<string, readonly [change: Change, start: string, u
     miscalibrated,
     unanchored,
   ],
+  'the anchor table has its points twice': [
+    (held) => {
+      const { sourcePoints } = held.entities['extmap.anchor_table']!['r90'] as { sourcePoints: object[] };
+      return anchorTable(set('/sourcePoints', [...sourcePoints, ...sourcePoints]))(held);
+    },
+    '201 in_progress anchor_unavailable',
+    unanchored,
+  ],
+  'the anchor table has no point of the source': [anchors('source', 'other'), miscalibrated, unanchored],
   'the anchor table is empty': [anchorTable(set('/sourcePoints', [])), miscalibrated, unanchored],
 };
 
