@@ -1,8 +1,7 @@
 import type { Defect } from '#shared/kernel/defect.ts';
-import { jsonFault } from '#shared/kernel/json-fault.ts';
 import { err } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { decodeUtf8, parseStrictJson } from '#shared/kernel/strict-json.ts';
+import { decodeUtf8, jsonFault, parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { checkCatalog } from './check.ts';
 import type { ReleaseCatalog } from './schema.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonFault } from './json-fault.ts';
+import { jsonFault } from './strict-json.ts';
 
 const parses = (text: string): boolean => {
   try {

@@ -33,7 +33,17 @@ export function parseStrictJson(text: string): Result<unknown, StrictJsonError> 
   } catch {
     return err({ kind: 'malformed' });
   }
-  return membersOf(value) === countMembers(text) ? ok(value) : (inspectText(text) ?? ok(value));
+  if (membersOf(value) === countMembers(text)) return ok(value);
+  const { broken } = scan(text);
+  return broken === undefined ? ok(value) : err(broken);
+}
+
+/**
+ * Where a text stops being JSON (RFC 8259): the offset of the first character that no JSON text could have there, the length of the text
+ * when it ends too early, undefined when it is JSON. JSON.parse says that only now and then, and then with a piece of the text.
+ */
+export function jsonFault(text: string): number | undefined {
+  return scan(text).fault;
 }
 
 /**
@@ -74,60 +84,6 @@ function countMembers(text: string): number {
   return members;
 }
 
-interface Frame {
-  readonly names: Set<string> | undefined;
-  name: string;
-  index: number;
-}
-
-/** What breaks a rule first in a text that is known to be valid JSON, found by looking at everything in it. */
-function inspectText(text: string): Result<never, StrictJsonError> | undefined {
-  const frames: Frame[] = [];
-  let expectName = false;
-  let at = 0;
-  while (at < text.length) {
-    const char = text.charCodeAt(at);
-    const frame = frames.at(-1);
-    if (char === 0x22) {
-      const end = endOfString(text, at);
-      if (expectName && frame?.names !== undefined) {
-        const name = JSON.parse(text.slice(at, end)) as string;
-        if (frame.names.has(name))
-          return err({ kind: 'duplicate-key', pointer: pointerOf(frames.slice(0, -1)) });
-        frame.names.add(name);
-        frame.name = name;
-        if (!name.isWellFormed()) return err({ kind: 'not-i-json' });
-        expectName = false;
-      } else if (
-        mayBeIllFormed(text, at, end) &&
-        !(JSON.parse(text.slice(at, end)) as string).isWellFormed()
-      ) {
-        return err({ kind: 'not-i-json' });
-      }
-      at = end;
-      continue;
-    }
-    if (char === 0x7b || char === 0x5b) {
-      if (frames.length >= MAX_DEPTH) return err({ kind: 'too-deep' });
-      expectName = char === 0x7b;
-      frames.push({ names: expectName ? new Set() : undefined, name: '', index: 0 });
-    } else if (char === 0x7d || char === 0x5d) {
-      frames.pop();
-      expectName = false;
-    } else if (char === 0x2c && frame !== undefined) {
-      expectName = frame.names !== undefined;
-      frame.index += 1;
-    } else if (char === 0x2d || (char >= 0x30 && char <= 0x39)) {
-      const end = endOfNumber(text, at);
-      if (!Number.isFinite(Number(text.slice(at, end)))) return err({ kind: 'not-i-json' });
-      at = end;
-      continue;
-    }
-    at += 1;
-  }
-  return undefined;
-}
-
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   for (;;) {
@@ -138,19 +94,135 @@ function endOfString(text: string, start: number): number {
   }
 }
 
-function endOfNumber(text: string, start: number): number {
-  let at = start + 1;
-  while (at < text.length && /[0-9.eE+-]/.test(text.charAt(at))) at += 1;
+/** An object or an array around the place that is looked at; only an object has names. */
+interface Frame {
+  readonly names: Set<string> | undefined;
+  name: string;
+  index: number;
+}
+
+/**
+ * Where a text stops being JSON, or else which rule a JSON text breaks first. Needs no stack for nesting, so that no depth exhausts it.
+ */
+function scan(text: string): { readonly fault?: number; readonly broken?: StrictJsonError | undefined } {
+  const frames: Frame[] = [];
+  let broken: StrictJsonError | undefined;
+  let expected: 'value' | 'first-element' | 'first-name' | 'name' | 'after-value' = 'value';
+  let at = skipSpace(text, 0);
+  for (;;) {
+    const char = text[at];
+    const frame = frames.at(-1);
+    if (expected === 'after-value') {
+      if (frame === undefined) return at === text.length ? { broken } : { fault: at };
+      if (char === ',') {
+        frame.index += 1;
+        expected = frame.names === undefined ? 'value' : 'name';
+      } else if (char === (frame.names === undefined ? ']' : '}')) frames.pop();
+      else return { fault: at };
+      at += 1;
+    } else if (
+      (expected === 'first-name' && char === '}') ||
+      (expected === 'first-element' && char === ']')
+    ) {
+      expected = 'after-value';
+    } else if (expected === 'first-name' || expected === 'name') {
+      if (char !== '"') return { fault: at };
+      const { end, fault } = scanString(text, at);
+      if (fault) return { fault: end };
+      broken ??= enterName(frames, JSON.parse(text.slice(at, end)) as string);
+      at = skipSpace(text, end);
+      if (text[at] !== ':') return { fault: at };
+      at += 1;
+      expected = 'value';
+    } else if (char === '{' || char === '[') {
+      if (frames.length >= MAX_DEPTH) broken ??= { kind: 'too-deep' };
+      frames.push({ names: char === '{' ? new Set() : undefined, name: '', index: 0 });
+      expected = char === '{' ? 'first-name' : 'first-element';
+      at += 1;
+    } else {
+      const { end, fault } = char === '"' ? scanString(text, at) : scanBareWord(text, at);
+      if (fault) return { fault: end };
+      broken ??= brokenBy(JSON.parse(text.slice(at, end)));
+      at = end;
+      expected = 'after-value';
+    }
+    at = skipSpace(text, at);
+  }
+}
+
+/** Notes the name of the next member of the innermost object, and says what it breaks. */
+function enterName(frames: readonly Frame[], name: string): StrictJsonError | undefined {
+  const frame = frames.at(-1);
+  if (frame?.names?.has(name) === true)
+    return { kind: 'duplicate-key', pointer: pointerOf(frames.slice(0, -1)) };
+  frame?.names?.add(name);
+  if (frame !== undefined) frame.name = name;
+  return brokenBy(name);
+}
+
+function brokenBy(scalar: unknown): StrictJsonError | undefined {
+  return membersOf(scalar) === undefined ? { kind: 'not-i-json' } : undefined;
+}
+
+/** Where a token ends, or the offset at which it cannot go on. */
+interface Scan {
+  readonly end: number;
+  readonly fault: boolean;
+}
+
+function skipSpace(text: string, start: number): number {
+  let at = start;
+  while (at < text.length && ' \t\n\r'.includes(text.charAt(at))) at += 1;
   return at;
 }
 
-/** Only an escape or a raw surrogate can make a string ill-formed: the common case costs no second parse. */
-function mayBeIllFormed(text: string, start: number, end: number): boolean {
-  for (let at = start; at < end; at += 1) {
-    const char = text.charCodeAt(at);
-    if (char === 0x5c || (char >= 0xd800 && char <= 0xdfff)) return true;
+function scanString(text: string, start: number): Scan {
+  let at = start + 1;
+  for (;;) {
+    const char = text.charAt(at);
+    if (char === '"') return { end: at + 1, fault: false };
+    if (char < ' ') return { end: at, fault: true };
+    at += 1;
+    if (char !== '\\') continue;
+    const escape = text.charAt(at);
+    if (escape === '' || !'"\\/bfnrtu'.includes(escape)) return { end: at, fault: true };
+    at += 1;
+    if (escape !== 'u') continue;
+    for (const last = at + 4; at < last; at += 1) {
+      if (!/[0-9A-Fa-f]/.test(text.charAt(at))) return { end: at, fault: true };
+    }
   }
-  return false;
+}
+
+function scanBareWord(text: string, start: number): Scan {
+  const word = ['true', 'false', 'null'].find((literal) => literal[0] === text[start]);
+  if (word === undefined) return scanNumber(text, start);
+  let at = start;
+  while (at < start + word.length && text[at] === word[at - start]) at += 1;
+  return { end: at, fault: at < start + word.length };
+}
+
+function scanNumber(text: string, start: number): Scan {
+  const whole = text[start] === '-' ? start + 1 : start;
+  let at = text[whole] === '0' ? whole + 1 : skipDigits(text, whole);
+  if (at === whole) return { end: at, fault: true };
+  if (text[at] === '.') {
+    const fraction = at + 1;
+    at = skipDigits(text, fraction);
+    if (at === fraction) return { end: at, fault: true };
+  }
+  if (text[at] === 'e' || text[at] === 'E') {
+    const exponent = text[at + 1] === '+' || text[at + 1] === '-' ? at + 2 : at + 1;
+    at = skipDigits(text, exponent);
+    if (at === exponent) return { end: at, fault: true };
+  }
+  return { end: at, fault: false };
+}
+
+function skipDigits(text: string, start: number): number {
+  let at = start;
+  while (at < text.length && text.charAt(at) >= '0' && text.charAt(at) <= '9') at += 1;
+  return at;
 }
 
 function pointerOf(frames: readonly Frame[]): string {

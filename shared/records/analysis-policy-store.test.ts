@@ -33,23 +33,6 @@ function open(mayReadSystem: () => boolean = () => true): AnalysisPolicyStore {
   return createAnalysisPolicyStore({ table, mayReadSystem });
 }
 
-describe('the policy of an id', () => {
-  it('is the tenant’s own before the platform’s, and says whose it is', async () => {
-    const store = open();
-    expect(await store.read(TENANT, ID)).toEqual(ok(undefined));
-    const system = await release('1.0');
-    expect(await store.read(TENANT, ID)).toMatchObject({
-      value: { owner: 'system', policy: { version: '1.0', checksum: system.checksum } },
-    });
-    const own = await release('2.0', TENANT);
-    expect(await store.read(TENANT, ID)).toMatchObject({
-      value: { owner: 'tenant', policy: { version: '2.0', checksum: own.checksum } },
-    });
-    expect(await store.read('tenant-2', ID)).toMatchObject({ value: { owner: 'system' } });
-    expect(await open(() => false).read('tenant-2', ID)).toEqual(ok(undefined));
-  });
-});
-
 describe('a pinned policy', () => {
   it('of the platform stays what it was, whatever the tenant releases or may choose later [RP-146]', async () => {
     const pin = await release('1.0');

@@ -1,23 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
-import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
+import { createMemoryRecordsTable, releaseInto } from '#test/support/memory-records.ts';
 import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
 import { documentChecksum } from './checksum.ts';
-import { prepareCalibration, preparePolicy, writeRecord } from './release.ts';
-import type { PreparedRecord } from './release.ts';
+import { preparePolicy, writeRecord } from './release.ts';
 import { sampleCalibrationFile, sampleParameters, samplePolicyFile } from '#test/support/sample-files.ts';
 import { createRecordStore } from './store.ts';
 import type { RecordStore } from './store.ts';
 
 const ID = 'fractions-policy-7';
 const CALIBRATION = 'fractions-2026.1';
-
-async function release(table: MemoryRecordsTable, file: Record<string, unknown>): Promise<PreparedRecord> {
-  const prepared = 'parameters' in file ? prepareCalibration(file, () => []) : preparePolicy(file);
-  if (!prepared.ok) throw new Error(JSON.stringify(prepared.error));
-  await writeRecord(table, prepared.value);
-  return prepared.value;
-}
 
 function storeOver(
   table: MemoryRecordsTable,
@@ -32,8 +24,8 @@ const ownedBy = (tenantId: string, document = {}): Record<string, unknown> =>
 describe('createRecordStore', () => {
   it('gives a tenant record to its own tenant and to no other [MA-104]', async () => {
     const table = createMemoryRecordsTable();
-    await release(table, ownedBy('tenant-1'));
-    await release(table, sampleCalibrationFile({ visibility: 'tenant' }, { tenantId: 'tenant-1' }));
+    await releaseInto(table, ownedBy('tenant-1'));
+    await releaseInto(table, sampleCalibrationFile({ visibility: 'tenant' }, { tenantId: 'tenant-1' }));
     const store = storeOver(table);
     expect(await store.policy('tenant-1', ID)).toMatchObject({ ok: true, value: { document: { id: ID } } });
     expect(await store.policy('tenant-2', ID)).toEqual({ ok: true, value: undefined });
@@ -45,7 +37,7 @@ describe('createRecordStore', () => {
 
   it('gives a system record to authorized platform tenants only [MA-104]', async () => {
     const table = createMemoryRecordsTable();
-    await release(table, samplePolicyFile());
+    await releaseInto(table, samplePolicyFile());
     const store = storeOver(table, (tenantId) => tenantId === 'tenant-1');
     expect(await store.policy('tenant-1', ID)).toMatchObject({
       value: { document: { visibility: 'system' } },
@@ -55,8 +47,8 @@ describe('createRecordStore', () => {
 
   it('needs the authorization for system records only: own records stay readable while it cannot be had', async () => {
     const table = createMemoryRecordsTable();
-    await release(table, ownedBy('tenant-1'));
-    await release(table, samplePolicyFile({ id: 'system-1' }));
+    await releaseInto(table, ownedBy('tenant-1'));
+    await releaseInto(table, samplePolicyFile({ id: 'system-1' }));
     const store = createRecordStore({
       table,
       mayReadSystem: () => Promise.reject(new Error('the parameter store does not answer')),
@@ -68,8 +60,8 @@ describe('createRecordStore', () => {
 
   it('prefers the tenant’s own record to a system record of the same id', async () => {
     const table = createMemoryRecordsTable();
-    await release(table, samplePolicyFile());
-    await release(table, ownedBy('tenant-1', { maxItems: 5 }));
+    await releaseInto(table, samplePolicyFile());
+    await releaseInto(table, ownedBy('tenant-1', { maxItems: 5 }));
     const store = storeOver(table);
     expect(await store.policy('tenant-1', ID)).toMatchObject({ value: { document: { maxItems: 5 } } });
     expect(await store.policy('tenant-2', ID)).toMatchObject({ value: { document: { maxItems: 12 } } });
@@ -77,7 +69,7 @@ describe('createRecordStore', () => {
 
   it('lets no tenant name and id spell another tenant’s key [MA-104]', async () => {
     const table = createMemoryRecordsTable();
-    await release(table, ownedBy('a', { id: 'b#policy#c' }));
+    await releaseInto(table, ownedBy('a', { id: 'b#policy#c' }));
     const store = storeOver(table);
     expect(await store.policy('a#policy#b', 'c')).toEqual({ ok: true, value: undefined });
     expect(await store.policy('a', 'b#policy#c')).toMatchObject({
@@ -94,7 +86,7 @@ describe('createRecordStore', () => {
 
   it('reads a descriptor without reading its parameters, and those once per container', async () => {
     const table = createMemoryRecordsTable();
-    await release(table, sampleCalibrationFile());
+    await releaseInto(table, sampleCalibrationFile());
     const store = storeOver(table);
     const first = await store.calibration('tenant-1', CALIBRATION);
     expect(table.calls.readParameters).toBe(0);
@@ -109,7 +101,7 @@ describe('createRecordStore', () => {
     const table = createMemoryRecordsTable();
     for (const id of ['c1', 'c2', 'c3']) {
       const parameters = { ...sampleParameters(), scale: [1, 2, Number(id.slice(1)) + 2] };
-      await release(table, sampleCalibrationFile({ id }, { parameters }));
+      await releaseInto(table, sampleCalibrationFile({ id }, { parameters }));
     }
     const store = createRecordStore({ table, mayReadSystem: () => true, cachedParameters: 2 });
     for (const id of ['c1', 'c2', 'c1', 'c3', 'c1', 'c2']) {
@@ -127,7 +119,7 @@ describe('createRecordStore', () => {
     ['nothing', () => ''],
   ])('answers a fault for a document whose bytes are %s [MA-115]', async (_name, damage) => {
     const table = createMemoryRecordsTable();
-    const { key, stored } = await release(table, samplePolicyFile());
+    const { key, stored } = await releaseInto(table, samplePolicyFile());
     table.corrupt(key, { document: damage(stored.document) });
     expect(await storeOver(table).policy('tenant-1', ID)).toEqual({
       ok: false,
@@ -174,7 +166,7 @@ describe('createRecordStore', () => {
 
   it('answers a fault for damaged parameters while the descriptor stays readable, and keeps no damaged ones', async () => {
     const table = createMemoryRecordsTable();
-    const { key, stored } = await release(table, sampleCalibrationFile());
+    const { key, stored } = await releaseInto(table, sampleCalibrationFile());
     const store = storeOver(table);
     const fault = { ok: false, error: { kind: 'checksum-mismatch', lifecycle: {} } };
     for (const parameters of [undefined, '{}', stored.parameters!.text.replace('0.9', '0.8')]) {
@@ -190,7 +182,7 @@ describe('createRecordStore', () => {
   it('hands the lifecycle out with the record and with its faults [MA-049]', async () => {
     const table = createMemoryRecordsTable();
     const lifecycle = { deprecatedAt: '2026-06-01T00:00:00Z', sunsetAt: '2026-12-01T00:00:00Z' };
-    const { key } = await release(table, sampleCalibrationFile({}, lifecycle));
+    const { key } = await releaseInto(table, sampleCalibrationFile({}, lifecycle));
     const store = storeOver(table);
     expect(await store.calibration('tenant-1', CALIBRATION)).toMatchObject({ value: { lifecycle } });
     table.corrupt(key, { document: '{}' });

@@ -1,13 +1,8 @@
-import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
-import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
-import { inGuidOrder } from '#shared/records/record-guids.ts';
-import { createRecordStore } from '#shared/records/store.ts';
-import { prepareCalibration, writeRecord } from '#shared/records/release.ts';
 import { localTableName } from '#shared/stage/local-stage.ts';
 import { useTestAws } from '#test/support/aws.ts';
-import { sampleCalibrationFile } from '#test/support/sample-files.ts';
 import type { RecordsTable } from '#shared/records/table.ts';
 import { createRecordsTable, RecordTooLargeError } from './records-table.ts';
 
@@ -75,13 +70,14 @@ describe('createRecordsTable', () => {
     ).rejects.toThrow(RecordTooLargeError);
   });
 
-  it('answers undefined for parameters with a missing or damaged part', async () => {
+  it('joins the parts of large parameters, and answers undefined where one is missing or damaged', async () => {
     const parameters = parametersOf(
       JSON.stringify(Array.from({ length: 30_000 }, (_, i) => sha256Hex(String(i)))),
     );
     await table.writeOnce(key, { document: '{}', parameters });
     const reference = (await table.read(key))!.parameters!;
     expect(reference.parts).toBeGreaterThan(1);
+    expect(await table.readParameters(key, reference)).toBe(parameters.text);
     expect(await table.readParameters(key, { ...reference, parts: reference.parts + 1 })).toBeUndefined();
     const part = {
       pk: { S: `tenant#tenant-1#calibration#${key.id}` },
@@ -91,44 +87,5 @@ describe('createRecordsTable', () => {
       new PutItemCommand({ TableName: name, Item: { ...part, content: { B: new Uint8Array([1, 2, 3]) } } }),
     );
     expect(await table.readParameters(key, reference)).toBeUndefined();
-  });
-
-  it('holds a calibration of 10,000 items whose parameters a store reads back unchanged', async () => {
-    const kcs = Array.from({ length: 500 }, (_, index) => deterministicUuid('kc', String(index)));
-    const parameters = inGuidOrder({
-      theta: { nodes: 61, min: -6, max: 6, mean: 0, sd: 1 },
-      kcs: kcs.map((guid, index) => ({
-        guid,
-        uri: `https://case.example/ims/case/v1p1/CFItems/${guid}`,
-        slope: 1 + index / 1000,
-        location: Math.sin(index),
-      })),
-      items: Array.from({ length: 10_000 }, (_, index) => ({
-        artifactVersionId: sha256Hex(`version ${index}`).slice(0, 36),
-        qtiIdentifier: `item-${index}`,
-        kcs: [0, 1, 2].map((step) => kcs[(index * 7 + step) % kcs.length]!),
-        probabilities: Array.from(
-          { length: 8 },
-          (_unused, pattern) => (pattern + 1 + Math.abs(Math.sin(index))) / 10,
-        ),
-        accessibility: ['text-to-speech'],
-      })),
-      scale: Array.from({ length: 61 }, (_, index) => 200 + index * 10),
-    });
-    const prepared = prepareCalibration(sampleCalibrationFile({}, { parameters }), () => []);
-    if (!prepared.ok) throw new Error(JSON.stringify(prepared.error));
-    expect((await writeRecord(table, prepared.value)).ok).toBe(true);
-    const entry = await createRecordStore({ table, mayReadSystem: () => true }).calibration(
-      't',
-      'fractions-2026.1',
-    );
-    expect(entry.ok && (await entry.value!.parameters())).toEqual({ ok: true, value: parameters });
-    const { Item: item } = await test.dynamo.send(
-      new GetItemCommand({
-        TableName: name,
-        Key: { pk: { S: 'system#calibration#fractions-2026.1' }, sk: { S: 'document' } },
-      }),
-    );
-    expect(Number(item?.['parametersParts']?.N)).toBeGreaterThan(1);
   });
 });
