@@ -2,16 +2,7 @@ import * as z from 'zod';
 import { compareInstants } from '#shared/kernel/instant.ts';
 import { exactSum, nearestNumber, roundedRatio } from '#shared/kernel/decimal.ts';
 import { alignmentFormula, sourceKey } from './improvement-run.ts';
-import {
-  areUnique,
-  correlationId,
-  count,
-  instant,
-  proportion,
-  reference,
-  sha256,
-  text,
-} from './primitives.ts';
+import { areUnique, composed, count, proportion, reference, sha256, text } from './primitives.ts';
 import { receiptLink } from './receipt-link.ts';
 import { sources } from './source-ref.ts';
 
@@ -148,9 +139,7 @@ export const alignmentReport = z
     limitations: z.array(z.string().min(1).max(500)).max(100),
     receipt: receiptLink,
     sources,
-    observedAt: instant,
-    requestId: correlationId,
-    traceId: correlationId,
+    ...composed,
   })
   .check(
     z.refine((report) => {

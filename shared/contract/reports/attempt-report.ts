@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { stopReason } from '../stop-reason.ts';
-import { areUnique, correlationId, instant, reference, text } from './primitives.ts';
+import { areUnique, composed, instant, reference, text, uniqueListOf } from './primitives.ts';
 import { reportsProblem } from './problem.ts';
 import { sourceRef, sources } from './source-ref.ts';
 
@@ -76,7 +76,7 @@ export const gateDecision = z
     /** Null only when `indeterminate` without a valid measurement. */
     achieved: z.number().nullable(),
     required: z.number(),
-    gapCaseGuids: z.array(reference).refine(areUnique, 'every gap is named once').meta({ uniqueItems: true }),
+    gapCaseGuids: uniqueListOf(reference),
     coverageEvidenceId: reference.nullable(),
   })
   .check(
@@ -138,11 +138,9 @@ export const attemptReport = z
     gate: gateDecision.nullable(),
     diagnostic: diagnosticDetail.nullable(),
     sources,
-    omitted: z.array(omission).refine(areUnique, 'every omission is named once').meta({ uniqueItems: true }),
+    omitted: uniqueListOf(omission),
     incompleteSections: z.array(reportsProblem),
-    observedAt: instant,
-    requestId: correlationId,
-    traceId: correlationId,
+    ...composed,
   })
   .check(
     z.refine(

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { correlationId, count, instant, reference, text } from './primitives.ts';
+import { composed, count, instant, reference, text } from './primitives.ts';
 import { sourceRef } from './source-ref.ts';
 
 /** Entry grade levels (CEDS), as OneRoster names them; exact case. */
@@ -62,9 +62,7 @@ export const cohortReport = z
     /** Absent unless the snapshot is not suppressed. */
     measures: z.array(cohortMeasure).optional(),
     source: sourceRef,
-    observedAt: instant,
-    requestId: correlationId,
-    traceId: correlationId,
+    ...composed,
   })
   .check(
     z.refine(

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { areUnique, correlationId, count, instant, reference, text } from './primitives.ts';
+import { composed, count, reference, text, uniqueListOf } from './primitives.ts';
 import { sources } from './source-ref.ts';
 
 /** Whether there is one sample size for the subject and each form that it is compared with, and none beside [RP-123]. */
@@ -24,11 +24,7 @@ export const equivalenceReport = z
   .strictObject({
     object: z.literal('equivalence_report'),
     qtiTestId: reference,
-    comparisonQtiTestIds: z
-      .array(reference)
-      .min(1)
-      .refine(areUnique, 'every form is named once')
-      .meta({ uniqueItems: true }),
+    comparisonQtiTestIds: uniqueListOf(reference).min(1),
     contentTestSpecId: reference,
     coverageMatch: z.boolean(),
     dokMatch: z.boolean(),
@@ -43,9 +39,7 @@ export const equivalenceReport = z
     decision: z.enum(['equivalent', 'not_equivalent', 'insufficient_evidence', 'unknown']),
     evidenceArtifactUrl: z.url({ protocol: /^https$/ }).nullable(),
     sources,
-    observedAt: instant,
-    requestId: correlationId,
-    traceId: correlationId,
+    ...composed,
   })
   .check(
     z.refine(

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { compareInstants } from '#shared/kernel/instant.ts';
-import { areUnique, correlationId, count, instant, reference, text } from './primitives.ts';
+import { areUnique, composed, count, instant, reference, text, uniqueListOf } from './primitives.ts';
 import { receiptLink } from './receipt-link.ts';
 import { sources } from './source-ref.ts';
 
@@ -132,16 +132,12 @@ export const improvementRun = z
     alignmentRecordCount: count,
     revisionOrderCount: count,
     blockedOrderCount: count,
-    omissions: z.array(omission).max(8).refine(areUnique, 'every omission is named once').meta({
-      uniqueItems: true,
-    }),
+    omissions: uniqueListOf(omission).max(8),
     receipt: receiptLink.nullable(),
     createdAt: instant,
     completedAt: instant.nullable(),
     sources,
-    observedAt: instant,
-    requestId: correlationId,
-    traceId: correlationId,
+    ...composed,
   })
   .check(
     z.refine(

@@ -1,13 +1,10 @@
 import * as z from 'zod';
 import { reasonCode, requestedAction, targetModule, threshold, unit } from './analysis-policy.ts';
 import { sourceKey } from './improvement-run.ts';
-import { areUnique, reference, text } from './primitives.ts';
+import { areUnique, reference, text, uniqueListOf } from './primitives.ts';
 
 /** As many GUIDs, or source keys, as one order can name [RP-196]. */
 export const MAX_SUBJECTS = 1000;
-
-const unique = <T extends z.ZodType<string>>(member: T) =>
-  z.array(member).max(MAX_SUBJECTS).refine(areUnique, 'every one is named once').meta({ uniqueItems: true });
 
 /**
  * What an order asks for and on what grounds: the same in every run that finds the same, and sent to its receiver byte for byte
@@ -23,8 +20,8 @@ export const orderContent = z.strictObject({
   qtiTestId: reference.nullable(),
   contentTestSpecId: reference,
   contentTestSpecVersion: text,
-  caseGuids: unique(reference),
-  sourceKeys: unique(sourceKey),
+  caseGuids: uniqueListOf(reference).max(MAX_SUBJECTS),
+  sourceKeys: uniqueListOf(sourceKey).max(MAX_SUBJECTS),
   reasonCodes: z.array(reasonCode).min(1).max(20).refine(areUnique, 'every reason is given once'),
   observedMetric: z.strictObject({ name: text, value: z.number(), unit }).meta({ id: 'ObservedMetric' }),
   threshold,

@@ -61,9 +61,17 @@ export const text = z
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** Correlation ids hold no learning facts [RP-073]. */
-export const correlationId = z.string().min(1).max(128);
+const correlationId = z.string().min(1).max(128);
+
+/** When a report was composed, and for which request. */
+export const composed = { observedAt: instant, requestId: correlationId, traceId: correlationId };
 
 /** Whether all values differ. */
 export function areUnique(values: readonly string[]): boolean {
   return new Set(values).size === values.length;
+}
+
+/** A list that has each member once. */
+export function uniqueListOf<T extends z.ZodType<string>>(member: T): z.ZodArray<T> {
+  return z.array(member).refine(areUnique, 'every one is named once').meta({ uniqueItems: true });
 }

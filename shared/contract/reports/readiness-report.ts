@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { areUnique, correlationId, instant, proportion, reference, text } from './primitives.ts';
+import { areUnique, composed, proportion, reference, text, uniqueListOf } from './primitives.ts';
 import { sources } from './source-ref.ts';
 
 const limitation = z.string().min(1).max(500);
@@ -16,10 +16,7 @@ export const readinessEntry = z
     crosswalkVersion: text,
     coverageFraction: proportion,
     dokDominance: z.enum(['satisfied', 'not_satisfied', 'indeterminate']),
-    qualifyingBlueprintSlotIds: z
-      .array(reference)
-      .refine(areUnique, 'every slot is named once')
-      .meta({ uniqueItems: true }),
+    qualifyingBlueprintSlotIds: uniqueListOf(reference),
     decisionRuleId: text,
     decisionRuleVersion: text,
     limitations: z.array(limitation).max(MAX_LIMITATIONS),
@@ -68,9 +65,7 @@ export const readinessReport = z
       .refine(nameSourcesOnce, 'tests are unique by source test and version')
       .optional(),
     sources,
-    observedAt: instant,
-    requestId: correlationId,
-    traceId: correlationId,
+    ...composed,
   })
   .meta({ id: 'ReadinessReport' });
 export type ReadinessReport = z.infer<typeof readinessReport>;
