@@ -6,9 +6,9 @@ import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 /** What every released record carries beside its public document. Deprecation may be set later; nothing else ever changes [MA-049, MA-228]. */
 export const recordMembers = {
   /** The owner of a `tenant` record; absent exactly for a `system` one. */
-  tenantId: z.string().min(1).optional(),
-  deprecatedAt: timestamp.optional(),
-  sunsetAt: timestamp.optional(),
+  tenantId: z.string().min(1).exactOptional(),
+  deprecatedAt: timestamp.exactOptional(),
+  sunsetAt: timestamp.exactOptional(),
 };
 
 /** A released selection policy. */

@@ -12,7 +12,7 @@ import type { ModelCheck } from './check-calibration.ts';
 import { checkPolicy } from './check-policy.ts';
 import { lifecycleDefects } from './file-members.ts';
 import type { RecordKey } from './record-key.ts';
-import type { ExposureTable, PolicyRecord } from './records.ts';
+import type { CalibrationRecord, ExposureTable, PolicyRecord } from './records.ts';
 import type { Lifecycle, NewRecord, RecordsTable, StoredRecord } from './table.ts';
 
 /** A record that is now in the table; `already` says that the very same content was there before. */
@@ -45,16 +45,17 @@ export function preparePolicy(
 ): Result<PreparedRecord, readonly Defect[]> {
   const checked = checkPolicy(file);
   if (!checked.ok) return checked;
-  const prepared = preparedDocument('policy', checked.value);
   const { exposure } = checked.value.document.eligibilityRules;
   const text = table && canonicalJson(table);
   const hash = text && sha256Hex(text);
   const wanted = exposure?.method === 'sympson_hetter' ? exposure.tableSha256 : undefined;
   if (hash === wanted)
     return ok(
-      text === undefined || hash === undefined
-        ? prepared
-        : { ...prepared, stored: { ...prepared.stored, parameters: { hash, text } } },
+      preparedRecord(
+        'policy',
+        checked.value,
+        text === undefined || hash === undefined ? undefined : { hash, text },
+      ),
     );
   return err([
     {
@@ -72,19 +73,24 @@ export function preparePolicy(
 /** Checks an analysis policy's file and brings it into its stored form. */
 export function prepareAnalysisPolicy(file: unknown): Result<PreparedRecord, readonly Defect[]> {
   const checked = checkAnalysisPolicy(file);
-  return checked.ok ? ok(preparedDocument('analysis-policy', checked.value)) : checked;
+  return checked.ok ? ok(preparedRecord('analysis-policy', checked.value)) : checked;
 }
 
-/** The stored form of a record that is nothing but its document. */
-function preparedDocument(
+/** The stored form of a record. */
+function preparedRecord(
   kind: RecordKey['kind'],
-  { document, ...rest }: PolicyRecord | AnalysisPolicyRecord,
+  {
+    document,
+    tenantId,
+    ...lifecycle
+  }: PolicyRecord | AnalysisPolicyRecord | Omit<CalibrationRecord, 'parameters' | 'parametersHash'>,
+  parameters?: NewRecord['parameters'],
 ): PreparedRecord {
   return {
-    key: keyOf(kind, document.id, rest.tenantId),
+    key: { kind, id: document.id, ...(tenantId === undefined ? {} : { tenantId }) },
     checksum: document.checksum,
-    stored: { document: canonicalJson(document) },
-    lifecycle: lifecycleOf(rest),
+    stored: { document: canonicalJson(document), ...(parameters === undefined ? {} : { parameters }) },
+    lifecycle,
   };
 }
 
@@ -95,16 +101,8 @@ export function prepareCalibration(
 ): Result<PreparedRecord, readonly Defect[]> {
   const checked = checkCalibration(file, checkModel);
   if (!checked.ok) return checked;
-  const { document, parameters, parametersHash, ...rest } = checked.value;
-  return ok({
-    key: keyOf('calibration', document.id, rest.tenantId),
-    checksum: document.checksum,
-    stored: {
-      document: canonicalJson(document),
-      parameters: { hash: parametersHash, text: canonicalJson(parameters) },
-    },
-    lifecycle: lifecycleOf(rest),
-  });
+  const { parameters, parametersHash: hash, ...record } = checked.value;
+  return ok(preparedRecord('calibration', record, { hash, text: canonicalJson(parameters) }));
 }
 
 /** Writes a prepared record once. A second release of the same content changes nothing; other content under the same id is refused [MA-228]. */
@@ -126,7 +124,7 @@ export async function writeRecord(
   return ok({ key, checksum, already: existing !== undefined });
 }
 
-const lifecycle = z.strictObject({ deprecatedAt: timestamp, sunsetAt: timestamp.optional() });
+const lifecycle = z.strictObject({ deprecatedAt: timestamp, sunsetAt: timestamp.exactOptional() });
 
 /** Why a record was not deprecated. */
 export type DeprecationFailure =
@@ -143,23 +141,8 @@ export async function deprecateRecord(
   const defects = lifecycleDefects(parsed.data);
   if (defects.length > 0) return err({ kind: 'defects', defects });
   if ((await table.read(key)) === undefined) return err({ kind: 'not-found' });
-  const value = lifecycleOf(parsed.data);
-  await table.setLifecycle(key, value);
-  return ok(value);
-}
-
-function keyOf(kind: RecordKey['kind'], id: string, tenantId: string | undefined): RecordKey {
-  return { kind, id, ...(tenantId === undefined ? {} : { tenantId }) };
-}
-
-function lifecycleOf(record: {
-  readonly deprecatedAt?: string | undefined;
-  readonly sunsetAt?: string | undefined;
-}): Lifecycle {
-  return {
-    ...(record.deprecatedAt === undefined ? {} : { deprecatedAt: record.deprecatedAt }),
-    ...(record.sunsetAt === undefined ? {} : { sunsetAt: record.sunsetAt }),
-  };
+  await table.setLifecycle(key, parsed.data);
+  return ok(parsed.data);
 }
 
 function sameContent(existing: StoredRecord, stored: NewRecord): boolean {

@@ -44,6 +44,7 @@ describe('service profiles in the parameter store', () => {
     const profiles = createServiceProfileParameters(test.ssm, '/partial');
     // The credential, written last, is larger than a parameter may be.
     await expect(profiles.write('t', { ...profile, jwt: 'x'.repeat(5000) })).rejects.toThrow();
+    await test.ssm.send(new GetParameterCommand({ Name: '/partial/dA/PLATFORM_URL' }));
     expect(await profiles.read('t')).toBeUndefined();
     await profiles.write('t', profile);
     expect(await profiles.read('t')).toEqual(profile);
