@@ -8,7 +8,7 @@ import * as operations from '#shared/platform/operations.ts';
 import type { Administration } from '#shared/platform/owners/administration.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { notFound } from './problems.ts';
-import { readSource, versioned } from './reader.ts';
+import { readSource } from './reader.ts';
 import type { SourceReader } from './reader.ts';
 
 /**
@@ -24,11 +24,7 @@ export async function readAdministration(
     reader,
     operations.readAdministration,
     { path: { administrationId } },
-    {
-      origin: 'caller',
-      isAsked: (administration) => administration.administrationId === administrationId,
-      about: (administration) => versioned(administrationId, administration),
-    },
+    { origin: 'caller', id: 'administrationId' },
   );
   if (!answer.ok) return answer;
   return mayReadAdministration(principal, answer.value.value) ? answer : err(notFound());

@@ -9,12 +9,6 @@ import type { TenantFrameworks } from './case-package.ts';
 import { sourceProblem, unusable } from './problems.ts';
 import type { SourceReader } from './reader.ts';
 import { readSettledAttempt } from './settled-attempt.ts';
-import type { BesideCriteria } from './settled-attempt.ts';
-
-const nothing: BesideCriteria<undefined> = {
-  read: () => Promise.resolve(ok(undefined)),
-  disagreement: () => undefined,
-};
 
 /** How long a report waits for what it can go without, in milliseconds. */
 const ENRICHMENT_MS = 1_500;
@@ -29,9 +23,9 @@ export async function readAttempt(
   principal: Principal,
   attemptId: string,
 ): Promise<Result<AttemptFacts, Problem>> {
-  const settled = await readSettledAttempt(reader, principal, attemptId, nothing);
+  const settled = await readSettledAttempt(reader, principal, attemptId);
   if (!settled.ok) return settled;
-  const { evidence, record, criteria, candidate } = settled.value;
+  const { record, criteria } = settled.value;
   const { completionEventIri } = record.value;
   const [framework, enrichments] = await Promise.all([
     readFramework(reader, frameworks, criteria.value.caseFrameworkGuid),
@@ -40,7 +34,7 @@ export async function readAttempt(
       : readCompletionEvent(reader, completionEventIri).then((event) => [event]),
   ]);
   if (!framework.ok) return framework;
-  return ok({ evidence, record, criteria, candidate, framework: framework.value, enrichments });
+  return ok({ ...settled.value, framework: framework.value, enrichments });
 }
 
 /** Caliper's receipt of the event that published the result; a report goes without one when Caliper cannot give it [RP-071]. */

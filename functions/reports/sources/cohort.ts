@@ -6,8 +6,8 @@ import * as operations from '#shared/platform/operations.ts';
 import type { Rollup } from '#shared/platform/owners/analytics.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { together } from './problems.ts';
-import { readSource, versioned } from './reader.ts';
-import type { Expectation, SourceReader } from './reader.ts';
+import { readSource } from './reader.ts';
+import type { SourceReader } from './reader.ts';
 import { readCohortEntry } from './roster.ts';
 
 /**
@@ -23,30 +23,7 @@ export async function readCohort(
 }
 
 function readRollup(reader: SourceReader, scope: CohortScope): Promise<Result<Observed<Rollup>, Problem>> {
-  const expectation: Expectation<Rollup> = {
-    origin: 'confirmed',
-    isAsked: (rollup) => isSameScope(rollup.scope, scope),
-    about: (rollup) => versioned(rollup.rollupId, rollup),
-  };
-  if (scope.type === 'class') {
-    const { classSourcedId } = scope;
-    return readSource(reader, operations.readClassRollup, { path: { classSourcedId } }, expectation);
-  }
-  const { schoolSourcedId, grade } = scope;
-  return readSource(
-    reader,
-    operations.readSchoolGradeRollup,
-    { path: { schoolSourcedId, grade } },
-    expectation,
-  );
-}
-
-function isSameScope(answered: Rollup['scope'], asked: CohortScope): boolean {
-  if (answered.type === 'class')
-    return asked.type === 'class' && answered.classSourcedId === asked.classSourcedId;
-  return (
-    asked.type === 'school_grade' &&
-    answered.schoolSourcedId === asked.schoolSourcedId &&
-    answered.grade === asked.grade
-  );
+  const { type, ...path } = scope;
+  const operation = type === 'class' ? operations.readClassRollup : operations.readSchoolGradeRollup;
+  return readSource(reader, operation, { path }, { origin: 'confirmed', id: 'rollupId', asked: { scope } });
 }

@@ -17,6 +17,7 @@ import type { AlignmentCrosswalk, AlignmentSources } from '#shared/platform/owne
 import type { UpstreamCall } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { sourceProblem } from './problems.ts';
+import { isAbout } from './reader.ts';
 import type { SourceReader } from './reader.ts';
 
 /**
@@ -39,16 +40,9 @@ export function readPinnedSourceSet(
   { pins }: PinnedRun,
 ): Promise<Result<Observed<AlignmentSources>, PinFault>> {
   const { contentTestSpecId: testSpecId, contentTestSpecVersion: version, sourceSet } = pins;
-  return readPinned(
-    reader,
-    operations.readAlignmentSources,
-    { path: { testSpecId }, query: { version } },
-    sourceSet,
-    (set) =>
-      set.testSpecId === testSpecId && set.testSpecVersion === version && set.sourceSetId === sourceSet.ref
-        ? set
-        : undefined,
-  );
+  const call = { path: { testSpecId }, query: { version } };
+  const asked = { testSpecId, testSpecVersion: version, sourceSetId: sourceSet.ref };
+  return readPinned(reader, operations.readAlignmentSources, call, sourceSet, asked);
 }
 
 /** The complete crosswalk of one named source. */
@@ -58,19 +52,10 @@ export function readPinnedCrosswalk(
   { sourceKey, crosswalk }: Pick<PinnedSource, 'sourceKey' | 'crosswalk'>,
 ): Promise<Result<Observed<AlignmentCrosswalk>, PinFault>> {
   const { contentTestSpecId: testSpecId, contentTestSpecVersion: version } = pins;
-  return readPinned(
-    reader,
-    operations.readAlignmentCrosswalk,
-    { path: { testSpecId, crosswalkId: crosswalk.ref }, query: { version } },
-    crosswalk,
-    (answer) =>
-      answer.testSpecId === testSpecId &&
-      answer.testSpecVersion === version &&
-      answer.crosswalkId === crosswalk.ref &&
-      answer.sourceKey === sourceKey
-        ? answer
-        : undefined,
-  );
+  const crosswalkId = crosswalk.ref;
+  const call = { path: { testSpecId, crosswalkId }, query: { version } };
+  const asked = { testSpecId, testSpecVersion: version, crosswalkId, sourceKey };
+  return readPinned(reader, operations.readAlignmentCrosswalk, call, crosswalk, asked);
 }
 
 /** The artifact of one metric. */
@@ -80,9 +65,7 @@ export function readPinnedMetric(
   metric: RunMetric,
   pin: Pin,
 ): Promise<Result<Observed<MetricArtifact>, PinFault>> {
-  return readPinnedArtifact(reader, run, pin, (artifact) =>
-    artifact.kind === 'metric' && artifact.metric === metric ? artifact : undefined,
-  );
+  return readPinnedArtifact(reader, run, pin, { kind: 'metric', metric });
 }
 
 /** The comparison of predicted with actual results of one named source. */
@@ -92,32 +75,22 @@ export function readPinnedComparison(
   sourceKey: string,
   pin: Pin,
 ): Promise<Result<Observed<ComparisonArtifact>, PinFault>> {
-  return readPinnedArtifact(reader, run, pin, (artifact) =>
-    artifact.kind === 'comparison' && artifact.sourceKey === sourceKey ? artifact : undefined,
-  );
+  return readPinnedArtifact(reader, run, pin, { kind: 'comparison', sourceKey });
 }
 
-function readPinnedArtifact<Artifact extends AnalysisArtifact>(
+function readPinnedArtifact<const Asked extends Partial<AnalysisArtifact>>(
   reader: SourceReader,
-  run: PinnedRun,
+  { administrationId, pins }: PinnedRun,
   pin: Pin,
-  asked: (artifact: AnalysisArtifact) => Artifact | undefined,
-): Promise<Result<Observed<Artifact>, PinFault>> {
-  return readPinned(
-    reader,
-    operations.readAnalysisArtifact,
-    { path: { artifactRef: pin.ref } },
-    pin,
-    (artifact) => (artifact.artifactRef === pin.ref && isOfRun(artifact, run) ? asked(artifact) : undefined),
-  );
-}
-
-function isOfRun(artifact: AnalysisArtifact, { administrationId, pins }: PinnedRun): boolean {
-  return (
-    artifact.administrationId === administrationId &&
-    artifact.contentTestSpecId === pins.contentTestSpecId &&
-    artifact.contentTestSpecVersion === pins.contentTestSpecVersion
-  );
+  asked: Asked,
+): Promise<Result<Observed<AnalysisArtifact & Asked>, PinFault>> {
+  const { contentTestSpecId, contentTestSpecVersion } = pins;
+  const artifactRef = pin.ref;
+  const ofRun = { artifactRef, administrationId, contentTestSpecId, contentTestSpecVersion };
+  return readPinned(reader, operations.readAnalysisArtifact, { path: { artifactRef } }, pin, {
+    ...ofRun,
+    ...asked,
+  });
 }
 
 /**
@@ -129,14 +102,14 @@ export async function readTwice<T>(read: () => Promise<Result<T, PinFault>>): Pr
   return first.ok || first.error.kind === 'unavailable' ? first : read();
 }
 
-/** @param asked the answer as what was asked for; undefined when it is something else, whatever its bytes */
-async function readPinned<Operation extends UpstreamOperation, Value>(
+/** @param asked what the answer has to be about, whatever its bytes */
+async function readPinned<Answer extends object, const Asked extends Partial<Answer>>(
   reader: SourceReader,
-  operation: Operation,
-  call: UpstreamCall<Operation>,
+  operation: UpstreamOperation<z.ZodType<Answer>>,
+  call: UpstreamCall<UpstreamOperation<z.ZodType<Answer>>>,
   { ref, sha256 }: Pin,
-  asked: (answer: z.output<Operation['answer']>) => Value | undefined,
-): Promise<Result<Observed<Value>, PinFault>> {
+  asked: Asked,
+): Promise<Result<Observed<Answer & Asked>, PinFault>> {
   const service = operation.service === 'content' ? 'blueprint' : 'analytics';
   // Whoever looks the receipt up needs what it was checked by.
   const answer = await reader.read(operation, call, () => ({ resourceId: ref, version: `sha256:${sha256}` }));
@@ -146,8 +119,8 @@ async function readPinned<Operation extends UpstreamOperation, Value>(
         ? { kind: 'gone', service }
         : { kind: 'unavailable', problem: sourceProblem(answer.error, 'derived') },
     );
-  const value = asked(answer.value.value);
-  if (value === undefined) return err({ kind: 'moved', service });
+  const { value } = answer.value;
+  if (!isAbout(value, asked)) return err({ kind: 'moved', service });
   return answer.value.sha256 === sha256
     ? ok({ value, receipt: answer.value.receipt })
     : err({ kind: 'changed', service });

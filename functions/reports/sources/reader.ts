@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type * as z from 'zod';
 import type { Observed } from '#functions/reports/facts/facts.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
@@ -21,12 +22,22 @@ export interface About {
   readonly status?: SourceRef['status'];
 }
 
-/** What the receipt contains of an answer that carries its owner's version and freshness. */
+/** What the receipt contains of an answer that carries its owner's version, and its freshness if it can be old. */
 export function versioned(
   resourceId: string,
-  { version, freshness }: { readonly version: string; readonly freshness: SourceRef['status'] },
+  { version, freshness = 'current' }: { readonly version: string; readonly freshness?: SourceRef['status'] },
 ): About {
   return { resourceId, version, status: freshness };
+}
+
+/** Whether an answer is about what was asked for: it has each of these members, with this value. */
+export function isAbout<Answer extends object, const Asked extends Partial<Answer>>(
+  answer: Answer,
+  asked: Asked,
+): answer is Answer & Asked {
+  return Object.entries(asked).every(([name, value]) =>
+    isDeepStrictEqual(answer[name as keyof Answer], value),
+  );
 }
 
 /** An owner's answer with its receipt. */
@@ -95,22 +106,28 @@ export function createSourceReader(
   };
 }
 
+/** An answer of the platform's own contracts. */
+type Versioned = Parameters<typeof versioned>[1];
+
 /** What a read expects of its answer. */
-export interface Expectation<T> {
+export interface Expectation<Answer> {
   readonly origin: IdOrigin;
-  /** Whether the answer is about what was asked for, as far as it says so. */
-  readonly isAsked: (value: T) => boolean;
-  readonly about: (value: T) => About;
+  /** The member that holds the owner's own id of it. */
+  readonly id: keyof Answer;
+  /** What it has to be about; default: the ids in the path, each under the name that it has there. */
+  readonly asked?: Partial<Answer>;
 }
 
 /** Reads one source. An answer to another question, or none at all, is the problem that names the owner. */
-export async function readSource<Operation extends UpstreamOperation>(
+export async function readSource<Answer extends Versioned>(
   reader: SourceReader,
-  operation: Operation,
-  call: UpstreamCall<Operation>,
-  { origin, isAsked, about }: Expectation<z.output<Operation['answer']>>,
-): Promise<Result<Answered<z.output<Operation['answer']>>, Problem>> {
-  const answer = await reader.read(operation, call, about);
+  operation: UpstreamOperation<z.ZodType<Answer>>,
+  call: UpstreamCall<UpstreamOperation<z.ZodType<Answer>>>,
+  { origin, id, asked }: Expectation<Answer>,
+): Promise<Result<Answered<Answer>, Problem>> {
+  const answer = await reader.read(operation, call, (value) => versioned(String(value[id]), value));
   if (!answer.ok) return err(sourceProblem(answer.error, origin));
-  return isAsked(answer.value.value) ? answer : err(unusable(operation));
+  return isAbout<object, object>(answer.value.value, asked ?? call.path ?? {})
+    ? answer
+    : err(unusable(operation));
 }

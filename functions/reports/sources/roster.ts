@@ -7,9 +7,8 @@ import type { Result } from '#shared/kernel/result.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { notFound } from './problems.ts';
+import { notFound, sourceProblem, unusable } from './problems.ts';
 import type { IdOrigin } from './problems.ts';
-import { readSource } from './reader.ts';
 import type { SourceReader } from './reader.ts';
 
 /** What the roster says of a user, a class or an org: that it is there, or is about to be deleted. */
@@ -45,18 +44,11 @@ async function readEntry<Operation extends UpstreamOperation>(
   origin: IdOrigin,
   entryOf: (answer: z.output<Operation['answer']>) => Entry,
 ): Promise<Result<SourceRef, Problem>> {
-  const answer = await readSource(
-    reader,
-    operation,
-    { path: { sourcedId } },
-    {
-      origin,
-      isAsked: (value) => entryOf(value).sourcedId === sourcedId,
-      about: () => ({ resourceId: sourcedId }),
-    },
-  );
-  if (!answer.ok) return answer;
-  if (entryOf(answer.value.value).status === 'active') return ok(answer.value.receipt);
+  const answer = await reader.read(operation, { path: { sourcedId } }, () => ({ resourceId: sourcedId }));
+  if (!answer.ok) return err(sourceProblem(answer.error, origin));
+  const entry = entryOf(answer.value.value);
+  if (entry.sourcedId !== sourcedId) return err(unusable(operation));
+  if (entry.status === 'active') return ok(answer.value.receipt);
   return err(
     origin === 'caller'
       ? notFound()

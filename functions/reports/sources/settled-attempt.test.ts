@@ -5,13 +5,19 @@ import { attemptEvidence } from '#shared/platform/owners/qti.ts';
 import { settledRecord } from '#shared/platform/owners/results.ts';
 import { principalWith } from '#test/support/principal.ts';
 import { anExampleOf, attemptFacts, readinessFacts, tenantId } from '#test/support/report-facts.ts';
-import { scriptedOwners, scriptOf, sentenceOf } from '#test/support/scripted-owners.ts';
+import {
+  dependenciesOver,
+  requestOf,
+  scriptedOwners,
+  scriptOf,
+  sentenceOf,
+} from '#test/support/scripted-owners.ts';
 import type { OperationName, Script, Scripted } from '#test/support/scripted-owners.ts';
 import { readAttempt } from './attempt.ts';
 import { createFrameworks } from './case-package.ts';
 import { createSourceReader } from './reader.ts';
 import { notFound } from './problems.ts';
-import { readReadinessFacts } from '../endpoints/read-readiness/operation.ts';
+import { readReadinessOperation } from '../endpoints/read-readiness/operation.ts';
 
 // What a wrong fact or a fault of an owner makes of the routes: test/lemmas/contradictions, test/lemmas/faults-reports.
 
@@ -149,16 +155,11 @@ describe('versions that do not belong together', () => {
     const other = { value: { ...crosswalks, testSpecVersion: 'other' } };
     const readiness = async (readReadinessCrosswalks: Scripted | readonly Scripted[]) => {
       const owners = scriptedOwners({ ...script, readReadinessCrosswalks });
-      const reader = createSourceReader(owners, () => 1);
-      return {
-        owners,
-        result: await readReadinessFacts({ reader, frameworks: frameworksOf() }, caller, attemptId),
-      };
+      const ask = readReadinessOperation(dependenciesOver(() => owners));
+      return sentenceOf(await ask(requestOf(1, { principal: caller, path: { attemptId } })));
     };
-    expect((await readiness([other, script.readReadinessCrosswalks])).result.ok).toBe(true);
-    const { owners, result } = await readiness(other);
-    expect(sentenceOf(result)).toBe('409 source-version-conflict blueprint');
-    expect(owners.asked).toHaveLength(9);
+    expect(await readiness([other, script.readReadinessCrosswalks])).toBe('facts');
+    expect(await readiness(other)).toBe('409 source-version-conflict blueprint');
   });
 
   const moved = (changes: object): Script => ({

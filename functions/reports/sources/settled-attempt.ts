@@ -1,44 +1,23 @@
 import { mayReadCandidate } from '#functions/reports/access/claims.ts';
-import type { Observed } from '#functions/reports/facts/facts.ts';
+import type { AttemptFacts, Observed } from '#functions/reports/facts/facts.ts';
 import { checkScored, incomplete } from '#functions/reports/facts/incomplete.ts';
 import { contradiction, disagreement } from '#functions/reports/facts/versions.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
-import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { Principal } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
-import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import { attemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
-import type { SettledRecord } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { conflicting, notFound, sourceProblem, together, unusable } from './problems.ts';
-import { readSource, versioned } from './reader.ts';
+import { isAbout, readSource } from './reader.ts';
 import type { SourceReader } from './reader.ts';
 import { readCandidate } from './roster.ts';
 import { readReportCriteria } from './test-spec.ts';
-import type { SpecVersion } from './test-spec.ts';
 
 /** What the owners say of one settled attempt, all of the versions that the lookup by its id names. */
-export interface SettledAttempt<More> extends Named<More> {
-  readonly evidence: Observed<AttemptEvidence>;
-  readonly candidate: SourceRef;
-}
-
-/** What lies where the lookup says. */
-interface Named<More> {
-  readonly record: Observed<SettledRecord>;
-  readonly criteria: Observed<ReportCriteria>;
-  readonly more: More;
-}
-
-/** Facts under the same version of the test spec as the criteria, which are read beside them. */
-export interface BesideCriteria<More> {
-  readonly read: (spec: SpecVersion) => Promise<Result<More, Problem>>;
-  /** The owner that speaks of another version, if it does. */
-  readonly disagreement: (more: More, contentTestSpecVersion: string) => SourceService | undefined;
-}
+export type SettledAttempt = Pick<AttemptFacts, 'evidence' | 'record' | 'criteria' | 'candidate'>;
 
 /** Where the facts of an attempt lie. */
 type Place = Pick<AttemptEvidence, 'attemptId' | 'candidateSourcedId' | 'contentTestSpecId'> & {
@@ -53,41 +32,34 @@ type Place = Pick<AttemptEvidence, 'attemptId' | 'candidateSourcedId' | 'content
  * side; what differs then is 409 `source-version-conflict` naming the owner. An owner that says of its answer that it is not current does
  * not contradict the others: what stale facts are good for is the composition's to judge.
  */
-export async function readSettledAttempt<More>(
+export async function readSettledAttempt(
   reader: SourceReader,
   principal: Principal,
   attemptId: string,
-  beside: BesideCriteria<More>,
-): Promise<Result<SettledAttempt<More>, Problem>> {
+): Promise<Result<SettledAttempt, Problem>> {
   const evidence = await readEvidence(reader, principal, attemptId);
   if (!evidence.ok) return evidence;
   const place = placeOf(evidence.value);
   if (!place.ok) return place;
+  const { contentTestSpecVersion } = evidence.value.value;
   const first = await together({
-    named: readNamed(reader, place.value, evidence.value.value.contentTestSpecVersion, beside),
+    ...readsOf(reader, place.value, contentTestSpecVersion),
     candidate: readCandidate(reader, place.value.candidateSourcedId, 'derived'),
   });
   if (!first.ok) return first;
-  const { named, candidate } = first.value;
-  if (differing(evidence.value, named, beside) === undefined)
-    return ok({ evidence: evidence.value, ...named, candidate });
+  const attempt = { evidence: evidence.value, ...first.value };
+  if (differing(attempt) === undefined) return ok(attempt);
 
   const second = await together({
     evidence: readEvidence(reader, principal, attemptId),
     // The record was read after the lookup: what it names is the newer version.
-    named: readNamed(reader, place.value, named.record.value.contentTestSpecVersion, beside),
+    ...readsOf(reader, place.value, attempt.record.value.contentTestSpecVersion),
   });
   if (!second.ok) return second;
-  const again = second.value;
-  if (isMoved(again.evidence, place.value)) return err(conflicting('qti'));
-  const { record, criteria } = again.named;
-  const owner = contradiction(differing(again.evidence, again.named, beside), [
-    again.evidence,
-    record,
-    criteria,
-  ]);
-  if (owner !== undefined) return err(conflicting(owner));
-  return ok({ evidence: again.evidence, ...again.named, candidate });
+  const again = { ...attempt, ...second.value };
+  if (!isAbout(again.evidence.value, place.value)) return err(conflicting('qti'));
+  const owner = contradiction(differing(again), [again.evidence, again.record, again.criteria]);
+  return owner === undefined ? ok(again) : err(conflicting(owner));
 }
 
 /**
@@ -121,53 +93,21 @@ function placeOf(evidence: Observed<AttemptEvidence>): Result<Place, Problem> {
     : err(unscored);
 }
 
-function isMoved(
-  evidence: Observed<AttemptEvidence>,
-  { candidateSourcedId, contentTestSpecId, resultRecordId }: Place,
-): boolean {
-  const { value } = evidence;
-  return (
-    value.candidateSourcedId !== candidateSourcedId ||
-    value.contentTestSpecId !== contentTestSpecId ||
-    value.resultRecordId !== resultRecordId
-  );
-}
-
-function readNamed<More>(
-  reader: SourceReader,
-  { resultRecordId, attemptId, candidateSourcedId, contentTestSpecId }: Place,
-  contentTestSpecVersion: string,
-  beside: BesideCriteria<More>,
-): Promise<Result<Named<More>, Problem>> {
-  const spec = { contentTestSpecId, contentTestSpecVersion };
-  return together<Named<More>>({
+/** What lies where the lookup says. */
+function readsOf(reader: SourceReader, place: Place, contentTestSpecVersion: string) {
+  const { resultRecordId, contentTestSpecId } = place;
+  return {
     record: readSource(
       reader,
       operations.readSettledRecord,
       { path: { resultRecordId } },
-      {
-        origin: 'derived',
-        isAsked: (record) =>
-          record.resultRecordId === resultRecordId &&
-          record.attemptId === attemptId &&
-          record.candidateSourcedId === candidateSourcedId &&
-          record.contentTestSpecId === contentTestSpecId,
-        about: (record) => versioned(resultRecordId, record),
-      },
+      { origin: 'derived', id: 'resultRecordId', asked: place },
     ),
-    criteria: readReportCriteria(reader, spec, 'derived'),
-    more: beside.read(spec),
-  });
+    criteria: readReportCriteria(reader, { contentTestSpecId, contentTestSpecVersion }, 'derived'),
+  };
 }
 
 /** The owner whose version is not the one that the lookup names. */
-function differing<More>(
-  { value: evidence }: Observed<AttemptEvidence>,
-  { record, criteria, more }: Named<More>,
-  beside: BesideCriteria<More>,
-): SourceService | undefined {
-  return (
-    disagreement(evidence, record.value, criteria.value) ??
-    beside.disagreement(more, evidence.contentTestSpecVersion)
-  );
+function differing({ evidence, record, criteria }: SettledAttempt): SourceService | undefined {
+  return disagreement(evidence.value, record.value, criteria.value);
 }

@@ -4,7 +4,7 @@ import * as operations from '#shared/platform/operations.ts';
 import type { ReadinessCrosswalks, ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { IdOrigin } from './problems.ts';
-import { readSource, versioned } from './reader.ts';
+import { readSource } from './reader.ts';
 import type { SourceReader } from './reader.ts';
 
 /** One version of a test spec, as its owners refer to it. */
@@ -23,11 +23,7 @@ export function readReportCriteria(
     reader,
     operations.readReportCriteria,
     { path: { testSpecId: contentTestSpecId }, query: { version: contentTestSpecVersion } },
-    {
-      origin,
-      isAsked: ({ testSpecId }) => testSpecId === contentTestSpecId,
-      about: (criteria) => versioned(contentTestSpecId, criteria),
-    },
+    { origin, id: 'testSpecId' },
   );
 }
 
@@ -40,10 +36,6 @@ export function readReadinessCrosswalks(
     reader,
     operations.readReadinessCrosswalks,
     { path: { testSpecId: contentTestSpecId }, query: { version: contentTestSpecVersion } },
-    {
-      origin: 'derived',
-      isAsked: ({ testSpecId }) => testSpecId === contentTestSpecId,
-      about: (crosswalks) => versioned(crosswalks.crosswalkSetId, crosswalks),
-    },
+    { origin: 'derived', id: 'crosswalkSetId' },
   );
 }

@@ -127,8 +127,8 @@ export const readReadiness = defineRoute({
     example: examples.notReady,
   },
   problems: ['409 source-version-conflict', '503 dependency-incomplete'],
-  // Lookup; record, criteria, crosswalks, candidate; all of these but the candidate once more; framework.
-  budget: { calls: 10, depth: 4 },
+  // Lookup; record, criteria, candidate; the first three once more, side by side; framework, crosswalks; the crosswalks once more.
+  budget: { calls: 10, depth: 5 },
   lambda: {
     memoryMb: RECORD_MEMORY_MB,
     timeoutSeconds: 29,

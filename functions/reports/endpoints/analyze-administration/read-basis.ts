@@ -19,7 +19,7 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { conflicting, together } from '#functions/reports/sources/problems.ts';
 import { readPinnedMetric } from '#functions/reports/sources/pinned.ts';
 import type { PinFault } from '#functions/reports/sources/pinned.ts';
-import { readSource, versioned } from '#functions/reports/sources/reader.ts';
+import { readSource } from '#functions/reports/sources/reader.ts';
 import type { Answered, SourceReader } from '#functions/reports/sources/reader.ts';
 
 type MetricEntry = AdministrationAnalysis['metrics'][number];
@@ -135,11 +135,7 @@ function readSourceSet(
     reader,
     operations.readAlignmentSources,
     { path: { testSpecId: contentTestSpecId }, query: { version: contentTestSpecVersion } },
-    {
-      origin: 'derived',
-      isAsked: ({ testSpecId }) => testSpecId === contentTestSpecId,
-      about: ({ sourceSetId, version }) => ({ resourceId: sourceSetId, version }),
-    },
+    { origin: 'derived', id: 'sourceSetId' },
   );
 }
 
@@ -151,11 +147,7 @@ function readAnalysis(
     reader,
     operations.readAdministrationAnalysis,
     { path: { administrationId } },
-    {
-      origin: 'derived',
-      isAsked: (analysis) => analysis.administrationId === administrationId,
-      about: (analysis) => versioned(administrationId, analysis),
-    },
+    { origin: 'derived', id: 'administrationId' },
   );
 }
 

@@ -8,7 +8,7 @@ import type { Form } from '#shared/platform/owners/qti.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { together } from '#functions/reports/sources/problems.ts';
 import type { IdOrigin } from '#functions/reports/sources/problems.ts';
-import { readSource, versioned } from '#functions/reports/sources/reader.ts';
+import { readSource } from '#functions/reports/sources/reader.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import { readReportCriteria } from '#functions/reports/sources/test-spec.ts';
 import type { SpecVersion } from '#functions/reports/sources/test-spec.ts';
@@ -58,11 +58,7 @@ function readForm(reader: SourceReader, qtiTestId: string): Promise<Result<Obser
     reader,
     operations.readForm,
     { path: { qtiTestId } },
-    {
-      origin: 'caller',
-      isAsked: (form) => form.qtiTestId === qtiTestId,
-      about: (form) => versioned(qtiTestId, form),
-    },
+    { origin: 'caller', id: 'qtiTestId' },
   );
 }
 
@@ -79,22 +75,14 @@ function readBeside(
       reader,
       operations.readFormEquivalence,
       { path: { qtiTestId } },
-      {
-        origin: 'confirmed',
-        isAsked: (equivalence) => equivalence.qtiTestId === qtiTestId,
-        about: (equivalence) => versioned(equivalence.equivalenceId, equivalence),
-      },
+      { origin: 'confirmed', id: 'equivalenceId' },
     ),
     criteria: readReportCriteria(reader, spec, specOrigin),
     formEvidence: readSource(
       reader,
       operations.readFormEvidence,
       { path: { testSpecId, qtiTestId }, query: { version } },
-      {
-        origin: 'derived',
-        isAsked: (evidence) => evidence.testSpecId === testSpecId && evidence.qtiTestId === qtiTestId,
-        about: (evidence) => versioned(evidence.formEvidenceId, evidence),
-      },
+      { origin: 'derived', id: 'formEvidenceId' },
     ),
   });
 }
