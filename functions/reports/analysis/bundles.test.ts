@@ -7,7 +7,7 @@ import type { OrderRecord } from '#shared/improvement/records.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { improveRun, learner, observedValues, runArtifacts } from '#test/support/improvement-facts.ts';
 import type { RunChange } from '#test/support/improvement-facts.ts';
-import { fitsBundle, runBundle, sourceBundle } from './bundles.ts';
+import { runBundle, sourceBundle } from './bundles.ts';
 
 const textOf = ({ bytes }: Bundle): string => new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 
@@ -157,16 +157,5 @@ describe('the bundle of a run', () => {
       TypeError,
     );
     expect(() => runBundle({ ...improved.runFacts, metrics: new Map() })).toThrow(TypeError);
-  });
-});
-
-describe('the size of a bundle', () => {
-  it('is that of its text', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), (value) => {
-        const bytes = Buffer.byteLength(JSON.stringify(value));
-        expect([fitsBundle(value, bytes), fitsBundle(value, bytes - 1)]).toEqual([true, false]);
-      }),
-    );
   });
 });

@@ -165,7 +165,7 @@ export function decisionsOf({ orders, withheld }: Derived): Pick<SourceReceipt, 
       trigger,
       revisionOrderId: content.revisionOrderId,
       subjects: subjectsOf(content),
-      evidence: evidence.map(({ service, ...pin }) => artifactOf(service, pin)),
+      evidence: [artifactOf(evidence.service, evidence)],
     })),
     withheld: withheld.map(({ trigger, reason, subjects }) => ({
       trigger,
@@ -194,23 +194,12 @@ function sealBundle<Receipt extends ReceiptBundle>(content: Omit<Receipt, 'diges
  */
 const MAX_BUNDLE_BYTES = 64 * 1024 * 1024;
 
-/** Whether the JSON text of plain data takes no more bytes of UTF-8 than these. The text is not made, and the count ends where it fails. */
-export function fitsBundle(value: unknown, bytes = MAX_BUNDLE_BYTES): boolean {
-  let left = bytes;
-  // What is still to be counted.
-  const waiting: unknown[] = [value];
-  while (waiting.length > 0 && left >= 0) {
-    const next = waiting.pop();
-    if (typeof next !== 'object' || next === null) {
-      left -= Buffer.byteLength(JSON.stringify(next));
-      continue;
-    }
-    const isList = Array.isArray(next);
-    const members: readonly unknown[] = isList ? next : Object.values(next);
-    // Brackets, commas; names and colons.
-    left -= 2 + Math.max(0, members.length - 1);
-    if (!isList) for (const name of Object.keys(next)) left -= Buffer.byteLength(JSON.stringify(name)) + 1;
-    for (const member of members) waiting.push(member);
+/** Whether what a bundle lists takes no more bytes of UTF-8 than these. No text is made of more than one element at a time. */
+export function fitsBundle(content: object): boolean {
+  let left = MAX_BUNDLE_BYTES;
+  for (const element of Object.values<unknown>(content as Record<string, unknown>).flat()) {
+    left -= Buffer.byteLength(JSON.stringify(element)) + 1;
+    if (left < 0) return false;
   }
-  return left >= 0;
+  return true;
 }

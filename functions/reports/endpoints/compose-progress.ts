@@ -50,56 +50,39 @@ export async function readRunEvidence(
   reader: SourceReader,
   run: RunRecord,
 ): Promise<Result<RunEvidence, Problem>> {
-  const { sourceSet, metrics } = run.pins;
+  async function show<T>(
+    operation: UpstreamOperation,
+    { ref }: Pin,
+    read: () => Promise<Result<Observed<T>, PinFault>>,
+  ): Promise<Result<Observed<T | undefined>, Problem>> {
+    const answer = await readTwice(read);
+    if (answer.ok) return answer;
+    return run.state === 'failed' && answer.error.kind !== 'unavailable'
+      ? ok({ value: undefined, receipt: reader.unavailable(operation, ref) })
+      : err(pinProblem(answer.error));
+  }
+  const { readAlignmentSources, readAnalysisArtifact } = operations;
+  const pinned = run.pins.metrics.flatMap(({ metric, artifact }) => (artifact ? [{ metric, artifact }] : []));
   const read = await together({
-    sourceSet: unlessLost(run, () => readPinnedSourceSet(reader, run)),
-    metrics: readMetrics(reader, run),
+    sourceSet: show(readAlignmentSources, run.pins.sourceSet, () => readPinnedSourceSet(reader, run)),
+    metrics: together<Record<string, Observed<MetricArtifact | undefined>>>(
+      Object.fromEntries(
+        pinned.map(({ metric, artifact }) => [
+          metric,
+          show(readAnalysisArtifact, artifact, () => readPinnedMetric(reader, run, metric, artifact)),
+        ]),
+      ),
+    ),
   });
   if (!read.ok) return read;
-  const artifacts = read.value.metrics;
-  const lost = (operation: UpstreamOperation, { ref }: Pin): SourceRef => reader.unavailable(operation, ref);
+  const { sourceSet, metrics } = read.value;
   return ok({
-    artifacts: new Map([...artifacts].map(([metric, { value }]) => [metric, value])),
-    sources: [
-      read.value.sourceSet?.receipt ?? lost(operations.readAlignmentSources, sourceSet),
-      ...metrics.flatMap(({ metric, artifact }) =>
-        artifact === null
-          ? []
-          : [artifacts.get(metric)?.receipt ?? lost(operations.readAnalysisArtifact, artifact)],
-      ),
-    ],
+    artifacts: new Map(
+      pinned.flatMap(({ metric }) => {
+        const artifact = metrics[metric]?.value;
+        return artifact === undefined ? [] : [[metric, artifact] as const];
+      }),
+    ),
+    sources: [sourceSet.receipt, ...Object.values(metrics).map(({ receipt }) => receipt)],
   });
-}
-
-/** The artifacts of the run's metrics; of a failed run without those that are lost. */
-async function readMetrics(
-  reader: SourceReader,
-  run: RunRecord,
-): Promise<Result<ReadonlyMap<RunMetric, Observed<MetricArtifact>>, Problem>> {
-  const read = await Promise.all(
-    run.pins.metrics.map(async ({ metric, artifact }) => ({
-      metric,
-      answer:
-        artifact === null
-          ? ok(undefined)
-          : await unlessLost(run, () => readPinnedMetric(reader, run, metric, artifact)),
-    })),
-  );
-  const artifacts = new Map<RunMetric, Observed<MetricArtifact>>();
-  for (const { metric, answer } of read) {
-    if (!answer.ok) return answer;
-    if (answer.value !== undefined) artifacts.set(metric, answer.value);
-  }
-  return ok(artifacts);
-}
-
-async function unlessLost<T>(
-  { state }: RunRecord,
-  read: () => Promise<Result<Observed<T>, PinFault>>,
-): Promise<Result<Observed<T> | undefined, Problem>> {
-  const answer = await readTwice(read);
-  if (answer.ok) return answer;
-  return state === 'failed' && answer.error.kind !== 'unavailable'
-    ? ok(undefined)
-    : err(pinProblem(answer.error));
 }

@@ -20,10 +20,9 @@ import { openPlatform } from '#shared/platform/open-platform.ts';
 import type { PlatformDependencies } from '#shared/platform/open-platform.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { AnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';
-import { createDelivery } from './deliver.ts';
 import { evaluateEvidence, evidenceOf, remainingOf } from './evidence.ts';
 import type { EvidenceFault } from './evidence.ts';
-import { takeEvidence } from './take-evidence.ts';
+import { createDelivery, takeEvidence } from './take-evidence.ts';
 import { emptyTally, hasProgress } from './worker.ts';
 import type { Tally, Worker } from './worker.ts';
 
@@ -138,7 +137,6 @@ export async function workRun(
     reader: createSourceReader(platform, now),
     now,
     shouldContinue,
-    progress: () => progressOf(store, key),
     tally,
   };
   const finished = await takeAll(worker, found);
@@ -216,10 +214,10 @@ async function finishRun(
   known: ReadonlyMap<RunMetric, Derived>,
 ): Promise<Result<Finish, EvidenceFault>> {
   const { run, policy, store, receipts, now } = worker;
-  const progress = await worker.progress();
+  const progress = await progressOf(store, run);
   if (isTerminal(progress.run.state)) return ok(progress.run.state);
   // The state that another worker or the sweeper has moved the run to meanwhile stands.
-  const standing = async (): Promise<ImprovementRunState> => (await worker.progress()).run.state;
+  const standing = async (): Promise<ImprovementRunState> => (await progressOf(store, run)).run.state;
   const remaining = remainingOf(progress);
   if (remaining.some(({ blocked }) => blocked === undefined)) return ok('unfinished');
   if (remaining.length > 0) {

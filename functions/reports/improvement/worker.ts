@@ -1,6 +1,6 @@
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
-import type { ImprovementStore, RunProgress, RunRecord } from '#shared/improvement/records.ts';
+import type { ImprovementStore, RunRecord } from '#shared/improvement/records.ts';
 import type { ReceiptStore } from '#shared/improvement/receipts.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 
@@ -17,8 +17,6 @@ export interface Worker {
   readonly now: () => number;
   /** Whether another step may begin: there is time for it, and what the worker waits for is released still. */
   readonly shouldContinue: () => Promise<boolean>;
-  /** All of the run as it is recorded now. */
-  readonly progress: () => Promise<RunProgress>;
   /** What this worker has recorded so far. */
   readonly tally: Tally;
 }

@@ -84,7 +84,7 @@ function decided({ orders, withheld }: Derived): readonly object[] {
     ...orders.map(({ trigger, content, evidence }) => {
       const { qtiItemId, qtiFormId, qtiTestId, caseGuids, sourceKeys, observedMetric } = content;
       const about = { qtiItemId, qtiFormId, qtiTestId, caseGuids, sourceKeys };
-      return { trigger, ...about, value: observedMetric.value + 0, evidence: evidence.map(({ ref }) => ref) };
+      return { trigger, ...about, value: observedMetric.value + 0, evidence: [evidence.ref] };
     }),
     ...withheld.map(({ trigger, reason, subjects }) => ({ trigger, withheld: reason, ...subjects })),
   ];
@@ -136,7 +136,7 @@ describe('the orders of a run', () => {
             analysisPolicyVersion: policy.version,
           });
           const service = metric === 'alignment' ? 'blueprint' : 'analytics';
-          expect(evidence).toEqual([{ service, ref: expect.any(String) as string, sha256 }]);
+          expect(evidence).toEqual({ service, ref: expect.any(String) as string, sha256 });
           expect(lineage).toMatch(/^[0-9a-f]{64}$/);
         }
         const ids = orders.map(({ content }) => content.revisionOrderId);

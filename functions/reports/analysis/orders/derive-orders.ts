@@ -22,7 +22,7 @@ export interface OrderGrounds {
 /** What an order is about. */
 export type OrderSubjects = Pick<OrderContent, Subject>;
 
-/** An artifact that an order rests on, with the owner that its receipt names. */
+/** The artifact that an order rests on, with the owner that its receipt names. */
 export type OrderEvidence = Pin & { readonly service: 'analytics' | 'blueprint' };
 
 /** An order that the evidence asks for. */
@@ -32,8 +32,7 @@ export interface DerivedOrder {
   readonly lineage: string;
   /** Index of its trigger in the policy. */
   readonly trigger: number;
-  /** 1 to 32 artifacts. */
-  readonly evidence: readonly OrderEvidence[];
+  readonly evidence: OrderEvidence;
 }
 
 /** A decision that cannot become an order. */
@@ -59,15 +58,20 @@ export interface Derived {
 /** Figures about the same subjects. */
 interface Observation {
   readonly measures: readonly { readonly name: string; readonly value: number; readonly unit: string }[];
-  /** Asked for only when a figure counts: there may be long lists to sort. */
-  readonly subjects: () => OrderSubjects;
+  readonly about: Part;
 }
 
-/** Figures of one metric with the artifacts that they are read from. */
+/** Figures of one metric with the artifact that they are read from. */
 interface Observed {
   readonly metric: string;
-  readonly evidence: readonly OrderEvidence[];
+  readonly evidence: OrderEvidence;
   readonly observations: readonly Observation[];
+}
+
+/** Subjects, with a digest that no others have. */
+interface Part {
+  readonly subjects: OrderSubjects;
+  readonly digest: string;
 }
 
 /**
@@ -80,16 +84,10 @@ export function deriveMetricOrders(grounds: OrderGrounds, pin: Pin, artifact: Me
   return derive(grounds, [
     {
       metric: artifact.metric,
-      evidence: [{ service: 'analytics', ref: pin.ref, sha256: pin.sha256 }],
+      evidence: { service: 'analytics', ref: pin.ref, sha256: pin.sha256 },
       observations: rows.map(({ measures, qtiItemId, qtiFormId, qtiTestId, caseGuids }) => ({
         measures,
-        subjects: () => ({
-          qtiItemId,
-          qtiFormId,
-          qtiTestId,
-          caseGuids: sortedUnique(caseGuids),
-          sourceKeys: [],
-        }),
+        about: aboutGuids(caseGuids, { qtiItemId, qtiFormId, qtiTestId, sourceKeys: [] }),
       })),
     },
   ]);
@@ -109,24 +107,22 @@ export function deriveSourceOrders(
   },
 ): Derived {
   const { sourceKey, crosswalk, alignment, comparison } = source;
-  return derive(grounds, [
+  const sets: Observed[] = [
     {
       metric: 'alignment',
-      evidence: [{ service: 'blueprint', ref: crosswalk.ref, sha256: crosswalk.sha256 }],
+      evidence: { service: 'blueprint', ref: crosswalk.ref, sha256: crosswalk.sha256 },
       observations: observeAlignment(sourceKey, alignment),
     },
-    ...(comparison === undefined
-      ? []
-      : [
-          {
-            metric: 'predicted_actual',
-            evidence: [
-              { service: 'analytics' as const, ref: comparison.pin.ref, sha256: comparison.pin.sha256 },
-            ],
-            observations: observeComparison(sourceKey, comparison.artifact),
-          },
-        ]),
-  ]);
+  ];
+  if (comparison !== undefined) {
+    const { pin, artifact } = comparison;
+    sets.push({
+      metric: 'predicted_actual',
+      evidence: { service: 'analytics', ref: pin.ref, sha256: pin.sha256 },
+      observations: observeComparison(sourceKey, artifact),
+    });
+  }
+  return derive(grounds, sets);
 }
 
 const unnamed = { qtiItemId: null, qtiFormId: null, qtiTestId: null };
@@ -143,11 +139,10 @@ function observeAlignment(
     value = affected.length,
   ): Observation => ({
     measures: [{ name, value, unit }],
-    subjects: () => ({
-      ...unnamed,
-      caseGuids: sortedUnique(affected.flatMap(({ caseGuid }) => caseGuid ?? [])),
-      sourceKeys: [sourceKey],
-    }),
+    about: aboutGuids(
+      affected.flatMap(({ caseGuid }) => caseGuid ?? []),
+      { ...unnamed, sourceKeys: [sourceKey] },
+    ),
   });
   const notInFull = contributions.filter(({ reasonCode }) => reasonCode !== null);
   const uncovered = contributions.filter(({ coverage }) => coverage === 0);
@@ -162,40 +157,22 @@ function observeAlignment(
 function observeComparison(sourceKey: string, artifact: ComparisonArtifact): readonly Observation[] {
   const observedAgreement = showComparison(artifact).comparison?.observedAgreement ?? null;
   if (observedAgreement === null) return [];
+  const { qtiFormId, qtiTestId, caseGuids } = artifact;
   return [
     {
       measures: [{ name: 'observed_agreement', value: observedAgreement, unit: 'proportion' }],
-      subjects: () => ({
-        ...unnamed,
-        qtiFormId: artifact.qtiFormId,
-        qtiTestId: artifact.qtiTestId,
-        caseGuids: sortedUnique(artifact.caseGuids),
-        sourceKeys: [sourceKey],
-      }),
+      about: aboutGuids(caseGuids, { ...unnamed, qtiFormId, qtiTestId, sourceKeys: [sourceKey] }),
     },
   ];
 }
 
-/** A trigger over the evidence that it looks at. */
-interface Armed {
-  readonly index: number;
-  readonly trigger: AnalysisTrigger;
-  /** Without every one of these there is no order. */
-  readonly required: readonly Subject[];
-  readonly evidence: readonly OrderEvidence[];
-  /** SHA-256 hex of the evidence and of what is asked of it. */
-  readonly digest: string;
-}
-
-/** Subjects, with a digest that no others have. */
-interface Part {
-  readonly subjects: OrderSubjects;
-  readonly digest: string;
-}
-
 /** Subjects on which a trigger has tripped. */
 interface Breached extends Part {
-  readonly armed: Armed;
+  readonly index: number;
+  readonly trigger: AnalysisTrigger;
+  readonly evidence: OrderEvidence;
+  /** SHA-256 hex of the evidence and of what is asked of it. */
+  readonly evidenceDigest: string;
   readonly value: number;
 }
 
@@ -206,36 +183,33 @@ interface Breached extends Part {
 function derive(grounds: OrderGrounds, sets: readonly Observed[]): Derived {
   const breached = new Map<string, Breached>();
   const withheld = new Map<string, Withheld & Part>();
-  for (const { metric, evidence, observations } of sets) {
-    const triggers = armedTriggers(grounds.policy, metric, evidence);
-    for (const { measures, subjects } of observations) {
-      let made: Part | undefined;
-      // Nothing is sorted or hashed for figures that count for nothing.
-      const whole = (): Part => (made ??= partOf(subjects()));
-      for (const armed of triggers) {
-        const { index: trigger, required } = armed;
-        const { observed, threshold } = armed.trigger;
+  for (const { metric, evidence, observations } of sets)
+    for (const [index, trigger] of grounds.policy.triggers.entries()) {
+      if (trigger.metric !== metric) continue;
+      const { observed, threshold } = trigger;
+      const required = bindingSubjects(trigger);
+      const evidenceDigest = hashCanonical({ evidence: [evidence], trigger });
+      for (const { measures, about } of observations) {
         const withhold = (reason: Withheld['reason']) =>
-          withheld.set(`${trigger} ${reason} ${whole().digest}`, { trigger, reason, ...whole() });
-        if (measureOf(armed.trigger) === undefined) withhold('not_judged');
+          withheld.set(`${index} ${reason} ${about.digest}`, { trigger: index, reason, ...about });
+        if (measureOf(trigger) === undefined) withhold('not_judged');
         for (const { name, value, unit } of measures) {
           if (name !== observed.name) continue;
           if (unit !== observed.unit) withhold('unit_mismatch');
           else if (!isBreached(threshold, value)) continue;
-          else if (required.some((subject) => (whole().subjects[subject]?.length ?? 0) === 0))
+          else if (required.some((subject) => (about.subjects[subject]?.length ?? 0) === 0))
             withhold('subject_missing');
           else
-            for (const part of partsOf(whole())) {
-              const key = `${trigger} ${part.digest}`;
+            for (const part of partsOf(about)) {
+              const key = `${index} ${part.digest}`;
               if (value < (breached.get(key)?.value ?? Infinity))
-                breached.set(key, { ...part, armed, value });
+                breached.set(key, { ...part, index, trigger, evidence, evidenceDigest, value });
             }
         }
       }
     }
-  }
   return {
-    orders: [...numbered(grounds, breached.values())]
+    orders: numbered(grounds, breached.values())
       .map(([one, lineage]) => orderOf(grounds, one, lineage))
       .toSorted((a, b) => compareText(a.content.revisionOrderId, b.content.revisionOrderId)),
     withheld: [...withheld.values()]
@@ -246,17 +220,9 @@ function derive(grounds: OrderGrounds, sets: readonly Observed[]): Derived {
   };
 }
 
-/** The policy's triggers on one metric. */
-function armedTriggers(
-  policy: AnalysisPolicy,
-  metric: string,
-  evidence: readonly OrderEvidence[],
-): readonly Armed[] {
-  return policy.triggers.flatMap((trigger, index) => {
-    if (trigger.metric !== metric) return [];
-    const digest = hashCanonical({ evidence, trigger });
-    return [{ index, trigger, required: bindingSubjects(trigger), evidence, digest }];
-  });
+/** Subjects with their GUIDs once each, in the order of UTF-16 code units. */
+function aboutGuids(caseGuids: readonly string[], others: Omit<OrderSubjects, 'caseGuids'>): Part {
+  return partOf({ ...others, caseGuids: [...new Set(caseGuids)].toSorted() });
 }
 
 /** Subjects in parts of as many GUIDs as an order can name: one part without any, if there are none. */
@@ -279,26 +245,19 @@ function partOf(subjects: OrderSubjects): Part {
  * Every one with its lineage. What is about the same but for its GUIDs, as the parts of a long list are, is numbered in the order of the GUIDs,
  * so that every order of a run has at most one predecessor.
  */
-function* numbered(
-  grounds: OrderGrounds,
-  breached: Iterable<Breached>,
-): Generator<readonly [one: Breached, lineage: string]> {
-  for (const [about, ones] of Map.groupBy(breached, (one) => aboutOf(grounds, one))) {
-    const sequence =
-      ones.length === 1
-        ? ones
-        : ones
-            .map((one) => ({ one, guids: JSON.stringify(one.subjects.caseGuids) }))
-            .toSorted((a, b) => compareText(a.guids, b.guids))
-            .map(({ one }) => one);
-    for (const [part, one] of sequence.entries()) yield [one, sha256Hex(`${part} ${about}`)];
-  }
+function numbered(grounds: OrderGrounds, breached: Iterable<Breached>): [one: Breached, lineage: string][] {
+  const guidsOf = ({ subjects }: Breached): string => JSON.stringify(subjects.caseGuids);
+  return [...Map.groupBy(breached, (one) => aboutOf(grounds, one))].flatMap(([about, ones]) =>
+    ones
+      .toSorted((a, b) => compareText(guidsOf(a), guidsOf(b)))
+      .map((one, part): [Breached, string] => [one, sha256Hex(`${part} ${about}`)]),
+  );
 }
 
 /** What an order is about, whatever its evidence, its versions and its threshold's value are. GUIDs tell it only where nothing else does. */
 function aboutOf(
   { tenantId, administrationId }: OrderGrounds,
-  { subjects: { qtiItemId, qtiFormId, qtiTestId, sourceKeys, caseGuids }, armed: { trigger } }: Breached,
+  { subjects: { qtiItemId, qtiFormId, qtiTestId, sourceKeys, caseGuids }, trigger }: Breached,
 ): string {
   const natives = [qtiItemId, qtiFormId, qtiTestId, ...sourceKeys];
   return JSON.stringify([
@@ -320,7 +279,7 @@ function aboutOf(
  */
 function orderOf(
   { tenantId, administrationId, contentTestSpecId, contentTestSpecVersion, policy }: OrderGrounds,
-  { armed: { index, trigger, evidence, digest: evidenceDigest }, subjects, digest, value }: Breached,
+  { index, trigger, evidence, evidenceDigest, subjects, digest, value }: Breached,
   lineage: string,
 ): DerivedOrder {
   const { targetModule, requestedAction, reasonCodes, observed, threshold } = trigger;
@@ -355,11 +314,6 @@ function orderOf(
     trigger: index,
     evidence,
   };
-}
-
-/** In the order of UTF-16 code units. */
-function sortedUnique(values: readonly string[]): string[] {
-  return [...new Set(values)].toSorted();
 }
 
 function compareText(a: string, b: string): number {

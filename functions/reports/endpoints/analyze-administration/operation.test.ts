@@ -160,11 +160,7 @@ describe('an analysis', () => {
       'blueprint',
       { ...administrations, readAdministrationAnalysis: newerAnalysis },
     ],
-    [
-      'Analytics at a version that Content does not hold',
-      'analytics',
-      { readAdministrationAnalysis: newerAnalysis, readAlignmentSources: [setOf(), { kind: 'not-found' }] },
-    ],
+    ['Analytics at another version', 'analytics', { readAdministrationAnalysis: newerAnalysis }],
     [
       'an artifact of another administration',
       'analytics',
@@ -196,7 +192,6 @@ describe('an analysis', () => {
 
   it('goes on where Analytics goes back to the version that Content holds [RP-264]', async () => {
     const { answer } = await analyze({
-      readAlignmentSources: [setOf(), { kind: 'not-found' }],
       readAdministrationAnalysis: [newerAnalysis, analysisOf()],
     });
     expect(answer).toBe('facts');

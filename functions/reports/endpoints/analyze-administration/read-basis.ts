@@ -47,7 +47,7 @@ interface Basis {
 /**
  * Reads what an analysis of an administration stands on, in two waves: Content's named sources beside the analysis of Analytics, then the
  * metric artifacts that this names. Owners that do not speak of one version of the test spec, or an artifact that is not there or not the one
- * that its entry names, are read once more, the administration with them; what differs then is a 409 that names the owner [RP-264].
+ * that its entry names, are read once more, the administration before them; what differs then is a 409 that names the owner [RP-264].
  * @param policy by which the metrics are judged
  * @param readAdministration reads the administration again
  */
@@ -62,39 +62,12 @@ export async function readImprovementBasis(
   // An artifact that Analytics does not hold may be one that it is replacing.
   if (disagreement(first.value) === undefined && !hasFault(first.value.metrics, 'gone'))
     return accept(first.value, policy);
-  const second = await readAgain(reader, first.value, readAdministration);
+  const again = await readAdministration();
+  if (!again.ok) return again;
+  const second = await readBasis(reader, again.value);
   if (!second.ok) return second;
   const owner = disagreement(second.value);
   return owner === undefined ? accept(second.value, policy) : err(conflicting(owner));
-}
-
-/** Reads everything once more, side by side: for which version Content is to be asked, the first wave has to tell. */
-async function readAgain(
-  reader: SourceReader,
-  first: Basis,
-  readAdministration: () => Promise<Result<Observed<Administration>, Problem>>,
-): Promise<Result<Basis, Problem>> {
-  // Analytics was read after the administration: if they differ, it probably speaks of the newer version.
-  const { administrationId, contentTestSpecId } = first.administration.value;
-  const { contentTestSpecVersion } =
-    first.analysis.value.contentTestSpecId === contentTestSpecId
-      ? first.analysis.value
-      : first.administration.value;
-  const read = await together({
-    administration: readAdministration(),
-    // Content need not hold a version that nobody but Analytics speaks of.
-    sourceSet: readSourceSet(reader, { contentTestSpecId, contentTestSpecVersion }).then(ok),
-    analysis: readAnalysis(reader, administrationId),
-  });
-  if (!read.ok) return read;
-  const { administration, analysis } = read.value;
-  if (!isAnalysisOf(administration, analysis)) return err(conflicting('analytics'));
-  const sourceSet = isSourceSetOf(administration, first.sourceSet)
-    ? ok(first.sourceSet)
-    : read.value.sourceSet;
-  return sourceSet.ok
-    ? ok(await withMetrics(reader, { administration, analysis, sourceSet: sourceSet.value }))
-    : sourceSet;
 }
 
 async function readBasis(

@@ -64,9 +64,9 @@ export function listRevisionOrdersOperation(
       const order = facts.value.orders.get(record.revisionOrderId);
       // Pinned bytes and policy give what they gave to the worker.
       if (order === undefined) throw new Error('a recorded revision order is not derived again');
-      const { derived, evidenceRefs } = order;
-      for (const receipt of evidenceRefs) sources.set(`${receipt.service} ${receipt.resourceId}`, receipt);
-      data.push(composeOrder({ run, record, derived, evidenceRefs }));
+      const { derived, evidenceRef } = order;
+      sources.set(`${evidenceRef.service} ${evidenceRef.resourceId}`, evidenceRef);
+      data.push(composeOrder({ run, record, derived, evidenceRefs: [evidenceRef] }));
     }
     const nextCursor = await cursor.value.seal(next);
     return ok({
@@ -136,7 +136,7 @@ async function readSourceSet({ reader, run }: OpenedRun): Promise<Result<SourceR
 
 interface EvidencedOrder {
   readonly derived: DerivedOrder;
-  readonly evidenceRefs: readonly SourceRef[];
+  readonly evidenceRef: SourceRef;
 }
 
 /** What the evidence of the records asks for, by the ids of the orders. Nothing is read for records that there are none of. */
@@ -164,13 +164,13 @@ async function deriveOrders(
           if (wanted.has(derived.content.revisionOrderId))
             orders.set(derived.content.revisionOrderId, {
               derived,
-              evidenceRefs: derived.evidence.map(({ service, ref, sha256 }) => ({
-                service,
-                resourceId: ref,
+              evidenceRef: {
+                service: derived.evidence.service,
+                resourceId: derived.evidence.ref,
                 observedAt,
-                version: `sha256:${sha256}`,
+                version: `sha256:${derived.evidence.sha256}`,
                 status: 'current',
-              })),
+              },
             });
         return ok(undefined);
       }),
