@@ -69,15 +69,14 @@ export type AdaptiveRunState = z.infer<typeof adaptiveRunState>;
 
 export type RunStatus = 'in_progress' | 'finalizing' | 'completed';
 
-/** Where the run stands: a run without a stop reason is in progress; it is completed once every acknowledgement of its mode is there. */
+/**
+ * Where the run stands: a run without a stop reason is in progress; it is completed once Results (learner mode only) and Caliper have
+ * acknowledged everything [MA-138, MA-139].
+ */
 export function statusOf(state: AdaptiveRunState): RunStatus {
   if (state.stopReason === null) return 'in_progress';
-  return isAcknowledged(state) ? 'completed' : 'finalizing';
-}
-
-/** Whether Results (learner mode only) and Caliper have acknowledged everything [MA-138, MA-139]. */
-function isAcknowledged(state: AdaptiveRunState): boolean {
-  return resultsAcknowledged(state) && state.acknowledgements.caliperEventIri !== undefined;
+  const isAcknowledged = resultsAcknowledged(state) && state.acknowledgements.caliperEventIri !== undefined;
+  return isAcknowledged ? 'completed' : 'finalizing';
 }
 
 /** Whether nothing is left to be written to Results; a conformance run never writes there [MA-013]. */

@@ -1,12 +1,13 @@
+import type { ExecutionPins } from '#shared/contract/mastery/adaptive-run.ts';
 import { areCanonicalGuids } from '#shared/kernel/guid.ts';
+import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Manifest, ManifestMember } from '#shared/platform/owners/bank.ts';
 import type { UpstreamAnswer } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { driftProblem, invalidOwnerData, invalidPool, mismatchProblem } from '../upstream/problems.ts';
-import { strongTagOf } from './readings.ts';
+import { invalidOwnerData, invalidPool } from '../upstream/problems.ts';
 
 /** A manifest that names its root and has members; whether these are sound is for `reconcile` to say. */
 export interface TerminalManifest {
@@ -14,25 +15,21 @@ export interface TerminalManifest {
   readonly members: readonly ManifestMember[];
 }
 
-export interface AskedManifest {
-  readonly bankOperationId: string;
-  readonly testSpecId: string;
-  readonly testBankId: string;
-  /** `caller`: the three ids come from this request; `pins`: from a run that has seen them agree. */
-  readonly from: 'caller' | 'pins';
-}
+/** What a caller names a pool by. */
+export type PoolIds = Pick<ExecutionPins, 'testSpecId' | 'testBankId' | 'bankOperationId'>;
 
 /**
  * The manifest, if its operation has succeeded and it is complete [MA-025, MA-055].
  *
  * - still queued or running: 424, retryable, since the same request succeeds once Bank has finished
  * - failed: 424, not retryable; it will never have a pool
- * - of another spec or bank: the caller combined ids wrongly, 400; against pins, Bank has changed it, 409
+ * - of another spec or bank: `mismatch`
  * - of another operation, without a strong ETag, root or members: 502
  */
 export function checkManifest(
   answer: UpstreamAnswer<Manifest>,
-  asked: AskedManifest,
+  asked: PoolIds,
+  mismatch: Problem,
 ): Result<TerminalManifest, Problem> {
   const row = operations.readAdaptivePoolManifest;
   const { upstreamRequestId } = answer;
@@ -43,14 +40,7 @@ export function checkManifest(
     return invalid('Bank answered with the manifest of another operation.');
   }
   if (manifest.testSpecId !== asked.testSpecId || manifest.testBankId !== asked.testBankId) {
-    return err(
-      asked.from === 'pins'
-        ? driftProblem('The Bank operation now names another test spec or bank.')
-        : mismatchProblem(
-            '/body/bankOperationId',
-            'The Bank operation was not run for this test spec and bank.',
-          ),
-    );
+    return err(mismatch);
   }
   if (manifest.state === 'failed')
     return err(invalidOwnerData(row, upstreamRequestId, 'The Bank operation failed and has no pool.'));
@@ -79,4 +69,9 @@ export function memberDefect({ root, members }: TerminalManifest): string | unde
       return 'A member’s knowledge-component GUIDs are empty, not lower-case UUIDs, repeated or unsorted.';
   }
   return undefined;
+}
+
+/** The strong ETag of an answer; undefined when it has none, or a weak one, which vouches for nothing. */
+export function strongTagOf(answer: UpstreamAnswer<unknown>): string | undefined {
+  return answer.etag !== undefined && isStrongEntityTag(answer.etag) ? answer.etag : undefined;
 }

@@ -1,4 +1,5 @@
 import type { ExecutionPins } from '#shared/contract/mastery/adaptive-run.ts';
+import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { createRecent } from '#shared/kernel/recent.ts';
 import type { Recent } from '#shared/kernel/recent.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -17,21 +18,14 @@ import {
   driftProblem,
   invalidCalibration,
   invalidPool,
+  mismatchProblem,
   upstreamProblem,
 } from '../upstream/problems.ts';
 import { bankIdentityHash, blueprintHash, checkBankIdentity, checkBlueprint } from './content.ts';
-import { checkManifest } from './manifest.ts';
-import type { TerminalManifest } from './manifest.ts';
-import { disagreement, strongTagOf } from './readings.ts';
+import { checkManifest, strongTagOf } from './manifest.ts';
+import type { PoolIds, TerminalManifest } from './manifest.ts';
 import { reconcile } from './reconcile.ts';
 import type { ReconciledPool } from './reconcile.ts';
-
-/** What a caller names a pool by. */
-export interface PoolIds {
-  readonly testSpecId: string;
-  readonly testBankId: string;
-  readonly bankOperationId: string;
-}
 
 /** A pool that may be selected from. */
 export interface ReadPool {
@@ -78,7 +72,11 @@ export async function readPool(
   const testBankIdentityHash = checkBankIdentity(bank.value, ids);
   if (!testBankIdentityHash.ok) return testBankIdentityHash;
   if (!manifest.ok) return err(upstreamProblem(manifest.error, 'caller'));
-  const terminal = checkManifest(manifest.value, { ...ids, from: 'caller' });
+  const mismatch = mismatchProblem(
+    '/body/bankOperationId',
+    'The Bank operation was not run for this test spec and bank.',
+  );
+  const terminal = checkManifest(manifest.value, ids, mismatch);
   if (!terminal.ok) return terminal;
 
   const rootId = terminal.value.root.artifactVersionId;
@@ -131,6 +129,30 @@ async function readAgain<T>(
     const unsteady = disagreement(operation, first, answer.value);
     return unsteady === undefined ? ok(undefined) : err(unsteady);
   });
+}
+
+/**
+ * Two readings of one document must agree [MA-024, MA-027]; undefined when they do. Another validator says that the document has changed:
+ * 409, drift. Other content under the same strong validator, or a reading without one, is a repetition that cannot be trusted: 502,
+ * unstable. The order of names and white space do not count.
+ */
+function disagreement(
+  operation: UpstreamOperation,
+  first: UpstreamAnswer<unknown>,
+  second: UpstreamAnswer<unknown>,
+): Problem | undefined {
+  const unstable = (answer: UpstreamAnswer<unknown>, detail: string): Problem =>
+    invalidPool(operation, answer.upstreamRequestId, detail);
+  for (const answer of [first, second]) {
+    if (strongTagOf(answer) === undefined) return unstable(answer, 'The answer has no strong entity tag.');
+  }
+  if (first.etag !== second.etag)
+    return driftProblem('Two readings of the pool belong to different versions.');
+  // Only different bytes need the slower look at what they say.
+  if (first.bodyHash !== second.bodyHash && hashCanonical(first.value) !== hashCanonical(second.value)) {
+    return unstable(second, 'Two readings under the same entity tag differ.');
+  }
+  return undefined;
 }
 
 /**
@@ -193,7 +215,8 @@ async function rereadPool(
     readRoot(platform, pins.qtiPoolArtifactVersionId),
   ]);
   if (!manifest.ok) return err(upstreamProblem(manifest.error));
-  const terminal = checkManifest(manifest.value, { ...pins, from: 'pins' });
+  const mismatch = driftProblem('The Bank operation now names another test spec or bank.');
+  const terminal = checkManifest(manifest.value, pins, mismatch);
   if (!terminal.ok) return terminal;
   if (!root.ok) return err(upstreamProblem(root.error));
   const etag = strongTagOf(root.value);
@@ -234,15 +257,8 @@ function prove(
   const key = `${answer.bodyHash} ${root.bodyHash} ${etag}`;
   const known = cache.get(key);
   if (known !== undefined) return ok(known);
-  const reconciled = reconcile(manifest, root.value, etag);
-  if (!reconciled.ok) {
-    const { owner, detail } = reconciled.error;
-    return err(
-      owner === 'bank'
-        ? invalidPool(operations.readAdaptivePoolManifest, answer.upstreamRequestId, detail)
-        : invalidPool(operations.readAdaptivePoolRoot, root.upstreamRequestId, detail),
-    );
-  }
+  const reconciled = reconcile(answer, manifest, root, etag);
+  if (!reconciled.ok) return reconciled;
   cache.set(key, reconciled.value);
   return reconciled;
 }

@@ -2,9 +2,14 @@ import type { ExecutionPins } from '#shared/contract/mastery/adaptive-run.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import * as operations from '#shared/platform/operations.ts';
+import type { Manifest } from '#shared/platform/owners/bank.ts';
 import type { DeliveryJson } from '#shared/platform/owners/qti.ts';
+import type { UpstreamAnswer } from '#shared/platform/platform.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { invalidPool } from '../upstream/problems.ts';
 import { memberDefect } from './manifest.ts';
-import type { TerminalManifest } from './manifest.ts';
+import type { PoolIds, TerminalManifest } from './manifest.ts';
 
 /** One item of the pool, as Bank and QTI agree on it. */
 export interface PoolMember {
@@ -14,15 +19,7 @@ export interface PoolMember {
   readonly kcGuids: readonly string[];
 }
 
-export type PoolPins = Pick<
-  ExecutionPins,
-  | 'qtiPoolPackageId'
-  | 'qtiPoolArtifactId'
-  | 'qtiPoolArtifactVersionId'
-  | 'qtiPoolPackageHash'
-  | 'qtiPoolEtag'
-  | 'resolvedPoolHash'
->;
+export type PoolPins = Omit<ExecutionPins, keyof PoolIds | 'testSpecHash' | 'testBankIdentityHash'>;
 
 /** The whole pool, proved: there is no such value for a part of one [MA-222]. */
 export interface ReconciledPool {
@@ -31,27 +28,25 @@ export interface ReconciledPool {
   readonly members: readonly PoolMember[];
 }
 
-/** What is wrong with a pool, as a constant sentence, and whose answer shows it: where the two disagree, QTI's, which was asked last. */
-export interface PoolDefect {
-  readonly owner: 'bank' | 'qti';
-  readonly detail: string;
-}
-
 /**
  * Holds Bank's members and QTI's references against each other: both are sound in themselves, both name the same root, and they
  * correspond one to one by artifact version and by QTI identifier, in the same order, since both projections are ordered [MA-027].
- * Gives the first defect, or the pool with its hash [MA-071].
+ * Gives the pool with its hash [MA-071], or its first defect as the 502 of the owner whose answer shows it: where the two disagree, QTI's.
  * @param etag the root's strong entity tag
  */
 export function reconcile(
+  { upstreamRequestId }: UpstreamAnswer<Manifest>,
   manifest: TerminalManifest,
-  root: DeliveryJson,
+  answer: UpstreamAnswer<DeliveryJson>,
   etag: string,
-): Result<ReconciledPool, PoolDefect> {
+): Result<ReconciledPool, Problem> {
+  const root = answer.value;
   const unsound = memberDefect(manifest);
-  if (unsound !== undefined) return err({ owner: 'bank', detail: unsound });
+  if (unsound !== undefined)
+    return err(invalidPool(operations.readAdaptivePoolManifest, upstreamRequestId, unsound));
   const disagreement = rootDefect(root, manifest.root) ?? bijectionDefect(manifest, root);
-  if (disagreement !== undefined) return err({ owner: 'qti', detail: disagreement });
+  if (disagreement !== undefined)
+    return err(invalidPool(operations.readAdaptivePoolRoot, answer.upstreamRequestId, disagreement));
   const members = manifest.members.map(({ artifactVersionId, qtiIdentifier, caseGuids, kcGuids }) => ({
     artifactVersionId,
     qtiIdentifier,

@@ -20,10 +20,7 @@ export function minimaOf(
     for (const { caseGuids } of slots)
       for (const guid of new Set(caseGuids)) perGuid.set(guid, (perGuid.get(guid) ?? 0) + 1);
   return [
-    ...coverageFloors.map((floor) => ({
-      guid: floor.caseCompetencyGuid,
-      items: floor.minimumEvidenceItems,
-    })),
+    ...floorsOf(coverageFloors),
     ...Object.entries(eligibilityRules.contentConstraints ?? {}).flatMap(([guid, { minItems }]) =>
       minItems === undefined ? [] : [{ guid, items: minItems }],
     ),
@@ -78,10 +75,11 @@ export function stoppingRulesOf(
   return {
     precisionTarget,
     numericPrecision,
-    coverageFloors: coverageFloors.map((floor) => ({
-      guid: floor.caseCompetencyGuid,
-      items: floor.minimumEvidenceItems,
-    })),
+    coverageFloors: floorsOf(coverageFloors),
     timeBudgetSeconds,
   };
+}
+
+function floorsOf(floors: SelectionPolicy['coverageFloors']): StoppingRules['coverageFloors'] {
+  return floors.map((floor) => ({ guid: floor.caseCompetencyGuid, items: floor.minimumEvidenceItems }));
 }

@@ -1,4 +1,6 @@
-import type { ModelParameters } from '#functions/mastery/engine/types.ts';
+import { compileModel } from '#functions/mastery/engine/index.ts';
+import type { ModelParameters } from '#functions/mastery/engine/index.ts';
+import type { ModelCheck } from '#shared/records/check-calibration.ts';
 import type { CalibrationParameters } from '#shared/records/records.ts';
 
 /** Released parameters in the engine's vocabulary: an item's id is its immutable artifact version. */
@@ -14,3 +16,14 @@ export function modelParameters(parameters: CalibrationParameters): ModelParamet
     scale: parameters.scale,
   };
 }
+
+/** What a released calibration must satisfy beside its form: the engine takes its parameters. */
+export const checkModel: ModelCheck = (parameters) => {
+  const compiled = compileModel(modelParameters(parameters));
+  if (compiled.ok) return [];
+  // An item's id is its artifact version.
+  return compiled.error.map(({ pointer, message }) => ({
+    pointer: pointer.replace(/^(\/items\/\d+)\/id$/, '$1/artifactVersionId'),
+    message,
+  }));
+};

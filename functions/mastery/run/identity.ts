@@ -1,16 +1,13 @@
 import { createHmac } from 'node:crypto';
+import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import type { StartAdaptiveRunRequest } from '#shared/contract/mastery/adaptive-run.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 
 /** What names a run upstream, derived and never stored: the same start finds it again, nobody else can compute it. */
-export interface RunIdentity {
-  readonly candidateRef: string;
-  readonly runSeed: string;
+export interface RunIdentity extends Pick<AdaptiveRunState, 'candidateRef' | 'runSeed' | 'startedAt'> {
   /** In the delivery snapshots of the run's offers, and nowhere else: no answer returns it and no request may hold it. */
   readonly runTag: string;
-  /** Epoch milliseconds. */
-  readonly startedAt: number;
 }
 
 /**

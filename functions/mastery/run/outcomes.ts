@@ -21,12 +21,6 @@ export interface ScoredOutcome {
   readonly handedInMs: number;
 }
 
-/** An answer that is handed in and waits for its score. */
-export interface PendingAnswer {
-  /** As of a scored one; undefined where QTI does not keep that time. */
-  readonly handedInMs: number | undefined;
-}
-
 /** The two of QTI's attempt statuses that a run tells from the rest, and the one of its processing traces. */
 const SCORED = 'scored';
 const SUBMITTED = 'submitted';
@@ -95,8 +89,8 @@ function tagOf({ deliverySnapshot }: DeliverySession): string | undefined {
 export interface Evidence {
   readonly consumed: readonly ScoredOutcome[];
   readonly news: ScoredOutcome | undefined;
-  /** The outstanding offer's answer while it waits for its score. */
-  readonly pending: PendingAnswer | undefined;
+  /** The outstanding offer's answer while it waits for its score; its time is undefined where QTI does not keep it. */
+  readonly pending: { readonly handedInMs: number | undefined } | undefined;
 }
 
 /**
@@ -106,7 +100,7 @@ export interface Evidence {
 export function readOutcomes(state: AdaptiveRunState, runtime: NamedRuntime): Result<Evidence, RuntimeFault> {
   const consumed: ScoredOutcome[] = [];
   let news: ScoredOutcome | undefined;
-  let pending: PendingAnswer | undefined;
+  let pending: Evidence['pending'];
   for (const [index, { offer, attempts }] of runtime.sessions.entries()) {
     const sequence = index + 1;
     const isConsumed = sequence <= state.consumed.count;

@@ -6,7 +6,7 @@ import { stoppingRulesOf } from '#functions/mastery/records/engine-rules.ts';
 import type { PoolDependencies } from '#functions/mastery/run/dependencies.ts';
 import { recordReceipt, withRunPlatform } from '#functions/mastery/run/receipt.ts';
 import type { OpenedRun } from '#functions/mastery/run/receipt.ts';
-import { invalidOwnerData, reference, upstreamProblem } from '#functions/mastery/upstream/problems.ts';
+import { invalidOwnerData, upstreamProblem } from '#functions/mastery/upstream/problems.ts';
 import type { simulateScoreRecovery } from '#shared/contract/mastery/routes.ts';
 import type { Control, Operation, OperationAnswer, OperationRequest } from '#shared/http/operation.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
@@ -163,14 +163,13 @@ function unacknowledged(doubt: EventDoubt): Problem {
   switch (doubt.kind) {
     case 'fault':
       return upstreamProblem(doubt.fault);
-    case 'not-shown': {
-      const { service, operation, upstreamRequestId } = doubt.fault;
-      return problem('mastery', 'upstream-unavailable', 424, {
-        detail: 'Caliper does not show the event of the simulation yet.',
-        retryable: true,
-        upstream: reference(service, operation, upstreamRequestId),
-      });
-    }
+    case 'not-shown':
+      return invalidOwnerData(
+        operations.readEvidenceAck,
+        doubt.fault.upstreamRequestId,
+        'Caliper does not show the event of the simulation yet.',
+        true,
+      );
     case 'another':
       return invalidOwnerData(
         operations.readEvidenceAck,

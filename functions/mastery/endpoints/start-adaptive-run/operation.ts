@@ -1,4 +1,4 @@
-import { invalidCalibration, reference } from '#functions/mastery/upstream/problems.ts';
+import { invalidCalibration, invalidOwnerData } from '#functions/mastery/upstream/problems.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
 import type { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
@@ -7,7 +7,6 @@ import { compareInstants } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { writeKcComponents } from '#shared/platform/operations.ts';
-import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { readBasis, readNamedPool } from '#functions/mastery/run/basis.ts';
 import type { RunBasis } from '#functions/mastery/run/basis.ts';
@@ -40,7 +39,7 @@ export function startRun(dependencies: RunDependencies): Operation<Start> {
       const records = await dependencies.records.loadNamed(principal.tenantId, body, receivedAt);
       if (!records.ok) return records;
       if (body.runMode === 'production_learner' && opened.profile.takesKcComponents !== true)
-        return err(componentsUnsupported());
+        return err(componentsUnsupported);
       return request.idempotent((control) => begin(dependencies, request, opened, records.value, control));
     });
 }
@@ -101,11 +100,8 @@ function firstStep(basis: RunBasis, blank: AdaptiveRunState, runtime: NamedRunti
  * Results does not take KC components, so no learner result could be published and no learner sits the test [MA-035]. The service profile
  * says so; no call is made.
  */
-function componentsUnsupported(): Problem {
-  const { service, id } = writeKcComponents;
-  return problem('mastery', 'upstream-unavailable', 424, {
-    detail: 'Results does not take knowledge-component results, so a learner run could not be published.',
-    retryable: false,
-    upstream: reference(service, id, undefined),
-  });
-}
+const componentsUnsupported = invalidOwnerData(
+  writeKcComponents,
+  undefined,
+  'Results does not take knowledge-component results, so a learner run could not be published.',
+);
