@@ -21,6 +21,7 @@ const everywhere: { readonly [S in ServiceName]: readonly ProblemKey<S>[] } = {
     '404 not-found',
     '429 rate-limited',
     '500 internal-error',
+    '503 dependency-incomplete',
     '503 dependency-unavailable',
   ],
 };

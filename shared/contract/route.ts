@@ -88,13 +88,15 @@ export interface Route<
 }
 
 /** A row as it is written: what it leaves out is what nearly all rows have. */
-type Stated<R extends Route> = Omit<R, 'gates' | 'handler' | 'success'> & {
+type Stated<R extends Route> = Omit<R, 'gates' | 'handler' | 'success' | 'problems' | 'lambda'> & {
   /** Default: none. */
   readonly gates?: R['gates'];
   /** Default: that of the operation's folder among the endpoints of its service. */
   readonly handler?: R['handler'];
   /** Default: a buffered 200 without further headers. */
   readonly success: Pick<R['success'], 'schema' | 'example'> & Partial<R['success']>;
+  /** Default: the time that the gateway waits, 29 seconds. */
+  readonly lambda: Omit<R['lambda'], 'timeoutSeconds'> & Partial<R['lambda']>;
 };
 
 /** Completes a row, keeps its exact schema types, and holds it to the problems of its own service. */
@@ -108,14 +110,17 @@ export function defineRoute<
 >(
   row: Stated<Route<Path, Body, Success, Query, Filtered>> & {
     readonly service: Service;
-    readonly problems: readonly ProblemKey<Service>[];
+    /** Default: none. */
+    readonly problems?: readonly ProblemKey<Service>[];
   },
 ): Route<Path, Body, Success, Query, Filtered> {
   const folder = row.operationId.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   return {
     gates: [],
+    problems: [],
     handler: `functions/${row.service}/endpoints/${folder}/handler.ts`,
     ...row,
     success: { status: 200, transfer: 'buffered', headers: [], ...row.success },
+    lambda: { timeoutSeconds: 29, ...row.lambda },
   };
 }

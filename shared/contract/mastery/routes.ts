@@ -35,7 +35,6 @@ const continuationBytes = 4 * MEBIBYTE;
 /** A run's functions touch the pinned records, the control record, and the keys of token, control record and pseudonym; receipts say what of the release is proved. */
 const runLambda = {
   memoryMb: 1024,
-  timeoutSeconds: 29,
   grants: [
     'records:read',
     'control:write',
@@ -176,7 +175,6 @@ export const readSelectionPolicy = defineRoute({
     headers: ['Deprecation', 'Sunset', 'Link'],
     example: examples.policy,
   },
-  problems: [],
   budget: { calls: 0, depth: 0 },
   lambda: {
     ...readLambda,
@@ -237,7 +235,6 @@ export const simulateScoreRecovery = defineRoute({
   lambda: {
     // One whole processor, which Lambda gives by memory: the work is sums, and needs a fifth of this.
     memoryMb: 1769,
-    timeoutSeconds: 29,
     grants: ['records:read', 'control:write', 'keys:idempotency', 'profiles:read', 'release:read'],
     impact: 'Psychometricians cannot simulate how well a test recovers scores. Tests continue.',
   },

@@ -101,13 +101,12 @@ export const readAttemptReport = defineRoute({
     transfer: 'stream',
     example: examples.failedGate,
   },
-  problems: ['409 source-version-conflict', '503 dependency-incomplete'],
+  problems: ['409 source-version-conflict'],
   // Lookup; record, criteria, candidate; framework, event; and the first three of them once more, side by side.
   budget: { calls: 9, depth: 4 },
   learnersWait: true,
   lambda: {
     memoryMb: RECORD_MEMORY_MB,
-    timeoutSeconds: 29,
     grants: ['profiles:read'],
     impact: 'Clients cannot show the report of an attempt.',
   },
@@ -126,12 +125,11 @@ export const readReadiness = defineRoute({
     schema: readinessReport,
     example: examples.notReady,
   },
-  problems: ['409 source-version-conflict', '503 dependency-incomplete'],
+  problems: ['409 source-version-conflict'],
   // Lookup; record, criteria, candidate; the first three once more, side by side; framework, crosswalks; the crosswalks once more.
   budget: { calls: 10, depth: 5 },
   lambda: {
     memoryMb: RECORD_MEMORY_MB,
-    timeoutSeconds: 29,
     grants: ['profiles:read'],
     impact: 'Clients cannot show what an attempt implies for external tests. Reports still work.',
   },
@@ -156,7 +154,6 @@ export const listCandidateReports = defineRoute({
     transfer: 'stream',
     example: examples.page,
   },
-  problems: ['503 dependency-incomplete'],
   /*
    * Candidate, 50 reads of the index, and 100 test specs with each of them. As 128 calls are under way at a time, a page's test specs are
    * read beside the next page of the index: a turn for each read of the index, and four for test specs alone: the first page's, and the
@@ -165,7 +162,6 @@ export const listCandidateReports = defineRoute({
   budget: { calls: 5051, depth: 54 },
   lambda: {
     memoryMb: 1024,
-    timeoutSeconds: 29,
     grants: ['profiles:read', 'keys:cursor'],
     impact: 'Clients cannot list the attempts of a candidate. Single reports still work.',
   },
@@ -175,7 +171,6 @@ export const listCandidateReports = defineRoute({
 const cohort = {
   ...read,
   gates: ['A', 'D'],
-  problems: ['503 dependency-incomplete'],
   // Roster and rollup, side by side.
   budget: { calls: 2, depth: 1 },
 } as const;
@@ -224,7 +219,6 @@ export const readEquivalence = defineRoute({
     schema: equivalenceReport,
     example: examples.equivalentForms,
   },
-  problems: ['503 dependency-incomplete'],
   // Form; analysis, criteria, form evidence; and all four once more, side by side.
   budget: { calls: 8, depth: 3 },
   lambda: {
@@ -262,7 +256,7 @@ export const materializeAttemptReport = defineRoute({
     administrationId: 'administration-spring-5',
     view: 'summary',
   },
-  problems: ['409 source-version-conflict', '503 dependency-incomplete'],
+  problems: ['409 source-version-conflict'],
   // Lookup; administration; criteria, while a kind is not released; components; event; then the reads of a report, lookup, record and criteria
   // twice.
   budget: { calls: 14, depth: 9 },
@@ -270,7 +264,6 @@ export const materializeAttemptReport = defineRoute({
   lambda: {
     // As much as reading the report takes.
     memoryMb: 1769,
-    timeoutSeconds: 29,
     grants: ['control:write', 'keys:idempotency', 'profiles:read'],
     impact: 'Clients cannot settle and publish a scored attempt. Reports can still be read.',
   },
@@ -295,12 +288,11 @@ export const analyzeAdministration = defineRoute({
     headers: ['Idempotent-Replayed'],
     example: examples.queuedRun,
   },
-  problems: ['409 source-version-conflict', '503 dependency-incomplete'],
+  problems: ['409 source-version-conflict'],
   // Administration; sources and analysis; four artifacts; and all but the administration's claims once more.
   budget: { calls: 14, depth: 6 },
   lambda: {
     memoryMb: 1024,
-    timeoutSeconds: 29,
     grants: [
       'control:write',
       'keys:idempotency',
@@ -328,7 +320,6 @@ export const readImprovementRun = defineRoute({
     schema: improvementRun,
     example: examples.completedRun,
   },
-  problems: ['503 dependency-incomplete'],
   // Sources and four artifacts; and what was amiss of them once more.
   budget: { calls: 10, depth: 2 },
   lambda: {
@@ -353,12 +344,11 @@ export const readAlignmentReport = defineRoute({
     transfer: 'stream',
     example: examples.alignment,
   },
-  problems: ['409 source-version-conflict', '503 dependency-incomplete'],
+  problems: ['409 source-version-conflict'],
   // Crosswalk and comparison; and both once more.
   budget: { calls: 4, depth: 2 },
   lambda: {
     memoryMb: 1769,
-    timeoutSeconds: 29,
     grants: ['improvement:read', 'receipts:link', 'keys:receipt-link', 'profiles:read'],
     impact: 'Clients cannot show how well a blueprint covers a named assessment.',
   },
@@ -387,12 +377,10 @@ export const listRevisionOrders = defineRoute({
     transfer: 'stream',
     example: examples.revisionOrders,
   },
-  problems: ['503 dependency-incomplete'],
   // Sources and what the orders of a page rest on: at most twelve artifacts; and all of these once more.
   budget: { calls: 26, depth: 2 },
   lambda: {
     memoryMb: 1769,
-    timeoutSeconds: 29,
     grants: ['improvement:read', 'keys:cursor', 'records:read', 'profiles:read'],
     impact: 'Clients cannot read the orders of an improvement run to Bank and Blueprint.',
   },
