@@ -10,7 +10,7 @@ import { gatewayResponseTypes, rateLimitedDocument } from '#shared/problems/gate
 import { problemRow } from '#shared/problems/registry.ts';
 import type { HttpsUrl } from '#shared/stage/stage.ts';
 import type { ApiName } from '#lib/constructs/api-body.ts';
-import type { StackTemplate } from './cloudformation.ts';
+import type { StackTemplate } from './template.ts';
 import { deployed, resourcesOf } from './deployed.ts';
 
 type Stacks = readonly StackTemplate[];

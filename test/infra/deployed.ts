@@ -12,7 +12,7 @@ import { offlineRelease } from '#shared/release/read-release.ts';
 import type { StackId } from '#shared/stage/stack-names.ts';
 import type { StageConfig } from '#shared/stage/stage.ts';
 import { stageNamed, type Stage } from '#shared/stage/stages.ts';
-import { Account, type StackTemplate, type Template } from './cloudformation.ts';
+import { readStacks, type Deployment, type StackTemplate, type Template } from './template.ts';
 
 const cdkJson = z.object({ context: z.record(z.string(), z.unknown()) });
 
@@ -146,32 +146,25 @@ export interface Found {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-const accounts = new WeakMap<readonly StackTemplate[], Account>();
+const read = new WeakMap<readonly StackTemplate[], Deployment>();
 
 /**
  * The resources of one type that a deployment makes, as text that a test can compare: `Records.Arn` for an attribute, `AWS-Region` for a
  * value of the account.
  */
 export function resourcesOf(stacks: readonly StackTemplate[], type: string, id?: StackId): readonly Found[] {
-  const account = accounts.get(stacks) ?? accountWith(stacks);
-  accounts.set(stacks, account);
-  return account
-    .ofType(type)
-    .filter(({ stack }) => id === undefined || stack.endsWith(`-${id}`))
-    .map(({ stack, id: physical, logicalId, properties }) => ({
+  const deployment = read.get(stacks) ?? readStacks(stacks);
+  read.set(stacks, deployment);
+  return deployment.resources
+    .filter((one) => one.type === type && (id === undefined || one.stack.endsWith(`-${id}`)))
+    .map(({ stack, logicalId, properties }) => ({
       stack,
       id: withoutDraw(logicalId),
-      properties: JSON.parse(withoutDraw(JSON.stringify({ ...properties, physical }))) as Found['properties'],
+      properties: JSON.parse(withoutDraw(JSON.stringify(properties))) as Found['properties'],
     }));
 }
 
-function accountWith(stacks: readonly StackTemplate[]): Account {
-  const account = new Account();
-  Array.from(account.deploy(stacks, 'first types first'));
-  return account;
-}
-
-/** A text without the parts of ids that the CDK and the account make. */
+/** A text without the parts of ids that the CDK makes. */
 function withoutDraw(text: string): string {
-  return text.replaceAll(/(?<=[A-Za-z])[0-9A-F]{8}(?![0-9A-Za-z])/g, '').replaceAll(/#\d+/g, '');
+  return text.replaceAll(/(?<=[A-Za-z])[0-9A-F]{8}(?![0-9A-Za-z])/g, '');
 }

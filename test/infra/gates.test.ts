@@ -6,7 +6,7 @@ import { renderOpenApi } from '#shared/openapi/openapi.ts';
 import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
 import { isReleased, type ReleaseState } from '#shared/release/release-state.ts';
 import { matchRoute } from '#local/gateway/route-match.ts';
-import type { StackTemplate } from './cloudformation.ts';
+import type { StackTemplate } from './template.ts';
 import { deployed, gateSets, resourcesOf, templateOf } from './deployed.ts';
 
 type Stacks = readonly StackTemplate[];

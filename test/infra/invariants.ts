@@ -1,286 +1,228 @@
 import { isDeepStrictEqual } from 'node:util';
-import { addressTypes, dataTypes } from '#ops/deploy/losses.ts';
-import type { Account, Physical, StackTemplate } from './cloudformation.ts';
+import type { ResourceChange } from '#ops/doctor/stacks.ts';
+import { isReplaced } from './resource-schemas.ts';
+import type { Deployment, Resource } from './template.ts';
 
 /*
- * What has to hold after every step of a deployment.
+ * What has to hold of a deployment, and between two that follow each other. CloudFormation creates and updates a stack's resources in the
+ * order of their references and DependsOn, and deletes at its very end: a resource that is called, watched or waited for by reference is
+ * there at every step.
  */
 
-/** A method that an API serves. */
-interface ServedMethod {
-  readonly method: string;
-  readonly path: string;
-  /** Undefined where the gateway itself responds. */
-  readonly function: string | undefined;
+type Fields = Resource['properties'];
+
+const ofType = ({ resources }: Deployment, type: string): readonly Resource[] =>
+  resources.filter((resource) => resource.type === `AWS::${type}`);
+const namesOf = (deployment: Deployment, type: string): ReadonlySet<string> =>
+  new Set(ofType(deployment, type).map(({ name }) => name));
+
+/** The name of a function with its version or alias, from its name or its ARN. */
+const functionIn = (value: unknown): string => String(value).replace(/^.*:function:/, '');
+
+/** `<function>:live` of every alias. */
+const aliasesOf = (deployment: Deployment): ReadonlySet<string> =>
+  new Set([...namesOf(deployment, 'Lambda::Alias')].map(functionIn));
+
+/** What is wrong in a deployment. */
+export function defectsOf(deployment: Deployment): readonly string[] {
+  return [routeDefects, callerDefects, rolloutDefects, alarmDefects].flatMap((of) => of(deployment));
 }
 
-/**
- * What is wrong in an account.
- * @param target the stacks of the deployment that is under way or done. An alarm that it no longer has may outlive its function: the
- *   stack of the alarms is deployed after those of the functions
- */
-export function defectsOf(account: Account, target: readonly StackTemplate[]): readonly string[] {
-  return [
-    ...routeDefects(account),
-    ...callerDefects(account),
-    ...rolloutDefects(account),
-    ...alarmDefects(account, target),
-  ];
-}
-
-/** Served methods without their function, or without its permission. */
-function routeDefects(account: Account): readonly string[] {
-  const functions = liveFunctions(account);
-  const permitted = new Set(
-    permissions(account).map(([called, source]) => `${called} ${source.split(':').slice(5).join(':')}`),
+/** Served methods without their function, or without its permission before the deployment that serves them. */
+function routeDefects(deployment: Deployment): readonly string[] {
+  const aliases = aliasesOf(deployment);
+  const permissions = new Map(
+    ofType(deployment, 'Lambda::Permission').map(({ logicalId, properties }) => [
+      `${functionIn(properties['FunctionName'])} ${String(properties['SourceArn']).split(':').slice(5).join(':')}`,
+      logicalId,
+    ]),
   );
-  const deployments = new Map(account.ofType('AWS::ApiGateway::Deployment').map((one) => [one.id, one]));
-  return account.ofType('AWS::ApiGateway::Stage').flatMap((stage) => {
-    const deployment = deployments.get(String(stage.properties['DeploymentId']));
-    if (deployment === undefined) return [`${stage.logicalId} serves a deployment that is gone`];
-    return methodsIn(deployment).flatMap((served) => {
-      if (served.function === undefined) return [];
-      const line = `${served.method} ${served.path} is served without`;
-      if (!functions.has(served.function)) return [`${line} its function ${served.function}`];
-      const path = served.path.replaceAll(/\{\w+\+?\}/g, '*');
-      const source = `${String(stage.properties['RestApiId'])}/${String(stage.properties['StageName'])}/${served.method}${path}`;
-      return permitted.has(`${served.function} ${source}`) ? [] : [`${line} its permission`];
-    });
+  return ofType(deployment, 'ApiGateway::Stage').flatMap(({ stack, properties }) => {
+    const { RestApiId: api, StageName: stage, DeploymentId: id } = properties as Record<string, string>;
+    const of = (type: string, name: string | undefined) =>
+      ofType(deployment, type).find((one) => one.stack === stack && one.name === name);
+    const waitsFor = new Set(of('ApiGateway::Deployment', id)?.dependsOn);
+    const { paths } = of('ApiGateway::RestApi', api)?.properties['Body'] as {
+      paths: Record<string, Record<string, { 'x-amazon-apigateway-integration': Fields }>>;
+    };
+    return Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).flatMap(([method, { 'x-amazon-apigateway-integration': called }]) => {
+        if (called['type'] === 'mock') return [];
+        const line = `${method.toUpperCase()} ${path} is served without`;
+        const target = functionIn(/functions\/(.+?)\//.exec(String(called['uri']))?.[1]);
+        if (!aliases.has(target)) return [`${line} its function ${target}`];
+        const source = `${api}/${stage}/${method.toUpperCase()}${path.replaceAll(/\{\w+\+?\}/g, '*')}`;
+        const permission = permissions.get(`${target} ${source}`);
+        if (permission === undefined) return [`${line} its permission`];
+        return waitsFor.has(permission) ? [] : [`${line} waiting for its permission`];
+      }),
+    );
   });
 }
 
-const snapshots = new WeakMap<object, readonly ServedMethod[]>();
-
-function methodsIn({ snapshot }: Physical): readonly ServedMethod[] {
-  const body = snapshot as { paths: Record<string, Record<string, Record<string, unknown>>> };
-  const known = snapshots.get(body);
-  if (known !== undefined) return known;
-  const methods = Object.entries(body.paths).flatMap(([path, of]) =>
-    Object.entries(of).map(([method, operation]) => {
-      const { type, uri } = operation['x-amazon-apigateway-integration'] as Record<string, unknown>;
-      return {
-        method: method === 'x-amazon-apigateway-any-method' ? '*' : method.toUpperCase(),
-        path,
-        function: type === 'mock' ? undefined : functionIn(/functions\/(.+?)\//.exec(String(uri))?.[1]),
-      };
-    }),
-  );
-  snapshots.set(body, methods);
-  return methods;
-}
-
-/** The name of a function with its version or alias, from its name or its ARN. */
-function functionIn(value: unknown): string {
-  return String(value).replace(/^.*:function:/, '');
-}
-
-/** The functions, with their aliases, that others may call, each with who may. */
-function permissions(account: Account): readonly (readonly [called: string, source: string])[] {
-  return account
-    .ofType('AWS::Lambda::Permission')
-    .map(({ properties }) => [functionIn(properties['FunctionName']), String(properties['SourceArn'])]);
-}
-
-/** `<function>:live` of every alias that leads to a version. */
-function liveFunctions(account: Account): ReadonlySet<string> {
-  const functions = new Set(account.ofType('AWS::Lambda::Function').map(({ id }) => id));
-  const versions = new Set(account.ofType('AWS::Lambda::Version').map(({ id }) => id));
-  return new Set(
-    account
-      .ofType('AWS::Lambda::Alias')
-      .filter(
-        ({ properties }) =>
-          functions.has(String(properties['FunctionName'])) && versions.has(versionOf(properties)),
-      )
-      .map(({ id }) => functionIn(id)),
-  );
-}
-
-/** The ARN of the version that an alias leads to. */
-function versionOf(alias: Physical['properties']): string {
-  return String(alias['FunctionVersion']).replace(/\.Version$/, '');
-}
-
-/** Schedules, queues and settings of functions that are not there. */
-function callerDefects(account: Account): readonly string[] {
-  const functions = liveFunctions(account);
-  const calls = [
-    ...account
-      .ofType('AWS::Lambda::EventSourceMapping')
-      .map(({ logicalId, properties }) => [logicalId, functionIn(properties['FunctionName'])] as const),
-    ...account
-      .ofType('AWS::Lambda::EventInvokeConfig')
-      .map(
-        ({ logicalId, properties }) =>
-          [logicalId, `${String(properties['FunctionName'])}:${String(properties['Qualifier'])}`] as const,
-      ),
-    ...scheduledCalls(account).map(({ rule, called }) => [rule.logicalId, called] as const),
-  ];
-  return calls
-    .filter(([, called]) => !functions.has(called))
-    .map(([by, called]) => `${by} calls ${called}, which does not exist`);
-}
-
-/** The functions that rules call. */
-function scheduledCalls(account: Account): readonly { readonly rule: Physical; readonly called: string }[] {
-  return account.ofType('AWS::Events::Rule').flatMap((rule) =>
-    (rule.properties['Targets'] as readonly { Arn: string }[]).map(({ Arn }) => ({
-      rule,
+/** Schedules, queues and settings of functions that are not there, and rules without a permission. */
+function callerDefects(deployment: Deployment): readonly string[] {
+  const aliases = aliasesOf(deployment);
+  const scheduled = ofType(deployment, 'Events::Rule').flatMap(({ logicalId, name, properties }) =>
+    (properties['Targets'] as readonly { Arn: string }[]).map(({ Arn }) => ({
+      by: logicalId,
       called: functionIn(Arn),
+      source: `${name}.Arn`,
     })),
   );
+  const calls = [
+    ...scheduled,
+    ...ofType(deployment, 'Lambda::EventSourceMapping').map(({ logicalId, properties }) => ({
+      by: logicalId,
+      called: functionIn(properties['FunctionName']),
+    })),
+    ...ofType(deployment, 'Lambda::EventInvokeConfig').map(({ logicalId, properties }) => ({
+      by: logicalId,
+      called: `${String(properties['FunctionName'])}:${String(properties['Qualifier'])}`,
+    })),
+  ];
+  const permitted = new Set(
+    ofType(deployment, 'Lambda::Permission').map(
+      ({ properties }) => `${functionIn(properties['FunctionName'])} ${String(properties['SourceArn'])}`,
+    ),
+  );
+  return [
+    ...calls
+      .filter(({ called }) => !aliases.has(called))
+      .map(({ by, called }) => `${by} calls ${called}, which does not exist`),
+    ...scheduled
+      .filter(({ called, source }) => !permitted.has(`${called} ${source}`))
+      .map(({ by, called }) => `${by} calls ${called} without its permission`),
+  ];
 }
 
-/** Aliases whose next deployment could not begin or be checked, and deployment groups that watch an alarm that is gone. */
-function rolloutDefects(account: Account): readonly string[] {
-  const ids = (type: string): ReadonlySet<string> => new Set(account.ofType(type).map(({ id }) => id));
-  const [alarms, groups] = [ids('AWS::CloudWatch::Alarm'), ids('AWS::CodeDeploy::DeploymentGroup')];
-  const functions = ids('AWS::Lambda::Function');
+/** Aliases whose next deployment could not begin, be checked or go back, and deployment groups that watch an alarm that is gone. */
+function rolloutDefects(deployment: Deployment): readonly string[] {
+  const alarms = namesOf(deployment, 'CloudWatch::Alarm');
+  const groups = namesOf(deployment, 'CodeDeploy::DeploymentGroup');
+  const functions = namesOf(deployment, 'Lambda::Function');
+  const versions = new Map(ofType(deployment, 'Lambda::Version').map((version) => [version.name, version]));
   return [
-    ...account.ofType('AWS::CodeDeploy::DeploymentGroup').flatMap(({ logicalId, properties }) => {
+    ...ofType(deployment, 'CodeDeploy::DeploymentGroup').flatMap(({ logicalId, properties }) => {
       const { Alarms = [] } = (properties['AlarmConfiguration'] ?? {}) as { Alarms?: { Name: string }[] };
       return Alarms.filter(({ Name }) => !alarms.has(Name)).map(
         ({ Name }) => `${logicalId} watches the alarm ${Name}, which does not exist`,
       );
     }),
-    ...account.ofType('AWS::Lambda::Alias').flatMap(({ logicalId, properties }) => {
+    ...ofType(deployment, 'Lambda::Alias').flatMap(({ logicalId, properties }) => {
       const { CodeDeployLambdaAliasUpdate: update } = (properties['UpdatePolicy'] ?? {}) as {
         CodeDeployLambdaAliasUpdate?: Readonly<Record<string, string>>;
       };
-      if (!groups.has(update?.['DeploymentGroupName'] ?? '')) return [`${logicalId} has no deployment group`];
-      return functions.has(update?.['BeforeAllowTrafficHook'] ?? '') ? [] : [`${logicalId} has no check`];
+      const version = versions.get(String(properties['FunctionVersion']).replace(/\.Version$/, ''));
+      return [
+        ...(groups.has(update?.['DeploymentGroupName'] ?? '')
+          ? []
+          : [`${logicalId} has no deployment group`]),
+        ...(functions.has(update?.['BeforeAllowTrafficHook'] ?? '') ? [] : [`${logicalId} has no check`]),
+        ...(version?.properties['FunctionName'] === properties['FunctionName']
+          ? []
+          : [`${logicalId} leads to no version of its function`]),
+        // So that the alias can go back.
+        ...(version?.deletionPolicy === 'RetainExceptOnCreate' ? [] : [`${logicalId} loses its version`]),
+      ];
     }),
   ];
 }
 
-/**
- * What is wrong after a deployment: aliases that lead to other content than what was deployed, and rules without a permission. A rule comes
- * before its permission: a call between them fails, and the next one does the same work.
- */
-export function finalDefectsOf(account: Account, target: readonly StackTemplate[]): readonly string[] {
-  const versions = new Map(account.ofType('AWS::Lambda::Version').map((one) => [one.id, one]));
-  const permitted = new Set(permissions(account).map((permission) => permission.join(' ')));
-  return [
-    ...alarmDefects(account, target, true),
-    ...staleStages(account),
-    ...account
-      .ofType('AWS::Lambda::Alias')
-      .filter(
-        ({ properties }) =>
-          !isDeepStrictEqual(
-            versions.get(versionOf(properties))?.snapshot,
-            account.contentOf(String(properties['FunctionName'])),
-          ),
-      )
-      .map(({ id }) => `${functionIn(id)} leads to former code or settings`),
-    ...scheduledCalls(account)
-      .filter(({ rule, called }) => !permitted.has(`${called} ${rule.id}.Arn`))
-      .map(({ rule, called }) => `${rule.logicalId} calls ${called} without its permission`),
-  ];
-}
-
-/** Stages that serve another body than the one that is deployed. */
-function staleStages(account: Account): readonly string[] {
-  const deployments = new Map(account.ofType('AWS::ApiGateway::Deployment').map((one) => [one.id, one]));
-  const apis = new Map(account.ofType('AWS::ApiGateway::RestApi').map((one) => [one.id, one]));
-  return account
-    .ofType('AWS::ApiGateway::Stage')
-    .filter(
-      ({ properties }) =>
-        !isDeepStrictEqual(
-          deployments.get(String(properties['DeploymentId']))?.snapshot,
-          apis.get(String(properties['RestApiId']))?.properties['Body'],
-        ),
-    )
-    .map(({ logicalId }) => `${logicalId} serves a former body`);
-}
-
 /** What the dimensions of an alarm name. */
-const watched: Readonly<Record<string, { readonly type: string; readonly name: (of: Physical) => unknown }>> =
+const watched: Readonly<Record<string, { readonly type: string; readonly name: (of: Resource) => unknown }>> =
   {
-    FunctionName: { type: 'AWS::Lambda::Function', name: ({ id }) => id },
-    Resource: { type: 'AWS::Lambda::Alias', name: ({ id }) => functionIn(id) },
-    ExecutedVersion: { type: 'AWS::Lambda::Version', name: ({ id }) => `${id}.Version` },
-    ApiName: { type: 'AWS::ApiGateway::RestApi', name: ({ properties }) => properties['Name'] },
-    WebACL: { type: 'AWS::WAFv2::WebACL', name: ({ properties }) => properties['Name'] },
-    TableName: { type: 'AWS::DynamoDB::Table', name: ({ id }) => id },
+    FunctionName: { type: 'Lambda::Function', name: ({ name }) => name },
+    Resource: { type: 'Lambda::Alias', name: ({ name }) => functionIn(name) },
+    ExecutedVersion: { type: 'Lambda::Version', name: ({ name }) => `${name}.Version` },
+    ApiName: { type: 'ApiGateway::RestApi', name: ({ properties }) => properties['Name'] },
+    WebACL: { type: 'WAFv2::WebACL', name: ({ properties }) => properties['Name'] },
+    TableName: { type: 'DynamoDB::Table', name: ({ name }) => name },
     // A queue's name is an attribute of it, which the outputs of the stores pass on.
-    QueueName: { type: 'AWS::SQS::Queue', name: ({ id }) => `${id}.QueueName` },
+    QueueName: { type: 'SQS::Queue', name: ({ name }) => `${name}.QueueName` },
   };
 
-interface Dimension {
-  readonly Name: string;
-  readonly Value: string;
-}
+type Dimensions = readonly { readonly Name: string; readonly Value: string }[];
 
-/** What an alarm names, in its one metric or in those of its expression. */
-function dimensionsOf({ properties }: Physical): readonly Dimension[] {
-  const metrics = (properties['Metrics'] ?? []) as readonly {
-    readonly MetricStat?: { readonly Metric: { readonly Dimensions: readonly Dimension[] } };
-  }[];
-  return [
-    ...((properties['Dimensions'] ?? []) as readonly Dimension[]),
-    ...metrics.flatMap(({ MetricStat }) => MetricStat?.Metric.Dimensions ?? []),
-  ];
-}
-
-const resources = new WeakMap<readonly StackTemplate[], ReadonlySet<string>>();
-
-/** `<stack> <logical id>` of every resource of a deployment. */
-function resourcesOf(target: readonly StackTemplate[]): ReadonlySet<string> {
-  const known = resources.get(target);
-  if (known !== undefined) return known;
-  const found = new Set(
-    target.flatMap(({ name, template }) => Object.keys(template.Resources).map((id) => `${name} ${id}`)),
-  );
-  resources.set(target, found);
-  return found;
-}
-
-/**
- * Alarms that stay and watch nothing.
- * @param isWhole whether the deployment is done: the alarm of a new version exists before the alias that will lead to it
- */
-function alarmDefects(
-  account: Account,
-  target: readonly StackTemplate[],
-  isWhole = false,
-): readonly string[] {
+/** Alarms that watch nothing, in their one metric or in those of their expression. */
+function alarmDefects(deployment: Deployment): readonly string[] {
   const present = new Set(
     Object.entries(watched).flatMap(([dimension, { type, name }]) =>
-      account.ofType(type).map((one) => `${dimension} ${String(name(one))}`),
+      ofType(deployment, type).map((one) => `${dimension} ${String(name(one))}`),
     ),
   );
-  const staying = resourcesOf(target);
-  return account
-    .ofType('AWS::CloudWatch::Alarm')
-    .filter(({ stack, logicalId }) => staying.has(`${stack} ${logicalId}`))
-    .flatMap((alarm) => {
-      const dimensions = dimensionsOf(alarm);
-      const isOfVersion = dimensions.some(({ Name }) => Name === 'ExecutedVersion');
-      return dimensions
-        .filter(({ Name }) => isWhole || !isOfVersion || Name !== 'Resource')
-        .filter(({ Name, Value }) => Name in watched && !present.has(`${Name} ${Value}`))
-        .map(({ Name, Value }) => `the alarm ${alarm.id} watches the ${Name} ${Value}, which does not exist`);
-    });
+  return ofType(deployment, 'CloudWatch::Alarm').flatMap(({ name, properties }) => {
+    const { Dimensions: own = [], Metrics = [] } = properties as {
+      Dimensions?: Dimensions;
+      Metrics?: readonly { MetricStat?: { Metric: { Dimensions: Dimensions } } }[];
+    };
+    return [...own, ...Metrics.flatMap(({ MetricStat }) => MetricStat?.Metric.Dimensions ?? [])]
+      .filter(({ Name, Value }) => Name in watched && !present.has(`${Name} ${Value}`))
+      .map(({ Name, Value }) => `the alarm ${name} watches the ${Name} ${Value}, which does not exist`);
+  });
 }
 
-/** What a deployment must leave as it is: ids of what contains data, addresses and outputs, by their place in the templates. */
-export function lastingOf(account: Account): ReadonlyMap<string, string> {
-  return new Map([
-    ...[...account.stacks].flatMap(([stack, { resources, outputs }]) => [
-      ...[...resources.values()]
-        .filter(({ type }) => dataTypes.has(type) || addressTypes.has(type))
-        .map(({ logicalId, id, type }) => [`${type} ${stack}/${logicalId}`, id] as const),
-      ...[...outputs].map(([name, value]) => [`output ${stack}/${name}`, String(value)] as const),
-    ]),
-  ]);
+/** What a version contains of its function. */
+const contentOf = (deployment: Deployment, { properties }: Resource): unknown => {
+  const found = ofType(deployment, 'Lambda::Function').find(
+    ({ name }) => name === properties['FunctionName'],
+  );
+  return found && { ...found.properties, ReservedConcurrentExecutions: undefined, Tags: undefined };
+};
+const bodyOf = (deployment: Deployment, { stack, properties }: Resource): unknown =>
+  ofType(deployment, 'ApiGateway::RestApi').find(
+    (api) => api.stack === stack && api.name === properties['RestApiId'],
+  )?.properties['Body'];
+
+/** What would be wrong if one deployment followed another: a snapshot that is not taken again, or a name that is taken. */
+export function transitionDefects(before: Deployment, after: Deployment): readonly string[] {
+  const former = byPlace(before);
+  const names = new Map(before.resources.map(({ type, name, logicalId }) => [`${type} ${name}`, logicalId]));
+  return after.resources.flatMap((now) => {
+    const { type, logicalId, name, stack } = now;
+    const old = former.get(`${stack}/${logicalId}`);
+    const taken = names.get(`${type} ${name}`);
+    if (taken !== undefined && taken !== logicalId) return [`${logicalId}: ${type} ${name} exists already`];
+    if (old !== undefined && old.type !== type) return [`${logicalId} changes from ${old.type} to ${type}`];
+    if (old !== undefined && name !== logicalId && isReplaced(type, old.properties, now.properties))
+      return [`${logicalId} is replaced under its own name ${name}`];
+    if (type === 'AWS::ApiGateway::Deployment')
+      return old === undefined || isDeepStrictEqual(bodyOf(before, old), bodyOf(after, now))
+        ? []
+        : [`${logicalId} serves a former body`];
+    if (type !== 'AWS::Lambda::Version') return [];
+    const last = ofType(before, 'Lambda::Version').find(
+      ({ properties }) => properties['FunctionName'] === now.properties['FunctionName'],
+    );
+    const isSame = last && isDeepStrictEqual(contentOf(before, last), contentOf(after, now));
+    if (last === undefined || isSame === (last.logicalId === logicalId)) return [];
+    return [
+      `${logicalId} ${isSame === true ? 'is what the last version is' : 'has former code or settings'}`,
+    ];
+  });
 }
 
-/** What of `lasting` an account no longer has, or has under another id. */
-export function lossesIn(account: Account, lasting: ReadonlyMap<string, string>): readonly string[] {
-  const now = lastingOf(account);
-  return [...lasting]
-    .filter(([place, id]) => now.get(place) !== id)
-    .map(([place, id]) => `${place}: ${id} is now ${now.get(place) ?? 'gone'}`);
+const byPlace = ({ resources }: Deployment): ReadonlyMap<string, Resource> =>
+  new Map(resources.map((resource) => [`${resource.stack}/${resource.logicalId}`, resource]));
+
+/** The changes as a change set describes them. */
+export function changesBetween(before: Deployment, after: Deployment): readonly ResourceChange[] {
+  const [former, later] = [byPlace(before), byPlace(after)];
+  return [...new Set([...former.keys(), ...later.keys()])].flatMap((place): readonly ResourceChange[] => {
+    const [old, now] = [former.get(place), later.get(place)];
+    const { logicalId = '', type = '' } = now ?? old ?? {};
+    const change = { LogicalResourceId: logicalId, ResourceType: type, Details: [] };
+    if (old === undefined || now === undefined)
+      return [{ ...change, Action: old === undefined ? 'Add' : 'Remove' }];
+    if (isDeepStrictEqual(old.properties, now.properties)) return [];
+    const isNew = isReplaced(type, old.properties, now.properties);
+    return [{ ...change, Action: 'Modify', Replacement: isNew ? 'True' : 'False' }];
+  });
+}
+
+/** The outputs that another deployment does not have, or not with this value. */
+export function outputsLost(before: Deployment, after: Deployment): readonly string[] {
+  return [...before.outputs]
+    .filter(([name, value]) => after.outputs.get(name) !== value)
+    .map(([name, value]) => `${name}: ${value} is now ${after.outputs.get(name) ?? 'gone'}`);
 }

@@ -9,7 +9,7 @@ import { tables, type TableDefinition } from '#shared/stores/tables.ts';
 import { appOf, deployed, everySetting, resourcesOf, stage, templateOf } from './deployed.ts';
 
 /*
- * What every resource of its type must be like, whatever stage and gates. What cdk-nag (nag.test.ts) and the simulated deployments
+ * What every resource of its type must be like, whatever stage and gates. What cdk-nag (nag.test.ts) and the comparison of deployments
  * (transitions.test.ts) demand is not repeated: TLS, rotation, recovery to a point in time; that data and addresses outlive a change.
  */
 
