@@ -24,28 +24,26 @@ describe('priorUse', () => {
     session('a', '2026-03-03T08:00:00Z'),
   ];
 
-  it('is all that other runs hold while this run has no session', () => {
-    expect(priorUse({ sessions: [], unnamed: [], others })).toEqual(new Set(['a', 'b', 'c', 'd']));
-  });
-
-  it('is what they held when QTI created this run’s first session, to the last digit of its clock', () => {
-    const first = '2026-03-01T08:00:00.00000015Z';
-    const sessions = [named('x', '2026-03-04T08:00:00Z'), named('y', first)];
-    expect(priorUse({ sessions, unnamed: [], others })).toEqual(new Set(['a', 'b']));
-    // Also while the continuation names none of its sessions.
-    const unnamed = [session('y', first)];
-    expect(priorUse({ sessions: [], unnamed, others })).toEqual(new Set(['a', 'b']));
-  });
-
-  it('keeps what the start has read where QTI’s clock tells no difference', () => {
-    const sessions = [named('x', '2026-03-01T08:00:00.0Z')];
-    expect(priorUse({ sessions, unnamed: [], others })).toEqual(new Set(['a']));
-  });
-
-  it('holds nothing of which this run has a session itself', () => {
-    const at = '2026-03-05T08:00:00Z';
-    const runtime = { sessions: [named('a', at)], unnamed: [session('d', at)], others };
-    expect(priorUse(runtime)).toEqual(new Set(['b', 'c']));
+  const first = '2026-03-01T08:00:00.00000015Z';
+  const late = '2026-03-05T08:00:00Z';
+  it.each([
+    ['all that other runs hold while this run has no session', [], [], 'abcd'],
+    [
+      'what they held when QTI created this run’s first session, to the last digit of its clock',
+      [named('x', late), named('y', first)],
+      [],
+      'ab',
+    ],
+    ['the same while the continuation names none of its sessions', [], [session('y', first)], 'ab'],
+    [
+      'what the start has read where QTI’s clock tells no difference',
+      [named('x', '2026-03-01T08:00:00.0Z')],
+      [],
+      'a',
+    ],
+    ['nothing of which this run has a session itself', [named('a', late)], [session('d', late)], 'bc'],
+  ])('is %s', (_, sessions, unnamed, met) => {
+    expect(priorUse({ sessions, unnamed, others })).toEqual(new Set(met));
   });
 });
 
