@@ -9,7 +9,7 @@ import { createMemoryControlTable } from '#test/support/control-table.ts';
 import type { MemoryControlTable } from '#test/support/control-table.ts';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';
 import { createIdempotency } from './idempotency.ts';
-import type { KeyedRequest, RunOptions } from './keyed-request.ts';
+import type { KeyedRequest, RunOptions } from './idempotency.ts';
 import { canonicalPath, identifyRequest } from './request-identity.ts';
 import type { IdentifiedRequest } from './request-identity.ts';
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { identifier, probability, sha256 } from './primitives.ts';
 
 /** How many scored items a GUID (a knowledge component or a standard) needs before precision may stop the run [MA-112]. */
-export const coverageFloor = z
+const coverageFloor = z
   .strictObject({ caseCompetencyGuid: identifier, minimumEvidenceItems: z.int().min(0) })
   .meta({ id: 'CoverageFloor' });
 

@@ -1,6 +1,5 @@
 import type { Route, ServiceName } from '#shared/contract/route.ts';
-import type { Idempotency } from '#shared/idempotency/idempotency.ts';
-import type { KeyedRequest } from '#shared/idempotency/keyed-request.ts';
+import type { Idempotency, KeyedRequest } from '#shared/idempotency/idempotency.ts';
 import { canonicalPath } from '#shared/idempotency/request-identity.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
