@@ -355,56 +355,47 @@ function tellsDeprecation(name: AnswerHeader): boolean {
 }
 
 /** Headers of answers, each described once under `components`. */
-const sharedHeaders = {
+const answerHeaders = {
   'X-Request-Id': {
-    description: responseHeaderTexts['X-Request-Id'],
     required: true,
     schema: { type: 'string' },
     example: '0f9b8a52-6c1e-4d3a-9b57-2f8e0c4d71aa',
   },
   'Cache-Control': {
-    description: responseHeaderTexts['Cache-Control'],
     required: true,
     schema: { type: 'string', const: 'no-store' },
     example: 'no-store',
   },
   'WWW-Authenticate': {
-    description: responseHeaderTexts['WWW-Authenticate'],
     schema: { type: 'string' },
     example: 'Bearer',
   },
   'Retry-After': {
-    description: responseHeaderTexts['Retry-After'],
     schema: { type: 'integer', minimum: 0 },
     example: 5,
   },
   ETag: {
-    description: responseHeaderTexts.ETag,
     required: true,
     schema: { type: 'string' },
     example: '"5f3a1c0b9d2e4f60"',
   },
   Deprecation: {
-    description: responseHeaderTexts.Deprecation,
     schema: { type: 'string', pattern: '^@-?\\d+$' },
     example: '@1788220800',
   },
   Sunset: {
-    description: responseHeaderTexts.Sunset,
     schema: { type: 'string' },
     example: 'Tue, 01 Dec 2026 00:00:00 GMT',
   },
   Link: {
-    description: responseHeaderTexts.Link,
     schema: { type: 'string' },
     example: `<${documentedProblemsUrl}/deprecation>; rel="deprecation"; type="text/html"`,
   },
   'Idempotent-Replayed': {
-    description: responseHeaderTexts['Idempotent-Replayed'],
     schema: { type: 'string', const: 'true' },
     example: 'true',
   },
-} as const satisfies Readonly<Record<AnswerHeader, object>>;
+} as const satisfies Readonly<Record<AnswerHeader, ZodOpenApiHeaderObject>>;
 
 const everyAnswer = ['X-Request-Id', 'Cache-Control'] as const;
 
@@ -427,7 +418,11 @@ function usedHeaders(
     'Retry-After',
     ...routes.flatMap((route) => route.success.headers),
   ]);
-  return Object.fromEntries(Object.entries(sharedHeaders).filter(([name]) => used.has(name)));
+  return Object.fromEntries(
+    Object.entries(answerHeaders)
+      .filter(([name]) => used.has(name))
+      .map(([name, header]) => [name, { description: responseHeaderTexts[name as AnswerHeader], ...header }]),
+  );
 }
 
 /** Marks an enumeration of a response that stays closed: it narrows this one answer and promises nothing about later versions. */
