@@ -58,29 +58,19 @@ export function functionAlarms(stage: Stage, row: DeployedFunction): readonly Al
   const { operationId, lambda } = row;
   // A worker passes a long run on to the next message shortly before its time limit; other functions should never come near it.
   const share = !isRoute(row) && row.trigger === 'queue' ? 0.95 : 0.8;
-  const metric = (name: string, statistic?: string): Metric =>
-    metricOf('AWS/Lambda', name, liveDimensions(stage, row), statistic);
+  const alarm = (kind: string, title: string, metricName: string, statistic?: string) => ({
+    id: `${operationId}-${kind}`,
+    section: `function-${kind}`,
+    title,
+    impact: lambda.impact,
+    metric: metricOf('AWS/Lambda', metricName, liveDimensions(stage, row), statistic),
+  });
   return [
+    alarm('errors', `${operationId} fails with errors`, 'Errors'),
+    alarm('throttles', `Lambda throttles ${operationId}`, 'Throttles'),
     {
-      id: `${operationId}-errors`,
-      section: 'function-errors',
-      title: `${operationId} fails with errors`,
-      impact: lambda.impact,
-      metric: metric('Errors'),
-    },
-    {
-      id: `${operationId}-throttles`,
-      section: 'function-throttles',
-      title: `Lambda throttles ${operationId}`,
-      impact: lambda.impact,
-      metric: metric('Throttles'),
-    },
-    {
-      id: `${operationId}-slow`,
-      section: 'function-slow',
-      title: `${operationId} is close to its time limit`,
+      ...alarm('slow', `${operationId} is close to its time limit`, 'Duration', Stats.percentile(99)),
       impact: `If it exceeds the limit: ${lambda.impact}`,
-      metric: metric('Duration', Stats.percentile(99)),
       threshold: lambda.timeoutSeconds * 1000 * share,
       periods: { breaching: 3, of: 5 },
     },

@@ -50,7 +50,16 @@ export function accessOf(
   return {
     statements: [
       ...grants.flatMap((grant) => allowed[grant] ?? []),
-      ...(purposes.length === 0 ? [] : keyStatements(purposes, stage, places)),
+      ...(purposes.length === 0
+        ? []
+        : [
+            allow(
+              places.settings.arn,
+              ['dynamodb:Query'],
+              ofItems(...purposes.map((purpose) => `key#${purpose}`)),
+            ),
+            allow(places.keyArn, ['kms:Decrypt'], ofPurposes(stage, purposes)),
+          ]),
     ],
     environment: Object.fromEntries(
       variablesOfGrants(grants).map((variable) => {
@@ -85,7 +94,7 @@ function ofPurposes(stage: StageName, purposes: readonly string[]): Conditions {
   };
 }
 
-/** What each grant allows, but for those of keys, which `keyStatements` allows together. */
+/** What each grant allows, but for those of keys, which `accessOf` allows together. */
 function statementsBy(
   stack: Stack,
   stage: StageName,
@@ -126,17 +135,6 @@ function statementsBy(
       allow(keyArn, ['kms:Decrypt'], { StringLike: { 'kms:EncryptionContext:PARAMETER_ARN': profiles } }),
     ],
   };
-}
-
-function keyStatements(
-  purposes: readonly string[],
-  stage: StageName,
-  { settings, keyArn }: Places,
-): readonly PolicyStatement[] {
-  return [
-    allow(settings.arn, ['dynamodb:Query'], ofItems(...purposes.map((purpose) => `key#${purpose}`))),
-    allow(keyArn, ['kms:Decrypt'], ofPurposes(stage, purposes)),
-  ];
 }
 
 /** The parameters in which a rotation notes what it does (`shared/stores/key-notes.ts`), and the folders that it reads. */
