@@ -615,8 +615,21 @@ const equivalenceRows: readonly Own[] = [
   // Which Content does not hold.
   [analysis('/contentTestSpecVersion', 'another'), missing('content')],
   [analysis('/contentTestSpecId', 'another'), missing('analytics')],
+  // Content is asked for versions of the form's own test spec, never for those of another one.
+  [
+    all(analysis('/contentTestSpecId', 'another'), analysis('/contentTestSpecVersion', 'another')),
+    missing('analytics'),
+  ],
   [formEvidence('/freshness', 'stale'), missing('blueprint')],
   [formEvidence(compared, ['another']), missing('analytics')],
+  [
+    formEvidence(
+      compared,
+      ({ formEvidence: held }: Held) => [...held.comparisonQtiTestIds, 'another'],
+      'one more',
+    ),
+    missing('analytics'),
+  ],
   [
     formEvidence(
       compared,

@@ -43,33 +43,6 @@ describe('the equivalence of forms', () => {
   });
 
   it.each([
-    ['equivalent', 'equivalent'],
-    ['not_equivalent', 'not_equivalent'],
-    ['insufficient_evidence', 'insufficient_evidence'],
-    ['toss_a_coin', 'unknown'],
-  ])('is decided by Analytics alone, in its name or as unknown: %s [RP-004, RP-125]', (said, shown) => {
-    const facts = anExampleOf(equivalenceFacts);
-    facts.equivalence.value.decision = said;
-    facts.equivalence.value.evidenceArtifactUrl = 'https://analytics.example/a';
-    facts.formEvidence.value.coverageMatch = false;
-    expect(composeEquivalence(facts, moment)).toMatchObject({ ok: true, value: { decision: shown } });
-  });
-
-  it('may lack an artifact only without a decision [RP-126]', () => {
-    const facts = anExampleOf(equivalenceFacts);
-    facts.equivalence.value.evidenceArtifactUrl = null;
-    facts.equivalence.value.decision = 'insufficient_evidence';
-    expect(composeEquivalence(facts, moment)).toMatchObject({
-      ok: true,
-      value: { evidenceArtifactUrl: null },
-    });
-    for (const decision of ['equivalent', 'not_equivalent', 'unknown', 'toss_a_coin']) {
-      facts.equivalence.value.decision = decision;
-      expect(composeEquivalence(facts, moment)).toMatchObject(incomplete);
-    }
-  });
-
-  it.each([
     'http://analytics.example/a',
     'ftp://analytics.example/a',
     'javascript:alert(1)',

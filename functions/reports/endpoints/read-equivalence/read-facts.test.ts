@@ -61,24 +61,4 @@ describe('owners that speak of different things', () => {
     const names = Object.keys(script);
     expect(owners.names()).toEqual([...names, ...names].toSorted());
   });
-
-  it('are asked the second time for the version that Analytics speaks of', async () => {
-    const { owners } = await read(aheadOfForm);
-    const versions = owners.asked.flatMap(({ name, call }) =>
-      name === 'readReportCriteria' || name === 'readFormEvidence' ? [call.query?.['version']] : [],
-    );
-    expect(versions).toEqual([form.contentTestSpecVersion, form.contentTestSpecVersion, 'newer', 'newer']);
-  });
-
-  it('never decide by another spec than the form’s own whether the form is visible [RP-316]', async () => {
-    const elsewhere = { ...newer, contentTestSpecId: 'elsewhere' };
-    const { owners, said } = await read({ readFormEquivalence: changed('readFormEquivalence', elsewhere) });
-    expect(said).toBe('503 dependency-incomplete analytics');
-    for (const { name, call } of owners.asked)
-      if (name === 'readReportCriteria')
-        expect(call).toMatchObject({
-          path: { testSpecId: form.contentTestSpecId },
-          query: { version: form.contentTestSpecVersion },
-        });
-  });
 });
