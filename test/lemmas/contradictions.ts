@@ -456,7 +456,13 @@ const attemptRows: readonly Row[] = [
     record('/gate/status', 'indeterminate'),
     criteria('/criteria', null),
     criteria('/criteria/required', null),
+    record('/gate/criteriaVersion', null),
+    record('/gate/required', null),
     all(record('/gate/criteriaVersion', null), record('/gate/required', null)),
+  ),
+  ...pass(
+    shown({ 'gate/achieved': expect.any(Number) as unknown }),
+    record('/gate/achieved', ({ record: { gate } }: Held) => gate!.required, 'at its threshold'),
   ),
 
   ...diagnostic('lacking', record('/diagnostic', null)),

@@ -2,37 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { attemptReport } from '#shared/contract/reports/attempt-report.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
-import type { Result } from '#shared/kernel/result.ts';
 import { candidateAttempts } from '#shared/platform/owners/results.ts';
 import type { CandidateAttempts } from '#shared/platform/owners/results.ts';
-import type { Problem } from '#shared/problems/problem.ts';
-import {
-  anExampleOf,
-  attemptFacts,
-  frozen,
-  indexLike,
-  moment,
-  passedGate,
-  rowOf,
-} from '#test/support/report-facts.ts';
+import { anExampleOf, attemptFacts, frozen, indexLike, moment, rowOf } from '#test/support/report-facts.ts';
 import { composeAttemptReport, projectAttemptReport } from './attempt-report.ts';
-import type { ComposedAttempt } from './attempt-report.ts';
 import { checkIndex, composePageRow } from './page.ts';
-import type { IndexRequest, PageFilters } from './page.ts';
+import type { IndexRequest } from './page.ts';
 
-type Row = ReturnType<typeof rowOf>;
-
-/** A scored row of a passed mastery gate, changed by `change`, and composed under `filters`. */
-function changed(
-  change: (facts: Row) => void,
-  filters: PageFilters = {},
-): Result<ComposedAttempt | undefined, Problem> {
-  const facts = rowOf(passedGate());
-  change(facts);
-  return composePageRow(facts.row, { ...facts.context, filters });
-}
-
-// What a wrong or missing fact makes of the page: test/lemmas/contradictions.contract.test.ts.
+// What a wrong or missing fact makes of the page: test/lemmas/contradictions.contract.test.ts; what the filters select:
+// test/contract/reports/candidate-list.test.ts.
 
 describe('a row of a candidate’s page', () => {
   it('is the summary of the same attempt’s report, with the receipts of what the page has read [RP-001, RP-003, RP-005, RP-133, RP-137]', () => {
@@ -61,48 +39,12 @@ describe('a row of a candidate’s page', () => {
     );
   });
 
-  it('is withheld of an adaptive diagnostic while nothing proves the mastery engine with production learners [RP-026]', () => {
-    const { row, context } = rowOf(anExampleOf(attemptFacts(fc.constant('adaptive_diagnostic'))));
-    expect(composePageRow(row, context)).toMatchObject({ ok: true });
-    expect(composePageRow(row, { ...context, proved: new Set(['C', 'D']) })).toMatchObject({
-      error: { status: 503, dependency: 'mastery_engine', reason: 'unreleased' },
-    });
-  });
-
   it('is a 503 when record and row were modified at two times [RP-028]', () => {
+    const { row, context } = rowOf(anExampleOf(attemptFacts()));
     for (const modifiedAt of ['1900-01-01T00:00:00Z', '2999-01-01T00:00:00Z'])
-      expect(changed(({ row }) => (row.modifiedAt = modifiedAt))).toMatchObject({
+      expect(composePageRow({ ...row, modifiedAt }, context)).toMatchObject({
         error: { status: 503, code: 'dependency-incomplete', dependency: 'results', reason: 'contradiction' },
       });
-  });
-
-  it.each(['candidateSourcedId', 'attemptId', 'contentTestSpecId'] as const)(
-    'is a 503 when its record is of another %s [RP-133]',
-    (member) => {
-      expect(changed(({ row }) => (row.record[member] = 'of-another'))).toMatchObject({
-        error: { status: 503, code: 'dependency-unavailable', dependency: 'results' },
-      });
-    },
-  );
-
-  it('is none where the filters do not select what it is composed to [RP-296, RP-297, RP-305]', () => {
-    const unchanged = (): void => undefined;
-    expect(changed(unchanged, { testKind: 'mastery_gate', status: 'scored' })).toMatchObject({ ok: true });
-    expect(changed(unchanged, { testKind: 'formative' })).toEqual({ ok: true, value: undefined });
-    expect(changed(unchanged, { status: 'indeterminate' })).toEqual({ ok: true, value: undefined });
-    const uncovered = ({ row }: Row): unknown => (row.record.gate!.coverageEvidenceId = null);
-    expect(changed(uncovered, { status: 'indeterminate' })).toMatchObject({
-      ok: true,
-      value: { header: { status: 'indeterminate' } },
-    });
-    expect(changed(uncovered, { status: 'scored' })).toEqual({ ok: true, value: undefined });
-    const ofTomorrow = ({ row, context }: Row): unknown =>
-      (row.record.testKind = context.criteria.value.testKind = 'quiz');
-    expect(changed(ofTomorrow, { status: 'scored' })).toMatchObject({
-      ok: true,
-      value: { header: { status: 'scored' } },
-    });
-    expect(changed(ofTomorrow, { status: 'indeterminate' })).toEqual({ ok: true, value: undefined });
   });
 });
 
