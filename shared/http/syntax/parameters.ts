@@ -29,18 +29,13 @@ export interface ReadQuery extends ReadParameters {
 
 /** The query by name. A repeated name is refused, also when its values agree; so is a name that the route does not know. */
 export function readQuery(
-  event: Pick<APIGatewayProxyEvent, 'multiValueQueryStringParameters' | 'queryStringParameters'>,
+  { multiValueQueryStringParameters: all }: Pick<APIGatewayProxyEvent, 'multiValueQueryStringParameters'>,
   known: readonly string[],
 ): ReadQuery {
-  const all: Readonly<Record<string, readonly (string | undefined)[] | undefined>> =
-    event.multiValueQueryStringParameters ??
-    Object.fromEntries(
-      Object.entries(event.queryStringParameters ?? {}).map(([name, value]) => [name, [value]]),
-    );
   const values: Record<string, string> = {};
   const repeated: InvalidParam[] = [];
   const unknown: InvalidParam[] = [];
-  for (const [name, given = []] of Object.entries(all)) {
+  for (const [name, given = []] of Object.entries(all ?? {})) {
     if (!known.includes(name))
       unknown.push(invalid('query', [name], 'unsupported-parameter', 'is not a parameter of this operation'));
     else if (given.length > 1) repeated.push(invalid('query', [name], 'repeated', 'must be sent once'));

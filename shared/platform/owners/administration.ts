@@ -1,18 +1,16 @@
 import * as z from 'zod';
 import { reference } from '#shared/contract/reports/primitives.ts';
 import { safeRead } from '#shared/platform/operation.ts';
-import { freshness, ownerId, version } from './primitives.ts';
+import { governed, ownerId, versioned } from './primitives.ts';
 
 /** Administration: one sitting of a test, and the class or school that it was for. */
 export const administration = z.object({
   tenantId: ownerId,
   administrationId: reference,
-  version,
-  freshness,
+  ...versioned,
   /** `scored` once every attempt of it is; other statuses are the owner's own affair. */
   status: z.string(),
-  contentTestSpecId: reference,
-  contentTestSpecVersion: version,
+  ...governed,
   classSourcedId: reference.nullable(),
   schoolSourcedId: reference.nullable(),
 });

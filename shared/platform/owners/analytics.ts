@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { count, reference, text } from '#shared/contract/reports/primitives.ts';
 import { LARGE, safeRead } from '#shared/platform/operation.ts';
-import { freshness, instant, ownerId, sha256, version } from './primitives.ts';
+import { governed, instant, ownerId, sha256, versioned } from './primitives.ts';
 
 const scope = z.discriminatedUnion('type', [
   z.object({ type: z.literal('class'), classSourcedId: reference }),
@@ -12,8 +12,7 @@ const scope = z.discriminatedUnion('type', [
 export const rollup = z.object({
   tenantId: ownerId,
   rollupId: reference,
-  version,
-  freshness,
+  ...versioned,
   scope,
   formulaVersion: text,
   asOf: instant,
@@ -27,12 +26,10 @@ export type Rollup = z.infer<typeof rollup>;
 export const formEquivalence = z.object({
   tenantId: ownerId,
   equivalenceId: reference,
-  version,
-  freshness,
+  ...versioned,
   qtiTestId: reference,
   comparisonQtiTestIds: z.array(reference),
-  contentTestSpecId: reference,
-  contentTestSpecVersion: version,
+  ...governed,
   sampleSizes: z.record(reference, count),
   method: text,
   analysisVersion: text,
@@ -51,10 +48,8 @@ const artifactPin = z.object({ artifactRef: reference, sha256 });
 export const administrationAnalysis = z.object({
   tenantId: ownerId,
   administrationId: reference,
-  version,
-  freshness,
-  contentTestSpecId: reference,
-  contentTestSpecVersion: version,
+  ...versioned,
+  ...governed,
   /** At most one a metric. */
   metrics: z.array(z.object({ metric: z.string(), status: z.string(), artifact: artifactPin.nullable() })),
   /** One for each named source whose external scores Analytics is to compare; null while there is no artifact. */
@@ -70,8 +65,7 @@ export const metricArtifact = z.object({
   tenantId: ownerId,
   artifactRef: reference,
   administrationId: reference,
-  contentTestSpecId: reference,
-  contentTestSpecVersion: version,
+  ...governed,
   metric: z.string(),
   formulaVersion: text.nullable(),
   populationCount: count.nullable(),
@@ -97,8 +91,7 @@ export const comparisonArtifact = z.object({
   tenantId: ownerId,
   artifactRef: reference,
   administrationId: reference,
-  contentTestSpecId: reference,
-  contentTestSpecVersion: version,
+  ...governed,
   sourceKey: text,
   method: text,
   analysisVersion: text,

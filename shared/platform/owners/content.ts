@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { proportion, reference, text } from '#shared/contract/reports/primitives.ts';
 import { LARGE, safeRead } from '#shared/platform/operation.ts';
-import { freshness, instant, ownerId, sha256, version } from './primitives.ts';
+import { freshness, instant, ownerId, sha256, version, versioned } from './primitives.ts';
 
 /**
  * Content: the blueprint projection of a test spec. Loose, because the *complete* projection is hashed [MA-022]: what Content adds
@@ -35,8 +35,7 @@ export type BankMembers = z.infer<typeof bankMembers>;
 export const reportCriteria = z.object({
   tenantId: ownerId,
   testSpecId: reference,
-  version,
-  freshness,
+  ...versioned,
   testKind: z.string(),
   caseFrameworkGuid: reference,
   /** The state of the CASE framework that the spec was built on; an older package is stale. */
@@ -56,8 +55,7 @@ export const readinessCrosswalks = z.object({
   testSpecId: reference,
   testSpecVersion: version,
   crosswalkSetId: reference,
-  version,
-  freshness,
+  ...versioned,
   entries: z.array(
     z.object({
       sourceTest: text,
@@ -80,8 +78,7 @@ export const formEvidence = z.object({
   testSpecId: reference,
   testSpecVersion: version,
   formEvidenceId: reference,
-  version,
-  freshness,
+  ...versioned,
   qtiTestId: reference,
   comparisonQtiTestIds: z.array(reference),
   coverageMatch: z.boolean(),

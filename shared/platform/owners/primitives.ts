@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { reference, text } from '#shared/contract/reports/primitives.ts';
 import { parseUtcInstant } from '#shared/kernel/instant.ts';
 
 const MAX_ID_BYTES = 1_024;
@@ -28,4 +29,10 @@ export const freshness = z.enum(['current', 'stale', 'unknown']);
 export type Freshness = z.infer<typeof freshness>;
 
 /** An owner's version of what it answers: what a receipt can carry. */
-export { text as version } from '#shared/contract/reports/primitives.ts';
+export const version = text;
+
+/** What an owner says of the state of its answer. */
+export const versioned = { version, freshness };
+
+/** The version of a test spec that governs what the answer is about. */
+export const governed = { contentTestSpecId: reference, contentTestSpecVersion: version };

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { reference } from '#shared/contract/reports/primitives.ts';
 import { LARGE, idempotentWrite, safeRead } from '#shared/platform/operation.ts';
-import { freshness, instant, ownerId, sha256, utcInstant, version } from './primitives.ts';
+import { governed, instant, ownerId, sha256, utcInstant, version, versioned } from './primitives.ts';
 
 /** QTI: the delivery form of an immutable artifact version; for a pool its assessment-test root with ordered item refs [MA-024]. */
 export const deliveryJson = z.looseObject({
@@ -105,16 +105,14 @@ const attemptIdentity = z.looseObject({
 export const attemptEvidence = z.object({
   tenantId: ownerId,
   attemptId: reference,
-  version,
-  freshness,
+  ...versioned,
   /** `scored` once every outcome is final; other statuses are QTI's own affair. */
   status: z.string(),
   qtiSessionId: reference.nullable(),
   qtiTestId: reference,
   candidateSourcedId: reference,
   administrationId: reference,
-  contentTestSpecId: reference,
-  contentTestSpecVersion: version,
+  ...governed,
   resultRecordId: reference.nullable(),
   resultRecordVersion: version.nullable(),
   administeredItemCount: z.int().min(0),
@@ -126,10 +124,8 @@ export type AttemptEvidence = z.infer<typeof attemptEvidence>;
 export const form = z.object({
   tenantId: ownerId,
   qtiTestId: reference,
-  version,
-  freshness,
-  contentTestSpecId: reference,
-  contentTestSpecVersion: version,
+  ...versioned,
+  ...governed,
 });
 export type Form = z.infer<typeof form>;
 

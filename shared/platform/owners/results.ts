@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { reference, text } from '#shared/contract/reports/primitives.ts';
 import { HUGE, LARGE, idempotentWrite, safeRead } from '#shared/platform/operation.ts';
-import { freshness, instant, ownerId, version } from './primitives.ts';
+import { governed, instant, ownerId, version, versioned } from './primitives.ts';
 
 /** Results: a settled scale score of a learner. `producerResultId` is ours and deterministic; Results echoes it [MA-033]. */
 export const resultRecordRequest = z.strictObject({
@@ -73,8 +73,7 @@ export const settledComponentsRequest = z.strictObject({
   attemptId: reference,
   /** QTI's version of the outcomes. */
   evidenceVersion: version,
-  contentTestSpecId: reference,
-  contentTestSpecVersion: version,
+  ...governed,
   components: z.array(settledComponent).min(1),
 });
 export type SettledComponentsRequest = z.infer<typeof settledComponentsRequest>;
@@ -150,13 +149,11 @@ export type SettledMastery = z.infer<typeof settledMastery>;
 /** What Results says of a settled attempt beside its mastery rows. */
 const recordHeader = z.object({
   resultRecordId: reference,
-  version,
-  freshness,
+  ...versioned,
   settled: z.boolean(),
   attemptId: reference,
   candidateSourcedId: reference,
-  contentTestSpecId: reference,
-  contentTestSpecVersion: version,
+  ...governed,
   testKind: z.string(),
   modifiedAt: instant,
   score: settledScore.nullable(),
@@ -178,8 +175,7 @@ export type SettledRecord = z.infer<typeof settledRecord>;
 export const candidateAttempts = z.object({
   tenantId: ownerId,
   candidateSourcedId: reference,
-  version,
-  freshness,
+  ...versioned,
   rows: z.array(
     z.object({
       attemptId: reference,
@@ -188,8 +184,7 @@ export const candidateAttempts = z.object({
       qtiSessionId: reference.nullable(),
       qtiTestId: reference,
       administrationId: reference,
-      contentTestSpecId: reference,
-      contentTestSpecVersion: version,
+      ...governed,
       administeredItemCount: z.int().min(0),
       modifiedAt: instant,
       record: recordHeader.nullable(),
