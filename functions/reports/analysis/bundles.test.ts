@@ -19,7 +19,7 @@ function read(bundle: Bundle): ReceiptBundle {
 const readSource = (bundle: Bundle) => read(bundle) as SourceReceipt;
 const readRun = (bundle: Bundle) => read(bundle) as RunReceipt;
 
-// What whole runs seal, canonical and named by its digest: test/contract/reports/improvement-receipts.test.ts.
+// What whole runs seal, canonical and named by its digest: test/contract/reports/alignment-report.test.ts.
 
 const improved = improveRun();
 

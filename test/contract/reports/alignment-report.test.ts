@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { localTenantIds } from '#local/seeds/tenants.ts';
 import type { AlignmentReport } from '#shared/contract/reports/alignment-report.ts';
-import { sourceReceiptOf } from '#test/support/receipts.ts';
+import { expectProven, fetchReceipt, runReceiptOf, sourceReceiptOf } from '#test/support/receipts.ts';
+import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
 import { readAlignmentReport } from '#shared/contract/reports/routes.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import * as operations from '#shared/platform/operations.ts';
@@ -17,11 +18,14 @@ import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts
 import { useTestStack } from '#test/support/stack.ts';
 import { expectedAlignment, expectedComparison } from './expected-improvement.ts';
 
-// Alignments over whole functions, held against the crosswalks that Content holds and against their own receipts.
+// Alignments over whole functions, held against the crosswalks that Content holds; the receipts of them and of their runs, as clients fetch
+// them through the links that the functions give.
 
 const conforms = openPublishedContract('reports');
 const aurora = 'tenant-aurora';
 const borealis = 'tenant-borealis';
+
+const withSources = ['spring-gate', 'school-gate', 'nothing-trips', 'normed-diagnostic'];
 
 const stack = useTestStack();
 const tenants = new Map<string, Tenant>();
@@ -40,7 +44,7 @@ interface Tenant {
 async function openTenant(tenantId: string): Promise<Tenant> {
   const runs = openImprovementRuns(stack, tenantId);
   const improvementRunIds = new Map<string, string>();
-  for (const name of ['spring-gate', 'school-gate', 'nothing-trips', 'normed-diagnostic']) {
+  for (const name of [...withSources, 'refused-by-bank']) {
     const { improvementRunId } = await runs.analyze(runs.administration(name));
     improvementRunIds.set(name, improvementRunId);
   }
@@ -70,9 +74,7 @@ function sourcesOf(tenantId: string, name: string): readonly Aligned[] {
 }
 
 const allOf = (tenantId: string): readonly Aligned[] =>
-  ['spring-gate', 'school-gate', 'nothing-trips', 'normed-diagnostic'].flatMap((name) =>
-    sourcesOf(tenantId, name),
-  );
+  withSources.flatMap((name) => sourcesOf(tenantId, name));
 
 function ask(
   { tenant, path }: Pick<Aligned, 'tenant' | 'path'>,
@@ -176,6 +178,108 @@ describe.each(localTenantIds)('the alignments of %s', (tenantId) => {
       expect(said).toHaveLength(kind === 'none' || kind === 'shown' ? 0 : 1);
     }
     expect(Object.values(seen)).not.toContain(0);
+  });
+});
+
+describe.each(localTenantIds)('the receipts of %s', (tenantId) => {
+  /** The links of each run: of the run itself and of all its sources. */
+  async function linksOf(name: string) {
+    const { runs, improvementRunIds } = tenants.get(tenantId)!;
+    const key = { tenantId, improvementRunId: improvementRunIds.get(name)! };
+    const run = await runs.read(key);
+    const links: { readonly link: ReceiptLink; readonly observedAt: string }[] = [
+      { link: run.receipt!, observedAt: run.observedAt },
+    ];
+    for (const aligned of sourcesOf(tenantId, name)) {
+      const { receipt, observedAt } = await read(aligned);
+      links.push({ link: receipt, observedAt });
+    }
+    return { key, run, links };
+  }
+  const names = () => [...tenants.get(tenantId)!.improvementRunIds.keys()];
+
+  it('lie under links that are nothing but a digest, an expiry and a signature, and good for a while yet [RP-153, RP-210, RP-212, RP-213]', async () => {
+    for (const name of names()) {
+      const { key, links } = await linksOf(name);
+      for (const { link, observedAt } of links) {
+        expect(['application/json', 'application/zip']).toContain(link.mediaType);
+        const url = new URL(link.downloadUrl);
+        expect(`${url.origin}${url.pathname}`).toBe(`${stack.urls.receiptsUrl}/${link.sha256}`);
+        expect([...url.searchParams.keys()]).toEqual(['expires', 'signature']);
+        expect([url.username, url.password, url.hash]).toEqual(['', '', '']);
+        expect(Number(url.searchParams.get('expires')) * 1000).toBe(Date.parse(link.expiresAt));
+        expect(link.expiresAt > observedAt).toBe(true);
+        expect(Date.parse(link.expiresAt)).toBeGreaterThan(Date.now());
+        // Whatever the signature holds, it is not to be read.
+        const signature = url.searchParams.get('signature')!;
+        const text = signature.split('.').map((part) => Buffer.from(part, 'base64url').toString('latin1'));
+        for (const known of [tenantId, key.improvementRunId, link.sha256, 'application/json'])
+          expect(text.join('|')).not.toContain(known);
+      }
+    }
+  });
+
+  it('are proven by the artifacts of their owners: every decision follows from them, and no other does [RP-199, RP-215]', async () => {
+    const { readAlignmentSources, readAlignmentCrosswalk, readAnalysisArtifact } = operations;
+    for (const name of names()) {
+      const { key, links } = await linksOf(name);
+      const { pins } = (await tenants.get(tenantId)!.runs.progress(key)).run;
+      const { contentTestSpecId: testSpecId, contentTestSpecVersion: version } = pins;
+      const ofSpec = (crosswalkId?: string) => ({
+        path: { testSpecId, ...(crosswalkId === undefined ? {} : { crosswalkId }) },
+        query: { version },
+      });
+      const artifacts = [
+        ...pins.metrics.flatMap(({ artifact }) => artifact ?? []),
+        ...pins.sources.flatMap(({ comparison }) =>
+          comparison === null || comparison === 'missing' ? [] : [comparison],
+        ),
+      ];
+      const files = await Promise.all([
+        ownerBytes(stack, tenantId, readAlignmentSources, ofSpec()),
+        ...pins.sources.map(({ crosswalk }) =>
+          ownerBytes(stack, tenantId, readAlignmentCrosswalk, ofSpec(crosswalk.ref)),
+        ),
+        ...artifacts.map(({ ref }) =>
+          ownerBytes(stack, tenantId, readAnalysisArtifact, { path: { artifactRef: ref } }),
+        ),
+      ]);
+      const fetched = await Promise.all(links.map(({ link }) => fetchReceipt(link)));
+      const all = [...files, ...fetched.map(({ bytes }) => bytes)];
+      for (const { receipt } of fetched) expectProven(receipt, all);
+    }
+  });
+
+  it('hold versions, references, contributions, decisions, the orders’ lives, acknowledgements and omissions [RP-152, RP-215]', async () => {
+    const { runs } = tenants.get(tenantId)!;
+    const omitted = new Set<string>();
+    for (const name of names()) {
+      const { key, run: shown } = await linksOf(name);
+      const { run, orders } = await runs.progress(key);
+      const receipt = await runReceiptOf(shown.receipt!);
+      expect(receipt).toMatchObject({
+        ...key,
+        administrationId: run.administrationId,
+        contentTestSpecVersion: shown.contentTestSpecVersion,
+        analysisPolicy: stack.seededTenants.get(tenantId)!.analysisPolicy.document,
+        omissions: shown.omissions,
+      });
+      for (const omission of receipt.omissions) omitted.add(omission);
+      expect(receipt.sources.map(({ sourceKey }) => sourceKey)).toEqual(shown.sourceKeys);
+      const held = await runs.received(run.administrationId);
+      expect(receipt.orders.map(({ revisionOrderId }) => revisionOrderId)).toEqual(
+        orders.map(({ revisionOrderId }) => revisionOrderId),
+      );
+      for (const order of receipt.orders) {
+        const { decision, receiptId, module } = held.get(order.revisionOrderId)!;
+        expect(order).toMatchObject({
+          status: decision,
+          targetModule: module,
+          receipt: { service: module, resourceId: receiptId },
+        });
+      }
+    }
+    expect(omitted.size).toBeGreaterThan(1);
   });
 });
 
