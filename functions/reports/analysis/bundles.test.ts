@@ -128,19 +128,6 @@ describe('the bundle of a run', () => {
     progress: { ...progress, orders: change(progress.orders as [OrderRecord, ...OrderRecord[]]) },
   });
 
-  it('is not made where it would be larger than a bundle may be', () => {
-    const many = (count: number) =>
-      withOrders(([first]) =>
-        Array.from({ length: count }, (_, at) => ({
-          ...first,
-          revisionOrderId: `order_${at}`,
-          ack: { receiptId: 'r'.repeat(16_384), version: '1', observedAt: first.createdAt },
-        })),
-      );
-    expect(runBundle(many(10))).toBeDefined();
-    expect(runBundle(many(4_096))).toBeUndefined();
-  });
-
   it('is never made of a run that has something left to do [RP-150, RP-217]', () => {
     for (const status of ['pending', 'blocked_upstream'] as const)
       expect(() =>
