@@ -237,6 +237,14 @@ describe('one order', () => {
     });
   });
 
+  it('sorts and hashes the GUIDs of no row that trips nothing: there may be millions of them', () => {
+    const caseGuids = [...row.caseGuids];
+    caseGuids[Symbol.iterator] = () => expect.fail('a list of GUIDs is read');
+    const measures = [{ ...row.measures[0]!, value: 0.2 }];
+    const artifact = artifactOf('item_difficulty', { rows: [{ ...row, caseGuids, measures }] });
+    expect(deriveMetricOrders(grounds, evidence, artifact)).toEqual({ orders: [], withheld: [] });
+  });
+
   const reordered = { targetModule: 'blueprint', requestedAction: 'apply_calibration_delta' } as const;
   it.each<[string, ReturnType<typeof one>, boolean]>([
     ['another tenant', one({ tenantId: 'tenant-2' }), false],

@@ -58,7 +58,8 @@ export interface Derived {
 /** Figures about the same subjects. */
 interface Observation {
   readonly measures: readonly { readonly name: string; readonly value: number; readonly unit: string }[];
-  readonly about: Part;
+  /** Sorted and hashed only when a figure counts: there may be many long lists. */
+  readonly about: () => Part;
 }
 
 /** Figures of one metric with the artifact that they are read from. */
@@ -191,16 +192,16 @@ function derive(grounds: OrderGrounds, sets: readonly Observed[]): Derived {
       const evidenceDigest = hashCanonical({ evidence: [evidence], trigger });
       for (const { measures, about } of observations) {
         const withhold = (reason: Withheld['reason']) =>
-          withheld.set(`${index} ${reason} ${about.digest}`, { trigger: index, reason, ...about });
+          withheld.set(`${index} ${reason} ${about().digest}`, { trigger: index, reason, ...about() });
         if (measureOf(trigger) === undefined) withhold('not_judged');
         for (const { name, value, unit } of measures) {
           if (name !== observed.name) continue;
           if (unit !== observed.unit) withhold('unit_mismatch');
           else if (!isBreached(threshold, value)) continue;
-          else if (required.some((subject) => (about.subjects[subject]?.length ?? 0) === 0))
+          else if (required.some((subject) => (about().subjects[subject]?.length ?? 0) === 0))
             withhold('subject_missing');
           else
-            for (const part of partsOf(about)) {
+            for (const part of partsOf(about())) {
               const key = `${index} ${part.digest}`;
               if (value < (breached.get(key)?.value ?? Infinity))
                 breached.set(key, { ...part, index, trigger, evidence, evidenceDigest, value });
@@ -221,8 +222,9 @@ function derive(grounds: OrderGrounds, sets: readonly Observed[]): Derived {
 }
 
 /** Subjects with their GUIDs once each, in the order of UTF-16 code units. */
-function aboutGuids(caseGuids: readonly string[], others: Omit<OrderSubjects, 'caseGuids'>): Part {
-  return partOf({ ...others, caseGuids: [...new Set(caseGuids)].toSorted() });
+function aboutGuids(caseGuids: readonly string[], others: Omit<OrderSubjects, 'caseGuids'>): () => Part {
+  let made: Part | undefined;
+  return () => (made ??= partOf({ ...others, caseGuids: [...new Set(caseGuids)].toSorted() }));
 }
 
 /** Subjects in parts of as many GUIDs as an order can name: one part without any, if there are none. */
@@ -246,11 +248,11 @@ function partOf(subjects: OrderSubjects): Part {
  * so that every order of a run has at most one predecessor.
  */
 function numbered(grounds: OrderGrounds, breached: Iterable<Breached>): [one: Breached, lineage: string][] {
-  const guidsOf = ({ subjects }: Breached): string => JSON.stringify(subjects.caseGuids);
   return [...Map.groupBy(breached, (one) => aboutOf(grounds, one))].flatMap(([about, ones]) =>
     ones
-      .toSorted((a, b) => compareText(guidsOf(a), guidsOf(b)))
-      .map((one, part): [Breached, string] => [one, sha256Hex(`${part} ${about}`)]),
+      .map((one) => ({ one, guids: JSON.stringify(one.subjects.caseGuids) }))
+      .toSorted((a, b) => compareText(a.guids, b.guids))
+      .map(({ one }, part): [Breached, string] => [one, sha256Hex(`${part} ${about}`)]),
   );
 }
 
