@@ -48,7 +48,7 @@ describe('a request that waits its turn', () => {
     for (const caller of gone) caller.abort();
     for (const outcome of await Promise.all(abandoned))
       expect(outcome).toMatchObject({ kind: 'crashed', message: 'nobody waits for the outcome' });
-    await expect.poll(() => output).toEqual(['hang']);
+    await expect.poll(() => output, { timeout: 10_000 }).toEqual(['hang']);
     await pool.kill();
     expect(await hanging).toMatchObject({ kind: 'crashed' });
     expect(await Promise.all(waiting)).toEqual(['a', 'b', 'c'].map((value) => ({ kind: 'answered', value })));
@@ -63,7 +63,7 @@ describe('a request that waits its turn', () => {
     });
     const abandoned = ask('abandoned', caller.signal);
     const next = ask('next');
-    await expect.poll(() => output).toEqual(['hang']);
+    await expect.poll(() => output, { timeout: 10_000 }).toEqual(['hang']);
     await pool.kill();
     await Promise.all([hanging, abandoned]);
     expect(await next).toEqual({ kind: 'answered', value: 'next' });

@@ -151,7 +151,7 @@ describe('the gateway', () => {
   it('replaces an environment that is killed in the middle of a request', async () => {
     output = '';
     const hanging = act({ do: 'hang' });
-    await expect.poll(() => output).toContain('"wish":"hang"');
+    await expect.poll(() => output, { timeout: 10_000 }).toContain('"wish":"hang"');
     expect(await pool.kill('read')).toBe(0);
     expect(await pool.kill('act')).toBe(1);
     expect((await hanging).status).toBe(500);

@@ -183,7 +183,7 @@ describe('a streamed route', () => {
   it('ends the stream of its function when the caller hangs up, and has its environment back', async () => {
     const response = await open('endless');
     response.destroy();
-    await expect.poll(() => output).toContain('CLOSED\n');
+    await expect.poll(() => output, { timeout: 10_000 }).toContain('CLOSED\n');
     expect(output).not.toContain('WROTE 100\n');
     expect(await (await ask('')).text()).toBe('one two');
   });
@@ -195,7 +195,7 @@ describe('a streamed route', () => {
     waiting.on('error', () => undefined).end(JSON.stringify({ do: 'late' }));
     await expect.poll(() => output, { timeout: 10_000 }).toContain('WAITS\n');
     waiting.destroy();
-    await expect.poll(() => output).toContain('CLOSED\n');
+    await expect.poll(() => output, { timeout: 10_000 }).toContain('CLOSED\n');
     channel.close();
     onGone = () => undefined;
     expect(await (await ask('')).text()).toBe('one two');

@@ -132,7 +132,7 @@ describe('a streamed route', () => {
   it('ends quietly when its caller hangs up, and serves the next one', async () => {
     output = '';
     (await ask('large')).destroy();
-    await expect.poll(() => output).toContain('"code":"ANSWER_ABANDONED"');
+    await expect.poll(() => output, { timeout: 10_000 }).toContain('"code":"ANSWER_ABANDONED"');
     expect(output).not.toMatch(/Error|ANSWER_BROKEN/);
     expect((await buffer(await ask('small'))).toString()).toBe('{"seen":{}}');
   });

@@ -120,7 +120,7 @@ function understand(
 }
 
 /** `Retry-After` (RFC 9110 section 10.2.3) in milliseconds from `now`: delay seconds or an HTTP-date; undefined when absent or neither. */
-export function parseRetryAfter(header: string | null, now: number): number | undefined {
+function parseRetryAfter(header: string | null, now: number): number | undefined {
   if (header === null) return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000;
   if (!/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(header)) return undefined;

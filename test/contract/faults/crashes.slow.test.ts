@@ -190,7 +190,9 @@ describe('the lease of a function that died', () => {
         .slice(before)
         .map(({ line }) => logLine.parse(line));
     const repeated = start.send();
-    await expect.poll(() => lines().map(({ code }) => code)).toContain('REQUEST_STARTED');
+    await expect
+      .poll(() => lines().map(({ code }) => code), { timeout: 10_000 })
+      .toContain('REQUEST_STARTED');
     expect(lines().map(({ code }) => code)).not.toContain('OPERATION_BEGUN');
     expect(sentenceOf(await runs.start().send())).toBe('201 in_progress pending');
     await start.endLease();
