@@ -153,13 +153,21 @@ describe('versions that do not belong together', () => {
 
   it('count for crosswalks too [RP-251, RP-333]', async () => {
     const other = { value: { ...crosswalks, testSpecVersion: 'other' } };
-    const readiness = async (readReadinessCrosswalks: Scripted | readonly Scripted[]) => {
-      const owners = scriptedOwners({ ...script, readReadinessCrosswalks });
+    const readiness = async (
+      readReadinessCrosswalks: Scripted | readonly Scripted[],
+      changes: Script = {},
+    ) => {
+      const owners = scriptedOwners({ ...script, readReadinessCrosswalks, ...changes });
       const ask = readReadinessOperation(dependenciesOver(() => owners));
       return sentenceOf(await ask(requestOf(1, { principal: caller, path: { attemptId } })));
     };
     expect(await readiness([other, script.readReadinessCrosswalks])).toBe('facts');
     expect(await readiness(other)).toBe('409 source-version-conflict blueprint');
+    // A lookup that is not current names an older version than the settled record.
+    const readAttemptEvidence = changed.evidence({ contentTestSpecVersion: 'older', freshness: 'stale' });
+    expect(await readiness(script.readReadinessCrosswalks, { readAttemptEvidence })).toBe('facts');
+    const readSettledRecord = changed.record({ freshness: 'stale' });
+    expect(await readiness(other, { readSettledRecord })).toBe('facts');
   });
 
   const moved = (changes: object): Script => ({

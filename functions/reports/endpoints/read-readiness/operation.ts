@@ -1,11 +1,12 @@
 import { composeReadiness } from '#functions/reports/composition/readiness.ts';
 import type { ReadinessFacts } from '#functions/reports/facts/facts.ts';
+import { contradiction } from '#functions/reports/facts/versions.ts';
 import { readFrameworkIfHeld } from '#functions/reports/sources/case-package.ts';
 import { conflicting, together } from '#functions/reports/sources/problems.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import { readSettledAttempt } from '#functions/reports/sources/settled-attempt.ts';
 import { readReadinessCrosswalks } from '#functions/reports/sources/test-spec.ts';
-import type { SpecVersion } from '#functions/reports/sources/test-spec.ts';
+import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { readReadiness } from '#shared/contract/reports/routes.ts';
 import type { Operation, Principal } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -34,23 +35,29 @@ async function readReadinessFacts(
 ): Promise<Result<ReadinessFacts, Problem>> {
   const settled = await readSettledAttempt(reader, principal, attemptId);
   if (!settled.ok) return settled;
-  const { evidence, criteria } = settled.value;
+  const { record, criteria } = settled.value;
   const read = await together({
     framework: readFrameworkIfHeld(reader, frameworks, criteria.value.caseFrameworkGuid),
-    crosswalks: readCrosswalks(reader, evidence.value),
+    crosswalks: readCrosswalks(reader, record),
   });
   return read.ok ? ok({ ...settled.value, ...read.value }) : read;
 }
 
-/** The crosswalks of the attempt's own blueprint version. Those of another one are read once more; a blueprint that is not current contradicts nothing. */
+/**
+ * The crosswalks of the blueprint version that the attempt was settled under. Those of another one are read once more; owners that are not
+ * current contradict nobody.
+ */
 async function readCrosswalks(
   reader: SourceReader,
-  spec: SpecVersion,
+  record: ReadinessFacts['record'],
 ): Promise<Result<ReadinessFacts['crosswalks'], Problem>> {
-  const isOther = ({ value, receipt }: ReadinessFacts['crosswalks']): boolean =>
-    value.testSpecVersion !== spec.contentTestSpecVersion && receipt.status === 'current';
-  const first = await readReadinessCrosswalks(reader, spec);
-  if (!first.ok || !isOther(first.value)) return first;
-  const second = await readReadinessCrosswalks(reader, spec);
-  return second.ok && isOther(second.value) ? err(conflicting('blueprint')) : second;
+  const conflict = (crosswalks: ReadinessFacts['crosswalks']): SourceService | undefined =>
+    crosswalks.value.testSpecVersion === record.value.contentTestSpecVersion
+      ? undefined
+      : contradiction('blueprint', [record, crosswalks]);
+  const first = await readReadinessCrosswalks(reader, record.value);
+  if (!first.ok || conflict(first.value) === undefined) return first;
+  const second = await readReadinessCrosswalks(reader, record.value);
+  const owner = second.ok ? conflict(second.value) : undefined;
+  return owner === undefined ? second : err(conflicting(owner));
 }
