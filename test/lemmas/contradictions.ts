@@ -220,8 +220,8 @@ function shown(report: Patch, readiness: Expected = same): Kind {
   return { name: 'another report', answers: () => ({ report, readiness, page }) };
 }
 /** As `shown`, of a gate that is not decided any more. */
-const shownUndecided = (report: Patch): Kind =>
-  shown({ status: 'indeterminate', 'gate/status': 'indeterminate', ...report }, undecided);
+const shownUndecided = (report: Patch, readiness: Patch = undecided): Kind =>
+  shown({ status: 'indeterminate', 'gate/status': 'indeterminate', ...report }, readiness);
 const exception = (name: string, kind: keyof typeof classes, change: Partial<Answers>): Kind => ({
   name,
   answers: (owner) => ({ ...classes[kind](owner), ...change }),
@@ -302,6 +302,21 @@ const shortfalls: readonly (readonly [Kind, ...Fact[]])[] = [
     blaming('case', record('/mastery/0/caseGuid', nowhere)),
     blaming('case', record(parent, nowhere)),
     blaming('case', criteria('/caseFrameworkChangedAt', '2999-01-01T00:00:00Z')),
+  ],
+];
+
+/** What leaves a decision without something that it stands on, over a fail too, and what else is shown then. */
+const unfounded: readonly (readonly [Patch, ...Fact[]])[] = [
+  [{ 'gate/coverageEvidenceId': null }, record('/gate/coverageEvidenceId', null)],
+  [{ 'gate/achieved': null }, record('/gate/achieved', null)],
+  [
+    {},
+    record('/gate/status', 'indeterminate'),
+    criteria('/criteria', null),
+    criteria('/criteria/required', null),
+    record('/gate/criteriaVersion', null),
+    record('/gate/required', null),
+    all(record('/gate/criteriaVersion', null), record('/gate/required', null)),
   ],
 ];
 
@@ -440,29 +455,20 @@ const attemptRows: readonly Row[] = [
     shown({ [`mastery/0/evidence/0/contribution`]: -7.125 }),
     record(`${evidence}/0/contribution`, -7.125),
   ),
-  ...pass(shownUndecided({ 'gate/coverageEvidenceId': null }), record('/gate/coverageEvidenceId', null)),
-  ...fail(
-    shown(
-      { status: 'indeterminate', 'gate/status': 'indeterminate', 'gate/coverageEvidenceId': null },
-      // What did not matter to a failed gate speaks against a pass.
-      { entries: (entries: readonly Entry[]) => entries.map(undecidedAgain) },
+  ...unfounded.flatMap(([report, ...facts]) => [
+    ...pass(shownUndecided(report), ...facts),
+    // What did not matter to a failed gate speaks against a pass.
+    ...fail(
+      shownUndecided(report, { entries: (entries: readonly Entry[]) => entries.map(undecidedAgain) }),
+      ...facts,
     ),
-    record('/gate/coverageEvidenceId', null),
-  ),
+  ]),
   ...pass(shownUndecided({ 'gate/achieved': null, 'gate/coverageEvidenceId': null }), record('/gate', null)),
-  ...pass(shownUndecided({ 'gate/achieved': null }), record('/gate/achieved', null)),
-  ...pass(
-    shownUndecided({}),
-    record('/gate/status', 'indeterminate'),
-    criteria('/criteria', null),
-    criteria('/criteria/required', null),
-    record('/gate/criteriaVersion', null),
-    record('/gate/required', null),
-    all(record('/gate/criteriaVersion', null), record('/gate/required', null)),
-  ),
-  ...pass(
-    shown({ 'gate/achieved': expect.any(Number) as unknown }),
-    record('/gate/achieved', ({ record: { gate } }: Held) => gate!.required, 'at its threshold'),
+  ...[pass, fail].flatMap((gate) =>
+    gate(
+      shown({ 'gate/achieved': expect.any(Number) as unknown }),
+      record('/gate/achieved', (held: Held) => held.record.gate!.required, 'at its threshold'),
+    ),
   ),
 
   ...diagnostic('lacking', record('/diagnostic', null)),
@@ -677,6 +683,10 @@ const equivalenceRows: readonly Own[] = [
   [analysis('/sampleSizes/another', 4), missing('analytics')],
   [analysis('/sampleSizes', otherSizes, 'of another form in the place of one'), missing('analytics')],
   [analysis(artifact, null), missing('analytics')],
+  ...['not_equivalent', 'toss_a_coin'].map((decision): Own => [
+    all(analysis('/decision', decision), analysis(artifact, null)),
+    missing('analytics'),
+  ]),
   [analysis(artifact, 'http://analytics.example/a'), missing('analytics')],
   [analysis(artifact, 'https://user:pass@analytics.example/a'), missing('analytics')],
   [
@@ -684,6 +694,8 @@ const equivalenceRows: readonly Own[] = [
     { decision: 'insufficient_evidence', evidenceArtifactUrl: null },
   ],
   [analysis('/decision', 'toss_a_coin'), { decision: 'unknown' }],
+  // Whatever the blueprint says: Analytics alone decides.
+  [formEvidence('/coverageMatch', false), { coverageMatch: false }],
 ];
 
 /** A route and what it is asked for. */
