@@ -104,6 +104,8 @@ describe('a call with JSON documents', () => {
   it('has a path, or the name of an operation', async () => {
     expect(await got(gateway, [200, '{"a":1}'])).toStrictEqual({ a: 1 });
     expect(requests[0]?.request).toMatchObject({ method: 'GET', url: '/account' });
+    // A type is signed only with a body to describe, as by AWS's own clients.
+    expect(requests[0]?.request.headers).not.toHaveProperty('content-type');
     const target = 'CertificateManager.DescribeCertificate';
     await got(() => callJson(caller, 'acm', { method: 'POST', path: '/', target, body: {} }), [200, '{}']);
     expect(requests[0]).toMatchObject({

@@ -88,10 +88,12 @@ export async function callJson(
   const { host, text } = await send(caller, service, {
     method,
     path,
-    headers:
-      target === undefined
-        ? { 'content-type': 'application/json' }
-        : { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target },
+    headers: {
+      ...(body !== undefined && {
+        'content-type': target === undefined ? 'application/json' : 'application/x-amz-json-1.1',
+      }),
+      ...(target !== undefined && { 'x-amz-target': target }),
+    },
     body: body && JSON.stringify(body),
   });
   try {
