@@ -168,13 +168,15 @@ export function domainsOf({ domains = {} }: StageConfig): Readonly<Partial<Recor
 
 /** What must be filled in before the stage can be deployed: the settings with a host below `.example`, and a key that is none. */
 export function placeholders({ config }: Stage): readonly string[] {
-  const { token, ...settings } = config;
   const unfilled = Object.entries({
-    'token.issuer': token.issuer,
-    'token.jwksUrl': token.jwksUrl,
-    ...settings,
+    'token.issuer': config.token.issuer,
+    'token.jwksUrl': config.token.jwksUrl,
+    ...config,
+    token: [],
+    // Ids, not hosts.
+    systemRecordTenants: [],
   })
-    .filter(([, value]) => /\.example(?=["/:])/i.test(JSON.stringify(value)))
+    .filter(([, value]) => /(?:"|@|\/\/)[^"/?#:]*\.example["/?#:]/i.test(JSON.stringify(value)))
     .map(([setting]) => setting);
   return isPoint(config.releaseKey) ? unfilled : [...unfilled, 'releaseKey'];
 }

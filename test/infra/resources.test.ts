@@ -375,6 +375,14 @@ describe('a stage', () => {
     expect(unfilled({ approvedHosts: ['platform.school.org', 'platform.example'] })).toStrictEqual([
       'approvedHosts',
     ]);
+    // Only a host is a placeholder: a tenant, a role or a page may be called so.
+    const named: Partial<StageConfig> = {
+      systemRecordTenants: ['district.example'],
+      receiptReplica: 'arn:aws:s3:::receipts.example',
+      recordWriters: { release: 'arn:aws:iam::111122223333:role/team.example/release' },
+      runbookUrl: 'https://docs.school.org/mastery.example/runbook',
+    };
+    expect(unfilled(named)).toStrictEqual([]);
     for (const other of [prod.config.releaseKey, { ...releaseKey, y: releaseKey.x }])
       expect(unfilled({ releaseKey: other })).toStrictEqual(['releaseKey']);
   });
