@@ -214,6 +214,7 @@ describe('an answer', () => {
     ['etag', 'W/"v1"', true],
     ['etag', 'v1', false],
     ['etag', '"a", "b"', false],
+    ['etag', '"a b"', false],
     ['etag', `"${'x'.repeat(253)}"`, true],
     ['etag', `"${'x'.repeat(254)}"`, false],
     ['etag', `W/"${'x'.repeat(251)}"`, true],

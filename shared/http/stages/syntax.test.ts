@@ -41,6 +41,7 @@ it.each<[string, TestRequest, readonly string[]]>([
     ['/body/counts/0 repeated-member'],
   ],
   ['bytes that are no UTF-8', { rawBody: Buffer.from([0x22, 0xff, 0x22]) }, ['/body invalid-encoding']],
+  ['a byte order mark', { rawBody: Buffer.from('\ufeff{"attemptId":"a"}') }, ['/body malformed-json']],
 ])('names %s [MA-187, RP-329, RP-331]', async (_, request, places) => {
   expect(await findings(request)).toEqual([400, ...places]);
 });
