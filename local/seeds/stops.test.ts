@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { compileModel, nextStep, prepareSelection, weigh } from '#functions/mastery/engine/index.ts';
 import type { Outcome, StopReason } from '#functions/mastery/engine/index.ts';
 import { constraintsOf, stoppingRulesOf } from '#functions/mastery/records/engine-rules.ts';
@@ -10,12 +10,7 @@ import type { Learner } from './bank-files.ts';
 const seed = await soundSeed();
 const seeded = instantiateSeed(seed, 'tenant-aurora');
 
-interface Walk {
-  readonly stop: StopReason;
-  readonly items: readonly string[];
-}
-
-/** Leads learners through a bank as the engine does; each answer takes so many milliseconds. */
+/** Leads a learner through a bank as the engine does: why the run stops, and which items the learner was given. */
 function walkerThrough(bankName: string) {
   const at = seed.banks.findIndex(({ name }) => name === bankName);
   const fixture = seeded.fixtures.mastery.banks[at]!;
@@ -36,13 +31,12 @@ function walkerThrough(bankName: string) {
   const context = prepareSelection(model, pool, constraintsOf(policy, scope, [], undefined));
   const { numericPrecision } = document;
   const rules = stoppingRulesOf(policy, { numericPrecision });
-  return ({ answers }: Learner, { millisecondsPerItem = 0, runSeed = 'seed' } = {}): Walk => {
+  return ({ answers }: Learner): { readonly stop: StopReason; readonly items: readonly string[] } => {
     const outcomes: Outcome[] = [];
     const items: string[] = [];
     for (;;) {
       const evidence = weigh(model, scope, { ...policy, numericPrecision }, outcomes);
-      const elapsedMilliseconds = outcomes.length * millisecondsPerItem;
-      const step = nextStep(context, rules, evidence, { runSeed, elapsedMilliseconds });
+      const step = nextStep(context, rules, evidence, { runSeed: 'seed', elapsedMilliseconds: 0 });
       if (step.kind === 'stop') return { stop: step.reason, items };
       const name = seeded.itemNames[model.itemIds[step.item]!]!;
       items.push(name);
@@ -51,52 +45,20 @@ function walkerThrough(bankName: string) {
   };
 }
 
-function bankNamed(name: string) {
-  return seed.banks.find((bank) => bank.name === name)!;
-}
-
-describe('the default policies reach the stop that they are for', () => {
-  it('fraction-subtraction: classifications_complete, for most learners', () => {
-    const walk = walkerThrough('fraction-subtraction');
-    const ended = bankNamed('fraction-subtraction')
-      .learners.filter((learner) => walk(learner).stop === 'classifications_complete')
-      .map(({ name }) => name);
-    expect(ended).toEqual(expect.arrayContaining(['everything-mastered', 'no-borrowing']));
-    expect(ended.length).toBeGreaterThan(5);
-  });
-
-  it('fraction-subtraction-short: max_items, for every learner, with no enemies and no excluded item', () => {
-    const walk = walkerThrough('fraction-subtraction-short');
-    // The policy draws among the best items: other run seeds, other ways.
-    for (const learner of bankNamed('fraction-subtraction-short').learners)
-      for (const runSeed of ['a', 'b', 'c', 'd']) {
-        const { stop, items } = walk(learner, { runSeed });
-        expect([stop, items.length]).toEqual(['max_items', 5]);
-        expect(items).not.toContain('Item09');
-        expect(items.filter((item) => ['Item04', 'Item11', 'Item20'].includes(item)).length).toBeLessThan(2);
-      }
-  });
-
-  it('fraction-subtraction-timed: time_budget, for every learner who takes a second per item', () => {
-    const walk = walkerThrough('fraction-subtraction-timed');
-    for (const learner of bankNamed('fraction-subtraction-timed').learners)
-      expect(walk(learner, { millisecondsPerItem: 1000 }).stop).toBe('time_budget');
-  });
-
-  it('generated: precision_target_met with every standard covered, unless every component is clear before', () => {
-    const { bank, learners } = bankNamed('generated');
-    const walk = walkerThrough('generated');
-    const walks = learners.slice(0, 8).map((learner) => walk(learner));
-    const precise = walks.filter(({ stop }) => stop === 'precision_target_met');
-    expect(precise.length).toBeGreaterThan(5);
-    for (const { items } of precise)
-      for (const { name } of bank.standards) {
-        const covering = bank.items.filter(
-          (item) => items.includes(item.name) && item.standards.includes(name),
-        );
-        expect(covering.length).toBeGreaterThanOrEqual(name === 'connect' ? 4 : 2);
-      }
-    const others = walks.filter((one) => !precise.includes(one));
-    expect(others.every(({ stop }) => stop === 'classifications_complete')).toBe(true);
-  });
+// The journeys of the contract tests reach the stops of the other banks. Those of this bank draw their items, and may stop either way.
+it('generated reaches precision_target_met with every standard covered, unless every component is clear before', () => {
+  const { bank, learners } = seed.banks.find(({ name }) => name === 'generated')!;
+  const walk = walkerThrough('generated');
+  const walks = learners.slice(0, 8).map((learner) => walk(learner));
+  const precise = walks.filter(({ stop }) => stop === 'precision_target_met');
+  expect(precise.length).toBeGreaterThan(5);
+  for (const { items } of precise)
+    for (const { name } of bank.standards) {
+      const covering = bank.items.filter(
+        (item) => items.includes(item.name) && item.standards.includes(name),
+      );
+      expect(covering.length).toBeGreaterThanOrEqual(name === 'connect' ? 4 : 2);
+    }
+  const others = walks.filter((one) => !precise.includes(one));
+  expect(others.every(({ stop }) => stop === 'classifications_complete')).toBe(true);
 });
