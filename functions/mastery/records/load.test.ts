@@ -69,6 +69,12 @@ it.each([
   },
 );
 
+it('lets no run go on under a damaged policy', async () => {
+  const { table, state, records } = await released();
+  table.corrupt({ kind: 'policy', id: state.selectionPolicyId }, { document: '{}' });
+  await expect(records.loadPinned(state, FIRST_VALID)).rejects.toThrow('checksum-mismatch');
+});
+
 describe('a calibration is 422 [MA-195]', () => {
   it.each<[string, (table: MemoryRecordsTable, key: Parameters<MemoryRecordsTable['corrupt']>[0]) => void]>([
     ['document', (table, key) => table.corrupt(key, { document: '{}' })],
