@@ -110,6 +110,8 @@ describe.each(reads)('the read of a $kind', ({ kind, sample, prepare, path, open
       status: 404,
       text: expect.stringContaining('resource-not-found') as string,
     });
+    // An id that is nearly the own one's is none.
+    expect((await read(`${OWN} `)).status).toBe(404);
     expect(withoutOccurrence(await read(FOREIGN))).toEqual(absent);
     const key = { kind, id: FOREIGN, tenantId: 'tenant-borealis' } as const;
     await table.setLifecycle(key, lifecycle);

@@ -173,6 +173,26 @@ describe('a pool', () => {
     },
   );
 
+  it.each(['drop every member and reference', 'empty the KC GUIDs', 'repeat an identifier in both'])(
+    '%s: the refusal names Bank [MA-026, MA-212, MA-213, MA-221]',
+    async (name) => {
+      const result = await read(changed((world) => mutations[name]!(world, 0, 1)));
+      const operation = 'bank.read_adaptive_pool_manifest';
+      expect(result).toMatchObject({ error: { upstream: { service: 'bank', operation } } });
+    },
+  );
+
+  it('that a container has kept stands for no other tag of its root, nor for another root of that tag [MA-071, MA-222]', async () => {
+    const cache = createPoolCache();
+    const { root } = validWorld();
+    const another = { ...root, itemRefs: root.itemRefs.slice(1) };
+    const readAs = (value: object, etag: string) =>
+      read(validWorld(), { readAdaptivePoolRoot: { ...answer(value), etag } }, cache);
+    for (const qtiPoolEtag of ['"1"', '"2"'])
+      expect(await readAs(root, qtiPoolEtag)).toMatchObject({ value: { pins: { qtiPoolEtag } } });
+    expect(await readAs(another, '"2"')).toMatchObject(broken);
+  });
+
   it('has another hash for every part of it, and for another ETag of its root [MA-071]', async () => {
     const named = ['packageHash', 'packageId', 'artifactId', 'artifactVersionId', 'qtiIdentifier'] as const;
     const worlds = [
@@ -257,6 +277,19 @@ it.each<[string, (world: World) => void, string]>([
   const invalidParams = [{ name: `/body/${name}`, reason: 'mismatch' }];
   expect(result).toMatchObject({ error: { status: 400, code: 'invalid-request', invalidParams } });
   expect(JSON.stringify(result)).not.toContain('-2');
+});
+
+it('a component of which CASE tells about another item is not the calibration’s [MA-031]', async () => {
+  const pinned = { guid: 'kc-1', uri: 'https://case/1' };
+  const verified = (identifier: string) => {
+    const item = {
+      ...{ identifier, uri: pinned.uri, fullStatement: 's', lastChangeDateTime: '2026-01-01T00:00:00Z' },
+      CFDocumentURI: { title: 't', identifier: 'framework', uri: 'https://case/framework' },
+    };
+    return verifyCaseMappings(scriptedOwners({ resolveMapping: { value: item } }), 'framework', [pinned]);
+  };
+  expect(await verified('kc-1')).toMatchObject({ ok: true });
+  expect(await verified('kc-2')).toMatchObject({ error: { status: 422, code: 'calibration-invalid' } });
 });
 
 it('CASE is asked for hundreds of components in lanes, and for no more after a failure', async () => {

@@ -120,6 +120,17 @@ describe('bindPool', () => {
       expect(bound(others, otherPool)).not.toBe(before);
   });
 
+  it('takes the components of an item in whatever order an older calibration has them', () => {
+    const { calibration } = records;
+    const items = calibration.parameters.items.map((item) => ({ ...item, kcs: item.kcs.toReversed() }));
+    const older = {
+      ...calibration,
+      parametersHash: 'older',
+      parameters: { ...calibration.parameters, items },
+    };
+    expect(bound({ ...records, calibration: older }, pool).items).toEqual(bound(records, pool).items);
+  });
+
   it('takes the policy’s scope where it names one, sorted by GUID', () => {
     const scopeOf = (...kcScope: string[]) =>
       bound(under(records, { checksum: kcScope.join(), eligibilityRules: { kcScope } }), pool).scope.map(

@@ -5,7 +5,14 @@ import type { Platform } from '#shared/platform/platform.ts';
 import { caliperEnvelope } from '#shared/platform/owners/caliper.ts';
 import { envelopeOf } from '#functions/mastery/evidence/caliper-event.ts';
 import { exampleOutcome, exampleState } from '#test/support/example-run.ts';
-import { componentId, completionEventIri } from '../names.ts';
+import {
+  attemptIri,
+  componentId,
+  completionEventIri,
+  offerKey,
+  producerResultId,
+  scoreIri,
+} from '../names.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import type { Findings } from '../diagnosis.ts';
 import { completionEvent } from './completion-event.ts';
@@ -68,4 +75,13 @@ describe('the completion event', () => {
     for (const secret of ['Person', 'student-1', '512.5']) expect(text.includes(secret)).toBe(isPublished);
     expect(text).not.toContain(state.candidateRef);
   });
+});
+
+it('names of what a run publishes are distinct per purpose, tenant and run', () => {
+  const runs = [state, { ...state, tenantId: 'tenant b' }, { ...state, runSeed: 'c'.repeat(64) }];
+  const names = runs.flatMap((run) => [
+    ...[offerKey(run, 1), offerKey(run, 2), producerResultId(run).slice('mastery-'.length)],
+    ...[completionEventIri, attemptIri, scoreIri].map((nameOf) => nameOf(run)),
+  ]);
+  expect(new Set(names).size).toBe(names.length);
 });
