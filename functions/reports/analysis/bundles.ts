@@ -194,7 +194,7 @@ function sealBundle<Receipt extends ReceiptBundle>(content: Omit<Receipt, 'diges
  */
 const MAX_BUNDLE_BYTES = 64 * 1024 * 1024;
 
-/** Whether what a bundle lists takes no more bytes of UTF-8 than these. No text is made of more than one element at a time. */
+/** Whether what a bundle lists takes no more than `MAX_BUNDLE_BYTES` of UTF-8. No text is made of more than one element at a time. */
 export function fitsBundle(content: object): boolean {
   let left = MAX_BUNDLE_BYTES;
   for (const element of Object.values<unknown>(content as Record<string, unknown>).flat()) {

@@ -61,4 +61,12 @@ describe('owners that speak of different things', () => {
     const names = Object.keys(script);
     expect(owners.names()).toEqual([...names, ...names].toSorted());
   });
+
+  it.each([
+    ['readFormEquivalence', { contentTestSpecVersion: 'other' }, 'analytics'],
+    ['readReportCriteria', { version: 'other' }, 'content'],
+    ['readFormEvidence', { testSpecVersion: 'other' }, 'blueprint'],
+  ] as const)('after all, in %s: 503 names who is apart', async (name, other, owner) => {
+    expect((await read({ [name]: changed(name, other) })).said).toBe(`503 dependency-incomplete ${owner}`);
+  });
 });
