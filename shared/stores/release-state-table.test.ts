@@ -47,6 +47,10 @@ describe('the item of the release', () => {
       flags: { A: 'closed', D: 'open' },
       appliedAt: T0,
     });
+    // A proof of isolation that cannot be read closes nothing.
+    const isolationProof = { M: { digest: { S: 'd' }, outcome: { S: 'hoped' } } };
+    await put({ manifest, appliedAt, flags: { M: {} }, isolationProof });
+    expect(await state().read()).toStrictEqual({ manifest: '', flags: {}, appliedAt: T0 });
     await put({ manifest, appliedAt });
     await expect(state().read()).rejects.toThrow('the item of the release');
   });

@@ -29,9 +29,15 @@ export function createReleaseStateTable(client: DynamoDBClient, tableName: strin
     async read(signal) {
       const item = await getItem(client, tableName, key, signal);
       if (item === undefined) return undefined;
-      const { success, data } = columns.safeParse(item);
+      const { success, data } = released.safeParse(item);
       if (!success) throw new Error('settings: the item of the release is none');
-      return { ...data, flags: flagsOf(data.flags) };
+      // The proof only stands in receipts: one that cannot be read closes nothing, and counts as none.
+      const proof = isolationProof.safeParse(item['isolationProof']);
+      return {
+        ...data,
+        flags: flagsOf(data.flags),
+        ...(proof.success ? { isolationProof: proof.data } : {}),
+      };
     },
 
     async write(applied, previous) {
@@ -48,11 +54,10 @@ export function createReleaseStateTable(client: DynamoDBClient, tableName: strin
   };
 }
 
-const columns = z.object({
+const released = z.object({
   manifest: text,
   flags: mapOf(z.record(z.string(), text)),
   appliedAt: instant,
-  isolationProof: mapOf(
-    z.object({ digest: text, outcome: textOf(z.enum(['proved', 'rehearsed'])) }),
-  ).exactOptional(),
 });
+const isolationProof = mapOf(z.object({ digest: text, outcome: textOf(z.enum(['proved', 'rehearsed'])) }));
+const columns = released.extend({ isolationProof: isolationProof.exactOptional() });

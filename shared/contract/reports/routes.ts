@@ -289,7 +289,7 @@ export const analyzeAdministration = defineRoute({
     example: examples.queuedRun,
   },
   problems: ['409 source-version-conflict'],
-  // Administration; sources and analysis; four artifacts; and all but the administration's claims once more.
+  // Administration; sources and analysis; four artifacts; and all of these once more.
   budget: { calls: 14, depth: 6 },
   lambda: {
     memoryMb: 1024,
