@@ -1,7 +1,8 @@
-import { cover, planCoverage, standingOf } from './coverage.ts';
-import type { Plan, Standing } from './coverage.ts';
+import { cover, planCoverage } from './coverage.ts';
+import type { CoverageProblem } from './coverage.ts';
+import { coverageProblem, needsAfter } from './reachability.ts';
 import type { SelectionContext } from './selection.ts';
-import { bar, usageOf } from './side-conditions.ts';
+import { usageOf } from './side-conditions.ts';
 
 /** A minimum that no run can meet. */
 export interface UnmeetableMinimum {
@@ -26,53 +27,66 @@ export interface Feasibility {
   readonly undecided: readonly number[];
 }
 
-/** Item visits for one question: far more than a selection may spend, since nobody waits for the next item here. */
-const BUDGET = 1_000_000;
+/** Item visits for one question: ten times what a selection may spend, since nobody waits for the next item here. */
+const QUESTION_BUDGET = 300_000;
+
+type Answer = 'yes' | 'no' | 'undecided';
 
 /**
  * Whether a run without these items (model indices) must leave a minimum unmet that it could meet with them. Minima that the pool cannot
  * meet at all make no difference, nor does a search that comes to no end.
  */
 export function losesMinimum(context: SelectionContext, without: readonly number[]): boolean {
-  const planned = (barred: readonly number[]): Plan =>
-    planCoverage(context.requirements, startOf(context, barred), { left: BUDGET });
+  const planned = (barred: readonly number[]) => {
+    const budget = { left: QUESTION_BUDGET };
+    const { met } = planCoverage(wholeProblem(context, barred), context.constraints.maxItems, budget);
+    return { met: met.length, isCertain: budget.left > 0 };
+  };
   const rest = planned(without);
-  return rest.undecided.length === 0 && planned([]).met.some((minimum) => !rest.met.includes(minimum));
+  return rest.isCertain && rest.met < planned([]).met;
 }
 
-/** The start of a run that is offered every admitted item but the barred ones. */
-function startOf(
-  { admitted, conditions, constraints, requirements }: SelectionContext,
+/** The minima as they stand before a run that is offered every admitted item but the barred ones. */
+function wholeProblem(
+  { admitted, conditions, requirements }: SelectionContext,
   barred: readonly number[] = [],
-): Standing {
-  const usage = usageOf(conditions, []);
+): CoverageProblem {
   const candidates = admitted.slice();
-  bar(conditions, usage, candidates);
+  usageOf(conditions, []).bar(candidates);
   for (const item of barred) candidates[item] = 0;
-  return standingOf(requirements, [], usage, candidates, constraints.maxItems);
+  return coverageProblem(requirements, conditions, needsAfter(requirements, []), [], candidates);
 }
 
 /** Which of the minima can be met by a run that begins with the whole pool, and by which others the rest are kept from it. */
 export function feasibilityOf(context: SelectionContext): Feasibility {
-  const { requirements } = context;
-  const start = startOf(context);
-  const { met, undecided } = planCoverage(requirements, start, { left: BUDGET });
-  const isExcluded = (minima: readonly number[]): boolean => {
-    const budget = { left: BUDGET };
-    return cover(requirements, minima, start, budget) === undefined && budget.left >= 0;
+  const problem = wholeProblem(context);
+  const canMeet = (minima: readonly number[]): Answer => {
+    const budget = { left: QUESTION_BUDGET };
+    if (cover(problem, minima, context.constraints.maxItems, budget) !== undefined) return 'yes';
+    return budget.left > 0 ? 'no' : 'undecided';
   };
+  const met: number[] = [];
   const unmeetable: UnmeetableMinimum[] = [];
-  for (const [minimum, need] of start.needs.entries()) {
-    if (need <= 0 || met.includes(minimum) || undecided.includes(minimum)) continue;
-    const items = start.supply[minimum] ?? 0;
-    // Whoever can be left out without making it possible has no part in the conflict.
-    let others: readonly number[] = met.filter((other) => other < minimum);
-    for (const other of others) {
-      const fewer = others.filter((one) => one !== other);
-      if (isExcluded([...fewer, minimum])) others = fewer;
+  const undecided: number[] = [];
+  for (const [minimum, need] of problem.needs.entries()) {
+    if (need <= 0) continue;
+    const items = problem.servers[minimum]?.length ?? 0;
+    const alone = items < need ? 'no' : canMeet([minimum]);
+    if (alone === 'no') {
+      unmeetable.push({ minimum, cause: items < need ? 'items' : 'conditions', items, others: [] });
+      continue;
     }
-    const cause = others.length > 0 ? 'together' : items < need ? 'items' : 'conditions';
-    unmeetable.push({ minimum, cause, items, others });
+    const together = alone === 'yes' ? canMeet([...met, minimum]) : 'undecided';
+    if (together === 'yes') met.push(minimum);
+    if (together === 'undecided') undecided.push(minimum);
+    if (together !== 'no') continue;
+    // Whoever can be left out without making it possible has no part in the conflict.
+    let others: readonly number[] = [...met];
+    for (const other of met) {
+      const fewer = others.filter((one) => one !== other);
+      if (canMeet([...fewer, minimum]) === 'no') others = fewer;
+    }
+    unmeetable.push({ minimum, cause: 'together', items, others });
   }
   return { unmeetable, undecided };
 }

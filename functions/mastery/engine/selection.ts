@@ -6,12 +6,10 @@ import { progressiveChances, randomesque, sympsonHetter } from './exposure.ts';
 import type { Exposure } from './exposure.ts';
 import { byGain, roundGain } from './ranking.ts';
 import type { Ranked } from './ranking.ts';
-import { requirementsOf, standingOf } from './coverage.ts';
-import type { Requirements } from './coverage.ts';
-import { reachability } from './reachability.ts';
-import type { Reachability } from './reachability.ts';
-import { bar, fits, sideConditions, usageOf } from './side-conditions.ts';
-import type { SideConditions, Usage } from './side-conditions.ts';
+import { reachability, requirementsOf } from './reachability.ts';
+import type { Reachability, Requirements } from './reachability.ts';
+import { sideConditions, usageOf } from './side-conditions.ts';
+import type { SideConditions } from './side-conditions.ts';
 import type { StopCause } from './stopping.ts';
 import type { Estimate } from './types.ts';
 
@@ -120,14 +118,11 @@ export function prepareSelection(
   }
   const byIdentifier = new Map(pool.map((member) => [member.qtiIdentifier, member.item]));
   const itemsWith = (guid: string): readonly number[] => itemsByTag.get(guid) ?? [];
-  const conditions = sideConditions(model, [
-    ...constraints.maxima.map(({ guid, items }) => ({ items: itemsWith(guid), maximum: items })),
-    // One of several enemies may be used.
-    ...constraints.enemySets.map((set) => ({
-      items: set.flatMap((name) => byIdentifier.get(name) ?? []),
-      maximum: 1,
-    })),
-  ]);
+  const conditions = sideConditions(
+    model,
+    constraints.enemySets.map((set) => set.flatMap((name) => byIdentifier.get(name) ?? [])),
+    constraints.maxima.map(({ guid, items }) => ({ items: itemsWith(guid), maximum: items })),
+  );
   return {
     model,
     constraints,
@@ -152,15 +147,12 @@ export function prepareSelection(
  * offered only while it serves an unmet minimum. `exhausted` when no item is left or `maxItems` are used.
  */
 export function selectItem(context: SelectionContext, estimate: Estimate, run: RunPosition): Selection {
-  const { constraints, conditions, requirements } = context;
+  const { constraints, conditions } = context;
   const slots = constraints.maxItems - run.used.length;
   if (slots <= 0) return { kind: 'exhausted', cause: 'max_items' };
-  const usage = usageOf(conditions, run.used);
-  const eligible = hardFilter(context, run, usage);
-  const start = standingOf(requirements, run.used, usage, eligible, slots);
-  const coverage = reachability(requirements, start);
-  for (const item of context.outOfScope)
-    if (requirements.serves[item]?.some((r) => (start.needs[r] ?? 0) > 0) !== true) eligible[item] = 0;
+  const eligible = hardFilter(context, run);
+  const coverage = reachability(context.requirements, conditions, run.used, eligible, slots);
+  for (const item of context.outOfScope) if (!coverage.serves(item)) eligible[item] = 0;
   if (!keepInformative(context, estimate, run, eligible, coverage))
     return { kind: 'exhausted', cause: 'no_informative_item' };
   const chosen = bestUnmet(context, estimate, run, eligible, coverage);
@@ -169,14 +161,10 @@ export function selectItem(context: SelectionContext, estimate: Estimate, run: R
 }
 
 /** Pool membership, accessibility, exclusions (prepared), used items, prior use, enemies of used ones, maxima, components. */
-function hardFilter(
-  { admitted, conditions, constraints }: SelectionContext,
-  run: RunPosition,
-  usage: Usage,
-): Uint8Array {
+function hardFilter({ admitted, conditions, constraints }: SelectionContext, run: RunPosition): Uint8Array {
   const barred = constraints.priorUse === 'exclude' ? [...run.used, ...run.met] : run.used;
   const candidates = without(admitted, barred);
-  bar(conditions, usage, candidates);
+  usageOf(conditions, run.used).bar(candidates);
   return candidates;
 }
 
@@ -232,20 +220,16 @@ function keepInformative(
 }
 
 /** Why no item can be offered: the rule without which one could. */
-function exhaustionCause(
-  { admitted, conditions, constraints }: SelectionContext,
-  run: RunPosition,
-): StopCause {
-  const usage = usageOf(conditions, run.used);
-  const rest = without(admitted, run.used);
-  const leaves = (rules: SideConditions): boolean =>
-    rest.some((is, item) => is === 1 && fits(rules, usage, item));
+function exhaustionCause({ admitted, conditions }: SelectionContext, run: RunPosition): StopCause {
+  const leaves = (rules: SideConditions): boolean => {
+    const candidates = without(admitted, run.used);
+    usageOf(rules, run.used).bar(candidates);
+    return candidates.includes(1);
+  };
   const unlimited = { ...conditions, componentLimit: Infinity };
-  const uncapped = conditions.limits.map((limit, n) =>
-    n < constraints.maxima.length ? { ...limit, maximum: Infinity } : limit,
-  );
+  const uncapped = conditions.maxima.map(() => run.used.length + 1);
   // What is left although no rule bars it measures nothing in scope.
-  if (leaves(conditions) || !leaves({ ...unlimited, limits: uncapped })) return 'pool_exhausted';
+  if (leaves(conditions) || !leaves({ ...unlimited, maxima: uncapped })) return 'pool_exhausted';
   return leaves(unlimited) ? 'component_limit' : 'content_maxima';
 }
 
