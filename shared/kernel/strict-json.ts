@@ -34,7 +34,7 @@ export function parseStrictJson(text: string): Result<unknown, StrictJsonError> 
     return err({ kind: 'malformed' });
   }
   if (membersOf(value) === countMembers(text)) return ok(value);
-  const { broken } = scan(text);
+  const { broken } = scan(text, true);
   return broken === undefined ? ok(value) : err(broken);
 }
 
@@ -43,7 +43,7 @@ export function parseStrictJson(text: string): Result<unknown, StrictJsonError> 
  * when it ends too early, undefined when it is JSON. JSON.parse says that only now and then, and then with a piece of the text.
  */
 export function jsonFault(text: string): number | undefined {
-  return scan(text).fault;
+  return scan(text, false).fault;
 }
 
 /**
@@ -103,13 +103,18 @@ interface Frame {
 
 /**
  * Where a text stops being JSON, or else which rule a JSON text breaks first. Needs no stack for nesting, so that no depth exhausts it.
+ * @param endsAtRule of a text that is known to be JSON: what follows the first broken rule is not looked at
  */
-function scan(text: string): { readonly fault?: number; readonly broken?: StrictJsonError | undefined } {
+function scan(
+  text: string,
+  endsAtRule: boolean,
+): { readonly fault?: number; readonly broken?: StrictJsonError | undefined } {
   const frames: Frame[] = [];
   let broken: StrictJsonError | undefined;
   let expected: 'value' | 'first-element' | 'first-name' | 'name' | 'after-value' = 'value';
   let at = skipSpace(text, 0);
   for (;;) {
+    if (endsAtRule && broken !== undefined) return { broken };
     const char = text[at];
     const frame = frames.at(-1);
     if (expected === 'after-value') {
