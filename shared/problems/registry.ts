@@ -63,6 +63,15 @@ const rateLimited = {
     'Wait for the time in `Retry-After`, then repeat the identical request with the same `Idempotency-Key`. Back off with jitter.',
 } as const;
 
+/** The cause and the remedy differ: only the mastery engine has `If-Match`, only the reports service names the operation. */
+const keyReused = {
+  title: 'Idempotency key reused',
+  detail:
+    'This Idempotency-Key was already used for a different request to this operation in the last 24 hours.',
+  meaning:
+    'The tenant already used this Idempotency-Key for a different request with the same method and path. No owner was called.',
+} as const;
+
 const internalErrorTexts = {
   title: 'Unexpected failure',
   detail: 'The service failed unexpectedly. Give the requestId to its operators; their log has the cause.',
@@ -108,11 +117,7 @@ const problems = {
       remedy: 'Check the id, and check that the token is for the tenant that owns the resource.',
     },
     '409 idempotency-key-reused': {
-      title: 'Idempotency key reused',
-      detail:
-        'This Idempotency-Key was already used for a different request to this operation in the last 24 hours.',
-      meaning:
-        'The tenant already used this Idempotency-Key for a different request with the same method and path. No owner was called.',
+      ...keyReused,
       cause:
         'The body or the `If-Match` header differs from that of the first request with this key. The order of members and white space do not matter.',
       remedy: 'Use a new key for a new request. To retry a request, send it unchanged.',
@@ -245,11 +250,7 @@ const problems = {
       remedy: 'Check the id, and check the tenant and the resource claims of the token.',
     },
     '409 idempotency-conflict': {
-      title: 'Idempotency key reused',
-      detail:
-        'This Idempotency-Key was already used for a different request to this operation in the last 24 hours.',
-      meaning:
-        'The tenant already used this Idempotency-Key for a different request with the same method and path. No owner was called.',
+      ...keyReused,
       cause:
         'The body differs from that of the first request with this key. The order of members and white space do not matter.',
       remedy:
