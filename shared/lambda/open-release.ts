@@ -1,6 +1,7 @@
 import { makeDynamo } from '#shared/stores/make-clients.ts';
 import { createReleaseStateTable } from '#shared/stores/release-state-table.ts';
 import { EnvironmentError, readEnvironment, releaseVariables } from '#shared/http/environment.ts';
+import { isWithin } from '#shared/kernel/shared-reading.ts';
 import { withTimeLimit } from '#shared/kernel/sleep.ts';
 import { parseReleaseKey } from '#shared/release/release-key.ts';
 import type { IsolationWatch, KnownIsolation } from '#shared/release/release-state.ts';
@@ -30,7 +31,7 @@ export function openIsolationProof(runtime: Runtime): IsolationWatch {
 
   return () => {
     const at = runtime.now();
-    if (known === undefined || at < known.at || at - known.at >= FRESH_MS) known = { at, proof: read() };
+    if (known === undefined || !isWithin(FRESH_MS, known.at, at)) known = { at, proof: read() };
     return known.proof;
   };
 }

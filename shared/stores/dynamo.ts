@@ -126,7 +126,7 @@ export async function* queryItems(
 
 /** A change of one item, with the condition under which it is made. A column of the condition is written as `#name`. */
 export interface Change {
-  /** Its operands are named like its columns. */
+  /** Its operands are named like its columns; the condition may compare with them, as `:name`. */
   readonly set: Item;
   /** The column of a number that grows by one. */
   readonly count?: string;
