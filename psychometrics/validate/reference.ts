@@ -12,6 +12,7 @@ export const designNames = ['HDLV', 'HDHV', 'LDLV', 'LDHV'] as const;
 export type DesignName = (typeof designNames)[number];
 
 const binary = z.union([z.literal(0), z.literal(1)]);
+const success = z.number().gt(0).lt(1);
 const byDesign = <T extends z.ZodType>(value: T) =>
   z.strictObject({ HDLV: value, HDHV: value, LDLV: value, LDHV: value });
 
@@ -32,7 +33,7 @@ export type Peers = z.output<typeof peersFile>;
 /** `catr-eap.json`: items of the 4PL as (a, b, c, d), answers, and what catR makes of them. */
 const catrFile = z.array(
   z.strictObject({
-    it: z.array(z.tuple([z.number().positive(), z.number(), z.number(), z.number()])),
+    it: z.array(z.tuple([z.number().positive(), z.number(), success, success])).min(1),
     x: z.array(binary),
     eap: z.number(),
     sem: z.number().positive(),
@@ -43,7 +44,7 @@ export type CatrCase = z.output<typeof catrFile>[number];
 /** `cdcat-k5-dina-<design>.json`: Q-matrix, (guess, slip) of the items, attributes and responses of the learners. */
 const designFile = z.strictObject({
   Q: z.array(z.array(binary).length(5)).min(1),
-  par: z.array(z.tuple([z.number().gt(0).lt(1), z.number().gt(0).lt(1)])),
+  par: z.array(z.tuple([success, success])),
   alpha: z.array(z.array(binary).length(5)).min(1),
   resp: z.array(z.array(binary)),
 });

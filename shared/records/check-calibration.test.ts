@@ -50,6 +50,28 @@ describe('checkCalibration', () => {
     expect(pointersOf({}, { parameters: {} }, forbidden)).toContain('/parameters/theta');
   });
 
+  it('holds the parameters to the bounds that the model compiler counts on', () => {
+    const { theta, kcs, items } = calibrationParameters.parse(sampleParameters());
+    const [kc, item] = [kcs[0]!, items[0]!];
+    for (const [spoilt, pointer] of [
+      ...[2, 402, 3.5].map((nodes) => [{ theta: { ...theta, nodes } }, 'theta/nodes'] as const),
+      [{ theta: { ...theta, sd: 0 } }, 'theta/sd'],
+      [{ theta: { ...theta, min: NaN } }, 'theta/min'],
+      [{ kcs: [] }, 'kcs'],
+      [{ kcs: [{ ...kc, slope: 0 }, ...kcs.slice(1)] }, 'kcs/0/slope'],
+      [{ kcs: [{ ...kc, location: Infinity }, ...kcs.slice(1)] }, 'kcs/0/location'],
+      [{ items: [] }, 'items'],
+      [{ items: [{ ...item, kcs: [] }] }, 'items/0/kcs'],
+      ...[0, 1].map(
+        (p) => [{ items: [{ ...item, probabilities: [p] }] }, 'items/0/probabilities/0'] as const,
+      ),
+      [{ scale: [1, NaN, 3] }, 'scale/1'],
+    ] as const)
+      expect(pointersOf({}, { parameters: { ...sampleParameters(), ...spoilt } })).toEqual([
+        `/parameters/${pointer}`,
+      ]);
+  });
+
   it('demands a validity that ends after it began [MA-101]', () => {
     const at = '2026-01-01T00:00:00Z';
     expect(pointersOf({ validFrom: at, validUntil: at })).toEqual(['/document/validUntil']);

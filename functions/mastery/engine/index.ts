@@ -1,5 +1,5 @@
 /** The engine's only entry for other code. Pure and deterministic: the same arguments give the same bits on every runtime. */
-export type { Estimate, KnownMastery, ModelDefect, ModelParameters, Outcome } from './types.ts';
+export type { Estimate, KnownMastery, ModelParameters, Outcome } from './types.ts';
 export { runtimeVersions } from './kernels/index.ts';
 export { compileModel, estimate, remainingUncertainty } from './model.ts';
 export type { CompiledModel } from './model.ts';

@@ -1,7 +1,9 @@
+import { defectIf } from '#shared/kernel/defect.ts';
+import type { Defect } from '#shared/kernel/defect.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { CURRENT_RUNTIME_VERSION, findKernel } from './kernels/index.ts';
-import type { Estimate, Kernel, KernelModel, ModelDefect, ModelParameters, Outcome } from './types.ts';
+import type { Estimate, Kernel, KernelModel, ModelParameters, Outcome } from './types.ts';
 
 /** A calibration's parameters, checked and laid out for one kernel. It holds nothing of a run and may be kept and shared. */
 export interface CompiledModel {
@@ -19,8 +21,6 @@ export interface CompiledModel {
 
 /** The largest scale value in magnitude: squares of differences stay far inside the range of doubles. */
 const MAXIMUM_SCALE_MAGNITUDE = 1e100;
-const MINIMUM_NODES = 3;
-const MAXIMUM_NODES = 401;
 
 /**
  * Compiles parameters for a runtime version, or lists every defect in them (422 `calibration-invalid` for a caller). A runtime version
@@ -29,17 +29,12 @@ const MAXIMUM_NODES = 401;
 export function compileModel(
   parameters: ModelParameters,
   runtimeVersion: string = CURRENT_RUNTIME_VERSION,
-): Result<CompiledModel, readonly ModelDefect[]> {
+): Result<CompiledModel, readonly Defect[]> {
   const released = findKernel(runtimeVersion);
   if (released === undefined) {
     return err([{ pointer: '', message: `there is no runtime ${runtimeVersion} here` }]);
   }
-  const defects = [
-    ...thetaDefects(parameters),
-    ...kcDefects(parameters),
-    ...itemDefects(parameters, released.kernel.maximumComponentKcs),
-    ...scaleDefects(parameters),
-  ];
+  const defects = defectsOf(parameters, released.kernel.maximumComponentKcs);
   if (defects.length > 0) return err(defects);
   const core = released.kernel.compile(parameters);
   if (!core.usable)
@@ -78,92 +73,57 @@ export function remainingUncertainty(
   return total / scopeKcs.length;
 }
 
-function thetaDefects({ theta }: ModelParameters): ModelDefect[] {
-  const defects: ModelDefect[] = [];
-  if (!Number.isInteger(theta.nodes) || theta.nodes < MINIMUM_NODES || theta.nodes > MAXIMUM_NODES) {
-    defects.push({
-      pointer: '/theta/nodes',
-      message: `must be an integer from ${MINIMUM_NODES} to ${MAXIMUM_NODES}`,
-    });
-  }
-  for (const name of ['min', 'max', 'mean', 'sd'] as const) {
-    if (!Number.isFinite(theta[name])) defects.push({ pointer: `/theta/${name}`, message: 'must be finite' });
-  }
-  if (theta.min >= theta.max) defects.push({ pointer: '/theta/max', message: 'must be greater than min' });
-  if (theta.sd <= 0) defects.push({ pointer: '/theta/sd', message: 'must be greater than 0' });
-  return defects;
-}
-
-function kcDefects({ kcs }: ModelParameters): ModelDefect[] {
-  const defects: ModelDefect[] = [];
-  if (kcs.length === 0) defects.push({ pointer: '/kcs', message: 'must not be empty' });
-  const seen = new Set<string>();
-  kcs.forEach(({ guid, slope, location }, k) => {
-    if (seen.has(guid)) defects.push({ pointer: `/kcs/${k}/guid`, message: 'occurs twice' });
-    seen.add(guid);
-    if (!Number.isFinite(slope) || slope <= 0) {
-      defects.push({ pointer: `/kcs/${k}/slope`, message: 'must be finite and greater than 0' });
-    }
-    if (!Number.isFinite(location))
-      defects.push({ pointer: `/kcs/${k}/location`, message: 'must be finite' });
-  });
-  return defects;
-}
-
-function itemDefects({ kcs, items }: ModelParameters, maximumKcs: number): ModelDefect[] {
-  const defects: ModelDefect[] = [];
-  if (items.length === 0) defects.push({ pointer: '/items', message: 'must not be empty' });
+/** What the form of a record does not say of its parameters: that names, tables, grid and scale fit together. */
+function defectsOf({ theta, kcs, items, scale }: ModelParameters, maximumKcs: number): readonly Defect[] {
   const known = new Set(kcs.map(({ guid }) => guid));
+  return [
+    ...defectIf(theta.min >= theta.max, ['theta', 'max'], 'must be greater than min'),
+    ...repeated(kcs, ({ guid }, k) => [guid, 'kcs', k, 'guid']),
+    ...repeated(items, ({ id }, j) => [id, 'items', j, 'id']),
+    ...items.flatMap((item, j) => [
+      ...item.kcs.flatMap((guid, at) =>
+        defectIf(!known.has(guid), ['items', j, 'kcs', at], 'is not one of the KCs'),
+      ),
+      ...repeated(item.kcs, (guid, at) => [guid, 'items', j, 'kcs', at]),
+      ...(item.kcs.length > maximumKcs
+        ? defectIf(true, ['items', j, 'kcs'], `must not have more than ${maximumKcs} KCs`)
+        : tableDefects(item.probabilities, item.kcs.length, ['items', j, 'probabilities'])),
+    ]),
+    ...defectIf(scale.length !== theta.nodes, ['scale'], 'must have one value for each theta node'),
+    ...scale.flatMap((value, g) =>
+      Math.abs(value) > MAXIMUM_SCALE_MAGNITUDE
+        ? defectIf(true, ['scale', g], `must be finite, at most ${MAXIMUM_SCALE_MAGNITUDE} in magnitude`)
+        : defectIf(
+            value <= (scale[g - 1] ?? -Infinity),
+            ['scale', g],
+            'must be greater than the value before it',
+          ),
+    ),
+  ];
+}
+
+/** @param named the name of a value, and the path to it */
+function repeated<T>(
+  values: readonly T[],
+  named: (value: T, index: number) => readonly [name: string, ...path: PropertyKey[]],
+): readonly Defect[] {
   const seen = new Set<string>();
-  items.forEach((item, j) => {
-    if (seen.has(item.id)) defects.push({ pointer: `/items/${j}/id`, message: 'occurs twice' });
-    seen.add(item.id);
-    if (item.kcs.length === 0) defects.push({ pointer: `/items/${j}/kcs`, message: 'must not be empty' });
-    item.kcs.forEach((guid, position) => {
-      const pointer = `/items/${j}/kcs/${position}`;
-      if (!known.has(guid)) defects.push({ pointer, message: 'is not one of the KCs' });
-      if (item.kcs.indexOf(guid) !== position) defects.push({ pointer, message: 'occurs twice' });
-    });
-    if (item.kcs.length > maximumKcs) {
-      defects.push({ pointer: `/items/${j}/kcs`, message: `must not have more than ${maximumKcs} KCs` });
-      return;
-    }
-    defects.push(...tableDefects(item.probabilities, item.kcs.length, `/items/${j}/probabilities`));
+  return values.flatMap((value, index) => {
+    const [name, ...path] = named(value, index);
+    return defectIf(seen.size === seen.add(name).size, path, 'occurs twice');
   });
-  return defects;
 }
 
-function tableDefects(table: readonly number[], kcCount: number, pointer: string): ModelDefect[] {
+function tableDefects(
+  table: readonly number[],
+  kcCount: number,
+  path: readonly PropertyKey[],
+): readonly Defect[] {
   const size = 1 << kcCount;
-  if (table.length !== size) return [{ pointer, message: `must have ${size} entries` }];
-  const defects: ModelDefect[] = [];
-  table.forEach((value, pattern) => {
-    if (!(value > 0 && value < 1)) {
-      defects.push({ pointer: `${pointer}/${pattern}`, message: 'must be greater than 0 and less than 1' });
-      return;
-    }
-    for (let bit = 1; bit < size; bit *= 2) {
-      if ((pattern & bit) !== 0 && value < (table[pattern - bit] ?? 0)) {
-        defects.push({ pointer: `${pointer}/${pattern}`, message: 'must not fall when a KC is mastered' });
-        return;
-      }
-    }
+  if (table.length !== size) return defectIf(true, path, `must have ${size} entries`);
+  const bits = Array.from({ length: kcCount }, (_, bit) => 1 << bit);
+  return table.flatMap((value, pattern) => {
+    const falls = bits.some((bit) => (pattern & bit) !== 0 && value < (table[pattern - bit] ?? 0));
+    return defectIf(falls, [...path, pattern], 'must not fall when a KC is mastered');
   });
-  return defects;
-}
-
-function scaleDefects({ theta, scale }: ModelParameters): ModelDefect[] {
-  const defects: ModelDefect[] = [];
-  if (scale.length !== theta.nodes) {
-    defects.push({ pointer: '/scale', message: 'must have one value for each theta node' });
-  }
-  scale.forEach((value, g) => {
-    const pointer = `/scale/${g}`;
-    if (!Number.isFinite(value) || Math.abs(value) > MAXIMUM_SCALE_MAGNITUDE) {
-      defects.push({ pointer, message: `must be finite, at most ${MAXIMUM_SCALE_MAGNITUDE} in magnitude` });
-    } else if (g > 0 && value <= (scale[g - 1] ?? -Infinity)) {
-      defects.push({ pointer, message: 'must be greater than the value before it' });
-    }
-  });
-  return defects;
 }

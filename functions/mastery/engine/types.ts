@@ -3,6 +3,8 @@
  * Index conventions: a KC is its index in `ModelParameters.kcs`, an item its index in `ModelParameters.items`; bit i of a pattern says
  * that the item's i-th KC is mastered.
  */
+
+/** A calibration's parameters, of which the form is known: nodes, slopes, probabilities and lists are within the bounds of its record. */
 export interface ModelParameters {
   readonly theta: {
     readonly nodes: number;
@@ -19,12 +21,6 @@ export interface ModelParameters {
   }[];
   /** Scale value at each theta node, strictly increasing. */
   readonly scale: readonly number[];
-}
-
-/** One defect that makes parameters unusable, with a JSON Pointer into them. */
-export interface ModelDefect {
-  readonly pointer: string;
-  readonly message: string;
 }
 
 /** A scored answer, in canonical order. */
