@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localFiles, writeStackDescription } from '#shared/stage/description.ts';
 import { createKeySettings } from '#shared/stores/settings-table.ts';
-import type { KeyPurpose } from '#shared/keys/key-ring.ts';
+import { scheduledPurposes, type KeyPurpose } from '#shared/keys/key-ring.ts';
+import { PROMOTE_AFTER_MS } from '#shared/keys/key-states.ts';
 import type { TestAws } from '#test/support/aws.ts';
 import { startTestAws } from '#test/support/aws.ts';
 import { describedStack } from '#test/support/described-stack.ts';
+import { describeError, describeReport } from './report.ts';
 
 const program = join(import.meta.dirname, '../keys.ts');
 
@@ -77,19 +79,31 @@ describe('npm run keys, against the running local stack', { timeout: 120_000 }, 
     );
     // The waiting time has not passed.
     expect((await keys(['rotate'])).stdout).toMatch(/^continuation: Containers are loading k2/);
-    expect(await kids('continuation')).toEqual(['k1 active', 'k2 pending']);
-    expect(await kids('cursor')).toEqual(['k1 active', 'k2 pending']);
-    expect(await kids('receipt-link')).toEqual(['k1 active', 'k2 pending']);
+    for (const purpose of scheduledPurposes) expect(await kids(purpose)).toEqual(['k1 active', 'k2 pending']);
     expect(await kids('idempotency')).toEqual(['k1 active']);
+    // A step is due at the time that is named: rounded up to a second.
+    const [, pending] = await createKeySettings(test.dynamo, 'local-settings').list('continuation');
+    const named = Date.parse(/again at (\S+Z)/.exec(rotated.stdout)?.[1] ?? '');
+    expect(named).toBe(Math.ceil(((pending?.createdAt ?? 0) + PROMOTE_AFTER_MS) / 1000) * 1000);
 
     const listed = await keys(['list', '--purpose', 'continuation']);
-    expect(listed.stdout).toMatch(/continuation +k1 +active.*\ncontinuation +k2 +pending.*\n$/);
-
-    await keys(['rotate', '--purpose', 'idempotency', '--leaked']);
-    expect(await kids('idempotency')).toEqual(['k1 opening', 'k2 active']);
-    expect((await keys(['retire'])).stdout).toContain(
-      'idempotency: k1 is still needed to open what it sealed',
+    expect(listed.stdout).toMatch(
+      /^purpose {7}kid {2}state {4}created +active +opening +retired\ncontinuation {2}k1 {3}active( +20[-:0-9T]+Z){2} {2}- +-\ncontinuation {2}k2 {3}pending {2}20[-:0-9T]+Z {2}- +- +-\n$/,
     );
+
+    const replaced = await keys(['rotate', '--purpose', 'idempotency', '--leaked']);
+    expect(replaced.stdout).toMatch(
+      /From now on, k1 only opens\. Everything sealed before stays readable: run retire at 20[-:0-9T]+Z or later\.\n$/,
+    );
+    expect((await keys(['rotate', '--purpose', 'pseudonym', '--leaked'])).stdout).toMatch(
+      /runs ignore the items that learners received in earlier runs/,
+    );
+    expect(await kids('idempotency')).toEqual(['k1 opening', 'k2 active']);
+    const { stdout: waiting } = await keys(['retire']);
+    expect(waiting).toMatch(
+      /^idempotency: k1 is still needed to open what it sealed: run retire at 20\S+ or/m,
+    );
+    expect(waiting).toContain('cursor: has no key to retire.');
     expect(await kids('idempotency')).toEqual(['k1 opening', 'k2 active']);
     const retired = await keys(['retire', '--purpose', 'idempotency', '--kid', 'k1', '--leaked']);
     expect(retired).toMatchObject({
@@ -100,9 +114,6 @@ describe('npm run keys, against the running local stack', { timeout: 120_000 }, 
   });
 
   it.each([
-    [['--help'], 0, /init.*first key/s],
-    [['destroy'], 2, /unknown command 'destroy'/],
-    [[], 2, /init.*first key/s],
     [
       ['rotate', '--purpose', 'session'],
       2,
@@ -115,12 +126,16 @@ describe('npm run keys, against the running local stack', { timeout: 120_000 }, 
     [['retire', '--leaked', '--purpose', 'pseudonym'], 2, /missing: --kid/],
     [['list', '--table', 'nowhere'], 1, /AWS refused: ResourceNotFoundException/],
     [['retire', '--purpose', 'pseudonym', '--kid', 'k77', '--leaked'], 1, /pseudonym: unknown key k77/],
+    [
+      ['retire', '--purpose', 'cursor', '--kid', 'k1', '--leaked'],
+      1,
+      /with rotate --purpose cursor --leaked/,
+    ],
   ])('answers %j with a sentence and no stack trace', async (argv, code, message) => {
     const result = await keys(argv);
     expect(result.code).toBe(code);
-    const said = code === 0 ? result.stdout : result.stderr;
-    expect(said).toMatch(message);
-    expect(said).not.toMatch(/^\s+at /m);
+    expect(result.stderr).toMatch(message);
+    expect(result.stderr).not.toMatch(/^\s+at /m);
   });
 
   it('says what is missing when no stack runs, and when AWS is not set up', async () => {
@@ -149,4 +164,17 @@ describe('npm run keys, against the running local stack', { timeout: 120_000 }, 
       stderr: expect.stringContaining('no settings table of stage prod') as string,
     });
   });
+});
+
+it('says what no single command can be made to meet here', () => {
+  const done = [
+    { kind: 'move', kid: 'k2', from: 'pending', to: 'active' },
+    { kind: 'move', kid: 'k1', from: 'active', to: 'opening' },
+  ] as const;
+  expect(describeReport('rotate', { purpose: 'cursor', done, waiting: [] }, 0)).toMatch(
+    /^cursor: k2 seals from now on\. From now on, k1 only opens\. Everything .* run retire at 1970-01-02T00:10:00Z/,
+  );
+  expect(describeError('cursor', { kind: 'overtaken' })).toMatch(
+    /^cursor: another .* run the command again$/,
+  );
 });

@@ -58,6 +58,12 @@ const runReceipt = JSON.parse(Buffer.from(improved.run.bytes).toString()) as Run
 /** New values by the paths of members; undefined removes one. */
 type Changes = Readonly<Record<string, unknown>>;
 
+/** One row per change: the check that fails by it, what is wrong, and what is changed. */
+const rows = (byCheck: Readonly<Record<string, Readonly<Record<string, Changes>>>>) =>
+  Object.entries(byCheck).flatMap(([check, cases]) =>
+    Object.entries(cases).map(([title, changes]) => [check, title, changes] as const),
+  );
+
 /** A bundle that somebody has changed and given a new digest. */
 function resealed(receipt: SourceReceipt | RunReceipt, changes: Changes): string {
   const content = Object.entries({ ...changes, digest: undefined }).reduce<unknown>(
@@ -173,107 +179,93 @@ describe('a bundle that was changed', () => {
     expect(failed(await verify('bundle.json', pretty))).toEqual(['bytes']);
   });
 
-  const { analysisPolicy } = sourceReceipt;
+  const { analysisPolicy, contributions, decisions } = sourceReceipt;
   const lenient = changed(analysisPolicy, 'triggers/1/threshold/value', 10) as typeof analysisPolicy;
-  const [onAlignment, onComparison] = sourceReceipt.decisions;
-  it.each<readonly [string, string, Changes]>([
-    ['has a member more', 'shape', { candidateSourcedId: 'learner' }],
-    ['lacks a member', 'shape', { limitations: undefined }],
-    ['has another formula', 'shape', { formulaVersion: 'alignment-v2' }],
-    [
-      'counts a requirement more than it weighs [RP-183]',
-      'contributions',
-      { 'contributions/0/weightedContribution': 3 },
-    ],
-    [
-      'counts one of lower DOK [RP-181]',
-      'contributions',
-      {
-        'contributions/1/rigor': 1,
-        'contributions/1/weightedContribution': 0.1,
-        'contributions/1/reasonCode': null,
+  const [onAlignment, onComparison] = decisions;
+  const missing = [{ trigger: 2, subjects: onComparison?.subjects, reason: 'subject_missing' }];
+  it.each(
+    rows({
+      shape: {
+        'has a member more': { candidateSourcedId: 'learner' },
+        'lacks a member': { limitations: undefined },
+        'has another formula': { formulaVersion: 'alignment-v2' },
       },
-    ],
-    [
-      'counts a requirement twice [RP-177]',
-      'requirements',
-      { 'contributions/4': sourceReceipt.contributions[0] },
-    ],
-    ['has a numerator of its own [RP-174]', 'sums', { numerator: 2.5 }],
-    ['has a denominator of its own [RP-174]', 'sums', { denominator: 3.7 }],
-    [
-      'leaves out what does not count [RP-171, RP-174]',
-      'sums',
-      { contributions: sourceReceipt.contributions.slice(0, -1) },
-    ],
-    ['has a percentage of its own [RP-172]', 'percent', { alignmentPercent: 52.63158 }],
-    ['has other thresholds', 'policy', { analysisPolicy: lenient }],
-    [
-      'has other thresholds under a new checksum',
-      'decisions',
-      { analysisPolicy: { ...lenient, checksum: documentChecksum(lenient) } },
-    ],
-    ['lacks a decision on its alignment', 'decisions', { decisions: [onComparison] }],
-    ['names a trigger of another metric', 'decisions', { 'decisions/0/trigger': 0 }],
-    ['names a trigger that there is not', 'decisions', { 'decisions/0/trigger': 7 }],
-    ['decides on other evidence', 'decisions', { 'decisions/0/evidence/0/sha256': 'a'.repeat(64) }],
-    ['has an order without its subject', 'decisions', { 'decisions/0/subjects/sourceKeys': [] }],
-    ['names an omission that is none', 'omissions', { comparison: null, omissions: ['predicted_actual'] }],
-    ['hides an omission [RP-152]', 'omissions', { comparison: 'missing' }],
-    [
-      'withholds a decision on the comparison, and does not name it [RP-152]',
-      'omissions',
-      {
-        decisions: [onAlignment],
-        withheld: [{ trigger: 2, subjects: onComparison?.subjects, reason: 'subject_missing' }],
+      contributions: {
+        'counts a requirement more than it weighs [RP-183]': { 'contributions/0/weightedContribution': 3 },
+        'counts one of lower DOK [RP-181]': {
+          'contributions/1': { ...contributions[1], rigor: 1, weightedContribution: 0.1, reasonCode: null },
+        },
       },
-    ],
-  ])('fails where it %s', async (_, check, changes) => {
+      requirements: { 'counts a requirement twice [RP-177]': { 'contributions/4': contributions[0] } },
+      sums: {
+        'has a numerator of its own [RP-174]': { numerator: 2.5 },
+        'has a denominator of its own [RP-174]': { denominator: 3.7 },
+        'leaves out what does not count [RP-171, RP-174]': { contributions: contributions.slice(0, -1) },
+      },
+      percent: { 'has a percentage of its own [RP-172]': { alignmentPercent: 52.63158 } },
+      policy: { 'has other thresholds': { analysisPolicy: lenient } },
+      decisions: {
+        'has other thresholds under a new checksum': {
+          analysisPolicy: { ...lenient, checksum: documentChecksum(lenient) },
+        },
+        'lacks a decision on its alignment': { decisions: [onComparison] },
+        'names a trigger of another metric': { 'decisions/0/trigger': 0 },
+        'names a trigger that there is not': { 'decisions/0/trigger': 7 },
+        'decides on other evidence': { 'decisions/0/evidence/0/sha256': 'a'.repeat(64) },
+        'has an order without its subject': { 'decisions/0/subjects/sourceKeys': [] },
+      },
+      omissions: {
+        'names an omission that is none': { comparison: null, omissions: ['predicted_actual'] },
+        'hides an omission [RP-152]': { comparison: 'missing' },
+        'withholds a decision on the comparison, and does not name it [RP-152]': {
+          ...{ decisions: [onAlignment], withheld: missing },
+        },
+      },
+    }),
+  )('fails by its %s where it %s', async (check, _, changes) => {
     expect(failed(await verify('bundle.json', resealed(sourceReceipt, changes)))).toContain(check);
   });
 
   const { metrics, orders, sources } = runReceipt;
-  it.each<readonly [string, string, Changes]>([
-    ['has an order that nobody has answered [RP-217]', 'shape', { 'orders/0/status': 'pending' }],
-    ['lists a metric twice [RP-157]', 'metrics', { 'metrics/3': metrics[2] }],
-    ['has an available metric without its artifact', 'metrics', { 'metrics/0/artifact': null }],
-    [
-      'decides on a suppressed metric [RP-159]',
-      'metrics',
-      { 'metrics/1/status': 'suppressed', 'metrics/1/reasonCode': 'suppressed' },
-    ],
-    [
-      'does not say whether all of an available metric was judged',
-      'metrics',
-      { 'metrics/1/judged': undefined },
-    ],
-    ['judged all of a metric, and has withheld something', 'metrics', { 'metrics/1/judged': 'all' }],
-    [
-      'does not name a metric of which rows were left out [RP-152]',
-      'omissions',
-      { omissions: ['distractor_distribution', 'form_summary'] },
-    ],
-    ['lists a source twice [RP-167]', 'sources', { 'sources/1': sources[0] }],
-    ['has other thresholds', 'policy', { 'analysisPolicy/triggers/0/threshold/value': 0.1 }],
-    ['decides by a trigger of another metric', 'decisions', { 'metrics/1/decisions/0/trigger': 1 }],
-    ['lists a withheld decision twice', 'decisions', { 'metrics/1/withheld/1': metrics[1]?.withheld[0] }],
-    ['lists an order twice', 'orders', { 'orders/3': orders[0] }],
-    ['lacks an order that it has decided', 'orders', { orders: orders.slice(1) }],
-    [
-      'has an order that nothing has decided',
-      'orders',
-      { 'orders/3': { ...orders[0], revisionOrderId: 'order_x', evidence: 'metric:form_summary' } },
-    ],
-    ['has an accepted order without its receipt [RP-204]', 'orders', { 'orders/0/receipt': null }],
-    ['has an order acknowledged by another module', 'orders', { 'orders/0/receipt/service': 'blueprint' }],
-    [
-      'has an order changed before it was made [RP-206]',
-      'orders',
-      { 'orders/0/updatedAt': '2026-01-01T00:00:00.000Z' },
-    ],
-    ['hides an omission [RP-152, RP-166]', 'omissions', { omissions: [] }],
-    ['names an omission that is none', 'omissions', { 'omissions/3': 'predicted_actual' }],
-  ])('fails where a run %s', async (_, check, changes) => {
+  it.each(
+    rows({
+      shape: { 'has an order that nobody has answered [RP-217]': { 'orders/0/status': 'pending' } },
+      metrics: {
+        'lists a metric twice [RP-157]': { 'metrics/3': metrics[2] },
+        'has an available metric without its artifact': { 'metrics/0/artifact': null },
+        'decides on a suppressed metric [RP-159]': {
+          'metrics/1': { ...metrics[1], status: 'suppressed', reasonCode: 'suppressed' },
+        },
+        'does not say whether all of an available metric was judged': { 'metrics/1/judged': undefined },
+        'judged all of a metric, and has withheld something': { 'metrics/1/judged': 'all' },
+      },
+      sources: { 'lists a source twice [RP-167]': { 'sources/1': sources[0] } },
+      policy: { 'has other thresholds': { 'analysisPolicy/triggers/0/threshold/value': 0.1 } },
+      decisions: {
+        'decides by a trigger of another metric': { 'metrics/1/decisions/0/trigger': 1 },
+        'lists a withheld decision twice': { 'metrics/1/withheld/1': metrics[1]?.withheld[0] },
+      },
+      orders: {
+        'lists an order twice': { 'orders/3': orders[0] },
+        'lacks an order that it has decided': { orders: orders.slice(1) },
+        'has an order that nothing has decided': {
+          'orders/3': { ...orders[0], revisionOrderId: 'order_x', evidence: 'metric:form_summary' },
+        },
+        'has an accepted order without its receipt [RP-204]': { 'orders/0/receipt': null },
+        'has an order acknowledged by another module': { 'orders/0/receipt/service': 'blueprint' },
+        'has an order changed before it was made [RP-206]': {
+          'orders/0/updatedAt': '2026-01-01T00:00:00.000Z',
+        },
+      },
+      omissions: {
+        'does not name a metric of which rows were left out [RP-152]': {
+          omissions: ['distractor_distribution', 'form_summary'],
+        },
+        'hides an omission [RP-152, RP-166]': { omissions: [] },
+        'names an omission that is none': { 'omissions/3': 'predicted_actual' },
+      },
+    }),
+  )('fails by its %s where a run %s', async (check, _, changes) => {
     expect(failed(await verify('bundle.json', resealed(runReceipt, changes)))).toContain(check);
   });
 
@@ -315,82 +307,62 @@ describe('a bundle that holds by itself, held to its artifacts', () => {
     expect(result.text).toMatch(/^- +source bundles +none is in the folder$/m);
   });
 
-  const [onAlignment, onComparison] = sourceReceipt.decisions;
-  it.each<readonly [string, string, Changes]>([
-    [
-      'the crosswalk gives another weight [RP-180]',
-      'crosswalk',
-      // Consistent in itself: everything twice as heavy.
-      {
-        numerator: 4,
-        denominator: 7.6,
-        contributions: sourceReceipt.contributions.map((row) => ({
-          ...row,
-          weight: row.weight * 2,
-          weightedContribution: row.weightedContribution * 2,
-        })),
+  const { contributions, decisions } = sourceReceipt;
+  const [onAlignment, onComparison] = decisions;
+  it.each(
+    rows({
+      crosswalk: {
+        // Consistent in itself: everything twice as heavy.
+        'the crosswalk gives another weight [RP-180]': {
+          numerator: 4,
+          denominator: 7.6,
+          contributions: contributions.map(({ weight, weightedContribution, ...row }) => ({
+            ...{ ...row, weight: weight * 2, weightedContribution: weightedContribution * 2 },
+          })),
+        },
+        'the crosswalk has another assessment': { sourceAssessment: 'Another assessment' },
+        'limitations are left out [RP-176]': { limitations: [] },
+        'it is of another tenant': { tenantId: 'tenant-b' },
+        'it is of another version of the blueprint': { contentTestSpecVersion: '13' },
       },
-    ],
-    ['the crosswalk has another assessment', 'crosswalk', { sourceAssessment: 'Another assessment' }],
-    ['limitations are left out [RP-176]', 'crosswalk', { limitations: [] }],
-    ['an order of the comparison is left out', 'thresholds', { decisions: [onAlignment] }],
-    [
-      'an order of the comparison is made up',
-      'thresholds',
-      { 'decisions/2': { ...onComparison, revisionOrderId: 'order_x' } },
-    ],
-    ['an order is about something else', 'thresholds', { 'decisions/1/subjects/qtiFormId': 'form-2' }],
-    ['it is of another tenant', 'crosswalk', { tenantId: 'tenant-b' }],
-    ['it is of another version of the blueprint', 'crosswalk', { contentTestSpecVersion: '13' }],
-  ])('fails where %s', async (_, check, changes) => {
+      thresholds: {
+        'an order of the comparison is left out': { decisions: [onAlignment] },
+        'an order of the comparison is made up': {
+          'decisions/2': { ...onComparison, revisionOrderId: 'order_x' },
+        },
+        'an order is about something else': { 'decisions/1/subjects/qtiFormId': 'form-2' },
+      },
+    }),
+  )('fails by its %s where %s', async (check, _, changes) => {
     const result = await verify('bundle.json', resealed(sourceReceipt, changes), evidenceOf(improved));
     expect(failed(result)).toContain(check);
   });
 
   const { metrics, orders, createdAt } = runReceipt;
-  it.each<readonly [string, string, Changes]>([
-    ['a source is left out [RP-150]', 'source list', { sources: [], orders: orders.slice(0, 1) }],
-    [
-      'an order of a metric is left out',
-      'thresholds',
-      { 'metrics/1/decisions': [], orders: orders.slice(1) },
-    ],
-    ['what was withheld is left out', 'thresholds', { 'metrics/1/withheld': [] }],
-    ['a withheld decision is made up', 'thresholds', { 'metrics/1/withheld/0/reason': 'unit_mismatch' }],
-    [
-      'a metric is said to be judged in full [RP-152]',
-      'thresholds',
-      {
-        'metrics/1/judged': 'all',
-        'metrics/1/withheld': [],
-        omissions: ['distractor_distribution', 'form_summary'],
+  const omitted = ['distractor_distribution', 'form_summary'];
+  it.each(
+    rows({
+      'source list': { 'a source is left out [RP-150]': { sources: [], orders: orders.slice(0, 1) } },
+      thresholds: {
+        'an order of a metric is left out': { 'metrics/1/decisions': [], orders: orders.slice(1) },
+        'what was withheld is left out': { 'metrics/1/withheld': [] },
+        'a withheld decision is made up': { 'metrics/1/withheld/0/reason': 'unit_mismatch' },
+        'a metric is said to be judged in full [RP-152]': {
+          ...{ 'metrics/1/judged': 'all', 'metrics/1/withheld': [], omissions: omitted },
+        },
+        'an order of a source is left out': { orders: orders.toSpliced(1, 1) },
+        'an order of a source is made up': { 'orders/3': { ...orders[1], revisionOrderId: 'order_x' } },
+        'a suppressed metric passes for available [RP-159, RP-162]': {
+          'metrics/3': { ...metrics[3], status: 'available', reasonCode: null, evaluatedAt: createdAt },
+          omissions: omitted.slice(0, 1),
+        },
+        'the comparison passes for omitted': {
+          ...{ 'sources/0/comparisonOmitted': true, 'omissions/3': 'predicted_actual' },
+        },
+        'the artifact of a metric is that of another': { 'metrics/0/artifact': metrics[3]?.artifact },
       },
-    ],
-    ['an order of a source is left out', 'thresholds', { orders: orders.toSpliced(1, 1) }],
-    [
-      'an order of a source is made up',
-      'thresholds',
-      { 'orders/3': { ...orders[1], revisionOrderId: 'order_x' } },
-    ],
-    [
-      'a suppressed metric passes for available [RP-159, RP-162]',
-      'thresholds',
-      {
-        'metrics/3': { ...metrics[3], status: 'available', reasonCode: null, evaluatedAt: createdAt },
-        omissions: ['distractor_distribution'],
-      },
-    ],
-    [
-      'the comparison passes for omitted',
-      'thresholds',
-      { 'sources/0/comparisonOmitted': true, 'omissions/3': 'predicted_actual' },
-    ],
-    [
-      'the artifact of a metric is that of another',
-      'thresholds',
-      { 'metrics/0/artifact': metrics[3]?.artifact },
-    ],
-  ])('fails where of a run %s', async (_, check, changes) => {
+    }),
+  )('fails by its %s where of a run %s', async (check, _, changes) => {
     const result = await verify('bundle.json', resealed(runReceipt, changes), evidenceOf(improved));
     expect(failed(result)).toContain(check);
   });
