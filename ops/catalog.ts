@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { MAX_CATALOG_BYTES } from '#shared/catalog/read.ts';
-import { runCatalog } from '#ops/catalog/run.ts';
-import type { CatalogAction } from '#ops/catalog/run.ts';
+import { runCatalog, type CatalogAction } from '#ops/catalog/run.ts';
 import { examples, exits, program, run } from '#tools/terminal/command.ts';
 import { paintFor } from '#tools/terminal/paint.ts';
 

@@ -3,11 +3,9 @@ import { localStage } from '#shared/stage/local-stage.ts';
 import { stageNamed } from '#shared/stage/stages.ts';
 import { s3 } from '#shared/stores/clients.ts';
 import { readObject } from '#shared/stores/proof-objects.ts';
-import { gates } from '#shared/contract/gates.ts';
-import type { GateName } from '#shared/contract/gates.ts';
+import { gates, type GateName } from '#shared/contract/gates.ts';
 import { routes } from '#shared/contract/routes.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { ManifestUse } from '#shared/release/manifest.ts';
 import { applyManifest, withdraw } from '#ops/gates/apply.ts';
 import {

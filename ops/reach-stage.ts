@@ -2,13 +2,11 @@ import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { enterStage } from '#shared/stage/access.ts';
 import { stageNamed } from '#shared/stage/stages.ts';
 import { awsEnvironment, localStage, localTableName } from '#shared/stage/local-stage.ts';
-import { findRunningStack, localFiles } from '#shared/stage/description.ts';
+import { findRunningStack, localFiles, type StackDescription } from '#shared/stage/description.ts';
 import { dynamo } from '#shared/stores/clients.ts';
 import { findDeployedTables } from '#shared/stores/deployed-table.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { ManifestTrust } from '#shared/release/manifest.ts';
-import type { StackDescription } from '#shared/stage/description.ts';
 
 /** The option of every command that calls AWS. */
 export const profileOption = [

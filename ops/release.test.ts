@@ -13,8 +13,7 @@ import {
 } from '#shared/contract/reports/analysis-policy.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
-import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
-import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
+import { createMemoryRecordsTable, type MemoryRecordsTable } from '#test/support/memory-records.ts';
 import { calibrationParameters } from '#shared/records/records.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import {
@@ -27,9 +26,8 @@ import {
   samplePolicyFile,
   sampleTrigger,
 } from '#test/support/sample-files.ts';
-import { deprecate, releaseCalibration, releaseFile, releasePolicy } from './release.ts';
+import { deprecate, releaseCalibration, releaseFile, releasePolicy, type ReleaseRuntime } from './release.ts';
 import { UsageError } from '#tools/terminal/command.ts';
-import type { ReleaseRuntime } from './release.ts';
 
 const anywhere = { stage: undefined, table: 'records' };
 const POLICY = { kind: 'policy', id: 'fractions-policy-7' } as const;

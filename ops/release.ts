@@ -4,17 +4,13 @@ import { checkModel } from '#functions/mastery/records/model-parameters.ts';
 import { dynamo, useSettings } from '#shared/stores/clients.ts';
 import { createRecordsTable, RecordTooLargeError } from '#shared/stores/records-table.ts';
 import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
-import { schemaDefects } from '#shared/kernel/defect.ts';
-import type { Defect } from '#shared/kernel/defect.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { schemaDefects, type Defect } from '#shared/kernel/defect.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseInstant } from '#shared/kernel/instant.ts';
-import { parseStrictJson } from '#shared/kernel/strict-json.ts';
-import type { StrictJsonError } from '#shared/kernel/strict-json.ts';
+import { parseStrictJson, type StrictJsonError } from '#shared/kernel/strict-json.ts';
 import { checkCalibration } from '#shared/records/check-calibration.ts';
 import type { RecordKey } from '#shared/records/record-key.ts';
-import { exposureTable } from '#shared/records/records.ts';
-import type { CalibrationParameters, ExposureTable } from '#shared/records/records.ts';
+import { exposureTable, type CalibrationParameters, type ExposureTable } from '#shared/records/records.ts';
 import {
   deprecateRecord,
   prepareAnalysisPolicy,

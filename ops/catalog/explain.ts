@@ -1,7 +1,6 @@
 import { isHashVerifiable } from '#shared/catalog/hash.ts';
 import { decideQuickstart } from '#shared/catalog/quickstart.ts';
-import { readinessOf } from '#shared/catalog/readiness.ts';
-import type { SourceReadiness } from '#shared/catalog/readiness.ts';
+import { readinessOf, type SourceReadiness } from '#shared/catalog/readiness.ts';
 import type { ReleaseCatalog } from '#shared/catalog/schema.ts';
 import { pointer } from '#shared/kernel/defect.ts';
 import type { Paint } from '#tools/terminal/paint.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { plain } from '#tools/terminal/paint.ts';
 import { blockedCatalog, readyCatalog, withChange } from '#test/support/catalog.ts';
-import { runCatalog } from './run.ts';
-import type { CatalogAction } from './run.ts';
+import { runCatalog, type CatalogAction } from './run.ts';
 
 /** What a command prints and how it ends, over a file with this in it. */
 async function run(action: CatalogAction, content: unknown, path = 'catalog.json') {

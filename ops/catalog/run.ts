@@ -2,8 +2,7 @@ import { checkCatalog, checkCatalogForm, isObject } from '#shared/catalog/check.
 import { catalogHash, isHashVerifiable } from '#shared/catalog/hash.ts';
 import { readCatalog, readJson } from '#shared/catalog/read.ts';
 import type { Defect } from '#shared/kernel/defect.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
 import type { Paint } from '#tools/terminal/paint.ts';
 import { plainText } from '#tools/terminal/plain-text.ts';

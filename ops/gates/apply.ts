@@ -1,9 +1,7 @@
 import { localStage } from '#shared/stage/local-stage.ts';
-import { gates, routeGates } from '#shared/contract/gates.ts';
-import type { GateName } from '#shared/contract/gates.ts';
+import { gates, routeGates, type GateName } from '#shared/contract/gates.ts';
 import type { ReleaseStateTable } from '#shared/stores/release-state-table.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { formatReference, gatesPath, manifestParameter } from '#shared/release/applied-manifest.ts';
 import { placeFault } from '#shared/release/read-release.ts';
 import type { ManifestReference } from '#shared/release/applied-manifest.ts';

@@ -2,15 +2,13 @@ import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as z from 'zod';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { describeFault } from '#shared/release/describe-fault.ts';
 import { MAX_MANIFEST_BYTES, verifyManifest } from '#shared/release/manifest.ts';
 import type { ManifestUse, ReleaseManifest } from '#shared/release/manifest.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
-import { dereferenceAll } from './dereference.ts';
-import type { Dereferenced, ReceiptPlaces } from './dereference.ts';
+import { dereferenceAll, type Dereferenced, type ReceiptPlaces } from './dereference.ts';
 
 /** A manifest that verifies, with everything that it refers to. */
 export interface CheckedManifest {

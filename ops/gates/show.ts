@@ -1,19 +1,15 @@
 import { placeFault, readAppliedManifest, sortFlags } from '#shared/release/read-release.ts';
 import type { AppliedGates } from '#shared/release/read-release.ts';
-import { finerReceipts, gates, provable } from '#shared/contract/gates.ts';
-import type { Provable } from '#shared/contract/gates.ts';
+import { finerReceipts, gates, provable, type Provable } from '#shared/contract/gates.ts';
 import type { ReleaseStateTable } from '#shared/stores/release-state-table.ts';
 import type { Route } from '#shared/contract/route.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { gatesPath } from '#shared/release/applied-manifest.ts';
-import { verifyManifest } from '#shared/release/manifest.ts';
-import type { ManifestUse } from '#shared/release/manifest.ts';
+import { verifyManifest, type ManifestUse } from '#shared/release/manifest.ts';
 import { closed, isReleased, missingFor, releaseOf } from '#shared/release/release-state.ts';
 import type { GateFlags, ReleaseState } from '#shared/release/release-state.ts';
 import { receiptFaults, renderTable } from './check-manifest.ts';
-import { dereferenceAll } from './dereference.ts';
-import type { Dereferenced, ReceiptPlaces } from './dereference.ts';
+import { dereferenceAll, type Dereferenced, type ReceiptPlaces } from './dereference.ts';
 
 export interface Shown {
   readonly use: ManifestUse;

@@ -1,9 +1,7 @@
 import { createHash, sign, type KeyObject } from 'node:crypto';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import { MANIFEST_TYPE } from '#shared/release/manifest.ts';
-import type { ReleaseManifest } from '#shared/release/manifest.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { MANIFEST_TYPE, type ReleaseManifest } from '#shared/release/manifest.ts';
 
 /** What is signed: protected header and payload of the compact JWS. The same manifest gives the same text. */
 export function signingInput(manifest: ReleaseManifest): string {

@@ -7,8 +7,7 @@ import { localFiles, writeStackDescription } from '#shared/stage/description.ts'
 import { createKeySettings } from '#shared/stores/settings-table.ts';
 import { scheduledPurposes, type KeyPurpose } from '#shared/keys/key-ring.ts';
 import { PROMOTE_AFTER_MS } from '#shared/keys/key-states.ts';
-import type { TestAws } from '#test/support/aws.ts';
-import { startTestAws } from '#test/support/aws.ts';
+import { startTestAws, type TestAws } from '#test/support/aws.ts';
 import { describedStack } from '#test/support/described-stack.ts';
 import { describeError, describeReport } from './report.ts';
 

@@ -1,8 +1,7 @@
 import type { KeyAdministrationError, KeyReport } from '#shared/keys/administration.ts';
 import type { KeyRecord } from '#shared/keys/key-record.ts';
 import type { KeyPurpose } from '#shared/keys/key-ring.ts';
-import type { KeyStep } from '#shared/keys/key-states.ts';
-import { inOrder, RETIRE_AFTER_MS } from '#shared/keys/key-states.ts';
+import { inOrder, RETIRE_AFTER_MS, type KeyStep } from '#shared/keys/key-states.ts';
 
 export type KeysCommand = 'init' | 'rotate' | 'retire';
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { Outcome } from './check.ts';
 import { describeReply, refusalFindings } from './replies.ts';
 import { titleOf } from './suite.ts';

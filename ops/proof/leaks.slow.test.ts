@@ -1,13 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startLeakyProxy } from '#test/support/leaky-proxy.ts';
 import type { Answer, Leak, LeakyProxy, Passing } from '#test/support/leaky-proxy.ts';
-import { asBuilt, localDescription, startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { asBuilt, localDescription, startTestStack, type TestStack } from '#test/support/stack.ts';
 import { checkId } from './check.ts';
-import { localProof } from './local.ts';
-import type { LocalProof } from './local.ts';
-import { runProof } from './run-proof.ts';
-import type { ProofRun } from './run-proof.ts';
+import { localProof, type LocalProof } from './local.ts';
+import { runProof, type ProofRun } from './run-proof.ts';
 
 // A proxy between the suite and the real service leaks in one way at a time: the checks that have to see it do, and no others.
 

@@ -1,11 +1,9 @@
 import type { Issuer } from '#shared/stage/local-issuer.ts';
 import type { StackDescription } from '#shared/stage/description.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { Play } from './suite.ts';
-import { tenantOf } from './tenant-file.ts';
-import type { Tenant } from './tenant-file.ts';
+import { tenantOf, type Tenant } from './tenant-file.ts';
 
 type LocalTenant = StackDescription['tenants'][number];
 type Fixtures = Exclude<StackDescription['fixtures'][string], StackDescription['fixtures']['sandbox']>;

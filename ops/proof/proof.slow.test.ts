@@ -9,16 +9,13 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { routesOf } from '#shared/contract/routes.ts';
 import { startLeakyProxy } from '#test/support/leaky-proxy.ts';
-import { asBuilt, localDescription, startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
-import { localProof } from './local.ts';
-import type { LocalProof } from './local.ts';
+import { asBuilt, localDescription, startTestStack, type TestStack } from '#test/support/stack.ts';
+import { localProof, type LocalProof } from './local.ts';
 import { masterySubjects } from './mastery-subjects.ts';
 import { readProof } from './receipt.ts';
 import { reportsSubjects } from './reports-subjects.ts';
 import { openTarget } from './target.ts';
-import { exampleTenantFile } from './tenant-file.ts';
-import type { Tenant } from './tenant-file.ts';
+import { exampleTenantFile, type Tenant } from './tenant-file.ts';
 
 // Whole runs of the suite, on a machine that may be busy.
 vi.setConfig({ testTimeout: 120_000 });

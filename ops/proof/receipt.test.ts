@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sampleProof } from '#test/support/proof-receipt.ts';
-import { claimsToBeProof, proofFault, readProof, receiptBytes } from './receipt.ts';
-import type { ProofReceipt } from './receipt.ts';
+import { claimsToBeProof, proofFault, readProof, receiptBytes, type ProofReceipt } from './receipt.ts';
 
 const faultOf = (receipt: ProofReceipt): string | undefined => {
   const read = readProof(receiptBytes(receipt));

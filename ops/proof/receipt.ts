@@ -5,8 +5,7 @@ import { instant, sha256, text } from '#shared/contract/reports/primitives.ts';
 import { analyzeAdministration, materializeAttemptReport } from '#shared/contract/reports/routes.ts';
 import { canonicalJson, hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 
 /** The `kind` of every receipt. */

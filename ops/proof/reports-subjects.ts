@@ -4,8 +4,7 @@ import { requestableTestKind } from '#shared/contract/reports/attempt-report.ts'
 import { improvementRun } from '#shared/contract/reports/improvement-run.ts';
 import * as routes from '#shared/contract/reports/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { bodyOf, describeReply } from './replies.ts';
 import type { Subject } from './suite.ts';
 import type { Ask, Target } from './target.ts';

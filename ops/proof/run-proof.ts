@@ -3,10 +3,8 @@ import type { ServiceName } from '#shared/contract/route.ts';
 import { readAttemptReport } from '#shared/contract/reports/routes.ts';
 import { routesOf } from '#shared/contract/routes.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import { checkId, groups, outcomeOf } from './check.ts';
-import type { Check, Outcome } from './check.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { checkId, groups, outcomeOf, type Check, type Outcome } from './check.ts';
 import { anonymousChecks } from './checks/anonymous.ts';
 import { cacheChecks } from './checks/cache.ts';
 import { cursorChecks } from './checks/cursor.ts';
@@ -18,19 +16,15 @@ import { readChecks } from './checks/reads.ts';
 import { runChecks } from './checks/run.ts';
 import { selectorChecks } from './checks/selector.ts';
 import { traceChecks } from './checks/trace.ts';
-import { discoverRoutes } from './discover.ts';
-import type { FoundRoute } from './discover.ts';
+import { discoverRoutes, type FoundRoute } from './discover.ts';
 import { openTranscript } from './transcript.ts';
 import { masterySubjects } from './mastery-subjects.ts';
 import { isSandbox, rehearsalMarks } from './rehearsal.ts';
 import { describeReply } from './replies.ts';
 import { reportsSubjects } from './reports-subjects.ts';
-import { titleOf } from './suite.ts';
-import type { Play, Subject, Suite } from './suite.ts';
-import { openTarget } from './target.ts';
-import type { Target } from './target.ts';
-import { describeUnfit, idsOf } from './tenant-file.ts';
-import type { Tenant } from './tenant-file.ts';
+import { titleOf, type Play, type Subject, type Suite } from './suite.ts';
+import { openTarget, type Target } from './target.ts';
+import { describeUnfit, idsOf, type Tenant } from './tenant-file.ts';
 
 /** A check and its outcome. */
 export interface Row {

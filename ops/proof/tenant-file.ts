@@ -6,8 +6,7 @@ import { grade } from '#shared/contract/reports/cohort-report.ts';
 import { reference } from '#shared/contract/reports/primitives.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
 

@@ -1,7 +1,5 @@
-import { bar, column, columnsOf, fit } from '#tools/terminal/line.ts';
-import type { LineSpace, Segment } from '#tools/terminal/line.ts';
-import { checkId, groups, sides } from './check.ts';
-import type { Group, Outcome, Side } from './check.ts';
+import { bar, column, columnsOf, fit, type LineSpace, type Segment } from '#tools/terminal/line.ts';
+import { checkId, groups, sides, type Group, type Outcome, type Side } from './check.ts';
 import type { ProofRun, Row } from './run-proof.ts';
 
 /** What each group of checks tests, in its heading. */

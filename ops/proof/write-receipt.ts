@@ -1,13 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { renderOpenApi } from '#shared/openapi/openapi.ts';
 import { allOpen } from '#shared/release/release-state.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
 import { checkId } from './check.ts';
-import { receiptBytes } from './receipt.ts';
-import type { ProofReceipt } from './receipt.ts';
+import { receiptBytes, type ProofReceipt } from './receipt.ts';
 import type { ProofRun, Row } from './run-proof.ts';
 
 /**

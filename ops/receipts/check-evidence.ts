@@ -11,15 +11,13 @@ import type {
 } from '#shared/contract/reports/receipt-bundle.ts';
 import type { Pin } from '#shared/improvement/records.ts';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { comparisonArtifact, metricArtifact } from '#shared/platform/owners/analytics.ts';
 import type { MetricArtifact } from '#shared/platform/owners/analytics.ts';
 import { alignmentCrosswalk, alignmentSources } from '#shared/platform/owners/content.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
-import type { Check } from './check.ts';
-import { differs } from './check.ts';
+import { differs, type Check } from './check.ts';
 import { checkReceipt } from './check-receipt.ts';
 import { compareDecisions, groundsOf } from './decisions.ts';
 

@@ -1,12 +1,9 @@
 import * as z from 'zod';
-import { receiptBundle } from '#shared/contract/reports/receipt-bundle.ts';
-import type { ReceiptBundle } from '#shared/contract/reports/receipt-bundle.ts';
+import { receiptBundle, type ReceiptBundle } from '#shared/contract/reports/receipt-bundle.ts';
 import { canonicalJson, hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { decodeUtf8, parseStrictJson } from '#shared/kernel/strict-json.ts';
-import type { Check } from './check.ts';
-import { differs } from './check.ts';
+import { differs, type Check } from './check.ts';
 import { checkRun } from './check-run.ts';
 import { checkSource } from './check-source.ts';
 

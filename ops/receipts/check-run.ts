@@ -1,8 +1,7 @@
 import { omission, runMetrics } from '#shared/contract/reports/improvement-run.ts';
 import type { RunReceipt } from '#shared/contract/reports/receipt-bundle.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
-import type { Check } from './check.ts';
-import { repeated } from './check.ts';
+import { repeated, type Check } from './check.ts';
 import { checkPolicy, decisionDefects } from './decisions.ts';
 
 const untrue =

@@ -1,8 +1,7 @@
 import { deriveSourceOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type { SourceReceipt } from '#shared/contract/reports/receipt-bundle.ts';
 import { exactSum, nearestNumber, roundedRatio } from '#shared/kernel/decimal.ts';
-import type { Check } from './check.ts';
-import { differs, repeated } from './check.ts';
+import { differs, repeated, type Check } from './check.ts';
 import { checkPolicy, compareDecisions, decisionDefects, groundsOf } from './decisions.ts';
 
 /**

@@ -8,8 +8,7 @@ import type {
 } from '#shared/contract/reports/receipt-bundle.ts';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
-import type { Check } from './check.ts';
-import { differs, repeated } from './check.ts';
+import { differs, repeated, type Check } from './check.ts';
 
 /** Decisions as a bundle lists them. */
 export type Decisions = Pick<SourceReceipt, 'decisions' | 'withheld'>;

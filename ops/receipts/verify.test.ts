@@ -4,8 +4,7 @@ import type { RunReceipt, SourceReceipt } from '#shared/contract/reports/receipt
 import { canonicalJson, hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
 import { changed } from '#test/support/changed.ts';
-import { improveRun, observedValues, runArtifacts } from '#test/support/improvement-facts.ts';
-import type { RunChange } from '#test/support/improvement-facts.ts';
+import { improveRun, observedValues, runArtifacts, type RunChange } from '#test/support/improvement-facts.ts';
 import { plain } from '#tools/terminal/paint.ts';
 import { verifyReceipt } from './verify.ts';
 

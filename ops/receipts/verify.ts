@@ -1,11 +1,9 @@
 import { basename, join } from 'node:path';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
 import type { Paint } from '#tools/terminal/paint.ts';
-import { checkEvidence, namedDigests } from './check-evidence.ts';
-import type { Evidence } from './check-evidence.ts';
+import { checkEvidence, namedDigests, type Evidence } from './check-evidence.ts';
 import { checkReceipt } from './check-receipt.ts';
 import { renderChecks, renderReceipt } from './render.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
-import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import { selectionPolicy, type SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { calibrationParameters } from '#shared/records/records.ts';
 import {
   KC_A,

@@ -3,8 +3,7 @@ import type { UnmeetableMinimum } from '#functions/mastery/engine/index.ts';
 import { modelParameters } from '#functions/mastery/records/model-parameters.ts';
 import { constraintsOf } from '#functions/mastery/records/engine-rules.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
-import { pointer } from '#shared/kernel/defect.ts';
-import type { Defect } from '#shared/kernel/defect.ts';
+import { pointer, type Defect } from '#shared/kernel/defect.ts';
 import type { CalibrationParameters } from '#shared/records/records.ts';
 
 /** What a policy asks that no run with items of a calibration can give. */

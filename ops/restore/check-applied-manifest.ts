@@ -1,8 +1,6 @@
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { ManifestUse } from '#shared/release/manifest.ts';
-import { readAppliedManifest } from '#shared/release/read-release.ts';
-import type { AppliedGates } from '#shared/release/read-release.ts';
+import { readAppliedManifest, type AppliedGates } from '#shared/release/read-release.ts';
 
 /**
  * Verifies what the release of a stage is based on: the applied manifest has the digest that Systems Manager names, and the signature of the

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isTerminal } from '#shared/improvement/records.ts';
-import type { RunRecord } from '#shared/improvement/records.ts';
+import { isTerminal, type RunRecord } from '#shared/improvement/records.ts';
 import {
   isReadable,
   openItem,
@@ -10,8 +9,7 @@ import {
   runOf,
 } from '#shared/stores/improvement-items.ts';
 import type { Item, ItemKey } from '#shared/stores/dynamo.ts';
-import type { Compare, Finding } from './finding.ts';
-import { bySortKey, sortKeyOf, unrepaired } from './finding.ts';
+import { bySortKey, sortKeyOf, unrepaired, type Compare, type Finding } from './finding.ts';
 
 /**
  * Compares one run, or one lineage of orders. Its items have no checksums: an item is damaged when it cannot be read as what its key names.

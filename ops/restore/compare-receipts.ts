@@ -1,7 +1,6 @@
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
-import { openManifest } from '#shared/release/manifest.ts';
-import type { ManifestTrust } from '#shared/release/manifest.ts';
+import { openManifest, type ManifestTrust } from '#shared/release/manifest.ts';
 import type {
   ObjectContent,
   ObjectVersion,
@@ -9,8 +8,7 @@ import type {
   VersionedObject,
 } from '#shared/stores/object-versions.ts';
 import { isManifestKey } from '#shared/stores/proof-objects.ts';
-import type { Finding } from './finding.ts';
-import { unrepaired } from './finding.ts';
+import { unrepaired, type Finding } from './finding.ts';
 
 /** One object to write again: where it is absent, or over exactly the damaged version. */
 export interface ObjectWrite {

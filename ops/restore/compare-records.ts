@@ -6,8 +6,7 @@ import { verifiedDocument } from '#shared/records/find-record.ts';
 import { parsePartitionKey } from '#shared/records/record-key.ts';
 import { recordAmong } from '#shared/stores/records-table.ts';
 import type { Item } from '#shared/stores/dynamo.ts';
-import type { Finding } from './finding.ts';
-import { bySortKey, sortKeyOf, unrepaired } from './finding.ts';
+import { bySortKey, sortKeyOf, unrepaired, type Finding } from './finding.ts';
 
 /**
  * Compares one released record. Its checksums prove it: the document's own, and the SHA-256 of its parameters. Documents never change, so a

@@ -1,14 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatInstant } from '#shared/kernel/instant.ts';
-import { keyContext, keyNumber } from '#shared/keys/key-record.ts';
-import type { DataKeyOpener, KeyRecord } from '#shared/keys/key-record.ts';
-import { keyPurposes } from '#shared/keys/key-ring.ts';
-import type { KeyPurpose } from '#shared/keys/key-ring.ts';
+import { keyContext, keyNumber, type DataKeyOpener, type KeyRecord } from '#shared/keys/key-record.ts';
+import { keyPurposes, type KeyPurpose } from '#shared/keys/key-ring.ts';
 import { keyRecordOf } from '#shared/stores/settings-table.ts';
 import type { KeyNotes } from '#shared/stores/key-notes.ts';
 import type { Item } from '#shared/stores/dynamo.ts';
-import type { Compare, Finding } from './finding.ts';
-import { bySortKey, sortKeyOf, unrepaired } from './finding.ts';
+import { bySortKey, sortKeyOf, unrepaired, type Compare, type Finding } from './finding.ts';
 
 /** What tells a key of the ring from other bytes, and a key that may come back from one that may not. */
 export interface KeyProof {

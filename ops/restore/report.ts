@@ -1,5 +1,4 @@
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { Finding } from './finding.ts';
 
 /** Where findings are printed, and how what they write is written. */

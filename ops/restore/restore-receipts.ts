@@ -2,8 +2,7 @@ import { formatInstant } from '#shared/kernel/instant.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { ManifestTrust } from '#shared/release/manifest.ts';
 import type { ObjectVersions, VersionedObject } from '#shared/stores/object-versions.ts';
-import { compareReceipt } from './compare-receipts.ts';
-import type { ObjectWrite } from './compare-receipts.ts';
+import { compareReceipt, type ObjectWrite } from './compare-receipts.ts';
 import { openReport } from './report.ts';
 
 export interface ReceiptRestore {

@@ -1,6 +1,5 @@
 import { formatInstant } from '#shared/kernel/instant.ts';
-import { err } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, type Result } from '#shared/kernel/result.ts';
 import type { TableBackup, Write } from '#shared/stores/table-backup.ts';
 import type { Compare } from './finding.ts';
 import { openReport } from './report.ts';

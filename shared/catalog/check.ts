@@ -1,8 +1,6 @@
 import * as z from 'zod';
-import { defectIf, firstOfEach, member, pointer, schemaDefects } from '#shared/kernel/defect.ts';
-import type { Defect } from '#shared/kernel/defect.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { defectIf, firstOfEach, member, pointer, schemaDefects, type Defect } from '#shared/kernel/defect.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { catalogHash, isHashVerifiable } from './hash.ts';
 import { decideQuickstart } from './quickstart.ts';
 import { readinessOf } from './readiness.ts';

@@ -1,6 +1,5 @@
 import type { Defect } from '#shared/kernel/defect.ts';
-import { err } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, type Result } from '#shared/kernel/result.ts';
 import { decodeUtf8, jsonFault, parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { checkCatalog } from './check.ts';
 import type { ReleaseCatalog } from './schema.ts';

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { defectIf, member } from '#shared/kernel/defect.ts';
-import type { Defect } from '#shared/kernel/defect.ts';
+import { defectIf, member, type Defect } from '#shared/kernel/defect.ts';
 import { cellBinding, sourceFrame } from './schema.ts';
 
 /** What keeps one source from being released, and how far its bindings are. */

@@ -1,10 +1,8 @@
-import { compactVerify, importJWK } from 'jose';
-import type { JWK } from 'jose';
+import { compactVerify, importJWK, type JWK } from 'jose';
 import * as z from 'zod';
 import { provable } from '#shared/contract/gates.ts';
 import { instant, sha256, text } from '#shared/contract/reports/primitives.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 
 /** The protected header's `typ` of a prerequisite manifest. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { gates } from '#shared/contract/gates.ts';
-import type { Provable } from '#shared/contract/gates.ts';
+import { gates, type Provable } from '#shared/contract/gates.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { formatReference } from './applied-manifest.ts';
 import type { ReleaseManifest } from './manifest.ts';

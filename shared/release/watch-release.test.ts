@@ -2,10 +2,8 @@ import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { provable } from '#shared/contract/gates.ts';
 import { applied, createSigner, openFlags, signedManifest, wholeRelease } from '#test/support/release.ts';
-import type { AppliedRelease } from './release-state.ts';
-import { closed } from './release-state.ts';
-import { FRESH_MS, READ_MS, RENEW_MS, watchRelease } from './watch-release.ts';
-import type { ReleaseWatch } from './watch-release.ts';
+import { closed, type AppliedRelease } from './release-state.ts';
+import { FRESH_MS, READ_MS, RENEW_MS, watchRelease, type ReleaseWatch } from './watch-release.ts';
 
 const T0 = Date.parse('2026-06-01T08:00:00Z');
 /** Within so long a withdrawal shows. */

@@ -1,5 +1,4 @@
-import { err } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, type Result } from '#shared/kernel/result.ts';
 import { isWithin, shareReading } from '#shared/kernel/shared-reading.ts';
 import { openManifest, timeFault } from './manifest.ts';
 import type { ManifestFault, ManifestTrust, ReleaseManifest } from './manifest.ts';

@@ -1,6 +1,5 @@
 import { devNull } from 'node:os';
-import type { TableDefinition } from '#shared/stores/tables.ts';
-import { tables } from '#shared/stores/tables.ts';
+import { tables, type TableDefinition } from '#shared/stores/tables.ts';
 
 /** The name of the stage that `npm start` runs on this machine. */
 export const localStage = 'local';

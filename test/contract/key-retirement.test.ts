@@ -2,14 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localKeyAlias, localStage, localTableName } from '#shared/stage/local-stage.ts';
 import { createDataKeyMaker } from '#shared/stores/kms.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
-import { changeKeys } from '#shared/keys/administration.ts';
+import { changeKeys, type KeyAdministration } from '#shared/keys/administration.ts';
 import { planReplace, planRetireNow } from '#shared/keys/key-states.ts';
-import type { KeyAdministration } from '#shared/keys/administration.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
-import { openAdaptiveRuns, sentenceOf } from '#test/support/adaptive-run.ts';
-import type { AdaptiveRuns } from '#test/support/adaptive-run.ts';
-import { clientsOf, startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { openAdaptiveRuns, sentenceOf, type AdaptiveRuns } from '#test/support/adaptive-run.ts';
+import { clientsOf, startTestStack, type TestStack } from '#test/support/stack.ts';
 
 // A leaked key in warm functions, whose clock is moved: what they promise of it within 30 seconds.
 

@@ -1,10 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bind } from '#functions/reports/background/rotate-keys/handler.ts';
 import { createRotateFunction } from '#functions/reports/background/rotate-keys/rotate-keys.ts';
-import { changeKeys, initKeyRing } from '#shared/keys/administration.ts';
-import type { KeyAdministration } from '#shared/keys/administration.ts';
-import { scheduledPurposes } from '#shared/keys/key-ring.ts';
-import type { KeyPurpose } from '#shared/keys/key-ring.ts';
+import { changeKeys, initKeyRing, type KeyAdministration } from '#shared/keys/administration.ts';
+import { scheduledPurposes, type KeyPurpose } from '#shared/keys/key-ring.ts';
 import { planReplace, PROMOTE_AFTER_MS, RETIRE_AFTER_MS } from '#shared/keys/key-states.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
@@ -12,8 +10,7 @@ import { localCredentials, localKeyAlias, localStage, localTableName } from '#sh
 import { createKeyNotes, noteChanges } from '#shared/stores/key-notes.ts';
 import { createDataKeyMaker } from '#shared/stores/kms.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
-import type { TestAws } from '#test/support/aws.ts';
-import { startTestAws } from '#test/support/aws.ts';
+import { startTestAws, type TestAws } from '#test/support/aws.ts';
 
 const DAY = 24 * 3_600_000;
 const START = Date.parse('2026-03-02T10:00:00Z');

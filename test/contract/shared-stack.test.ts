@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { startTestStack, type TestStack } from '#test/support/stack.ts';
 
 /** What one file could see of another. */
 async function visible(stack: TestStack): Promise<unknown> {

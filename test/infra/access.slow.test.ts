@@ -5,8 +5,7 @@ import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Restore } from '#local/aws/wire.ts';
 import { readGateFlags, writeGateParameter } from '#shared/stores/gate-parameters.ts';
-import type { TestAws } from '#test/support/aws.ts';
-import { startTestAws } from '#test/support/aws.ts';
+import { startTestAws, type TestAws } from '#test/support/aws.ts';
 import { context } from './deployed.ts';
 
 const root = resolve(import.meta.dirname, '../..');

@@ -9,10 +9,8 @@ import { routesOf } from '#shared/contract/routes.ts';
 import { bucketParameter } from '#shared/release/applied-manifest.ts';
 import type { ReleaseManifest } from '#shared/release/manifest.ts';
 import { isReleased } from '#shared/release/release-state.ts';
-import type { TestAws } from '#test/support/aws.ts';
-import { startTestAws } from '#test/support/aws.ts';
-import { applyManifest, withdraw } from '#ops/gates/apply.ts';
-import type { ReleaseStore } from '#ops/gates/apply.ts';
+import { startTestAws, type TestAws } from '#test/support/aws.ts';
+import { applyManifest, withdraw, type ReleaseStore } from '#ops/gates/apply.ts';
 import { signManifest } from '#ops/gates/sign-manifest.ts';
 import { appliedGates, releaseStore } from '#ops/gates/stage-places.ts';
 

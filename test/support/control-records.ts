@@ -6,12 +6,10 @@ import { createControlTable } from '#shared/stores/control-table.ts';
 import { createDataKeyOpener } from '#shared/stores/kms.ts';
 import { createKeySettings } from '#shared/stores/settings-table.ts';
 import type { ControlRecord } from '#shared/idempotency/control-record.ts';
-import { identifyRequest } from '#shared/idempotency/request-identity.ts';
-import type { IdentifiedRequest } from '#shared/idempotency/request-identity.ts';
+import { identifyRequest, type IdentifiedRequest } from '#shared/idempotency/request-identity.ts';
 import { createKeyRing } from '#shared/keys/create-key-ring.ts';
 import type { KeyPurpose, KeyRing } from '#shared/keys/key-ring.ts';
-import { clientsOf } from './stack.ts';
-import type { TestStack } from './stack.ts';
+import { clientsOf, type TestStack } from './stack.ts';
 
 /** The control table of a stack, as its functions see it. */
 export interface ControlRecords {

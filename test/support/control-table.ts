@@ -1,5 +1,4 @@
-import { isUsable } from '#shared/idempotency/control-record.ts';
-import type { ControlRecord, ControlTable } from '#shared/idempotency/control-record.ts';
+import { isUsable, type ControlRecord, type ControlTable } from '#shared/idempotency/control-record.ts';
 
 /** A control table in memory: the same promises as the one in DynamoDB (one suite holds both to them). */
 export interface MemoryControlTable extends ControlTable {

@@ -1,5 +1,4 @@
-import { describeFixtures } from '#shared/stage/description.ts';
-import type { StackDescription } from '#shared/stage/description.ts';
+import { describeFixtures, type StackDescription } from '#shared/stage/description.ts';
 import { createSigner } from './release.ts';
 
 const { key: releaseKey } = createSigner();

@@ -1,9 +1,6 @@
-import { generateKeyPairSync } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
-import { gates, provable } from '#shared/contract/gates.ts';
-import type { GateName, Provable } from '#shared/contract/gates.ts';
-import { parseReleaseKey } from '#shared/release/release-key.ts';
-import type { ReleaseKey } from '#shared/release/release-key.ts';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { gates, provable, type GateName, type Provable } from '#shared/contract/gates.ts';
+import { parseReleaseKey, type ReleaseKey } from '#shared/release/release-key.ts';
 import type { ReleaseManifest } from '#shared/release/manifest.ts';
 import type { AppliedRelease, GateFlags, ReleaseState } from '#shared/release/release-state.ts';
 import { signManifest } from '#ops/gates/sign-manifest.ts';

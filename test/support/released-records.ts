@@ -6,8 +6,7 @@ import { writeRecord } from '#shared/records/release.ts';
 import type { NewRecord } from '#shared/records/table.ts';
 import { localTableName } from '#shared/stage/local-stage.ts';
 import { createRecordsTable } from '#shared/stores/records-table.ts';
-import { clientsOf } from './stack.ts';
-import type { TestStack } from './stack.ts';
+import { clientsOf, type TestStack } from './stack.ts';
 
 type Stack = Pick<TestStack, 'urls' | 'seededTenants' | 'defer'>;
 

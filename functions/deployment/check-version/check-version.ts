@@ -2,8 +2,7 @@ import type { Context } from 'aws-lambda';
 import type { VersionCheckCalls } from '#shared/stores/version-check-calls.ts';
 import { versionCheck } from '#shared/contract/functions.ts';
 import { describeError } from '#shared/observability/describe-error.ts';
-import { createFunctionLog } from '#shared/observability/logger.ts';
-import type { LogPorts } from '#shared/observability/logger.ts';
+import { createFunctionLog, type LogPorts } from '#shared/observability/logger.ts';
 
 /** What CodeDeploy sends to a lifecycle hook. */
 export interface LifecycleEvent {

@@ -1,9 +1,7 @@
-import { outcomeOf } from '../check.ts';
-import type { Check } from '../check.ts';
+import { outcomeOf, type Check } from '../check.ts';
 import { withRandomIds } from '../random-ids.ts';
 import { refusalFindings } from '../replies.ts';
-import { about, titleOf } from '../suite.ts';
-import type { Subject, Suite } from '../suite.ts';
+import { about, titleOf, type Subject, type Suite } from '../suite.ts';
 import type { Sender } from '../target.ts';
 import { tellApart } from '../tell-apart.ts';
 

@@ -1,5 +1,4 @@
-import { notAsked, outcomeOf } from '../check.ts';
-import type { Check, Outcome } from '../check.ts';
+import { notAsked, outcomeOf, type Check, type Outcome } from '../check.ts';
 import { withRandomIds } from '../random-ids.ts';
 import { refusalFindings, successFindings } from '../replies.ts';
 import { about, belongsToBoth, directionsOf, titleOf } from '../suite.ts';

@@ -1,10 +1,8 @@
-import { notAsked, outcomeOf } from '../check.ts';
-import type { Check, Outcome } from '../check.ts';
+import { notAsked, outcomeOf, type Check, type Outcome } from '../check.ts';
 import { listCandidateReports, listRevisionOrders } from '#shared/contract/reports/routes.ts';
 import { randomId } from '../random-ids.ts';
 import { bodyOf, refusalFindings, successFindings } from '../replies.ts';
-import { about, directionsOf, titleOf } from '../suite.ts';
-import type { Direction, Subject, Suite } from '../suite.ts';
+import { about, directionsOf, titleOf, type Direction, type Subject, type Suite } from '../suite.ts';
 import type { Ask } from '../target.ts';
 import { tellApart } from '../tell-apart.ts';
 import { foreignFindings } from './reads.ts';

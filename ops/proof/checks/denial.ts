@@ -1,10 +1,8 @@
 import { materializeAttemptReport } from '#shared/contract/reports/routes.ts';
 import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
-import { notAsked, outcomeOf } from '../check.ts';
-import type { Check, Outcome } from '../check.ts';
+import { notAsked, outcomeOf, type Check, type Outcome } from '../check.ts';
 import { withRandomIds } from '../random-ids.ts';
-import { refusalFindings, successFindings } from '../replies.ts';
-import type { Refusal } from '../replies.ts';
+import { refusalFindings, successFindings, type Refusal } from '../replies.ts';
 import { about, belongsToBoth, directionsOf, sendOwn, servedFindings, titleOf } from '../suite.ts';
 import type { Direction, Subject, Suite } from '../suite.ts';
 import type { Ask } from '../target.ts';

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { inspectAdaptiveRun, startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import { analyzeAdministration, materializeAttemptReport } from '#shared/contract/reports/routes.ts';
-import { outcomeOf } from '../check.ts';
-import type { Check, Outcome } from '../check.ts';
+import { outcomeOf, type Check, type Outcome } from '../check.ts';
 import { withRandomIds } from '../random-ids.ts';
 import { bodyOf, codeOf, describeReply, refusalFindings, successFindings } from '../replies.ts';
-import { about, directionsOf, titleOf } from '../suite.ts';
-import type { Direction, Subject, Suite } from '../suite.ts';
+import { about, directionsOf, titleOf, type Direction, type Subject, type Suite } from '../suite.ts';
 import type { Ask, Reply } from '../target.ts';
 import { tellApart } from '../tell-apart.ts';
 import { foreignFindings } from './reads.ts';

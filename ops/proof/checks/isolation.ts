@@ -1,5 +1,4 @@
-import { notAsked, outcomeOf } from '../check.ts';
-import type { Check } from '../check.ts';
+import { notAsked, outcomeOf, type Check } from '../check.ts';
 import type { Suite } from '../suite.ts';
 import { idsOf } from '../tenant-file.ts';
 

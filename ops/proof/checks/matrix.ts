@@ -2,11 +2,9 @@ import type * as z from 'zod';
 import { attemptReport, requestableTestKind, view } from '#shared/contract/reports/attempt-report.ts';
 import type { AttemptReport, View } from '#shared/contract/reports/attempt-report.ts';
 import { readAttemptReport } from '#shared/contract/reports/routes.ts';
-import { outcomeOf } from '../check.ts';
-import type { Check, Outcome } from '../check.ts';
+import { outcomeOf, type Check, type Outcome } from '../check.ts';
 import { bodyOf, successFindings } from '../replies.ts';
-import { titleOf } from '../suite.ts';
-import type { Suite } from '../suite.ts';
+import { titleOf, type Suite } from '../suite.ts';
 import type { Tenant } from '../tenant-file.ts';
 import { foreignFindings } from './reads.ts';
 

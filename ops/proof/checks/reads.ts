@@ -1,12 +1,9 @@
 import { listCandidateReports } from '#shared/contract/reports/routes.ts';
-import { outcomeOf } from '../check.ts';
-import type { Check, Outcome } from '../check.ts';
+import { outcomeOf, type Check, type Outcome } from '../check.ts';
 import { bodyOf, successFindings } from '../replies.ts';
-import { sendOwn, titleOf } from '../suite.ts';
-import type { Subject, Suite } from '../suite.ts';
+import { sendOwn, titleOf, type Subject, type Suite } from '../suite.ts';
 import type { Ask, Reply } from '../target.ts';
-import { idsOf } from '../tenant-file.ts';
-import type { Tenant } from '../tenant-file.ts';
+import { idsOf, type Tenant } from '../tenant-file.ts';
 
 /** Every open route returns each tenant's own resource as the contract describes it [RP-024]. The matrix covers attempt reports. */
 export function readChecks(suite: Suite): readonly Check[] {

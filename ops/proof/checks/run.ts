@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
-import { notAsked, outcomeOf } from '../check.ts';
-import type { Check, Outcome } from '../check.ts';
-import { advanceAsk, inspectAsk, startedRunOf, startAsk } from '../mastery-subjects.ts';
-import type { StartedRun } from '../mastery-subjects.ts';
+import { notAsked, outcomeOf, type Check, type Outcome } from '../check.ts';
+import { advanceAsk, inspectAsk, startedRunOf, startAsk, type StartedRun } from '../mastery-subjects.ts';
 import { successFindings } from '../replies.ts';
-import { about, titleOf } from '../suite.ts';
-import type { Suite } from '../suite.ts';
+import { about, titleOf, type Suite } from '../suite.ts';
 import type { Ask, Reply } from '../target.ts';
 import type { Tenant } from '../tenant-file.ts';
 import { foreignFindings } from './reads.ts';

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { outcomeOf } from '../check.ts';
-import type { Check, Outcome } from '../check.ts';
+import { outcomeOf, type Check, type Outcome } from '../check.ts';
 import { bodyOf, successFindings } from '../replies.ts';
-import { about, directionsOf, titleOf } from '../suite.ts';
-import type { Direction, Subject, Suite } from '../suite.ts';
+import { about, directionsOf, titleOf, type Direction, type Subject, type Suite } from '../suite.ts';
 import type { Reply } from '../target.ts';
 import { foreignFindings } from './reads.ts';
 
