@@ -185,6 +185,7 @@ it.each([
   ['journey', ['--tenant', 'nobody'], /unknown tenant "nobody": expected tenant-aurora or/],
   ['journey', ['--bank', 'none'], /unknown bank "none": expected fraction-subtraction or /],
   ['journey', ['--learner', '9999'], /has learners 1 to \d+/],
+  ['journey', ['--improve', '--administration', 'none'], /analyzeAdministration: 404/],
 ])('npm run %s names what is known instead of %j', async (name, argv, message) => {
   const ended = await run(`local/${name}.ts`, ...argv);
   expect(ended).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(message) as string });
@@ -285,6 +286,12 @@ describe('npm run journey', () => {
       / · /,
       /^the run ends early: startAdaptiveRun: (409|502) /,
     ],
+    [
+      'QTI rejects an answer',
+      { operation: 'qti.score_item_attempt', kind: 'status', status: 422 },
+      / · /,
+      /QTI rejected the attempt with status 422/,
+    ],
   ])(
     'exits with 1 and the problem when %s, after what there is to show',
     async (_, fault, shows, problem) => {
@@ -295,6 +302,22 @@ describe('npm run journey', () => {
       expect(stdout).toMatch(shows);
     },
   );
+
+  it('analyzes an administration, then shows its alignments as bars and its orders with their reasons', async () => {
+    const { code, stdout, stderr } = await run('local/journey.ts', '--improve');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(
+      /^ {2}\S.* █+░+ {2}\d\d\.\d\d % {2}[\d.]+ of [\d.]+; \d+ of \d+ requirements are not met$/m,
+    );
+    expect(stdout).toMatch(
+      /^ {4}predicted and actual results agree for [\d.]+ % of \d+: \d+ predicted to pass, \d+ passed$/m,
+    );
+    expect(stdout).toMatch(/^ {2}bank +rotate_item +accepted +\S+-item-1, 2 CASE items$/m);
+    expect(stdout).toMatch(
+      /^ {4}because difficulty_out_of_band: proportion_correct is 0.97 proportion, threshold gt 0.95$/m,
+    );
+    expect(stdout).toMatch(/^ +http:\S+\/receipts\/\S+$/m);
+  });
 });
 
 describe('npm run gates', () => {

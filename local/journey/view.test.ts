@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { paintFor, plain } from '#tools/terminal/paint.ts';
 import type { AdaptiveRun } from '#client/index.ts';
 import { sampleComponent, sampleRun } from '#test/support/sample-report.ts';
+import { openScreen } from './screen.ts';
 import { openView, renderLive, renderStep, renderSummary, withState } from './view.ts';
 import type { JourneyView } from './view.ts';
 
@@ -103,6 +104,19 @@ describe('renderLive', () => {
     for (const line of [/^open /m, /^done /m, /^… and \d+ more: \d+ not yet$/m])
       expect(lines.join('\n')).toMatch(line);
   });
+});
+
+it('a terminal has the last state drawn over the one before, below the notes that stay', () => {
+  const written: string[] = [];
+  const { show, note } = openScreen({ isTTY: true, write: (piece) => written.push(piece) }, plain);
+  const view = openView('heading', new Map(), undefined);
+  show(view);
+  show(view);
+  note('kept');
+  show(view);
+  const drawing = 'heading\nstarting …\n';
+  const erased = '\u001b[2A\u001b[0J';
+  expect(written).toStrictEqual([drawing, erased + drawing, `${erased}kept\n`, drawing]);
 });
 
 describe('renderStep', () => {
