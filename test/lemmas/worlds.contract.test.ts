@@ -116,8 +116,10 @@ it('the published document refuses what it does not describe', async () => {
     { ...reply, text: JSON.stringify(body) },
     { ...reply, text: JSON.stringify({ ...body, receiptId, remainingUncertainty: -1 }) },
     { ...reply, text: JSON.stringify({ ...body, receiptId, executionPins: {} }) },
+    { ...reply, text: JSON.stringify({ ...body, receiptId, status: 'complete' }) },
     { ...reply, status: 202 },
     { ...reply, headers: new Headers({ 'content-type': 'text/plain' }) },
+    { ...reply, headers: new Headers({ 'content-type': 'application/json' }) },
   ];
   for (const answer of wrong) expect(() => hold.mastery(route, answer)).toThrow();
 });

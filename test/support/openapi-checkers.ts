@@ -1,25 +1,18 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
-const folder = resolve(import.meta.dirname, '../../tools/openapi-checkers');
-
 /** The checkers are large and check documents alone, so the project itself does not install them. */
-export function requireCheckers(): NodeJS.Require {
-  if (!existsSync(join(folder, 'node_modules'))) {
-    throw new Error('the OpenAPI checkers are not installed: run npm ci --prefix tools/openapi-checkers');
-  }
-  return createRequire(join(folder, 'package.json'));
-}
+const folder = resolve(import.meta.dirname, '../../tools/openapi-checkers');
 
 /** Runs a program of the checkers. Resolves to what it prints, whether it finds anything or not. */
 export async function runChecker(file: string, args: readonly string[], cwd: string): Promise<string> {
   const program = join(folder, 'node_modules', file);
-  requireCheckers();
+  if (!existsSync(program))
+    throw new Error('the OpenAPI checkers are not installed: run npm ci --prefix tools/openapi-checkers');
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
   try {
     return (await promisify(execFile)(process.execPath, [program, ...args], { cwd, env })).stdout;
