@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { projectFolder, useCommands } from '#test/support/commands.ts';
+import { list } from '#tools/terminal/command.ts';
 
 const usage = z.strictObject({
   arguments: z.array(z.string()).default([]),
@@ -90,12 +91,15 @@ const programs = Object.keys(scripts).filter((name) =>
 );
 
 describe('every command', () => {
-  it.each(programs)('%s prints its help within 80 columns where there is no terminal', async (script) => {
-    const { code, stdout, stderr } = await run(script, '--help');
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^Usage: npm (?:run \S+|start|test) -- /);
-    expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
-  });
+  it.each(programs)(
+    '%s prints its help, whatever else is wrong, within 80 columns where there is no terminal',
+    async (script) => {
+      const { code, stdout, stderr } = await run(script, '--no-such-option', '--help');
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toMatch(/^Usage: npm (?:run \S+|start|test) -- /);
+      expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    },
+  );
 
   // What synth and deploy do not know goes on to cdk.
   it.each(programs.filter((script) => script !== 'synth' && script !== 'deploy'))(
@@ -150,6 +154,27 @@ describe('wrong usage exits with 2 and a sentence, which names everything that i
     ['synth', ['-c', 'stage=nowhere'], /unknown stage "nowhere"/],
     ['synth', ['-c', 'gate=A'], /unknown name "gate"/],
     ['bench', ['--only', 'no-such-part'], /unknown part "no-such-part"/],
+    ['start', ['--prot', '1'], /unknown option '--prot'. Did you mean --port\?/],
+    ['start', ['-p', '1'], /unknown option '-p'/],
+    ['start', ['--port', '65536'], /'--port <N>'.* a whole number from 0 to 65535/],
+    ['start', ['--port', '1e3'], /a whole number/],
+    ['start', ['--port', '-1'], /a whole number/],
+    ['start', ['--port'], /'--port <N>' argument missing/],
+    ['start', ['--port', '3', '--port=4'], /--port is given twice/],
+    ['replay', ['--cut', '1.1'], /a number from 0 to 1/],
+    ['replay', ['--cut', '0.1.1'], /a number from 0 to 1/],
+    ['replay', ['--cut', '5e-1'], 'missing: --data'],
+    ['replay', ['--json', '--json'], /--json is given twice/],
+    ['start', ['--toString', 'x'], /unknown option '--toString'/],
+    ['token', ['--tenant', '--scope'], /The value is missing/],
+    ['token', ['--tenant='], /must not be empty/],
+    ['token', ['--studentIds', 'a,,b'], /names separated by commas/],
+    ['token', ['stray'], /too many arguments/],
+    ['keys', ['rotate', '--purpose', 'x'], /Allowed choices are /],
+    ['keys', ['--stage', 'nowhere', 'list'], /unknown stage "nowhere"/],
+    ['gates', ['\u001B[2J'], /^unknown command '\u{fffd}\[2J'\n$/u],
+    ['gates', ['aply', 'a.json'], /unknown command 'aply'. Did you mean apply\?/],
+    ['gates', ['show', '--dry-run'], /unknown option '--dry-run'/],
     ['docs', ['--gates', 'A'], /--out/],
     ['docs', ['--gates', 'A,G', '--out', 'nowhere'], /unknown gate "G"/],
     ['docs', ['--out', 'nowhere'], /--(?:gates|stage)/],
@@ -161,4 +186,8 @@ describe('wrong usage exits with 2 and a sentence, which names everything that i
     if (typeof sentence === 'string') expect(stderr).toBe(`${sentence}\n`);
     else expect(stderr).toMatch(sentence);
   });
+});
+
+it('a name that is repeated in a list counts once', () => {
+  expect(list('x,y,x')).toEqual(['x', 'y']);
 });

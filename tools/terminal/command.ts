@@ -117,7 +117,7 @@ export async function run(command: CommandUnknownOpts): Promise<void> {
 }
 
 /** Runs a program: help goes to standard output, a mistake as a sentence to standard error. A throw is a defect and passes through. */
-export async function exitCodeOf(command: CommandUnknownOpts, argv: readonly string[]): Promise<number> {
+async function exitCodeOf(command: CommandUnknownOpts, argv: readonly string[]): Promise<number> {
   refuseRepetition(command);
   nameAllMissing(command);
   const words = subcommandFirst(command, argv);
