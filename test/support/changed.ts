@@ -18,10 +18,14 @@ export function changed(value: unknown, path: string, to: unknown): unknown {
 /** Other members by their paths. */
 export type Change = Readonly<Record<string, unknown>>;
 
+/** A value with other members. */
+export function but<T>(value: T, change: Change): T {
+  return Object.entries(change).reduce((to, [path, member]) => changed(to, path, member) as T, value);
+}
+
 /** What a schema says of a value with other members. */
 export function issuesOf(schema: z.ZodType, value: unknown, change: Change): readonly z.core.$ZodIssue[] {
-  const other = Object.entries(change).reduce((to, [path, member]) => changed(to, path, member), value);
-  return schema.safeParse(other).error?.issues ?? [];
+  return schema.safeParse(but(value, change)).error?.issues ?? [];
 }
 
 /** What may be otherwise than in the sample. */
