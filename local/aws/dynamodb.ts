@@ -46,7 +46,7 @@ export function createDynamoDb(now: () => number): DynamoDbEmulator {
       ...transactions.operations,
       ...timeToLive.operations,
       ...pointInTime.operations,
-    ].map(([name, work]) => [name, (input, hungUp) => exclusive(() => work(input, hungUp))]),
+    ].map(([name, work]) => [name, (input) => exclusive(() => work(input))]),
   );
 
   async function execute(operation: DynaliteOperation, input: Input): Promise<AwsAnswer> {

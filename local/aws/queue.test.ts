@@ -65,11 +65,14 @@ describe('a queue in its own process', () => {
     try {
       const { queue, advance } = open();
       queue.send('a');
-      await received(queue);
+      const { receiptHandle } = await received(queue);
       const waiting = queue.receive();
       advance(VISIBILITY_SECONDS * 1000);
       vi.advanceTimersByTime(VISIBILITY_SECONDS * 1000);
       expect(await waiting).toMatchObject({ body: 'a', receiveCount: 2 });
+      // The handle of the earlier receipt is void.
+      queue.delete(receiptHandle);
+      expect(queue.counts()).toEqual({ visible: 0, inFlight: 1 });
     } finally {
       vi.useRealTimers();
     }

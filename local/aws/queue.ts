@@ -46,10 +46,6 @@ export interface QueueAccess {
 export interface Queue extends QueueAccess {
   readonly definition: Required<Pick<LocalQueue, 'queueName' | 'visibilityTimeoutSeconds'>> &
     Pick<LocalQueue, 'redrive'>;
-  /** Up to `count` messages that are in sight now. */
-  take(count: number, visibilityTimeoutSeconds?: number): readonly ReceivedMessage[];
-  /** Resolves when a message is in sight, the signal is aborted or the queue is closed. */
-  visible(signal: AbortSignal): Promise<void>;
   counts(): { readonly visible: number; readonly inFlight: number };
   bodies(): readonly string[];
   snapshot(): Restore;
@@ -131,13 +127,23 @@ export function createQueue(
     });
   }
 
-  function held(receiptHandle: string): Message | undefined {
-    const { messageId, receiveCount } = readHandle(receiptHandle) ?? {};
-    const message = messageId === undefined ? undefined : messages.get(messageId);
-    return message?.receiveCount === receiveCount ? message : undefined;
+  /** The oldest message in sight, out of it from now on. */
+  function take(): ReceivedMessage | undefined {
+    const [message] = inSight();
+    if (message === undefined) return undefined;
+    const at = now();
+    if (message.receiveCount === 0) message.firstReceivedAt = at;
+    message.receiveCount += 1;
+    message.visibleAt = at + definition.visibilityTimeoutSeconds * 1000;
+    settle();
+    return { ...message, receiptHandle: handleOf(message) };
   }
 
-  const queue: Queue = {
+  function held(receiptHandle: string): Message | undefined {
+    return [...messages.values()].find((message) => handleOf(message) === receiptHandle);
+  }
+
+  return {
     definition,
     send(body) {
       const messageId = randomUUID();
@@ -153,32 +159,10 @@ export function createQueue(
       settle();
       return { messageId };
     },
-    take(count, visibilityTimeoutSeconds = definition.visibilityTimeoutSeconds) {
-      const at = now();
-      const taken = inSight()
-        .slice(0, count)
-        .map((message) => {
-          if (message.receiveCount === 0) message.firstReceivedAt = at;
-          message.receiveCount += 1;
-          message.visibleAt = at + visibilityTimeoutSeconds * 1000;
-          const { messageId, body, sentAt, receiveCount, firstReceivedAt } = message;
-          return {
-            messageId,
-            body,
-            sentAt,
-            receiveCount,
-            firstReceivedAt,
-            receiptHandle: writeHandle(messageId, receiveCount),
-          };
-        });
-      settle();
-      return taken;
-    },
-    visible: (signal) => until(waiting, signal),
     async receive(signal) {
       for (;;) {
         if (closed || signal?.aborted === true) return undefined;
-        const [message] = queue.take(1);
+        const message = take();
         if (message !== undefined) return message;
         await until(waiting, signal);
       }
@@ -219,21 +203,12 @@ export function createQueue(
       settle();
     },
   };
-  return queue;
 }
 
 function wake(waiters: ReadonlySet<() => void>): void {
   for (const done of [...waiters]) done();
 }
 
-function writeHandle(messageId: string, receiveCount: number): string {
-  return Buffer.from(`${messageId}#${receiveCount}`).toString('base64url');
-}
-
-/** What a receipt handle names; undefined when no queue of the emulator can have given it. */
-export function readHandle(
-  handle: string,
-): { readonly messageId: string; readonly receiveCount: number } | undefined {
-  const parts = /^([0-9a-f-]{36})#([1-9]\d{0,8})$/.exec(Buffer.from(handle, 'base64url').toString());
-  return parts?.[1] === undefined ? undefined : { messageId: parts[1], receiveCount: Number(parts[2]) };
+function handleOf({ messageId, receiveCount }: Message): string {
+  return `${messageId}#${receiveCount}`;
 }

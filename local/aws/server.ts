@@ -103,9 +103,7 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
   for (const alias of options.keyAliases ?? []) kms.createKey(alias);
 
   const server = createServer((request, response) => {
-    const hungUp = new AbortController();
-    response.on('close', () => hungUp.abort());
-    serve({ placeOf, faults: counted }, request, hungUp.signal).then(
+    serve({ placeOf, faults: counted }, request).then(
       (answer) => send(response, answer),
       (defect: unknown) => {
         console.error('local AWS emulator:', defect);
@@ -194,11 +192,7 @@ interface Served {
   readonly faults: FaultPlan;
 }
 
-async function serve(
-  { placeOf, faults }: Served,
-  request: IncomingMessage,
-  hungUp: AbortSignal,
-): Promise<HttpAnswer> {
+async function serve({ placeOf, faults }: Served, request: IncomingMessage): Promise<HttpAnswer> {
   const target = String(request.headers['x-amz-target'] ?? '');
   const [, accessKeyId = '', region = '', signedFor] =
     /^AWS4-HMAC-SHA256 Credential=([^/,]+)\/[^/,]*\/([^/,]*)\/([^/,]*)\//.exec(
@@ -241,7 +235,7 @@ async function serve(
         `${request.method ?? ''} ${request.url ?? ''} as ${request.headers['content-type'] ?? 'no type'}`,
       )
     : place !== undefined
-      ? await call(service, operationName, faults, body, hungUp)
+      ? await call(service, operationName, faults, body)
       : refuse('UnrecognizedClientException', FOREIGN_CREDENTIALS);
   return jsonAnswer(answer, service.contentType);
 }
@@ -254,7 +248,6 @@ async function call(
   operationName: string,
   faults: FaultPlan,
   body: Buffer | undefined,
-  hungUp: AbortSignal,
 ): Promise<AwsAnswer> {
   const operation = service.operations.get(operationName);
   if (operation === undefined) return notCovered(`${service.targetPrefix}.${operationName}`);
@@ -262,9 +255,7 @@ async function call(
   if (fault !== undefined) return fault;
   if (body === undefined) return refuse('RequestEntityTooLarge', 'more than 16 MB');
   const input = parse(body);
-  return input === undefined
-    ? refuse('SerializationException', 'not a JSON object')
-    : operation(input, hungUp);
+  return input === undefined ? refuse('SerializationException', 'not a JSON object') : operation(input);
 }
 
 function callS3(

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { ok } from '#shared/kernel/result.ts';
 import { localAccount, localRegion } from '#shared/stage/local-stage.ts';
-import type { LocalQueue, Queue, QueueAccess, ReceivedMessage } from './queue.ts';
-import { createQueue, readHandle } from './queue.ts';
+import type { LocalQueue, Queue, QueueAccess } from './queue.ts';
+import { createQueue } from './queue.ts';
 import type { AwsAnswer, AwsOperation, AwsService } from './wire.ts';
 import { operation, refuse } from './wire.ts';
 
@@ -13,13 +13,6 @@ const MAX_MESSAGE_BYTES = 1_048_576;
 const CONTENT = /^[\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]*$/u;
 
 const url = z.string().min(1);
-const visibilitySeconds = z.int().min(0).max(43_200);
-const messageAttributes = [
-  'SenderId',
-  'SentTimestamp',
-  'ApproximateReceiveCount',
-  'ApproximateFirstReceiveTimestamp',
-] as const;
 const queueAttributes = [
   'QueueArn',
   'ApproximateNumberOfMessages',
@@ -32,14 +25,6 @@ const queueAttributes = [
 /** Strict: a member that the emulator would have to ignore is refused by name. */
 const inputs = {
   SendMessage: z.strictObject({ QueueUrl: url, MessageBody: z.string().min(1) }),
-  ReceiveMessage: z.strictObject({
-    QueueUrl: url,
-    MaxNumberOfMessages: z.int().min(1).max(10).default(1),
-    VisibilityTimeout: visibilitySeconds.optional(),
-    WaitTimeSeconds: z.int().min(0).max(20).default(0),
-    MessageSystemAttributeNames: z.array(z.enum(['All', ...messageAttributes])).default([]),
-  }),
-  DeleteMessage: z.strictObject({ QueueUrl: url, ReceiptHandle: z.string() }),
   GetQueueAttributes: z.strictObject({
     QueueUrl: url,
     AttributeNames: z.array(z.enum(['All', ...queueAttributes])).default([]),
@@ -52,7 +37,10 @@ interface SqsEmulator extends AwsService {
   close(): void;
 }
 
-/** Standard queues of SQS in memory, without delays, message attributes and batches. */
+/**
+ * Standard queues of SQS in memory, without delays, message attributes and batches. Messages are received in this process alone, as Lambda
+ * receives them for a function in production.
+ */
 export function createSqs(definitions: readonly LocalQueue[], now: () => number): SqsEmulator {
   const queues = new Map<string, Queue>();
   for (const definition of definitions) {
@@ -69,13 +57,13 @@ export function createSqs(definitions: readonly LocalQueue[], now: () => number)
   /** An operation on a queue that there is. */
   function onQueue<S extends z.ZodType<{ readonly QueueUrl: string }>>(
     schema: S,
-    work: (queue: Queue, input: z.output<S>, hungUp: AbortSignal) => AwsAnswer | Promise<AwsAnswer>,
+    work: (queue: Queue, input: z.output<S>) => AwsAnswer,
   ): AwsOperation {
-    return operation(schema, (input, hungUp) => {
+    return operation(schema, (input) => {
       const queue = queues.get(queueNameOf(input.QueueUrl) ?? '');
       return queue === undefined
         ? refuse('QueueDoesNotExist', 'The specified queue does not exist.')
-        : work(queue, input, hungUp);
+        : work(queue, input);
     });
   }
 
@@ -90,29 +78,6 @@ export function createSqs(definitions: readonly LocalQueue[], now: () => number)
           return refuse('InvalidMessageContents', 'The message contains characters outside the allowed set.');
         }
         return ok({ MessageId: queue.send(body).messageId, MD5OfMessageBody: md5(body) });
-      }),
-    ],
-    [
-      'ReceiveMessage',
-      onQueue(inputs.ReceiveMessage, async (queue, input, hungUp) => {
-        const { MaxNumberOfMessages: count, VisibilityTimeout: seconds, WaitTimeSeconds: wait } = input;
-        let taken = queue.take(count, seconds);
-        const end = AbortSignal.any([hungUp, AbortSignal.timeout(wait * 1000)]);
-        while (taken.length === 0 && wait > 0 && !end.aborted) {
-          await queue.visible(end);
-          // Nobody is there to take what came as the caller hung up.
-          if (!hungUp.aborted) taken = queue.take(count, seconds);
-        }
-        const wanted = input.MessageSystemAttributeNames;
-        return ok(taken.length === 0 ? {} : { Messages: taken.map((message) => shown(message, wanted)) });
-      }),
-    ],
-    [
-      'DeleteMessage',
-      onQueue(inputs.DeleteMessage, (queue, { ReceiptHandle: handle }) => {
-        if (readHandle(handle) === undefined) return invalidHandle();
-        queue.delete(handle);
-        return ok({});
       }),
     ],
     [
@@ -160,23 +125,6 @@ function arnOf(queueName: string): string {
   return `arn:aws:sqs:${localRegion}:${localAccount}:${queueName}`;
 }
 
-function shown(message: ReceivedMessage, wanted: readonly string[]): object {
-  const all: Readonly<Record<(typeof messageAttributes)[number], string>> = {
-    SenderId: localAccount,
-    SentTimestamp: String(message.sentAt),
-    ApproximateReceiveCount: String(message.receiveCount),
-    ApproximateFirstReceiveTimestamp: String(message.firstReceivedAt),
-  };
-  const attributes = Object.entries(all).filter(([name]) => wanted.includes('All') || wanted.includes(name));
-  return {
-    MessageId: message.messageId,
-    ReceiptHandle: message.receiptHandle,
-    Body: message.body,
-    MD5OfBody: md5(message.body),
-    ...(attributes.length === 0 ? {} : { Attributes: Object.fromEntries(attributes) }),
-  };
-}
-
 function attributesOf(queue: Queue): Readonly<Partial<Record<(typeof queueAttributes)[number], string>>> {
   const { queueName, visibilityTimeoutSeconds, redrive } = queue.definition;
   const { visible, inFlight } = queue.counts();
@@ -195,10 +143,6 @@ function attributesOf(queue: Queue): Readonly<Partial<Record<(typeof queueAttrib
           }),
         }),
   };
-}
-
-function invalidHandle(): AwsAnswer {
-  return refuse('ReceiptHandleIsInvalid', 'The input receipt handle is invalid.');
 }
 
 /** What the SDK compares a body with. */

@@ -12,14 +12,8 @@ export interface AwsError {
 
 export type AwsAnswer = Result<object, AwsError>;
 
-/**
- * One operation of one service: the parsed request body in, the response body or an error out. Everything else is wire.
- * `hungUp` is aborted when nobody waits for the answer any more.
- */
-export type AwsOperation = (
-  input: Readonly<Record<string, unknown>>,
-  hungUp: AbortSignal,
-) => Promise<AwsAnswer>;
+/** One operation of one service: the parsed request body in, the response body or an error out. Everything else is wire. */
+export type AwsOperation = (input: Readonly<Record<string, unknown>>) => Promise<AwsAnswer>;
 
 export type AwsServiceName =
   'acm' | 'apigateway' | 'cloudformation' | 'dynamodb' | 'iam' | 'kms' | 's3' | 'sns' | 'sqs' | 'ssm' | 'sts';
@@ -70,12 +64,12 @@ export function notCovered(what: string): { readonly ok: false; readonly error: 
 /** An operation whose input is checked first: strict schemas refuse, by name, what the emulator would otherwise have to ignore. */
 export function operation<S extends z.ZodType>(
   schema: S,
-  work: (input: z.output<S>, hungUp: AbortSignal) => AwsAnswer | Promise<AwsAnswer>,
+  work: (input: z.output<S>) => AwsAnswer | Promise<AwsAnswer>,
 ): AwsOperation {
-  return (input, hungUp) => {
+  return (input) => {
     const parsed = schema.safeParse(input);
     const answer = parsed.success
-      ? work(parsed.data, hungUp)
+      ? work(parsed.data)
       : refuse('ValidationException', z.prettifyError(parsed.error));
     return Promise.resolve(answer);
   };

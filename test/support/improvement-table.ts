@@ -7,7 +7,6 @@ import { localCredentials, localRegion, localTableName } from '#shared/stage/loc
 import { createImprovementTable } from '#shared/stores/improvement-table.ts';
 
 const TableName = localTableName('improvement');
-const unending = new AbortController().signal;
 
 interface SentRequest {
   readonly headers: Readonly<Record<string, string>>;
@@ -34,7 +33,7 @@ export async function openImprovementTable(): Promise<TestImprovementTable> {
       const [, operation = ''] = headers['x-amz-target']?.split('.') ?? [];
       const input = JSON.parse(new TextDecoder().decode(body)) as Input;
       await before(operation, input);
-      const answer = await dynamo.operations.get(operation)!(input, unending);
+      const answer = await dynamo.operations.get(operation)!(input);
       const { status, ...sent } = answer.ok
         ? { status: 200, ...answer.value }
         : { status: answer.error.status, __type: answer.error.type, ...answer.error.extra };
