@@ -31,6 +31,7 @@ import type {
   RunRecord,
 } from '#shared/improvement/records.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { compareInstants } from '#shared/kernel/instant.ts';
 import type {
   AdministrationAnalysis,
   ComparisonArtifact,
@@ -419,6 +420,12 @@ const suppression = fc.record({
   rule: fc.option(text),
 });
 
+/** Half of them in order of time, the others as they come. */
+const analysisWindow = fc
+  .tuple(instant, instant, fc.boolean())
+  .map(([a, b, isOrdered]) => (isOrdered && compareInstants(a, b) > 0 ? [b, a] : [a, b]))
+  .map(([start = '', end = '']) => ({ start, end }));
+
 type Row = MetricArtifact['rows'][number];
 
 /** An artifact of a metric: two of three without any value or unit that its measures cannot have. */
@@ -432,7 +439,7 @@ export function metricArtifact(metric: RunMetric): Arbitrary<MetricArtifact> {
         name: fc.oneof({ weight: 9, arbitrary: fc.constant(name) }, text),
         value: isSound
           ? fc.constantFrom(...possible)
-          : fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...usual) }, any),
+          : fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...usual, 0.5) }, any),
         unit: isSound
           ? fc.constant(unit)
           : fc.oneof({ weight: 9, arbitrary: fc.constant(unit) }, fc.constantFrom('count', 'logits')),
@@ -447,7 +454,7 @@ export function metricArtifact(metric: RunMetric): Arbitrary<MetricArtifact> {
         populationCount: fc.option(count, { freq: 9 }),
         sampleCount: fc.option(count, { freq: 9 }),
         suppression,
-        analysisWindow: fc.option(fc.record({ start: instant, end: instant }), { freq: 9 }),
+        analysisWindow: fc.option(analysisWindow, { freq: 9 }),
         rows: fc.array(
           fc.record({
             qtiItemId: fc.option(native),
