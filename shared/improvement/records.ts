@@ -179,22 +179,12 @@ export interface OpenRun extends RunKey {
 
 /**
  * The table `improvement`. Every write is conditional, so that it may be repeated, come twice at once or out of order: what has been
- * recorded first stands. Every call throws a RangeError for an id that no record can have (too long, not well-formed), and another error
- * when the store cannot be reached.
+ * recorded first stands. Every call throws when the store cannot be reached or cannot hold an id.
  */
 export interface ImprovementStore {
   /** Creates a run as `queued` and lists it as open, both or neither. Returns the one that stands, if there was one of this id. */
   createRun(
-    run: Pick<
-      RunRecord,
-      | 'tenantId'
-      | 'improvementRunId'
-      | 'administrationId'
-      | 'classSourcedId'
-      | 'schoolSourcedId'
-      | 'pins'
-      | 'createdAt'
-    >,
+    run: Omit<RunRecord, 'state' | 'touchedAt' | 'sweeps' | 'completedAt' | 'receipt'>,
   ): Promise<RunRecord>;
   readRun(key: RunKey): Promise<RunRecord | undefined>;
   /** The same without pins: a small read, however many sources the run has. */

@@ -21,10 +21,6 @@ import type { Item, ItemKey } from './dynamo.ts';
  * file did not write it.
  */
 
-/** DynamoDB's limits of a partition key and a sort key, in bytes of UTF-8. */
-const MAX_PARTITION_BYTES = 2048;
-const MAX_SORT_BYTES = 1024;
-
 /** DynamoDB's limit of an item is 400 KB (409,600 bytes), names and keys included. */
 const PART_BYTES = 375_000;
 /** More than the pins of `maxSources` sources can take; stops a damaged part from unpacking without end. */
@@ -39,20 +35,9 @@ const ORDER = '3-order#';
 /** The partition of the list of open runs. */
 export const openPartition = 'open';
 
-/** @throws RangeError where the key is longer than DynamoDB's keys or not well-formed: no stored item has it */
-function keyText(key: string, maxBytes: number): string {
-  if (key.isWellFormed() && Buffer.byteLength(key) <= maxBytes) return key;
-  throw new RangeError('improvement table: an id that no key can hold');
-}
-
 /** The tenant is percent-encoded, so that no tenant and id together spell another tenant's key. */
 function partition(kind: 'run' | 'lineage', tenantId: string, id: string): string {
-  const tenant = encodeURIComponent(keyText(tenantId, MAX_PARTITION_BYTES));
-  return keyText(`${kind}#${tenant}#${id}`, MAX_PARTITION_BYTES);
-}
-
-function keyIn(pk: string, sk: string): ItemKey {
-  return itemKey(pk, keyText(sk, MAX_SORT_BYTES));
+  return `${kind}#${encodeURIComponent(tenantId)}#${id}`;
 }
 
 /** A text behind its length: no other text's form begins like it. Shorter than percent-encoding, for three ids must fit into one key. */
@@ -65,32 +50,32 @@ export function runPartition({ tenantId, improvementRunId }: RunKey): string {
 }
 
 export function runKey(run: RunKey): ItemKey {
-  return keyIn(runPartition(run), RUN);
+  return itemKey(runPartition(run), RUN);
 }
 
 export function evidenceKey(run: RunKey, key: string): ItemKey {
-  return keyIn(runPartition(run), `${EVIDENCE}${key}`);
+  return itemKey(runPartition(run), `${EVIDENCE}${key}`);
 }
 
 export function orderKey(run: RunKey, revisionOrderId: string): ItemKey {
-  return keyIn(runPartition(run), `${ORDER}${revisionOrderId}`);
+  return itemKey(runPartition(run), `${ORDER}${revisionOrderId}`);
 }
 
 /** What the sort keys of one administration's open runs begin with, and of no other one's. */
 export function openPrefix({ tenantId, administrationId }: Omit<OpenRun, 'improvementRunId'>): string {
-  return keyText(`${counted(tenantId)}${counted(administrationId)}`, MAX_SORT_BYTES);
+  return `${counted(tenantId)}${counted(administrationId)}`;
 }
 
 export function openKey(run: OpenRun): ItemKey {
-  return keyIn(openPartition, `${openPrefix(run)}${run.improvementRunId}`);
+  return itemKey(openPartition, `${openPrefix(run)}${run.improvementRunId}`);
 }
 
 export function headKey(tenantId: string, lineage: string): ItemKey {
-  return keyIn(partition('lineage', tenantId, lineage), 'head');
+  return itemKey(partition('lineage', tenantId, lineage), 'head');
 }
 
 export function formerKey(tenantId: string, lineage: string, revisionOrderId: string): ItemKey {
-  return keyIn(partition('lineage', tenantId, lineage), `former#${revisionOrderId}`);
+  return itemKey(partition('lineage', tenantId, lineage), `former#${revisionOrderId}`);
 }
 
 /** The end of a prefix's sort keys: `$` is the character after `#`, and no key has it there. */
@@ -104,7 +89,7 @@ export const wholeRun = { from: RUN, to: endOf(ORDER) };
 
 /** The sort keys of the orders after an id. */
 export function ordersAfter(id: string | undefined): { from: string; to: string } {
-  const from = id === undefined ? ORDER : keyText(`${ORDER}${id}\u0000`, MAX_SORT_BYTES);
+  const from = id === undefined ? ORDER : `${ORDER}${id}\u0000`;
   return { from, to: endOf(ORDER) };
 }
 
@@ -171,7 +156,7 @@ const headColumns = formerColumns.extend({
 export function runItems(run: RunRecord): readonly Item[] {
   const packed = gzipSync(JSON.stringify(runPins.parse(run.pins)), { level: 9 });
   const pins = Array.from({ length: Math.ceil(packed.byteLength / PART_BYTES) }, (_, index) => ({
-    ...keyIn(runPartition(run), `${PINS}${String(index).padStart(2, '0')}`),
+    ...itemKey(runPartition(run), `${PINS}${String(index).padStart(2, '0')}`),
     ...pinsColumns.encode({ pins: packed.subarray(index * PART_BYTES, (index + 1) * PART_BYTES) }),
   }));
   const columns = newRunColumns.encode({ ...run, tries: 0, recorded: 0, pinsParts: pins.length });

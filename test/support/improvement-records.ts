@@ -34,67 +34,32 @@ export async function scanImprovement(client: DynamoDBClient): Promise<readonly 
 type Check = (value: AttributeValue) => boolean;
 
 const reference: Check = ({ S: text }) => text !== undefined;
-const digest: Check = ({ S: text }) => /^[0-9a-f]{64}$/.test(text ?? '');
-const time: Check = ({ N: text }) => /^\d{1,15}$/.test(text ?? '');
-const count: Check = ({ N: text }) => /^\d{1,4}$/.test(text ?? '');
-const tally: Check = ({ N: text }) => /^\d{1,9}$/.test(text ?? '');
-const word: Check = ({ S: text }) => /^[a-z_/]{1,32}$/.test(text ?? '');
-const flag: Check = ({ BOOL: value }) => value !== undefined;
-const references: Check = ({ L: values }) => values?.every(reference) === true;
-/** A part of the pins, of which no other form is written or read: shared/improvement/records.ts. */
-const packed: Check = ({ B: bytes }) => bytes !== undefined;
 
-const keys = { pk: reference, sk: reference };
-const run = { tenantId: reference, improvementRunId: reference, administrationId: reference };
-const bundle = { receiptSha256: digest, receiptMediaType: word };
+/** What items may hold, and the form of it: ids, versions, digests, states, times and counts. */
+const attributes: readonly (readonly [names: readonly string[], Check])[] = [
+  [
+    ['pk', 'sk', 'tenantId', 'improvementRunId', 'administrationId', 'classSourcedId', 'schoolSourcedId'],
+    reference,
+  ],
+  [['key', 'evidence', 'revisionOrderId', 'supersedes', 'receiptId', 'receiptVersion'], reference],
+  [['holders'], ({ L: values }) => values?.every(reference) === true],
+  [['lineage', 'receiptSha256'], ({ S: text }) => /^[0-9a-f]{64}$/.test(text ?? '')],
+  [
+    ['state', 'status', 'targetModule', 'receiptMediaType'],
+    ({ S: text }) => /^[a-z_/]{1,32}$/.test(text ?? ''),
+  ],
+  [['createdAt', 'touchedAt', 'completedAt', 'parkedAt', 'evaluatedAt', 'observedAt'], isTime],
+  [['updatedAt', 'blockedAt', 'runCreatedAt'], isTime],
+  [['sweeps', 'tries', 'recorded', 'pinsParts', 'version'], ({ N: text }) => /^\d{1,9}$/.test(text ?? '')],
+  [['comparisonOmitted'], ({ BOOL: value }) => value !== undefined],
+  // A part of the pins, of which no other form is written or read: shared/improvement/records.ts.
+  [['pins'], ({ B: bytes }) => bytes !== undefined],
+];
+const checks = new Map(attributes.flatMap(([names, check]) => names.map((name) => [name, check])));
 
-/** What the items of each kind may hold, and the form of it: ids, versions, digests, states, times, counts. */
-const attributes: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
-  run: {
-    ...keys,
-    ...run,
-    ...bundle,
-    classSourcedId: reference,
-    schoolSourcedId: reference,
-    state: word,
-    createdAt: time,
-    touchedAt: time,
-    completedAt: time,
-    parkedAt: time,
-    sweeps: count,
-    tries: count,
-    recorded: tally,
-    pinsParts: count,
-  },
-  pins: { ...keys, pins: packed },
-  evidence: { ...keys, ...bundle, key: reference, evaluatedAt: time, comparisonOmitted: flag },
-  order: {
-    ...keys,
-    revisionOrderId: reference,
-    evidence: reference,
-    targetModule: word,
-    lineage: digest,
-    status: word,
-    supersedes: reference,
-    receiptId: reference,
-    receiptVersion: reference,
-    observedAt: time,
-    createdAt: time,
-    updatedAt: time,
-    blockedAt: time,
-  },
-  open: { ...keys, ...run },
-  head: {
-    ...keys,
-    revisionOrderId: reference,
-    supersedes: reference,
-    improvementRunId: reference,
-    runCreatedAt: time,
-    holders: references,
-    version: count,
-  },
-  former: { ...keys, revisionOrderId: reference, supersedes: reference },
-};
+function isTime({ N: text }: AttributeValue): boolean {
+  return /^\d{1,15}$/.test(text ?? '');
+}
 
 /**
  * What the improvement table holds and may not, as `<kind>.<attribute>`: everything that is no workflow record of ids,
@@ -104,10 +69,8 @@ export function undeclaredIn(items: readonly Item[]): readonly string[] {
   const found = new Set<string>();
   for (const item of items) {
     const kind = kindOf(item);
-    const known = attributes[kind] ?? {};
-    for (const [name, value] of Object.entries(item)) {
-      if (!Object.hasOwn(known, name) || known[name]?.(value) !== true) found.add(`${kind}.${name}`);
-    }
+    for (const [name, value] of Object.entries(item))
+      if (kind === 'stray' || checks.get(name)?.(value) !== true) found.add(`${kind}.${name}`);
   }
   return [...found].toSorted();
 }
