@@ -65,33 +65,6 @@ describe('the alignment of a source', () => {
     );
   });
 
-  it('does not depend on the order of requirements and candidates [RP-172]', () => {
-    const byId = (alignment: Alignment) => ({
-      ...alignment,
-      contributions: alignment.contributions.toSorted((a, b) =>
-        a.sourceRequirementId < b.sourceRequirementId ? -1 : 1,
-      ),
-    });
-    fc.assert(
-      fc.property(requirements, (rows) => {
-        const turned = rows.map((row) => ({ ...row, mappings: row.mappings.toReversed() })).toReversed();
-        expect(byId(aligned(turned))).toEqual(byId(aligned(rows)));
-      }),
-    );
-  });
-
-  it('is 100 exactly when everything counts, and 0 when nothing does [RP-172]', () => {
-    const tenths = (mappings: readonly Mapping[]) =>
-      Array.from({ length: 10 }, (_, n) => requirementOf(`${n}`, { weight: 0.1, mappings: [...mappings] }));
-    expect(aligned(tenths([mappingOf('guid')]))).toMatchObject({
-      numerator: 1,
-      denominator: 1,
-      alignmentPercent: 100,
-      limitations: [],
-    });
-    expect(aligned(tenths([]))).toMatchObject({ numerator: 0, denominator: 1, alignmentPercent: 0 });
-  });
-
   it('names what does not count, with its number and its exact weight [RP-176]', () => {
     const row = (name: string, weight: number, ...mappings: Mapping[]) =>
       requirementOf(name, { weight, mappings });

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { predictedActualComparison } from '#shared/contract/reports/alignment-report.ts';
 import { comparisonArtifact as comparisonSchema } from '#shared/platform/owners/analytics.ts';
-import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
 import { expectedComparison } from '#test/contract/reports/expected-improvement.ts';
 import { comparisonArtifact, runArtifacts } from '#test/support/improvement-facts.ts';
 import { showComparison } from './show-comparison.ts';
@@ -22,36 +21,9 @@ describe('a comparison of predicted with actual results', () => {
           expect(sentence).not.toMatch(/\d/);
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: 3_000 },
     );
   });
-
-  it.each([
-    ['the least agreement that there can be', [24, 19, 14, 9], true],
-    ['less', [24, 19, 14, 7], false],
-    ['the greatest agreement that there can be', [24, 19, 14, 19], true],
-    ['more', [24, 19, 14, 21], false],
-    ['an agreement of half a person', [24, 19, 14, 18], false],
-    ['nobody who passed, and all agreed upon', [24, 0, 0, 24], true],
-    ['all who passed, and all agreed upon', [24, 24, 24, 24], true],
-    ['nobody', [0, 0, 0, 0], false],
-    ['more predicted than there are', [24, 25, 24, 23], false],
-    ['more passed than there are', [24, 24, 25, 23], false],
-    ['more agreed upon than there are', [24, 24, 24, 25], false],
-  ])(
-    'with %s is shown exactly where some population can be so divided [RP-187, RP-189]',
-    (_, counts, isShown) => {
-      const [populationCount = 0, predictedPassCount, actualPassCount, agreementCount] = counts;
-      const artifact = {
-        ...runArtifacts.comparison,
-        populationCount,
-        predictedPassCount,
-        actualPassCount,
-        agreementCount,
-      };
-      expect(showComparison(artifact as ComparisonArtifact).comparison !== null).toBe(isShown);
-    },
-  );
 
   it('has its agreement half up at the sixth digit [RP-188]', () => {
     const passed = 32_000_000;
