@@ -1,40 +1,66 @@
+import type { SQSEvent } from 'aws-lambda';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { createMessageFunction } from '#functions/reports/background/analyze-run/take-messages.ts';
+import type { RunDependencies } from '#functions/reports/improvement/work-run.ts';
 import { receiptBundle } from '#shared/contract/reports/receipt-bundle.ts';
+import { readEnvironment } from '#shared/http/environment.ts';
 import type { RunKey } from '#shared/improvement/records.ts';
+import { writeRunMessage } from '#shared/improvement/run-message.ts';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
+import { closed } from '#shared/release/release-state.ts';
+import type { WatchedRelease } from '#shared/release/watch-release.ts';
 import { rowOf, runArtifacts } from '#test/support/improvement-facts.ts';
 import { openImprovementWorld, runOf } from '#test/support/improvement.ts';
 import type { ImprovementWorld, Refused, WorldRun } from '#test/support/improvement.ts';
-import { workRun } from './work-run.ts';
-import type { Stalled, Worked } from './work-run.ts';
+import { wholeRelease } from '#test/support/release.ts';
 
 // What owners and receivers return instead of what is asked of them: the faults of the worker in test/lemmas.
 
 const FIVE_MINUTES = 300_000;
+const open: WatchedRelease = { state: wholeRelease };
+const withoutF: WatchedRelease = { state: { ...wholeRelease, open: new Set(['A', 'B', 'C', 'D']) } };
+let watched: WatchedRelease;
 
-async function work(
-  run: RunKey = key,
-  change: Partial<ImprovementWorld['dependencies']> = {},
+type Line = Readonly<Record<string, unknown>>;
+
+/** What the function logs of a message; fails unless the message comes again where it does not log that it has worked on a run. */
+async function take(
+  body: string,
+  bind: () => RunDependencies = () => world.dependencies,
   left = FIVE_MINUTES,
 ) {
-  return outcomeOf(
-    await workRun({ ...world.dependencies, ...change }, run, {
-      receivedAt: world.now,
-      endsAt: world.now + left,
-      isReleased: () => Promise.resolve(true),
-      log: () => undefined,
-    }),
-  );
+  const lines: Line[] = [];
+  const write = (line: string): number => {
+    written.push(line);
+    return lines.push(JSON.parse(line) as Line);
+  };
+  const ports = { environment: {}, now: () => world.now, write };
+  const workOn = createMessageFunction(bind, ports, () => () => Promise.resolve(watched));
+  const record = { messageId: 'message', body, attributes: { ApproximateReceiveCount: '2' } };
+  const context = { awsRequestId: 'request-1', getRemainingTimeInMillis: () => left };
+  const { batchItemFailures } = await workOn({ Records: [record] } as SQSEvent, context);
+  const isDone = lines.some(({ code }) => code === 'IMPROVEMENT_RUN_WORKED');
+  expect(batchItemFailures).toEqual(isDone ? [] : [{ itemIdentifier: 'message' }]);
+  return lines;
+}
+/** Everything that was logged in a test. */
+const written: string[] = [];
+const logged = (): readonly Line[] => written.map((line) => JSON.parse(line) as Line);
+
+interface Said {
+  readonly outcome: string;
+  readonly reason?: string;
+  readonly owner?: string;
 }
 
-function outcomeOf(result: Result<Worked, Stalled>): string {
-  if (!result.ok) return `stalled: ${result.error.reason} ${result.error.dependency}`;
-  const { outcome, failure } = result.value;
-  return failure === undefined ? outcome : `${outcome}: ${failure.reason} ${failure.dependency}`;
+/** What becomes of a run by its message, with the reason where it fails or waits. */
+async function work(run: RunKey = key, change: Partial<RunDependencies> = {}, left = FIVE_MINUTES) {
+  const lines = await take(writeRunMessage(run), () => ({ ...world.dependencies, ...change }), left);
+  const { outcome, reason, owner } = Object.assign({ outcome: 'stalled' }, ...lines) as Said;
+  return reason === undefined ? outcome : `${outcome}: ${reason} ${owner}`;
 }
 
 const progressOf = async (run: RunKey = key) => (await world.store.readProgress(run))!;
@@ -58,7 +84,11 @@ async function begin(run: WorldRun, pins = run.pins): Promise<void> {
   world = await openImprovementWorld(run);
   key = await world.create('run_1', pins);
 }
-beforeEach(() => begin(three));
+beforeEach(async () => {
+  written.length = 0;
+  watched = open;
+  await begin(three);
+});
 
 /** Fails unless everything of a finished run is there: once at the receivers, wholly in the table, in bundles that can be read. */
 async function endedWell(run: RunKey = key): Promise<void> {
@@ -113,6 +143,12 @@ describe('a run', () => {
       ].toSorted(),
     );
     expect(world.sent).toEqual([]);
+    expect(logged()).toMatchObject([
+      {
+        ...{ code: 'IMPROVEMENT_RUN_WORKED', operation: 'analyzeImprovementRun', requestId: 'request-1' },
+        ...{ improvementRunId: 'run_1', received: 2, evaluated: 5, opened: 5, delivered: 5, blocked: 0 },
+      },
+    ]);
   });
 
   it('records nothing as older than itself, whatever this clock says [RP-155, RP-206]', async () => {
@@ -342,7 +378,7 @@ describe('a run that can never end well fails, for good and without a receipt', 
     const vast = runOf({ discrimination: { ...artifact, rows: [row] } });
 
     /** Works on it under a policy with so many triggers that it trips. */
-    async function asking(times: number, change: Partial<ImprovementWorld['dependencies']> = {}) {
+    async function asking(times: number, change: Partial<RunDependencies> = {}) {
       const [trigger] = world.policy.triggers;
       const triggers = Array.from({ length: times }, (_, at) => ({
         ...trigger!,
@@ -390,7 +426,7 @@ describe('a try', () => {
 
   it('counts where the worker dies or has no time, until one of them records something', async () => {
     for (let count = 1; count <= 3; count += 1) {
-      await expect(dying()).rejects.toThrow('killed');
+      await expect(dying()).rejects.toThrow();
       expect(await tries()).toBe(count);
     }
     expect(await work(key, {}, 44_000)).toBe('stalled: time unknown');
@@ -403,7 +439,7 @@ describe('a try', () => {
     expect(await work()).toBe('handed_on');
     expect([await tries(), world.handed.length, world.sent]).toEqual([5, 1, [key]]);
     for (const count of [1, 2]) {
-      await expect(dying()).rejects.toThrow('killed');
+      await expect(dying()).rejects.toThrow();
       expect(await tries()).toBe(count);
     }
     world.receive = () => undefined;
@@ -418,14 +454,14 @@ describe('a try', () => {
       [withoutProfile, 'stalled: profile unknown'],
       [damaged, 'stalled: policy unknown'],
     ] as const) {
-      await expect(dying()).rejects.toThrow('killed');
+      await expect(dying()).rejects.toThrow();
       expect([await work(key, change), await tries()]).toEqual([expected, 0]);
       expect([(await progressOf()).run.state, world.calls]).toEqual(['analyzing', []]);
     }
     const { ref } = three.pins.metrics[0]!.artifact!;
     const artifact = JSON.parse(Buffer.from(three.artifacts.get(ref)!).toString()) as unknown;
     world.serve(ref, undefined, { kind: 'unavailable', status: 503 });
-    await expect(dying()).rejects.toThrow('killed');
+    await expect(dying()).rejects.toThrow();
     expect([await work(), await tries()]).toEqual(['stalled: owner analytics', 0]);
     world.serve(ref, artifact);
     world.receive = () => ({ kind: 'unavailable' });
@@ -502,5 +538,76 @@ describe('a write that comes too late', () => {
       policies: { ...world.dependencies.policies, readPinned: () => Promise.resolve(ok(undefined)) },
     });
     expect(await progressOf()).toEqual(done);
+  });
+});
+
+describe('a message', () => {
+  it.each(['run_1', '{"improvementRunId":"run_1"}'])(
+    'that names no run fails, so that it becomes a dead letter: %j',
+    async (body) => {
+      expect(await take(body)).toMatchObject([{ code: 'MESSAGE_REFUSED', level: 'ERROR', received: 2 }]);
+      expect(world.calls).toEqual([]);
+    },
+  );
+
+  it('of a run that does not exist, or of another tenant’s run, is done', async () => {
+    for (const change of [{ improvementRunId: 'run_2' }, { tenantId: 'tenant-b' }])
+      expect(await work({ ...key, ...change })).toBe('absent');
+    expect((await progressOf()).run.state).toBe('queued');
+  });
+
+  it('whose work a defect or an outage ends fails with an error that quotes nothing', async () => {
+    const quoting = new Error('the table quotes tenant-a', { cause: new TypeError('tenant-a') });
+    quoting.stack = `${quoting.stack ?? ''}\n    at ${writeRunMessage(key)} (file:///tenant-a {}:1:1)`;
+    world.step = () => Promise.reject(quoting);
+    await expect(work()).rejects.toThrow(
+      /^a defect or an outage stopped the work; the log line BACKGROUND_WORK_BROKEN says where$/,
+    );
+    expect(logged()).toMatchObject([
+      { code: 'BACKGROUND_WORK_BROKEN', error: 'Error', improvementRunId: 'run_1' },
+    ]);
+    expect(written.join('')).not.toContain('tenant-a');
+  });
+
+  it('finds the function’s environment lacking, and the log names the variables', async () => {
+    const bind = () => readEnvironment(['IMPROVEMENT_TABLE'], {}) as never;
+    await expect(take(writeRunMessage(key), bind)).rejects.toThrow();
+    expect(logged()).toMatchObject([
+      { code: 'ENVIRONMENT_INVALID', variables: ['IMPROVEMENT_TABLE'] },
+      { code: 'BACKGROUND_WORK_BROKEN' },
+    ]);
+  });
+});
+
+describe('while a gate is withdrawn', () => {
+  it.each<[string, WatchedRelease, object]>([
+    ['F', withoutF, { code: 'RELEASE_WITHDRAWN', level: 'INFO', missing: ['F'] }],
+    [
+      'everything, since nothing is proved',
+      { state: closed, fault: 'expired' },
+      { code: 'RELEASE_UNPROVED', level: 'ERROR', reason: 'expired' },
+    ],
+  ])('(%s) every message stays in its queue, and its run as it was', async (_, release, line) => {
+    watched = release;
+    const before = await progressOf();
+    for (const body of [writeRunMessage(key), 'no message']) expect(await take(body)).toMatchObject([line]);
+    expect(await progressOf()).toStrictEqual(before);
+    expect([world.calls, world.sent]).toEqual([[], []]);
+    watched = open;
+    expect(await work()).toBe('completed_with_omissions');
+  });
+
+  it('on the way, the work stops before the next step, hands nothing on, and goes on from there', async () => {
+    world.receive = () => {
+      watched = withoutF;
+      return undefined;
+    };
+    expect(await work()).toBe('stalled: release unknown');
+    expect([world.handed.length, world.sent, (await progressOf()).run.state]).toEqual([1, [], 'analyzing']);
+    expect(logged()).toMatchObject([{ code: 'RELEASE_WITHDRAWN', missing: ['F'] }, { delivered: 1 }]);
+    world.receive = () => undefined;
+    watched = open;
+    expect(await work()).toBe('completed_with_omissions');
+    await endedWell();
   });
 });

@@ -1,7 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Gate } from '#shared/contract/gates.ts';
 import type { RunKey, RunSummary } from '#shared/improvement/records.ts';
-import type { WatchedRelease } from '#shared/release/watch-release.ts';
 import { names } from '#test/support/improvement-facts.ts';
 import { openImprovementWorld, runOf } from '#test/support/improvement.ts';
 import type { ImprovementWorld } from '#test/support/improvement.ts';
@@ -124,7 +122,6 @@ const lines: string[] = [];
 const logged = (): readonly unknown[] => lines.map((line) => JSON.parse(line) as unknown);
 
 interface Sweeping {
-  readonly watched?: WatchedRelease;
   readonly send?: SweepStores['queue']['send'];
   /** How long the function has, in milliseconds. */
   readonly left?: number;
@@ -132,12 +129,7 @@ interface Sweeping {
   readonly byte?: number;
 }
 
-async function sweep({
-  watched = { state: wholeRelease },
-  left = 60_000,
-  byte = 0,
-  ...change
-}: Sweeping = {}) {
+async function sweep({ left = 60_000, byte = 0, ...change }: Sweeping = {}) {
   lines.length = 0;
   const { store, queue } = world.dependencies;
   await createSweepFunction(
@@ -148,7 +140,7 @@ async function sweep({
       write: (line: string) => lines.push(line),
       random: (count: number) => new Uint8Array(count).fill(byte),
     },
-    () => () => Promise.resolve(watched),
+    () => () => Promise.resolve({ state: wholeRelease }),
   )({}, { awsRequestId: 'request-1', getRemainingTimeInMillis: () => left });
   return logged();
 }
@@ -193,13 +185,17 @@ describe('a sweep', () => {
     const { queue } = world.dependencies;
     const send: typeof queue.send = (run) =>
       run.improvementRunId === 'run_1' ? Promise.reject(new Error('throttled')) : queue.send(run);
-    await expect(sweep({ send })).rejects.toThrow();
+    await expect(sweep({ send })).rejects.toThrow(/BACKGROUND_WORK_BROKEN says where/);
     expect(logged()).toMatchObject([
       { code: 'BACKGROUND_WORK_BROKEN', improvementRunId: 'run_1' },
       swept({ open: 2, sent: 1, failed: 0, broken: 1 }),
     ]);
     expect(world.sent).toEqual([other]);
     expect(await world.store.readRun(key)).toMatchObject({ sweeps: 0, touchedAt: CREATED });
+    world.step = () => Promise.reject(new Error('quotes tenant-a'));
+    await expect(sweep()).rejects.toThrow(/BACKGROUND_WORK_BROKEN says where/);
+    expect(logged()).toMatchObject([{ code: 'BACKGROUND_WORK_BROKEN' }]);
+    expect(lines.join('')).not.toContain('tenant-a');
   });
 
   it('does not count a message that a worker has taken before it was counted: a parked run would wait for it in vain', async () => {
@@ -223,28 +219,4 @@ describe('a sweep', () => {
     expect(await world.store.readRun(key)).toMatchObject({ state: 'failed', completedAt: world.now });
     expect(await world.store.readRun(ended)).toMatchObject({ state: 'completed', completedAt });
   });
-
-  it('does nothing while a gate is withdrawn: whatever was due is due when it is open again', async () => {
-    world.now = CREATED + MAX_AGE_MS;
-    const watched = { state: { ...wholeRelease, open: new Set<Gate>(['F']) } };
-    expect(await sweep({ watched })).toMatchObject([{ code: 'RELEASE_WITHDRAWN', missing: ['D'] }]);
-    expect(world.sent).toEqual([]);
-    expect((await world.store.readRun(key))?.state).toBe('queued');
-    await sweep();
-    expect((await world.store.readRun(key))?.state).toBe('failed');
-  });
-
-  it.each(['listOpen', 'readSummary', 'touchRun'] as const)(
-    'ends with an error that quotes nothing when the table fails at %s',
-    async (operation) => {
-      world.step = (name) =>
-        name === operation ? Promise.reject(new Error('quotes tenant-a')) : Promise.resolve();
-      await expect(sweep()).rejects.toThrow(/BACKGROUND_WORK_BROKEN says where/);
-      expect(logged()).toContainEqual(expect.objectContaining({ code: 'BACKGROUND_WORK_BROKEN' }));
-      expect(lines.join('')).not.toContain('tenant-a');
-      world.step = () => Promise.resolve();
-      await sweep();
-      expect(world.sent).toContainEqual(key);
-    },
-  );
 });
