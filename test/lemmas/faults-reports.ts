@@ -14,11 +14,10 @@ import {
 } from '#shared/contract/reports/routes.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { RunKey } from '#shared/improvement/records.ts';
-import { analysisOf, analyzed } from '#test/support/analyses.ts';
 import { openControlRecords } from '#test/support/control-records.ts';
 import type { ControlRecords } from '#test/support/control-records.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
-import { openImprovementRuns } from '#test/support/improvement-runs.ts';
+import { analyzed, openImprovementRuns } from '#test/support/improvement-runs.ts';
 import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
 import { materialized, openMaterializer, outcomeOf } from '#test/support/materialize.ts';
 import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
@@ -144,11 +143,11 @@ const analysis: ReportsFlow = {
     // Analytics names artifacts that it does not hold or show: then the metrics are not available.
     readAnalysisArtifact: { ...kinds.enriched(WITHOUT_METRICS), ...kinds.bytes(disagree('analytics')) },
   },
-  open: ({ stack, caller, control, runs }) => {
+  open: ({ stack, caller, runs }) => {
     // None of these runs is worked on.
     stack.improvement.pause();
     return Promise.resolve(() => {
-      const asked = analysisOf({ caller, control }, tenantId, runs.administration('spring-gate'));
+      const asked = runs.request(runs.administration('spring-gate'));
       const call = { claims: { classSourcedIds: caller.fixtures(tenantId).classes } };
       return Promise.resolve({
         async send() {

@@ -5,6 +5,8 @@ import { analyzeRun } from '#shared/contract/background.ts';
 import { improvementRun } from '#shared/contract/reports/improvement-run.ts';
 import type { ImprovementRun } from '#shared/contract/reports/improvement-run.ts';
 import { analyzeAdministration, readImprovementRun } from '#shared/contract/reports/routes.ts';
+import type { ControlRecord } from '#shared/idempotency/control-record.ts';
+import { canonicalPath } from '#shared/idempotency/request-identity.ts';
 import { writeRunMessage } from '#shared/improvement/run-message.ts';
 import type { RunKey, RunProgress } from '#shared/improvement/records.ts';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
@@ -13,9 +15,11 @@ import type { RevisionOrderRequest } from '#shared/platform/owners/revision-orde
 import type { ReportsSeed } from '#local/platform/tenant-state.ts';
 import type { ComparisonArtifact, MetricArtifact } from '#shared/platform/owners/analytics.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
+import { openControlRecords } from './control-records.ts';
 import type { GatewayCall, GatewayReply } from './gateway-call.ts';
 import { openImprovementRecords, undeclaredIn } from './improvement-records.ts';
 import type { ImprovementRecords } from './improvement-records.ts';
+import { setProfileParameter } from './profile-parameter.ts';
 import { openReportsCaller, reportsAnswerOf } from './reports-call.ts';
 import type { ReportsCaller } from './reports-call.ts';
 import type { TestStack } from './stack.ts';
@@ -54,6 +58,32 @@ interface Held {
   }[];
 }
 
+/** One request to analyze an administration, which can be sent as often as wanted under the same key. */
+export interface Analysis {
+  readonly key: string;
+  readonly send: (changes?: GatewayCall) => Promise<GatewayReply>;
+  /** Sends it and fails the test unless it succeeds. */
+  readonly succeed: (changes?: GatewayCall) => Promise<Analyzed>;
+  readonly record: () => Promise<ControlRecord | undefined>;
+  readonly endLease: () => Promise<void>;
+}
+
+/** A run as a request has been answered with it. */
+interface Analyzed {
+  readonly run: ImprovementRun;
+  readonly replayed: boolean;
+}
+
+/** A success, held against the contract. */
+export function analyzed(reply: GatewayReply): Analyzed {
+  expect(reportsAnswerOf(reply)).toBe('200');
+  expect(reply.headers.get('content-type')).toBe('application/json');
+  expect(reply.headers.get('cache-control')).toBe('no-store');
+  const replayed = reply.headers.get('idempotent-replayed');
+  expect([null, 'true']).toContain(replayed);
+  return { run: improvementRun.parse(JSON.parse(reply.text)), replayed: replayed === 'true' };
+}
+
 /** The improvement runs of one tenant on a stack. */
 export interface ImprovementRuns {
   readonly caller: ReportsCaller;
@@ -61,9 +91,13 @@ export interface ImprovementRuns {
   /** Id of an administration by its name in the seed. */
   readonly administration: (name: string) => string;
   readonly held: (name: string) => Held;
+  readonly request: (administrationId: string, key?: string) => Analysis;
   /** Begins a run, and fails the test when there is none. */
-  readonly analyze: (administrationId: string, key?: string) => Promise<RunKey & { readonly key: string }>;
-  readonly send: (administrationId: string, call?: GatewayCall) => Promise<GatewayReply>;
+  readonly analyze: (administrationId: string, key?: string) => Promise<RunKey>;
+  /** Names another analysis policy in the tenant's service profile, or none, and lets the functions read it anew. */
+  readonly choosePolicy: (analysisPolicyId: string | undefined) => Promise<void>;
+  /** Asks for how far a run is. */
+  readonly ask: (improvementRunId: string, call?: GatewayCall) => Promise<GatewayReply>;
   /** The run as the reports service shows it, held against its contract. */
   readonly read: (run: RunKey) => Promise<ImprovementRun>;
   readonly progress: (run: RunKey) => Promise<RunProgress>;
@@ -97,8 +131,27 @@ export function openImprovementRuns(
   const records = openImprovementRecords(stack);
   const { store } = records;
 
-  const send: ImprovementRuns['send'] = (administrationId, call) =>
-    caller.call(analyzeAdministration, { tenantId, path: { administrationId }, ...call });
+  const control = openControlRecords(stack);
+  const { method, path, operationId } = analyzeAdministration;
+
+  const request: ImprovementRuns['request'] = (administrationId, key = randomUUID()) => {
+    const identified = {
+      ...{ tenantId, method, canonicalPath: canonicalPath(path, { administrationId }) },
+      ...{ idempotencyKey: key, ifMatch: undefined, body: undefined },
+    };
+    const send: Analysis['send'] = (changes) =>
+      caller.call(analyzeAdministration, { tenantId, key, path: { administrationId }, ...changes });
+    return {
+      key,
+      send,
+      succeed: async (changes) => analyzed(await send(changes)),
+      record: () => control.find(identified),
+      endLease: () => control.endLease(identified),
+    };
+  };
+
+  const ask: ImprovementRuns['ask'] = (improvementRunId, call) =>
+    caller.call(readImprovementRun, { tenantId, path: { improvementRunId }, ...call });
 
   const change: ImprovementRuns['change'] = async (entity, id, pointer, value) => {
     const changes = [{ pointer, value }];
@@ -170,15 +223,16 @@ export function openImprovementRuns(
         }),
       };
     },
-    send,
-    async analyze(administrationId, key = randomUUID()) {
-      const reply = await send(administrationId, { key });
-      expect(reportsAnswerOf(reply)).toBe('200');
-      const { improvementRunId } = improvementRun.parse(JSON.parse(reply.text));
-      return { tenantId, improvementRunId, key };
+    request,
+    async analyze(administrationId, key) {
+      const { run } = await request(administrationId, key).succeed();
+      return { tenantId, improvementRunId: run.improvementRunId };
     },
+    choosePolicy: (value) =>
+      setProfileParameter(stack, operationId, tenantId, { name: 'ANALYSIS_POLICY_ID', value }),
+    ask,
     async read({ improvementRunId }) {
-      const reply = await caller.call(readImprovementRun, { tenantId, path: { improvementRunId } });
+      const reply = await ask(improvementRunId);
       expect(reportsAnswerOf(reply)).toBe('200');
       return improvementRun.parse(JSON.parse(reply.text));
     },

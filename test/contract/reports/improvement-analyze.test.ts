@@ -12,21 +12,16 @@ import {
 import { analyzeRun } from '#shared/contract/background.ts';
 import { localTenantIds } from '#local/seeds/tenants.ts';
 import * as operations from '#shared/platform/operations.ts';
-import { analysisOf, analyzed, choosePolicy, readRun } from '#test/support/analyses.ts';
-import type { Analysis } from '#test/support/analyses.ts';
-import { openControlRecords } from '#test/support/control-records.ts';
-import { openImprovementRuns } from '#test/support/improvement-runs.ts';
-import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
+import { analyzed, openImprovementRuns } from '#test/support/improvement-runs.ts';
+import type { Analysis, ImprovementRuns } from '#test/support/improvement-runs.ts';
 import { callsDuring, countedCalls, slowDown, takenBy } from '#test/support/platform-calls.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';
 import { fetchReceipt } from '#test/support/receipts.ts';
-import { lazily } from '#test/support/lazily.ts';
 import { useTestStack } from '#test/support/stack.ts';
 
 // What an analysis begins, how its run is seen to go on, and what a repetition gives, over whole functions.
 
 const stack = useTestStack();
-const control = lazily(() => openControlRecords(stack));
 const tenants = new Map<string, ImprovementRuns>();
 beforeEach(() => stack.control('POST', 'reset'));
 afterEach(() => workOn());
@@ -42,11 +37,11 @@ function of(tenantId: string): ImprovementRuns {
 }
 /** A request to analyze one of a tenant's administrations, by its name in the seed. */
 const request = (name: string, { tenantId = AURORA, key = undefined as string | undefined } = {}): Analysis =>
-  analysisOf({ caller: of(tenantId).caller, control }, tenantId, of(tenantId).administration(name), key);
+  of(tenantId).request(of(tenantId).administration(name), key);
 
 /** The run as it is now, held against the published document. */
 async function shown({ improvementRunId }: ImprovementRun, tenantId = AURORA): Promise<ImprovementRun> {
-  const reply = await readRun(of(tenantId).caller, improvementRunId, { tenantId });
+  const reply = await of(tenantId).ask(improvementRunId);
   openPublishedContract('reports')(readImprovementRun, reply);
   expect(reply.headers.get('cache-control')).toBe('no-store');
   return improvementRun.parse(JSON.parse(reply.text));
@@ -271,11 +266,11 @@ describe('a repetition', () => {
     const { administrationId } = first.run;
     await of(AURORA).publishLater(administrationId);
     await of(AURORA).change('administration.administration', administrationId, '/status', 'reopened');
-    await choosePolicy(stack, AURORA, 'a-policy-of-tomorrow');
+    await of(AURORA).choosePolicy('a-policy-of-tomorrow');
     const second = await analysis.succeed();
     expect(second.replayed).toBe(true);
     expect(identityOf(second.run)).toEqual(identityOf(first.run));
-    await choosePolicy(stack, AURORA, first.run.analysisPolicyId);
+    await of(AURORA).choosePolicy(first.run.analysisPolicyId);
   });
 
   it('under another key, on another administration or in another tenant is another run [RP-142, RP-292]', async () => {

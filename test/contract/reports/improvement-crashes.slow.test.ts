@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   analyzeAdministration,
@@ -8,10 +7,8 @@ import {
 } from '#shared/contract/reports/routes.ts';
 import type { RunKey } from '#shared/improvement/records.ts';
 import { ALWAYS } from '#test/lemmas/faults.ts';
-import { analysisOf } from '#test/support/analyses.ts';
-import type { Analysis } from '#test/support/analyses.ts';
-import { openControlRecords } from '#test/support/control-records.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
+import type { Analysis } from '#test/support/improvement-runs.ts';
 import { lazily } from '#test/support/lazily.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
@@ -23,7 +20,6 @@ import { asBuilt, useTestStack } from '#test/support/stack.ts';
 const TENANT = 'tenant-aurora';
 
 const stack = useTestStack({ bundled: asBuilt });
-const control = lazily(() => openControlRecords(stack));
 const runs = lazily(() => openImprovementRuns(stack, TENANT));
 beforeEach(async () => {
   await stack.control('POST', 'reset');
@@ -36,7 +32,7 @@ afterEach(async () => {
 });
 
 const administrationId = (): string => runs.administration('spring-gate');
-const request = (): Analysis => analysisOf({ caller: runs.caller, control }, TENANT, administrationId());
+const request = (): Analysis => runs.request(administrationId());
 const killed = (): Promise<number> => stack.killWorkers(analyzeAdministration.operationId);
 const stateOf = async (run: RunKey): Promise<string> => (await runs.progress(run)).run.state;
 
@@ -205,9 +201,9 @@ describe('AWS', () => {
   });
 
   it('takes no message: the run that was begun is found by the repetition, and by the sweeper once there is a queue', async () => {
-    const key = randomUUID();
+    const { key, send } = request();
     stack.awsFaults.unavailable('sqs', ALWAYS);
-    expect((await runs.send(administrationId(), { key })).status).toBe(500);
+    expect((await send()).status).toBe(500);
     stack.awsFaults.reset();
     const run = await runs.analyze(administrationId(), key);
     expect(await stateOf(run)).toBe('queued');

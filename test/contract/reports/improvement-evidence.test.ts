@@ -13,9 +13,7 @@ import { documentChecksum } from '#shared/records/checksum.ts';
 import { localTableName } from '#shared/stage/local-stage.ts';
 import { createRecordsTable } from '#shared/stores/records-table.ts';
 import { ALWAYS } from '#test/lemmas/faults.ts';
-import { analysisOf, analyzed, choosePolicy, readRun } from '#test/support/analyses.ts';
-import { openControlRecords } from '#test/support/control-records.ts';
-import { openImprovementRuns } from '#test/support/improvement-runs.ts';
+import { analyzed, openImprovementRuns } from '#test/support/improvement-runs.ts';
 import { requirementOf } from '#test/support/improvement-facts.ts';
 import { lazily } from '#test/support/lazily.ts';
 import { reportsAnswerOf } from '#test/support/reports-call.ts';
@@ -26,10 +24,9 @@ import { clientsOf, useTestStack } from '#test/support/stack.ts';
 const tenantId = 'tenant-aurora';
 const stack = useTestStack();
 const runs = lazily(() => openImprovementRuns(stack, tenantId));
-const control = lazily(() => openControlRecords(stack));
 beforeEach(() => stack.control('POST', 'reset'));
 afterEach(async () => {
-  await choosePolicy(stack, tenantId, seeded().fixtures.reports.analysisPolicyId);
+  await runs.choosePolicy(seeded().fixtures.reports.analysisPolicyId);
   stack.improvement.resume();
   await stack.improvement.settled();
 });
@@ -65,7 +62,7 @@ async function choose(...triggers: AnalysisTrigger[]): Promise<string> {
   await createRecordsTable(clientsOf(stack).dynamo, localTableName('records')).writeOnce(key, {
     document: text,
   });
-  await choosePolicy(stack, tenantId, document.id);
+  await runs.choosePolicy(document.id);
   return document.id;
 }
 
@@ -200,7 +197,7 @@ describe('a tripped threshold', () => {
 });
 
 describe('evidence that is changed after it was pinned', () => {
-  const request = () => analysisOf({ caller: runs.caller, control }, tenantId, gate());
+  const request = () => runs.request(gate());
   const spoil = () =>
     runs.change(
       'analytics.artifact',
@@ -214,10 +211,10 @@ describe('evidence that is changed after it was pinned', () => {
     const { improvementRunId } = (await asked.succeed()).run;
     await stack.improvement.settled();
     await spoil();
-    for (const reply of [await readRun(runs.caller, improvementRunId), await asked.send()])
+    for (const reply of [await runs.ask(improvementRunId), await asked.send()])
       expect(reportsAnswerOf(reply)).toBe('503 dependency-incomplete analytics');
     await stack.control('POST', 'reset');
-    expect(reportsAnswerOf(await readRun(runs.caller, improvementRunId))).toBe('200');
+    expect(reportsAnswerOf(await runs.ask(improvementRunId))).toBe('200');
   });
 
   it('fails a run that waits for its worker, which can be read still and names what is lost [RP-145, RP-154, RP-155, RP-158, RP-166]', async () => {
@@ -228,7 +225,7 @@ describe('evidence that is changed after it was pinned', () => {
     stack.improvement.resume();
     await stack.improvement.settled();
     const lost = held().artifactOf('item_difficulty')!.artifactRef;
-    for (const reply of [await readRun(runs.caller, improvementRunId), await asked.send()]) {
+    for (const reply of [await runs.ask(improvementRunId), await asked.send()]) {
       const { run } = analyzed(reply);
       expect(run).toMatchObject({
         improvementRunId,
@@ -253,8 +250,6 @@ describe('evidence that is changed after it was pinned', () => {
     }
     // What an owner that returns nothing holds is not lost.
     await stack.fault({ operation: operations.readAnalysisArtifact.id, kind: 'down', times: ALWAYS });
-    expect(reportsAnswerOf(await readRun(runs.caller, improvementRunId))).toBe(
-      '503 dependency-unavailable analytics',
-    );
+    expect(reportsAnswerOf(await runs.ask(improvementRunId))).toBe('503 dependency-unavailable analytics');
   });
 });

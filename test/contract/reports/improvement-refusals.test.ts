@@ -4,12 +4,10 @@ import { analyzeAdministration as route, readImprovementRun } from '#shared/cont
 import { routes } from '#shared/contract/routes.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { isReleased } from '#shared/release/release-state.ts';
-import { analysisOf, analyzed, choosePolicy, readRun } from '#test/support/analyses.ts';
-import type { Analysis } from '#test/support/analyses.ts';
-import { openControlRecords } from '#test/support/control-records.ts';
 import { indistinguishable } from '#test/support/gateway-call.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
-import { openImprovementRuns } from '#test/support/improvement-runs.ts';
+import { analyzed, openImprovementRuns } from '#test/support/improvement-runs.ts';
+import type { Analysis } from '#test/support/improvement-runs.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { callRaw } from '#test/support/raw-call.ts';
 import { openReportsCaller, reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
@@ -19,7 +17,6 @@ import { startTestStack, useTestStack } from '#test/support/stack.ts';
 // What may not be analyzed and which runs may not be read, over whole functions: nothing is given away, and no run begun.
 
 const stack = useTestStack();
-const control = lazily(() => openControlRecords(stack));
 const aurora = lazily(() => openImprovementRuns(stack, AURORA));
 beforeAll(() => {
   // A run that has begun is enough here: nobody works on it.
@@ -32,8 +29,7 @@ const BOREALIS = 'tenant-borealis';
 const NOBODYS = 'nobodys-administration';
 type Claims = NonNullable<GatewayCall['claims']>;
 
-const request = (administrationId: string, key?: string): Analysis =>
-  analysisOf({ caller: aurora.caller, control }, AURORA, administrationId, key);
+const request = (administrationId: string): Analysis => aurora.request(administrationId);
 const idOf = (name: string): string => aurora.administration(name);
 
 /** The answer in one line, with the places that it finds fault with. */
@@ -72,9 +68,7 @@ describe('claims', () => {
   it('are compared with what the run has recorded of its administration, and its owner is not asked [RP-006, RP-007, RP-266]', async () => {
     const { run } = await request(idOf('spring-gate')).succeed();
     for (const claims of opening('spring-gate')) {
-      const { result, calls } = await callsDuring(stack, () =>
-        readRun(aurora.caller, run.improvementRunId, { claims }),
-      );
+      const { result, calls } = await callsDuring(stack, () => aurora.ask(run.improvementRunId, { claims }));
       expect(calls.map(({ operation }) => operation)).not.toContain(operations.readAdministration.id);
       const services = analyzed(result).run.sources.map(({ service }) => service);
       expect(services).toEqual(['blueprint', 'analytics', 'analytics', 'analytics', 'analytics']);
@@ -104,7 +98,7 @@ describe('claims', () => {
     await aurora.records.store.createRun(former);
     const [named, byClass] = opening('spring-gate');
     const read = async (claims: Claims) =>
-      reportsAnswerOf(await readRun(aurora.caller, former.improvementRunId, { claims }));
+      reportsAnswerOf(await aurora.ask(former.improvementRunId, { claims }));
     expect([await read(named!), await read(byClass!)]).toEqual(['200', '404 not-found']);
   });
 
@@ -119,9 +113,7 @@ describe('claims', () => {
     const analysis = request(idOf('spring-gate'));
     const { run } = await analysis.succeed();
     expect(refusalOf(await analysis.send({ claims: {} }))).toBe('404 not-found');
-    expect(refusalOf(await readRun(aurora.caller, run.improvementRunId, { claims: {} }))).toBe(
-      '404 not-found',
-    );
+    expect(refusalOf(await aurora.ask(run.improvementRunId, { claims: {} }))).toBe('404 not-found');
     expect((await analysis.succeed()).run.improvementRunId).toBe(run.improvementRunId);
   });
 });
@@ -164,13 +156,13 @@ describe('what nothing can be analyzed of', () => {
     const theirs = stack.seededTenants.get(BOREALIS)!.fixtures.reports.analysisPolicyId;
     const analysis = request(gate());
     for (const chosen of [undefined, 'a-policy-of-nobody', theirs]) {
-      await choosePolicy(stack, AURORA, chosen);
+      await aurora.choosePolicy(chosen);
       expect([chosen, refusalOf(await beginningNoRun(() => refused(analysis)))]).toEqual([
         chosen,
         '503 dependency-incomplete unknown',
       ]);
     }
-    await choosePolicy(stack, AURORA, analysisPolicyId);
+    await aurora.choosePolicy(analysisPolicyId);
     expect((await analysis.succeed()).run.analysisPolicyId).toBe(analysisPolicyId);
   });
 });
