@@ -4,6 +4,7 @@ import { cohortKey } from '#local/platform/tenant-state.ts';
 import type { ReportsSeed } from '#local/platform/tenant-state.ts';
 import type { WithheldReason } from '#shared/contract/reports/attempt-report.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
+import type { EquivalenceReport } from '#shared/contract/reports/equivalence-report.ts';
 import type { ReadinessReport } from '#shared/contract/reports/readiness-report.ts';
 import {
   listCandidateReports,
@@ -615,9 +616,20 @@ const compared = '/comparisonQtiTestIds';
 const artifact = '/evidenceArtifactUrl';
 const otherSizes = ({ analysis: { sampleSizes } }: Held): object =>
   Object.fromEntries([['another', 1], ...Object.entries(sampleSizes).slice(1)]);
-/** Forms that both owners name. */
-const alsoAtBlueprint = (forms: (held: Held) => readonly unknown[], name: string): Fact =>
-  all(analysis(compared, forms, name), formEvidence(compared, forms, name));
+/** Forms that both owners name, each with its sample size, and as many sizes as names. */
+const alsoAtBlueprint = (forms: (held: Held) => readonly string[], name: string): Fact => {
+  const sizes = (held: Held): object => {
+    const named = [held.analysis.qtiTestId, ...forms(held)];
+    return Object.fromEntries(
+      [...new Set([...named, 'another'])].slice(0, named.length).map((id) => [id, 1]),
+    );
+  };
+  return all(
+    analysis(compared, forms, name),
+    formEvidence(compared, forms, name),
+    analysis('/sampleSizes', sizes, 'of them'),
+  );
+};
 
 const equivalenceRows: readonly Own[] = [
   [form('/freshness', 'stale'), missing('qti')],
@@ -653,11 +665,10 @@ const equivalenceRows: readonly Own[] = [
   ...[
     alsoAtBlueprint(() => [], 'none'),
     alsoAtBlueprint(
-      ({
-        analysis: {
-          comparisonQtiTestIds: [form],
-        },
-      }) => [form, form],
+      ({ analysis: { comparisonQtiTestIds } }) => [
+        ...comparisonQtiTestIds,
+        ...comparisonQtiTestIds.slice(0, 1),
+      ],
       'one twice',
     ),
     alsoAtBlueprint(({ fixtures }) => [fixtures.forms.equivalent], 'the form itself'),
@@ -678,6 +689,10 @@ const equivalenceRows: readonly Own[] = [
     ),
     missing('analytics'),
   ],
+  ...(['lower', 'upper'] as const).map((end): Own => [
+    analysis(`/confidenceInterval/${end}`, (held: Held) => held.analysis.statistic, 'at the statistic'),
+    { [`confidenceInterval/${end}`]: (_: number, { statistic }: EquivalenceReport) => statistic },
+  ]),
   [analysis('/tolerance', -0.001), missing('analytics')],
   [analysis('/sampleSizes', {}), missing('analytics')],
   [analysis('/sampleSizes/another', 4), missing('analytics')],
@@ -687,8 +702,15 @@ const equivalenceRows: readonly Own[] = [
     all(analysis('/decision', decision), analysis(artifact, null)),
     missing('analytics'),
   ]),
-  [analysis(artifact, 'http://analytics.example/a'), missing('analytics')],
-  [analysis(artifact, 'https://user:pass@analytics.example/a'), missing('analytics')],
+  ...[
+    'http://analytics.example/a',
+    'javascript:alert(1)',
+    'https://user@analytics.example/a',
+    'https://:pass@analytics.example/a',
+    'https://',
+    ' https://analytics.example/a',
+    '',
+  ].map((url): Own => [analysis(artifact, url), missing('analytics')]),
   [
     all(analysis('/decision', 'insufficient_evidence'), analysis(artifact, null)),
     { decision: 'insufficient_evidence', evidenceArtifactUrl: null },

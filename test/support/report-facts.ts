@@ -3,8 +3,6 @@ import fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';
 import type {
   AttemptFacts,
-  CohortFacts,
-  EquivalenceFacts,
   IndexRow,
   Moment,
   ReadinessFacts,
@@ -13,11 +11,9 @@ import type {
 } from '#functions/reports/facts/facts.ts';
 import type { PageContext } from '#functions/reports/composition/page.ts';
 import { stopReason } from '#shared/contract/stop-reason.ts';
-import { grade } from '#shared/contract/reports/cohort-report.ts';
 import { reference as referenceSchema } from '#shared/contract/reports/primitives.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
-import type { Rollup } from '#shared/platform/owners/analytics.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type {
   CandidateAttempts,
@@ -531,105 +527,6 @@ export function indexLike(facts: ReportFacts): LikeIndex {
     }),
   };
 }
-
-/** A cohort of either scope in any state of suppression. */
-export const cohortFacts: Arbitrary<CohortFacts> = fc
-  .record({
-    scope: fc.oneof(
-      fc.record({ type: fc.constant('class' as const), classSourcedId: reference }),
-      fc.record({
-        type: fc.constant('school_grade' as const),
-        schoolSourcedId: reference,
-        grade: fc.constantFrom(...grade.options),
-      }),
-    ),
-    rollupId: reference,
-    version: text,
-    formulaVersion: text,
-    asOf: instant,
-    populationCount: fc.nat(2_147_483_647),
-    status: fc.constantFrom('not_suppressed', 'suppressed', 'unknown', 'redacted'),
-    measures: fc.array(fc.record({ name: text, value: finite, unit: text }), { maxLength: 4 }),
-  })
-  .map(({ scope, status, ...rollup }) => ({
-    scope,
-    rollup: observed('analytics', rollup.rollupId, {
-      tenantId,
-      freshness: 'current',
-      scope,
-      suppression: { status },
-      ...rollup,
-    } satisfies Rollup),
-  }));
-
-/** An analysis of up to five forms on which Analytics and the blueprint agree. */
-export const equivalenceFacts: Arbitrary<EquivalenceFacts> = fc
-  .record({
-    // A record of sample sizes cannot hold this one name, at Analytics as little as in an answer.
-    forms: fc.uniqueArray(
-      reference.filter((id) => id !== '__proto__'),
-      { minLength: 2, maxLength: 5 },
-    ),
-    counts: fc.array(fc.nat(2_147_483_647), { minLength: 5, maxLength: 5 }),
-    attempt: attemptFacts(),
-    ids: fc.record({ equivalenceId: reference, formEvidenceId: reference }),
-    texts: fc.record({ form: text, analysis: text, blueprint: text, method: text, analysisVersion: text }),
-    interval: fc.tuple(finite, finite, finite).map((values) => values.toSorted((a, b) => a - b)),
-    tolerance: magnitude,
-    coverageMatch: fc.boolean(),
-    dokMatch: fc.boolean(),
-    decision: fc.constantFrom('equivalent', 'not_equivalent', 'insufficient_evidence', 'toss_a_coin'),
-    hasArtifact: fc.boolean(),
-  })
-  .map(({ forms: [qtiTestId = '', ...others], counts, attempt: { criteria }, ids, texts, ...analysis }) => {
-    const { testSpecId, version } = criteria.value;
-    const [lower = 0, statistic = 0, upper = 0] = analysis.interval;
-    const { decision, tolerance, coverageMatch, dokMatch } = analysis;
-    return {
-      criteria,
-      form: observed('qti', qtiTestId, {
-        tenantId,
-        qtiTestId,
-        version: texts.form,
-        freshness: 'current',
-        contentTestSpecId: testSpecId,
-        contentTestSpecVersion: version,
-      }),
-      equivalence: observed('analytics', ids.equivalenceId, {
-        tenantId,
-        equivalenceId: ids.equivalenceId,
-        version: texts.analysis,
-        freshness: 'current',
-        qtiTestId,
-        comparisonQtiTestIds: others,
-        contentTestSpecId: testSpecId,
-        contentTestSpecVersion: version,
-        sampleSizes: Object.fromEntries([qtiTestId, ...others].map((form, at) => [form, counts[at] ?? 0])),
-        method: texts.method,
-        analysisVersion: texts.analysisVersion,
-        statistic,
-        confidenceInterval: { lower, upper },
-        tolerance,
-        decision,
-        evidenceArtifactUrl:
-          decision === 'insufficient_evidence' && !analysis.hasArtifact
-            ? null
-            : 'https://analytics.example/artifacts/4?as=pdf#page=2',
-      }),
-      formEvidence: observed('blueprint', ids.formEvidenceId, {
-        tenantId,
-        testSpecId,
-        testSpecVersion: version,
-        formEvidenceId: ids.formEvidenceId,
-        version: texts.blueprint,
-        freshness: 'current',
-        qtiTestId,
-        comparisonQtiTestIds: others.toReversed(),
-        coverageMatch,
-        dokMatch,
-      }),
-    } satisfies EquivalenceFacts;
-  });
 
 /** One arbitrary value, always the same: the ground for an example that sets itself what it is about. */
 export function anExampleOf<T>(arbitrary: Arbitrary<T>): T {

@@ -1,9 +1,16 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { localTenantIds } from '#local/seeds/tenants.ts';
 import type { HeldAttempt } from '#local/platform/tenant-state.ts';
 import { view as viewNames } from '#shared/contract/reports/attempt-report.ts';
 import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
-import { readAttemptReport, readReadiness } from '#shared/contract/reports/routes.ts';
+import {
+  readAttemptReport,
+  readClassCohort,
+  readEquivalence,
+  readReadiness,
+  readSchoolGradeCohort,
+} from '#shared/contract/reports/routes.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { SettledRecord } from '#shared/platform/owners/results.ts';
 import { expectedReport } from '#test/support/expected-report.ts';
@@ -135,6 +142,36 @@ describe.each(localTenantIds)('%s', (tenantId) => {
     expect(report.mastery.map(({ evidence = [] }) => evidence.length > 0)).toEqual([true, true, true]);
     const path = { attemptId: attempt.attemptId };
     expect(reportsAnswerOf(await caller.call(readReadiness, { tenantId, path }))).toBe('404 not-found');
+  });
+
+  it('a cohort report is the snapshot of Analytics, passed on [RP-004, RP-005, RP-053, RP-129, RP-130]', async () => {
+    const { classes, schools } = caller.fixtures(tenantId);
+    const { rollups } = stack.seededTenants.get(tenantId)!.platform.reports;
+    for (const [route, path] of [
+      ...classes.map((classSourcedId) => [readClassCohort, { classSourcedId }] as const),
+      ...schools.map((school) => [readSchoolGradeCohort, school] as const),
+    ]) {
+      const reply = await caller.call(route, { tenantId, path });
+      const report = route.success.schema.parse(JSON.parse(reply.text));
+      expect(report.scope).toMatchObject(path);
+      const { scope, rollupId, formulaVersion, asOf, populationCount, suppression, measures, version } =
+        rollups.find((rollup) => isDeepStrictEqual(rollup.scope, report.scope))!;
+      expect(report).toMatchObject({ scope, rollupId, formulaVersion, asOf, populationCount, suppression });
+      expect(report.measures).toEqual(suppression.status === 'not_suppressed' ? measures : undefined);
+      expect(report.source).toMatchObject({ service: 'analytics', resourceId: rollupId, version });
+    }
+  });
+
+  it('an equivalence report is the analysis of Analytics beside the evidence of the blueprint, passed on [RP-004, RP-005, RP-121, RP-122, RP-123, RP-124, RP-127]', async () => {
+    const { formEquivalences, formEvidence } = stack.seededTenants.get(tenantId)!.platform.reports;
+    for (const qtiTestId of Object.values(caller.fixtures(tenantId).forms)) {
+      const reply = await caller.call(readEquivalence, { tenantId, path: { qtiTestId } });
+      const report = readEquivalence.success.schema.parse(JSON.parse(reply.text));
+      const ofForm = (held: { readonly qtiTestId: string }): boolean => held.qtiTestId === qtiTestId;
+      const { coverageMatch, dokMatch } = formEvidence.find(ofForm)!;
+      // What the owners say changes nothing of the report.
+      expect({ ...report, ...formEquivalences.find(ofForm), coverageMatch, dokMatch }).toMatchObject(report);
+    }
   });
 
   it('a view changes nothing that is asked of the owners [RP-075]', async () => {
