@@ -77,19 +77,6 @@ describe('a framework', () => {
       ]),
     });
   });
-
-  it('of another document is no answer', async () => {
-    const { result } = await request(createFrameworks(), { value: packageOf([], [], 'document-2') });
-    expect(result).toMatchObject({
-      ok: false,
-      error: { code: 'dependency-unavailable', dependency: 'case' },
-    });
-  });
-
-  it('that CASE does not hold is its gap', async () => {
-    const { result } = await request(createFrameworks(), { kind: 'not-found' });
-    expect(result).toMatchObject({ ok: false, error: { code: 'dependency-incomplete', dependency: 'case' } });
-  });
 });
 
 describe('a framework that the container has kept', () => {
@@ -109,16 +96,6 @@ describe('a framework that the container has kept', () => {
     const changed = await request(frameworks, { value: packageOf(['b']), etag: '"2"' });
     expect(guidsOf(changed.result)).toEqual(['b']);
     expect((await request(frameworks, { value: packageOf(['b']), etag: '"2"' })).askedAbout).toEqual(['"2"']);
-  });
-
-  it('is no substitute for an answer [RP-089]', async () => {
-    const frameworks = createFrameworks();
-    await request(frameworks, { value: packageOf(['a']), etag: '"1"' });
-    const { result } = await request(frameworks, { kind: 'unavailable' });
-    expect(result).toMatchObject({
-      ok: false,
-      error: { code: 'dependency-unavailable', dependency: 'case' },
-    });
   });
 
   it.each<[string, { readonly of?: typeof profile; readonly documentId?: string }]>([

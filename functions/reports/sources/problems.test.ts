@@ -4,20 +4,14 @@ import { sourceService } from '#shared/contract/reports/problem.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { allOperations } from '#shared/platform/all-operations.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
-import type { UpstreamService } from '#shared/platform/operation.ts';
-import * as operations from '#shared/platform/operations.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { notFound, profileProblem, serviceOf, sourceProblem, together, unusable } from './problems.ts';
+import { notFound, serviceOf, sourceProblem, together } from './problems.ts';
 import type { IdOrigin } from './problems.ts';
 
-const fault = (
-  kind: UpstreamFault['kind'],
-  more: Partial<UpstreamFault> = {},
-  service: UpstreamService = 'results',
-): UpstreamFault => ({
+const fault = (kind: UpstreamFault['kind'], more: Partial<UpstreamFault> = {}): UpstreamFault => ({
   kind,
-  service,
-  operation: `${service}.some_operation`,
+  service: 'results',
+  operation: 'results.some_operation',
   transient: kind === 'unavailable',
   ...more,
 });
@@ -73,71 +67,30 @@ describe('the owner that receipts and problems name', () => {
     const owners = new Set<string>(allOperations.map(serviceOf));
     expect(owners.add('mastery_engine')).toEqual(new Set(sourceService.options));
   });
-
-  it('is the blueprint for what Content says of it, and unknown where the answers have no name [RP-084]', () => {
-    const { readReadinessCrosswalks, readFormEvidence, readReportCriteria } = operations;
-    expect(serviceOf(readReadinessCrosswalks)).toBe('blueprint');
-    expect(serviceOf(readFormEvidence)).toBe('blueprint');
-    expect(serviceOf(readReportCriteria)).toBe('content');
-    expect(serviceOf(operations.readAdministration)).toBe('unknown');
-    expect(serviceOf(operations.verifyAnchor)).toBe('unknown');
-  });
-
-  it('is the same in the problem of its fault as in that of its unusable answer', () => {
-    for (const operation of allOperations) {
-      const named = serviceOf(operation);
-      const { id, service } = operation;
-      expect(sourceProblem(fault('malformed', { operation: id }, service), 'derived').dependency).toBe(named);
-      expect(unusable(operation)).toMatchObject({ status: 503, dependency: named });
-    }
-  });
-
-  it.each([
-    ['missing', false, 300],
-    ['tenant-mismatch', false, 300],
-    ['invalid', false, 300],
-    ['unreachable', true, 5],
-  ] as const)('is unknown for a profile that is %s', (kind, transient, retryAfterSeconds) => {
-    expect(profileProblem({ kind, transient })).toMatchObject({
-      status: 503,
-      code: 'dependency-unavailable',
-      dependency: 'unknown',
-      retryable: true,
-      retryAfterSeconds,
-    });
-  });
 });
 
-describe('reads side by side', () => {
-  it('give every value by its name', async () => {
-    expect(await together({ a: Promise.resolve(ok(1)), b: Promise.resolve(ok('two')) })).toEqual(
-      ok({ a: 1, b: 'two' }),
-    );
-  });
-
-  it('fail with one and the same problem in whatever order they are named and end, a 404 before all others [RP-316]', async () => {
-    const failure = fc.oneof(
-      fc.constant(notFound()),
-      fc
-        .constantFrom(...sourceService.options)
-        .map((dependency) => problem('reports', 'dependency-unavailable', 503, { dependency })),
-    );
-    await fc.assert(
-      fc.asyncProperty(
-        fc.scheduler(),
-        fc.uniqueArray(failure, { minLength: 1, maxLength: 6, selector: ({ dependency }) => dependency }),
-        fc.nat(3),
-        async (scheduler, failures, successes) => {
-          const results = [...failures.map((error) => err(error)), ...Array<unknown>(successes).fill(ok(1))];
-          const reads = results.map((result, at) => [`${at}`, scheduler.schedule(Promise.resolve(result))]);
-          const answered = together(Object.fromEntries(reads) as never);
-          await scheduler.waitIdle();
-          const rank = failures.map(({ dependency }) =>
-            dependency === undefined ? -1 : sourceService.options.indexOf(dependency),
-          );
-          expect(await answered).toEqual(err(failures[rank.indexOf(Math.min(...rank))]));
-        },
-      ),
-    );
-  });
+it('reads side by side fail with one and the same problem in whatever order they are named and end, a 404 before all others [RP-316]', async () => {
+  const failure = fc.oneof(
+    fc.constant(notFound()),
+    fc
+      .constantFrom(...sourceService.options)
+      .map((dependency) => problem('reports', 'dependency-unavailable', 503, { dependency })),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.scheduler(),
+      fc.uniqueArray(failure, { minLength: 1, maxLength: 6, selector: ({ dependency }) => dependency }),
+      fc.nat(3),
+      async (scheduler, failures, successes) => {
+        const results = [...failures.map((error) => err(error)), ...Array<unknown>(successes).fill(ok(1))];
+        const reads = results.map((result, at) => [`${at}`, scheduler.schedule(Promise.resolve(result))]);
+        const answered = together(Object.fromEntries(reads) as never);
+        await scheduler.waitIdle();
+        const rank = failures.map(({ dependency }) =>
+          dependency === undefined ? -1 : sourceService.options.indexOf(dependency),
+        );
+        expect(await answered).toEqual(err(failures[rank.indexOf(Math.min(...rank))]));
+      },
+    ),
+  );
 });
