@@ -5,7 +5,7 @@ import { err, ok } from '#shared/kernel/result.ts';
 import { allOperations } from '#shared/platform/all-operations.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { notFound, serviceOf, sourceProblem, together } from './problems.ts';
+import { notFound, profileProblem, serviceOf, sourceProblem, together } from './problems.ts';
 import type { IdOrigin } from './problems.ts';
 
 const fault = (kind: UpstreamFault['kind'], more: Partial<UpstreamFault> = {}): UpstreamFault => ({
@@ -59,6 +59,11 @@ describe('a read that gave no answer', () => {
   ])('passes the owner’s wish to wait %i s on as %i s', (asked, expected) => {
     const made = sourceProblem(fault('unavailable', { retryAfterSeconds: asked }), 'derived');
     expect(made.retryAfterSeconds).toBe(expected);
+  });
+
+  it('of the service profile waits for an operator only if it is not transient', () => {
+    const waits = [true, false].map((transient) => profileProblem({ kind: 'unreachable', transient }));
+    expect(waits.map(({ retryAfterSeconds }) => retryAfterSeconds)).toEqual([5, 300]);
   });
 });
 

@@ -165,7 +165,7 @@ describe.each(subjects)('$route.operationId', ({ route, calls: requests, fullest
     expect(asked[0]).not.toEqual([]);
   });
 
-  it('takes, when its owners agree late, what its budget says', async () => {
+  it('takes, when its owners agree late, what its budget says, and finds nothing by any further read [RP-030]', async () => {
     await drift(worst.drifting, 1);
     await slowDown(stack);
     expect(await ask(route, fullest(caller.fixtures(tenantId)))).toEqual({

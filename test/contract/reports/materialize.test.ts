@@ -10,7 +10,7 @@ import {
 import { caliperEvent } from '#shared/platform/owners/caliper.ts';
 import { openControlRecords } from '#test/support/control-records.ts';
 import type { ControlRecords } from '#test/support/control-records.ts';
-import { materialized, openMaterializer, outcomeOf } from '#test/support/materialize.ts';
+import { materialized, openMaterializer } from '#test/support/materialize.ts';
 import type { Materializer } from '#test/support/materialize.ts';
 import { callsDuring, countedCalls, slowDown, takenBy } from '#test/support/platform-calls.ts';
 import type { RecordedCall } from '#test/support/platform-calls.ts';
@@ -122,21 +122,6 @@ describe.each(localTenantIds)('%s', (tenantId) => {
       expect(after.events).toBe(before.events + 1);
     },
   );
-});
-
-it('is a conflict where QTI moves the attempt to another administration between the writes and the read-back [RP-257, RP-288, RP-330]', async () => {
-  const request = aurora().request('gatePass');
-  const { report } = await aurora().request('gatePass').succeed();
-  await stack.fault({ operation: WRITES[1], method: 'POST', kind: 'latency', milliseconds: 3_000 });
-  const answering = request.send();
-  await stack.faultsStruck();
-  await stack.control('PATCH', 'entities', {
-    tenantId: 'tenant-aurora',
-    entity: 'qti.attempt_evidence',
-    id: report.attemptId,
-    changes: [{ pointer: '/administrationId', value: 'administration-of-others' }],
-  });
-  expect(outcomeOf(await answering)).toBe('409 source-version-conflict qti, operation');
 });
 
 it('shows a summary unless it is asked for another view [RP-284]', async () => {

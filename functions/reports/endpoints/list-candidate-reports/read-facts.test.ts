@@ -48,67 +48,6 @@ async function read(
   };
 }
 
-describe('a page', () => {
-  it('has a receipt for everything that it stands on, and each row those of its own [RP-069, RP-137]', async () => {
-    const { page } = await read([index([row(1), row(2)])]);
-    expect(page?.sources.map(({ service, resourceId, version }) => [service, resourceId, version])).toEqual([
-      ['results', candidateSourcedId, 'index-1'],
-      ['content', 'spec-1', '1'],
-      ['oneroster', candidateSourcedId, null],
-    ]);
-    for (const { sources } of page?.data ?? []) expect(sources.slice(1)).toEqual(page?.sources.slice(1));
-  });
-
-  it('asks the index for what Results owns of the filters, and nothing else [RP-030, RP-306]', async () => {
-    const filters = {
-      qtiTestId: 'form & 1',
-      testKind: 'formative',
-      status: 'scored',
-      modifiedSince: '2025-01-01T00:00:00.5Z',
-    } as const;
-    const after = { modifiedAt: '2026-06-01T00:00:00Z', attemptId: 'attempt-0' };
-    expect((await read([index([])], [], { filters, after, limit: 7 })).queries).toEqual([
-      {
-        limit: '100',
-        qtiTestId: filters.qtiTestId,
-        modifiedSince: filters.modifiedSince,
-        afterModifiedAt: after.modifiedAt,
-        afterAttemptId: after.attemptId,
-      },
-    ]);
-    const { asked, queries, page } = await read([index([])], []);
-    expect(queries).toEqual([{ limit: '100' }]);
-    // There is no row of which Content could say anything.
-    expect(asked.map(({ name, call }) => [name, call.path])).toEqual([
-      ['readUser', { sourcedId: candidateSourcedId }],
-      ['listCandidateAttempts', { candidateSourcedId }],
-    ]);
-    expect(page).toMatchObject({ data: [], next: undefined });
-  });
-
-  it('reads the criteria of each spec and version once, of the rows that can fill it', async () => {
-    const rows = [
-      row(1),
-      row(2, { spec: 'spec-2' }),
-      row(3),
-      row(4, { version: '2' }),
-      row(5, { spec: 'spec-2' }),
-      row(6, { spec: 'spec-3' }),
-    ];
-    const { attempts, asked } = await read(
-      [index(rows)],
-      [
-        ['spec-1', '1'],
-        ['spec-2', '1'],
-        ['spec-1', '2'],
-      ],
-      { limit: 5 },
-    );
-    expect(attempts).toHaveLength(5);
-    expect(asked).toHaveLength(5);
-  });
-});
-
 describe('a page of the index', () => {
   it('gives the rows that there is room for, and the page ends before the next one [RP-063]', async () => {
     const rows = [row(1), row(2, { status: 'submitted' }), row(3), row(4), row(5, submitted), row(6)];
@@ -119,23 +58,6 @@ describe('a page of the index', () => {
     // Where only what is no report follows, the list ends.
     const last = await read([index(rows.slice(0, -1))]);
     expect([last.attempts, last.page?.next]).toEqual([attempts, undefined]);
-  });
-
-  it('without a row of the list is followed by the next one, beside the test specs of the one before', async () => {
-    const { attempts, queries, page } = await read([
-      index(many(1, 100, submitted), true),
-      index(many(101, 100, submitted), true),
-      index([row(201), row(202)], true),
-      index(many(301, 2), true),
-    ]);
-    expect(attempts).toEqual(['attempt-201', 'attempt-202']);
-    expect(queries[1]).toEqual({
-      limit: '100',
-      afterModifiedAt: row(100).modifiedAt,
-      afterAttemptId: 'attempt-100',
-    });
-    expect(page?.next).toMatchObject({ attemptId: 'attempt-202', modifiedAt: row(202).modifiedAt });
-    expect(page?.sources.filter(({ service }) => service === 'results')).toHaveLength(3);
   });
 
   it('is one of 50 at most: beyond, there is no page rather than an empty one', async () => {
@@ -165,26 +87,7 @@ describe('a page of the index', () => {
 describe('rows that do not agree with Content', () => {
   const settledLater = row(1, { settledUnder: '2' });
 
-  it('are read once more with their criteria [RP-028]', async () => {
-    const { attempts, asked } = await read(
-      [index([settledLater, row(2)]), index([row(1, { version: '2' }), row(2)])],
-      [
-        ['spec-1', '1'],
-        ['spec-1', '2'],
-        ['spec-1', '1'],
-      ],
-    );
-    expect(attempts).toEqual(['attempt-1', 'attempt-2']);
-    expect(asked.map(({ name, call }) => [name, call.query?.['version']]).slice(0, 5)).toEqual([
-      ['readUser', undefined],
-      ['listCandidateAttempts', undefined],
-      ['readReportCriteria', '1'],
-      ['listCandidateAttempts', undefined],
-      ['readReportCriteria', '2'],
-    ]);
-  });
-
-  it('and are of a new spec by then have it read [RP-238]', async () => {
+  it('are read once more, with the criteria of a new spec [RP-028, RP-238]', async () => {
     const { attempts } = await read(
       [index([settledLater]), index([row(0, { spec: 'spec-9' }), row(1)])],
       [
@@ -194,22 +97,6 @@ describe('rows that do not agree with Content', () => {
       ],
     );
     expect(attempts).toEqual(['attempt-0', 'attempt-1']);
-  });
-
-  it('are read again on a later page of the index too, where that page begins', async () => {
-    const { attempts, queries } = await read(
-      [
-        index([row(1, { status: 'open', record: null })], true),
-        index([row(2, { settledUnder: '2' })]),
-        index([row(2, { version: '2' })]),
-      ],
-      [
-        ['spec-1', '1'],
-        ['spec-1', '2'],
-      ],
-    );
-    expect(attempts).toEqual(['attempt-2']);
-    expect(queries.slice(1).map((query) => query?.['afterAttemptId'])).toEqual(['attempt-1', 'attempt-1']);
   });
 
   it('fail as any read when the second one fails', async () => {

@@ -1,14 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { caliperEnvelope } from '#shared/platform/owners/caliper.ts';
+import type { ReportFacts } from '#functions/reports/facts/facts.ts';
+import type { materializeAttemptReport } from '#shared/contract/reports/routes.ts';
 import type { CaliperEnvelope } from '#shared/platform/owners/caliper.ts';
 import { settledComponentsRequest } from '#shared/platform/owners/results.ts';
 import type { SettledComponentsAck } from '#shared/platform/owners/results.ts';
 import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
-import { attemptFacts } from '#test/support/report-facts.ts';
-import { scriptedOwners } from '#test/support/scripted-owners.ts';
+import { principalWith } from '#test/support/principal.ts';
+import { attemptFacts, passedGate } from '#test/support/report-facts.ts';
+import {
+  dependenciesOver,
+  requestOf,
+  scriptOf,
+  scriptedOwners,
+  sentenceOf,
+} from '#test/support/scripted-owners.ts';
+import type { Script } from '#test/support/scripted-owners.ts';
 import { componentsOf } from './components.ts';
 import type { ComponentSet } from './components.ts';
+import { materializeAttemptReportOperation } from './operation.ts';
 import { writeThrough } from './write-through.ts';
 
 interface Given {
@@ -25,7 +35,8 @@ function setOf(evidence: AttemptEvidence): ComponentSet {
 const idsOf = (evidence: AttemptEvidence): readonly string[] =>
   setOf(evidence).body.components.map(({ componentId }) => componentId);
 
-const givens: fc.Arbitrary<Given> = attemptFacts().map(({ evidence: { value: evidence }, record }) => {
+/** An attempt whose record Results acknowledges as it was settled. */
+function givenOf({ evidence: { value: evidence }, record }: ReportFacts): Given {
   const { resultRecordId, version, score, modifiedAt } = record.value;
   const componentIds = [...idsOf(evidence)];
   return {
@@ -41,7 +52,8 @@ const givens: fc.Arbitrary<Given> = attemptFacts().map(({ evidence: { value: evi
       settledAt: modifiedAt,
     },
   };
-});
+}
+const givens = attemptFacts().map(givenOf);
 
 async function written({ evidence, ack }: Given, change: Partial<SettledComponentsAck> = {}) {
   const owners = scriptedOwners({
@@ -50,7 +62,7 @@ async function written({ evidence, ack }: Given, change: Partial<SettledComponen
   });
   const result = await writeThrough(owners, evidence, setOf(evidence));
   const envelope = owners.asked[1]?.call.body as CaliperEnvelope | undefined;
-  return { result, calls: owners.asked, envelope, event: envelope?.data[0] };
+  return { result, calls: owners.asked, event: envelope?.data[0] };
 }
 
 describe('the components of an attempt', () => {
@@ -96,20 +108,6 @@ describe('writing through', () => {
         expect(first.result.ok).toBe(true);
         expect(first.calls.map(({ name }) => name)).toEqual(['writeSettledComponents', 'emitEvent']);
         expect(JSON.stringify(again.calls)).toBe(JSON.stringify(first.calls));
-      }),
-    );
-  });
-
-  it('emits an envelope that Caliper takes, of exactly the settled score [RP-003, RP-319]', async () => {
-    await fc.assert(
-      fc.asyncProperty(givens, async (given) => {
-        const { score, settledAt } = given.ack;
-        const { envelope, event } = await written(given);
-        expect(caliperEnvelope.safeParse(envelope).error?.issues ?? []).toEqual([]);
-        const time = new Date(settledAt).toISOString();
-        expect([envelope?.sendTime, event?.eventTime]).toEqual([time, time]);
-        const { scoreGiven, maxScore } = event?.['generated'] as Readonly<Record<string, unknown>>;
-        expect([scoreGiven, maxScore]).toEqual([score.value, score.maximum ?? undefined]);
       }),
     );
   });
@@ -162,5 +160,51 @@ describe('writing through', () => {
         }
       }),
     );
+  });
+});
+
+describe('reading back', () => {
+  const facts = passedGate();
+  const { evidence, ack } = givenOf(facts);
+  const { attemptId, administrationId, candidateSourcedId, tenantId } = evidence;
+
+  /** @param acknowledged in what the acknowledgement differs from the record that is read back */
+  async function materialize(acknowledged: Partial<SettledComponentsAck> = {}, changes: Script = {}) {
+    const owners = scriptedOwners({
+      ...scriptOf(facts),
+      readEvidenceAck: { kind: 'unavailable', status: 503 },
+      writeSettledComponents: { value: { ...ack, ...acknowledged } },
+      emitEvent: { value: undefined },
+      ...changes,
+    });
+    const principal = principalWith({
+      tenantId,
+      studentIds: [candidateSourcedId],
+      administrationIds: [administrationId, 'another'],
+    });
+    const asked = requestOf<typeof materializeAttemptReport>(1, { principal, path: {} });
+    const run = materializeAttemptReportOperation(dependenciesOver(() => owners, { now: () => 1 }));
+    return sentenceOf(await run({ ...asked, body: { attemptId, administrationId, view: 'summary' } }));
+  }
+
+  it('finds what was acknowledged, of the administration that was asked for, or is a 409 [RP-087, RP-257]', async () => {
+    const { version } = ack;
+    expect(await materialize()).toBe('facts');
+    expect(await materialize({ version: `${version}-2` })).toBe('409 source-version-conflict results');
+    const [unsettled, moved] = [{ resultRecordId: null }, { administrationId: 'another' }].map((change) => ({
+      value: { ...evidence, ...change },
+    }));
+    const settled = { value: evidence };
+    const first = { readAttemptEvidence: [unsettled!, settled] };
+    expect(await materialize({}, first)).toBe('facts');
+    expect(await materialize({ resultRecordId: 'another' }, first)).toBe(
+      '409 source-version-conflict results',
+    );
+    expect(await materialize({}, { readAttemptEvidence: [settled, moved!] })).toBe(
+      '409 source-version-conflict qti',
+    );
+    // A record that is not current contradicts nothing.
+    const stale = { readSettledRecord: { value: { ...facts.record.value, freshness: 'stale' } } };
+    expect(await materialize({ version: `${version}-2` }, stale)).toBe('503 dependency-incomplete results');
   });
 });
