@@ -73,10 +73,8 @@ export function nextStep(
 ): Step {
   const used = evidence.outcomes.map(({ item }) => item);
   const reason = stopReason({
-    classifications: evidence.classifications,
-    remainingUncertainty: evidence.remainingUncertainty,
-    precisionTarget: rules.precisionTarget,
-    numericPrecision: rules.numericPrecision,
+    ...rules,
+    ...evidence,
     coverage: rules.coverageFloors.map(({ guid, items }) => ({
       scoredItems: used.filter((item) => context.members[item]?.tags.includes(guid) === true).length,
       minimum: items,
@@ -84,7 +82,6 @@ export function nextStep(
     itemsOffered: used.length,
     maxItems: context.constraints.maxItems,
     elapsedMilliseconds,
-    timeBudgetSeconds: rules.timeBudgetSeconds,
   });
   // An exhausted pool comes before the time budget: only then is the selection worth its work.
   if (reason !== undefined && reason !== 'time_budget') return { kind: 'stop', reason, cause: reason };

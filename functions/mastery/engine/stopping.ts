@@ -1,5 +1,5 @@
 import { roundSignificant } from '#shared/kernel/numbers.ts';
-import type { Classification } from './classification.ts';
+import type { Evidence, StoppingRules } from './run-step.ts';
 
 export type StopReason = 'classifications_complete' | 'precision_target_met' | 'max_items' | 'time_budget';
 
@@ -12,13 +12,10 @@ export type StopCause =
   StopReason | 'pool_exhausted' | 'content_maxima' | 'component_limit' | 'no_informative_item';
 
 /** All that decides whether a run goes on. */
-export interface StoppingInput {
-  /** One for each in-scope KC. */
-  readonly classifications: readonly Classification[];
-  /** Bits, at full precision. */
-  readonly remainingUncertainty: number;
-  readonly precisionTarget: number;
-  readonly numericPrecision: number;
+export interface StoppingInput
+  extends
+    Pick<Evidence, 'classifications' | 'remainingUncertainty'>,
+    Pick<StoppingRules, 'precisionTarget' | 'numericPrecision' | 'timeBudgetSeconds'> {
   /** For each coverage floor: how many scored items carry its GUID, and how many it asks for. */
   readonly coverage: readonly { readonly scoredItems: number; readonly minimum: number }[];
   /** Items offered so far, all of them scored. */
@@ -26,7 +23,6 @@ export interface StoppingInput {
   readonly maxItems: number;
   /** Milliseconds of the time budget that are over. */
   readonly elapsedMilliseconds: number;
-  readonly timeBudgetSeconds: number | null;
 }
 
 /**

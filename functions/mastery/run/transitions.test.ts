@@ -16,35 +16,16 @@ const offered = addOffer(blank, item);
 const consumed = consumeOutcome(offered, [], exampleOutcome).state;
 const stopped = beginFinalizing(consumed, byMaxItems);
 const completed = acknowledge(stopped, everything);
-const states = { blank, offered, consumed, stopped, completed };
-type StateName = keyof typeof states;
 
 describe('the state machine of a run', () => {
   it('has the three statuses of the drawing, and changes no state that it starts from [MA-076, MA-137, MA-138]', () => {
-    expect(Object.values(states).map(statusOf)).toEqual([
+    expect([blank, offered, consumed, stopped, completed].map(statusOf)).toEqual([
       ...['in_progress', 'in_progress', 'in_progress'],
       ...['finalizing', 'completed'],
     ]);
     expect(blank.offers).toEqual([]);
     expect(offered.offers).toEqual([item]);
     expect([consumed.stopReason, stopped.acknowledgements]).toEqual([null, {}]);
-  });
-
-  const transitions: readonly [
-    name: string,
-    move: (state: AdaptiveRunState) => unknown,
-    allowed: readonly StateName[],
-  ][] = [
-    ['addOffer', (state) => addOffer(state, item), ['blank', 'consumed']],
-    ['consumeOutcome', (state) => consumeOutcome(state, [], exampleOutcome), ['offered']],
-    ['beginFinalizing', (state) => beginFinalizing(state, byMaxItems), ['blank', 'offered', 'consumed']],
-    ['acknowledge', (state) => acknowledge(state, {}), ['stopped', 'completed']],
-  ];
-  it.each(transitions)('allows %s from the states of the drawing alone', (_, move, allowed) => {
-    for (const [name, state] of Object.entries(states)) {
-      if (allowed.includes(name as StateName)) expect(() => move(state), name).not.toThrow();
-      else expect(() => move(state), name).toThrow();
-    }
   });
 
   it('has at most one outstanding item, numbered by its place [MA-078, MA-092]', () => {

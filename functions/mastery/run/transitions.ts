@@ -1,6 +1,5 @@
 import type { StartAdaptiveRunRequest } from '#shared/contract/mastery/adaptive-run.ts';
 import type { StopReason } from '#shared/contract/stop-reason.ts';
-import { outstandingOffer, statusOf } from '#functions/mastery/continuation/run-state.ts';
 import type {
   Acknowledgements,
   AdaptiveRunState,
@@ -39,10 +38,8 @@ export function startState(
   };
 }
 
-/** (none) or in_progress → in_progress: QTI delivers one more item. At most one item is outstanding at a time [MA-078]. */
+/** (none) or in_progress → in_progress: QTI delivers one more item, once all before it are consumed [MA-078]. */
 export function addOffer(state: AdaptiveRunState, offer: Offer): AdaptiveRunState {
-  if (state.stopReason !== null || outstandingOffer(state) !== undefined)
-    throw new Error('addOffer: the run has stopped or an item is outstanding');
   return { ...state, offers: [...state.offers, offer] };
 }
 
@@ -56,18 +53,16 @@ export function consumeOutcome(
   consumed: readonly ScoredOutcome[],
   news: ScoredOutcome,
 ): { readonly state: AdaptiveRunState; readonly outcomes: readonly ScoredOutcome[] } {
-  const offer = state.offers[news.sequence - 1];
-  if (state.stopReason !== null || offer === undefined || state.consumed.count + 1 !== news.sequence)
-    throw new Error('consumeOutcome: the outcome does not belong to the outstanding offer');
   const outcomes = [...consumed, news];
+  const { attemptId, traceRef } = news;
+  const mark = {
+    consumedAttemptId: attemptId,
+    ...(traceRef === undefined ? {} : { consumedTraceRef: traceRef }),
+  };
   return {
     state: {
       ...state,
-      offers: state.offers.with(news.sequence - 1, {
-        ...offer,
-        consumedAttemptId: news.attemptId,
-        ...(news.traceRef === undefined ? {} : { consumedTraceRef: news.traceRef }),
-      }),
+      offers: state.offers.map((offer, at) => (at === consumed.length ? { ...offer, ...mark } : offer)),
       consumed: { count: outcomes.length, digest: digestOutcomes(outcomes) },
     },
     outcomes,
@@ -82,7 +77,6 @@ export function beginFinalizing(
   state: AdaptiveRunState,
   stop: { readonly reason: StopReason; readonly cause: StopCause },
 ): AdaptiveRunState {
-  if (state.stopReason !== null) throw new Error('beginFinalizing: the run has stopped already');
   return {
     ...state,
     offers: state.offers.slice(0, state.consumed.count),
@@ -93,6 +87,5 @@ export function beginFinalizing(
 
 /** finalizing → finalizing or completed: an owner has acknowledged something. An acknowledgement is only ever added. */
 export function acknowledge(state: AdaptiveRunState, news: Acknowledgements): AdaptiveRunState {
-  if (statusOf(state) === 'in_progress') throw new Error('acknowledge: the run has not stopped');
   return { ...state, acknowledgements: { ...news, ...state.acknowledgements } };
 }
