@@ -158,18 +158,6 @@ describe('exposure control', () => {
     expect([...probabilities.values()].every((k) => k > 0 && k < 1)).toBe(true);
     expect(findProbabilities(condition, 'exposure')).toEqual(probabilities);
   });
-
-  it('changes no row but its own, and no aim', () => {
-    const small = { ...settings, items: 40, kcs: 4, length: 6, worlds: 1, learners: 60 };
-    const plain = runStudy(small);
-    const { rows, aims } = runStudy({ ...small, exposure: ['randomesque', 'progressive'] });
-    const added = rows.filter(({ group }) => group === 'exposure');
-    expect(rows.filter((row) => !added.includes(row))).toEqual(plain.rows);
-    expect(aims.slice(0, plain.aims.length)).toEqual(plain.aims);
-    expect(aims).toHaveLength(plain.aims.length + 6);
-    expect(added.map(({ figures }) => figures.learners)).toEqual([60, 60]);
-    for (const { figures } of added) expect(figures.overlap).toBeLessThan(plain.rows[0]!.figures.overlap);
-  });
 });
 
 describe('a study', () => {
@@ -227,19 +215,6 @@ describe('a study', () => {
     expect(agreeing / (90 * 8)).toBeCloseTo(agreement, 12);
   });
 
-  it('has the same bytes for the same settings, other ones for another seed, and no clock in them', () => {
-    const small = { ...settings, items: 24, kcs: 4, length: 6, worlds: 1, learners: 6 };
-    const results = resultsJson(runStudy(small));
-    expect(resultsJson(runStudy(small))).toBe(results);
-    expect(resultsJson(runStudy({ ...small, seed: 2 }))).not.toBe(results);
-    // A group without learners has no figure.
-    expect(
-      (JSON.parse(results) as { byAbility: { rmse: number | null }[] }).byAbility.some(
-        ({ rmse }) => rmse === null,
-      ),
-    ).toBe(true);
-  });
-
   it('states where it differs from the study that the aims were set for', () => {
     const of = (change: object, bar = 1): readonly string[] =>
       reservations({ ...DESIGN, policy: 'plain', ...change }, bar);
@@ -252,13 +227,23 @@ describe('a study', () => {
     ]);
   });
 
-  it('reports its progress up to the end', () => {
+  it('is the same for the same settings, whatever exposure control is shown beside it, and another one for another seed', () => {
+    const small = { ...settings, items: 40, kcs: 4, length: 6, worlds: 1, learners: 60 };
     const shares: number[] = [];
-    runStudy({ ...settings, items: 24, kcs: 4, length: 6, worlds: 1, learners: 6 }, (done) =>
-      shares.push(done),
-    );
+    const plain = runStudy(small, (done) => shares.push(done));
     expect(shares).toEqual(shares.toSorted((a, b) => a - b));
     expect([shares[0], Math.max(...shares) < 1, Math.max(...shares) > 0.9]).toEqual([0, true, true]);
+    const { rows, aims } = runStudy({ ...small, exposure: ['randomesque', 'progressive'] });
+    const added = rows.filter(({ group }) => group === 'exposure');
+    expect(rows.filter((row) => !added.includes(row))).toEqual(plain.rows);
+    expect(aims.slice(0, plain.aims.length)).toEqual(plain.aims);
+    expect(aims).toHaveLength(plain.aims.length + 6);
+    expect(added.map(({ figures }) => figures.learners)).toEqual([60, 60]);
+    for (const { figures } of added) expect(figures.overlap).toBeLessThan(plain.rows[0]!.figures.overlap);
+    expect(runStudy({ ...small, seed: 2 }).rows[0]).not.toEqual(plain.rows[0]);
+    // A group without learners has no figure.
+    const byAbility = [{ ...plain.byAbility[0]!, rmse: NaN }];
+    expect(JSON.parse(resultsJson({ ...plain, byAbility }))).toMatchObject({ byAbility: [{ rmse: null }] });
   });
 });
 

@@ -68,47 +68,43 @@ describe('the body of a start', () => {
 });
 
 describe('the service profile of a tenant', () => {
-  it('a learner starts only where the service profile says that Results takes components; a conformance run always does [MA-013, MA-035, MA-154]', async () => {
-    const tenantId = 'tenant-borealis';
-    const provide = (value: string | undefined): Promise<void> =>
-      setProfileParameter(stack, start.operationId, tenantId, { name: 'RESULTS_KC_COMPONENTS', value });
-    const key = randomUUID();
-    const learner: GatewayCall = { tenantId, key, body: other.startBody() };
-    for (const value of [undefined, 'Supported', 'unsupported']) {
-      await provide(value);
-      const { result: reply, calls } = await callsDuring(stack, () => send(learner));
-      expect(problemOf(reply)).toMatchObject({
-        status: 424,
-        code: 'upstream-unavailable',
-        retryable: false,
-        upstream: { service: 'results', operation: 'results.write_kc_components' },
-      });
-      expect(reply.headers.get('retry-after')).toBeNull();
-      expect(calls).toEqual([]);
-    }
-    const synthetic = other.startBody({ mode: 'owner_conformance' });
-    expect((await send({ tenantId, body: synthetic })).status).toBe(201);
-    await provide('supported');
-    expect((await send(learner)).status).toBe(201);
-  });
+  const tenantId = 'tenant-borealis';
+  const provide = (name: string, value: string | undefined): Promise<void> =>
+    setProfileParameter(stack, start.operationId, tenantId, { name, value });
 
-  it('a profile that points to a host which the stage has not approved makes no call [MA-008, MA-154]', async () => {
-    const tenantId = 'tenant-borealis';
-    const provide = (value: string): Promise<void> =>
-      setProfileParameter(stack, start.operationId, tenantId, { name: 'PLATFORM_URL', value });
-    const learner: GatewayCall = { tenantId, body: other.startBody() };
-    for (const url of ['https://elsewhere.example', 'http://127.0.0.1.elsewhere.example']) {
-      await provide(url);
-      const reply = await send(learner);
+  it.each([
+    [
+      'RESULTS_KC_COMPONENTS',
+      'that does not say that Results takes components starts no learner, but a conformance run [MA-013, MA-035, MA-154]',
+      [undefined, 'Supported', 'unsupported'],
+      () => 'supported',
+      { service: 'results', operation: 'results.write_kc_components' },
+    ],
+    [
+      'PLATFORM_URL',
+      'that points to a host which the stage has not approved makes no call [MA-008, MA-154]',
+      ['https://elsewhere.example', 'http://127.0.0.1.elsewhere.example'],
+      () => stack.urls.platformUrl,
+      { service: 'platform_auth' },
+    ],
+  ])('with a %s %s', async (name, _, values, sound, upstream) => {
+    const learner: GatewayCall = { tenantId, key: randomUUID(), body: other.startBody() };
+    for (const value of values) {
+      await provide(name, value);
+      const reply = await refused(learner);
       expect(problemOf(reply)).toMatchObject({
         status: 424,
         code: 'upstream-unavailable',
         retryable: false,
-        upstream: { service: 'platform_auth' },
+        upstream,
       });
       expect(reply.headers.get('retry-after')).toBeNull();
     }
-    await provide(stack.urls.platformUrl);
+    if (upstream.service === 'results') {
+      const synthetic = other.startBody({ mode: 'owner_conformance' });
+      expect((await send({ tenantId, body: synthetic })).status).toBe(201);
+    }
+    await provide(name, sound());
     expect((await send(learner)).status).toBe(201);
   });
 });

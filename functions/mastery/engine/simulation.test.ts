@@ -1,11 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exampleModel, exampleTest } from '#test/support/example-simulation.ts';
 import { prepareSelection } from './selection.ts';
 import { drawSimulatedLearner, responderOf, simulateRun } from './simulation.ts';
 
 const model = exampleModel();
-const ITEMS = model.itemIds.length;
 const test = exampleTest({ maxItems: 12 });
 const rules = { ...test.rules, confidenceThreshold: 0.9, precisionTarget: 1e-6 };
 
@@ -30,23 +28,6 @@ describe('a simulated learner', () => {
     );
   });
 
-  it('is drawn by its name alone, and answers an item always alike', () => {
-    fc.assert(
-      fc.property(fc.string(), fc.nat(ITEMS - 1), (name, item) => {
-        const [one, other] = [
-          drawSimulatedLearner(model, name, known(0.5)),
-          drawSimulatedLearner(model, name, known(0.5)),
-        ];
-        expect(one).toEqual(other);
-        const respond = responderOf(model, one);
-        const before = respond(item);
-        for (let j = 0; j < ITEMS; j += 1) respond(j);
-        expect(respond(item)).toBe(before);
-      }),
-      { numRuns: 50 },
-    );
-  });
-
   it('answers by the item’s probability for the KCs that it has', () => {
     for (const item of [0, 1]) {
       const mastered = Uint8Array.of(1, 0, 0, 0, 0, 0);
@@ -58,7 +39,6 @@ describe('a simulated learner', () => {
     expect(model.core.successProbability(0, Uint8Array.of(1, 0, 0, 0, 0, 0))).toBe(0.3);
     expect(model.core.successProbability(0, Uint8Array.of(0, 1, 0, 0, 0, 0))).toBe(0.4);
     expect(model.core.successProbability(0, Uint8Array.of(1, 1, 0, 0, 0, 0))).toBe(0.9);
-    expect(() => model.core.successProbability(ITEMS, new Uint8Array(6))).toThrow(RangeError);
   });
 });
 

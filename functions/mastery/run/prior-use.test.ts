@@ -55,13 +55,9 @@ describe('priorUsesOfStart', () => {
     session('later', '2026-03-01T08:00:31Z'),
   ];
 
-  it('is what other runs hold while this run has no session', () => {
-    expect(priorUsesOfStart({ sessions: [], unnamed: [], others })).toEqual([
-      new Set(['old', 'a', 'b', 'later']),
-    ]);
-  });
-
-  it('leaves out, one after the other, the latest that the start may not have read any more', () => {
+  it('is what other runs hold; later it leaves out, one after the other, the latest that the start may not have read any more', () => {
+    const all = new Set(['old', 'a', 'b', 'later']);
+    expect(priorUsesOfStart({ sessions: [], unnamed: [], others })).toEqual([all]);
     const unnamed = [session('x', '2026-03-01T08:00:30Z')];
     expect(priorUsesOfStart({ sessions: [], unnamed, others })).toEqual([
       new Set(['old', 'a', 'b']),

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
@@ -35,11 +34,6 @@ describe('a simulated profile', () => {
     expect(scoresOf(profile!, 8, { ...test, pinsHash: 'another' })).not.toEqual(scores);
     expect(scoresOf(unlike!, 8)).not.toEqual(scores);
     expect(new Set(scores).size).toBeGreaterThan(4);
-  });
-
-  it('goes on where fewer replications ended: more of them change none of those before [MA-130]', () => {
-    const [profile] = exampleProfiles(1);
-    expect(scoresOf(profile!, 9).slice(0, 4)).toEqual(scoresOf(profile!, 4));
   });
 
   it('has the mean of its replications, and the standard error of that mean, which one alone does not have', () => {
@@ -95,36 +89,9 @@ describe('the number of replications', () => {
   });
 });
 
-describe('the verdict', () => {
-  const errors = fc
-    .array(fc.double({ min: 0, max: 1e6, noNaN: true }), { minLength: 1, maxLength: 100 })
-    .map((values) =>
-      values.map((absoluteError, n) => ({
-        syntheticProfileId: `synthetic:${n}`,
-        knownScale: 0,
-        recoveredScale: absoluteError,
-        absoluteError,
-      })),
-    );
-
-  it('counts, finds the largest error, and is within exactly when every error is [MA-129, MA-131, MA-132, MA-133]', () => {
-    fc.assert(
-      fc.property(errors, fc.double({ min: 0, max: 1e6, noNaN: true }), (recoveryErrors, tolerance) => {
-        const verdict = judgeRecovery(recoveryErrors, tolerance);
-        expect(verdict.profilesTotal).toBe(recoveryErrors.length);
-        expect(verdict.recoveryErrors).toEqual(recoveryErrors);
-        expect(verdict.tolerance).toBe(tolerance);
-        const values = recoveryErrors.map(({ absoluteError }) => absoluteError);
-        expect(verdict.maxAbsoluteError).toBe(Math.max(...values));
-        expect(verdict.withinTolerance).toBe(values.every((value) => value <= tolerance));
-      }),
-    );
-  });
-
-  it('an error that equals the tolerance is within it, the next number above is not [MA-133]', () => {
-    const error = { syntheticProfileId: 'synthetic:1', knownScale: 500, recoveredScale: 525 };
-    const within = (absoluteError: number): boolean =>
-      judgeRecovery([{ ...error, absoluteError }], 25).withinTolerance;
-    expect([within(25), within(25.000000000001)]).toEqual([true, false]);
-  });
+it('an error that equals the tolerance is within it, the next number above is not [MA-133]', () => {
+  const error = { syntheticProfileId: 'synthetic:1', knownScale: 500, recoveredScale: 525 };
+  const within = (absoluteError: number): boolean =>
+    judgeRecovery([{ ...error, absoluteError }], 25).withinTolerance;
+  expect([within(25), within(25.000000000001)]).toEqual([true, false]);
 });
