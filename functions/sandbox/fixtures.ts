@@ -11,17 +11,9 @@ export const composedAt = '2026-01-15T09:00:00.000Z';
 /** Without the ids that each answer has of its own. */
 type Uncorrelated<T> = Omit<T, 'requestId' | 'traceId'>;
 
-/** A mastery row, and the evidence that one view shows within it. */
-interface FixtureRow {
-  readonly row: Omit<MasteryRow, 'evidence'>;
-  readonly evidence: NonNullable<MasteryRow['evidence']>;
-}
-
 /** A report with all that its views show, and what the list of a candidate's reports knows of it besides. */
 export interface AttemptFixture {
-  readonly report: Omit<Uncorrelated<z.input<typeof attemptReport>>, 'mastery' | 'omitted'> & {
-    readonly mastery: readonly FixtureRow[];
-  };
+  readonly report: Omit<Uncorrelated<z.input<typeof attemptReport>>, 'omitted'>;
   /** When Results last changed its record. */
   readonly modifiedAt: string;
 }
@@ -55,18 +47,16 @@ export const masteryGate: AttemptFixture = {
     score: { value: 14, minimum: 0, maximum: 20, unit: 'points', scaleVersion: null },
     mastery: [
       {
-        row: {
-          kind: 'standard',
-          caseGuid: gapGuid,
-          parentCaseGuid: null,
-          state: 'gap',
-          estimate: 0.35,
-          threshold: 0.8,
-          uncertainty: 0.07,
-          uncertaintyKind: 'standard_error',
-          policyId: 'sandbox-mastery-policy',
-          policyVersion: '1',
-        },
+        kind: 'standard',
+        caseGuid: gapGuid,
+        parentCaseGuid: null,
+        state: 'gap',
+        estimate: 0.35,
+        threshold: 0.8,
+        uncertainty: 0.07,
+        uncertaintyKind: 'standard_error',
+        policyId: 'sandbox-mastery-policy',
+        policyVersion: '1',
         evidence: [evidence('gate-7', -0.25), evidence('gate-8', -0.2)],
       },
     ],
@@ -116,39 +106,33 @@ export const adaptiveDiagnostic: AttemptFixture = {
     },
     mastery: [
       {
-        row: {
-          ...diagnosticRow,
-          kind: 'standard',
-          caseGuid: standardGuid,
-          parentCaseGuid: null,
-          state: 'not_yet',
-          estimate: 0.62,
-          uncertainty: 0.09,
-        },
+        ...diagnosticRow,
+        kind: 'standard',
+        caseGuid: standardGuid,
+        parentCaseGuid: null,
+        state: 'not_yet',
+        estimate: 0.62,
+        uncertainty: 0.09,
         evidence: [evidence('adaptive-1', 0.14), evidence('adaptive-3', -0.11)],
       },
       {
-        row: {
-          ...diagnosticRow,
-          kind: 'knowledge_component',
-          caseGuid: sandboxStandards.masteredComponent.caseGuid,
-          parentCaseGuid: standardGuid,
-          state: 'mastered',
-          estimate: 0.94,
-          uncertainty: 0.03,
-        },
+        ...diagnosticRow,
+        kind: 'knowledge_component',
+        caseGuid: sandboxStandards.masteredComponent.caseGuid,
+        parentCaseGuid: standardGuid,
+        state: 'mastered',
+        estimate: 0.94,
+        uncertainty: 0.03,
         evidence: [evidence('adaptive-1', 0.31), evidence('adaptive-2', 0.22)],
       },
       {
-        row: {
-          ...diagnosticRow,
-          kind: 'knowledge_component',
-          caseGuid: sandboxStandards.gapComponent.caseGuid,
-          parentCaseGuid: standardGuid,
-          state: 'gap',
-          estimate: 0.12,
-          uncertainty: 0.05,
-        },
+        ...diagnosticRow,
+        kind: 'knowledge_component',
+        caseGuid: sandboxStandards.gapComponent.caseGuid,
+        parentCaseGuid: standardGuid,
+        state: 'gap',
+        estimate: 0.12,
+        uncertainty: 0.05,
         evidence: [evidence('adaptive-3', -0.34), evidence('adaptive-4', -0.19)],
       },
     ],

@@ -13,8 +13,6 @@ export interface Fixture {
   readonly route: Route;
   /** Decoded path parameters, compared exactly. */
   readonly path: Readonly<Record<string, string>>;
-  /** Whether query and body are held to the route's row; without, nothing but method and path is looked at. */
-  readonly inspected: boolean;
   /** The answer to a query that the row takes. */
   readonly answer: (
     query: Readonly<Record<string, unknown>>,
@@ -31,7 +29,7 @@ function fixture<R extends Route>(
   ) => Result<z.input<R['success']['schema']>, Problem>,
 ): Fixture {
   // SAFETY: the query that comes in is the output of the same row's schema.
-  return { route, path, inspected: true, answer: answer as Fixture['answer'] };
+  return { route, path, answer: answer as Fixture['answer'] };
 }
 
 const { masteryGateAttempt, adaptiveDiagnosticAttempt, candidate, form } = sandboxIds;
@@ -53,14 +51,11 @@ export const manifest: readonly Fixture[] = [
   fixture(sandboxRoutes.readEquivalence, { qtiTestId: form }, (_, correlation) =>
     ok({ ...equivalent, ...correlation }),
   ),
-  {
-    ...fixture(sandboxRoutes.materializeAttemptReport, {}, (_, correlation) => {
-      const report = viewOf(masteryGate, 'summary', correlation);
-      return ok({
-        operationId: materialization.operationId,
-        report: { ...report, sources: [...report.sources, materialization.event] },
-      });
-    }),
-    inspected: false,
-  },
+  fixture(sandboxRoutes.materializeAttemptReport, {}, (_, correlation) => {
+    const report = viewOf(masteryGate, 'summary', correlation);
+    return ok({
+      operationId: materialization.operationId,
+      report: { ...report, sources: [...report.sources, materialization.event] },
+    });
+  }),
 ];

@@ -47,12 +47,14 @@ function fixtureOf({ httpMethod, resource, pathParameters }: APIGatewayProxyEven
   );
 }
 
-/** What is asked of a known resource is held to its route's row, as in production: 400 for everything that is not a request of it. */
+/**
+ * What is asked of a known resource is held to its route's row, as in production: 400 for everything that is not a request of it. Of a
+ * materialization nothing is looked at: each is the one operation.
+ */
 function queryOf(
-  { route, inspected }: Fixture,
+  { route }: Fixture,
   event: APIGatewayProxyEvent,
   { log }: Exchange,
 ): Readonly<Record<string, unknown>> {
-  if (!inspected) return {};
-  return checkSyntax(route, event, log).query;
+  return route.method === 'POST' ? {} : checkSyntax(route, event, log).query;
 }

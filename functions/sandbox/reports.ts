@@ -13,13 +13,9 @@ import { problem } from '#shared/problems/registry.ts';
 import { adaptiveDiagnostic, composedAt, masteryGate, pageReceipts } from './fixtures.ts';
 import type { AttemptFixture } from './fixtures.ts';
 
-/** The ids of one answer. */
-export interface Correlation {
-  readonly requestId: string;
-  readonly traceId: string;
-}
-
 type Report = z.input<typeof attemptReport>;
+/** The ids of one answer. */
+export type Correlation = Pick<Report, 'requestId' | 'traceId'>;
 const { listCandidateReports: list } = sandboxRoutes;
 type CandidateQuery = z.output<typeof list.request.query>;
 
@@ -28,11 +24,11 @@ export function viewOf({ report }: AttemptFixture, view: View, correlation: Corr
   const { mastery } = report;
   const shown: Readonly<Record<View, Pick<Report, 'mastery' | 'omitted'>>> = {
     summary: { mastery: [], omitted: ['mastery', 'itemEvidence', 'readiness'] },
-    standards: { mastery: mastery.map(({ row }) => row), omitted: ['itemEvidence', 'readiness'] },
-    evidence: {
-      mastery: mastery.map(({ row, evidence }) => ({ ...row, evidence })),
-      omitted: ['readiness'],
+    standards: {
+      mastery: mastery.map((row) => ({ ...row, evidence: undefined })),
+      omitted: ['itemEvidence', 'readiness'],
     },
+    evidence: { mastery, omitted: ['readiness'] },
   };
   return { ...report, ...shown[view], ...correlation };
 }

@@ -53,7 +53,7 @@ describe('the manifest', () => {
       const composed = {
         identity,
         header: { testKind, status, score, gate, diagnostic },
-        mastery,
+        mastery: mastery.map(({ evidence = [], ...row }) => ({ row, evidence })),
         sources,
         enrichmentProblems: [],
       };

@@ -57,10 +57,9 @@ const notes: Readonly<Record<string, string>> = {
 };
 
 /** What the gateway or the function may answer instead of a fixture. */
-function problemKeysOf({ operationId, request }: Route): readonly ProblemKey<'reports'>[] {
-  const inspected = fixturesOf(operationId).some((fixture) => fixture.inspected);
+function problemKeysOf({ method, request }: Route): readonly ProblemKey<'reports'>[] {
   return [
-    ...(inspected ? (['400 unsupported-parameter', '400 validation', '404 not-found'] as const) : []),
+    ...(method === 'GET' ? (['400 unsupported-parameter', '400 validation', '404 not-found'] as const) : []),
     ...(request.body === undefined ? [] : ['413 payload-too-large' as const]),
     '429 rate-limited',
     '500 internal-error',
