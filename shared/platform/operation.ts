@@ -58,27 +58,15 @@ export const HUGE = 64 * 1024 * 1024;
  * What a row says of itself: its owner is the first part of its id, and it answers in at most 256 KiB with its tenant's name unless it says
  * otherwise. The rest follows from whether it reads or writes: an operation that is neither of the two has no row.
  */
-type Stated = Omit<
-  UpstreamOperation,
-  'id' | 'service' | 'method' | 'query' | 'success' | 'body' | 'tenantInAnswer' | 'maxAnswerBytes'
-> &
-  Partial<Pick<UpstreamOperation, 'service' | 'tenantInAnswer' | 'maxAnswerBytes'>> & {
-    readonly id: `${UpstreamService | 'extmap'}.${string}`;
-  };
-type OwnerOf<Row extends Stated> = Row extends { readonly service: infer Owner }
-  ? Owner
-  : Row['id'] extends `${infer Service extends UpstreamService}.${string}`
-    ? Service
-    : 'extmap states its owner';
-type Completed<Row extends Stated> = Row & {
-  readonly service: OwnerOf<Row>;
-  readonly tenantInAnswer: boolean;
-  readonly maxAnswerBytes: number;
-};
+type Stated = Omit<UpstreamOperation, 'id' | 'method' | 'query' | 'success' | 'body' | keyof Defaults> &
+  Partial<Omit<Defaults, 'service'>> &
+  ({ readonly id: `${UpstreamService}.${string}` } | Pick<UpstreamOperation, 'id' | 'service'>);
+type Defaults = Pick<UpstreamOperation, 'service' | 'tenantInAnswer' | 'maxAnswerBytes'>;
+type Completed<Row extends Stated> = Omit<Row, keyof Defaults> & Defaults;
 
 function completed<Row extends Stated>(row: Row): Completed<Row> {
   const [service] = row.id.split('.');
-  // SAFETY: the owner is the first part of every id.
+  // SAFETY: the owner is the first part of the id of every row that does not state it.
   return { service, tenantInAnswer: true, maxAnswerBytes: SMALL, ...row } as Completed<Row>;
 }
 

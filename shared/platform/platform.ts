@@ -19,7 +19,6 @@ export interface UpstreamAnswer<T> {
   readonly value: T;
   /** The ETag header as sent, or undefined. */
   readonly etag: string | undefined;
-  readonly status: number;
   readonly upstreamRequestId: string | undefined;
   /** SHA-256 hex of the answer's bytes. */
   readonly bodyHash: string;

@@ -1,3 +1,4 @@
+import { createRecent } from '#shared/kernel/recent.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { secret } from './transport/secret.ts';
@@ -89,7 +90,7 @@ const MAX_PROFILES = 1_000;
  */
 export function createServiceProfiles(options: ServiceProfilesOptions): ServiceProfiles {
   const { reader, single, now } = options;
-  const cached = new Map<string, { readonly profile: ServiceProfile; readonly until: number }>();
+  const kept = createRecent<{ readonly profile: ServiceProfile; readonly readAt: number }>(MAX_PROFILES);
 
   async function load(tenantId: string): Promise<Result<ServiceProfile, ProfileFault>> {
     if (single?.tenant === tenantId) return profileOf(single, tenantId, options);
@@ -108,23 +109,16 @@ export function createServiceProfiles(options: ServiceProfilesOptions): ServiceP
 
   return {
     async resolve(tenantId) {
-      const hit = cached.get(tenantId);
-      if (hit !== undefined && now() < hit.until) return ok(hit.profile);
-      cached.delete(tenantId);
+      const hit = kept.get(tenantId);
+      if (hit !== undefined && now() < hit.readAt + LIFETIME) return ok(hit.profile);
       const loaded = await load(tenantId);
-      if (loaded.ok) {
-        cached.set(tenantId, { profile: loaded.value, until: now() + LIFETIME });
-        for (const oldest of cached.keys()) {
-          if (cached.size <= MAX_PROFILES) break;
-          cached.delete(oldest);
-        }
-      }
+      if (loaded.ok) kept.set(tenantId, { profile: loaded.value, readAt: now() });
       return loaded;
     },
     forget(tenantId, usedSince) {
-      const hit = cached.get(tenantId);
-      cached.delete(tenantId);
-      return hit !== undefined && hit.until - LIFETIME < usedSince;
+      const hit = kept.get(tenantId);
+      if (hit !== undefined) kept.set(tenantId, { ...hit, readAt: -Infinity });
+      return hit !== undefined && hit.readAt < usedSince;
     },
   };
 }

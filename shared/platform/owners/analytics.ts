@@ -3,6 +3,8 @@ import { count, reference, text } from '#shared/contract/reports/primitives.ts';
 import { LARGE, safeRead } from '#shared/platform/operation.ts';
 import { governed, instant, ownerId, sha256, versioned } from './primitives.ts';
 
+const measures = z.array(z.object({ name: text, value: z.number(), unit: text }));
+
 const scope = z.discriminatedUnion('type', [
   z.object({ type: z.literal('class'), classSourcedId: reference }),
   z.object({ type: z.literal('school_grade'), schoolSourcedId: reference, grade: z.string() }),
@@ -18,7 +20,7 @@ export const rollup = z.object({
   asOf: instant,
   populationCount: count.nullable(),
   suppression: z.object({ status: z.string() }),
-  measures: z.array(z.object({ name: text, value: z.number(), unit: text })),
+  measures,
 });
 export type Rollup = z.infer<typeof rollup>;
 
@@ -58,14 +60,18 @@ export const administrationAnalysis = z.object({
 export type AdministrationAnalysis = z.infer<typeof administrationAnalysis>;
 
 const suppression = z.object({ status: z.string(), rule: text.nullable() });
-
-/** Analytics: one metric of one administration. A suppressed one has no counts and no rows. */
-export const metricArtifact = z.object({
-  kind: z.literal('metric'),
+/** An artifact, and the administration that it is of. */
+const ofAdministration = {
   tenantId: ownerId,
   artifactRef: reference,
   administrationId: reference,
   ...governed,
+};
+
+/** Analytics: one metric of one administration. A suppressed one has no counts and no rows. */
+export const metricArtifact = z.object({
+  kind: z.literal('metric'),
+  ...ofAdministration,
   metric: z.string(),
   formulaVersion: text.nullable(),
   populationCount: count.nullable(),
@@ -79,7 +85,7 @@ export const metricArtifact = z.object({
       qtiFormId: reference.nullable(),
       qtiTestId: reference.nullable(),
       caseGuids: z.array(reference).max(1000),
-      measures: z.array(z.object({ name: text, value: z.number(), unit: text })),
+      measures,
     }),
   ),
 });
@@ -88,10 +94,7 @@ export type MetricArtifact = z.infer<typeof metricArtifact>;
 /** Analytics: predicted results of one administration beside actual ones of a named external assessment. */
 export const comparisonArtifact = z.object({
   kind: z.literal('comparison'),
-  tenantId: ownerId,
-  artifactRef: reference,
-  administrationId: reference,
-  ...governed,
+  ...ofAdministration,
   sourceKey: text,
   method: text,
   analysisVersion: text,

@@ -49,11 +49,12 @@ export const reportCriteria = z.object({
 });
 export type ReportCriteria = z.infer<typeof reportCriteria>;
 
+/** The version of a blueprint that the answer is about. */
+const ofSpec = { tenantId: ownerId, testSpecId: reference, testSpecVersion: version };
+
 /** Content: the crosswalks from one version of a blueprint to named external tests. */
 export const readinessCrosswalks = z.object({
-  tenantId: ownerId,
-  testSpecId: reference,
-  testSpecVersion: version,
+  ...ofSpec,
   crosswalkSetId: reference,
   ...versioned,
   entries: z.array(
@@ -74,9 +75,7 @@ export type ReadinessCrosswalks = z.infer<typeof readinessCrosswalks>;
 
 /** Content: what the blueprint says about a form beside the forms that it is compared with. */
 export const formEvidence = z.object({
-  tenantId: ownerId,
-  testSpecId: reference,
-  testSpecVersion: version,
+  ...ofSpec,
   formEvidenceId: reference,
   ...versioned,
   qtiTestId: reference,
@@ -86,18 +85,17 @@ export const formEvidence = z.object({
 });
 export type FormEvidence = z.infer<typeof formEvidence>;
 
+/** An external assessment, as a blueprint names it. */
+const externalSource = { sourceKey: text, sourceAssessment: text, sourceVersion: text };
+
 /** Content: the external assessments that one version of a blueprint names, each with its immutable crosswalk. */
 export const alignmentSources = z.object({
-  tenantId: ownerId,
-  testSpecId: reference,
-  testSpecVersion: version,
+  ...ofSpec,
   sourceSetId: reference,
   version,
   sources: z.array(
     z.object({
-      sourceKey: text,
-      sourceAssessment: text,
-      sourceVersion: text,
+      ...externalSource,
       crosswalkId: reference,
       /** Of the crosswalk’s bytes. */
       sha256,
@@ -110,14 +108,10 @@ const dok = z.int().min(1).max(4);
 
 /** Content: how every requirement of one external assessment maps to one version of a blueprint. */
 export const alignmentCrosswalk = z.object({
-  tenantId: ownerId,
-  testSpecId: reference,
-  testSpecVersion: version,
+  ...ofSpec,
   crosswalkId: reference,
   version,
-  sourceKey: text,
-  sourceAssessment: text,
-  sourceVersion: text,
+  ...externalSource,
   requirements: z.array(
     z.object({
       sourceRequirementId: reference,
