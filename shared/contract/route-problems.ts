@@ -1,4 +1,4 @@
-import type { ProblemKey } from './problem-keys.ts';
+import type { ProblemKey } from './problems.ts';
 import type { Route, ServiceName } from './route.ts';
 
 /** Failures that bind every route of a service, also where its row does not list them. */

@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import type { Filters } from './filters.ts';
 import type { FinerReceipt, Gate } from './gates.ts';
 import type { Grant } from './grants.ts';
-import type { ProblemKey } from './problem-keys.ts';
+import type { ProblemKey } from './problems.ts';
 
 /** Every service with an API of its own. */
 export const serviceNames = ['mastery', 'reports'] as const;

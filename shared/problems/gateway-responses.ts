@@ -1,5 +1,5 @@
 import { fixedCrossOriginHeaders } from '#shared/contract/cors.ts';
-import type { ProblemKey } from '#shared/contract/problem-keys.ts';
+import type { ProblemKey } from '#shared/contract/problems.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { problemDocument } from './document.ts';
 import type { InvalidParam, Problem } from './problem.ts';

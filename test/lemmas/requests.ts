@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ProblemKey } from '#shared/contract/problem-keys.ts';
+import type { ProblemKey } from '#shared/contract/problems.ts';
 import type { Route } from '#shared/contract/route.ts';
 import type { GatewayCall } from '#test/support/gateway-call.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { manifest } from '#functions/sandbox/manifest.ts';
 import type { Fixture } from '#functions/sandbox/manifest.ts';
-import type { ProblemKey } from '#shared/contract/problem-keys.ts';
+import type { ProblemKey } from '#shared/contract/problems.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
 import { renderEdition } from '#shared/openapi/openapi.ts';
