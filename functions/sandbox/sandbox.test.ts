@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { projectAttemptReport } from '#functions/reports/composition/attempt-report.ts';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
 import { sandboxIds, sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
-import { variablesOfBackground } from '#shared/http/environment.ts';
+import { variablesOf } from '#shared/http/environment.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
 import { proxyEvent } from '#test/support/lambda.ts';
 import { adaptiveDiagnostic, composedAt, masteryGate } from './fixtures.ts';
@@ -97,7 +97,7 @@ describe('the function', () => {
     expect(new Set(reached)).toEqual(
       new Set(['PROBLEMS_URL', 'ALLOWED_ORIGINS', 'LOG_LEVEL', 'AWS_LAMBDA_FUNCTION_VERSION']),
     );
-    expect(variablesOfBackground(serveSandbox)).toEqual([]);
+    expect(variablesOf(serveSandbox)).toEqual([]);
     expect(serveSandbox.lambda.grants).toEqual([]);
   });
 

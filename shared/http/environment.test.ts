@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { analyzeRun, readReceipt } from '#shared/contract/background.ts';
-import { routes } from '#shared/contract/routes.ts';
-import { EnvironmentError, readEnvironment, variablesOf, variablesOfBackground } from './environment.ts';
+import { EnvironmentError, readEnvironment } from './environment.ts';
 
 /** A coordinate of a key. */
 const X = 'x'.repeat(43);
 const key = (members: string): string => `{"kty":"EC",${members}}`;
 
+// Which variables a function has: test/infra/functions.test.ts.
 describe('readEnvironment', () => {
   it('gives exactly the named variables, or names every one that is missing or malformed, and no value', () => {
     const source = {
@@ -60,42 +59,5 @@ describe('readEnvironment', () => {
     for (const value of good) expect(readEnvironment([name], { [name]: value })).toEqual({ [name]: value });
     for (const value of bad)
       expect(() => readEnvironment([name], { [name]: value }), value).toThrow(EnvironmentError);
-  });
-});
-
-describe('variablesOf', () => {
-  it('names the variables of the pipeline and of the grants of a route, and no others', () => {
-    const own = new Map(
-      routes.map((route) => [route.operationId, variablesOf(route).filter((name) => /TABLE/.test(name))]),
-    );
-    expect(own.get('startAdaptiveRun')).toEqual(['RECORDS_TABLE', 'CONTROL_TABLE', 'SETTINGS_TABLE']);
-    expect(own.get('readSelectionPolicy')).toEqual(['RECORDS_TABLE']);
-    expect(own.get('readAttemptReport')).toEqual(['SETTINGS_TABLE']);
-  });
-
-  it('names the key of the release for routes that wait for gates, and for no other', () => {
-    for (const route of routes)
-      expect(variablesOf(route).includes('RELEASE_KEY'), route.operationId).toBe(route.gates.length > 0);
-  });
-});
-
-describe('variablesOfBackground', () => {
-  it('names those of the grants and, of the pipeline, what a background function needs', () => {
-    expect(variablesOfBackground(analyzeRun)).toEqual([
-      'STAGE',
-      'IMPROVEMENT_TABLE',
-      'IMPROVEMENT_QUEUE_URL',
-      'RECEIPTS_BUCKET',
-      'RECORDS_TABLE',
-      'SETTINGS_TABLE',
-      'RELEASE_KEY',
-    ]);
-    expect(variablesOfBackground(readReceipt)).toEqual([
-      'STAGE',
-      'PROBLEMS_URL',
-      'RECEIPTS_BUCKET',
-      'SETTINGS_TABLE',
-      'RELEASE_KEY',
-    ]);
   });
 });

@@ -101,32 +101,26 @@ export const releaseVariables = [
   'RELEASE_KEY',
 ] as const satisfies readonly VariableName[];
 
-/** The variables that the function of a route cannot do without: those of the pipeline, of its gates and of its grants. */
-export function variablesOf(route: Pick<Route, 'gates' | 'lambda'>): readonly VariableName[] {
-  return [...new Set([...always, ...ownVariables(route)])];
-}
-
-function ownVariables(row: Pick<Route, 'gates' | 'lambda'>): readonly VariableName[] {
-  return [
-    ...demandedVariablesOf(grantsOf(row)),
-    ...(isGated(row) ? releaseVariables : []),
-    ...(rotatesKeys(row) ? (['KEY_ROTATION_DAYS'] as const) : []),
-  ];
-}
-
 /**
- * The variables that a background function cannot do without: it reads no token, and only who answers a caller names problems. The sandbox can do
- * without any.
+ * The variables that a function cannot do without: those of the pipeline, of its gates and of its grants. A background function reads no token,
+ * and only who answers a caller names problems. The sandbox can do without any.
  */
-export function variablesOfBackground(
-  row: Pick<BackgroundFunction, 'trigger' | 'gates' | 'lambda'>,
+export function variablesOf(
+  row: Pick<Route, 'gates' | 'lambda'> | Pick<BackgroundFunction, 'trigger' | 'gates' | 'lambda'>,
 ): readonly VariableName[] {
-  if (row.trigger === 'sandbox') return [];
+  const ofPipeline = 'trigger' in row ? variablesOfTrigger(row) : always;
+  if (ofPipeline.length === 0) return [];
   return [
-    ...new Set<VariableName>([
-      'STAGE',
-      ...(answersCaller(row) ? (['PROBLEMS_URL'] as const) : []),
-      ...ownVariables(row),
+    ...new Set([
+      ...ofPipeline,
+      ...demandedVariablesOf(grantsOf(row)),
+      ...(isGated(row) ? releaseVariables : []),
+      ...(rotatesKeys(row) ? (['KEY_ROTATION_DAYS'] as const) : []),
     ]),
   ];
+}
+
+function variablesOfTrigger(row: Pick<BackgroundFunction, 'trigger'>): readonly VariableName[] {
+  if (row.trigger === 'sandbox') return [];
+  return answersCaller(row) ? ['STAGE', 'PROBLEMS_URL'] : ['STAGE'];
 }

@@ -8,7 +8,7 @@ import {
 } from '#shared/contract/functions.ts';
 import type { Grant } from '#shared/contract/grants.ts';
 import { routes } from '#shared/contract/routes.ts';
-import { variablesOf as demandedByRoute, variablesOfBackground } from '#shared/http/environment.ts';
+import { variablesOf as demandedBy } from '#shared/http/environment.ts';
 import type { StageConfig } from '#shared/stage/stage.ts';
 import { appOf, deployed, resourcesOf, stage, templateOf, type Found } from './deployed.ts';
 
@@ -163,7 +163,7 @@ describe.each(deployedFunctions.map((row) => [row.operationId, row] as const))('
       ...(row.lambda.grants.includes('profiles:read') ? ['PROFILES_PATH', 'APPROVED_HOSTS'] : []),
     ];
     expect(Object.keys(variablesIn(all, operationId)).toSorted()).toStrictEqual(
-      [...(isRoute(row) ? demandedByRoute(row) : variablesOfBackground(row)), ...optional].toSorted(),
+      [...demandedBy(row), ...optional].toSorted(),
     );
   });
 });

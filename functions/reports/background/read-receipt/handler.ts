@@ -1,6 +1,6 @@
 import { makeS3 } from '#shared/stores/make-clients.ts';
 import { createReceiptBucket } from '#shared/stores/receipt-bucket.ts';
-import { readEnvironment, variablesOfBackground } from '#shared/http/environment.ts';
+import { readEnvironment, variablesOf } from '#shared/http/environment.ts';
 import { readReceipt } from '#shared/contract/background.ts';
 import { streamedFunction } from '#shared/lambda/lambda-function.ts';
 import type { StreamedFunction } from '#shared/lambda/lambda-function.ts';
@@ -26,7 +26,7 @@ export const handler = bind(processRuntime());
 
 function receiptDependencies(runtime: Runtime): ReceiptDependencies {
   const { environment, aws } = runtime;
-  const { RECEIPTS_BUCKET } = readEnvironment([...variablesOfBackground(readReceipt)], environment);
+  const { RECEIPTS_BUCKET } = readEnvironment([...variablesOf(readReceipt)], environment);
   return {
     keys: openKeyRing(runtime, ['receipt-link']),
     store: createReceiptBucket(aws(makeS3), RECEIPTS_BUCKET),
