@@ -207,27 +207,13 @@ function scanBareWord(text: string, start: number): Scan {
   return { end: at, fault: at < start + word.length };
 }
 
-function scanNumber(text: string, start: number): Scan {
-  const whole = text[start] === '-' ? start + 1 : start;
-  let at = text[whole] === '0' ? whole + 1 : skipDigits(text, whole);
-  if (at === whole) return { end: at, fault: true };
-  if (text[at] === '.') {
-    const fraction = at + 1;
-    at = skipDigits(text, fraction);
-    if (at === fraction) return { end: at, fault: true };
-  }
-  if (text[at] === 'e' || text[at] === 'E') {
-    const exponent = text[at + 1] === '+' || text[at + 1] === '-' ? at + 2 : at + 1;
-    at = skipDigits(text, exponent);
-    if (at === exponent) return { end: at, fault: true };
-  }
-  return { end: at, fault: false };
-}
+/** As much of a number as there is; a whole one ends with a digit. */
+const NUMBER = /-?(?:(?:0|[1-9]\d*)(?:\.(?:\d+(?:e[+-]?\d*)?)?|e[+-]?\d*)?)?/iy;
 
-function skipDigits(text: string, start: number): number {
-  let at = start;
-  while (at < text.length && text.charAt(at) >= '0' && text.charAt(at) <= '9') at += 1;
-  return at;
+function scanNumber(text: string, start: number): Scan {
+  NUMBER.lastIndex = start;
+  const [number = ''] = NUMBER.exec(text) ?? [];
+  return { end: start + number.length, fault: !/\d$/.test(number) };
 }
 
 function pointerOf(frames: readonly Frame[]): string {
