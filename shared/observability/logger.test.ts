@@ -215,18 +215,6 @@ describe('log lines', () => {
     );
   });
 
-  it('write a trace entry member by member', () => {
-    const [line] = logOnce('RUN_RECEIPT', {
-      receiptId: 'abc',
-      trace: [{ operation: 'qti.read_candidate_runtime', status: 200, version: '"v1"', learner: 'canary' }],
-    });
-    expect(JSON.parse(line ?? '')).toMatchObject({
-      receiptId: 'abc',
-      trace: [{ operation: 'qti.read_candidate_runtime', status: 200, version: '"v1"' }],
-    });
-    expect(line).not.toContain('canary');
-  });
-
   it('say that a code is not registered instead of throwing', () => {
     expect(parsed(logOnce('NOPE', { status: 1 }))).toMatchObject([
       { code: 'LOG_CODE_UNKNOWN', level: 'ERROR' },
@@ -254,18 +242,7 @@ describe('log lines', () => {
 });
 
 describe('a thrown value in a log', () => {
-  it('is its name, its causes’ names and positions, never a message [MA-224]', () => {
-    const error = new TypeError('quotes canary\n    at canary (file:///canary.ts:1:1)', {
-      cause: new SyntaxError('canary', { cause: 'canary' }),
-    });
-    const described = describeError(error);
-    expect(described).toMatchObject({ error: 'TypeError', causes: ['SyntaxError', 'string'] });
-    expect(described.frames.length).toBeGreaterThan(0);
-    expect(described.frames[0]).toContain('logger.test.ts');
-    expect(JSON.stringify(described)).not.toContain('canary');
-  });
-
-  it('leaves nothing of a request body that its message, its cause or its stack quotes [MA-007, MA-224]', () => {
+  it('is its name, its causes’ names and positions: nothing of a body that its message, cause or stack quotes [MA-007, MA-224]', () => {
     const body = 'canary\n    at canary (file:///canary.ts:1:1)\n';
     const cause = syntaxErrorOf(body);
     expect(cause.message).toContain('canary');
@@ -286,7 +263,11 @@ describe('a thrown value in a log', () => {
       expect(lines).toHaveLength(4);
       for (const line of lines) expect(line).not.toContain('canary');
     }
-    expect(describeError(quoting).frames[0]).toContain('logger.test.ts');
+    expect(describeError(quoting)).toEqual({
+      error: 'Error',
+      causes: ['SyntaxError'],
+      frames: expect.arrayContaining([expect.stringContaining('logger.test.ts')]) as string[],
+    });
   });
 });
 
