@@ -361,40 +361,17 @@ const answerHeaders = {
     schema: { type: 'string' },
     example: '0f9b8a52-6c1e-4d3a-9b57-2f8e0c4d71aa',
   },
-  'Cache-Control': {
-    required: true,
-    schema: { type: 'string', const: 'no-store' },
-    example: 'no-store',
-  },
-  'WWW-Authenticate': {
-    schema: { type: 'string' },
-    example: 'Bearer',
-  },
-  'Retry-After': {
-    schema: { type: 'integer', minimum: 0 },
-    example: 5,
-  },
-  ETag: {
-    required: true,
-    schema: { type: 'string' },
-    example: '"5f3a1c0b9d2e4f60"',
-  },
-  Deprecation: {
-    schema: { type: 'string', pattern: '^@-?\\d+$' },
-    example: '@1788220800',
-  },
-  Sunset: {
-    schema: { type: 'string' },
-    example: 'Tue, 01 Dec 2026 00:00:00 GMT',
-  },
+  'Cache-Control': { required: true, schema: { type: 'string', const: 'no-store' }, example: 'no-store' },
+  'WWW-Authenticate': { schema: { type: 'string' }, example: 'Bearer' },
+  'Retry-After': { schema: { type: 'integer', minimum: 0 }, example: 5 },
+  ETag: { required: true, schema: { type: 'string' }, example: '"5f3a1c0b9d2e4f60"' },
+  Deprecation: { schema: { type: 'string', pattern: '^@-?\\d+$' }, example: '@1788220800' },
+  Sunset: { schema: { type: 'string' }, example: 'Tue, 01 Dec 2026 00:00:00 GMT' },
   Link: {
     schema: { type: 'string' },
     example: `<${documentedProblemsUrl}/deprecation>; rel="deprecation"; type="text/html"`,
   },
-  'Idempotent-Replayed': {
-    schema: { type: 'string', const: 'true' },
-    example: 'true',
-  },
+  'Idempotent-Replayed': { schema: { type: 'string', const: 'true' }, example: 'true' },
 } as const satisfies Readonly<Record<AnswerHeader, ZodOpenApiHeaderObject>>;
 
 const everyAnswer = ['X-Request-Id', 'Cache-Control'] as const;

@@ -56,11 +56,7 @@ const readRequest = {
   ifMatch: false,
 };
 
-const readLambda = {
-  memoryMb: 512,
-  timeoutSeconds: 10,
-  grants: ['records:read', 'profiles:read'],
-} as const;
+const readLambda = { memoryMb: 512, timeoutSeconds: 10, grants: ['records:read', 'profiles:read'] } as const;
 
 export const startAdaptiveRun = defineRoute({
   service: 'mastery',
@@ -71,11 +67,7 @@ export const startAdaptiveRun = defineRoute({
   description:
     'Resolves the item pool, pins its exact versions, and offers the first item as a QTI delivery session. The response contains the only handle of the run, its continuation token. A retry with the same `Idempotency-Key` returns the same run and the same offer. The normal loop: start; the learner answers in the player, and QTI scores the answer; inspect; advance with the `ETag` of inspect; repeat until `status` is `completed`.',
   scope: 'mastery:run',
-  request: {
-    ...runRequest,
-    body: startAdaptiveRunRequest,
-    ifMatch: false,
-  },
+  request: { ...runRequest, body: startAdaptiveRunRequest, ifMatch: false },
   success: {
     status: 201,
     schema: adaptiveRun,
@@ -86,10 +78,7 @@ export const startAdaptiveRun = defineRoute({
   problems: runProblems,
   budget: { calls: 13, depth: 9 },
   learnersWait: true,
-  lambda: {
-    ...runLambda,
-    impact: 'Learners cannot start an adaptive test. Tests in progress continue.',
-  },
+  lambda: { ...runLambda, impact: 'Learners cannot start an adaptive test. Tests in progress continue.' },
 });
 
 export const inspectAdaptiveRun = defineRoute({
@@ -107,11 +96,7 @@ export const inspectAdaptiveRun = defineRoute({
     body: continuationRequest,
     ifMatch: false,
   },
-  success: {
-    schema: adaptiveRun,
-    headers: ['ETag'],
-    example: examples.startedRun,
-  },
+  success: { schema: adaptiveRun, headers: ['ETag'], example: examples.startedRun },
   requestExample: examples.continuation,
   problems: runProblems,
   budget: { calls: 12, depth: 8 },
@@ -137,11 +122,7 @@ export const advanceAdaptiveRun = defineRoute({
     body: continuationRequest,
     ifMatch: true,
   },
-  success: {
-    schema: adaptiveRun,
-    headers: ['ETag', 'Retry-After'],
-    example: examples.advancedRun,
-  },
+  success: { schema: adaptiveRun, headers: ['ETag', 'Retry-After'], example: examples.advancedRun },
   requestExample: examples.continuation,
   problems: [
     ...runProblems,
@@ -166,20 +147,10 @@ export const readSelectionPolicy = defineRoute({
   description:
     'Returns one immutable version by its exact id. For a policy of another tenant the service returns 404, as for a policy that does not exist. A deprecated version does not change; the response headers announce the deprecation.',
   scope: 'mastery:read',
-  request: {
-    path: z.strictObject({ policyId: identifier }),
-    ...readRequest,
-  },
-  success: {
-    schema: selectionPolicy,
-    headers: ['Deprecation', 'Sunset', 'Link'],
-    example: examples.policy,
-  },
+  request: { path: z.strictObject({ policyId: identifier }), ...readRequest },
+  success: { schema: selectionPolicy, headers: ['Deprecation', 'Sunset', 'Link'], example: examples.policy },
   budget: { calls: 0, depth: 0 },
-  lambda: {
-    ...readLambda,
-    impact: 'Clients cannot read a selection policy. Tests continue.',
-  },
+  lambda: { ...readLambda, impact: 'Clients cannot read a selection policy. Tests continue.' },
 });
 
 export const readScaleCalibration = defineRoute({
@@ -191,10 +162,7 @@ export const readScaleCalibration = defineRoute({
   description:
     'Returns the public descriptor of one immutable version by its exact id. Model parameters stay on the server. Expired versions remain readable. For a calibration of another tenant the service returns 404, as for a calibration that does not exist.',
   scope: 'mastery:read',
-  request: {
-    path: z.strictObject({ calibrationId: identifier }),
-    ...readRequest,
-  },
+  request: { path: z.strictObject({ calibrationId: identifier }), ...readRequest },
   success: {
     schema: scaleCalibration,
     headers: ['Deprecation', 'Sunset', 'Link'],
@@ -202,10 +170,7 @@ export const readScaleCalibration = defineRoute({
   },
   problems: ['422 calibration-invalid'],
   budget: { calls: 0, depth: 0 },
-  lambda: {
-    ...readLambda,
-    impact: 'Clients cannot read a scale calibration. Tests continue.',
-  },
+  lambda: { ...readLambda, impact: 'Clients cannot read a scale calibration. Tests continue.' },
 });
 
 export const simulateScoreRecovery = defineRoute({
@@ -224,11 +189,7 @@ export const simulateScoreRecovery = defineRoute({
     body: simulationRequest,
     ifMatch: false,
   },
-  success: {
-    schema: scoreRecoverySimulation,
-    transfer: 'stream',
-    example: examples.simulation,
-  },
+  success: { schema: scoreRecoverySimulation, transfer: 'stream', example: examples.simulation },
   requestExample: examples.simulationRequest,
   problems: poolProblems,
   budget: { calls: 11, depth: 8 },

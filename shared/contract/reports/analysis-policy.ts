@@ -84,6 +84,7 @@ interface Measure {
   readonly withoutGuids?: 'ever' | 'at_zero';
 }
 
+const ofCount = { unit: 'count', least: 0, greatest: MAX_COUNT } as const;
 const ofItems = ['qtiItemId', 'qtiFormId', 'qtiTestId', 'caseGuids'] as const;
 
 /** What each metric measures, and which subjects its evidence names (docs/records.md says how each measure is meant). */
@@ -106,7 +107,7 @@ export const metrics: Readonly<
     measures: [
       { name: 'lowest_distractor_share', unit: 'proportion', least: 0, greatest: 1 },
       { name: 'distractor_over_key', unit: 'proportion', least: -1, greatest: 1 },
-      { name: 'untagged_distractors', unit: 'count', least: 0, greatest: MAX_COUNT },
+      { name: 'untagged_distractors', ...ofCount },
     ],
   },
   form_summary: {
@@ -121,20 +122,8 @@ export const metrics: Readonly<
     subjects: ['caseGuids', 'sourceKeys'],
     measures: [
       { name: 'alignment_percent', unit: 'percent', least: 0, greatest: 100, withoutGuids: 'ever' },
-      {
-        name: 'uncovered_requirements',
-        unit: 'count',
-        least: 0,
-        greatest: MAX_COUNT,
-        withoutGuids: 'ever',
-      },
-      {
-        name: 'lower_dok_requirements',
-        unit: 'count',
-        least: 0,
-        greatest: MAX_COUNT,
-        withoutGuids: 'at_zero',
-      },
+      { name: 'uncovered_requirements', ...ofCount, withoutGuids: 'ever' },
+      { name: 'lower_dok_requirements', ...ofCount, withoutGuids: 'at_zero' },
     ],
   },
   predicted_actual: {

@@ -96,11 +96,7 @@ export const readAttemptReport = defineRoute({
     path: z.strictObject({ attemptId: reference }),
     query: z.strictObject({ view: view.default('summary') }),
   },
-  success: {
-    schema: attemptReport,
-    transfer: 'stream',
-    example: examples.failedGate,
-  },
+  success: { schema: attemptReport, transfer: 'stream', example: examples.failedGate },
   problems: ['409 source-version-conflict'],
   // Lookup; record, criteria, candidate; framework, event; and the first three of them once more, side by side.
   budget: { calls: 9, depth: 4 },
@@ -121,10 +117,7 @@ export const readReadiness = defineRoute({
     'Returns one decision per external test that the blueprint’s crosswalk names, by the rule `gate-implies-readiness` version 2. A failed gate is `not_ready`. If evidence is missing, unusable or out of date, the decision is `indeterminate`, and a limitation names the cause. External tests without a published coverage are listed in `omittedEntries`. If the blueprint has no crosswalk, the service returns 404.',
   gates: ['C', 'D'],
   request: { ...plain, path: z.strictObject({ attemptId: reference }), query: noQuery },
-  success: {
-    schema: readinessReport,
-    example: examples.notReady,
-  },
+  success: { schema: readinessReport, example: examples.notReady },
   problems: ['409 source-version-conflict'],
   // Lookup; record, criteria, candidate; the first three once more, side by side; framework, crosswalks; the crosswalks once more.
   budget: { calls: 10, depth: 5 },
@@ -144,16 +137,8 @@ export const listCandidateReports = defineRoute({
     'Returns the scored attempts of a candidate in the view `summary`, last modified first. Every report matches every filter. To get the next page, send `nextCursor` with the same filters, sort and limit; it expires after one hour. A page can have fewer reports than the limit although more follow; it is never empty then. Attempts that cannot be reported yet are left out, and `withheld` counts them by reason.',
   gates: ['C', 'D'],
   receipts: ['candidate_attempt_index'],
-  request: {
-    ...plain,
-    path: z.strictObject({ candidateSourcedId: reference }),
-    ...candidateQuery,
-  },
-  success: {
-    schema: attemptReportPage,
-    transfer: 'stream',
-    example: examples.page,
-  },
+  request: { ...plain, path: z.strictObject({ candidateSourcedId: reference }), ...candidateQuery },
+  success: { schema: attemptReportPage, transfer: 'stream', example: examples.page },
   /*
    * Candidate, 50 reads of the index, and 100 test specs with each of them. As 128 calls are under way at a time, a page's test specs are
    * read beside the next page of the index: a turn for each read of the index, and four for test specs alone: the first page's, and the
@@ -184,10 +169,7 @@ export const readClassCohort = defineRoute({
   description:
     'Returns the roll-up of a class as Analytics published it, after OneRoster has confirmed the class. The service calculates nothing, and a suppressed snapshot contains no values. If Analytics has never rolled up the class, the service returns 404.',
   request: { ...plain, path: z.strictObject({ classSourcedId: reference }), query: noQuery },
-  success: {
-    schema: cohortReport,
-    example: examples.classCohort,
-  },
+  success: { schema: cohortReport, example: examples.classCohort },
   lambda: { ...cohortLambda, impact: 'Clients cannot show the cohort report of a class.' },
 });
 
@@ -199,10 +181,7 @@ export const readSchoolGradeCohort = defineRoute({
   description:
     'Returns the roll-up of a grade of a school as Analytics published it, after OneRoster has confirmed the school. The service calculates nothing, and a suppressed snapshot contains no values. If Analytics has never rolled up the grade, the service returns 404.',
   request: { ...plain, path: z.strictObject({ schoolSourcedId: reference, grade }), query: noQuery },
-  success: {
-    schema: cohortReport,
-    example: examples.schoolGradeCohort,
-  },
+  success: { schema: cohortReport, example: examples.schoolGradeCohort },
   lambda: { ...cohortLambda, impact: 'Clients cannot show the cohort report of a grade.' },
 });
 
@@ -215,10 +194,7 @@ export const readEquivalence = defineRoute({
     'Returns whether a form measures like its parallel forms: the decision of Analytics with its method, its figures and the evidence of the blueprint. The service calculates nothing. If Analytics has never analyzed the form, the service returns 404.',
   gates: ['A', 'D'],
   request: { ...plain, path: z.strictObject({ qtiTestId: reference }), query: noQuery },
-  success: {
-    schema: equivalenceReport,
-    example: examples.equivalentForms,
-  },
+  success: { schema: equivalenceReport, example: examples.equivalentForms },
   // Form; analysis, criteria, form evidence; and all four once more, side by side.
   budget: { calls: 8, depth: 3 },
   lambda: {
@@ -283,11 +259,7 @@ export const analyzeAdministration = defineRoute({
     query: noQuery,
     idempotencyKey: true,
   },
-  success: {
-    schema: improvementRun,
-    headers: ['Idempotent-Replayed'],
-    example: examples.queuedRun,
-  },
+  success: { schema: improvementRun, headers: ['Idempotent-Replayed'], example: examples.queuedRun },
   problems: ['409 source-version-conflict'],
   // Administration; sources and analysis; four artifacts; and all of these once more.
   budget: { calls: 14, depth: 6 },
@@ -316,10 +288,7 @@ export const readImprovementRun = defineRoute({
     'Returns the state of the run, its counts, the status of its four metrics and its omissions, and once it is complete a short-lived link to its receipt bundle. Counts can grow until the run has ended. The service reads the pinned artifacts of Analytics and Content again; if one is no longer available, it returns 503.',
   gates: ['D', 'F'],
   request: { ...plain, path: z.strictObject({ improvementRunId: reference }), query: noQuery },
-  success: {
-    schema: improvementRun,
-    example: examples.completedRun,
-  },
+  success: { schema: improvementRun, example: examples.completedRun },
   // Sources and four artifacts; and what was amiss of them once more.
   budget: { calls: 10, depth: 2 },
   lambda: {
@@ -339,11 +308,7 @@ export const readAlignmentReport = defineRoute({
     'Returns how well the blueprint covers one external assessment: each requirement with its weight and its contribution, the exact sums, the percentage by the formula `alignment-v1`, the comparison of predicted with actual results if Analytics has one, and a short-lived link to the receipt bundle. The service calculates it from the pinned crosswalk. If the crosswalk is no longer available, or the run has not reached the assessment yet, it returns 503; retry later.',
   gates: ['D', 'F'],
   request: { ...plain, path: z.strictObject({ improvementRunId: reference, sourceKey }), query: noQuery },
-  success: {
-    schema: alignmentReport,
-    transfer: 'stream',
-    example: examples.alignment,
-  },
+  success: { schema: alignmentReport, transfer: 'stream', example: examples.alignment },
   problems: ['409 source-version-conflict'],
   // Crosswalk and comparison; and both once more.
   budget: { calls: 4, depth: 2 },
@@ -372,11 +337,7 @@ export const listRevisionOrders = defineRoute({
     'Returns what the run asks Bank and Blueprint to revise, with the observed value, the threshold that it breaches and the receipt of the receiver, sorted by `createdAt` and `revisionOrderId`. The service reads observed values again from the pinned artifacts. A page can have fewer orders than the limit; follow `nextCursor` until it is null.',
   gates: ['D', 'F'],
   request: { ...plain, path: z.strictObject({ improvementRunId: reference }), ...orderQuery },
-  success: {
-    schema: revisionOrderPage,
-    transfer: 'stream',
-    example: examples.revisionOrders,
-  },
+  success: { schema: revisionOrderPage, transfer: 'stream', example: examples.revisionOrders },
   // Sources and what the orders of a page rest on: at most twelve artifacts; and all of these once more.
   budget: { calls: 26, depth: 2 },
   lambda: {
