@@ -511,7 +511,7 @@ export const crosswalk: Arbitrary<AlignmentCrosswalk> = fc
 
 /** The counts of a population that is divided into those who passed in both, in one of the two, and in neither. */
 const possibleCounts = fc
-  .tuple(...([0, 0, 0, 0] as const).map(() => fc.nat({ max: 10 })))
+  .tuple(...([0, 0, 0, 0] as const).map(() => fc.oneof(fc.constant(0), fc.nat({ max: 10 }))))
   .map(([both = 0, onlyPredicted = 0, onlyActual = 0, neither = 0]) => ({
     populationCount: both + onlyPredicted + onlyActual + neither,
     predictedPassCount: both + onlyPredicted,
@@ -525,6 +525,9 @@ export const comparisonArtifact: Arbitrary<ComparisonArtifact> = fc
     fc.record({ artifactRef: reference, sourceKey, method: text, suppression, ...subjects }),
     fc.oneof(
       { weight: 2, arbitrary: possibleCounts },
+      fc
+        .tuple(possibleCounts, fc.constantFrom('predictedPassCount', 'actualPassCount', 'agreementCount'))
+        .map(([counts, lacking]) => ({ ...counts, [lacking]: null })),
       fc.record({
         populationCount: anyCount,
         predictedPassCount: fc.option(anyCount, { freq: 9 }),
