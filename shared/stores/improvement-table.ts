@@ -37,17 +37,8 @@ const passing: ReadonlySet<string> = new Set([
   'ProvisionedThroughputExceeded',
 ]);
 
-/**
- * The table `improvement` in DynamoDB. One run is one partition (state, pins, evidence, orders, in this order, in which they are read too),
- * the list of open runs is one, and every lineage of orders is one: its current order under a version that each change counts up, and what
- * former ones superseded. Reads are strongly consistent and need `dynamodb:GetItem` and `Query`, writes `PutItem`, `UpdateItem` and `DeleteItem` too
- * (the rights of their transactions).
- */
-export function createImprovementTable(
-  client: DynamoDBClient,
-  TableName: string,
-  ports: Pick<Runtime, 'sleep' | 'random'>,
-): ImprovementStore {
+/** The calls by which the table is read and written. */
+function openCalls(client: DynamoDBClient, TableName: string, ports: Pick<Runtime, 'sleep' | 'random'>) {
   async function read<T>(key: ItemKey, parse: (item: Item) => T): Promise<T | undefined> {
     const item = await getItem(client, TableName, key);
     return item && parse(item);
@@ -77,37 +68,24 @@ export function createImprovementTable(
   const transact = (writes: TransactWriteItem[]): Promise<unknown> =>
     client.send(new TransactWriteItemsCommand({ TransactItems: writes }));
 
-  /** The writes that give an order its place in its lineage, which is as it was seen. */
-  function placing(
-    run: RunKey,
-    lineage: string,
-    seen: items.VersionedHead | undefined,
-    { head, former, supersededIn }: Place,
-    now: number,
-  ): TransactWriteItem[] {
-    const { tenantId } = run;
-    const writes: TransactWriteItem[] = [];
-    if (head !== undefined) {
-      const item = items.headItem(tenantId, lineage, { head, version: (seen?.version ?? 0) + 1 });
-      const whileSeen = seen && {
-        ConditionExpression: '#version = :seen',
-        ExpressionAttributeNames: { '#version': 'version' },
-        ExpressionAttributeValues: { ':seen': integer.encode(seen.version) },
-      };
-      writes.push({ Put: { ...createOf(item), ...whileSeen } });
-    }
-    if (former !== undefined)
-      writes.push({ Put: { TableName, Item: items.formerItem(tenantId, lineage, former) } });
-    for (const improvementRunId of supersededIn) {
-      const key = items.orderKey({ tenantId, improvementRunId }, seen?.head.revisionOrderId ?? '');
-      const set = { status: text.encode('superseded'), updatedAt: integer.encode(now) };
-      writes.push({
-        Update: updateOf(key, { set, condition: 'attribute_exists(#status)', values: {} }),
-      });
-    }
-    return writes;
-  }
+  return { read, itemsOf, createOf, updateOf, persist, update, transact };
+}
 
+type Calls = ReturnType<typeof openCalls>;
+
+/**
+ * The table `improvement` in DynamoDB. One run is one partition (state, pins, evidence, orders, in this order, in which they are read too),
+ * the list of open runs is one, and every lineage of orders is one: its current order under a version that each change counts up, and what
+ * former ones superseded. Reads are strongly consistent and need `dynamodb:GetItem` and `Query`, writes `PutItem`, `UpdateItem` and `DeleteItem` too
+ * (the rights of their transactions).
+ */
+export function createImprovementTable(
+  client: DynamoDBClient,
+  TableName: string,
+  ports: Pick<Runtime, 'sleep' | 'random'>,
+): ImprovementStore {
+  const calls = openCalls(client, TableName, ports);
+  const { read, itemsOf, createOf, updateOf, persist, update, transact } = calls;
   const store: ImprovementStore = {
     async createRun(created) {
       const run: RunRecord = { ...created, state: 'queued', touchedAt: created.createdAt, sweeps: 0 };
@@ -184,6 +162,54 @@ export function createImprovementTable(
       await persist(() => didHold(client.send(new PutItemCommand(createOf(item)))));
     },
 
+    async *listOpen(of) {
+      const condition = 'begins_with(sk, :prefix)';
+      const range = of && { condition, values: { ':prefix': text.encode(items.openPrefix(of)) } };
+      for await (const item of queryItems(client, TableName, items.openPartition, { range }))
+        yield items.openRunOf(item);
+    },
+
+    ...orderWrites(TableName, calls),
+  };
+  return store;
+}
+
+function orderWrites(
+  TableName: string,
+  { read, createOf, updateOf, persist, update, transact }: Calls,
+): Pick<ImprovementStore, 'openOrder' | 'confirmOrder' | 'moveOrder'> {
+  /** The writes that give an order its place in its lineage, which is as it was seen. */
+  function placing(
+    run: RunKey,
+    lineage: string,
+    seen: items.VersionedHead | undefined,
+    { head, former, supersededIn }: Place,
+    now: number,
+  ): TransactWriteItem[] {
+    const { tenantId } = run;
+    const writes: TransactWriteItem[] = [];
+    if (head !== undefined) {
+      const item = items.headItem(tenantId, lineage, { head, version: (seen?.version ?? 0) + 1 });
+      const whileSeen = seen && {
+        ConditionExpression: '#version = :seen',
+        ExpressionAttributeNames: { '#version': 'version' },
+        ExpressionAttributeValues: { ':seen': integer.encode(seen.version) },
+      };
+      writes.push({ Put: { ...createOf(item), ...whileSeen } });
+    }
+    if (former !== undefined)
+      writes.push({ Put: { TableName, Item: items.formerItem(tenantId, lineage, former) } });
+    for (const improvementRunId of supersededIn) {
+      const key = items.orderKey({ tenantId, improvementRunId }, seen?.head.revisionOrderId ?? '');
+      const set = { status: text.encode('superseded'), updatedAt: integer.encode(now) };
+      writes.push({
+        Update: updateOf(key, { set, condition: 'attribute_exists(#status)', values: {} }),
+      });
+    }
+    return writes;
+  }
+
+  return {
     async openOrder(run, order, now) {
       const { tenantId, createdAt } = run;
       const { revisionOrderId, evidence, targetModule, lineage } = order;
@@ -246,16 +272,7 @@ export function createImprovementTable(
         values: { ':superseded': text.encode('superseded') },
       });
     },
-
-    async *listOpen(of) {
-      const condition = 'begins_with(sk, :prefix)';
-      const range = of && { condition, values: { ':prefix': text.encode(items.openPrefix(of)) } };
-      for await (const item of queryItems(client, TableName, items.openPartition, { range }))
-        yield items.openRunOf(item);
-    },
   };
-
-  return store;
 }
 
 /** The states from which a run can come to another one. */
