@@ -1,16 +1,47 @@
 import { decisionsOf, fitsBundle, sourceBundle } from '#functions/reports/analysis/bundles.ts';
 import type { DerivedOrder } from '#functions/reports/analysis/orders/derive-orders.ts';
+import type { SourceReader } from '#functions/reports/sources/reader.ts';
+import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
+import type { ReceiptStore } from '#shared/improvement/receipts.ts';
 import { isOpen } from '#shared/improvement/records.ts';
-import type { OrderRecord, RunProgress } from '#shared/improvement/records.ts';
+import type { ImprovementStore, OrderRecord, RunProgress, RunRecord } from '#shared/improvement/records.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
+import type { Platform } from '#shared/platform/platform.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { RevisionOrderRequest } from '#shared/platform/owners/revision-orders.ts';
 import { evaluateEvidence, triedAt } from './evidence.ts';
 import type { Evaluation, EvidenceFault, RunEvidence } from './evidence.ts';
 import { mapConcurrent } from './map-concurrent.ts';
-import type { Worker } from './worker.ts';
+
+/** What one invocation works on one run with. */
+export interface Worker {
+  readonly run: RunRecord;
+  /** The one that the run is pinned to. */
+  readonly policy: AnalysisPolicy;
+  readonly store: ImprovementStore;
+  readonly receipts: ReceiptStore;
+  readonly platform: Platform;
+  readonly reader: SourceReader;
+  /** Epoch milliseconds, never before the run was created: what is recorded of a run is not older than the run. */
+  readonly now: () => number;
+  /** Whether another step may begin: there is time for it, and what the worker waits for is released still. */
+  readonly shouldContinue: () => Promise<boolean>;
+  /** What this worker has recorded so far. */
+  readonly tally: Tally;
+}
+
+/** How many of each a worker has recorded: what it has done, and whether it has got on. */
+export interface Tally {
+  evaluated: number;
+  opened: number;
+  delivered: number;
+  /** Orders whose receiver was missing, counted each time. */
+  blocked: number;
+  /** Those of them that had not been blocked before. */
+  newlyBlocked: number;
+}
 
 /** An order as it is recorded, with what the evidence asks for. */
 interface OpenedOrder {

@@ -23,8 +23,7 @@ import type { AnalysisPolicyStore } from '#shared/records/analysis-policy-store.
 import { evaluateEvidence, evidenceOf, remainingOf } from './evidence.ts';
 import type { EvidenceFault } from './evidence.ts';
 import { createDelivery, takeEvidence } from './take-evidence.ts';
-import { emptyTally, hasProgress } from './worker.ts';
-import type { Tally, Worker } from './worker.ts';
+import type { Tally, Worker } from './take-evidence.ts';
 
 /** All that working on runs may touch. */
 export interface RunDependencies extends PlatformDependencies {
@@ -87,7 +86,7 @@ export async function workRun(
 ): Promise<Result<Worked, Stalled>> {
   const { store, receipts, queue } = dependencies;
   const { receivedAt, endsAt, log } = invocation;
-  const tally = emptyTally();
+  const tally: Tally = { evaluated: 0, opened: 0, delivered: 0, blocked: 0, newlyBlocked: 0 };
   const found = await store.readProgress(key);
   if (found === undefined) return ok({ outcome: 'absent', tally });
   const { run } = found;
@@ -156,7 +155,9 @@ export async function workRun(
   if (finished.value !== 'unfinished') return ok({ outcome: finished.value, tally });
   // Another message would find the gate closed: this one comes again when it may be open.
   if (isWithdrawn()) return err({ reason: 'release', dependency: 'unknown', tally });
-  if (!hasProgress(tally)) return err({ reason: 'time', dependency: 'unknown', tally });
+  // A run that is handed on without anything new recorded would be handed on for ever.
+  if (tally.evaluated + tally.opened + tally.delivered + tally.newlyBlocked === 0)
+    return err({ reason: 'time', dependency: 'unknown', tally });
   await queue.send(key);
   return ok({ outcome: 'handed_on', tally });
 }

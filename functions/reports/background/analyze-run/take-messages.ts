@@ -3,6 +3,7 @@ import { attempt } from '#functions/reports/background/invocation.ts';
 import { workRun } from '#functions/reports/improvement/work-run.ts';
 import type { RunDependencies, Stalled, Worked } from '#functions/reports/improvement/work-run.ts';
 import { analyzeRun } from '#shared/contract/background.ts';
+import { once } from '#shared/http/once.ts';
 import { releaseFor } from '#shared/http/stages/release-state.ts';
 import { parseRunMessage } from '#shared/improvement/run-message.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -31,16 +32,14 @@ export function createMessageFunction(
   runtime: LogPorts,
   watch: () => ReleaseWatch,
 ): MessageFunction {
-  let bound: RunDependencies | undefined;
-  let release: ReleaseWatch | undefined;
+  const bound = once(bind);
+  const release = once(watch);
   const openLog = createFunctionLog(analyzeRun, runtime);
   return async ({ Records: records }, context) => {
     const { now } = runtime;
     const log = openLog(context);
-    const isReleased = async (): Promise<boolean> => {
-      release ??= watch();
-      return (await releaseFor(analyzeRun, release, log)) !== undefined;
-    };
+    const isReleased = async (): Promise<boolean> =>
+      (await releaseFor(analyzeRun, await release(), log)) !== undefined;
     if (!(await attempt(log, isReleased)))
       return { batchItemFailures: records.map(({ messageId }) => ({ itemIdentifier: messageId })) };
     const failed: string[] = [];
@@ -55,9 +54,8 @@ export function createMessageFunction(
       const { improvementRunId } = key;
       const receivedAt = now();
       const working = async (): Promise<Result<Worked, Stalled>> => {
-        bound ??= bind();
         const endsAt = receivedAt + context.getRemainingTimeInMillis();
-        return workRun(bound, key, { receivedAt, endsAt, isReleased, log });
+        return workRun(await bound(), key, { receivedAt, endsAt, isReleased, log });
       };
       const worked = await attempt(log, working, { improvementRunId });
       if (!worked.ok) failed.push(messageId);

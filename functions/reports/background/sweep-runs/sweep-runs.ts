@@ -2,6 +2,7 @@ import { attempt, BackgroundWorkBroken, logBroken } from '#functions/reports/bac
 import type { ScheduledHandler } from '#functions/reports/background/invocation.ts';
 import { mapConcurrent } from '#functions/reports/improvement/map-concurrent.ts';
 import { sweepRuns as row } from '#shared/contract/background.ts';
+import { once } from '#shared/http/once.ts';
 import { releaseFor } from '#shared/http/stages/release-state.ts';
 import { isTerminal } from '#shared/improvement/records.ts';
 import type { ImprovementStore, RunSummary } from '#shared/improvement/records.ts';
@@ -63,8 +64,8 @@ export function createSweepFunction(
   runtime: LogPorts & Pick<Runtime, 'random'>,
   watch: () => ReleaseWatch,
 ): ScheduledHandler {
-  let bound: SweepStores | undefined;
-  let release: ReleaseWatch | undefined;
+  const bound = once(bind);
+  const release = once(watch);
   const { now, random } = runtime;
   const openLog = createFunctionLog(row, runtime);
   return async (_event, context) => {
@@ -72,11 +73,9 @@ export function createSweepFunction(
     const startedAt = now();
     const endsAt = startedAt + context.getRemainingTimeInMillis();
     const broken = await attempt(log, async () => {
-      release ??= watch();
-      if ((await releaseFor(row, release, log)) === undefined) return 0;
-      bound ??= bind();
+      if ((await releaseFor(row, await release(), log)) === undefined) return 0;
       const isTime = (): boolean => endsAt - now() >= LEAST_STEP_MS;
-      const sweep = await sweepRuns({ ...bound, now, log }, isTime, randomFraction(random));
+      const sweep = await sweepRuns({ ...(await bound()), now, log }, isTime, randomFraction(random));
       log('IMPROVEMENT_RUNS_SWEPT', { ...sweep, durationMs: now() - startedAt });
       return sweep.broken;
     });

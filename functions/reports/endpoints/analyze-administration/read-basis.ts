@@ -1,8 +1,7 @@
 import { incomplete, requireCurrent } from '#functions/reports/facts/incomplete.ts';
 import type { Observed } from '#functions/reports/facts/facts.ts';
 import { judgeMetric } from '#functions/reports/analysis/metrics/judge-metric.ts';
-import { sourceKey } from '#shared/contract/reports/improvement-run.ts';
-import { runMetrics } from '#shared/contract/reports/improvement-run.ts';
+import { runMetrics, sourceKey } from '#shared/contract/reports/improvement-run.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
@@ -19,7 +18,7 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { conflicting, together } from '#functions/reports/sources/problems.ts';
 import { readPinnedMetric } from '#functions/reports/sources/pinned.ts';
 import type { PinFault } from '#functions/reports/sources/pinned.ts';
-import { readSource } from '#functions/reports/sources/reader.ts';
+import { isAbout, readSource } from '#functions/reports/sources/reader.ts';
 import type { Answered, SourceReader } from '#functions/reports/sources/reader.ts';
 
 type MetricEntry = AdministrationAnalysis['metrics'][number];
@@ -27,10 +26,7 @@ type MetricEntry = AdministrationAnalysis['metrics'][number];
 /** What the owners say that an analysis of an administration stands on. */
 export interface ImprovementBasis {
   /** All pins but the policy and the formula, which are the service's own. */
-  readonly pins: Pick<
-    RunPins,
-    'contentTestSpecId' | 'contentTestSpecVersion' | 'sourceSet' | 'metrics' | 'sources'
-  >;
+  readonly pins: Omit<RunPins, 'analysisPolicy' | 'formulaVersion' | 'rules'>;
   /** The artifacts that were read. */
   readonly artifacts: ReadonlyMap<RunMetric, Observed<MetricArtifact>>;
   readonly sourceSet: Observed<AlignmentSources>;
@@ -74,9 +70,20 @@ async function readBasis(
   reader: SourceReader,
   administration: Observed<Administration>,
 ): Promise<Result<Basis, Problem>> {
+  const { administrationId, contentTestSpecId, contentTestSpecVersion } = administration.value;
   const read = await together({
-    sourceSet: readSourceSet(reader, administration.value),
-    analysis: readAnalysis(reader, administration.value.administrationId),
+    sourceSet: readSource(
+      reader,
+      operations.readAlignmentSources,
+      { path: { testSpecId: contentTestSpecId }, query: { version: contentTestSpecVersion } },
+      { origin: 'derived', id: 'sourceSetId' },
+    ),
+    analysis: readSource(
+      reader,
+      operations.readAdministrationAnalysis,
+      { path: { administrationId } },
+      { origin: 'derived', id: 'administrationId' },
+    ),
   });
   return read.ok ? ok(await withMetrics(reader, { administration, ...read.value })) : read;
 }
@@ -100,52 +107,17 @@ async function withMetrics(reader: SourceReader, basis: Omit<Basis, 'metrics'>):
   return { ...basis, metrics: new Map(read.filter((entry) => entry !== undefined)) };
 }
 
-function readSourceSet(
-  reader: SourceReader,
-  { contentTestSpecId, contentTestSpecVersion }: Spec,
-): Promise<Result<Answered<AlignmentSources>, Problem>> {
-  return readSource(
-    reader,
-    operations.readAlignmentSources,
-    { path: { testSpecId: contentTestSpecId }, query: { version: contentTestSpecVersion } },
-    { origin: 'derived', id: 'sourceSetId' },
-  );
-}
-
-function readAnalysis(
-  reader: SourceReader,
-  administrationId: string,
-): Promise<Result<Observed<AdministrationAnalysis>, Problem>> {
-  return readSource(
-    reader,
-    operations.readAdministrationAnalysis,
-    { path: { administrationId } },
-    { origin: 'derived', id: 'administrationId' },
-  );
-}
-
 /** The first owner that speaks of another version than the administration does, or of another artifact than its own entry. */
 function disagreement({ administration, sourceSet, analysis, metrics }: Basis): SourceService | undefined {
-  if (!isSourceSetOf(administration, sourceSet)) return 'blueprint';
-  if (!isAnalysisOf(administration, analysis)) return 'analytics';
+  const { contentTestSpecId, contentTestSpecVersion } = administration.value;
+  if (!isAbout(sourceSet.value, { testSpecId: contentTestSpecId, testSpecVersion: contentTestSpecVersion }))
+    return 'blueprint';
+  if (!isAbout(analysis.value, { contentTestSpecId, contentTestSpecVersion })) return 'analytics';
   return hasFault(metrics, 'changed', 'moved') ? 'analytics' : undefined;
 }
 
 function hasFault(metrics: Basis['metrics'], ...kinds: readonly PinFault['kind'][]): boolean {
   return [...metrics.values()].some((answer) => !answer.ok && kinds.includes(answer.error.kind));
-}
-
-type Spec = Pick<Administration, 'contentTestSpecId' | 'contentTestSpecVersion'>;
-
-function isSourceSetOf({ value }: Observed<Spec>, { value: set }: Answered<AlignmentSources>): boolean {
-  return set.testSpecId === value.contentTestSpecId && set.testSpecVersion === value.contentTestSpecVersion;
-}
-
-function isAnalysisOf({ value }: Observed<Spec>, { value: analysis }: Observed<Spec>): boolean {
-  return (
-    analysis.contentTestSpecId === value.contentTestSpecId &&
-    analysis.contentTestSpecVersion === value.contentTestSpecVersion
-  );
 }
 
 function accept(basis: Basis, policy: AnalysisPolicy): Result<ImprovementBasis, Problem> {
