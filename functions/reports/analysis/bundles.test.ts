@@ -7,7 +7,7 @@ import type { OrderRecord } from '#shared/improvement/records.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { improveRun, learner, observedValues, runArtifacts } from '#test/support/improvement-facts.ts';
 import type { RunChange } from '#test/support/improvement-facts.ts';
-import { runBundle, sourceBundle } from './bundles.ts';
+import { runBundle } from './bundles.ts';
 
 const textOf = ({ bytes }: Bundle): string => new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 
@@ -23,24 +23,10 @@ const readRun = (bundle: Bundle) => read(bundle) as RunReceipt;
 
 const improved = improveRun();
 
-/** The same value whose objects have their members in the opposite order. */
-function turned<T>(value: T): T {
-  if (value instanceof Map || value instanceof Uint8Array) return value;
-  if (Array.isArray(value)) return value.map(turned) as T;
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .toReversed()
-      .map(([name, member]) => [name, turned(member as unknown)]),
-  ) as T;
-}
-
 describe('a receipt bundle', () => {
   it('is the same bytes whoever makes it and when', () => {
     const again = improveRun();
     expect([again.source, again.run]).toEqual([improved.source, improved.run]);
-    expect(sourceBundle(turned(improved.sourceFacts))).toEqual(improved.source);
-    expect(runBundle(turned(improved.runFacts))).toEqual(improved.run);
     // Neither how often the run was touched nor how often it was sent on is in its receipt.
     const { progress } = improved.runFacts;
     const touched = {
@@ -97,17 +83,7 @@ describe('the bundle of a source', () => {
 });
 
 describe('the bundle of a run', () => {
-  const receipt = readRun(improved.run);
   const { progress } = improved.runFacts;
-
-  it('names decisions that gave an order, and those that gave none with the reason [RP-215]', () => {
-    const discrimination = receipt.metrics.find(({ metric }) => metric === 'item_discrimination');
-    expect(discrimination?.decisions.map(({ subjects }) => subjects.qtiItemId)).toEqual(['item-weak']);
-    expect(discrimination?.withheld.map(({ reason, subjects }) => [reason, subjects.qtiItemId])).toEqual([
-      ['subject_missing', null],
-    ]);
-    expect(receipt.metrics.map(({ judged }) => judged)).toEqual(['all', 'some', undefined, undefined]);
-  });
 
   it('holds the life of every order, with the receipt of its receiver where there is one [RP-204, RP-215]', () => {
     const rejected = withOrders(([first, ...rest]) => [

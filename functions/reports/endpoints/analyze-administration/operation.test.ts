@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { analyzeAdministration } from '#shared/contract/reports/routes.ts';
 import { maxSources } from '#shared/improvement/records.ts';
-import type { ImprovementStore, RunKey } from '#shared/improvement/records.ts';
+import type { ImprovementStore, Pin, RunKey } from '#shared/improvement/records.ts';
 import { ok } from '#shared/kernel/result.ts';
-import type { AdministrationAnalysis } from '#shared/platform/owners/analytics.ts';
-import { artifactOf, improveRun, names, rowOf } from '#test/support/improvement-facts.ts';
+import { improveRun, names } from '#test/support/improvement-facts.ts';
 import { openImprovementTable } from '#test/support/improvement-table.ts';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';
 import { principalWith } from '#test/support/principal.ts';
@@ -16,64 +15,43 @@ import { analyzeAdministrationOperation } from './operation.ts';
 // the faults of the reports service in test/lemmas.
 
 const NOW = Date.UTC(2026, 2, 2);
-const { administrationId, ...facts } = { ...names, tenantId: 'tenant-1' };
-const { policy } = improveRun().sourceFacts;
-const hash = (digit: string): string => digit.repeat(64);
-
-const administration = {
-  ...facts,
-  administrationId,
-  version: '3',
-  freshness: 'current',
-  status: 'scored',
-  classSourcedId: null,
-  schoolSourcedId: null,
-};
-const source = (sourceKey: string) => ({
-  sourceKey,
-  sourceAssessment: 'State assessment',
-  sourceVersion: '2025',
-  crosswalkId: `crosswalk-${sourceKey.replace(' ', '-')}`,
-  sha256: hash('c'),
-});
-const setOf = (change: object = {}, sha256 = hash('d')): Scripted => ({
-  value: {
-    tenantId: 'tenant-1',
-    testSpecId: facts.contentTestSpecId,
-    testSpecVersion: facts.contentTestSpecVersion,
-    sourceSetId: 'sources-1',
-    version: '4',
-    sources: ['state-a', 'state-b', 'state-c'].map(source),
-    ...change,
-  },
+const { tenantId, administrationId } = names;
+const { sourceFacts, artifacts } = improveRun();
+const { policy, run: example } = sourceFacts;
+const { pins: pinned } = example;
+/** An artifact of the example run as its owner serves it. */
+const served = ({ ref, sha256 }: Pin, change: object = {}): Scripted => ({
+  value: { ...(JSON.parse(Buffer.from(artifacts.get(ref)!).toString()) as object), ...change },
   bodyHash: sha256,
 });
-const entry = (metric: string) => ({
-  metric,
-  status: 'available',
-  artifact: { artifactRef: `artifact-${metric}`, sha256: hash('a') },
+
+const administration = {
+  ...{ ...names, version: '3', freshness: 'current', status: 'scored' },
+  ...{ classSourcedId: null, schoolSourcedId: null },
+};
+const source = (sourceKey: string) => ({
+  ...{ sourceKey, sourceAssessment: 'State assessment', sourceVersion: '2025' },
+  ...{ crosswalkId: `crosswalk-${sourceKey.length}`, sha256: pinned.sourceSet.sha256 },
 });
-const comparisons: AdministrationAnalysis['comparisons'] = [
-  { sourceKey: 'state-a', artifact: { artifactRef: 'comparison-a', sha256: hash('b') } },
-  { sourceKey: 'state-b', artifact: null },
-];
+const setOf = (change: object): Scripted => served(pinned.sourceSet, change);
+const artifact = pinned.metrics[0]!.artifact!;
+const entry = {
+  metric: 'item_difficulty',
+  status: 'available',
+  artifact: { artifactRef: artifact.ref, sha256: artifact.sha256 },
+};
+const comparison = { sourceKey: 'state-a', artifact: null };
 const analysisOf = (change: object = {}): Scripted => ({
   value: {
-    ...facts,
-    administrationId,
-    version: '9',
-    freshness: 'current',
-    metrics: [entry('item_difficulty')],
-    comparisons,
-    ...change,
+    ...{ ...names, version: '9', freshness: 'current' },
+    ...{ metrics: [entry], comparisons: [], ...change },
   },
 });
-const artifact = artifactOf('item_difficulty', { rows: [rowOf('item-1', 'proportion_correct', 0.5)] });
-const found: Scripted = { value: { ...artifact, tenantId: 'tenant-1' }, bodyHash: hash('a') };
-const otherBytes: Scripted = { ...found, bodyHash: hash('f') };
+const found = served(artifact);
+const otherBytes: Scripted = { ...found, bodyHash: 'f'.repeat(64) };
 const script: Script = {
   readAdministration: { value: administration },
-  readAlignmentSources: setOf(),
+  readAlignmentSources: setOf({}),
   readAdministrationAnalysis: analysisOf(),
   readAnalysisArtifact: found,
 };
@@ -107,12 +85,12 @@ async function analyze(
     queue: { send: (run) => Promise.resolve(void sent.push(run)) },
   })(
     requestOf<typeof analyzeAdministration>(NOW, {
-      principal: principalWith({ tenantId: 'tenant-1', administrationIds: [administrationId] }),
+      principal: principalWith({ tenantId, administrationIds: [administrationId] }),
       path: { administrationId },
     }),
   );
   const body = result.ok ? analyzeAdministration.success.schema.parse(result.value.body) : undefined;
-  const run = body && (await runs.readRun({ tenantId: 'tenant-1', improvementRunId: body.improvementRunId }));
+  const run = body && (await runs.readRun({ tenantId, improvementRunId: body.improvementRunId }));
   return { answer: sentenceOf(result), body, pins: run?.pins, sent, asked: owners.asked };
 }
 
@@ -138,7 +116,7 @@ describe('an analysis', () => {
   it('follows owners that have moved on together meanwhile, the administration with them', async () => {
     const { pins, asked } = await analyze({
       ...administrations,
-      readAlignmentSources: [setOf(), newerSet],
+      readAlignmentSources: [setOf({}), newerSet],
       readAdministrationAnalysis: newerAnalysis,
     });
     expect(pins).toMatchObject(newer);
@@ -164,22 +142,12 @@ describe('an analysis', () => {
     [
       'an artifact of another administration',
       'analytics',
-      {
-        readAnalysisArtifact: {
-          ...found,
-          value: { ...artifact, tenantId: 'tenant-1', administrationId: 'b' },
-        },
-      },
+      { readAnalysisArtifact: served(artifact, { administrationId: 'b' }) },
     ],
     [
       'an artifact of another metric',
       'analytics',
-      {
-        readAnalysisArtifact: {
-          ...found,
-          value: { ...artifact, tenantId: 'tenant-1', metric: 'form_summary' },
-        },
-      },
+      { readAnalysisArtifact: served(artifact, { metric: 'form_summary' }) },
     ],
   ])(
     'is a conflict where owners do not agree after one more read: %s [RP-264]',
@@ -199,31 +167,20 @@ describe('an analysis', () => {
 
   const several = (count: number) => Array.from({ length: count }, (_, at) => source(`s${at}`));
   const withSources = (sources: readonly object[]): Script => ({ readAlignmentSources: setOf({ sources }) });
+  const withAnalysis = (change: object): Script => ({ readAdministrationAnalysis: analysisOf(change) });
   it.each<[string, string, Script]>([
     ['a source twice', 'blueprint', withSources([source('state-a'), source('state-a')])],
     ['a source by a key that no path can hold', 'blueprint', withSources([source('state a')])],
     ['a source by a dot segment', 'blueprint', withSources([source('..')])],
     ['more sources than a run takes', 'blueprint', withSources(several(maxSources + 1))],
-    [
-      'a metric twice',
-      'analytics',
-      {
-        readAdministrationAnalysis: analysisOf({
-          metrics: [entry('item_difficulty'), entry('item_difficulty')],
-        }),
-      },
-    ],
-    [
-      'a comparison twice',
-      'analytics',
-      { readAdministrationAnalysis: analysisOf({ comparisons: [comparisons[0], comparisons[0]] }) },
-    ],
+    ['a metric twice', 'analytics', withAnalysis({ metrics: [entry, entry] })],
+    ['a comparison twice', 'analytics', withAnalysis({ comparisons: [comparison, comparison] })],
   ])('is none where an owner names %s [RP-167, RP-265]', async (_, owner, changes) => {
     expect((await analyze(changes)).answer).toBe(`503 dependency-incomplete ${owner}`);
   });
 
   it('shows the run of a request under its key that was faster as it is by now, and not a new one [RP-150, RP-293]', async () => {
-    const receipt = { sha256: hash('0'), mediaType: 'application/json' } as const;
+    const receipt = { sha256: '0'.repeat(64), mediaType: 'application/json' } as const;
     const { body, sent } = await analyze(withSources([source('state-a')]), async (runs, run) => {
       await runs.createRun(run);
       await runs.putEvidence(run, { key: 'source:state-a', evaluatedAt: NOW + 1, receipt });
