@@ -116,7 +116,11 @@ export async function readPool(
   });
 }
 
-/** A document read once more, and in the same version as before [MA-024, MA-027]. */
+/**
+ * A document read once more: two readings must agree [MA-024, MA-027]. Another validator says that the document has changed: 409, drift.
+ * Other content under the same strong validator, or a reading without one, is a repetition that cannot be trusted: 502, unstable. The order
+ * of names and white space do not count.
+ */
 async function readAgain<T>(
   platform: Platform,
   operation: UpstreamOperation,
@@ -126,33 +130,19 @@ async function readAgain<T>(
   return confirmed(platform, async () => {
     const answer = await read();
     if (!answer.ok) return err(upstreamProblem(answer.error));
-    const unsteady = disagreement(operation, first, answer.value);
-    return unsteady === undefined ? ok(undefined) : err(unsteady);
+    const second = answer.value;
+    const untagged = [first, second].find((reading) => strongTagOf(reading) === undefined);
+    if (untagged !== undefined)
+      return err(invalidPool(operation, untagged.upstreamRequestId, 'The answer has no strong entity tag.'));
+    if (first.etag !== second.etag)
+      return err(driftProblem('Two readings of the pool belong to different versions.'));
+    // Only different bytes need the slower look at what they say.
+    return first.bodyHash === second.bodyHash || hashCanonical(first.value) === hashCanonical(second.value)
+      ? ok(undefined)
+      : err(
+          invalidPool(operation, second.upstreamRequestId, 'Two readings under the same entity tag differ.'),
+        );
   });
-}
-
-/**
- * Two readings of one document must agree [MA-024, MA-027]; undefined when they do. Another validator says that the document has changed:
- * 409, drift. Other content under the same strong validator, or a reading without one, is a repetition that cannot be trusted: 502,
- * unstable. The order of names and white space do not count.
- */
-function disagreement(
-  operation: UpstreamOperation,
-  first: UpstreamAnswer<unknown>,
-  second: UpstreamAnswer<unknown>,
-): Problem | undefined {
-  const unstable = (answer: UpstreamAnswer<unknown>, detail: string): Problem =>
-    invalidPool(operation, answer.upstreamRequestId, detail);
-  for (const answer of [first, second]) {
-    if (strongTagOf(answer) === undefined) return unstable(answer, 'The answer has no strong entity tag.');
-  }
-  if (first.etag !== second.etag)
-    return driftProblem('Two readings of the pool belong to different versions.');
-  // Only different bytes need the slower look at what they say.
-  if (first.bodyHash !== second.bodyHash && hashCanonical(first.value) !== hashCanonical(second.value)) {
-    return unstable(second, 'Two readings under the same entity tag differ.');
-  }
-  return undefined;
 }
 
 /**
