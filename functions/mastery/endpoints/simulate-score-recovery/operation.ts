@@ -15,15 +15,18 @@ import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { readProfiles } from '#functions/mastery/simulation/known-profile.ts';
-import type { KnownProfile } from '#functions/mastery/simulation/known-profile.ts';
 import {
   judgeRecovery,
+  readProfiles,
   recoveryError,
   replicationsOf,
   simulateSitting,
 } from '#functions/mastery/simulation/recovery.ts';
-import type { SimulatedSitting, SimulatedTest } from '#functions/mastery/simulation/recovery.ts';
+import type {
+  KnownProfile,
+  SimulatedSitting,
+  SimulatedTest,
+} from '#functions/mastery/simulation/recovery.ts';
 import { simulationEvent } from './simulation-event.ts';
 import { mapWithinTime } from './within-time.ts';
 import type { TimeLimit } from './within-time.ts';
