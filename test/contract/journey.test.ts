@@ -325,20 +325,27 @@ describe.each(cases)(
       }
     });
 
-    it('publishes what the last answer says, and in conformance nothing to Results [MA-002, MA-013, MA-014, MA-034, MA-085, MA-086, MA-202]', () => {
+    it('publishes what the last answer says, and in conformance nothing to Results [MA-002, MA-013, MA-014, MA-034, MA-037, MA-085, MA-086, MA-202]', () => {
       const { records, events } = published();
       const { body } = journey.last;
       for (const { given } of journey.steps.slice(0, -1)) {
         expect(given.body).not.toHaveProperty('resultRecordRef');
         expect(given.body).not.toHaveProperty('caliperEventRef');
       }
-      expect(events.map(({ id, type }) => [id, type])).toEqual([
-        [body.caliperEventRef, mode === 'production_learner' ? 'GradeEvent' : 'Event'],
+      const { scoredAt } = sessions().at(-1)!.session.attempts[0]!;
+      expect(events).toMatchObject([
+        {
+          id: body.caliperEventRef,
+          type: mode === 'production_learner' ? 'GradeEvent' : 'Event',
+          actor: { type: 'SoftwareApplication' },
+          eventTime: new Date(String(scoredAt)).toISOString(),
+        },
       ]);
+      expect(JSON.stringify(events)).not.toContain('candidate-');
       if (mode === 'owner_conformance') {
         expect(body).not.toHaveProperty('resultRecordRef');
         expect(records).toEqual([]);
-        expect(JSON.stringify(events)).not.toMatch(/"Person"|candidate-/);
+        expect(JSON.stringify(events)).not.toMatch(/"Person"|"Score"/);
         return;
       }
       expect(records).toHaveLength(1);
@@ -351,7 +358,7 @@ describe.each(cases)(
         stopReason: body.stopReason,
         administeredItemCount: counted().length,
         deliverySessionIds: counted().map(({ item }) => item.deliverySessionId),
-        scoredAt: sessions().at(-1)!.session.attempts[0]!.scoredAt,
+        scoredAt,
       });
       const { selectionPolicyId, scaleCalibrationId } = body;
       expect(new Set(components.map(({ componentId }) => componentId)).size).toBe(components.length);
@@ -366,7 +373,9 @@ describe.each(cases)(
           scaleCalibrationId,
         })),
       );
-      expect(events).toMatchObject([{ generated: { type: 'Score', scoreGiven: scaleScore } }]);
+      expect(events).toMatchObject([
+        { object: { assignee: { type: 'Person' } }, generated: { type: 'Score', scoreGiven: scaleScore } },
+      ]);
       const recordedBefore = before.counts['results.record']!;
       expect(after.counts['results.record']).toBe(recordedBefore + 1);
     });

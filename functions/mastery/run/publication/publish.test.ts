@@ -1,9 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ok } from '#shared/kernel/result.ts';
 import { operations } from '#shared/platform/all-operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
-import { caliperEnvelope } from '#shared/platform/owners/caliper.ts';
-import { envelopeOf } from '#functions/mastery/evidence/caliper-event.ts';
 import { exampleOutcome, exampleState } from '#test/support/example-run.ts';
 import {
   attemptIri,
@@ -15,7 +13,6 @@ import {
 } from '../names.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import type { Findings } from '../diagnosis.ts';
-import { completionEvent } from './completion-event.ts';
 import { publish } from './publish.ts';
 
 const state: AdaptiveRunState = {
@@ -25,7 +22,7 @@ const state: AdaptiveRunState = {
 };
 const findings = {
   kcClassifications: ['kc-1', 'kc-2'].map((caseCompetencyGuid) => ({ caseCompetencyGuid })),
-  scale: { scaleScore: 512.5 },
+  scale: {},
   outcomes: [exampleOutcome],
   lastOutcome: exampleOutcome,
 } as unknown as Findings;
@@ -54,27 +51,6 @@ it.each<[string, object, boolean]>([
           },
         },
   );
-});
-
-describe('the completion event', () => {
-  const { resultsStudentId, ...synthetic } = state;
-  it.each([
-    ['grades a learner by a software actor and publishes the score', { ...synthetic, resultsStudentId }],
-    ['names no person and no score when the run is synthetic', synthetic],
-  ])('%s, at the time of the last attempt [MA-013, MA-037, MA-202]', (_, run) => {
-    const event = completionEvent(run, findings);
-    const isPublished = 'resultsStudentId' in run;
-    expect(caliperEnvelope.safeParse(envelopeOf(event)).success).toBe(true);
-    expect(event).toMatchObject({
-      id: completionEventIri(state),
-      type: isPublished ? 'GradeEvent' : 'Event',
-      eventTime: '2026-03-01T08:00:00.000Z',
-      actor: { type: 'SoftwareApplication' },
-    });
-    const text = JSON.stringify(event);
-    for (const secret of ['Person', 'student-1', '512.5']) expect(text.includes(secret)).toBe(isPublished);
-    expect(text).not.toContain(state.candidateRef);
-  });
 });
 
 it('names of what a run publishes are distinct per purpose, tenant and run', () => {
