@@ -8,10 +8,9 @@ import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
 import { masteryProblem } from '#shared/problems/document.ts';
 import { gatewayResponseTypes, rateLimitedDocument } from '#shared/problems/gateway-responses.ts';
 import { problemRow } from '#shared/problems/registry.ts';
-import type { HttpsUrl } from '#shared/stage/stage.ts';
 import type { ApiName } from '#lib/constructs/api-body.ts';
 import type { StackTemplate } from './template.ts';
-import { deployed, resourcesOf } from './deployed.ts';
+import { deployed, everySetting, resourcesOf } from './deployed.ts';
 
 type Stacks = readonly StackTemplate[];
 type Texts = Readonly<Record<string, string>>;
@@ -177,8 +176,10 @@ it.each(['reports', 'receipts'] as const)(
 describe('web pages of other origins', () => {
   const FIRST = 'https://app.school.example';
   const SECOND = 'https://admin.school.example:8443';
-  const deployedFor = (...allowedOrigins: readonly HttpsUrl[]) => deployed({ settings: { allowedOrigins } });
-  const [one, several] = [deployedFor(FIRST), deployedFor(FIRST, SECOND, 'https://third.example')];
+  const origins = [FIRST, SECOND, 'https://third.example'] as const;
+  const [one, several] = [everySetting, { allowedOrigins: origins }].map((settings) =>
+    deployed({ settings }),
+  ) as [Stacks, Stacks];
 
   /** What the CDK deploys for the same preflight; it takes the lists of methods and headers apart by commas alone. */
   function ofCdk(allowOrigins: string[], allowMethods: string[]): object {
@@ -206,10 +207,10 @@ describe('web pages of other origins', () => {
 
   it.each([
     ['one origin', [FIRST], one],
-    ['several', [FIRST, SECOND, 'https://third.example'], several],
+    ['several', origins, several],
   ] as const)(
     'send their preflight requests to every path, which responds as the CDK’s own: %s',
-    (_, origins, stacks) => {
+    (_, allowed, stacks) => {
       for (const api of apis) {
         for (const { options, ...methods } of Object.values(bodyOf(stacks, api).paths)) {
           const { statusCode, responseParameters, responseTemplates } =
@@ -223,7 +224,7 @@ describe('web pages of other origins', () => {
             ),
           }).toEqual(
             ofCdk(
-              [...origins],
+              [...allowed],
               Object.keys(methods).map((method) => method.toUpperCase()),
             ),
           );

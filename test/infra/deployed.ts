@@ -50,7 +50,15 @@ export const everySetting: Partial<StageConfig> = {
   receiptReplica: 'arn:aws:s3:::receipts-elsewhere',
   key: 'multi-region',
   domains: ownDomains(),
+  documentation: {
+    domain: 'docs.school.org',
+    certificateArn: 'arn:aws:acm:us-east-1:111122223333:certificate/one',
+  },
   allowedOrigins: ['https://app.school.example'],
+  recordWriters: {
+    release: 'arn:aws:iam::111122223333:role/mastery/release',
+    restore: 'arn:aws:iam::111122223333:role/restore',
+  },
 };
 
 export interface DeployedOptions {
