@@ -1,10 +1,9 @@
 import { createHash, generateKeyPairSync, sign as signBytes } from 'node:crypto';
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { createServer, type RequestListener, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readGateFlags } from '#shared/stores/gate-parameters.ts';
 import { keepProof, placeOfProof } from '#shared/stores/proof-objects.ts';
 import { createReleaseStateTable } from '#shared/stores/release-state-table.ts';
@@ -58,41 +57,65 @@ const nowhere: ReceiptPlaces = {
   fetch: () => Promise.reject(new Error('no network')),
   readObject: () => Promise.resolve(undefined),
 };
-/** Why the receipt at a location is not valid; undefined: it is. */
-async function faultAt(location: string, places: Partial<ReceiptPlaces> = {}): Promise<string | undefined> {
-  const [found] = await dereferenceAll(manifestOf([receiptOf('A', location)]), {
-    ...nowhere,
-    folder,
-    ...places,
-  });
-  return found?.fault;
-}
 
-describe('a receipt in a file', () => {
-  it('holds when it has the signed digest, and only then [RP-025]', async () => {
-    await mkdir(join(folder, 'receipts'));
-    await writeFile(join(folder, 'receipts/a.json'), 'proof');
-    expect(await faultAt('file:receipts/a.json')).toBeUndefined();
-    await writeFile(join(folder, 'receipts/a.json'), 'proof!');
-    expect(await faultAt('file:receipts/a.json')).toMatch(/^has been changed: its SHA-256 is [0-9a-f]{64}, /);
-  });
+/** What the network has: it follows a redirect if it may. */
+const web: Readonly<Record<string, (init?: RequestInit) => Response>> = {
+  'https://proofs.test/a': () => new Response('proof'),
+  'https://proofs.test/changed': () => new Response('other'),
+  'https://proofs.test/moved': (init) =>
+    new Response('proof', { status: init?.redirect === 'manual' ? 302 : 200 }),
+  'https://proofs.test/absent': () => new Response('proof', { status: 404 }),
+  'https://proofs.test/endless': () =>
+    new Response(new ReadableStream({ pull: (to) => to.enqueue(Buffer.alloc(1024 * 1024)) })),
+  'https://me:secret@proofs.test/a': () => new Response('proof'),
+};
+const denied = Object.assign(new Error('no'), { name: 'AccessDenied' });
+const isNot = {
+  outside: 'is outside the manifest’s folder',
+  same: expect.stringMatching(/^has been changed: its SHA-256 is [0-9a-f]{64}, /) as string,
+} as const;
 
-  it('is not looked for outside the manifest’s folder, by no path and by no link', async () => {
-    const outside = await mkdtemp(join(tmpdir(), 'outside-'));
-    await writeFile(join(outside, 'a'), 'proof');
-    await symlink(join(outside, 'a'), join(folder, 'link'));
-    for (const path of [join(outside, 'a'), `../${outside.split('/').at(-1) ?? ''}/a`, 'link', '/etc/passwd'])
-      expect(await faultAt(`file:${path}`), path).toBe('is outside the manifest’s folder');
-    await rm(outside, { recursive: true });
-  });
-
-  it('is a file', async () => {
-    await mkdir(join(folder, 'x'));
-    expect(await faultAt('file:x')).toBe('is not a file');
-    expect(await faultAt('file:y')).toBe('cannot be read: no such file or directory');
-    expect(await faultAt('file:x', { folder: undefined })).toMatch(/not available here/);
-  });
-});
+it.each<[string, string | undefined, Partial<ReceiptPlaces>?]>([
+  ['file:receipts/a', undefined],
+  ['file:receipts/changed', isNot.same],
+  ['file:receipts', 'is not a file'],
+  ['file:absent', 'cannot be read: no such file or directory'],
+  ['file:../outside', isNot.outside],
+  ['file:link', isNot.outside],
+  ['file:/etc/passwd', isNot.outside],
+  ['file:receipts/a', expect.stringContaining('not available here') as string, { folder: undefined }],
+  ['s3://proofs/a/b.json', undefined],
+  ['s3://proofs/a', 'does not exist'],
+  ['s3://proofs/a', 'cannot be read: S3 returned AccessDenied', { readObject: () => Promise.reject(denied) }],
+  ['https://proofs.test/a', undefined],
+  ['https://proofs.test/changed', isNot.same],
+  ['https://proofs.test/moved', 'redirects to another URL: give the final URL'],
+  ['https://proofs.test/absent', 'returned 404'],
+  ['https://proofs.test/endless', 'is larger than 32 MB'],
+  ['https://proofs.test/down', 'cannot be reached'],
+  ['https://me:secret@proofs.test/a', 'must not contain a credential in its URL'],
+])(
+  'a receipt at %s holds when its bytes have the signed digest: %s [RP-025]',
+  async (location, fault, places) => {
+    const inside = join(folder, 'manifest');
+    await mkdir(join(inside, 'receipts'), { recursive: true });
+    for (const [path, text] of Object.entries({
+      'receipts/a': 'proof',
+      'receipts/changed': 'proof!',
+      '../outside': 'proof',
+    }))
+      await writeFile(join(inside, path), text);
+    await symlink(join(folder, 'outside'), join(inside, 'link'));
+    const found = await dereferenceAll(manifestOf([receiptOf('A', location)]), {
+      folder: inside,
+      fetch: (url, init) => new Promise((done) => done(web[url as string]!(init))),
+      readObject: (from) =>
+        Promise.resolve(from === 's3://proofs/a/b.json' ? Buffer.from('proof') : undefined),
+      ...places,
+    });
+    expect(found.map((of) => of.fault)).toEqual([fault]);
+  },
+);
 
 it('a receipt of the two-tenant proof has to be sound, and no rehearsal unless the manifest is one [RP-025, RP-032]', async () => {
   const bytes = receiptBytes(sampleProof({ rehearsal: true, marks: ['it is on the loopback interface'] }));
@@ -105,78 +128,6 @@ it('a receipt of the two-tenant proof has to be sound, and no rehearsal unless t
     'is a rehearsal, which only a rehearsal manifest may contain',
     undefined,
   ]);
-});
-
-describe('a receipt in S3', () => {
-  it('is read by its whole address, and says why it cannot be', async () => {
-    const asked: string[] = [];
-    const readObject = (location: string) => {
-      asked.push(location);
-      return Promise.resolve(Buffer.from('proof'));
-    };
-    expect(await faultAt('s3://proofs/a/b.json', { readObject })).toBeUndefined();
-    expect(asked).toStrictEqual(['s3://proofs/a/b.json']);
-    expect(await faultAt('s3://proofs/a')).toBe('does not exist');
-    const denied = Object.assign(new Error('no'), { name: 'AccessDenied' });
-    expect(await faultAt('s3://proofs/a', { readObject: () => Promise.reject(denied) })).toBe(
-      'cannot be read: S3 returned AccessDenied',
-    );
-  });
-});
-
-describe('a receipt at an HTTPS address', () => {
-  let server: Server;
-  let base: string;
-  let answer: RequestListener;
-  beforeAll(async () => {
-    server = createServer((request, response) => {
-      answer(request, response);
-    });
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-    const address = server.address();
-    base = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
-  });
-  afterAll(() => {
-    server.closeAllConnections();
-    return new Promise((done) => server.close(done));
-  });
-  /** The address that was signed, served from here. */
-  const get: typeof fetch = (url, init) => fetch((url as string).replace('https://proofs.test', base), init);
-  const fault = () => faultAt('https://proofs.test/a', { fetch: get });
-
-  it('holds when it answers the signed bytes', async () => {
-    answer = (_, response) => response.end('proof');
-    expect(await fault()).toBeUndefined();
-    answer = (_, response) => response.end('other');
-    expect(await fault()).toMatch(/^has been changed/);
-  });
-
-  it('is not followed elsewhere', async () => {
-    answer = ({ url }, response) => {
-      if (url === '/a') response.writeHead(302, { location: '/b' }).end();
-      else response.end('proof');
-    };
-    expect(await fault()).toBe('redirects to another URL: give the final URL');
-  });
-
-  it('is not read beyond 32 MB, and only with 200', async () => {
-    answer = (_, response) => {
-      const piece = Buffer.alloc(1024 * 1024);
-      const more = (): void => {
-        while (response.write(piece));
-        response.once('drain', more);
-      };
-      more();
-    };
-    expect(await fault()).toBe('is larger than 32 MB');
-    answer = (_, response) => response.writeHead(404).end('proof');
-    expect(await fault()).toBe('returned 404');
-    answer = (_, response) => response.destroy();
-    expect(await fault()).toBe('cannot be reached');
-    expect(await faultAt('https://me:secret@proofs.test/a', { fetch: get })).toBe(
-      'must not contain a credential in its URL',
-    );
-  });
 });
 
 describe('a signature', () => {
