@@ -32,6 +32,7 @@ async function read(
   if (!tenant.ok) for (const token of [full, bare]) expect(tenant.error).not.toContain(token);
   return tenant.ok ? tenant.value : tenant.error.replace(path, 'FILE');
 }
+const value = (token: string) => ({ value: token });
 const withTokens = (tokens: unknown): unknown => ({ ...exampleTenantFile, tokens });
 
 describe('a tenant’s file', () => {
@@ -50,7 +51,7 @@ describe('a tenant’s file', () => {
   it('has one digest whatever its tokens are', async () => {
     const digestOf = async (content: unknown) => ((await read(content)) as Tenant).fixturesSha256;
     const one = await digestOf(exampleTenantFile);
-    expect(await digestOf(withTokens({ full: { value: bare } }))).toBe(one);
+    expect(await digestOf(withTokens({ full: value(bare) }))).toBe(one);
     expect(await digestOf({ ...exampleTenantFile, mastery: undefined })).not.toBe(one);
   });
 
@@ -72,27 +73,21 @@ describe('a tenant’s file', () => {
     });
   });
 
-  it('whose token is absent, none, of another tenant, or expired is refused before anything is asked [RP-226, RP-312]', async () => {
-    expect(await read(exampleTenantFile, {})).toBe(
-      'FILE cannot be used: /tokens/full names the variable PROOF_TOKEN_A, which is not set',
-    );
-    const said = (tokens: unknown) => read(withTokens(tokens));
-    expect(await said({ full: { value: 'secret' } })).toBe(
-      'FILE cannot be used: /tokens/full is not a signed JWT',
-    );
-    expect(await said({ full: { value: jwt({ exp: NOW / 1000 }) } })).toBe(
-      'FILE cannot be used: /tokens/full expired at 2030-01-01T00:00:00.000Z: obtain a new one',
-    );
-    expect(await said({ full: { value: jwt({ tenantId: undefined }) } })).toMatch(
-      /is not a token of the platform/,
-    );
-    const other = { value: jwt({ tenantId: 'tenant-2' }) };
-    expect(await said({ full: { value: full }, withoutClaims: other })).toMatch(
+  it.each<readonly [object, RegExp]>([
+    [{ full: { environment: 'PROOF_ABSENT' } }, /full names the variable PROOF_ABSENT, which is not set$/],
+    [{ full: value('secret') }, /^FILE cannot be used: \/tokens\/full is not a signed JWT$/],
+    [
+      { full: value(jwt({ exp: NOW / 1000 })) },
+      /\/tokens\/full expired at 2030-01-01T00:00:00\.000Z: obtain a new one$/,
+    ],
+    [{ full: value(jwt({ tenantId: undefined })) }, /is not a token of the platform/],
+    [
+      { full: value(full), withoutClaims: value(jwt({ tenantId: 'tenant-2' })) },
       /tokens of different tenants/,
-    );
-    expect(await said({ full: { value: bare }, withoutClaims: { value: full } })).toMatch(
-      /must not have resource claims/,
-    );
+    ],
+    [{ full: value(bare), withoutClaims: value(full) }, /must not have resource claims/],
+  ])('with the tokens %j is refused before anything is asked: %s [RP-226, RP-312]', async (tokens, said) => {
+    expect(await read(withTokens(tokens))).toMatch(said);
   });
 });
 
@@ -103,33 +98,26 @@ describe('two tenants', () => {
       '"$1-b"',
     ),
   ) as TenantFile;
-  const pair = async (
-    content: unknown,
-    claims: Readonly<Record<string, unknown>> = { tenantId: 'tenant-2' },
-  ) =>
+  const lent = {
+    ...b,
+    reports: { ...b.reports, classSourcedId: exampleTenantFile.reports?.classSourcedId },
+  };
+  it.each<[service: 'reports' | 'mastery', ofB: object, fault: string | undefined, claims?: object]>([
+    ['reports', b, undefined],
+    ['mastery', b, undefined],
+    ['reports', b, expect.stringContaining('of the same tenant') as string, { tenantId: 'tenant-1' }],
     [
-      (await read(exampleTenantFile)) as Tenant,
-      (await read({ ...(content as object), tokens: { full: { value: jwt(claims) } } }, {}, 'B')) as Tenant,
-    ] as const;
-
-  it('are disjoint, but for records and grades that may be of both [RP-024]', async () => {
-    expect(describeUnfit('reports', ...(await pair(b)))).toBeUndefined();
-    expect(describeUnfit('mastery', ...(await pair(b)))).toBeUndefined();
-  });
-
-  it('are two, and have no id in common [RP-024]', async () => {
-    expect(describeUnfit('reports', ...(await pair(b, { tenantId: 'tenant-1' })))).toMatch(
-      /of the same tenant/,
-    );
-    const lent = {
-      ...b,
-      reports: { ...b.reports, classSourcedId: exampleTenantFile.reports?.classSourcedId },
-    };
-    expect(describeUnfit('reports', ...(await pair(lent)))).toBe(
+      'reports',
+      lent,
       'the tenants must not share ids:\n  /reports/classSourcedId of A equals /reports/classSourcedId of B',
-    );
-    expect(describeUnfit('mastery', ...(await pair({ ...b, mastery: undefined })))).toBe(
-      'the file of tenant B has no /mastery',
-    );
-  });
+    ],
+    ['mastery', { ...b, mastery: undefined }, 'the file of tenant B has no /mastery'],
+  ])(
+    'for %s are two, disjoint but for records and grades that may be of both: %# [RP-024]',
+    async (service, content, fault, claims = { tenantId: 'tenant-2' }) => {
+      const tokens = { full: value(jwt({ ...claims })) };
+      const tenants = [await read(exampleTenantFile), await read({ ...content, tokens }, {}, 'B')] as const;
+      expect(describeUnfit(service, ...(tenants as unknown as readonly [Tenant, Tenant]))).toEqual(fault);
+    },
+  );
 });

@@ -143,29 +143,6 @@ describe('readRelease', () => {
     });
   });
 
-  it('asks below the path of the stage, and for the manifest’s parameter beside it', async () => {
-    const asked: string[] = [];
-    const ask = (name: string) => {
-      asked.push(name);
-      return Promise.resolve(undefined);
-    };
-    await readRelease(
-      { key: trusted.key, stage: 'staging', now: NOW },
-      {
-        readFlags: async (path) => {
-          await ask(path);
-          return new Map([
-            ['marker', 'staging'],
-            ['A', 'open'],
-          ]);
-        },
-        readParameter: ask,
-        readManifest: ask,
-      },
-    );
-    expect(asked).toStrictEqual(['/staging/gates', '/staging/gates-manifest']);
-  });
-
   const flags = { A: 'open', E: 'open' };
   const unproved = /gates\/A is "open", but no applied manifest has a receipt for it/;
   it.each<[string, Stored, RegExp]>([
