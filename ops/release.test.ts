@@ -71,13 +71,32 @@ function linesOf(refused: Awaited<ReturnType<typeof releaseFile>>): string[] {
 }
 
 describe('release FILE', () => {
-  it('writes a record and says its checksum; a second time it says that it was there [MA-228]', async () => {
-    const runtime = runtimeWith({ 'p.json': samplePolicyFile() });
-    for (let time = 0; time < 2; time += 1) expect(await release(runtime, 'p.json')).toEqual(ok(undefined));
-    expect(runtime.lines[0]).toMatch(
-      /^policy fractions-policy-7 \(system\) released, checksum [0-9a-f]{64}$/,
-    );
-    expect(runtime.lines[1]).toMatch(/ was already released, checksum /);
+  it('writes a record once, and never other content under its id, which one of another kind may have [MA-228, RP-146]', async () => {
+    const id = 'same-id';
+    const said: unknown[] = [];
+    const files: Record<string, unknown> = {};
+    const runtime = runtimeWith(files);
+    for (const [kind, fileOf, change] of [
+      ['policy', samplePolicyFile, { maxItems: 13 }],
+      ['analysis-policy', sampleAnalysisPolicyFile, { triggers: [sampleTrigger()] }],
+    ] as const) {
+      const file = fileOf({ id });
+      Object.assign(files, { a: file, again: JSON.stringify(file, null, 2), b: fileOf({ id, ...change }) });
+      expect(await release(runtime, 'a', {}, kind)).toEqual(ok(undefined));
+      const written = await runtime.table.read({ kind, id });
+      expect(JSON.parse(written?.document ?? '')).toMatchObject(file['document'] as object);
+      expect(await release(runtime, 'again', {}, kind)).toEqual(ok(undefined));
+      expect(await release(runtime, 'b', {}, kind)).toEqual(
+        err(expect.stringContaining('give the correction a new id')),
+      );
+      expect(await runtime.table.read({ kind, id })).toEqual(written);
+      const line = (text: string) =>
+        expect.stringMatching(new RegExp(`^${kind} same-id \\(system\\) ${text}, checksum [0-9a-f]{64}$`));
+      const hint = (text: string) => (kind === 'policy' ? [] : [expect.stringContaining(text)]);
+      said.push(line('released'), ...hint('set ANALYSIS_POLICY_ID to same-id in the service profile'));
+      said.push(line('was already released'), ...hint('a tenant’s new runs'));
+    }
+    expect(runtime.lines).toEqual(said);
   });
 
   it('releases a policy of sympson_hetter with the table that it names, and says which one it is given', async () => {
@@ -106,17 +125,6 @@ describe('release FILE', () => {
     });
   });
 
-  it('refuses other content under a released id [MA-228]', async () => {
-    const runtime = runtimeWith({
-      'a.json': samplePolicyFile(),
-      'b.json': samplePolicyFile({ maxItems: 13 }),
-    });
-    await release(runtime, 'a.json');
-    expect(await release(runtime, 'b.json')).toEqual(
-      err(expect.stringContaining('give the correction a new id')),
-    );
-  });
-
   const randomesque = { method: 'randomesque', size: 2 };
   it.each<[Readonly<Record<string, unknown>>, RegExp[]]>([
     [{ exposure: randomesque, priorUse: 'avoid' }, []],
@@ -140,35 +148,6 @@ describe('release FILE', () => {
       );
     },
   );
-
-  it('writes an analysis policy once, and never other content under its id [RP-146]', async () => {
-    const runtime = runtimeWith({
-      'a.json': sampleAnalysisPolicyFile(),
-      'again.json': JSON.stringify(sampleAnalysisPolicyFile(), null, 2),
-      'p.json': samplePolicyFile({ id: 'revision-thresholds-3' }),
-      'b.json': sampleAnalysisPolicyFile({ triggers: [sampleTrigger()] }),
-    });
-    const releaseOne = (path: string) => release(runtime, path, {}, 'analysis-policy');
-    expect(await releaseOne('a.json')).toEqual(ok(undefined));
-    const key = { kind: 'analysis-policy', id: 'revision-thresholds-3' } as const;
-    const written = await runtime.table.read(key);
-    expect(analysisPolicy.parse(JSON.parse(written?.document ?? ''))).toMatchObject(
-      sampleAnalysisPolicyFile()['document'] as object,
-    );
-    expect(await releaseOne('again.json')).toEqual(ok(undefined));
-    expect(await releaseOne('b.json')).toEqual(err(expect.stringContaining('give the correction a new id')));
-    expect(await runtime.table.read(key)).toEqual(written);
-    // A selection policy may have the same id.
-    expect(await release(runtime, 'p.json')).toEqual(ok(undefined));
-    expect(runtime.lines.slice(0, 4)).toEqual([
-      expect.stringMatching(
-        /^analysis-policy revision-thresholds-3 \(system\) released, checksum [0-9a-f]{64}$/,
-      ),
-      expect.stringContaining('set ANALYSIS_POLICY_ID to revision-thresholds-3 in the service profile'),
-      expect.stringMatching(/^analysis-policy \S+ \(system\) was already released, checksum /),
-      expect.stringContaining('a tenant’s new runs'),
-    ]);
-  });
 
   it('lists every defect of a calibration, the engine’s findings included, with pointers into the file', async () => {
     const parameters = sampleParameters();
