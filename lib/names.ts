@@ -23,7 +23,7 @@ export function stackProps(stage: Stage, id: StackId): StackProps {
   const { environment, production, terminationProtection = production ?? false } = stage.config;
   return {
     stackName: stackName(stage.name, id),
-    ...(environment === 'agnostic' ? {} : { env: environment }),
+    ...(environment !== 'agnostic' && { env: environment }),
     terminationProtection,
     tags: { product: 'mastery-reports', stage: stage.name },
   };

@@ -145,7 +145,7 @@ function mocked(
           responseParameters: Object.fromEntries(
             headers.map(([name, value]) => [`method.response.header.${name}`, value]),
           ),
-          ...(responseTemplates === undefined ? {} : { responseTemplates }),
+          ...(responseTemplates !== undefined && { responseTemplates }),
         },
       },
     },

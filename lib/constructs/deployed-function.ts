@@ -53,12 +53,10 @@ export function deployedFunction(
     ...(reserved === undefined || reserved === 'none' ? {} : { reservedConcurrentExecutions: reserved }),
   });
   acknowledge(within, {
-    ...(grants.includes('profiles:read')
-      ? {
-          [wildcardFinding(scope, 'ssm', `parameter${profilesPath(stage.name)}/*`)]:
-            'The profiles of one stage: a tenant is known only when its token is verified or its run is read, so the role covers them all.',
-        }
-      : {}),
+    ...(grants.includes('profiles:read') && {
+      [wildcardFinding(scope, 'ssm', `parameter${profilesPath(stage.name)}/*`)]:
+        'The profiles of one stage: a tenant is known only when its token is verified or its run is read, so the role covers them all.',
+    }),
     ...(rotatesKeys(row)
       ? Object.fromEntries(
           keyNotePaths(stage.name)
@@ -69,12 +67,11 @@ export function deployedFunction(
             ]),
         )
       : {}),
-    ...(places !== undefined && (grants.includes('receipts:read') || grants.includes('receipts:write'))
-      ? {
-          [`AwsSolutions-IAM5[Resource::${JSON.stringify(Stack.of(scope).resolve(places.receipts.arn))}/*]`]:
-            'An object of the receipts is named by its tenant and its own digest, which no role can know before it is made.',
-        }
-      : {}),
+    ...(places !== undefined &&
+      (grants.includes('receipts:read') || grants.includes('receipts:write')) && {
+        [`AwsSolutions-IAM5[Resource::${JSON.stringify(Stack.of(scope).resolve(places.receipts.arn))}/*]`]:
+          'An object of the receipts is named by its tenant and its own digest, which no role can know before it is made.',
+      }),
   });
   return built;
 }
@@ -85,30 +82,23 @@ function ownEnvironment({ name, config }: Stage, row: DeployedFunction): Record<
     STAGE: name,
     LOG_LEVEL: config.logLevel,
     // Whoever answers a caller answers with problems, and whoever serves a route verifies tokens.
-    ...(isRoute(row) || answersCaller(row)
-      ? {
-          PROBLEMS_URL: config.problemsUrl,
-          ...(config.allowedOrigins?.length ? { ALLOWED_ORIGINS: config.allowedOrigins.join(',') } : {}),
-        }
-      : {}),
-    ...(isRoute(row)
-      ? {
-          TOKEN_ISSUER: config.token.issuer,
-          TOKEN_AUDIENCE: config.token.audience,
-          TOKEN_JWKS_URL: config.token.jwksUrl,
-          TOKEN_ALGORITHMS: config.token.algorithms.join(','),
-        }
-      : {}),
+    ...((isRoute(row) || answersCaller(row)) && {
+      PROBLEMS_URL: config.problemsUrl,
+      ...(config.allowedOrigins?.length && { ALLOWED_ORIGINS: config.allowedOrigins.join(',') }),
+    }),
+    ...(isRoute(row) && {
+      TOKEN_ISSUER: config.token.issuer,
+      TOKEN_AUDIENCE: config.token.audience,
+      TOKEN_JWKS_URL: config.token.jwksUrl,
+      TOKEN_ALGORITHMS: config.token.algorithms.join(','),
+    }),
     // Whoever waits for gates holds what opens them to the stage's signature.
-    ...(isGated(row) ? { RELEASE_KEY: JSON.stringify(config.releaseKey) } : {}),
-    ...(rotatesKeys(row)
-      ? { KEY_ROTATION_DAYS: String(config.keyRotationDays ?? DEFAULT_KEY_ROTATION_DAYS) }
-      : {}),
-    ...(row.lambda.grants.includes('profiles:read')
-      ? { APPROVED_HOSTS: config.approvedHosts.join(',') }
-      : {}),
-    ...(row.lambda.grants.includes('records:read') && config.systemRecordTenants
-      ? { SYSTEM_RECORD_TENANTS: config.systemRecordTenants.join(',') }
-      : {}),
+    ...(isGated(row) && { RELEASE_KEY: JSON.stringify(config.releaseKey) }),
+    ...(rotatesKeys(row) && {
+      KEY_ROTATION_DAYS: String(config.keyRotationDays ?? DEFAULT_KEY_ROTATION_DAYS),
+    }),
+    ...(row.lambda.grants.includes('profiles:read') && { APPROVED_HOSTS: config.approvedHosts.join(',') }),
+    ...(row.lambda.grants.includes('records:read') &&
+      config.systemRecordTenants && { SYSTEM_RECORD_TENANTS: config.systemRecordTenants.join(',') }),
   };
 }

@@ -60,7 +60,7 @@ export function restApi(
     endpointTypes: [EndpointType.REGIONAL],
     cloudWatchRole: false,
     // Takes effect with a deployment of the API, whose logical id follows from the API's properties.
-    ...(domain === undefined ? {} : { disableExecuteApiEndpoint: domain.keepsFormerAddress !== true }),
+    ...(domain !== undefined && { disableExecuteApiEndpoint: domain.keepsFormerAddress !== true }),
     apiDefinition: ApiDefinition.fromInline(
       apiBody(
         {
@@ -168,7 +168,7 @@ function accessLogFormat(traced: boolean): AccessLogFormat {
     JSON.stringify({
       requestId: AccessLogField.contextRequestId(),
       integrationRequestId: '$context.integration.requestId',
-      ...(traced ? { xrayTraceId: AccessLogField.contextXrayTraceId() } : {}),
+      ...(traced && { xrayTraceId: AccessLogField.contextXrayTraceId() }),
       time: AccessLogField.contextRequestTimeEpoch(),
       method: AccessLogField.contextHttpMethod(),
       resourcePath: AccessLogField.contextResourcePath(),

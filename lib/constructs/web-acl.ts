@@ -101,9 +101,9 @@ export function webAcl(
         managedRuleGroupStatement: {
           vendorName: 'AWS',
           name,
-          ...(counted.length === 0
-            ? {}
-            : { ruleActionOverrides: counted.map((rule) => ({ name: rule, actionToUse: { count: {} } })) }),
+          ...(counted.length !== 0 && {
+            ruleActionOverrides: counted.map((rule) => ({ name: rule, actionToUse: { count: {} } })),
+          }),
         },
       },
       overrideAction: { none: {} },

@@ -88,13 +88,11 @@ export function documentation(app: App, stage: Stage, site: string, sandbox: Sta
   const { documentation: address } = stage.config;
   const distribution = new Distribution(stack, 'Distribution', {
     comment: `Mastery reports ${stage.name}: documentation`,
-    ...(address === undefined
-      ? {}
-      : {
-          domainNames: [address.domain],
-          certificate: Certificate.fromCertificateArn(stack, 'Certificate', address.certificateArn),
-          minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
-        }),
+    ...(address !== undefined && {
+      domainNames: [address.domain],
+      certificate: Certificate.fromCertificateArn(stack, 'Certificate', address.certificateArn),
+      minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
+    }),
     httpVersion: HttpVersion.HTTP2_AND_3,
     defaultBehavior: {
       origin: S3BucketOrigin.withOriginAccessControl(files),
@@ -114,12 +112,10 @@ export function documentation(app: App, stage: Stage, site: string, sandbox: Sta
     'AwsSolutions-CFR1': 'The documentation is for every country.',
     'AwsSolutions-CFR2': 'Static files; the sandbox, which it forwards to, has a firewall of its own.',
     'AwsSolutions-CFR3': 'Who reads which page is not recorded.',
-    ...(address === undefined
-      ? {
-          'AwsSolutions-CFR4':
-            'CloudFront’s own certificate fixes the oldest protocol; a stage with an address of its own takes TLS 1.2.',
-        }
-      : {}),
+    ...(address === undefined && {
+      'AwsSolutions-CFR4':
+        'CloudFront’s own certificate fixes the oldest protocol; a stage with an address of its own takes TLS 1.2.',
+    }),
   });
 
   new BucketDeployment(stack, 'Files', {

@@ -68,16 +68,16 @@ export function recordsAndKeys(app: App, stage: Stage): Stack {
   for (const definition of tables as readonly TableDefinition[]) {
     const table = new Table(stack, pascal(definition.name), {
       partitionKey: { name: definition.partitionKey, type: AttributeType.STRING },
-      ...(definition.sortKey === undefined
-        ? {}
-        : { sortKey: { name: definition.sortKey, type: AttributeType.STRING } }),
-      ...(definition.ttl === undefined ? {} : { timeToLiveAttribute: definition.ttl }),
+      ...(definition.sortKey !== undefined && {
+        sortKey: { name: definition.sortKey, type: AttributeType.STRING },
+      }),
+      ...(definition.ttl !== undefined && { timeToLiveAttribute: definition.ttl }),
       billingMode: BillingMode.PAY_PER_REQUEST,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       encryption: TableEncryption.AWS_MANAGED,
       deletionProtection: true,
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-      ...(definition.name === 'records' ? { resourcePolicy: recordsPolicy(stage) } : {}),
+      ...(definition.name === 'records' && { resourcePolicy: recordsPolicy(stage) }),
     });
     const { tableName: Name, tableArn: Arn } = table;
     outputs(stack, `${pascal(definition.name)}Table`, definition.holds, { Name, Arn });
@@ -92,7 +92,7 @@ export function recordsAndKeys(app: App, stage: Stage): Stack {
           alias: keyAlias(stage),
           description: `Wraps the data keys of the key ring and the service profiles of ${stage.name}; each use names its purpose in the encryption context.`,
           enableKeyRotation: true,
-          ...(choice === undefined ? {} : { multiRegion: true }),
+          ...(choice !== undefined && { multiRegion: true }),
           removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         });
   if (replica !== undefined) new Alias(stack, 'KeyAlias', { aliasName: keyAlias(stage), targetKey: key });

@@ -24,8 +24,8 @@ export async function enterStage(
   // Beside a named profile, the SDK would warn of these, and a later version prefer them.
   if (profile !== undefined) for (const name of ownCredentials) Reflect.deleteProperty(process.env, name);
   useSettings({
-    ...(environment === 'agnostic' ? {} : { region: environment.region }),
-    ...(profile === undefined ? {} : { profile }),
+    ...(environment !== 'agnostic' && { region: environment.region }),
+    ...(profile !== undefined && { profile }),
   });
   const { config } = ssm();
   try {
