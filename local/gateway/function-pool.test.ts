@@ -1,11 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startTestGateway } from '#test/support/test-gateway.ts';
+import type { TestGateway } from '#test/support/test-gateway.ts';
 import type { Outcome } from './environment.ts';
-import { createFunctionPool } from './function-pool.ts';
-import type { FunctionPool } from './function-pool.ts';
 
 /** Writes what it is asked, and hangs when that is `hang`. */
 const bundle = `
@@ -16,27 +12,15 @@ export const handler = async (event) => {
 };
 `;
 
-let directory: string;
-let pool: FunctionPool;
-let output: string[];
+let gateway: TestGateway;
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'pool-'));
-  const file = join(directory, 'index.mjs');
-  await writeFile(file, bundle);
-  output = [];
-  pool = createFunctionPool(
-    [{ name: 'f', bundleUrl: pathToFileURL(file).href, memoryMb: 64, timeoutSeconds: 60, variables: {} }],
-    1,
-    () => (text) => output.push(text.trim()),
-  );
+  gateway = await startTestGateway({ functions: { f: bundle }, routes: [], timeoutSeconds: 60, limit: 1 });
 });
-afterEach(async () => {
-  await pool.close();
-  await rm(directory, { recursive: true });
-});
+afterEach(() => gateway.close());
+const printed = (): readonly string[] => gateway.output.match(/(?<=f: ).*/g) ?? [];
 
 function ask(event: string, caller = new AbortController().signal): Promise<Outcome> {
-  return pool.invoke('f', event, event, caller);
+  return gateway.pool.invoke('f', event, event, caller);
 }
 
 describe('a request that waits its turn', () => {
@@ -48,11 +32,11 @@ describe('a request that waits its turn', () => {
     for (const caller of gone) caller.abort();
     for (const outcome of await Promise.all(abandoned))
       expect(outcome).toMatchObject({ kind: 'crashed', message: 'nobody waits for the outcome' });
-    await expect.poll(() => output, { timeout: 10_000 }).toEqual(['hang']);
-    await pool.kill();
+    await expect.poll(printed, { timeout: 10_000 }).toEqual(['hang']);
+    await gateway.pool.kill();
     expect(await hanging).toMatchObject({ kind: 'crashed' });
     expect(await Promise.all(waiting)).toEqual(['a', 'b', 'c'].map((value) => ({ kind: 'answered', value })));
-    expect(output).toEqual(['hang', 'a', 'b', 'c']);
+    expect(printed()).toEqual(['hang', 'a', 'b', 'c']);
   });
 
   it('hands its turn on when its caller goes in that very moment', async () => {
@@ -63,8 +47,8 @@ describe('a request that waits its turn', () => {
     });
     const abandoned = ask('abandoned', caller.signal);
     const next = ask('next');
-    await expect.poll(() => output, { timeout: 10_000 }).toEqual(['hang']);
-    await pool.kill();
+    await expect.poll(printed, { timeout: 10_000 }).toEqual(['hang']);
+    await gateway.pool.kill();
     await Promise.all([hanging, abandoned]);
     expect(await next).toEqual({ kind: 'answered', value: 'next' });
   });

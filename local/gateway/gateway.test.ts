@@ -1,15 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { gatewayRow } from '#test/support/probe-routes.ts';
-import { createFunctionPool } from './function-pool.ts';
+import { startTestGateway } from '#test/support/test-gateway.ts';
+import type { TestGateway } from '#test/support/test-gateway.ts';
 import type { FunctionPool } from './function-pool.ts';
-import { startGateway } from './gateway.ts';
-import type { Access, Gateway } from './gateway.ts';
 
 /** A bundle as Lambda would run it: it does what the request's body says. */
 const bundle = `
@@ -53,54 +48,17 @@ interface Facts {
   readonly awsRequestId: string;
 }
 
-let directory: string;
-let pool: FunctionPool;
-let gateway: Gateway;
-let output = '';
-const accesses: Access[] = [];
-
+const acts = gatewayRow('act', 'POST', '/v1/acts');
+let gateway: TestGateway;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'gateway-'));
-  const file = join(directory, 'index.mjs');
-  await writeFile(file, bundle);
-  pool = createFunctionPool(
-    ['act', 'read'].map((name) => ({
-      name,
-      bundleUrl: pathToFileURL(file).href,
-      memoryMb: 128,
-      timeoutSeconds: 1,
-      variables: { STAGE: name },
-    })),
-    2,
-    (name) => (text) => {
-      output += `${name}: ${text}`;
-    },
-  );
-  gateway = await startGateway(0, () => ({
-    stage: 'local',
-    services: [
-      {
-        service: 'mastery',
-        basePath: '/mastery',
-        routes: [gatewayRow('act', 'POST', '/v1/acts'), gatewayRow('read', 'GET', '/v1/policies/{policyId}')],
-      },
-    ],
-    pool,
-    gatewayResponse: (service, failure) => ({
-      status: { 'no-route': 404, 'too-large': 413, filtered: 400 }[failure as string] ?? 500,
-      headers: { 'Content-Type': 'application/problem+json' },
-      body: JSON.stringify({ service, failure }),
-    }),
-    page: ({ method, rawPath: path }) =>
-      method === 'GET' && path === '/docs' ? { status: 200, headers: {}, body: 'documents' } : undefined,
-    onAccess: (access) => accesses.push(access),
-  }));
+  gateway = await startTestGateway({
+    functions: { act: bundle, read: bundle },
+    routes: [acts, gatewayRow('read', 'GET', '/v1/policies/{policyId}')],
+    timeoutSeconds: 1,
+    limit: 2,
+  });
 });
-
-afterAll(async () => {
-  await gateway.close();
-  await rm(directory, { recursive: true });
-});
+afterAll(() => gateway.close());
 
 async function act(wish: object): Promise<Response> {
   return fetch(`${gateway.url}/mastery/v1/acts`, { method: 'POST', body: JSON.stringify(wish) });
@@ -149,11 +107,11 @@ describe('the gateway', () => {
   );
 
   it('replaces an environment that is killed in the middle of a request', async () => {
-    output = '';
+    gateway.output = '';
     const hanging = act({ do: 'hang' });
-    await expect.poll(() => output, { timeout: 10_000 }).toContain('"wish":"hang"');
-    expect(await pool.kill('read')).toBe(0);
-    expect(await pool.kill('act')).toBe(1);
+    await expect.poll(() => gateway.output, { timeout: 10_000 }).toContain('"wish":"hang"');
+    expect(await gateway.pool.kill('read')).toBe(0);
+    expect(await gateway.pool.kill('act')).toBe(1);
     expect((await hanging).status).toBe(500);
     expect((await factsOf({})).served).toBe(1);
   });
@@ -182,22 +140,22 @@ describe('the gateway', () => {
     ],
     ['a header that would change the method', { headers: { 'X-HTTP-Method-Override': '' } }, 'filtered'],
   ])('refuses %s without waking a function', async (_, init, failure) => {
-    output = '';
+    gateway.output = '';
     const path = 'body' in init ? 'acts' : 'policies/p';
     const response = await fetch(`${gateway.url}/mastery/v1/${path}`, init);
     expect(await response.json()).toMatchObject({ failure });
-    expect(output).toBe('');
+    expect(gateway.output).toBe('');
   });
 
   it.each(['evil.example', 'localhost', '127.0.0.1:1'])(
     'answers 421 to the host %s, and no page or function: a browser page cannot reach it by DNS rebinding',
     async (host) => {
-      output = '';
+      gateway.output = '';
       for (const path of ['/mastery/v1/policies/p', '/docs']) {
         const answer = await raw(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
         expect(answer).toMatchObject({ status: 421, problem: { type: 'about:blank', status: 421 } });
       }
-      expect(output).toBe('');
+      expect(gateway.output).toBe('');
     },
   );
 
@@ -222,28 +180,19 @@ describe('the gateway', () => {
 
   it('reports the template of a served route, never its path', async () => {
     await fetch(`${gateway.url}/mastery/v1/policies/secret?x=secret`);
-    expect(accesses.at(-1)).toMatchObject({
+    expect(gateway.accesses.at(-1)).toMatchObject({
       method: 'GET',
       resource: '/mastery/v1/policies/{policyId}',
       status: 200,
     });
-    expect(JSON.stringify(accesses)).not.toContain('secret');
+    expect(JSON.stringify(gateway.accesses)).not.toContain('secret');
   });
 });
 
 describe('a caller that waits no longer', () => {
   /** A gateway whose functions never answer. */
-  async function withPool(invoke: FunctionPool['invoke']): Promise<Gateway> {
-    return startGateway(0, () => ({
-      stage: 'local',
-      services: [
-        { service: 'mastery', basePath: '/mastery', routes: [gatewayRow('act', 'POST', '/v1/acts')] },
-      ],
-      pool: { invoke, kill: () => Promise.resolve(0), close: () => Promise.resolve() },
-      gatewayResponse: (_, failure) => ({ status: 500, headers: {}, body: failure }),
-      page: () => undefined,
-    }));
-  }
+  const withPool = (invoke: FunctionPool['invoke']): Promise<TestGateway> =>
+    startTestGateway({ functions: {}, routes: [acts], timeoutSeconds: 1, limit: 1, invoke: () => invoke });
 
   it('is made known to the pool when it hangs up', async () => {
     const asked = Promise.withResolvers<AbortSignal>();
@@ -270,7 +219,7 @@ describe('a caller that waits no longer', () => {
       return new Promise(() => {});
     });
     const response = await fetch(`${hanging.url}/mastery/v1/acts`, { method: 'POST' });
-    expect(await response.text()).toBe('integration-timeout');
+    expect(await response.json()).toMatchObject({ failure: 'integration-timeout' });
     vi.useRealTimers();
     await vi.waitFor(() => expect(caller?.aborted).toBe(true));
     await hanging.close();

@@ -1,15 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { gatewayRow } from '#test/support/probe-routes.ts';
-import { createFunctionPool } from './function-pool.ts';
-import type { FunctionPool } from './function-pool.ts';
-import { startGateway } from './gateway.ts';
-import type { Gateway } from './gateway.ts';
+import { startTestGateway } from '#test/support/test-gateway.ts';
+import type { TestGateway } from '#test/support/test-gateway.ts';
 
 /** A bundle of a streaming function as Lambda would run it: it does what the request's body says. */
 const streaming = `
@@ -56,69 +50,31 @@ export const handler = awslambda.streamifyResponse(async (event, stream, context
 
 const buffered = `export const handler = async () => ({ statusCode: 200, body: 'whole' });`;
 
-let directory: string;
-let pool: FunctionPool;
-let gateway: Gateway;
-let output = '';
-let accesses = 0;
+let gateway: TestGateway;
 /** What to do when the gateway has noticed that a caller is gone. */
 let onGone = (): void => undefined;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'streaming-'));
-  const bundles = { streaming, buffered };
-  for (const [name, code] of Object.entries(bundles)) await writeFile(join(directory, `${name}.mjs`), code);
-  pool = createFunctionPool(
-    [
-      ['stream', 'streaming'],
-      ['streamOfBuffered', 'buffered'],
-      ['bufferOfStreaming', 'streaming'],
-    ].map(([name = '', bundle = '']) => ({
-      name,
-      bundleUrl: pathToFileURL(join(directory, `${bundle}.mjs`)).href,
-      memoryMb: 128,
-      timeoutSeconds: 2,
-      variables: {},
-    })),
-    1,
-    () => (text) => {
-      output += text;
-    },
-  );
-  gateway = await startGateway(0, () => ({
-    stage: 'local',
-    services: [
-      {
-        service: 'mastery',
-        basePath: '/mastery',
-        routes: [
-          gatewayRow('stream', 'POST', '/v1/streams', 'stream'),
-          gatewayRow('streamOfBuffered', 'POST', '/v1/mistakes', 'stream'),
-          gatewayRow('bufferOfStreaming', 'POST', '/v1/other-mistakes', 'buffered'),
-        ],
-      },
+  gateway = await startTestGateway({
+    functions: { stream: streaming, streamOfBuffered: buffered, bufferOfStreaming: streaming },
+    routes: [
+      gatewayRow('stream', 'POST', '/v1/streams', 'stream'),
+      gatewayRow('streamOfBuffered', 'POST', '/v1/mistakes', 'stream'),
+      gatewayRow('bufferOfStreaming', 'POST', '/v1/other-mistakes', 'buffered'),
     ],
-    pool: {
-      ...pool,
-      invoke: (name, event, requestId, caller) => {
-        caller.addEventListener('abort', () => onGone());
-        return pool.invoke(name, event, requestId, caller);
-      },
+    timeoutSeconds: 2,
+    limit: 1,
+    invoke: (invoke) => (name, event, requestId, caller) => {
+      caller.addEventListener('abort', () => onGone());
+      return invoke(name, event, requestId, caller);
     },
-    gatewayResponse: (_, failure) => ({ status: 500, headers: {}, body: failure }),
-    page: () => undefined,
-    onAccess: () => {
-      accesses += 1;
-    },
-  }));
+  });
 });
-afterAll(async () => {
-  await gateway.close();
-  await rm(directory, { recursive: true });
-});
+afterAll(() => gateway.close());
 beforeEach(() => {
-  output = '';
+  gateway.output = '';
 });
+const failed = JSON.stringify({ service: 'mastery', failure: 'integration-failed' });
 
 function ask(wish: string, path = 'streams'): Promise<Response> {
   return fetch(`${gateway.url}/mastery/v1/${path}`, { method: 'POST', body: JSON.stringify({ do: wish }) });
@@ -158,33 +114,33 @@ describe('a streamed route', () => {
     async (wish) => {
       const response = await ask(wish);
       expect(response.status).toBe(500);
-      expect(await response.text()).toBe('integration-failed');
+      expect(await response.text()).toBe(failed);
       expect(await (await ask('')).text()).toBe('one two');
     },
   );
 
   it('breaks off when its environment is killed', async () => {
     const response = await open('hang');
-    expect(await pool.kill('stream')).toBe(1);
+    expect(await gateway.pool.kill('stream')).toBe(1);
     await expect(response.toArray()).rejects.toThrow('aborted');
     expect(await (await ask('')).text()).toBe('one two');
   });
 
   it('makes a function wait for a caller that does not read', async () => {
-    const before = accesses;
+    const before = gateway.accesses.length;
     const response = await open('endless');
     // Until its time is over: it could have written everything.
-    await expect.poll(() => accesses, { timeout: 10_000 }).toBe(before + 1);
-    expect(output).toContain('WROTE 1\n');
-    expect(output).not.toContain('WROTE 100\n');
+    await expect.poll(() => gateway.accesses.length, { timeout: 10_000 }).toBe(before + 1);
+    expect(gateway.output).toContain('WROTE 1\n');
+    expect(gateway.output).not.toContain('WROTE 100\n');
     response.destroy();
   });
 
   it('ends the stream of its function when the caller hangs up, and has its environment back', async () => {
     const response = await open('endless');
     response.destroy();
-    await expect.poll(() => output, { timeout: 10_000 }).toContain('CLOSED\n');
-    expect(output).not.toContain('WROTE 100\n');
+    await expect.poll(() => gateway.output, { timeout: 10_000 }).toContain('CLOSED\n');
+    expect(gateway.output).not.toContain('WROTE 100\n');
     expect(await (await ask('')).text()).toBe('one two');
   });
 
@@ -193,18 +149,18 @@ describe('a streamed route', () => {
     onGone = () => channel.postMessage('go on');
     const waiting = httpRequest(`${gateway.url}/mastery/v1/streams`, { method: 'POST' });
     waiting.on('error', () => undefined).end(JSON.stringify({ do: 'late' }));
-    await expect.poll(() => output, { timeout: 10_000 }).toContain('WAITS\n');
+    await expect.poll(() => gateway.output, { timeout: 10_000 }).toContain('WAITS\n');
     waiting.destroy();
-    await expect.poll(() => output, { timeout: 10_000 }).toContain('CLOSED\n');
+    await expect.poll(() => gateway.output, { timeout: 10_000 }).toContain('CLOSED\n');
     channel.close();
     onGone = () => undefined;
     expect(await (await ask('')).text()).toBe('one two');
   });
 
   it('and its function must agree on how an answer is given', async () => {
-    expect(await (await ask('', 'mistakes')).text()).toBe('integration-failed');
-    expect(await (await ask('', 'other-mistakes')).text()).toBe('integration-failed');
+    expect(await (await ask('', 'mistakes')).text()).toBe(failed);
+    expect(await (await ask('', 'other-mistakes')).text()).toBe(failed);
     // Asked once more: neither is left busy.
-    expect(await (await ask('', 'other-mistakes')).text()).toBe('integration-failed');
+    expect(await (await ask('', 'other-mistakes')).text()).toBe(failed);
   });
 });
