@@ -3,7 +3,7 @@ import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Sleep } from '#shared/kernel/sleep.ts';
-import type { Fetch } from '#shared/network/http-client.ts';
+import type { Fetch, FetchRequest } from '#shared/network/http-client.ts';
 import pLimit from 'p-limit';
 import type * as z from 'zod';
 import type { UpstreamFault } from './fault.ts';
@@ -38,11 +38,8 @@ export interface PlatformOptions {
   readonly log?: Log;
 }
 
-interface PreparedCall {
+interface PreparedCall extends Omit<FetchRequest, 'signal' | 'freshConnection'> {
   readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
-  readonly timeLimit: number | undefined;
   /** What `If-None-Match` asks about. */
   readonly asked: string | undefined;
 }
@@ -89,27 +86,21 @@ export function createPlatform(options: PlatformOptions): Platform {
       ...(asked === undefined ? {} : { 'if-none-match': asked }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     };
-    return { url, headers, body, asked, timeLimit: call.timeLimit };
+    return { url, asked, method: operation.method, headers, ...(body === undefined ? {} : { body }) };
   }
 
   /** One attempt within its time. Aborting at the end stops the timer, and whatever of the exchange is still under way or unread. */
   async function attempt(
     operation: UpstreamOperation,
-    { url, headers, body, asked }: PreparedCall,
+    { url, asked, ...request }: PreparedCall,
     timeout: number,
     freshConnection: boolean,
   ): Promise<Outcome> {
     const controller = new AbortController();
     const { signal } = controller;
     const exchange = async (): Promise<Outcome> => {
-      const { method } = operation;
-      const sent = { method, headers, signal, freshConnection, ...(body === undefined ? {} : { body }) };
-      return readAnswer(operation, await fetch(url, sent), {
-        asked,
-        tenantId: profile.tenantId,
-        now: now(),
-        memo,
-      });
+      const answer = await fetch(url, { ...request, signal, freshConnection });
+      return readAnswer(operation, answer, { asked, tenantId: profile.tenantId, now: now(), memo });
     };
     const late = sleep(timeout, signal).then((): Outcome => ({ kind: 'unavailable' }));
     try {
@@ -122,9 +113,13 @@ export function createPlatform(options: PlatformOptions): Platform {
     }
   }
 
-  async function attempts(operation: UpstreamOperation, call: PreparedCall): Promise<[Outcome, number]> {
+  async function attempts(
+    operation: UpstreamOperation,
+    call: PreparedCall,
+    timeLimit = Infinity,
+  ): Promise<[Outcome, number]> {
     let outcome: Outcome = { kind: 'unavailable' };
-    const end = Math.min(deadline, now() + (call.timeLimit ?? Infinity));
+    const end = Math.min(deadline, now() + timeLimit);
     // Not of a write: its owner has taken it, whatever it said.
     const repetitions = { unavailable: MAX_RETRIES, malformed: operation.method === 'GET' ? 1 : 0 };
     for (let made = 0; ;) {
@@ -161,7 +156,9 @@ export function createPlatform(options: PlatformOptions): Platform {
     const prepared = prepare(operation, call, asked);
     // An identifier that no address can carry names nothing that the owner could have.
     const [outcome, made]: [Outcome, number] =
-      prepared === undefined ? [{ kind: 'not-found' }, 0] : await limit(() => attempts(operation, prepared));
+      prepared === undefined
+        ? [{ kind: 'not-found' }, 0]
+        : await limit(() => attempts(operation, prepared, call.timeLimit));
     const { kind, status, etag, upstreamRequestId, bodyHash, namedTenant, value } = outcome;
     entries.push({
       operation: operation.id,

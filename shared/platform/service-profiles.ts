@@ -129,10 +129,10 @@ const BEARER = /^[A-Za-z0-9\-._~+/]+=*$/;
 function profileOf(
   parameters: ProfileParameters,
   tenantId: string,
-  approval: Approval,
+  options: ServiceProfilesOptions,
 ): Result<ServiceProfile, ProfileFault> {
   if (parameters.tenant !== tenantId) return err({ kind: 'tenant-mismatch', transient: false });
-  const baseUrl = approvedUrl(parameters.url, approval);
+  const baseUrl = approvedUrl(parameters.url, options);
   if (baseUrl === undefined || !BEARER.test(parameters.jwt))
     return err({ kind: 'invalid', transient: false });
   const { analysisPolicyId, resultsKcComponents } = parameters;
@@ -147,9 +147,7 @@ function profileOf(
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-type Approval = Pick<ServiceProfilesOptions, 'approvedHosts' | 'stage'>;
-
-function approvedUrl(text: string, { approvedHosts, stage }: Approval): string | undefined {
+function approvedUrl(text: string, { approvedHosts, stage }: ServiceProfilesOptions): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return undefined;
