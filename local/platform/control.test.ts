@@ -4,19 +4,12 @@ import type { TestPlatform } from '#test/support/platform.ts';
 import { sendRaw } from '#test/support/send-raw.ts';
 
 let platform: TestPlatform;
-/** What the platform would have waited. */
-const waits: number[] = [];
 /** A read of an owner's, and its address. */
 const MANIFEST = 'bank.read_adaptive_pool_manifest';
 let manifestPath: string;
 
 beforeAll(async () => {
-  platform = await startTestPlatform({
-    wait: (milliseconds) => {
-      waits.push(milliseconds);
-      return Promise.resolve();
-    },
-  });
+  platform = await startTestPlatform();
   manifestPath = `/v1/bank-operations/${platform.aurora.platform.manifests[0]!.operationId}/manifest`;
 });
 afterAll(() => platform.close());
@@ -50,16 +43,6 @@ describe('faults', () => {
     await platform.fault({ operation: MANIFEST, kind: 'down', times: 3 });
     await platform.control('DELETE', 'faults');
     expect((await get()).status).toBe(200);
-  });
-
-  it('latency: the same answer, so many milliseconds later', async () => {
-    const before: unknown = await (await get()).json();
-    await platform.fault({ operation: MANIFEST, kind: 'latency', milliseconds: 1234, times: 1 });
-    await platform.fault({ operation: MANIFEST, kind: 'latency', times: 1 });
-    for (const waited of [1234, 50]) {
-      expect(await (await get()).json()).toEqual(before);
-      expect(waits.at(-1)).toBe(waited);
-    }
   });
 
   it('malformed: by turns no JSON at all, and a repeated member name', async () => {

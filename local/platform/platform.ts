@@ -30,8 +30,6 @@ export interface PlatformOptions {
   readonly seed: readonly TenantSeed[];
   /** Milliseconds since the epoch; the platform's times come from here. */
   readonly clock?: () => number;
-  /** Waits so many milliseconds, for the fault `latency`; may reject once the signal is aborted, when the platform closes. */
-  readonly wait?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** The tenant of a client's own token, which the player's call also takes; undefined when the token is no good. */
   readonly verifyClientToken?: (token: string) => Promise<string | undefined>;
 }
@@ -98,10 +96,9 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
   reset();
   const now = (): string => formatInstant(clock() + clockOffset);
   const closing = new AbortController();
-  const waitOnce = options.wait ?? ((milliseconds, signal) => timer(milliseconds, undefined, { signal }));
   const wait = async (milliseconds: number): Promise<void> => {
     try {
-      await waitOnce(milliseconds, closing.signal);
+      await timer(milliseconds, undefined, { signal: closing.signal });
     } catch (error) {
       // Nobody is left to wait for: the call goes on and answers into a closed connection.
       if (!closing.signal.aborted) throw error;

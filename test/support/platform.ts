@@ -29,7 +29,7 @@ export interface TestPlatform {
 
 /** Starts an emulator on a free port. */
 export async function startTestPlatform(
-  options: Pick<PlatformOptions, 'wait' | 'verifyClientToken'>,
+  options: Pick<PlatformOptions, 'verifyClientToken'> = {},
 ): Promise<TestPlatform> {
   const seed = await soundSeed();
   const [aurora, borealis] = localTenantIds.map((tenantId) => instantiateSeed(seed, tenantId));
