@@ -3,7 +3,7 @@ import type { Observed } from '#functions/reports/facts/facts.ts';
 import { composeRun } from '#functions/reports/composition/improvement-run.ts';
 import {
   pinProblem,
-  readPinnedMetric,
+  readPinnedArtifact,
   readPinnedSourceSet,
   readTwice,
 } from '#functions/reports/sources/pinned.ts';
@@ -69,7 +69,9 @@ export async function readRunEvidence(
       Object.fromEntries(
         pinned.map(({ metric, artifact }) => [
           metric,
-          show(readAnalysisArtifact, artifact, () => readPinnedMetric(reader, run, metric, artifact)),
+          show(readAnalysisArtifact, artifact, () =>
+            readPinnedArtifact(reader, run, artifact, { kind: 'metric', metric }),
+          ),
         ]),
       ),
     ),

@@ -3,12 +3,7 @@ import { judgeSource } from '#functions/reports/analysis/judge-source.ts';
 import type { SourceEvidence } from '#functions/reports/analysis/judge-source.ts';
 import { deriveMetricOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type { Derived } from '#functions/reports/analysis/orders/derive-orders.ts';
-import {
-  readPinnedComparison,
-  readPinnedCrosswalk,
-  readPinnedMetric,
-  readTwice,
-} from '#functions/reports/sources/pinned.ts';
+import { readPinnedArtifact, readPinnedCrosswalk, readTwice } from '#functions/reports/sources/pinned.ts';
 import type { PinFault } from '#functions/reports/sources/pinned.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
@@ -101,7 +96,7 @@ export async function evaluateEvidence(
   const grounds = { tenantId, administrationId, contentTestSpecId, contentTestSpecVersion, policy };
   if (evidence.kind === 'metric') {
     const { metric, pin } = evidence;
-    const artifact = await readTwice(() => readPinnedMetric(reader, run, metric, pin));
+    const artifact = await readTwice(() => readPinnedArtifact(reader, run, pin, { kind: 'metric', metric }));
     return artifact.ok ? ok({ derived: deriveMetricOrders(grounds, pin, artifact.value.value) }) : artifact;
   }
   const { source } = evidence;
@@ -128,6 +123,8 @@ async function readComparison(
   { sourceKey, comparison: pin }: PinnedSource,
 ): Promise<Result<SourceEvidence['comparison'], PinFault>> {
   if (pin === null || pin === 'missing') return ok(pin);
-  const artifact = await readTwice(() => readPinnedComparison(reader, run, sourceKey, pin));
+  const artifact = await readTwice(() =>
+    readPinnedArtifact(reader, run, pin, { kind: 'comparison', sourceKey }),
+  );
   return artifact.ok ? ok({ pin, artifact: artifact.value.value }) : artifact;
 }

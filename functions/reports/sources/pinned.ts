@@ -1,18 +1,13 @@
 import type * as z from 'zod';
 import type { Observed } from '#functions/reports/facts/facts.ts';
 import { incomplete } from '#functions/reports/facts/incomplete.ts';
-import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { Pin, PinnedSource, RunRecord } from '#shared/improvement/records.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { isGone } from '#shared/platform/fault.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
-import type {
-  AnalysisArtifact,
-  ComparisonArtifact,
-  MetricArtifact,
-} from '#shared/platform/owners/analytics.ts';
+import type { AnalysisArtifact } from '#shared/platform/owners/analytics.ts';
 import type { AlignmentCrosswalk, AlignmentSources } from '#shared/platform/owners/content.ts';
 import type { UpstreamCall } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
@@ -58,27 +53,8 @@ export function readPinnedCrosswalk(
   return readPinned(reader, operations.readAlignmentCrosswalk, call, crosswalk, asked);
 }
 
-/** The artifact of one metric. */
-export function readPinnedMetric(
-  reader: SourceReader,
-  run: PinnedRun,
-  metric: RunMetric,
-  pin: Pin,
-): Promise<Result<Observed<MetricArtifact>, PinFault>> {
-  return readPinnedArtifact(reader, run, pin, { kind: 'metric', metric });
-}
-
-/** The comparison of predicted with actual results of one named source. */
-export function readPinnedComparison(
-  reader: SourceReader,
-  run: PinnedRun,
-  sourceKey: string,
-  pin: Pin,
-): Promise<Result<Observed<ComparisonArtifact>, PinFault>> {
-  return readPinnedArtifact(reader, run, pin, { kind: 'comparison', sourceKey });
-}
-
-function readPinnedArtifact<const Asked extends Partial<AnalysisArtifact>>(
+/** The artifact of one metric, or the comparison of predicted with actual results of one named source. */
+export function readPinnedArtifact<const Asked extends Partial<AnalysisArtifact>>(
   reader: SourceReader,
   { administrationId, pins }: PinnedRun,
   pin: Pin,

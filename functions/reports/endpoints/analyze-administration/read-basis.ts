@@ -16,7 +16,7 @@ import type { AdministrationAnalysis, MetricArtifact } from '#shared/platform/ow
 import type { AlignmentSources } from '#shared/platform/owners/content.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { conflicting, together } from '#functions/reports/sources/problems.ts';
-import { readPinnedMetric } from '#functions/reports/sources/pinned.ts';
+import { readPinnedArtifact } from '#functions/reports/sources/pinned.ts';
 import type { PinFault } from '#functions/reports/sources/pinned.ts';
 import { isAbout, readSource } from '#functions/reports/sources/reader.ts';
 import type { Answered, SourceReader } from '#functions/reports/sources/reader.ts';
@@ -101,7 +101,10 @@ async function withMetrics(reader: SourceReader, basis: Omit<Basis, 'metrics'>):
       const pin = entryOf(analysis.value, metric)?.artifact;
       if (pin === null || pin === undefined) return undefined;
       const { artifactRef: ref, sha256 } = pin;
-      return [metric, await readPinnedMetric(reader, run, metric, { ref, sha256 })] as const;
+      return [
+        metric,
+        await readPinnedArtifact(reader, run, { ref, sha256 }, { kind: 'metric', metric }),
+      ] as const;
     }),
   );
   return { ...basis, metrics: new Map(read.filter((entry) => entry !== undefined)) };

@@ -48,6 +48,40 @@ async function read(
   };
 }
 
+describe('a page', () => {
+  it('has a receipt for everything that it stands on, and each row those of its own [RP-069, RP-137]', async () => {
+    const { page } = await read([index([row(1), row(2)])]);
+    expect(page?.sources.map(({ service, resourceId, version }) => [service, resourceId, version])).toEqual([
+      ['results', candidateSourcedId, 'index-1'],
+      ['content', 'spec-1', '1'],
+      ['oneroster', candidateSourcedId, null],
+    ]);
+    for (const { sources } of page?.data ?? []) expect(sources.slice(1)).toEqual(page?.sources.slice(1));
+  });
+
+  it('reads the criteria of each spec and version once, of the rows that can fill it', async () => {
+    const rows = [
+      row(1),
+      row(2, { spec: 'spec-2' }),
+      row(3),
+      row(4, { version: '2' }),
+      row(5, { spec: 'spec-2' }),
+      row(6, { spec: 'spec-3' }),
+    ];
+    const { attempts, asked } = await read(
+      [index(rows)],
+      [
+        ['spec-1', '1'],
+        ['spec-2', '1'],
+        ['spec-1', '2'],
+      ],
+      { limit: 5 },
+    );
+    expect(attempts).toHaveLength(5);
+    expect(asked).toHaveLength(5);
+  });
+});
+
 describe('a page of the index', () => {
   it('gives the rows that there is room for, and the page ends before the next one [RP-063]', async () => {
     const rows = [row(1), row(2, { status: 'submitted' }), row(3), row(4), row(5, submitted), row(6)];

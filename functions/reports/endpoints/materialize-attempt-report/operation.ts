@@ -1,8 +1,7 @@
 import { checkReleased } from '#functions/reports/composition/header.ts';
 import { composeAttemptReport, projectAttemptReport } from '#functions/reports/composition/attempt-report.ts';
 import type { AttemptFacts, Released } from '#functions/reports/facts/facts.ts';
-import { componentsOf } from './components.ts';
-import { writeThrough } from './write-through.ts';
+import { componentsOf, writeThrough } from './write-through.ts';
 import { checkScored, requireCurrent } from '#functions/reports/facts/incomplete.ts';
 import { readScope } from '#functions/reports/sources/administration.ts';
 import { readAttempt } from '#functions/reports/sources/attempt.ts';

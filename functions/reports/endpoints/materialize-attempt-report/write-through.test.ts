@@ -16,10 +16,9 @@ import {
   sentenceOf,
 } from '#test/support/scripted-owners.ts';
 import type { Script } from '#test/support/scripted-owners.ts';
-import { componentsOf } from './components.ts';
-import type { ComponentSet } from './components.ts';
 import { materializeAttemptReportOperation } from './operation.ts';
-import { writeThrough } from './write-through.ts';
+import { componentsOf, writeThrough } from './write-through.ts';
+import type { ComponentSet } from './write-through.ts';
 
 interface Given {
   readonly evidence: AttemptEvidence;

@@ -1,14 +1,50 @@
+import { isDeepStrictEqual } from 'node:util';
+import { incomplete } from '#functions/reports/facts/incomplete.ts';
 import { sourceProblem, unusable } from '#functions/reports/sources/problems.ts';
+import { hashCanonical } from '#shared/kernel/canonical-json.ts';
+import { formatInstant, parseInstant } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
+import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
+import type { CaliperEvent } from '#shared/platform/owners/caliper.ts';
 import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
-import type { SettledComponentsAck } from '#shared/platform/owners/results.ts';
+import type { SettledComponentsAck, SettledComponentsRequest } from '#shared/platform/owners/results.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { isAcknowledged } from './components.ts';
-import type { ComponentSet } from './components.ts';
-import { gradeEnvelope, gradeEvent } from './grade-event.ts';
+import { componentId, componentsKey, entityIri, gradeEventIri, scoreIri } from './names.ts';
+
+const SENSOR = 'urn:mastery-reports:sensor';
+const ACTOR = { id: 'urn:mastery-reports:application', type: 'SoftwareApplication' } as const;
+
+/** What is handed to Results, with the same bytes under the same key at every repetition. */
+export interface ComponentSet {
+  readonly idempotencyKey: string;
+  readonly body: SettledComponentsRequest;
+}
+
+/**
+ * The scored outcomes of an attempt as the components that Results settles it by. They are QTI's own ids and times; nothing is scored,
+ * weighed or mapped here [RP-027]. Outcomes that are missing, or that no pair of ids tells apart, are QTI's gap: 503.
+ */
+export function componentsOf(evidence: AttemptEvidence): Result<ComponentSet, Problem> {
+  const { tenantId, attemptId, outcomes } = evidence;
+  if (outcomes.length === 0) return err(incomplete('qti', 'QTI has no scored outcome of the attempt.'));
+  const components = outcomes.map((outcome) => ({
+    componentId: componentId(tenantId, attemptId, outcome),
+    ...outcome,
+  }));
+  if (new Set(components.map((component) => component.componentId)).size !== components.length)
+    return err(incomplete('qti', 'QTI names a scored outcome of the attempt twice.'));
+  const body: SettledComponentsRequest = {
+    attemptId,
+    evidenceVersion: evidence.version,
+    contentTestSpecId: evidence.contentTestSpecId,
+    contentTestSpecVersion: evidence.contentTestSpecVersion,
+    components: components.toSorted((a, b) => (a.componentId < b.componentId ? -1 : 1)),
+  };
+  return ok({ idempotencyKey: componentsKey(tenantId, attemptId, hashCanonical(body)), body });
+}
 
 /**
  * Components to Results, then the event to Caliper, the second only once the first is acknowledged [RP-288]. Both owners recognise a
@@ -27,6 +63,72 @@ export async function writeThrough(
   const acknowledged = settled.value.value;
   if (!isAcknowledged(components, evidence, acknowledged)) return err(unusable(operation));
   const event = gradeEvent(evidence, acknowledged);
-  const emitted = await platform.call(operations.emitEvent, { body: gradeEnvelope(event) });
+  const emitted = await platform.call(operations.emitEvent, {
+    // The event's own time, never the clock of a repetition.
+    body: { sensor: SENSOR, sendTime: event.eventTime, dataVersion: CALIPER_CONTEXT, data: [event] },
+  });
   return emitted.ok ? ok(acknowledged) : err(sourceProblem(emitted.error, 'derived'));
+}
+
+/**
+ * Whether Results acknowledges the whole set: the attempt, every component and their count, and the record that QTI's lookup names, if it
+ * names one already.
+ */
+function isAcknowledged(
+  { body }: ComponentSet,
+  { resultRecordId }: Pick<AttemptEvidence, 'resultRecordId'>,
+  acknowledged: SettledComponentsAck,
+): boolean {
+  const named = acknowledged.componentIds.toSorted();
+  const sent = body.components.map((component) => component.componentId).toSorted();
+  return (
+    acknowledged.attemptId === body.attemptId &&
+    acknowledged.resultRecordId === (resultRecordId ?? acknowledged.resultRecordId) &&
+    acknowledged.count === sent.length &&
+    isDeepStrictEqual(named, sent)
+  );
+}
+
+/**
+ * The Caliper 1.2 event that Results has settled the score of an attempt: a GradeEvent of the Grading Profile, whose actor is a program. Its
+ * score is Results', its time is Results' too, so that a repetition has the same bytes. Which attempt of the learner it was stands in no
+ * owner's answer, so it has no `count`.
+ */
+function gradeEvent(
+  { tenantId, attemptId, candidateSourcedId, qtiTestId }: AttemptEvidence,
+  { resultRecordId, version, score, settledAt }: SettledComponentsAck,
+): CaliperEvent {
+  const settled = { tenantId, attemptId, resultRecordId, version };
+  const attempt = entityIri(tenantId, 'attempt', attemptId);
+  return {
+    '@context': CALIPER_CONTEXT,
+    id: gradeEventIri(settled),
+    type: 'GradeEvent',
+    profile: 'GradingProfile',
+    actor: ACTOR,
+    action: 'Graded',
+    object: {
+      id: attempt,
+      type: 'Attempt',
+      assignee: { id: entityIri(tenantId, 'student', candidateSourcedId), type: 'Person' },
+      assignable: { id: entityIri(tenantId, 'form', qtiTestId), type: 'Assessment' },
+    },
+    generated: {
+      id: scoreIri(settled),
+      type: 'Score',
+      attempt,
+      // An unbounded scale has none.
+      ...(score.maximum === null ? {} : { maxScore: score.maximum }),
+      scoreGiven: score.value,
+      scoredBy: ACTOR,
+    },
+    eventTime: caliperTime(settledAt),
+  };
+}
+
+/** Caliper knows milliseconds, exactly three digits of them. */
+function caliperTime(instant: string): string {
+  const milliseconds = parseInstant(instant);
+  if (milliseconds === undefined) throw new TypeError('the answer of Results was checked to hold an instant');
+  return formatInstant(milliseconds);
 }

@@ -4,7 +4,7 @@ import { incomplete } from '#functions/reports/facts/incomplete.ts';
 import { alignSource } from '#functions/reports/analysis/alignment/align-source.ts';
 import {
   pinProblem,
-  readPinnedComparison,
+  readPinnedArtifact,
   readPinnedCrosswalk,
   readTwice,
 } from '#functions/reports/sources/pinned.ts';
@@ -41,7 +41,7 @@ export function readAlignmentReportOperation(
       comparison:
         pin === null || pin === 'missing'
           ? Promise.resolve(ok(pin))
-          : settled(() => readPinnedComparison(reader, run, sourceKey, pin)),
+          : settled(() => readPinnedArtifact(reader, run, pin, { kind: 'comparison', sourceKey })),
     });
     if (!facts.ok) return facts;
     const { crosswalk, comparison } = facts.value;
