@@ -133,6 +133,22 @@ describe('rows that do not agree with Content', () => {
     expect(attempts).toEqual(['attempt-0', 'attempt-1']);
   });
 
+  it('are read again on a later page of the index too, where that page begins', async () => {
+    const { attempts, queries } = await read(
+      [
+        index([row(1, { status: 'open', record: null })], true),
+        index([row(2, { settledUnder: '2' })]),
+        index([row(2, { version: '2' })]),
+      ],
+      [
+        ['spec-1', '1'],
+        ['spec-1', '2'],
+      ],
+    );
+    expect(attempts).toEqual(['attempt-2']);
+    expect(queries.slice(1).map((query) => query?.['afterAttemptId'])).toEqual(['attempt-1', 'attempt-1']);
+  });
+
   it('fail as any read when the second one fails', async () => {
     const { said } = await read([index([settledLater]), { kind: 'unavailable' }]);
     expect(said).toBe('503 dependency-unavailable results');

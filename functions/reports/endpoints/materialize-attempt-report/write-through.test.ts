@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ReportFacts } from '#functions/reports/facts/facts.ts';
 import type { materializeAttemptReport } from '#shared/contract/reports/routes.ts';
+import { caliperEnvelope } from '#shared/platform/owners/caliper.ts';
 import type { CaliperEnvelope } from '#shared/platform/owners/caliper.ts';
 import { settledComponentsRequest } from '#shared/platform/owners/results.ts';
 import type { SettledComponentsAck } from '#shared/platform/owners/results.ts';
@@ -61,7 +62,7 @@ async function written({ evidence, ack }: Given, change: Partial<SettledComponen
   });
   const result = await writeThrough(owners, evidence, setOf(evidence));
   const envelope = owners.asked[1]?.call.body as CaliperEnvelope | undefined;
-  return { result, calls: owners.asked, event: envelope?.data[0] };
+  return { result, calls: owners.asked, envelope, event: envelope?.data[0] };
 }
 
 describe('the components of an attempt', () => {
@@ -107,6 +108,20 @@ describe('writing through', () => {
         expect(first.result.ok).toBe(true);
         expect(first.calls.map(({ name }) => name)).toEqual(['writeSettledComponents', 'emitEvent']);
         expect(JSON.stringify(again.calls)).toBe(JSON.stringify(first.calls));
+      }),
+    );
+  });
+
+  it('emits an envelope that Caliper takes, of exactly the settled score [RP-003, RP-319]', async () => {
+    await fc.assert(
+      fc.asyncProperty(givens, async (given) => {
+        const { score, settledAt } = given.ack;
+        const { envelope, event } = await written(given);
+        expect(caliperEnvelope.safeParse(envelope).error?.issues ?? []).toEqual([]);
+        const time = new Date(settledAt).toISOString();
+        expect([envelope?.sendTime, event?.eventTime]).toEqual([time, time]);
+        const { scoreGiven, maxScore } = event?.['generated'] as Readonly<Record<string, unknown>>;
+        expect([scoreGiven, maxScore]).toEqual([score.value, score.maximum ?? undefined]);
       }),
     );
   });
