@@ -200,7 +200,6 @@ export interface Sound {
 
 export const holds = (bits: number, n: number): boolean => ((bits >> n) & 1) === 1;
 export const within = (bits: number, others: number): boolean => (bits & ~others) === 0;
-export const sizeOf = (bits: number): number => bits.toString(2).replaceAll('0', '').length;
 export const bitsOf = (items: readonly number[]): number => items.reduce((bits, j) => bits | (1 << j), 0);
 
 const metBy = (value: Case, items: readonly number[]): number =>
@@ -220,11 +219,13 @@ export function soundSets(value: Case): readonly Sound[] {
   return sets;
 }
 
-/** The largest sets of minima that can be met together when these items are used; one of them must stay within reach. */
-export function plansOf(sound: readonly Sound[], used: readonly number[]): readonly number[] {
+/** Each minimum, in their order, that can be met together with those before it when these items are used: these must stay within reach. */
+export function planOf(sound: readonly Sound[], used: readonly number[]): number {
   const reachable = sound.filter(({ set }) => within(bitsOf(used), set)).map(({ met }) => met);
-  const most = Math.max(...reachable.map(sizeOf));
-  return [...new Set(reachable.filter((met) => sizeOf(met) === most))];
+  const any = reachable.reduce((bits, met) => bits | met, 0);
+  let plan = 0;
+  for (let bit = 1; bit <= any; bit *= 2) if (reachable.some((met) => within(plan | bit, met))) plan |= bit;
+  return plan;
 }
 
 /** What the definitions say of one position of a run. */
@@ -240,20 +241,17 @@ interface Position {
   readonly isCovered: boolean;
 }
 
-/**
- * What may be selected: one selection for each plan of minima, since it is the engine's choice which of them to keep where not all can be met.
- * @param sound undefined for a policy without minima
- */
-export function selectionsByDefinition(
+/** @param sound undefined for a policy without minima */
+export function selectionByDefinition(
   value: Case,
   context: SelectionContext,
   sound: readonly Sound[] | undefined,
   posterior: Estimate,
   run: RunPosition,
-): readonly Selection[] {
-  if (run.used.length >= value.maxItems) return [{ kind: 'exhausted', cause: 'max_items' }];
+): Selection {
+  if (run.used.length >= value.maxItems) return { kind: 'exhausted', cause: 'max_items' };
   const { used } = run;
-  const plans = sound === undefined ? [0] : plansOf(sound, used);
+  const plan = sound === undefined ? 0 : planOf(sound, used);
   const barred = value.priorUse === 'exclude' ? [...used, ...value.met] : used;
   const serves = (j: number): boolean =>
     value.minima.some(
@@ -265,12 +263,10 @@ export function selectionsByDefinition(
       broken(value, [...used, j]).length === 0 &&
       (value.items[j]!.kcs.some((kc) => value.scope.includes(kc)) || serves(j)),
   );
-  const isCovered = plans.some((plan) => sizeOf(plan) === sizeOf(metBy(value, used)));
-  return plans.map((plan) => {
-    const admits = (j: number): boolean =>
-      sound?.some(({ set, met }) => within(bitsOf([...used, j]), set) && within(plan, met)) ?? true;
-    return selectionOf(value, { context, posterior, run, eligible, admits, isCovered });
-  });
+  const isCovered = plan === metBy(value, used);
+  const admits = (j: number): boolean =>
+    sound?.some(({ set, met }) => within(bitsOf([...used, j]), set) && within(plan, met)) ?? true;
+  return selectionOf(value, { context, posterior, run, eligible, admits, isCovered });
 }
 
 function selectionOf(value: Case, position: Position): Selection {

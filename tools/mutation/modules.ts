@@ -115,11 +115,15 @@ export const mutatedModules: readonly MutatedModule[] = [
     name: 'selection',
     sources: [
       'functions/mastery/engine/selection.ts',
+      'functions/mastery/engine/kinds.ts',
+      'functions/mastery/engine/coverage.ts',
+      'functions/mastery/engine/reachability.ts',
       'functions/mastery/engine/decision-gains.ts',
       'functions/mastery/engine/ranking.ts',
       'functions/mastery/engine/exposure.ts',
     ],
     tests: [
+      ['functions/mastery/engine/coverage.test.ts'],
       ['functions/mastery/engine/selection.property.test.ts'],
       ['test/reference/decision-gains.property.test.ts', 'functions/mastery/engine/simulation.test.ts'],
     ],

@@ -1,308 +1,171 @@
 import { integerAt as at } from './kernels/ho-cdm-grid-1/arrays.ts';
-import type { Usage } from './side-conditions.ts';
+import { fits, use } from './kinds.ts';
+import type { Kind, Rules, Usage } from './kinds.ts';
 
 /**
- * Whether requirements ("at least n items with this tag") can still be met in the slots left. In general that is set multicover, which is
- * NP-hard; with the few requirements of a policy the search below settles it, and it has a budget for when it does not.
+ * Which minima ("at least n of these items") can still be met in the slots that are left. In general that is set multicover under side
+ * conditions, which is NP-hard. Policies have few minima: most often the first dive of the search meets them, and the rest is bounded.
  */
 
-/** What the pool's items serve, by model item. Items that serve the same have the same signature. */
-export interface Service {
-  readonly signatureOf: Int32Array;
-  /** The requirements that a signature serves, ascending. */
-  readonly signatures: readonly (readonly number[])[];
-  /** For each requirement, the signatures that serve it. */
-  readonly signaturesWith: readonly (readonly number[])[];
-  /** Items of one class are interchangeable: they serve and disturb the same, and where one leads nowhere, so does another. */
-  readonly classOf: (item: number) => number;
-}
-
-/** The pool as the search sees it. What it adds to `usage` and bars, it takes back before it answers. */
-export interface CoverageProblem {
-  readonly service: Service;
-  /** How many further items each requirement needs; not above 0 for one that is met. */
-  readonly needs: Int32Array;
-  /** For each requirement that is not met, the items that may still be chosen and serve it, ascending. */
-  readonly servers: readonly Int32Array[];
-  /** How many of those there are with each signature. */
+/** Where a run stands, or a plan for the rest of it. It is never changed: one more item makes another standing. */
+export interface Standing extends Usage {
+  /** How many items of each kind that counts towards an open minimum may be used next, before any are planned. */
   readonly supply: Int32Array;
-  readonly usage: Usage;
-  /** 1 for items that must be left out. */
-  readonly barred: Uint8Array;
+  readonly slots: number;
+  /** The kinds of the planned items, one entry for each item. */
+  readonly planned: readonly Kind[];
 }
 
-export interface CoveragePlan {
-  /** The requirements that the plan meets, ascending. */
-  readonly met: readonly number[];
-  /** Items that meet them together, no more than there are slots. */
-  readonly items: readonly number[];
+/** @param candidates 1 for items that may be used next, each by itself */
+export function standingOf(rules: Rules, usage: Usage, candidates: Uint8Array, slots: number): Standing {
+  const supply = new Int32Array(rules.kinds.length);
+  for (const { index, items, minima } of rules.kinds)
+    if (openOf(minima, usage.needs) > 0)
+      for (const item of items) supply[index] = at(supply, index) + (candidates[item] ?? 0);
+  return { ...usage, supply, slots, planned: [] };
 }
 
-/** Item visits that may still be made: a bound on work, not on time, so that every machine gives up at the same point. */
-export interface SearchBudget {
+/** How many of these minima are open. */
+export function openOf(minima: readonly number[], needs: Int32Array): number {
+  let open = 0;
+  for (const minimum of minima) if (at(needs, minimum) > 0) open += 1;
+  return open;
+}
+
+/** The standing with one more item planned. */
+export function plan(before: Standing, kind: Kind): Standing {
+  return {
+    ...before,
+    ...use(before, kind),
+    slots: before.slots - 1,
+    planned: [...before.planned, kind],
+  };
+}
+
+/** Kinds that may still be looked at: a bound on work, not on time, so that every machine gives up at the same point. */
+export interface Work {
   left: number;
 }
 
-/** What choosing an item costs, in item visits. */
-const STEP_COST = 100;
+/** The share of it that one question must leave for others. */
+const RESERVE = 4 / 5;
+
+/** What planning an item costs, in looks at a kind. */
+const STEP = 50;
+
+/** More than the rounding of a sum of quotients. */
+const MARGIN = 1e-9;
+
+/** A standing in which what was asked for is met, or why there is none. */
+export type Answer = Standing | 'impossible' | 'undecided';
 
 /**
- * A plan that meets as many requirements as can be met together; where that leaves a choice, it favours the earlier ones. If the budget
- * runs out the plan is the greedy one, which is feasible but may leave a requirement out that could have been met.
+ * Plans items until all of these minima are met. Depth first: the minimum with the least choice is served next, by an item of the kind that
+ * counts towards most open ones. A kind that led nowhere is left out from there on, so that each set of items is met once. Only a dead
+ * end is a reason to give up: the first dive takes no more steps than there are slots, and goes to its end.
  */
-export function planCoverage(problem: CoverageProblem, slots: number, budget: SearchBudget): CoveragePlan {
-  const all = [...problem.needs.keys()].filter((r) => at(problem.needs, r) > 0);
-  const greedy = planGreedily(problem, all, slots, { left: Infinity });
-  if (greedy.met.length === all.length) return greedy;
-  const possible = all.filter(
-    (r) => greedy.met.includes(r) || search(problem, [r], slots, budget) !== undefined,
-  );
-  for (let size = mostThatFit(problem, possible, slots); size > greedy.met.length; size -= 1) {
-    for (const wanted of subsets(possible, size)) {
-      if (budget.left <= 0) return greedy;
-      const items = search(problem, wanted, slots, budget);
-      if (items !== undefined) return { met: wanted, items };
-    }
-  }
-  return greedy;
-}
-
-/** Items that meet all of these requirements in that many slots; undefined when there are none, or the budget runs out before any is found. */
-export function cover(
-  problem: CoverageProblem,
-  wanted: readonly number[],
-  slots: number,
-  budget: SearchBudget,
-): readonly number[] | undefined {
-  if (budget.left <= 0 || mostThatFit(problem, wanted, slots) < wanted.length) return undefined;
-  const greedy = planGreedily(problem, wanted, slots, budget);
-  return greedy.met.length === wanted.length ? greedy.items : search(problem, wanted, slots, budget);
-}
-
-/** What is still open while items are chosen. */
-interface Tally {
-  /** 1 for the requirements that are wanted. */
-  readonly wanted: Uint8Array;
-  /** What each wanted requirement still needs; below 0 when it got more. */
-  readonly open: Int32Array;
-  /** How many open requirements each signature serves. */
-  readonly served: Int32Array;
-}
-
-function tallyOf({ service, needs }: CoverageProblem, wanted: readonly number[]): Tally {
-  const tally = {
-    wanted: new Uint8Array(needs.length),
-    open: new Int32Array(needs.length),
-    served: new Int32Array(service.signatures.length),
+export function cover(rules: Rules, start: Standing, wanted: readonly number[], work: Work): Answer {
+  if (work.left <= 0) return 'undecided';
+  const reserve = work.left * RESERVE;
+  const supply = start.supply.slice();
+  const choice = new Int32Array(start.needs.length);
+  const widest = new Int32Array(start.needs.length);
+  const asked = new Int32Array(start.needs.length);
+  for (const minimum of wanted) asked[minimum] = at(start.needs, minimum);
+  /** Takes so many items of a kind out of the supply. */
+  const takeOut = ({ index, minima }: Kind, count: number): void => {
+    supply[index] = at(supply, index) - count;
+    for (const minimum of minima) choice[minimum] = at(choice, minimum) - count;
   };
-  for (const r of wanted) {
-    tally.wanted[r] = 1;
-    changeNeed(service, tally, r, at(needs, r));
-  }
-  return tally;
+  for (const minimum of wanted)
+    for (const kind of rules.kindsTowards[minimum] ?? []) {
+      const items = at(supply, kind.index);
+      work.left -= 1;
+      if (items <= 0) continue;
+      choice[minimum] = at(choice, minimum) + items;
+      widest[minimum] = Math.max(at(widest, minimum), openOf(kind.minima, asked));
+    }
+  for (const kind of start.planned) takeOut(kind, 1);
+
+  /** The open minimum with the least choice; undefined when they cannot all be met. */
+  const mostUrgent = (open: readonly number[], { needs, slots }: Standing): number | undefined => {
+    const slack = (minimum: number): number => at(choice, minimum) - at(needs, minimum);
+    let least = 0;
+    for (const minimum of open) {
+      if (slack(minimum) < 0 || at(needs, minimum) > slots) return undefined;
+      // However many minima an item counts towards, these shares of it add up to 1 at most.
+      least += at(needs, minimum) / at(widest, minimum);
+    }
+    if (least > slots + MARGIN) return undefined;
+    return open.reduce((a, b) => (slack(b) < slack(a) ? b : a));
+  };
+  /** The kind that counts towards most open minima; undefined when too few items fit for this one. */
+  const bestKind = (minimum: number, standing: Standing): Kind | undefined => {
+    const kinds = rules.kindsTowards[minimum] ?? [];
+    work.left -= STEP + wanted.length + kinds.length;
+    let items = 0;
+    let best: Kind | undefined;
+    let most = 0;
+    for (const kind of kinds) {
+      if (at(supply, kind.index) <= 0 || !fits(standing, kind)) continue;
+      items += at(supply, kind.index);
+      const open = openOf(kind.minima, standing.needs);
+      if (open <= most) continue;
+      best = kind;
+      most = open;
+    }
+    return items < at(standing.needs, minimum) ? undefined : best;
+  };
+  const descend = (standing: Standing): Answer => {
+    const open = wanted.filter((minimum) => at(standing.needs, minimum) > 0);
+    if (open.length === 0) return standing;
+    const leftOut: [Kind, number][] = [];
+    for (;;) {
+      const minimum = mostUrgent(open, standing);
+      const kind = minimum === undefined ? undefined : bestKind(minimum, standing);
+      if (kind === undefined) break;
+      takeOut(kind, 1);
+      const found = descend(plan(standing, kind));
+      if (found !== 'impossible') return found;
+      if (work.left <= reserve) return 'undecided';
+      const others = at(supply, kind.index);
+      takeOut(kind, others);
+      leftOut.push([kind, others + 1]);
+    }
+    for (const [kind, count] of leftOut) takeOut(kind, -count);
+    return 'impossible';
+  };
+  return descend(start);
 }
 
-function changeNeed({ signaturesWith }: Service, { open, served }: Tally, r: number, by: number): void {
-  const before = at(open, r);
-  open[r] = before + by;
-  if (before > 0 === before + by > 0) return;
-  for (const signature of signaturesWith[r] ?? [])
-    served[signature] = at(served, signature) + (by > 0 ? 1 : -1);
+/** What can be done for the minima that are open. */
+export interface Coverage {
+  /** The minima that the plan meets, ascending. */
+  readonly met: readonly number[];
+  /** Those about which the search came to no end. */
+  readonly undecided: readonly number[];
+  readonly plan: Standing;
 }
 
-/** Counts an item against the needs that it serves (1), or takes it back (-1). */
-function take(service: Service, tally: Tally, item: number, count: 1 | -1): void {
-  for (const r of service.signatures[at(service.signatureOf, item)] ?? []) {
-    if (tally.wanted[r] === 1) changeNeed(service, tally, r, -count);
-  }
-}
-
-/** Serves the scarcest requirement first, each time by the item that serves most of what is open; one that cannot be met is left out. */
-function planGreedily(
-  problem: CoverageProblem,
-  wanted: readonly number[],
-  slots: number,
-  budget: SearchBudget,
-): CoveragePlan {
-  const { service, usage, barred } = problem;
-  const slack = (r: number): number => serversOf(problem, r).length - at(problem.needs, r);
-  const tally = tallyOf(problem, wanted);
-  const { open } = tally;
-  const chosen: number[] = [];
+/**
+ * A plan that meets every open minimum, or else each in its turn that can be met together with those before it: an earlier one never gives
+ * way to a later one.
+ */
+export function coverageOf(rules: Rules, start: Standing, work: Work): Coverage {
+  const open = [...start.needs.keys()].filter((minimum) => at(start.needs, minimum) > 0);
+  const all = cover(rules, start, open, work);
+  if (typeof all === 'object') return { met: open, undecided: [], plan: all };
   const met: number[] = [];
-  const giveBack = (): void => {
-    const item = chosen.pop() ?? -1;
-    take(service, tally, item, -1);
-    usage.removeLast();
-    barred[item] = 0;
-  };
-  for (const requirement of [...wanted].sort((a, b) => slack(a) - slack(b) || a - b)) {
-    const before = chosen.length;
-    while (at(open, requirement) > 0 && chosen.length + at(open, requirement) <= slots) {
-      budget.left -= serversOf(problem, requirement).length + STEP_COST;
-      const best = mostServing(problem, tally, requirement);
-      if (best === undefined) break;
-      take(service, tally, best, 1);
-      usage.add(best);
-      barred[best] = 1;
-      chosen.push(best);
-    }
-    if (at(open, requirement) <= 0) {
-      met.push(requirement);
-      continue;
-    }
-    while (chosen.length > before) giveBack();
-    changeNeed(service, tally, requirement, -at(open, requirement));
-    tally.wanted[requirement] = 0;
+  const undecided: number[] = [];
+  let plan = start;
+  for (const minimum of open) {
+    // One dive from the plan as it stands is enough for most.
+    const longer = cover(rules, plan, [minimum], { left: 1 });
+    const answer = typeof longer === 'object' ? longer : cover(rules, start, [...met, minimum], work);
+    if (typeof answer === 'object') {
+      plan = answer;
+      met.push(minimum);
+    } else if (answer === 'undecided') undecided.push(minimum);
   }
-  const items = [...chosen];
-  while (chosen.length > 0) giveBack();
-  return { met: met.sort((a, b) => a - b), items };
-}
-
-/** The item for a requirement that serves most open ones, the first of several. */
-function mostServing(
-  { service, servers, usage, barred }: CoverageProblem,
-  { served }: Tally,
-  requirement: number,
-): number | undefined {
-  let ceiling = 0;
-  for (const signature of service.signaturesWith[requirement] ?? [])
-    ceiling = Math.max(ceiling, at(served, signature));
-  let best: number | undefined;
-  let most = 0;
-  for (const item of servers[requirement] ?? []) {
-    const count = at(served, at(service.signatureOf, item));
-    if (count <= most || barred[item] === 1 || !usage.fits(item)) continue;
-    best = item;
-    most = count;
-    if (most === ceiling) break;
-  }
-  return best;
-}
-
-/**
- * Depth first: the requirement with the least choice is served next, by the item that serves most of what is open. An item that has been
- * tried is not tried again further along, so that each set of items is met once.
- */
-function search(
-  problem: CoverageProblem,
-  wanted: readonly number[],
-  slots: number,
-  budget: SearchBudget,
-): readonly number[] | undefined {
-  const { service, usage, barred } = problem;
-  const { signatureOf, signatures, classOf } = service;
-  const tally = tallyOf(problem, wanted);
-  const { open, served } = tally;
-  const chosen: number[] = [];
-
-  /** `live` of the candidates are not barred. */
-  const descend = (candidates: readonly number[], live: number, slotsLeft: number): boolean => {
-    const needs = wanted.filter((r) => at(open, r) > 0);
-    if (needs.length === 0) return true;
-    budget.left -= live + STEP_COST;
-    if (budget.left < 0 || slotsLeft === 0) return false;
-    const usable: number[] = [];
-    const available = new Int32Array(open.length);
-    const widths = new Int32Array(wanted.length + 1);
-    for (const item of candidates) {
-      const width = at(served, at(signatureOf, item));
-      if (width === 0 || barred[item] === 1 || !usage.fits(item)) continue;
-      usable.push(item);
-      widths[width] = at(widths, width) + 1;
-      for (const r of signatures[at(signatureOf, item)] ?? []) available[r] = at(available, r) + 1;
-    }
-    let total = 0;
-    let next = -1;
-    let leastChoice = Infinity;
-    for (const r of needs) {
-      const choice = at(available, r) - at(open, r);
-      if (choice < 0 || at(open, r) > slotsLeft) return false;
-      total += at(open, r);
-      if (choice < leastChoice) {
-        leastChoice = choice;
-        next = r;
-      }
-    }
-    if (total > widestSum(widths, slotsLeft)) return false;
-    const branches = usable
-      .filter((item) => signatures[at(signatureOf, item)]?.includes(next) === true)
-      .sort((a, b) => at(served, at(signatureOf, b)) - at(served, at(signatureOf, a)) || a - b);
-    const failed = new Set<number>();
-    let tried = 0;
-    let found = false;
-    for (const branch of branches) {
-      if (found || budget.left < 0) break;
-      tried += 1;
-      barred[branch] = 1;
-      if (failed.has(classOf(branch))) continue;
-      chosen.push(branch);
-      usage.add(branch);
-      take(service, tally, branch, 1);
-      found = descend(usable, usable.length - tried, slotsLeft - 1);
-      take(service, tally, branch, -1);
-      usage.removeLast();
-      if (!found) chosen.pop();
-      failed.add(classOf(branch));
-    }
-    for (const branch of branches.slice(0, tried)) barred[branch] = 0;
-    return found;
-  };
-  if (budget.left <= 0) return undefined;
-  const candidates = [...new Set(wanted.flatMap((r) => [...serversOf(problem, r)]))];
-  return descend(candidates, candidates.length, slots) ? chosen : undefined;
-}
-
-/** No more requirements than this can be met together: the smallest needs, in slots that go to the items that serve most. */
-function mostThatFit(
-  { service, needs, supply }: CoverageProblem,
-  possible: readonly number[],
-  slots: number,
-): number {
-  const wanted = new Uint8Array(needs.length);
-  for (const r of possible) wanted[r] = 1;
-  const widths = new Int32Array(possible.length + 1);
-  service.signatures.forEach((requirements, signature) => {
-    const items = at(supply, signature);
-    if (items === 0) return;
-    let width = 0;
-    for (const r of requirements) width += Number(wanted[r] === 1);
-    widths[width] = at(widths, width) + items;
-  });
-  let room = widestSum(widths, slots);
-  let count = 0;
-  for (const need of possible.map((r) => at(needs, r)).sort((a, b) => a - b)) {
-    room -= need;
-    if (room < 0) break;
-    count += 1;
-  }
-  return count;
-}
-
-/** What the widest items serve together. `widths[w]`: how many items serve w requirements. */
-function widestSum(widths: Int32Array, slots: number): number {
-  let left = slots;
-  let sum = 0;
-  for (let width = widths.length - 1; width > 0 && left > 0; width -= 1) {
-    const items = Math.min(left, at(widths, width));
-    sum += items * width;
-    left -= items;
-  }
-  return sum;
-}
-
-function serversOf({ servers }: CoverageProblem, requirement: number): Int32Array {
-  return servers[requirement] ?? new Int32Array();
-}
-
-/** All subsets of that size, in lexicographic order. */
-function* subsets(values: readonly number[], size: number): Generator<readonly number[]> {
-  if (size === 0) {
-    yield [];
-    return;
-  }
-  for (let i = 0; i + size <= values.length; i += 1) {
-    for (const rest of subsets(values.slice(i + 1), size - 1)) yield [values[i] ?? 0, ...rest];
-  }
+  return { met, undecided, plan };
 }

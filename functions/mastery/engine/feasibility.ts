@@ -1,8 +1,7 @@
-import { cover, planCoverage } from './coverage.ts';
-import type { CoverageProblem } from './coverage.ts';
-import { coverageProblem, needsAfter } from './reachability.ts';
+import { cover, coverageOf, standingOf } from './coverage.ts';
+import type { Standing } from './coverage.ts';
+import { bar, usageOf } from './kinds.ts';
 import type { SelectionContext } from './selection.ts';
-import { usageOf } from './side-conditions.ts';
 
 /** A minimum that no run can meet. */
 export interface UnmeetableMinimum {
@@ -15,7 +14,7 @@ export interface UnmeetableMinimum {
   readonly cause: 'items' | 'conditions' | 'together';
   /** How many items count towards it that may be offered, each for itself. */
   readonly items: number;
-  /** Indices of minima that can be met together, but not with this one; none of them could be left out. */
+  /** Indices of minima that can be met together, but not with this one; none of them is known to be there for nothing. */
   readonly others: readonly number[];
 }
 
@@ -27,66 +26,58 @@ export interface Feasibility {
   readonly undecided: readonly number[];
 }
 
-/** Item visits for one question: ten times what a selection may spend, since nobody waits for the next item here. */
-const QUESTION_BUDGET = 300_000;
-
-type Answer = 'yes' | 'no' | 'undecided';
+/** What all questions about one policy may take: far more than a selection may spend, since nobody waits for the next item here. */
+const WORK = 3_000_000;
 
 /**
  * Whether a run without these items (model indices) must leave a minimum unmet that it could meet with them. Minima that the pool cannot
- * meet at all make no difference, nor does a search that comes to no end.
+ * meet at all make no difference, nor does one about which a search comes to no end.
  */
 export function losesMinimum(context: SelectionContext, without: readonly number[]): boolean {
-  const planned = (barred: readonly number[]) => {
-    const budget = { left: QUESTION_BUDGET };
-    const { met } = planCoverage(wholeProblem(context, barred), context.constraints.maxItems, budget);
-    return { met: met.length, isCertain: budget.left > 0 };
-  };
-  const rest = planned(without);
-  return rest.isCertain && rest.met < planned([]).met;
+  const whole = coverageOf(context.rules, startOf(context, []), { left: WORK });
+  const rest = coverageOf(context.rules, startOf(context, without), { left: WORK });
+  // What the rest meets the whole can meet: where they part first, the one that meets the minimum can do more.
+  const parting = context.constraints.minima.findIndex(
+    (_, minimum) => whole.met.includes(minimum) !== rest.met.includes(minimum),
+  );
+  return rest.undecided.length === 0 && whole.met.includes(parting);
 }
 
-/** The minima as they stand before a run that is offered every admitted item but the barred ones. */
-function wholeProblem(
-  { admitted, conditions, requirements }: SelectionContext,
-  barred: readonly number[] = [],
-): CoverageProblem {
+/** The start of a run that is offered every admitted item but the barred ones. */
+function startOf({ admitted, constraints, rules }: SelectionContext, barred: readonly number[]): Standing {
+  const usage = usageOf(rules, []);
   const candidates = admitted.slice();
-  usageOf(conditions, []).bar(candidates);
+  bar(rules, usage, candidates);
   for (const item of barred) candidates[item] = 0;
-  return coverageProblem(requirements, conditions, needsAfter(requirements, []), [], candidates);
+  return standingOf(rules, usage, candidates, constraints.maxItems);
 }
 
 /** Which of the minima can be met by a run that begins with the whole pool, and by which others the rest are kept from it. */
 export function feasibilityOf(context: SelectionContext): Feasibility {
-  const problem = wholeProblem(context);
-  const canMeet = (minima: readonly number[]): Answer => {
-    const budget = { left: QUESTION_BUDGET };
-    if (cover(problem, minima, context.constraints.maxItems, budget) !== undefined) return 'yes';
-    return budget.left > 0 ? 'no' : 'undecided';
-  };
-  const met: number[] = [];
+  const { rules } = context;
+  const start = startOf(context, []);
+  const work = { left: WORK };
+  const { met, undecided } = coverageOf(rules, start, work);
   const unmeetable: UnmeetableMinimum[] = [];
-  const undecided: number[] = [];
-  for (const [minimum, need] of problem.needs.entries()) {
-    if (need <= 0) continue;
-    const items = problem.servers[minimum]?.length ?? 0;
-    const alone = items < need ? 'no' : canMeet([minimum]);
-    if (alone === 'no') {
+  const open = [...undecided];
+  for (const [minimum, need] of start.needs.entries()) {
+    if (need <= 0 || met.includes(minimum) || undecided.includes(minimum)) continue;
+    const items = (rules.kindsTowards[minimum] ?? []).reduce(
+      (sum, { index }) => sum + (start.supply[index] ?? 0),
+      0,
+    );
+    const alone = cover(rules, start, [minimum], work);
+    if (alone === 'undecided') open.push(minimum);
+    if (alone === 'impossible')
       unmeetable.push({ minimum, cause: items < need ? 'items' : 'conditions', items, others: [] });
-      continue;
-    }
-    const together = alone === 'yes' ? canMeet([...met, minimum]) : 'undecided';
-    if (together === 'yes') met.push(minimum);
-    if (together === 'undecided') undecided.push(minimum);
-    if (together !== 'no') continue;
-    // Whoever can be left out without making it possible has no part in the conflict.
-    let others: readonly number[] = [...met];
-    for (const other of met) {
+    if (typeof alone !== 'object') continue;
+    // A minimum that can be left out without making it possible has no part in the conflict.
+    let others: readonly number[] = met.filter((other) => other < minimum);
+    for (const other of others) {
       const fewer = others.filter((one) => one !== other);
-      if (canMeet([...fewer, minimum]) === 'no') others = fewer;
+      if (cover(rules, start, [...fewer, minimum], work) === 'impossible') others = fewer;
     }
     unmeetable.push({ minimum, cause: 'together', items, others });
   }
-  return { unmeetable, undecided };
+  return { unmeetable, undecided: open.toSorted((a, b) => a - b) };
 }

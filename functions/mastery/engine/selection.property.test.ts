@@ -5,7 +5,7 @@ import {
   caseOf,
   contextOf,
   holds,
-  selectionsByDefinition,
+  selectionByDefinition,
   soundSets,
 } from '#test/reference/selection-oracle.ts';
 import type { Case } from '#test/reference/selection-oracle.ts';
@@ -32,8 +32,8 @@ function compareRuns(cases: fc.Arbitrary<Case>, numRuns: number): ReadonlyMap<st
         const run = { used, runSeed, sequence: used.length + 1, met: value.met, unsettled };
         const selection = selectItem(context, posterior, run);
         expect(selectItem(context, posterior, run)).toStrictEqual(selection);
-        const expected = selectionsByDefinition(value, context, sound, posterior, run);
-        expect(expected).toContainEqual(selection);
+        const expected = selectionByDefinition(value, context, sound, posterior, run);
+        expect(selection).toEqual(expected);
         if (selection.kind === 'exhausted') {
           count(selection.cause);
           return;
@@ -124,8 +124,8 @@ describe('selection against the definitions of its rules', () => {
       const posterior = estimate(context.model, answers);
       for (const runSeed of ['a', 'b', 'c', 'd', 'e']) {
         const run = { used, runSeed, sequence: offered + 1, met: [], unsettled: [] };
-        const expected = selectionsByDefinition(value, context, undefined, posterior, run);
-        expect([selectItem(context, posterior, run)]).toEqual(expected);
+        const expected = selectionByDefinition(value, context, undefined, posterior, run);
+        expect(selectItem(context, posterior, run)).toEqual(expected);
       }
     }
   });
@@ -141,12 +141,5 @@ describe('selection against the definitions of its rules', () => {
     const context = contextOf({ ...rules, items: [...items, last], minima, exposure });
     const run = { used: [], runSeed: 'seed', sequence: 1, met: [], unsettled: [] };
     expect(selectItem(context, estimate(context.model, []), run)).toMatchObject({ item: 100 });
-  });
-
-  it('works a pool with hundreds of minima off within its budget', () => {
-    const minima = Array.from({ length: 300 }, (_, n) => ({ guid: `t-${n}`, items: 2 }));
-    const context = contextOf({ ...free(1200, 40), minima, exposure: { method: 'randomesque', size: 1 } });
-    const run = { used: [], runSeed: 'seed', sequence: 1, met: [], unsettled: [] };
-    expect(selectItem(context, estimate(context.model, []), run).kind).toBe('selected');
   });
 });

@@ -1,15 +1,16 @@
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { standingOf } from './coverage.ts';
 import { decisionGains, decisionModel } from './decision-gains.ts';
 import type { DecisionModel } from './decision-gains.ts';
 import type { CompiledModel } from './model.ts';
 import { progressiveChances, randomesque, sympsonHetter } from './exposure.ts';
 import type { Exposure } from './exposure.ts';
+import { bar, fits, rulesOf, usageOf } from './kinds.ts';
+import type { Quota, Rules, Usage } from './kinds.ts';
 import { byGain, roundGain } from './ranking.ts';
 import type { Ranked } from './ranking.ts';
-import { reachability, requirementsOf } from './reachability.ts';
-import type { Reachability, Requirements } from './reachability.ts';
-import { sideConditions, usageOf } from './side-conditions.ts';
-import type { SideConditions } from './side-conditions.ts';
+import { reachability } from './reachability.ts';
+import type { Reachability } from './reachability.ts';
 import type { StopCause } from './stopping.ts';
 import type { Estimate } from './types.ts';
 
@@ -85,8 +86,8 @@ export interface SelectionContext {
   readonly admitted: Uint8Array;
   /** Admitted items that measure no in-scope KC. */
   readonly outOfScope: Int32Array;
-  readonly conditions: SideConditions;
-  readonly requirements: Requirements;
+  /** The limits are the maxima, in their order, and after them the enemy sets, of which one item may be used. */
+  readonly rules: Rules;
   /** For `unsettled_components` only. */
   readonly decision: DecisionModel | undefined;
   /** Room for the gains of one selection. */
@@ -117,23 +118,21 @@ export function prepareSelection(
     for (const tag of new Set(member.tags)) itemsByTag.get(tag)?.push(item);
   }
   const byIdentifier = new Map(pool.map((member) => [member.qtiIdentifier, member.item]));
-  const itemsWith = (guid: string): readonly number[] => itemsByTag.get(guid) ?? [];
-  const conditions = sideConditions(
-    model,
-    constraints.enemySets.map((set) => set.flatMap((name) => byIdentifier.get(name) ?? [])),
-    constraints.maxima.map(({ guid, items }) => ({ items: itemsWith(guid), maximum: items })),
-  );
+  const quota = ({ guid, items }: Constraints['minima'][number]): Quota => ({
+    items: itemsByTag.get(guid) ?? [],
+    count: items,
+  });
+  const enemies = constraints.enemySets.map((set): Quota => ({
+    items: set.flatMap((name) => byIdentifier.get(name) ?? []),
+    count: 1,
+  }));
   return {
     model,
     constraints,
     members,
     admitted,
     outOfScope: Int32Array.from(outOfScope),
-    conditions,
-    requirements: requirementsOf(
-      conditions,
-      constraints.minima.map(({ guid, items }) => ({ items: itemsWith(guid), wanted: items })),
-    ),
+    rules: rulesOf(model, constraints.minima.map(quota), [...constraints.maxima.map(quota), ...enemies]),
     decision: constraints.selectionTarget === 'unsettled_components' ? decisionModel(model) : undefined,
     gains: new Float64Array(model.itemIds.length),
   };
@@ -147,11 +146,12 @@ export function prepareSelection(
  * offered only while it serves an unmet minimum. `exhausted` when no item is left or `maxItems` are used.
  */
 export function selectItem(context: SelectionContext, estimate: Estimate, run: RunPosition): Selection {
-  const { constraints, conditions } = context;
+  const { constraints, rules } = context;
   const slots = constraints.maxItems - run.used.length;
   if (slots <= 0) return { kind: 'exhausted', cause: 'max_items' };
-  const eligible = hardFilter(context, run);
-  const coverage = reachability(context.requirements, conditions, run.used, eligible, slots);
+  const usage = usageOf(rules, run.used);
+  const eligible = hardFilter(context, run, usage);
+  const coverage = reachability(rules, standingOf(rules, usage, eligible, slots));
   for (const item of context.outOfScope) if (!coverage.serves(item)) eligible[item] = 0;
   if (!keepInformative(context, estimate, run, eligible, coverage))
     return { kind: 'exhausted', cause: 'no_informative_item' };
@@ -161,10 +161,14 @@ export function selectItem(context: SelectionContext, estimate: Estimate, run: R
 }
 
 /** Pool membership, accessibility, exclusions (prepared), used items, prior use, enemies of used ones, maxima, components. */
-function hardFilter({ admitted, conditions, constraints }: SelectionContext, run: RunPosition): Uint8Array {
+function hardFilter(
+  { admitted, constraints, rules }: SelectionContext,
+  run: RunPosition,
+  usage: Usage,
+): Uint8Array {
   const barred = constraints.priorUse === 'exclude' ? [...run.used, ...run.met] : run.used;
   const candidates = without(admitted, barred);
-  usageOf(conditions, run.used).bar(candidates);
+  bar(rules, usage, candidates);
   return candidates;
 }
 
@@ -220,16 +224,15 @@ function keepInformative(
 }
 
 /** Why no item can be offered: the rule without which one could. */
-function exhaustionCause({ admitted, conditions }: SelectionContext, run: RunPosition): StopCause {
-  const leaves = (rules: SideConditions): boolean => {
-    const candidates = without(admitted, run.used);
-    usageOf(rules, run.used).bar(candidates);
-    return candidates.includes(1);
-  };
-  const unlimited = { ...conditions, componentLimit: Infinity };
-  const uncapped = conditions.maxima.map(() => run.used.length + 1);
+function exhaustionCause({ admitted, constraints, rules }: SelectionContext, run: RunPosition): StopCause {
+  const usage = usageOf(rules, run.used);
+  const unused = without(admitted, run.used);
+  const leaves = (rest: Usage): boolean =>
+    rules.kinds.some((kind) => fits(rest, kind) && kind.items.some((item) => unused[item] === 1));
+  const unlimited = { ...usage, componentLimit: Infinity };
+  const room = usage.room.map((left, limit) => (limit < constraints.maxima.length ? 1 : left));
   // What is left although no rule bars it measures nothing in scope.
-  if (leaves(conditions) || !leaves({ ...unlimited, maxima: uncapped })) return 'pool_exhausted';
+  if (leaves(usage) || !leaves({ ...unlimited, room })) return 'pool_exhausted';
   return leaves(unlimited) ? 'component_limit' : 'content_maxima';
 }
 

@@ -1,0 +1,170 @@
+import { integerAt as at } from './kernels/ho-cdm-grid-1/arrays.ts';
+import type { CompiledModel } from './model.ts';
+
+/**
+ * Items that no rule tells apart: they count towards the same minima and against the same limits, and tie the same KCs together. Where one
+ * of them fits, so does any other; where one leads nowhere, none leads anywhere.
+ */
+export interface Kind {
+  /** Place among the kinds. */
+  readonly index: number;
+  /** Model indices. */
+  readonly items: readonly number[];
+  /** The minima that the items count towards, ascending. */
+  readonly minima: readonly number[];
+  /** The limits that the items count against, ascending. */
+  readonly limits: readonly number[];
+  /** The KCs of items with several, ascending. An item with one KC ties nothing together. */
+  readonly tied: readonly number[];
+}
+
+/** So many of these items (model indices): no fewer for a minimum, no more for a limit. */
+export interface Quota {
+  readonly items: readonly number[];
+  readonly count: number;
+}
+
+/** The rules of a policy about which items must, and which may, be used together. */
+export interface Rules {
+  readonly kinds: readonly Kind[];
+  /** The index of each model item's kind. */
+  readonly kindOf: Int32Array;
+  /** For each minimum, the kinds that count towards it. */
+  readonly kindsTowards: readonly (readonly Kind[])[];
+  /** How many items each minimum wants in the whole run. */
+  readonly wanted: Int32Array;
+  /** How many items each limit admits in the whole run. */
+  readonly admitted: Int32Array;
+  readonly kcCount: number;
+  /** The most KCs that one component may hold. */
+  readonly componentLimit: number;
+}
+
+export function rulesOf(
+  { itemKcs, kcGuids, kernel }: CompiledModel,
+  minima: readonly Quota[],
+  limits: readonly Quota[],
+): Rules {
+  const minimaOf = membershipOf(itemKcs.length, minima);
+  const limitsOf = membershipOf(itemKcs.length, limits);
+  const tiedBy = (kcs: readonly number[] = []): readonly number[] =>
+    kcs.length < 2 ? [] : kcs.toSorted((a, b) => a - b);
+  const itemsByKey = Map.groupBy(itemKcs.keys(), (item) =>
+    [minimaOf[item], limitsOf[item], tiedBy(itemKcs[item])].join(';'),
+  );
+  const kinds = Array.from(itemsByKey, ([key, items]) => {
+    const [item = 0] = items;
+    const [towards = [], against = [], tied] = [minimaOf[item], limitsOf[item], tiedBy(itemKcs[item])];
+    return { key, items, minima: towards, limits: against, tied };
+  })
+    // Those that disturb least come first, and then by key: the order of a pool or a calibration makes no difference.
+    .sort(
+      (a, b) =>
+        a.limits.length - b.limits.length || a.tied.length - b.tied.length || (a.key < b.key ? -1 : 1),
+    )
+    .map((kind, index): Kind => ({ ...kind, index }));
+  const kindOf = new Int32Array(itemKcs.length);
+  const kindsTowards: Kind[][] = minima.map(() => []);
+  for (const kind of kinds) {
+    for (const item of kind.items) kindOf[item] = kind.index;
+    for (const minimum of kind.minima) kindsTowards[minimum]?.push(kind);
+  }
+  return {
+    kinds,
+    kindOf,
+    kindsTowards,
+    wanted: Int32Array.from(minima, ({ count }) => count),
+    admitted: Int32Array.from(limits, ({ count }) => count),
+    kcCount: kcGuids.length,
+    componentLimit: kernel.maximumComponentKcs,
+  };
+}
+
+/** For each item, the indices of the quotas that name it, ascending. */
+function membershipOf(itemCount: number, quotas: readonly Quota[]): readonly (readonly number[])[] {
+  const membership: number[][] = Array.from({ length: itemCount }, () => []);
+  quotas.forEach(({ items }, index) => {
+    for (const item of new Set(items)) membership[item]?.push(index);
+  });
+  return membership;
+}
+
+/** What used items leave open. It is never changed: one more item makes another usage. */
+export interface Usage {
+  /** How many more items each minimum needs; not above 0 for one that is met. */
+  readonly needs: Int32Array;
+  /** How many more items each limit admits. */
+  readonly room: Int32Array;
+  /** The components as trees of KCs: the parent of each KC, which is the KC itself at a root. */
+  readonly parents: Int32Array;
+  /** How many KCs there are in the component of each root. */
+  readonly sizes: Int32Array;
+  /** The size of the largest component. */
+  readonly largest: number;
+  readonly componentLimit: number;
+}
+
+export function usageOf(rules: Rules, used: readonly number[]): Usage {
+  const { wanted, admitted, kcCount, componentLimit } = rules;
+  const parents = Int32Array.from({ length: kcCount }, (_, kc) => kc);
+  const sizes = new Int32Array(kcCount).fill(1);
+  const unused: Usage = { needs: wanted, room: admitted, parents, sizes, largest: 1, componentLimit };
+  return used.reduce((usage, item) => use(usage, kindOfItem(rules, item)), unused);
+}
+
+export function kindOfItem({ kinds, kindOf }: Rules, item: number): Kind {
+  // SAFETY: every item of the model has a kind.
+  return kinds[at(kindOf, item)] as Kind;
+}
+
+/** The usage with one more item of the kind. */
+export function use(before: Usage, { minima, limits, tied }: Kind): Usage {
+  const counted = { ...before, needs: lowered(before.needs, minima), room: lowered(before.room, limits) };
+  const roots = rootsOf(before, tied);
+  const [root = 0, ...others] = roots;
+  if (others.length === 0) return counted;
+  const parents = before.parents.slice();
+  for (const other of others) parents[other] = root;
+  const size = sizeOf(before, roots);
+  const sizes = before.sizes.slice();
+  sizes[root] = size;
+  return { ...counted, parents, sizes, largest: Math.max(before.largest, size) };
+}
+
+/** The counts, each of the named ones lower by 1. */
+function lowered(counts: Int32Array, named: readonly number[]): Int32Array {
+  if (named.length === 0) return counts;
+  const rest = counts.slice();
+  for (const index of named) rest[index] = at(rest, index) - 1;
+  return rest;
+}
+
+/** Whether an item of the kind may be used as well: limits kept, its component small enough. */
+export function fits(usage: Usage, { limits, tied }: Kind): boolean {
+  for (const limit of limits) if (at(usage.room, limit) <= 0) return false;
+  // Most often no component is large enough to ask which ones the item joins.
+  return (
+    tied.length * usage.largest <= usage.componentLimit ||
+    sizeOf(usage, rootsOf(usage, tied)) <= usage.componentLimit
+  );
+}
+
+/** Writes 0 for every item that does not fit. */
+export function bar({ kinds }: Rules, usage: Usage, candidates: Uint8Array): void {
+  for (const kind of kinds) if (!fits(usage, kind)) for (const item of kind.items) candidates[item] = 0;
+}
+
+function rootsOf({ parents }: Usage, kcs: readonly number[]): readonly number[] {
+  const roots = new Set<number>();
+  for (const kc of kcs) {
+    let root = kc;
+    while (at(parents, root) !== root) root = at(parents, root);
+    roots.add(root);
+  }
+  return [...roots];
+}
+
+/** How many KCs the components of these roots hold together. */
+function sizeOf({ sizes }: Usage, roots: readonly number[]): number {
+  return roots.reduce((sum, root) => sum + at(sizes, root), 0);
+}
