@@ -1,7 +1,7 @@
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
-import { masteryProblem } from '#shared/problems/document.ts';
+import { masteryProblem } from '#shared/contract/mastery/problem.ts';
 import { plainText } from '#tools/terminal/plain-text.ts';
 import type { Ask, Reply } from './target.ts';
 

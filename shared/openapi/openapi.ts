@@ -28,7 +28,7 @@ import type { Route, ServiceName } from '#shared/contract/route.ts';
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import { routes as allRoutes } from '#shared/contract/routes.ts';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
-import { masteryProblem } from '#shared/problems/document.ts';
+import { masteryProblem } from '#shared/contract/mastery/problem.ts';
 import { problemRow } from '#shared/problems/registry.ts';
 import type { ProblemRow } from '#shared/problems/registry.ts';
 import { isReleased } from '#shared/release/release-state.ts';

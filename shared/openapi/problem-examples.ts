@@ -1,6 +1,6 @@
 import { problemDocument } from '#shared/problems/document.ts';
 import type { ReportsProblem } from '#shared/contract/reports/problem.ts';
-import type { MasteryProblem } from '#shared/problems/document.ts';
+import type { MasteryProblem } from '#shared/contract/mastery/problem.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { occurrenceOf } from '#shared/problems/registry.ts';
 import type { ProblemRow } from '#shared/problems/registry.ts';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
-import { masteryProblem, problemDocument } from './document.ts';
+import { masteryProblem } from '#shared/contract/mastery/problem.ts';
+import { problemDocument } from './document.ts';
 import { problemRows } from './registry.ts';
 import type { Problem } from './problem.ts';
 

@@ -1,18 +1,11 @@
+import type { MasteryProblem } from '#shared/contract/mastery/problem.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 
 /** A location in the request: a JSON Pointer into `{path, query, headers, body}`. Never holds a submitted value [MA-210]. */
-export interface InvalidParam {
-  readonly name: string;
-  readonly reason: string;
-  readonly message: string;
-}
+export type InvalidParam = Readonly<NonNullable<MasteryProblem['invalidParams']>[number]>;
 
-export interface UpstreamReference {
-  readonly service: 'platform_auth' | 'bank' | 'content' | 'qti' | 'case' | 'results' | 'caliper' | 'anchor';
-  readonly operation: string;
-  readonly requestId?: string;
-}
+export type UpstreamReference = Readonly<NonNullable<MasteryProblem['upstream']>>;
 
 /** Headers that every answer about a deprecated resource carries, its problems included [MA-049, MA-050]. */
 export type DeprecationHeaders = Readonly<Partial<Record<'Deprecation' | 'Sunset' | 'Link', string>>>;

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
-import { masteryProblem } from '#shared/problems/document.ts';
+import { masteryProblem } from '#shared/contract/mastery/problem.ts';
 import { gatewayResponseTypes, rateLimitedDocument } from '#shared/problems/gateway-responses.ts';
 import { problemRow } from '#shared/problems/registry.ts';
 import type { ApiName } from '#lib/constructs/api-body.ts';

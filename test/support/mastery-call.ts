@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Route } from '#shared/contract/route.ts';
-import { masteryProblem } from '#shared/problems/document.ts';
-import type { MasteryProblem } from '#shared/problems/document.ts';
+import { masteryProblem } from '#shared/contract/mastery/problem.ts';
+import type { MasteryProblem } from '#shared/contract/mastery/problem.ts';
 import { callGateway } from './gateway-call.ts';
 import type { GatewayCall, GatewayReply } from './gateway-call.ts';
 import type { TestStack } from './stack.ts';

@@ -18,7 +18,7 @@ import type {
 } from '#shared/contract/mastery/score-recovery.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import type { StopReason } from '#shared/contract/stop-reason.ts';
-import type { MasteryProblem } from '#shared/problems/document.ts';
+import type { MasteryProblem } from '#shared/contract/mastery/problem.ts';
 import { problemFields, stopReasonMeanings } from './common.ts';
 import type { Descriptions, SchemaTexts, ValueText } from './text.ts';
 
