@@ -1,6 +1,4 @@
-import type { Gate } from './gates.ts';
-import type { Grant } from './grants.ts';
-import type { ServiceName } from './route.ts';
+import type { Route } from './route.ts';
 
 /**
  * A function that no route of the registry calls. Like a route it is declared once: bundles, stacks and the local runtime read this row.
@@ -24,22 +22,12 @@ type Trigger =
 /** One that a schedule calls. */
 export type ScheduledFunction = Extract<BackgroundFunction, { readonly trigger: 'schedule' }>;
 
-interface Background {
-  readonly service: ServiceName;
-  readonly operationId: string;
-  readonly summary: string;
-  readonly gates: readonly Gate[];
-  readonly handler: `functions/${string}/handler.ts`;
-  readonly lambda: {
-    readonly memoryMb: number;
-    readonly timeoutSeconds: number;
-    readonly grants: readonly Grant[];
+type Background = Pick<Route, 'service' | 'operationId' | 'summary' | 'gates' | 'handler'> & {
+  readonly lambda: Route['lambda'] & {
     /** The most executions at once, unless the stage sets others: what anyone may call must not use up the account's pool. */
     readonly reservedConcurrency?: number;
-    /** The impact of a failure of this function: the sentence of its alarm. */
-    readonly impact: string;
   };
-}
+};
 
 /** Whether a caller waits for the function's answer, which may then be a problem. */
 export function answersCaller({ trigger }: Pick<BackgroundFunction, 'trigger'>): boolean {

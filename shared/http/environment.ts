@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { answersCaller } from '#shared/contract/background.ts';
 import type { BackgroundFunction } from '#shared/contract/background.ts';
 import { demandedVariablesOf, grantsOf, isGated, rotatesKeys } from '#shared/contract/grants.ts';
-import type { Route } from '#shared/contract/route.ts';
+import type { DeployedFunction } from '#shared/contract/functions.ts';
 import type { EnvironmentVariables } from '#shared/lambda/runtime.ts';
 import { parseReleaseKey } from '#shared/release/release-key.ts';
 
@@ -105,9 +105,7 @@ export const releaseVariables = [
  * The variables that a function cannot do without: those of the pipeline, of its gates and of its grants. A background function reads no token,
  * and only who answers a caller names problems. The sandbox can do without any.
  */
-export function variablesOf(
-  row: Pick<Route, 'gates' | 'lambda'> | Pick<BackgroundFunction, 'trigger' | 'gates' | 'lambda'>,
-): readonly VariableName[] {
+export function variablesOf(row: DeployedFunction): readonly VariableName[] {
   const ofPipeline = 'trigger' in row ? variablesOfTrigger(row) : always;
   if (ofPipeline.length === 0) return [];
   return [
