@@ -71,10 +71,7 @@ export function verifiedDocument<T>(
 /** Damaged bytes need not even be JSON. */
 function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   const parsed = parseStrictJson(text);
-  return parsed.ok &&
-    typeof parsed.value === 'object' &&
-    parsed.value !== null &&
-    !Array.isArray(parsed.value)
+  return parsed.ok && typeof parsed.value === 'object' && parsed.value !== null
     ? (parsed.value as Readonly<Record<string, unknown>>)
     : undefined;
 }

@@ -38,21 +38,18 @@ export interface RecordStore {
   calibration(tenantId: string, id: string): Promise<Result<CalibrationEntry | undefined, RecordFault>>;
 }
 
-export interface RecordStoreOptions extends RecordFinderOptions {
-  /** How many parsed parameter sets a container keeps. A bank of 10,000 items takes some ten megabytes. */
-  readonly cachedParameters?: number;
-}
+/** How many parsed parameter sets a container keeps. A bank of 10,000 items takes some ten megabytes. */
+const KEPT = 4;
 
 /**
  * A store over the table `records`. A tenant's own record comes before a system record of the same id. Every document is checked against
  * its checksum when it is read, parameters and the table of a policy against their hash.
  */
-export function createRecordStore(options: RecordStoreOptions): RecordStore {
+export function createRecordStore(options: RecordFinderOptions): RecordStore {
   const { table: records } = options;
   const find = createRecordFinder(options);
-  const kept = options.cachedParameters ?? 4;
-  const parametersOf = { schema: calibrationParameters, cache: createRecent<CalibrationParameters>(kept) };
-  const tableOf = { schema: exposureTable, cache: createRecent<ExposureTable>(kept) };
+  const parametersOf = { schema: calibrationParameters, cache: createRecent<CalibrationParameters>(KEPT) };
+  const tableOf = { schema: exposureTable, cache: createRecent<ExposureTable>(KEPT) };
 
   async function readParameters<T>(
     { schema, cache }: { readonly schema: z.ZodType<T>; readonly cache: Recent<T> },
