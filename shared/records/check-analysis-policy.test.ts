@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { actions, analysisTrigger, metrics, reasons } from '#shared/contract/reports/analysis-policy.ts';
+import { analysisTrigger, metrics, reasons } from '#shared/contract/reports/analysis-policy.ts';
+import type { AnalysisTrigger } from '#shared/contract/reports/analysis-policy.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { checkAnalysisPolicy } from './check-analysis-policy.ts';
 import {
@@ -16,43 +17,8 @@ function defectsOf(file: unknown): readonly string[] {
   return checked.ok ? [] : checked.error.map((defect) => `${defect.pointer} ${defect.message}`);
 }
 
-function pointersOf(document: Change): readonly string[] {
-  const checked = checkAnalysisPolicy(sampleAnalysisPolicyFile(document));
-  return checked.ok ? [] : checked.error.map((defect) => defect.pointer);
-}
-
-/** The defects of one trigger, with pointers into it. */
-function triggerDefects(trigger: Change): readonly string[] {
-  return defectsOf(sampleAnalysisPolicyFile({ triggers: [trigger] })).map((defect) =>
-    defect.replace(/^\/document\/triggers\/0/, ''),
-  );
-}
-
-/** A trigger that is in order but for what is changed: the metric's first measure, and a threshold between its bounds. */
-function fitting(requestedAction: keyof typeof actions, change: Change = {}): Change {
-  const [reason, { metrics: seenIn }] = Object.entries(reasons).find(([, fits]) =>
-    fits.actions.includes(requestedAction),
-  )!;
-  const metric = seenIn.find((name) =>
-    actions[requestedAction].subjects.every((subject) => metrics[name].subjects.includes(subject)),
-  )!;
-  const { name, unit } = metrics[metric].measures[0]!;
-  return {
-    metric,
-    observed: { name, unit },
-    threshold: { operator: 'gt', value: 0.5 },
-    targetModule: actions[requestedAction].targetModule,
-    requestedAction,
-    reasonCodes: [reason],
-    requiredSubjects: actions[requestedAction].subjects,
-    ...change,
-  };
-}
-
-const everyAction = Object.keys(actions) as (keyof typeof actions)[];
-const everyMeasure = Object.entries(metrics).flatMap(([metric, { measures }]) =>
-  measures.map((measure) => ({ metric, ...measure })),
-);
+const pointersOf = (document: Change): readonly string[] =>
+  defectsOf(sampleAnalysisPolicyFile(document)).map((line) => line.replace(/ .*/, ''));
 
 describe('checkAnalysisPolicy', () => {
   it('names every defect of a file in one pass, form and meaning alike', () => {
@@ -69,6 +35,15 @@ describe('checkAnalysisPolicy', () => {
         { ...sampleCrosswalkTrigger({ threshold: { operator: 'gt', value: 100 } }), note: 'x' },
         sampleCrosswalkTrigger({ threshold: { operator: 'gt', value: 50 } }),
         null,
+        sampleTrigger({
+          observed: { name: 'constructor', unit: 'points' },
+          reasonCodes: ['low_discrimination', 'low_discrimination'],
+          requiredSubjects: ['qtiItemId', 'sourceKeys', 'qtiItemId'],
+        }),
+        sampleCrosswalkTrigger({
+          observed: { name: 'lower_dok_requirements', unit: 'count' },
+          requiredSubjects: ['sourceKeys', 'caseGuids'],
+        }),
       ],
     });
     delete (file['document'] as Record<string, unknown>)['formulaVersion'];
@@ -87,6 +62,12 @@ describe('checkAnalysisPolicy', () => {
       '/document/triggers/0/reasonCodes/2 cannot be seen in item_discrimination; it can in distractor_distribution',
       '/document/triggers/0/requiredSubjects lacks qtiItemId, which regenerate_item needs',
       '/document/triggers/1/threshold/value cannot be reached: alignment_percent is never gt 100',
+      '/document/triggers/4/observed/name is nothing that item_discrimination measures: discrimination_index',
+      '/document/triggers/4/observed/unit is no unit of item_discrimination: proportion',
+      '/document/triggers/4/reasonCodes/1 repeats entry 0',
+      '/document/triggers/4/requiredSubjects/2 repeats entry 0',
+      '/document/triggers/4/requiredSubjects/1 is never named by item_discrimination',
+      '/document/triggers/5/requiredSubjects/1 can be lacking where lower_dok_requirements trips: a requirement without a mapping has no CASE GUID',
       '/document/triggers/2 repeats trigger 1: the same measure, operator and action',
     ]);
   });
@@ -125,208 +106,118 @@ describe('checkAnalysisPolicy', () => {
   });
 });
 
-describe('a trigger’s action', () => {
-  it.each([
-    ['regenerate_item', 'bank', 'qtiItemId'],
-    ['rotate_item', 'bank', 'qtiItemId'],
-    ['review_miskey', 'bank', 'qtiItemId'],
-    ['tag_distractor', 'bank', 'qtiItemId'],
-    ['apply_calibration_delta', 'blueprint', undefined],
-    ['repair_crosswalk', 'blueprint', 'sourceKeys'],
-  ] as const)(
-    '%s is one of %s alone, and is not asked for without %s [RP-192, RP-193, RP-194]',
-    (action, taker, subject) => {
-      for (const targetModule of ['bank', 'blueprint'])
-        expect(triggerDefects(fitting(action, { targetModule }))).toEqual(
-          targetModule === taker ? [] : [`/requestedAction is an action of ${taker}, not of ${targetModule}`],
-        );
-      expect(triggerDefects(fitting(action, { requiredSubjects: ['caseGuids'] }))).toEqual(
-        subject === undefined ? [] : [`/requiredSubjects lacks ${subject}, which ${action} needs`],
-      );
-    },
+/** Who takes an action, and what its order cannot be without. */
+const orders = {
+  regenerate_item: ['bank', 'qtiItemId'],
+  rotate_item: ['bank', 'qtiItemId'],
+  review_miskey: ['bank', 'qtiItemId'],
+  tag_distractor: ['bank', 'qtiItemId'],
+  apply_calibration_delta: ['blueprint'],
+  repair_crosswalk: ['blueprint', 'sourceKeys'],
+} as const;
+
+const trips: Record<AnalysisTrigger['threshold']['operator'], (value: number, limit: number) => boolean> = {
+  lt: (value, limit) => value < limit,
+  lte: (value, limit) => value <= limit,
+  gt: (value, limit) => value > limit,
+  gte: (value, limit) => value >= limit,
+  outside: (value, limit) => value < -limit || value > limit,
+};
+
+/** Whether every order of a trigger of the right form can be made, and some value asks for one. */
+function isSound({ metric, observed, threshold, requiredSubjects, reasonCodes, ...order }: AnalysisTrigger) {
+  const { measures, subjects } = metrics[metric];
+  const measure = measures.find(({ name, unit }) => name === observed.name && unit === observed.unit);
+  if (measure === undefined) return false;
+  const { least, greatest, withoutGuids } = measure;
+  const isTripped = (value: number) => trips[threshold.operator](value, threshold.value);
+  const near = [least, greatest, ...[-1e-9, 0, 1e-9].map((step) => threshold.value + step)];
+  const isReached = near.some((value) => least <= value && value <= greatest && isTripped(value));
+  const lacksGuids = withoutGuids === 'ever' || (withoutGuids === 'at_zero' && isTripped(0));
+  const named = subjects.filter((subject) => subject !== 'caseGuids' || !lacksGuids);
+  const [taker, ...needed] = orders[order.requestedAction];
+  return (
+    isReached &&
+    !(threshold.operator === 'outside' && threshold.value <= 0) &&
+    order.targetModule === taker &&
+    needed.every((subject) => requiredSubjects.includes(subject)) &&
+    requiredSubjects.every((subject) => named.includes(subject)) &&
+    new Set(requiredSubjects).size === requiredSubjects.length &&
+    new Set(reasonCodes).size === reasonCodes.length &&
+    reasonCodes.every(
+      (code) =>
+        reasons[code].actions.includes(order.requestedAction) && reasons[code].metrics.includes(metric),
+    )
+  );
+}
+
+describe('a trigger', () => {
+  const { shape } = analysisTrigger;
+  /** For each reason, action and measure that belong together a trigger that is in order, unless the measure has no subjects for it. */
+  const fitting = Object.entries(reasons).flatMap(([reason, fits]) =>
+    fits.actions.flatMap((requestedAction) =>
+      fits.metrics.flatMap((metric) =>
+        metrics[metric].measures.map(({ name, unit }) => ({
+          metric,
+          observed: { name, unit },
+          threshold: { operator: 'gt', value: 0.5 },
+          targetModule: orders[requestedAction][0],
+          requestedAction,
+          reasonCodes: [reason],
+          requiredSubjects: orders[requestedAction].slice(1),
+        })),
+      ),
+    ),
+  );
+  const names = Object.values(metrics).flatMap(({ measures }) => measures.map(({ name }) => name));
+  const changes = {
+    metric: fc.constantFrom(...shape.metric.options),
+    observed: fc.record({
+      name: fc.constantFrom(...names, 'pass_rate_difference', 'constructor'),
+      unit: fc.constantFrom(...shape.observed.shape.unit.options, 'logit'),
+    }),
+    threshold: fc.record({
+      operator: fc.constantFrom(...shape.threshold.shape.operator.options, 'eq'),
+      value: fc.constantFrom(-1e300, -1, -0.1, 0, 0.5, 1, 100, 1e300, Infinity),
+    }),
+    targetModule: fc.constantFrom(...shape.targetModule.options, 'content'),
+    requestedAction: fc.constantFrom(...shape.requestedAction.options, 'retire_item'),
+    reasonCodes: fc.array(fc.constantFrom(...Object.keys(reasons), 'ugly'), { maxLength: 3 }),
+    requiredSubjects: fc.uniqueArray(fc.constantFrom(...shape.requiredSubjects.element.options), {
+      maxLength: 4,
+    }),
+  };
+  const change = fc.oneof(
+    ...Object.entries(changes).map(([name, values]) =>
+      (values as fc.Arbitrary<unknown>).map((value) => [name, value] as const),
+    ),
   );
 
-  it('is one of six, for one of two modules [RP-192, RP-193]', () => {
-    expect(
-      triggerDefects(sampleTrigger({ requestedAction: 'retire_item', targetModule: 'content' })),
-    ).toEqual([expect.stringMatching(/^\/targetModule /), expect.stringMatching(/^\/requestedAction /)]);
-  });
-
-  it('may be bound to more subjects than it needs [RP-194]', () => {
-    const requiredSubjects = ['qtiTestId', 'qtiItemId', 'qtiFormId', 'caseGuids'];
-    expect(triggerDefects(sampleTrigger({ requiredSubjects }))).toEqual([]);
-  });
-
-  it('is not bound to a subject that its metric never names, or twice to one', () => {
-    expect(triggerDefects(sampleTrigger({ requiredSubjects: ['qtiItemId', 'sourceKeys'] }))).toEqual([
-      '/requiredSubjects/1 is never named by item_discrimination',
-    ]);
-    expect(triggerDefects(sampleTrigger({ requiredSubjects: ['qtiItemId', 'qtiItemId'] }))).toEqual([
-      '/requiredSubjects/1 repeats entry 0',
-    ]);
-  });
-
-  it.each([
-    ['uncovered_requirements', 'count', 'gt', 0, false],
-    ['uncovered_requirements', 'count', 'gte', 5, false],
-    ['alignment_percent', 'percent', 'lt', 90, false],
-    ['lower_dok_requirements', 'count', 'lt', 3, false],
-    ['lower_dok_requirements', 'count', 'gte', 0, false],
-    ['lower_dok_requirements', 'count', 'gt', 0, true],
-    ['lower_dok_requirements', 'count', 'gte', 1, true],
-  ] as const)(
-    'is bound to the GUIDs of %s (%s, %s %d) only where whatever trips has some: %j [RP-195, RP-196]',
-    (name, unit, operator, value, isAllowed) => {
-      const trigger = sampleCrosswalkTrigger({
-        observed: { name, unit },
-        threshold: { operator, value },
-        requiredSubjects: ['sourceKeys', 'caseGuids'],
-      });
-      expect(triggerDefects(trigger)).toEqual(
-        isAllowed
-          ? []
-          : [
-              `/requiredSubjects/1 can be lacking where ${name} trips: a requirement without a mapping has no CASE GUID`,
-            ],
-      );
-    },
-  );
-});
-
-describe('a trigger’s reasons', () => {
-  it('are 1 to 20 different ones of eight [RP-197]', () => {
-    expect(triggerDefects(sampleTrigger({ reasonCodes: ['ugly'] }))).toEqual([
-      expect.stringMatching(/^\/reasonCodes\/0 /),
-    ]);
-    expect(triggerDefects(sampleTrigger({ reasonCodes: [] }))).toEqual([
-      expect.stringMatching(/^\/reasonCodes /),
-    ]);
-    expect(triggerDefects(sampleTrigger({ reasonCodes: Array(2).fill('low_discrimination') }))).toEqual([
-      '/reasonCodes/1 repeats entry 0',
-    ]);
-    expect(
-      triggerDefects(sampleTrigger({ reasonCodes: Array(21).fill('low_discrimination') })),
-    ).toContainEqual(expect.stringMatching(/^\/reasonCodes Too big/));
-  });
-
-  it('fit the action, every reason some and no reason all', () => {
-    for (const [reason, fits] of Object.entries(reasons)) {
-      for (const action of everyAction) {
-        const found = triggerDefects(fitting(action, { reasonCodes: [reason] }));
-        const refused = found.some((line) => line.startsWith(`/reasonCodes/0 is no reason for ${action};`));
-        expect(refused).toBe(!fits.actions.includes(action));
-      }
-      expect(fits.actions.length).toBeGreaterThan(0);
-    }
-  });
-
-  it('fit the metric', () => {
-    for (const [metric, { measures }] of Object.entries(metrics)) {
-      const [{ name, unit }] = measures as [(typeof measures)[number]];
-      const found = triggerDefects(sampleTrigger({ metric, observed: { name, unit } }));
-      expect(found.some((line) => line.startsWith(`/reasonCodes/0 cannot be seen in ${metric};`))).toBe(
-        metric !== 'item_discrimination',
-      );
-    }
-  });
-});
-
-describe('a trigger’s observation', () => {
-  it('is in the unit of its measure, whatever the metric', () => {
-    for (const { metric, name, unit: right } of everyMeasure) {
-      for (const unit of analysisTrigger.shape.observed.shape.unit.options) {
-        const found = triggerDefects(sampleTrigger({ metric, observed: { name, unit } }));
-        expect(found.filter((line) => line.startsWith('/observed'))).toEqual(
-          unit === right ? [] : [`/observed/unit is no unit of ${name}: ${right}`],
-        );
-      }
-    }
-    expect(
-      triggerDefects(sampleTrigger({ observed: { name: 'discrimination_index', unit: 'logit' } })),
-    ).toEqual([expect.stringMatching(/^\/observed\/unit /)]);
-  });
-
-  it('is nothing that this service would have to calculate [RP-031]', () => {
-    const found = triggerDefects(
-      sampleCrosswalkTrigger({
-        metric: 'predicted_actual',
-        observed: { name: 'pass_rate_difference', unit: 'percent' },
-        threshold: { operator: 'outside', value: 10 },
-        reasonCodes: ['readiness_tolerance_breach'],
+  it('is taken exactly if it can ask for an order that is valid, of whichever form, metric, reason and action [RP-031, RP-192, RP-193, RP-194, RP-195, RP-196, RP-197, RP-199, RP-200]', () => {
+    let taken = 0;
+    fc.assert(
+      fc.property(fc.constantFrom(...fitting), fc.array(change, { maxLength: 3 }), (base, changed) => {
+        const trigger = { ...base, ...Object.fromEntries(changed) };
+        const { success, data } = analysisTrigger.safeParse(trigger);
+        const isTaken = pointersOf({ triggers: [trigger] }).length === 0;
+        expect(isTaken).toBe(success && isSound(data));
+        taken += Number(isTaken);
       }),
+      { numRuns: 3_000 },
     );
-    expect(found).toContainEqual(
-      '/observed/name is nothing that predicted_actual measures: observed_agreement',
-    );
+    expect(taken).toBeGreaterThan(300);
   });
 
-  it.each(['item_difficulty', 'constructor'])('is a measure of its metric, which %s is not', (name) => {
-    expect(triggerDefects(sampleTrigger({ observed: { name, unit: 'points' } }))).toEqual([
-      '/observed/name is nothing that item_discrimination measures: discrimination_index',
-      '/observed/unit is no unit of item_discrimination: proportion',
-    ]);
-  });
-
-  it.each([
-    ['proportion_correct', 'lt', 0, false],
-    ['proportion_correct', 'lte', -0.1, false],
-    ['proportion_correct', 'lte', 0, true],
-    ['proportion_correct', 'gt', 1, false],
-    ['proportion_correct', 'gte', 1, true],
-    ['proportion_correct', 'outside', 1, false],
-    ['discrimination_index', 'lt', -1, false],
-    ['discrimination_index', 'lt', 0, true],
-    ['discrimination_index', 'outside', 0.999999, true],
-    ['alignment_percent', 'gt', 100, false],
-    ['uncovered_requirements', 'lt', 0, false],
-    ['score_standard_deviation', 'lt', 0, false],
-    ['mean_score_difference', 'lt', -1e300, true],
-    ['mean_score_difference', 'outside', 1e300, true],
-  ])('may wait for %s %s %d only where a value reaches it: %j', (name, operator, value, isReached) => {
-    const { metric, unit } = everyMeasure.find((measure) => measure.name === name)!;
-    const trigger = sampleTrigger({ metric, observed: { name, unit }, threshold: { operator, value } });
-    expect(triggerDefects(trigger).filter((line) => line.startsWith('/threshold'))).toEqual(
-      isReached ? [] : [`/threshold/value cannot be reached: ${name} is never ${operator} ${value}`],
-    );
-  });
-
-  it('has a finite threshold and one of five operators [RP-199]', () => {
-    expect(triggerDefects(sampleTrigger({ threshold: { operator: 'eq', value: Infinity } }))).toEqual([
-      expect.stringMatching(/^\/threshold\/operator /),
-      expect.stringMatching(/^\/threshold\/value /),
-    ]);
-  });
-
-  it.each([0, -0.1])('needs a tolerance above 0 to be outside of, and %d is none [RP-200]', (value) => {
-    expect(triggerDefects(sampleTrigger({ threshold: { operator: 'outside', value } }))).toEqual([
-      '/threshold/value must be above 0: outside is a tolerance on both sides of 0',
-    ]);
-  });
-});
-
-describe('triggers', () => {
-  it('do not ask twice for the same, whatever the threshold’s value', () => {
+  it('does not ask twice for the same, whatever the threshold’s value; on another measure or for something else it may', () => {
+    const triggers = [
+      sampleTrigger(),
+      sampleCrosswalkTrigger(),
+      sampleTrigger({ requestedAction: 'review_miskey', reasonCodes: ['miskey_evidence'] }),
+      sampleTrigger({ threshold: { operator: 'lte', value: 0.2 } }),
+      fitting.find(({ metric }) => metric === 'item_difficulty')!,
+    ];
+    expect(pointersOf({ triggers })).toEqual([]);
     const stricter = sampleTrigger({ threshold: { operator: 'lt', value: 0.1 } });
-    expect(pointersOf({ triggers: [sampleTrigger(), sampleCrosswalkTrigger(), stricter] })).toEqual([
-      '/document/triggers/2',
-    ]);
-  });
-
-  it('may ask for something else on the same measure, or for the same on another', () => {
-    const review = { requestedAction: 'review_miskey', reasonCodes: ['miskey_evidence'] };
-    expect(
-      pointersOf({
-        triggers: [
-          sampleTrigger(),
-          sampleTrigger(review),
-          sampleTrigger({ threshold: { operator: 'lte', value: 0.2 } }),
-          sampleTrigger({
-            metric: 'item_difficulty',
-            observed: { name: 'proportion_correct', unit: 'proportion' },
-            reasonCodes: ['difficulty_out_of_band'],
-          }),
-        ],
-      }),
-    ).toEqual([]);
+    expect(pointersOf({ triggers: [...triggers, stricter] })).toEqual(['/document/triggers/5']);
   });
 });

@@ -120,11 +120,4 @@ describe('checkPolicy', () => {
       }),
     ).toEqual([]);
   });
-
-  it('takes every key of eligibilityRules, and no rule that this version does not know: it could not be kept [MA-113]', () => {
-    expect(pointersOf({})).toEqual([]);
-    expect(pointersOf({ eligibilityRules: { colour: 'red' } })).toEqual([
-      '/document/eligibilityRules/colour',
-    ]);
-  });
 });
