@@ -13,7 +13,7 @@ import { callsDuring } from '#test/support/platform-calls.ts';
 import { startTestStack, useTestStack } from '#test/support/stack.ts';
 import { mastery as kinds } from '#test/lemmas/faults-expected.ts';
 
-const { conflict, drift, miscalibrated, refusedBy, waitFor } = kinds;
+const { conflict, miscalibrated, refusedBy, waitFor } = kinds;
 
 const stack = useTestStack();
 const runs = useAdaptiveRuns(stack);
@@ -247,23 +247,6 @@ describe('a run that has stopped', () => {
     expect(
       [inspected, completed, after].map(({ body }) => receiptOf(stack, body.receiptId)['content']),
     ).toEqual(['differs', 'not_read', 'as_pinned']);
-  });
-
-  it('still depends on its pool and on CASE, also in its last advance [MA-066, MA-071, MA-167, MA-217]', async () => {
-    const stopped = await halfPublished();
-    const { continuationToken, executionPins, kcClassifications } = stopped.body;
-    const advance = runs.advance(continuationToken, stopped.etag);
-    for (const [entity, id, pointer, refusal] of [
-      ['qti.artifact', executionPins.qtiPoolArtifactVersionId, '/title', drift],
-      ['case.item', kcClassifications[0]!.caseCompetencyGuid, '/uri', miscalibrated],
-    ] as const) {
-      const value = 'https://case.platform.example/uri/other';
-      const undo = await runs.change({ entity, id, changes: [{ pointer, value }] });
-      for (const request of [advance, runs.inspect(continuationToken)])
-        expect(sentenceOf(await request.send())).toBe(refusal);
-      await undo();
-    }
-    expect(sentenceOf(await advance.send())).toBe('200 completed reportable');
   });
 
   it('shows provisional components without a scale while its anchor is not verified, and publishes nothing until it is [MA-080, MA-081, MA-082, MA-137, MA-138, MA-194]', async () => {

@@ -132,15 +132,6 @@ describe('a function that dies while it finalizes', () => {
     },
   );
 
-  it('a conformance run has its event and still nothing in Results [MA-013, MA-139, MA-190]', async () => {
-    const { advance } = await runs.playedOut('owner_conformance');
-    const made = await openCounts();
-    await crashAfter(advance, emitEvent);
-    await advance.endLease();
-    expect((await advance.sendForRun()).body.status).toBe('completed');
-    expect(await made()).toEqual({ ...nothing, events: 1 });
-  });
-
   it('has one record and one event after every acknowledgement was lost in turn [MA-190, MA-202]', async () => {
     const { advance } = await runs.playedOut();
     const made = await openCounts();
