@@ -24,16 +24,6 @@ function parametersOf(text: string): { readonly hash: string; readonly text: str
 }
 
 describe('createRecordsTable', () => {
-  it('writes a document once; whoever comes later changes nothing, also not the parameters [MA-228]', async () => {
-    const first = parametersOf('{"scale":[1,2,3]}');
-    await table.writeOnce(key, { document: '{"v":1}', parameters: first });
-    const second = { document: '{"v":2}', parameters: parametersOf('{"scale":[9,9,9]}') };
-    expect(await table.writeOnce(key, second)).toBe('exists');
-    const stored = await table.read(key);
-    expect(stored?.document).toBe('{"v":1}');
-    expect(await table.readParameters(key, stored!.parameters!)).toBe(first.text);
-  });
-
   it('lets exactly one of many racing writers win, with its own parameters [MA-228]', async () => {
     const records = Array.from({ length: 12 }, (_, index) => ({
       document: `{"v":${index}}`,

@@ -7,18 +7,9 @@ const test = useTestAws();
 
 const profile = { tenant: 'aurora', jwt: 'header.payload.signature', url: 'https://platform.example' };
 
-describe('service profiles in the parameter store', () => {
-  it('are read back as written, and replaced by a later writing', async () => {
-    const profiles = createServiceProfileParameters(test.ssm, '/rewritten/profiles/');
-    await profiles.write('tenant-aurora', profile);
-    expect(await profiles.read('tenant-aurora')).toEqual(profile);
-    await profiles.write('tenant-aurora', { ...profile, jwt: 'renewed' });
-    expect(await profiles.read('tenant-aurora')).toEqual({ ...profile, jwt: 'renewed' });
-    const facts = { analysisPolicyId: 'revision-thresholds-3', resultsKcComponents: 'supported' };
-    await profiles.write('tenant-aurora', { ...profile, ...facts });
-    expect(await profiles.read('tenant-aurora')).toEqual({ ...profile, ...facts });
-  });
+// What is written where is frozen (test/frozen); a store that does not answer is in test/contract/faults/aws.test.ts.
 
+describe('service profiles in the parameter store', () => {
   it('belong to one tenant only: no id reaches into the path of another [MA-010]', async () => {
     const profiles = createServiceProfileParameters(test.ssm, '/separate/profiles');
     await profiles.write('tenant', profile);
@@ -31,16 +22,7 @@ describe('service profiles in the parameter store', () => {
     await expect(profiles.write('', profile)).rejects.toThrow(TypeError);
   });
 
-  it('keep the credential encrypted', async () => {
-    await createServiceProfileParameters(test.ssm, '/encrypted').write('t', profile);
-    const { Parameter } = await test.ssm.send(
-      new GetParameterCommand({ Name: '/encrypted/dA/PLATFORM_JWT' }),
-    );
-    expect(Parameter).toMatchObject({ Type: 'SecureString' });
-    expect(Parameter?.Value).not.toContain('payload');
-  });
-
-  it('are absent until they are complete', async () => {
+  it('are absent until they are complete, and written over by a later writing', async () => {
     const profiles = createServiceProfileParameters(test.ssm, '/partial');
     // The credential, written last, is larger than a parameter may be.
     await expect(profiles.write('t', { ...profile, jwt: 'x'.repeat(5000) })).rejects.toThrow();
@@ -48,10 +30,5 @@ describe('service profiles in the parameter store', () => {
     expect(await profiles.read('t')).toBeUndefined();
     await profiles.write('t', profile);
     expect(await profiles.read('t')).toEqual(profile);
-  });
-
-  it('throw when the store does not answer', async () => {
-    test.aws.faults.unavailable('ssm', 1);
-    await expect(createServiceProfileParameters(test.ssm, '/down').read('t')).rejects.toThrow();
   });
 });

@@ -18,7 +18,7 @@ const FOREIGN = 'record-of-borealis';
 const SYSTEM = 'record-of-the-system';
 const ABSENT = 'record-that-never-was';
 const deprecationUrl = 'https://docs.example/problems/deprecation';
-const lifecycle = { deprecatedAt: '2026-01-01T00:00:00Z', sunsetAt: '2026-11-06T08:49:37Z' };
+const lifecycle = { deprecatedAt: '2026-01-01T00:00:00.999Z', sunsetAt: '2026-11-06T08:49:37Z' };
 const deprecationHeaders = {
   Deprecation: '@1767225600',
   Sunset: 'Fri, 06 Nov 2026 08:49:37 GMT',
