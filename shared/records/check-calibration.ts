@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { identifier, sha256 } from '#shared/contract/mastery/primitives.ts';
 import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
@@ -43,26 +44,24 @@ export function checkCalibration(
   return checked.ok ? ok({ ...checked.value, parametersHash }) : checked;
 }
 
+const modelPins = z.object({ modelFamily: identifier, modelVersion: identifier, runtimeVersion: identifier });
+
 /** Versions that the calibration pins: none may move, and model and runtime must be ones that this build holds. */
 function pinDefects(file: unknown): readonly Defect[] {
-  const text = (...path: string[]): string | undefined => member(file, ['document', ...path], identifier);
-  const modelFamily = text('modelFamily');
-  const modelVersion = text('modelVersion');
-  const runtimeVersion = text('runtimeVersion');
-  const isKnown =
-    modelFamily === undefined ||
-    modelVersion === undefined ||
-    runtimeVersion === undefined ||
-    supportsModel({ modelFamily, modelVersion, runtimeVersion });
+  const pinned = [['scaleId'], ['caseMappingVersion'], ['anchor', 'version']].map((path) => [
+    'document',
+    ...path,
+  ]);
+  const model = member(file, ['document'], modelPins);
   const known = supportedModels
-    .map((model) => `${model.modelFamily}, ${model.modelVersion}, ${model.runtimeVersion}`)
+    .map(({ modelFamily, modelVersion, runtimeVersion }) =>
+      [modelFamily, modelVersion, runtimeVersion].join(', '),
+    )
     .join('; ');
   return [
-    ...aliasDefects(text('scaleId'), 'document', 'scaleId'),
-    ...aliasDefects(text('caseMappingVersion'), 'document', 'caseMappingVersion'),
-    ...aliasDefects(text('anchor', 'version'), 'document', 'anchor', 'version'),
+    ...pinned.flatMap((path) => aliasDefects(member(file, path, identifier), ...path)),
     ...defectIf(
-      !isKnown,
+      model !== undefined && !supportsModel(model),
       ['document', 'runtimeVersion'],
       `with this modelFamily and modelVersion is not supported; supported: ${known}`,
     ),

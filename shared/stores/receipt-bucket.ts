@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { GetObjectCommand, PutObjectCommand, S3ServiceException } from '@aws-sdk/client-s3';
 import type { S3Client } from '@aws-sdk/client-s3';
+import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { ReceiptStore } from '#shared/improvement/receipts.ts';
 
 /** How often a bundle is written against a competing write of the same bytes before the write fails. */
@@ -16,7 +16,7 @@ export function createReceiptBucket(client: S3Client, bucket: string): ReceiptSt
   return {
     async put(tenantId, { sha256, mediaType, bytes }) {
       const key = receiptKey(tenantId, sha256);
-      if (key === undefined || digest(bytes).toString('hex') !== sha256) {
+      if (key === undefined || sha256Hex(bytes) !== sha256) {
         throw new TypeError('a receipt bundle belongs to a tenant and is named by the SHA-256 of its bytes');
       }
       const command = new PutObjectCommand({
@@ -50,7 +50,7 @@ export function createReceiptBucket(client: S3Client, bucket: string): ReceiptSt
         if (isNamed(error, 'NoSuchKey') || isNamed(error, 'AccessDenied')) return undefined;
         throw error;
       }
-      if (bytes === undefined || digest(bytes).toString('hex') !== sha256) {
+      if (bytes === undefined || sha256Hex(bytes) !== sha256) {
         throw new Error('a receipt bundle is not the bytes that it is named by');
       }
       return bytes;
@@ -65,10 +65,6 @@ export function createReceiptBucket(client: S3Client, bucket: string): ReceiptSt
 function receiptKey(tenantId: string, sha256: string): string | undefined {
   if (tenantId === '' || !tenantId.isWellFormed() || !/^[0-9a-f]{64}$/.test(sha256)) return undefined;
   return `${encodeURIComponent(tenantId).replaceAll('.', '%2E')}/${sha256}`;
-}
-
-function digest(bytes: Uint8Array): Buffer {
-  return createHash('sha256').update(bytes).digest();
 }
 
 function isNamed(error: unknown, name: string): boolean {
