@@ -17,18 +17,19 @@ export interface KeyRecord {
   readonly leaked?: true;
 }
 
+/** A key comes into its next state. */
+export interface KeyMove {
+  readonly kind: 'move';
+  readonly kid: string;
+  readonly from: KeyState;
+  readonly to: Exclude<KeyState, 'pending'>;
+  readonly leaked?: true;
+}
+
 /** One change of the ring; it only happens to a key that is still as the plan found it. */
 export type KeyChange =
   | { readonly kind: 'create'; readonly record: KeyRecord }
-  | {
-      readonly kind: 'move';
-      readonly purpose: KeyPurpose;
-      readonly kid: string;
-      readonly from: KeyState;
-      readonly to: Exclude<KeyState, 'pending'>;
-      readonly at: number;
-      readonly leaked?: true;
-    };
+  | (KeyMove & { readonly purpose: KeyPurpose; readonly at: number });
 
 /** Where the key ring is kept, as far as a function may use it. */
 export interface KeySettings {

@@ -7,7 +7,6 @@ import {
   inOrder,
   planInit,
   planReplace,
-  planRetire,
   planRetireNow,
   planRotate,
   planScheduled,
@@ -48,20 +47,6 @@ describe('a plan', () => {
           { kind: 'move', kid: 'k1', from: 'active', to: 'opening' },
         ],
       },
-    });
-  });
-
-  it('retires what has been opening for longer than anything that it sealed can live, each key at its own time', () => {
-    const records = [
-      key('k1', 'opening', { openingAt: T0 }),
-      key('k2', 'opening', { openingAt: T0 + 1 }),
-      key('k3', 'active', { activatedAt: T0 }),
-      key('k4', 'pending'),
-    ];
-    expect(RETIRE_AFTER_MS).toBeGreaterThan(24 * 3_600_000);
-    expect(planRetire(records, T0 + RETIRE_AFTER_MS).value).toEqual({
-      steps: [{ kind: 'move', kid: 'k1', from: 'opening', to: 'retired' }],
-      waiting: [{ kid: 'k2', until: T0 + 1 + RETIRE_AFTER_MS }],
     });
   });
 

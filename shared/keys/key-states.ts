@@ -1,6 +1,6 @@
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Ok, Result } from '#shared/kernel/result.ts';
-import type { KeyRecord } from './key-record.ts';
+import type { KeyMove, KeyRecord } from './key-record.ts';
 import { keyNumber } from './key-record.ts';
 import type { KeyState } from './key-ring.ts';
 
@@ -18,14 +18,7 @@ export const READ_MS = 3_000;
 
 /** One step of a plan, before keys are made and times are set. */
 export type KeyStep =
-  | { readonly kind: 'create'; readonly kid: string; readonly state: 'pending' | 'active' }
-  | {
-      readonly kind: 'move';
-      readonly kid: string;
-      readonly from: KeyState;
-      readonly to: Exclude<KeyState, 'pending'>;
-      readonly leaked?: true;
-    };
+  { readonly kind: 'create'; readonly kid: string; readonly state: 'pending' | 'active' } | KeyMove;
 
 /** A key whose waiting time is not over. */
 export interface Waiting {
