@@ -18,7 +18,7 @@ const times = [0, controlLifetimeMs - 1, controlLifetimeMs, controlLifetimeMs + 
 const step = fc.record({
   call: fc.constantFrom('create', 'create', 'takeOver', 'settle', 'release'),
   now: fc.constantFrom(T0, T0, ...times),
-  id: fc.constantFrom('a', 'b'),
+  id: fc.constantFrom<string>('a', 'b'),
   hash: fc.constantFrom('hash-1', 'hash-1', 'hash-2'),
   createdAt: fc.constantFrom(T0, T0, T0 + 1),
   attemptId: fc.constantFrom('attempt-1', 'attempt-2'),
