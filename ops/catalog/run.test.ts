@@ -24,36 +24,15 @@ const otherScope = { ...blockedCatalog(), catalog_revision_hash_scope: 'the sour
 const notVerified =
   'hash not verified: catalog_revision_hash_scope describes another hash than this command computes';
 
-describe('catalog check', () => {
-  it('says that a catalog is sound, and its state', async () => {
-    expect(await run('check', readyCatalog())).toEqual({
-      lines: ['catalog.json is a valid release catalog: ready, 2 sources', 'hash verified'],
+it('catalog check says that a catalog is sound, its state, and whether its hash could be verified', async () => {
+  for (const [catalog, state, hashed] of [
+    [readyCatalog(), 'ready', 'hash verified'],
+    [otherScope, 'blocked_pending_reviewer_credential_preflight', notVerified],
+  ] as const)
+    expect(await run('check', catalog)).toEqual({
+      lines: [`catalog.json is a valid release catalog: ${state}, 2 sources`, hashed],
       error: undefined,
     });
-  });
-
-  it('says that a hash of another scope is not verified, which is no defect', async () => {
-    expect(await run('check', otherScope)).toMatchObject({
-      lines: [expect.anything(), notVerified],
-      error: undefined,
-    });
-  });
-
-  it('tells every defect with its pointer', async () => {
-    const broken = withChange(
-      withChange(blockedCatalog(), 'schema_version', '6'),
-      'source_assessments/1/calibration/metric',
-      undefined,
-    );
-    expect(await run('check', broken)).toEqual({
-      lines: [],
-      error: [
-        'catalog.json is not a valid release catalog: 2 defects',
-        '  /schema_version: expected 6',
-        '  /source_assessments/1/calibration/metric: is required',
-      ].join('\n'),
-    });
-  });
 });
 
 describe('catalog hash', () => {
