@@ -37,6 +37,8 @@ export interface RunDependencies extends PlatformDependencies {
 
 /** One invocation of the worker. Times are epoch milliseconds. */
 export interface RunInvocation {
+  /** How often the message has been received. */
+  readonly received: number;
   readonly receivedAt: number;
   /** When the function is stopped. */
   readonly endsAt: number;
@@ -46,26 +48,7 @@ export interface RunInvocation {
 }
 
 /** Why a run ends as `failed`. `policy`: the pinned policy is not there any more. */
-export type FailureReason = 'policy' | `evidence_${Exclude<EvidenceFault['kind'], 'unavailable'>}`;
-
-/** How an invocation came out. */
-export interface Worked {
-  /** `absent`: there is no such run. `handed_on`: another message of it has been sent, to go on where this invocation has ended. */
-  readonly outcome: ImprovementRunState | 'absent' | 'handed_on';
-  readonly tally: Tally;
-  /** Of a run that this invocation has ended as `failed`. */
-  readonly failure?: { readonly reason: FailureReason; readonly dependency: SourceService };
-}
-
-/**
- * Why a message must come again: an owner, the tenant's service profile or the record of the pinned policy cannot be used just now, nothing
- * could be done in time, or a gate was withdrawn on the way.
- */
-export interface Stalled {
-  readonly reason: 'owner' | 'profile' | 'policy' | 'time' | 'release';
-  readonly dependency: SourceService;
-  readonly tally: Tally;
-}
+type FailureReason = 'policy' | `evidence_${Exclude<EvidenceFault['kind'], 'unavailable'>}`;
 
 /** A step begins only while there is more left than the longest one takes. */
 const LEAST_STEP_MS = 45_000;
@@ -78,35 +61,55 @@ const CALL_MS = 20_000;
  * Takes an improvement run as far as it goes: evaluates what is not evaluated, delivers what is not delivered, ends it or parks it. Messages
  * may come twice, at once and out of order, and the function may end after any step: every step is conditional on what is recorded, and
  * whoever comes next goes on from there (docs/improvement-runs.md).
+ * @returns whether the message is done; else it must come again: an owner, the tenant's service profile or the record of the pinned policy cannot
+ *   be used just now, nothing could be done in time, or a gate was withdrawn on the way
  */
 export async function workRun(
   dependencies: RunDependencies,
   key: RunKey,
   invocation: RunInvocation,
-): Promise<Result<Worked, Stalled>> {
+): Promise<boolean> {
   const { store, receipts, queue } = dependencies;
-  const { receivedAt, endsAt, log } = invocation;
+  const { received, receivedAt, endsAt, log } = invocation;
+  const { improvementRunId } = key;
   const tally: Tally = { evaluated: 0, opened: 0, delivered: 0, blocked: 0, newlyBlocked: 0 };
+  const about = () => {
+    const durationMs = dependencies.now() - receivedAt;
+    return { improvementRunId, received, durationMs, ...tally };
+  };
+  /** `absent`: there is no such run. `handed_on`: another message of it has been sent, to go on where this invocation has ended. */
+  const done = (outcome: ImprovementRunState | 'absent' | 'handed_on'): true => {
+    log('IMPROVEMENT_RUN_WORKED', { ...about(), outcome });
+    return true;
+  };
+  const stall = (
+    reason: 'owner' | 'profile' | 'policy' | 'time' | 'release',
+    owner: SourceService,
+  ): false => {
+    log('IMPROVEMENT_RUN_STALLED', { ...about(), reason, owner });
+    return false;
+  };
   const found = await store.readProgress(key);
-  if (found === undefined) return ok({ outcome: 'absent', tally });
+  if (found === undefined) return done('absent');
   const { run } = found;
-  if (isTerminal(run.state)) return ok({ outcome: run.state, tally });
+  if (isTerminal(run.state)) return done(run.state);
 
   const now = (): number => Math.max(dependencies.now(), run.createdAt);
   await store.beginRun(key, recordedOf(found), now());
   if (run.state === 'queued') await store.moveRun(key, { state: 'analyzing' }, now());
 
-  const fail = async (reason: FailureReason, dependency: SourceService): Promise<Result<Worked, Stalled>> => {
+  const fail = async (reason: FailureReason, owner: SourceService): Promise<true> => {
     const isMoved = await store.moveRun(key, { state: 'failed', completedAt: now() }, now());
-    if (isMoved) return ok({ outcome: 'failed', tally, failure: { reason, dependency } });
-    // Another worker has ended it meanwhile.
-    return ok({ outcome: (await progressOf(store, key)).run.state, tally });
+    // Where it does not move, another worker has ended it meanwhile.
+    done(isMoved ? 'failed' : (await progressOf(store, key)).run.state);
+    if (isMoved) log('IMPROVEMENT_RUN_FAILED', { improvementRunId, reason, owner });
+    return true;
   };
 
   // Somebody else is waited for: that is no fault of the run, which is not given up for it before it is too old.
-  const wait = async (reason: 'owner' | 'profile' | 'policy', dependency: SourceService) => {
+  const wait = async (reason: 'owner' | 'profile' | 'policy', owner: SourceService): Promise<false> => {
     await store.touchRun(key, 'worker', now());
-    return err({ reason, dependency, tally });
+    return stall(reason, owner);
   };
 
   const opened = await openPlatform(dependencies, {
@@ -152,14 +155,14 @@ export async function workRun(
     }
   }
   if (finished.value === 'blocked_upstream') await store.touchRun(key, 'worker', now());
-  if (finished.value !== 'unfinished') return ok({ outcome: finished.value, tally });
+  if (finished.value !== 'unfinished') return done(finished.value);
   // Another message would find the gate closed: this one comes again when it may be open.
-  if (isWithdrawn()) return err({ reason: 'release', dependency: 'unknown', tally });
+  if (isWithdrawn()) return stall('release', 'unknown');
   // A run that is handed on without anything new recorded would be handed on for ever.
   if (tally.evaluated + tally.opened + tally.delivered + tally.newlyBlocked === 0)
-    return err({ reason: 'time', dependency: 'unknown', tally });
+    return stall('time', 'unknown');
   await queue.send(key);
-  return ok({ outcome: 'handed_on', tally });
+  return done('handed_on');
 }
 
 /** What lets an invocation begin another step: time, and the release. Once withdrawn it stays so. */

@@ -1,14 +1,13 @@
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { attempt } from '#functions/reports/background/invocation.ts';
 import { workRun } from '#functions/reports/improvement/work-run.ts';
-import type { RunDependencies, Stalled, Worked } from '#functions/reports/improvement/work-run.ts';
+import type { RunDependencies } from '#functions/reports/improvement/work-run.ts';
 import { analyzeRun } from '#shared/contract/background.ts';
 import { once } from '#shared/http/once.ts';
 import { releaseFor } from '#shared/http/stages/release-state.ts';
 import { parseRunMessage } from '#shared/improvement/run-message.ts';
-import type { Result } from '#shared/kernel/result.ts';
 import { createFunctionLog } from '#shared/observability/logger.ts';
-import type { Log, LogPorts } from '#shared/observability/logger.ts';
+import type { LogPorts } from '#shared/observability/logger.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 
 /** A function that an SQS queue calls; messages that it does not name as failures are done. */
@@ -51,36 +50,14 @@ export function createMessageFunction(
         failed.push(messageId);
         continue;
       }
-      const { improvementRunId } = key;
-      const receivedAt = now();
-      const working = async (): Promise<Result<Worked, Stalled>> => {
+      const working = async (): Promise<boolean> => {
+        const receivedAt = now();
         const endsAt = receivedAt + context.getRemainingTimeInMillis();
-        return workRun(await bound(), key, { receivedAt, endsAt, isReleased, log });
+        return workRun(await bound(), key, { received, receivedAt, endsAt, isReleased, log });
       };
-      const worked = await attempt(log, working, { improvementRunId });
-      if (!worked.ok) failed.push(messageId);
-      logWorked(log, worked, { improvementRunId, received, durationMs: now() - receivedAt });
+      const { improvementRunId } = key;
+      if (!(await attempt(log, working, { improvementRunId }))) failed.push(messageId);
     }
     return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
   };
-}
-
-function logWorked(
-  log: Log,
-  worked: Result<Worked, Stalled>,
-  about: { readonly improvementRunId: string; readonly received: number; readonly durationMs: number },
-): void {
-  if (!worked.ok) {
-    const { reason, dependency, tally } = worked.error;
-    log('IMPROVEMENT_RUN_STALLED', { ...about, ...tally, reason, owner: dependency });
-    return;
-  }
-  const { outcome, tally, failure } = worked.value;
-  log('IMPROVEMENT_RUN_WORKED', { ...about, ...tally, outcome });
-  if (failure !== undefined)
-    log('IMPROVEMENT_RUN_FAILED', {
-      improvementRunId: about.improvementRunId,
-      reason: failure.reason,
-      owner: failure.dependency,
-    });
 }
