@@ -21,24 +21,18 @@ export function judgeMetric(
   artifact: MetricArtifact | 'unreachable' | undefined,
   policy: Pick<AnalysisPolicy, 'triggers'>,
 ): PinnedMetric {
-  const pin = entry?.artifact;
   const unavailable = (
     reasonCode: 'owner_artifact_missing' | 'owner_field_missing' | 'receiver_unavailable',
   ): PinnedMetric => ({ metric, status: 'unavailable', reasonCode, artifact: null });
-  if (
-    entry === undefined ||
-    pin === undefined ||
-    pin === null ||
-    entry.status === 'unavailable' ||
-    artifact === undefined
-  )
+  if (!entry?.artifact || entry.status === 'unavailable' || artifact === undefined)
     return unavailable('owner_artifact_missing');
   if (artifact === 'unreachable') return unavailable('receiver_unavailable');
   if (artifact.metric !== metric) return unavailable('owner_artifact_missing');
   const status = statusOf(entry, artifact);
   if (!isComplete[status](artifact) || endsBeforeItStarts(artifact))
     return unavailable('owner_field_missing');
-  const pinned = { metric, artifact: { ref: pin.artifactRef, sha256: pin.sha256 } };
+  const { artifactRef: ref, sha256 } = entry.artifact;
+  const pinned = { metric, artifact: { ref, sha256 } };
   if (status !== 'available') return { ...pinned, status, reasonCode: status };
   const judged = judgedRows(metric, artifact.rows, policy);
   return judged === 'none'

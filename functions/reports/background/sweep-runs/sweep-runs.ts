@@ -37,9 +37,6 @@ export interface SweepStores {
   readonly queue: RunQueue;
 }
 
-/** Why a run is given up: `no_progress` after `MAX_TRIES`, `too_old` after `MAX_AGE_MS`. */
-export type GivenUp = 'no_progress' | 'too_old';
-
 /** How many runs have not ended, and what has become of them. */
 interface Sweep {
   open: number;
@@ -129,8 +126,8 @@ async function sweepRun({ store, queue, now, log }: Sweeping, run: RunSummary, s
   }
 }
 
-/** What is due for a run that has not ended. */
-export function verdictOn(run: RunSummary, now: number): 'wait' | 'send' | GivenUp {
+/** What is due for a run that has not ended. It is given up: `no_progress` after `MAX_TRIES`, `too_old` after `MAX_AGE_MS`. */
+export function verdictOn(run: RunSummary, now: number): 'wait' | 'send' | 'no_progress' | 'too_old' {
   const untouched = now - run.touchedAt;
   if (now - run.createdAt >= MAX_AGE_MS) return 'too_old';
   if (run.tries >= MAX_TRIES) return untouched < UNTOUCHED_MS ? 'wait' : 'no_progress';
