@@ -28,3 +28,12 @@ it('values are worked on in their order, no more at once than may be; after a fa
   expect(await all).toEqual(new Error('broken'));
   expect(begun).toEqual([0, 1, 2]);
 });
+
+it('values that may not be begun any more are left out, and the caller is told', async () => {
+  const begun: number[] = [];
+  const mayGoOn = (): Promise<boolean> => Promise.resolve(begun.length < 3);
+  const work = (value: number): Promise<void> => Promise.resolve(void begun.push(value));
+  expect(await mapConcurrent(1, [0, 1, 2, 3, 4], mayGoOn, work)).toBe(false);
+  expect(begun).toEqual([0, 1, 2]);
+  expect(await mapConcurrent(1, [], mayGoOn, work)).toBe(true);
+});
