@@ -86,7 +86,10 @@ export const mutatedModules: readonly MutatedModule[] = [
   {
     name: 'orders',
     sources: ['functions/reports/analysis/orders'],
-    tests: [['functions/reports/analysis/orders/'], ['test/contract/reports/revision-orders.test.ts']],
+    tests: [
+      ['functions/reports/analysis/orders/'],
+      ['test/contract/reports/revision-orders.test.ts', 'test/contract/reports/improvement-evidence.test.ts'],
+    ],
     proof: 'unit',
   },
   {
