@@ -5,14 +5,14 @@ export { compileModel, estimate, remainingUncertainty } from './model.ts';
 export type { CompiledModel } from './model.ts';
 export { classify } from './classification.ts';
 export type { Classification, ClassificationRule } from './classification.ts';
-export type { StopCause, StopReason, StoppingInput } from './stopping.ts';
+export type { StopCause, StopReason, StoppingInput, StoppingRules } from './stopping.ts';
 export { prepareSelection, selectItem } from './selection.ts';
 export type { Constraints, PoolItem, RunPosition, Selection, SelectionContext } from './selection.ts';
 export type { Exposure } from './exposure.ts';
 export { feasibilityOf, losesMinimum } from './feasibility.ts';
 export type { Feasibility, UnmeetableMinimum } from './feasibility.ts';
 export { nextStep, weigh } from './run-step.ts';
-export type { Evidence, RunClock, StoppingRules } from './run-step.ts';
+export type { Evidence, RunClock } from './run-step.ts';
 export { drawSimulatedLearner, responderOf, simulateRun, simulatedRunSeed } from './simulation.ts';
 export type { Responder, SimulatedRun, SimulatedLearner } from './simulation.ts';
 /** The frozen kernel's own elementary functions, for studies whose results must have the same bits on every runtime. */

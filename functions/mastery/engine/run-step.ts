@@ -5,7 +5,7 @@ import type { CompiledModel } from './model.ts';
 import { selectItem } from './selection.ts';
 import type { SelectionContext } from './selection.ts';
 import { stopReason } from './stopping.ts';
-import type { StopCause, StopReason } from './stopping.ts';
+import type { StopCause, StopReason, StoppingRules } from './stopping.ts';
 import type { Estimate, Outcome } from './types.ts';
 
 /** What the outcomes of a run say, at full precision. */
@@ -38,16 +38,6 @@ export function weigh(
     classifications: scope.map((kc) => classify(rule, posterior.kcPosteriors[kc] ?? NaN, scored[kc] ?? 0)),
     remainingUncertainty: remainingUncertainty(model, posterior, scope),
   };
-}
-
-/** When a run stops, beside what selection has been prepared with. */
-export interface StoppingRules {
-  /** Bits. */
-  readonly precisionTarget: number;
-  /** Decimal significant digits to which uncertainty is rounded before it is compared. */
-  readonly numericPrecision: number;
-  readonly coverageFloors: readonly { readonly guid: string; readonly items: number }[];
-  readonly timeBudgetSeconds: number | null;
 }
 
 /** Where a run stands whose offered items are all scored. */

@@ -2,9 +2,9 @@ import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { ClassificationRule } from './classification.ts';
 import type { CompiledModel } from './model.ts';
 import { nextStep, weigh } from './run-step.ts';
-import type { Evidence, StoppingRules } from './run-step.ts';
+import type { Evidence } from './run-step.ts';
 import type { SelectionContext } from './selection.ts';
-import type { StopReason } from './stopping.ts';
+import type { StopReason, StoppingRules } from './stopping.ts';
 import type { Estimate, KnownMastery, Outcome } from './types.ts';
 
 /** Whoever answers the items of a simulated run: true for a correct answer to the item (a model index). */

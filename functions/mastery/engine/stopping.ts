@@ -1,5 +1,5 @@
 import { roundSignificant } from '#shared/kernel/numbers.ts';
-import type { Evidence, StoppingRules } from './run-step.ts';
+import type { Classification } from './classification.ts';
 
 export type StopReason = 'classifications_complete' | 'precision_target_met' | 'max_items' | 'time_budget';
 
@@ -11,11 +11,22 @@ export type StopReason = 'classifications_complete' | 'precision_target_met' | '
 export type StopCause =
   StopReason | 'pool_exhausted' | 'content_maxima' | 'component_limit' | 'no_informative_item';
 
+/** When a run stops, beside what selection has been prepared with. */
+export interface StoppingRules {
+  /** Bits. */
+  readonly precisionTarget: number;
+  /** Decimal significant digits to which uncertainty is rounded before it is compared. */
+  readonly numericPrecision: number;
+  readonly coverageFloors: readonly { readonly guid: string; readonly items: number }[];
+  readonly timeBudgetSeconds: number | null;
+}
+
 /** All that decides whether a run goes on. */
-export interface StoppingInput
-  extends
-    Pick<Evidence, 'classifications' | 'remainingUncertainty'>,
-    Pick<StoppingRules, 'precisionTarget' | 'numericPrecision' | 'timeBudgetSeconds'> {
+export interface StoppingInput extends Omit<StoppingRules, 'coverageFloors'> {
+  /** One for each in-scope KC. */
+  readonly classifications: readonly Classification[];
+  /** Bits, at full precision. */
+  readonly remainingUncertainty: number;
   /** For each coverage floor: how many scored items carry its GUID, and how many it asks for. */
   readonly coverage: readonly { readonly scoredItems: number; readonly minimum: number }[];
   /** Items offered so far, all of them scored. */
