@@ -27,6 +27,23 @@ export const arguedMutants: readonly ArguedMutants[] = [
     reason: 'There for the compiler: every scored item is one of the model.',
   },
   {
+    file: 'functions/mastery/engine/coverage.ts',
+    changes: [
+      ['at(choice, minimum) - count', 'at(choice, minimum) + count'],
+      ['slack(minimum) < 0 || at(needs, minimum) > slots', 'false'],
+      ['at(needs, minimum) > slots', 'false'],
+      ['slack(b) < slack(a)', 'slack(b) >= slack(a)'],
+    ],
+    reason:
+      'How soon a dead end is seen, and which plan is tried first, depends on it; a search that comes to its end has the same answer.',
+  },
+  {
+    file: 'functions/mastery/engine/coverage.ts',
+    line: 'of rules.kindsTowards[minimum] ?? []',
+    changes: [['[]', '["Stryker was here"]']],
+    reason: 'There for the compiler: every minimum has its list of kinds.',
+  },
+  {
     file: 'functions/mastery/engine/decision-gains.ts',
     changes: [
       ['kept !== undefined && capacity < at(kept, 0) - MARGIN', 'false'],
@@ -109,6 +126,13 @@ export const arguedMutants: readonly ArguedMutants[] = [
     changes: [['g < nodes', 'g <= nodes']],
     reason:
       'Equivalent: the next KC overwrites it, and a write beyond the end of a typed array has no effect.',
+  },
+  {
+    file: 'functions/mastery/engine/kinds.ts',
+    line: 'kcs.toSorted',
+    changes: [['a - b', 'a + b']],
+    reason:
+      'Items that name the same KCs in another order would be of another kind: more to look at, with the same answers.',
   },
   {
     file: 'functions/mastery/engine/exposure.ts',

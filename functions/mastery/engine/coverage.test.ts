@@ -73,6 +73,20 @@ describe('what is planned for the minima of a policy', () => {
     expect(next(context)).toBeLessThan(501);
   });
 
+  it('plans anew for a minimum that the plan for those before it leaves no room for', () => {
+    // The search prefers the first item for a, since fewer rules count it, but only the second goes with b; nothing counts towards c.
+    const items = [{ tags: ['a'], high: 0.95 }, { tags: ['a', 'only', 'own'] }, { tags: ['b'] }];
+    const context = contextOf(
+      poolOf(items, {
+        minima: ['a', 'b', 'c'].map((guid) => ({ guid, items: 1 })),
+        maxima: ['only', 'own'].map((guid) => ({ guid, items: 1 })),
+        enemySets: [['q-0', 'q-2']],
+        maxItems: 3,
+      }),
+    );
+    expect(next(context)).toBeGreaterThan(0);
+  });
+
   it('counts on items that selection has looked at before', () => {
     // The third item goes with the second alone, which comes first.
     const items = [
