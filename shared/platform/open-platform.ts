@@ -40,12 +40,9 @@ export async function openPlatform(
   const profile = await profiles.resolve(request.principal.tenantId);
   if (!profile.ok) return profile;
   const platform = connect(profile.value, request);
-  /** One answer for all calls of the request: those side by side are refused together, whichever of them is heard first. */
-  let fromCache: boolean | undefined;
   const judge = <T>(answer: Result<T, UpstreamFault>): Result<T, UpstreamFault> => {
     if (answer.ok || answer.error.status !== 401) return answer;
-    fromCache ??= profiles.forget(profile.value.tenantId, request.receivedAt);
-    return err({ ...answer.error, transient: fromCache });
+    return err({ ...answer.error, transient: profiles.forget(profile.value, request.receivedAt) });
   };
   return ok({
     profile: profile.value,

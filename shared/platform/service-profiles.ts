@@ -48,9 +48,10 @@ export interface ServiceProfiles {
   /**
    * The platform has refused the profile's credential: it is read anew for the next request.
    * @param usedSince epoch milliseconds at which the request that was refused arrived
-   * @returns whether the credential had been kept from before that request, so that the same request may succeed with a new one
+   * @returns whether the credential had been kept from before that request, so that the same request may succeed with a new one; the same
+   * however often and by how many requests at once it is asked
    */
-  forget(tenantId: string, usedSince: number): boolean;
+  forget(profile: ServiceProfile, usedSince: number): boolean;
 }
 
 export interface ServiceProfilesOptions {
@@ -90,7 +91,9 @@ const MAX_PROFILES = 1_000;
  */
 export function createServiceProfiles(options: ServiceProfilesOptions): ServiceProfiles {
   const { reader, single, now } = options;
-  const kept = createRecent<{ readonly profile: ServiceProfile; readonly readAt: number }>(MAX_PROFILES);
+  const kept = createRecent<ServiceProfile | undefined>(MAX_PROFILES);
+  /** Epoch milliseconds; of forgotten ones too, which requests may still hold. */
+  const readAt = new WeakMap<ServiceProfile, number>();
 
   async function load(tenantId: string): Promise<Result<ServiceProfile, ProfileFault>> {
     if (single?.tenant === tenantId) return profileOf(single, tenantId, options);
@@ -110,15 +113,17 @@ export function createServiceProfiles(options: ServiceProfilesOptions): ServiceP
   return {
     async resolve(tenantId) {
       const hit = kept.get(tenantId);
-      if (hit !== undefined && now() < hit.readAt + LIFETIME) return ok(hit.profile);
+      if (hit !== undefined && now() < (readAt.get(hit) ?? 0) + LIFETIME) return ok(hit);
       const loaded = await load(tenantId);
-      if (loaded.ok) kept.set(tenantId, { profile: loaded.value, readAt: now() });
+      if (loaded.ok) {
+        readAt.set(loaded.value, now());
+        kept.set(tenantId, loaded.value);
+      }
       return loaded;
     },
-    forget(tenantId, usedSince) {
-      const hit = kept.get(tenantId);
-      if (hit !== undefined) kept.set(tenantId, { ...hit, readAt: -Infinity });
-      return hit !== undefined && hit.readAt < usedSince;
+    forget(profile, usedSince) {
+      kept.set(profile.tenantId, undefined);
+      return (readAt.get(profile) ?? usedSince) < usedSince;
     },
   };
 }
