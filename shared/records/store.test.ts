@@ -20,6 +20,7 @@ beforeEach(() => {
 });
 
 const fault = (kind: 'checksum-mismatch' | 'unreadable') => err({ kind, lifecycle: {} });
+const textOf = (text: string) => ({ hash: sha256Hex(text), text });
 const ownedBy = (tenantId: string, id: string) =>
   releaseInto(table, samplePolicyFile({ visibility: 'tenant', id }, { tenantId }));
 async function readParameters(id: string) {
@@ -95,14 +96,14 @@ describe('what is damaged is a fault', () => {
     });
     for (const [id, parameters] of Object.entries({
       none: {},
-      other: { parameters: { hash: '0'.repeat(64), text } },
+      other: { parameters: textOf('{"item-1":0.5}') },
     })) {
       await table.writeOnce({ ...key, id }, { document: stored.document, ...parameters });
       expect(await store.policy('tenant-1', id)).toEqual(fault('checksum-mismatch'));
     }
   });
 
-  it('damaged parameters, which are not kept', async () => {
+  it('damaged parameters, which are not kept, none at all, and parameters of a form that this build does not know', async () => {
     const { key, stored } = await releaseInto(table, sampleCalibrationFile());
     for (const parameters of [undefined, '{}']) {
       table.corrupt(key, { parameters });
@@ -110,5 +111,9 @@ describe('what is damaged is a fault', () => {
     }
     table.corrupt(key, { parameters: stored.parameters!.text });
     expect(await readParameters(key.id)).toEqual(ok(sampleParameters()));
+    for (const [id, other] of Object.entries({ none: {}, newer: { parameters: textOf('{}') } })) {
+      await table.writeOnce({ ...key, id }, { document: stored.document, ...other });
+      expect(await readParameters(id)).toEqual(fault('unreadable'));
+    }
   });
 });
