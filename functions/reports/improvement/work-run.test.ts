@@ -499,8 +499,11 @@ describe('a run that is longer than an invocation', () => {
       lineage: '0'.repeat(64),
     } as const;
     await world.store.openOrder((await progressOf()).run, order, world.now);
-    expect(await work()).toBe('handed_on');
-    expect(await work()).toBe('stalled: time unknown');
+    for (const refused of [{ kind: 'unavailable' }, undefined] as const) {
+      world.receive = () => refused;
+      expect(await work()).toBe('handed_on');
+      expect(await work()).toBe('stalled: time unknown');
+    }
     expect(await world.open()).toHaveLength(1);
   });
 });

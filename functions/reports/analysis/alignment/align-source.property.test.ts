@@ -90,13 +90,18 @@ describe('the alignment of a source', () => {
   it('is of 1 to 10,000 requirements, each of them once [RP-173, RP-177]', () => {
     const many = (length: number) => Array.from({ length }, (_, n) => requirementOf(`${n}`));
     expect(aligned(many(10_000)).contributions).toHaveLength(10_000);
-    for (const rows of [[], many(10_001), [...many(2), requirementOf('1')]])
-      expect(alignSource(crosswalkOf(rows))).toMatchObject({ ok: false });
+    for (const [rows, error] of [
+      [[], 'The crosswalk has no requirements.'],
+      [many(10_001), 'The crosswalk has more than 10000 requirements.'],
+      [[...many(2), requirementOf('1')], 'The crosswalk has a requirement twice.'],
+    ] as const)
+      expect(alignSource(crosswalkOf(rows))).toEqual({ ok: false, error });
   });
 
   it('is none where the weights have no sum that is a number [RP-170]', () => {
     const huge = ['a', 'b'].map((name) => requirementOf(name, { weight: 1e308 }));
-    expect(alignSource(crosswalkOf(huge))).toMatchObject({ ok: false });
+    const error = 'The weights of the crosswalk have a sum beyond every number.';
+    expect(alignSource(crosswalkOf(huge))).toEqual({ ok: false, error });
     expect(aligned(huge.slice(1)).denominator).toBe(1e308);
   });
 });

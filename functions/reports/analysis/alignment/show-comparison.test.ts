@@ -25,6 +25,30 @@ describe('a comparison of predicted with actual results', () => {
     );
   });
 
+  const SUBJECT = 'comparison of predicted with actual results';
+  // 0 would be possible for each of the counts.
+  const counts = { populationCount: 24, predictedPassCount: 12, actualPassCount: 12, agreementCount: 12 };
+  it.each([
+    [`The ${SUBJECT} has an empty population and is not shown.`, { populationCount: 0 }],
+    [
+      `The ${SUBJECT} is suppressed without a rule and is not shown.`,
+      { suppression: { status: 'suppressed', rule: null } },
+    ],
+    [`The counts of the ${SUBJECT} are suppressed.`, { suppression: { status: 'suppressed', rule: 'few' } }],
+    [
+      `Whether the ${SUBJECT} is suppressed is unknown: its counts are not shown.`,
+      { suppression: { status: 'unknown', rule: null } },
+    ],
+    [`The ${SUBJECT} lacks a count and is not shown.`, { predictedPassCount: null }],
+    [`The ${SUBJECT} lacks a count and is not shown.`, { actualPassCount: null }],
+    [`The ${SUBJECT} lacks a count and is not shown.`, { agreementCount: null }],
+    [`The ${SUBJECT} counts more than its population and is not shown.`, { agreementCount: 25 }],
+    [`The ${SUBJECT} has counts that contradict each other and is not shown.`, { agreementCount: 11 }],
+  ])('%s %j [RP-176]', (sentence, change) => {
+    const artifact = { ...runArtifacts.comparison, ...counts, ...change };
+    expect(showComparison(artifact).limitations).toEqual([sentence]);
+  });
+
   it('has its agreement half up at the sixth digit [RP-188]', () => {
     const passed = 32_000_000;
     const counts = { predictedPassCount: passed, actualPassCount: passed, agreementCount: 32 };
