@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { err } from '#shared/kernel/result.ts';
+import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { actOnProbe, readProbe, seen, testProbe } from '#test/support/probe-routes.ts';
 import type { Control } from '../operation.ts';
@@ -33,6 +34,21 @@ it('is waited for within the request’s own time, then the work is resumed: nev
   expect(runs.at(-1)).toMatchObject({ operationId: record?.operationId, replayed: true });
   // 29 s less 1.5 s to answer, less 2 s for the work.
   expect(lambda.clock.now - start).toBe(25_500);
+});
+
+it('names its operation in a 500, and in what a repetition gets before its work, but in no 404 [RP-316, RP-330]', async () => {
+  let early: Problem | undefined;
+  const lambda = await testProbe(actOnProbe('reports'), ({ idempotent }) =>
+    early === undefined
+      ? idempotent(() => Promise.reject(new RangeError('defect')))
+      : Promise.resolve(err(early)),
+  );
+  const { operationId } = (await lambda.invoke()).body;
+  expect(operationId).toMatch(/^op_/);
+  early = problem('reports', 'dependency-unavailable', 503, { dependency: 'qti' });
+  expect((await lambda.invoke()).body).toMatchObject({ status: 503, operationId });
+  early = problem('reports', 'not-found', 404);
+  expect((await lambda.invoke()).body).toMatchObject({ status: 404, operationId: null });
 });
 
 it('is for work that begins once, and only where a route takes one', async () => {
