@@ -120,6 +120,7 @@ it('the published document refuses what it does not describe', async () => {
     { ...reply, status: 202 },
     { ...reply, headers: new Headers({ 'content-type': 'text/plain' }) },
     { ...reply, headers: new Headers({ 'content-type': 'application/json' }) },
+    { ...reply, headers: new Headers([...reply.headers, ['cache-control', 'private']]) },
   ];
   for (const answer of wrong) expect(() => hold.mastery(route, answer)).toThrow();
 });
