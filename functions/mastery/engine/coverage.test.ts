@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { stream } from '#shared/kernel/random-stream.ts';
 import { contextOf } from '#test/reference/selection-oracle.ts';
 import type { Case } from '#test/reference/selection-oracle.ts';
 import { feasibilityOf, losesMinimum } from './feasibility.ts';
@@ -85,6 +86,18 @@ describe('what is planned for the minima of a policy', () => {
       }),
     );
     expect(next(context)).toBeGreaterThan(0);
+  });
+
+  it('finds the plan of a run that has no slot to spare: 36 minima in 12 slots', () => {
+    const draw = stream('3');
+    const inThrees = (tags: readonly number[]) => ({ tags: tags.map((tag) => `t-${tag}`) });
+    const planned = range(12).map((j) => inThrees([j, j + 12, j + 24]));
+    const others = range(288).map(() => inThrees(range(3).map(() => Math.floor(draw() * 36))));
+    const minima = range(36).map((tag) => ({ guid: `t-${tag}`, items: 1 }));
+    const context = contextOf(poolOf([...others, ...planned], { minima, maxItems: 12 }));
+    const used: number[] = [];
+    while (used.length < 12) used.push(next(context, 'seed', used)!);
+    expect(new Set(used.flatMap((item) => context.members[item]!.tags)).size).toBe(37);
   });
 
   it('counts on items that selection has looked at before', () => {

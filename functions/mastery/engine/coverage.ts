@@ -87,20 +87,25 @@ export function cover(rules: Rules, start: Standing, wanted: readonly number[], 
     }
   for (const kind of start.planned) takeOut(kind, 1);
 
+  /** What an item does for the open minima, in slots: however many it counts towards, 1 at most. */
+  const shareOf = ({ minima }: Kind, needs: Int32Array): number => {
+    let share = 0;
+    for (const minimum of minima)
+      if (at(asked, minimum) > 0 && at(needs, minimum) > 0) share += 1 / at(widest, minimum);
+    return share;
+  };
   /** The open minimum with the least choice; undefined when they cannot all be met. */
   const mostUrgent = (open: readonly number[], { needs, slots }: Standing): number | undefined => {
     const slack = (minimum: number): number => at(choice, minimum) - at(needs, minimum);
-    let least = 0;
-    for (const minimum of open) {
-      if (slack(minimum) < 0 || at(needs, minimum) > slots) return undefined;
-      // However many minima an item counts towards, these shares of it add up to 1 at most.
-      least += at(needs, minimum) / at(widest, minimum);
-    }
-    if (least > slots + MARGIN) return undefined;
+    for (const minimum of open) if (slack(minimum) < 0 || at(needs, minimum) > slots) return undefined;
     return open.reduce((a, b) => (slack(b) < slack(a) ? b : a));
   };
-  /** The kind that counts towards most open minima; undefined when too few items fit for this one. */
-  const bestKind = (minimum: number, standing: Standing): Kind | undefined => {
+  /**
+   * The kind that counts towards most open minima, of those after which the slots may do.
+   * @param least slots that the open minima take
+   * @returns undefined when there is none, or too few items fit for this minimum
+   */
+  const bestKind = (minimum: number, standing: Standing, least: number): Kind | undefined => {
     const kinds = rules.kindsTowards[minimum] ?? [];
     work.left -= STEP + wanted.length + kinds.length;
     let items = 0;
@@ -110,7 +115,7 @@ export function cover(rules: Rules, start: Standing, wanted: readonly number[], 
       if (at(supply, kind.index) <= 0 || !fits(standing, kind)) continue;
       items += at(supply, kind.index);
       const open = openOf(kind.minima, standing.needs);
-      if (open <= most) continue;
+      if (open <= most || least - shareOf(kind, standing.needs) > standing.slots - 1 + MARGIN) continue;
       best = kind;
       most = open;
     }
@@ -119,10 +124,11 @@ export function cover(rules: Rules, start: Standing, wanted: readonly number[], 
   const descend = (standing: Standing): Answer => {
     const open = wanted.filter((minimum) => at(standing.needs, minimum) > 0);
     if (open.length === 0) return standing;
+    const least = open.reduce((sum, minimum) => sum + at(standing.needs, minimum) / at(widest, minimum), 0);
     const leftOut: [Kind, number][] = [];
     for (;;) {
       const minimum = mostUrgent(open, standing);
-      const kind = minimum === undefined ? undefined : bestKind(minimum, standing);
+      const kind = minimum === undefined ? undefined : bestKind(minimum, standing, least);
       if (kind === undefined) break;
       takeOut(kind, 1);
       const found = descend(plan(standing, kind));
