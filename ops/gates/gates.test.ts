@@ -58,6 +58,14 @@ const nowhere: ReceiptPlaces = {
   readObject: () => Promise.resolve(undefined),
 };
 
+/** A body of so many MB, of which nobody should take more than the first that is too many. */
+function* megabytes(count: number): Generator<Uint8Array> {
+  for (let taken = 0; taken < count; taken += 1) {
+    if (taken > 32) throw new Error('read beyond the limit');
+    yield Buffer.alloc(1024 * 1024);
+  }
+}
+
 /** What the network has: it follows a redirect if it may. */
 const web: Readonly<Record<string, (init?: RequestInit) => Response>> = {
   'https://proofs.test/a': () => new Response('proof'),
@@ -65,8 +73,8 @@ const web: Readonly<Record<string, (init?: RequestInit) => Response>> = {
   'https://proofs.test/moved': (init) =>
     new Response('proof', { status: init?.redirect === 'manual' ? 302 : 200 }),
   'https://proofs.test/absent': () => new Response('proof', { status: 404 }),
-  'https://proofs.test/endless': () =>
-    new Response(new ReadableStream({ pull: (to) => to.enqueue(Buffer.alloc(1024 * 1024)) })),
+  'https://proofs.test/full': () => new Response(ReadableStream.from(megabytes(32))),
+  'https://proofs.test/endless': () => new Response(ReadableStream.from(megabytes(Infinity))),
   'https://me:secret@proofs.test/a': () => new Response('proof'),
 };
 const denied = Object.assign(new Error('no'), { name: 'AccessDenied' });
@@ -91,6 +99,7 @@ it.each<[string, string | undefined, Partial<ReceiptPlaces>?]>([
   ['https://proofs.test/changed', isNot.same],
   ['https://proofs.test/moved', 'redirects to another URL: give the final URL'],
   ['https://proofs.test/absent', 'returned 404'],
+  ['https://proofs.test/full', isNot.same],
   ['https://proofs.test/endless', 'is larger than 32 MB'],
   ['https://proofs.test/down', 'cannot be reached'],
   ['https://me:secret@proofs.test/a', 'must not contain a credential in its URL'],
