@@ -129,7 +129,11 @@ export function deployed(options: DeployedOptions = {}): readonly StackTemplate[
 function synthesize(options: DeployedOptions): readonly StackTemplate[] {
   return appOf(options)
     .synth()
-    .stacks.map(({ stackName, template }) => ({ name: stackName, template: template as Template }));
+    .stacks.map(({ stackName, template, dependencies }) => ({
+      name: stackName,
+      waitsFor: dependencies.flatMap((one) => ('stackName' in one ? [String(one.stackName)] : [])),
+      template: template as Template,
+    }));
 }
 
 /** The template of one stack. */

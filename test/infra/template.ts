@@ -21,6 +21,8 @@ interface TemplateResource extends DeclaredResource {
 /** One stack of a deployment. */
 export interface StackTemplate {
   readonly name: string;
+  /** The names of the stacks that are deployed before it, whatever the order of the others. */
+  readonly waitsFor: readonly string[];
   readonly template: Template;
 }
 
@@ -49,11 +51,11 @@ export interface Deployment {
 
 /**
  * @param stacks in the order in which they are deployed
- * @throws where CloudFormation would stop: a reference to nothing, or to an output of a stack that comes later
+ * @throws where CloudFormation would stop: a reference to nothing, or to an output of a stack that it does not wait for
  */
 export function readStacks(stacks: readonly StackTemplate[]): Deployment {
   const outputs = new Map<string, string>();
-  const resources = stacks.flatMap(({ name: stack, template }) => {
+  const resources = stacks.flatMap(({ name: stack, waitsFor, template }) => {
     const { Resources, Outputs = {}, Parameters = {} } = template;
     const known = new Map<string, Resource>();
     const resource = (id: string): Resource => {
@@ -116,7 +118,8 @@ export function readStacks(stacks: readonly StackTemplate[]): Deployment {
         case 'Fn::GetStackOutput': {
           const { StackName = '', OutputName = '' } = argument as Record<string, string>;
           const output = outputs.get(`${StackName}/${OutputName}`);
-          if (output === undefined) throw new Error(`the stack ${StackName} has no output ${OutputName} yet`);
+          if (output === undefined || !waitsFor.includes(StackName))
+            throw new Error(`${stack} reads ${OutputName} of ${StackName}, which may not be there yet`);
           return output;
         }
         default:

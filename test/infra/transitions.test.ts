@@ -38,6 +38,13 @@ it('every set of gates can follow every other: routes, alarms, addresses, data a
 }, 60_000);
 
 const all = deployed();
+
+it('alarms come after what they watch, since silence raises one of them', () => {
+  const { waitsFor } = all.find(({ name }) => name.endsWith('-operations'))!;
+  for (const watched of ['mastery', 'reports', 'sandbox'])
+    expect(waitsFor).toContain(`mastery-reports-prod-${watched}`);
+});
+
 const newCode = deployed({ code: "'another'" });
 
 /** The logical ids of the versions in stacks. */
