@@ -57,6 +57,8 @@ describe('a command of version 0.1.0 names in its help all that it took', () => 
     const { code, stdout, stderr } = await run(script, ...words, '--help');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const word of words) expect(stdout).toContain(word);
+    // Of a subcommand, its own help alone.
+    expect(stdout.match(/^Usage:/gm)).toHaveLength(1);
     for (const [name, kind] of Object.entries(options)) {
       // A line of its own; what stands after one space is its value.
       const value = kind === 'value' ? String.raw` \S` : String.raw`( {2,}|\n)`;
@@ -186,6 +188,12 @@ describe('wrong usage exits with 2 and a sentence, which names everything that i
     if (typeof sentence === 'string') expect(stderr).toBe(`${sentence}\n`);
     else expect(stderr).toMatch(sentence);
   });
+});
+
+it('a program without its subcommand is wrong usage, answered by its help', async () => {
+  const { code, stdout, stderr } = await run('gates');
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/^Usage: npm run gates -- /);
 });
 
 it('a name that is repeated in a list counts once', () => {
