@@ -90,10 +90,13 @@ describe('the number of replications', () => {
   });
 });
 
-it('an error that equals the tolerance is within it, the next number above is not [MA-133]', () => {
+it('an error that equals the tolerance is within it, a single one of the next number above is not [MA-133]', () => {
   const error = { syntheticProfileId: 'synthetic:1', knownScale: 500, recoveredScale: 525 };
   const within = (absoluteError: number): boolean =>
-    judgeRecovery([{ ...error, absoluteError }], 25).withinTolerance;
+    judgeRecovery(
+      [0, absoluteError, 0].map((each) => ({ ...error, absoluteError: each })),
+      25,
+    ).withinTolerance;
   expect([within(25), within(25.000000000001)]).toEqual([true, false]);
 });
 
