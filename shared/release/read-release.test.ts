@@ -76,9 +76,14 @@ describe('readRelease', () => {
     return readRelease(
       { key: trusted.key, stage: 'prod', now: NOW },
       {
-        readFlags: () =>
-          Promise.resolve(new Map(Object.entries(isMarked ? { marker: 'prod', ...flags } : flags))),
-        readParameter: () => Promise.resolve(reference === undefined ? good : reference(good)),
+        readFlags: (path) =>
+          Promise.resolve(
+            new Map(
+              path === '/prod/gates' ? Object.entries({ ...(isMarked && { marker: 'prod' }), ...flags }) : [],
+            ),
+          ),
+        readParameter: (name) =>
+          Promise.resolve(name === '/prod/gates-manifest' ? (reference ?? String)(good) : undefined),
         readManifest: () => {
           const text = bytes === undefined ? manifest : bytes(manifest);
           return Promise.resolve(text === undefined ? undefined : Buffer.from(text));
