@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
+import { allOperations } from '#shared/platform/all-operations.ts';
 import * as operations from '#shared/platform/operations.ts';
+import { ownerRoutes } from '#local/platform/routes.ts';
 import type { SeededTenant } from '#local/seeds/instantiate.ts';
 import { startTestPlatform } from '#test/support/platform.ts';
 import type { TestPlatform } from '#test/support/platform.ts';
@@ -17,6 +19,16 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 beforeEach(() => platform.reset());
+
+it('serves every upstream operation once, and no other path but the player’s', () => {
+  const player = {
+    method: 'POST',
+    path: '/tenants/{tenantId}/qti/delivery-sessions/{deliverySessionId}/attempts',
+  };
+  const named = (rows: readonly { readonly method: string; readonly path: string }[]): readonly string[] =>
+    rows.map(({ method, path }) => `${method} ${path}`).toSorted();
+  expect(named(ownerRoutes)).toEqual(named([...allOperations, player]));
+});
 
 interface CallOptions {
   readonly seeded?: SeededTenant;
