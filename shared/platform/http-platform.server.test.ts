@@ -124,6 +124,14 @@ describe('over a real connection', () => {
     expect(other).toMatchObject({ ok: false, error: { kind: 'malformed' } });
   });
 
+  it('an identifier arrives as one segment, byte for byte [MA-040]', async () => {
+    const testBankId = '../a/b?c#d%2e é\u0000';
+    await ask((_, response) => send(response, JSON.stringify(bank)), testBankId);
+    expect(requests).toEqual([
+      `GET /tenants/tenant-a/core/content/items/${encodeURIComponent(testBankId)}/bank-members`,
+    ]);
+  });
+
   it('a connection cut in the body is unavailable, then the retry counts', async () => {
     const text = JSON.stringify(bank);
     let first = true;
