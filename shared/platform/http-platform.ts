@@ -177,8 +177,8 @@ export function createPlatform(options: PlatformOptions): Platform {
     logCall(operation, outcome, made, now() - origin - issuedAt);
     if (kind === 'unchanged') return ok(kind);
     if (kind !== 'answered') return err(faultOf(operation, kind, outcome));
-    // SAFETY: an answer has a status and a hash, and passed this row's schema, here or when its bytes were remembered under this row.
-    return ok({ value, etag, status, upstreamRequestId, bodyHash } as UpstreamAnswer<z.output<O['answer']>>);
+    // SAFETY: an answer has a hash, and passed this row's schema, here or when its bytes were remembered under this row.
+    return ok({ value, etag, upstreamRequestId, bodyHash } as UpstreamAnswer<z.output<O['answer']>>);
   }
 
   return {
