@@ -78,6 +78,18 @@ describe('a queue in its own process', () => {
     }
   });
 
+  it('moves what was received in vain as often as it may be to the dead letters', async () => {
+    const { queue } = open(2);
+    queue.send('poison');
+    for (const receiveCount of [1, 2]) {
+      const message = await received(queue);
+      expect(message).toMatchObject({ body: 'poison', receiveCount });
+      queue.release(message.receiptHandle);
+    }
+    expect(queue.counts()).toEqual({ visible: 0, inFlight: 0 });
+    expect(queue.deadLetters()).toEqual(['poison']);
+  });
+
   it('lets a receiver go who no longer wants to wait, and takes nothing for him', async () => {
     const { queue } = open();
     const leaving = new AbortController();

@@ -4,7 +4,7 @@ import type { Restore } from './wire.ts';
 /** A standard queue as the emulator creates it. */
 export interface LocalQueue {
   readonly queueName: string;
-  /** How long a received message is out of sight unless its receiver says otherwise; 30 as in SQS. */
+  /** How long a received message is out of sight; 30 as in SQS. */
   readonly visibilityTimeoutSeconds?: number;
   /** Where a message goes that has been received this often and was not deleted. That queue stands before this one in the list. */
   readonly redrive?: { readonly deadLetterQueueName: string; readonly maxReceiveCount: number };
