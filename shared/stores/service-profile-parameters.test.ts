@@ -23,7 +23,7 @@ describe('service profiles in the parameter store', () => {
   });
 
   it('are absent until they are complete, and written over by a later writing', async () => {
-    const profiles = createServiceProfileParameters(test.ssm, '/partial');
+    const profiles = createServiceProfileParameters(test.ssm, '/partial/');
     // The credential, written last, is larger than a parameter may be.
     await expect(profiles.write('t', { ...profile, jwt: 'x'.repeat(5000) })).rejects.toThrow();
     await test.ssm.send(new GetParameterCommand({ Name: '/partial/dA/PLATFORM_URL' }));

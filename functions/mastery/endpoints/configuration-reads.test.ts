@@ -94,12 +94,15 @@ describe.each(reads)('the read of a $kind', ({ kind, sample, prepare, path, open
   it('has the headers of deprecation exactly while the record is deprecated, a damaged one too [MA-049, MA-050]', async () => {
     const plain = await read(OWN);
     for (const name of Object.keys(deprecationHeaders)) expect(plain.headers).not.toHaveProperty(name);
-    await table.setLifecycle({ kind, id: OWN, tenantId: 'tenant-aurora' }, lifecycle);
+    const key = { kind, id: OWN, tenantId: 'tenant-aurora' } as const;
+    await table.setLifecycle(key, { deprecatedAt: lifecycle.deprecatedAt });
+    expect((await read(OWN)).headers).not.toHaveProperty('Sunset');
+    await table.setLifecycle(key, lifecycle);
     const deprecated = await read(OWN);
     expect(deprecated.headers).toMatchObject(deprecationHeaders);
     expect(deprecated.text).toBe(plain.text);
     if (kind === 'policy') return;
-    table.corrupt({ kind, id: OWN, tenantId: 'tenant-aurora' }, { document: '{}' });
+    table.corrupt(key, { document: '{}' });
     expect(await read(OWN)).toMatchObject({ status: 422, headers: deprecationHeaders });
   });
 
