@@ -8,7 +8,6 @@ import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { createMemoryControlTable } from '#test/support/control-table.ts';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';
-import { controlLifetimeMs } from './control-record.ts';
 import type { ControlRecord, ControlTable } from './control-record.ts';
 import { createIdempotency } from './idempotency.ts';
 import type { Idempotency, RunOptions } from './idempotency.ts';
@@ -16,6 +15,7 @@ import { canonicalPath, identifyRequest } from './request-identity.ts';
 import type { IdentifiedRequest } from './request-identity.ts';
 
 const T0 = Date.UTC(2026, 0, 31, 9, 30);
+const DAY = 24 * 60 * 60 * 1000;
 
 const request: IdentifiedRequest = {
   tenantId: 'tenant-aurora',
@@ -100,15 +100,7 @@ describe('requests one after the other', () => {
     fate,
     isRun: fc.oneof({ weight: 9, arbitrary: fc.constant(true) }, fc.constant(false)),
     unreachable: fc.option(fc.constantFrom('read', 'create', 'takeOver', 'settle', 'release'), { freq: 4 }),
-    wait: fc.constantFrom(
-      0,
-      0,
-      1_000,
-      2_999,
-      controlLifetimeMs - 3_500,
-      controlLifetimeMs - 1,
-      controlLifetimeMs,
-    ),
+    wait: fc.constantFrom(0, 0, 1_000, 2_999, DAY - 3_500, DAY - 1, DAY),
   });
   const throttled = Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
   /** What a scope's record has to be. */
@@ -130,7 +122,7 @@ describe('requests one after the other', () => {
           const isOf = variant.startsWith('the same') ? 'the same' : variant;
           const usable = (): Standing | undefined => {
             const held = model.get(scope);
-            return held !== undefined && now < held.createdAt + controlLifetimeMs ? held : undefined;
+            return held !== undefined && now < held.createdAt + DAY ? held : undefined;
           };
           let { now } = clock;
 

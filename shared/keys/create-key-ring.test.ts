@@ -11,7 +11,14 @@ import type { KeyAdministration } from './administration.ts';
 import { createKeyRing } from './create-key-ring.ts';
 import type { KeySettings } from './key-record.ts';
 import type { KeyPurpose, KeyRing } from './key-ring.ts';
-import { planReplace, planRetire, READ_MS, REFRESH_MS, RETIRE_AFTER_MS } from './key-states.ts';
+import {
+  planReplace,
+  planRetire,
+  planRetireNow,
+  READ_MS,
+  REFRESH_MS,
+  RETIRE_AFTER_MS,
+} from './key-states.ts';
 
 // What a container makes of the ring in its table and KMS. A rotation from its beginning to its end is in test/contract/rotate-keys.test.ts; what
 // warm functions do with a leaked key, or while they cannot read the ring, in test/contract/key-retirement.test.ts.
@@ -52,7 +59,7 @@ function container(
     },
     kms: {
       open(wrapped, context) {
-        calls.open.push(`${context.purpose} ${context.kid}`);
+        calls.open.push(Object.values(context).join(' '));
         return kms.open(wrapped, context);
       },
     },
@@ -89,16 +96,25 @@ describe('a container', () => {
     await ring.active('continuation');
     expect(calls.list).toHaveLength(3);
     // Reading again does not mean unwrapping again.
-    expect(calls.open).toEqual(['continuation k1']);
+    expect(calls.open).toEqual(['local continuation k1']);
   });
 
   it('asks only for its own purposes, each of which has another key', async () => {
     const ring = container(['idempotency', 'pseudonym']);
     const keys = [await ring.active('idempotency'), await ring.active('pseudonym')];
     expect(keys[0]?.key).not.toEqual(keys[1]?.key);
-    expect(calls.open.sort()).toEqual(['idempotency k1', 'pseudonym k1']);
+    expect(calls.open.sort()).toEqual(['local idempotency k1', 'local pseudonym k1']);
     await expect(ring.active('continuation')).rejects.toThrow('not made for continuation');
     await expect(ring.open('continuation', 'k1')).rejects.toThrow('not made for continuation');
+  });
+
+  it('opens nothing with a retired key, were its material still there [MA-061]', async () => {
+    const before = await readKey('k1');
+    await changeKeys(administration, 'continuation', planReplace);
+    await changeKeys(administration, 'continuation', planRetireNow('k1'));
+    expect(await readKey('k1')).not.toHaveProperty('wrappedKey');
+    await putKey('k1', { ...before, state: { S: 'retired' } });
+    expect(await container().open('continuation', 'k1')).toBeUndefined();
   });
 });
 

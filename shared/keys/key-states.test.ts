@@ -7,6 +7,7 @@ import {
   inOrder,
   planInit,
   planReplace,
+  planRetire,
   planRetireNow,
   planRotate,
   planScheduled,
@@ -47,6 +48,20 @@ describe('a plan', () => {
           { kind: 'move', kid: 'k1', from: 'active', to: 'opening' },
         ],
       },
+    });
+  });
+
+  it('retires each key when nothing that it sealed can live, and lets a new one wait until every container knows it', () => {
+    const records = [
+      key('k1', 'retired'),
+      key('k2', 'opening', { openingAt: T0 }),
+      key('k3', 'opening', { openingAt: T0 + 1 }),
+    ];
+    expect(PROMOTE_AFTER_MS).toBeGreaterThanOrEqual(2 * 5 * 60_000);
+    expect(RETIRE_AFTER_MS).toBeGreaterThanOrEqual(24 * 3_600_000 + PROMOTE_AFTER_MS);
+    expect(planRetire(records, T0 + RETIRE_AFTER_MS).value).toEqual({
+      steps: [{ kind: 'move', kid: 'k2', from: 'opening', to: 'retired' }],
+      waiting: [{ kid: 'k3', until: T0 + 1 + RETIRE_AFTER_MS }],
     });
   });
 
