@@ -104,9 +104,11 @@ describe('a page of the index', () => {
     expect((await read([...pages.slice(1), index([row(9_000)])])).attempts).toEqual(['attempt-9000']);
   });
 
-  it('that goes back when it is read on makes no page [RP-028]', async () => {
-    const { said } = await read([index([row(6, submitted)], true), index([row(4)])]);
-    expect(said).toBe('503 dependency-incomplete results');
+  it('that goes back, or gives an attempt again, when it is read on makes no page [RP-028]', async () => {
+    for (const next of [row(4), { ...row(7), attemptId: 'attempt-6' }]) {
+      const { said } = await read([index([row(6, submitted)], true), index([next])]);
+      expect(said).toBe('503 dependency-incomplete results');
+    }
   });
 
   it('is asked for what is wrong with a row only by the page that covers it', async () => {
@@ -121,32 +123,37 @@ describe('a page of the index', () => {
 describe('rows that do not agree with Content', () => {
   const settledLater = row(1, { settledUnder: '2' });
 
-  it('are read once more, with the criteria of a new spec [RP-028, RP-238]', async () => {
-    const { attempts } = await read(
-      [index([settledLater]), index([row(0, { spec: 'spec-9' }), row(1)])],
+  it('are read once more, with their criteria and those of a new spec, but no others [RP-028, RP-238]', async () => {
+    const agreed = row(2, { spec: 'spec-2' });
+    const { attempts, asked } = await read(
+      [index([settledLater, agreed]), index([row(0, { spec: 'spec-9' }), row(1), agreed])],
       [
         ['spec-1', '1'],
+        ['spec-2', '1'],
         ['spec-9', '1'],
         ['spec-1', '1'],
       ],
     );
-    expect(attempts).toEqual(['attempt-0', 'attempt-1']);
+    expect(attempts).toEqual(['attempt-0', 'attempt-1', 'attempt-2']);
+    expect(asked).toHaveLength(7);
   });
 
   it('are read again on a later page of the index too, where that page begins', async () => {
     const { attempts, queries } = await read(
       [
+        index([settledLater], true),
         index([row(1, { status: 'open', record: null })], true),
         index([row(2, { settledUnder: '2' })]),
         index([row(2, { version: '2' })]),
       ],
       [
         ['spec-1', '1'],
+        ['spec-1', '1'],
         ['spec-1', '2'],
       ],
     );
     expect(attempts).toEqual(['attempt-2']);
-    expect(queries.slice(1).map((query) => query?.['afterAttemptId'])).toEqual(['attempt-1', 'attempt-1']);
+    expect(queries.slice(2).map((query) => query?.['afterAttemptId'])).toEqual(['attempt-1', 'attempt-1']);
   });
 
   it('fail as any read when the second one fails', async () => {
