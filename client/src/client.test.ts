@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createMasteryClient, createReportsClient } from './client.ts';
 import type { ClientOptions, RetryEvent } from './client.ts';
 import { ConnectionError, ProblemError, UnexpectedAnswerError } from './errors.ts';
+import { pages } from './pages.ts';
 
 interface Sent {
   readonly url: string;
@@ -281,4 +282,22 @@ describe('an aborted call', () => {
     );
     expect(await failureOf(call)).toBeInstanceOf(ConnectionError);
   });
+});
+
+it('a list is iterated row after row or page after page, with the same filters', async () => {
+  const page = (rows: number[], nextCursor: string | null) => answer(200, { data: rows, nextCursor });
+  const rows = clientsFor([page([1, 2], 'next'), page([3], null)]);
+  const read: unknown[] = [];
+  for await (const row of rows.reports.iterateRevisionOrders({ improvementRunId: 'r', status: 'accepted' }))
+    read.push(row);
+  expect(read).toEqual([1, 2, 3]);
+  expect(rows.sent.map(({ url }) => new URL(url).search)).toEqual([
+    '?status=accepted',
+    '?status=accepted&cursor=next',
+  ]);
+  const whole = clientsFor([page([1, 2], 'next'), page([3], null)]);
+  const lengths: number[] = [];
+  for await (const { data } of pages(whole.reports.listRevisionOrders, { improvementRunId: 'r' }))
+    lengths.push(data.data.length);
+  expect(lengths).toEqual([2, 1]);
 });
