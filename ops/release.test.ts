@@ -90,9 +90,9 @@ describe('release FILE', () => {
         err(expect.stringContaining('give the correction a new id')),
       );
       expect(await runtime.table.read({ kind, id })).toEqual(written);
-      const line = (text: string) =>
+      const line = (text: string): unknown =>
         expect.stringMatching(new RegExp(`^${kind} same-id \\(system\\) ${text}, checksum [0-9a-f]{64}$`));
-      const hint = (text: string) => (kind === 'policy' ? [] : [expect.stringContaining(text)]);
+      const hint = (text: string): unknown[] => (kind === 'policy' ? [] : [expect.stringContaining(text)]);
       said.push(line('released'), ...hint('set ANALYSIS_POLICY_ID to same-id in the service profile'));
       said.push(line('was already released'), ...hint('a tenant’s new runs'));
     }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { StageConfig, StageConfigs } from './stage.ts';
+import type { StageConfigs } from './stage.ts';
 import { stageNamed, stages } from './stages.ts';
 
 it('no deployment is called local, since a rehearsal opens the stage of that name [RP-032]', () => {
@@ -77,5 +77,5 @@ it.each<readonly [object, string | RegExp]>([
 
 /** Production in its place with other settings. */
 function named(changes: object): ReturnType<typeof stageNamed> {
-  return stageNamed('prod', { ...stages, prod: { ...stages.prod, environment, ...changes } as StageConfig });
+  return stageNamed('prod', { ...stages, prod: { ...stages.prod, environment, ...changes } });
 }

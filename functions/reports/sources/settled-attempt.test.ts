@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { reportCriteria } from '#shared/platform/owners/content.ts';
 import { attemptEvidence } from '#shared/platform/owners/qti.ts';
+import { settledRecord } from '#shared/platform/owners/results.ts';
 import { principalWith } from '#test/support/principal.ts';
 import { anExampleOf, attemptFacts, readinessFacts, tenantId } from '#test/support/report-facts.ts';
 import {
@@ -25,7 +27,8 @@ facts.record.value.completionEventIri = 'urn:uuid:7a2c3f9e-0000-4000-8000-000000
 const [evidence, record, criteria] = [facts.evidence.value, facts.record.value, facts.criteria.value];
 const { attemptId, candidateSourcedId } = evidence;
 /** Everything that the owners hold of one gate. Caliper is not there, which a report can do without. */
-const script: Script = { ...scriptOf(facts), readEvidenceAck: { kind: 'unavailable' } };
+const held = scriptOf(facts);
+const script: Script = { ...held, readEvidenceAck: { kind: 'unavailable' } };
 const caller = principalWith({ studentIds: [candidateSourcedId] });
 
 async function attempt(changes: Script = {}, principal = caller) {
@@ -71,12 +74,16 @@ it('an attempt whose candidate the claims do not name is the very 404 of one tha
   );
 });
 
-it.each(Object.keys(attemptEvidence.shape))(
-  'a lookup without %s is not the join that gate C stands for: nothing is read in its place [RP-022, RP-027]',
-  async (member) => {
-    const value = Object.fromEntries(Object.entries(evidence).filter(([own]) => own !== member));
-    const { result } = await attempt({ readAttemptEvidence: { value } });
-    expect(sentenceOf(result)).toBe('503 dependency-unavailable qti');
+it.each([
+  ...Object.keys(attemptEvidence.shape).map((member) => ['readAttemptEvidence', member, 'qti'] as const),
+  ...Object.keys(settledRecord.shape).map((member) => ['readSettledRecord', member, 'results'] as const),
+  ...Object.keys(reportCriteria.shape).map((member) => ['readReportCriteria', member, 'content'] as const),
+])(
+  '%s without %s is not the join that gate C stands for: nothing is read in its place [RP-022, RP-027]',
+  async (name, member, owner) => {
+    const value = Object.fromEntries(Object.entries(held[name].value).filter(([own]) => own !== member));
+    const { result } = await attempt({ [name]: { value } });
+    expect(sentenceOf(result)).toBe(`503 dependency-unavailable ${owner}`);
   },
 );
 
