@@ -138,7 +138,12 @@ export function reference(
   operation: string,
   requestId: string | undefined,
 ): UpstreamReference {
-  // SAFETY: the mastery engine calls no owner that its problems cannot name.
-  const owner = service as UpstreamReference['service'];
-  return { service: owner, operation, ...(requestId === undefined ? {} : { requestId }) };
+  if (
+    service === 'oneroster' ||
+    service === 'analytics' ||
+    service === 'administration' ||
+    service === 'blueprint'
+  )
+    throw new TypeError(`${operation} is no operation of the mastery engine`);
+  return { service, operation, ...(requestId === undefined ? {} : { requestId }) };
 }

@@ -30,9 +30,11 @@ export interface ComponentSet {
 export function componentsOf(evidence: AttemptEvidence): Result<ComponentSet, Problem> {
   const { tenantId, attemptId, outcomes } = evidence;
   if (outcomes.length === 0) return err(incomplete('qti', 'QTI has no scored outcome of the attempt.'));
-  const components = outcomes.map((outcome) => ({
-    componentId: componentId(tenantId, attemptId, outcome),
-    ...outcome,
+  const components = outcomes.map(({ qtiItemId, qtiOutcomeId, scoredAt }) => ({
+    componentId: componentId(tenantId, attemptId, { qtiItemId, qtiOutcomeId }),
+    qtiItemId,
+    qtiOutcomeId,
+    scoredAt,
   }));
   if (new Set(components.map((component) => component.componentId)).size !== components.length)
     return err(incomplete('qti', 'QTI names a scored outcome of the attempt twice.'));
