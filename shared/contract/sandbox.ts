@@ -1,4 +1,6 @@
+import type * as z from 'zod';
 import type { BackgroundFunction } from './background.ts';
+import type { Filters } from './filters.ts';
 import {
   listCandidateReports,
   materializeAttemptReport,
@@ -29,13 +31,23 @@ export const serveSandbox: BackgroundFunction = {
 };
 
 /** A route as the sandbox serves it: no gate, no token, no owner that is asked, and a small body that goes out as a whole. */
-function inSandbox<R extends Route>(row: R): R {
+function inSandbox<
+  Path extends z.ZodObject,
+  Body extends z.ZodType | undefined,
+  Success extends z.ZodType,
+  Query extends z.ZodObject,
+  Filtered extends Filters,
+>(row: Route<Path, Body, Success, Query, Filtered>): Route<Path, Body, Success, Query, Filtered> {
   const { handler, lambda } = serveSandbox;
-  const success = { ...row.success, transfer: 'buffered', headers: [] } as const;
-  // SAFETY: the row's types are those of its schemas, which stay.
   return {
     ...row,
-    ...{ gates: [], receipts: [], problems: [], handler, lambda, success, budget: { calls: 0, depth: 0 } },
+    gates: [],
+    receipts: [],
+    handler,
+    lambda,
+    success: { ...row.success, transfer: 'buffered', headers: [] },
+    problems: [],
+    budget: { calls: 0, depth: 0 },
   };
 }
 
