@@ -127,7 +127,7 @@ interface Form {
 }
 
 /** Ids that look like something else and that nobody has. */
-export const oddIds: readonly string[] = [
+const oddIds: readonly string[] = [
   'x'.repeat(255),
   `${'é'.repeat(127)}a`,
   '😀'.repeat(63),
@@ -157,7 +157,7 @@ const forms: Readonly<Record<string, Form>> = {
   },
   SourceKey: {
     reason: 'invalid-format',
-    refused: [...words('a/b é a+b a:b % a%b'), ...TOO_LONG, ...WHITE_SPACE, 'a\0'],
+    refused: [...words('. .. a/b é a+b a:b % a%b'), ...TOO_LONG, ...WHITE_SPACE, 'a\0'],
     taken: [...words('~ - ... __proto__ constructor'), 'x'.repeat(255)],
   },
   continuationToken: {
@@ -277,6 +277,12 @@ function formOf(name: string, node: Node): Form {
 function parametersOf(route: Route, part: 'path' | 'query'): readonly (readonly [string, Form])[] {
   const { root, resolve } = schemaOf(route.request[part]);
   return Object.entries(root.properties ?? {}).map(([name, node]) => [name, formOf(name, resolve(node))]);
+}
+
+/** Ids of a form that a place takes, and that nobody has. */
+export function oddIdsAt(route: Route, part: 'path' | 'body', name: string): readonly string[] {
+  const [, form] = (part === 'path' ? parametersOf(route, part) : []).find(([held]) => held === name) ?? [];
+  return form?.taken ?? oddIds;
 }
 
 const brief = (value: unknown): string =>

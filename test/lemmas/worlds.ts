@@ -143,6 +143,7 @@ const recipes: { readonly [Operation in OperationId]: Recipe } = {
   readImprovementRun: improvementRun,
   readAlignmentReport: {
     ...improvementRun,
+    owned: [...improvementRun.owned, ['path', 'sourceKey']],
     request: async (tenant) => {
       const { path } = await improvementRun.request(tenant);
       return { path: { ...path, sourceKey: tenant.fixtures.sourceKeys[0] ?? '' } };
