@@ -28,7 +28,7 @@ import type { TestSandbox } from '#test/support/sandbox.ts';
 
 /*
  * The bundle that deploys, behind a gateway and with nothing else: no variable of the reports service is set, no owner can be asked. The
- * paths that it does not serve: test/lemmas/requests.contract.test.ts; the filters of its list: filters.test.ts.
+ * paths that it does not serve: test/lemmas/requests.contract.test.ts; its list: lists.test.ts.
  */
 let sandbox: TestSandbox;
 beforeAll(async () => {

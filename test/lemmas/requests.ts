@@ -127,7 +127,7 @@ interface Form {
 }
 
 /** Ids that look like something else and that nobody has. */
-const oddIds: readonly string[] = [
+export const oddIds: readonly string[] = [
   'x'.repeat(255),
   `${'é'.repeat(127)}a`,
   '😀'.repeat(63),

@@ -101,7 +101,7 @@ export const mutatedModules: readonly MutatedModule[] = [
   {
     name: 'transitions',
     sources: ['functions/mastery/run/transitions.ts', 'functions/mastery/run/outcomes.ts'],
-    tests: [['functions/mastery/run/'], ['test/contract/advance.test.ts', 'test/contract/filters.test.ts']],
+    tests: [['functions/mastery/run/'], ['test/contract/advance.test.ts', 'test/contract/lists.test.ts']],
     proof: 'http',
   },
   {

@@ -1,78 +1,34 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { revisionOrderPage } from '#shared/contract/reports/revision-order.ts';
-import { listCandidateReports, listRevisionOrders } from '#shared/contract/reports/routes.ts';
-import type { RunKey, RunRecord } from '#shared/improvement/records.ts';
+import { listRevisionOrders } from '#shared/contract/reports/routes.ts';
+import type { RunRecord } from '#shared/improvement/records.ts';
 import * as operations from '#shared/platform/operations.ts';
-import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
+import type { GatewayReply } from '#test/support/gateway-call.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import { callsDuring, countedCalls } from '#test/support/platform-calls.ts';
 import type { RecordedCall } from '#test/support/platform-calls.ts';
-import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
+import { reportsAnswerOf } from '#test/support/reports-call.ts';
 import { lazily } from '#test/support/lazily.ts';
 import { useTestStack } from '#test/support/stack.ts';
 
-// From page to page of a run’s revision orders over whole functions: with what a cursor goes, and how much a page may rest on.
+// How much a page of a run’s revision orders may rest on, over whole functions; with what a cursor goes: test/contract/lists.test.ts.
 
 const tenantId = 'tenant-aurora';
 
 const stack = useTestStack();
 const runs = lazily(() => openImprovementRuns(stack, tenantId));
-let run: RunKey;
-let other: RunKey;
-beforeAll(async () => {
-  run = await runs.analyze(runs.administration('spring-gate'));
-  other = await runs.analyze(runs.administration('school-gate'));
-  await stack.improvement.settled();
-});
 afterEach(() => stack.control('DELETE', 'faults'));
 
-const queryOf = (parameters: Readonly<Record<string, string>>): string =>
-  `?${new URLSearchParams(parameters).toString()}`;
-
-// Its caller, its limit and its filters: candidate-list.test.ts and filters.test.ts.
-describe('a cursor', () => {
-  const ask = (parameters: Readonly<Record<string, string>>, call: GatewayCall = {}): Promise<GatewayReply> =>
-    runs.caller.call(listRevisionOrders, {
-      tenantId,
-      claims: {
-        administrationIds: [runs.administration('spring-gate'), runs.administration('school-gate')],
-      },
-      path: { improvementRunId: run.improvementRunId },
-      query: queryOf(parameters),
-      ...call,
-    });
-
-  it('goes with its own run, list and caller alone [RP-208, RP-303]', async () => {
-    const { nextCursor } = revisionOrderPage.parse(JSON.parse((await ask({ limit: '2' })).text));
-    const own = { limit: '2', cursor: nextCursor! };
-    const { withHistory: candidateSourcedId } = runs.caller.fixtures(tenantId).candidates;
-    const candidates = await runs.caller.call(listCandidateReports, {
-      ...{ tenantId, path: { candidateSourcedId }, query: '?limit=2' },
-    });
-    const ofCandidates = JSON.parse(candidates.text) as { readonly nextCursor: string };
-    const others: readonly (readonly [string, Readonly<Record<string, string>>, GatewayCall?])[] = [
-      ['another run', own, { path: { improvementRunId: other.improvementRunId } }],
-      ['a run that does not exist', own, { path: { improvementRunId: 'run_of-nobody' } }],
-      ['the cursor of another list', { limit: '2', cursor: ofCandidates.nextCursor }],
-      ['no claim, so that the run is hidden', own, { claims: {} }],
-    ];
-    for (const [what, parameters, call] of others) {
-      const { result, calls } = await callsDuring(stack, () => ask(parameters, call));
-      const { fieldErrors } = reportsProblemOf(result);
-      expect([what, reportsAnswerOf(result), fieldErrors?.map(({ pointer }) => pointer), calls]).toEqual([
-        ...[what, '400 validation', ['/query/cursor'], []],
-      ]);
-    }
-    expect(reportsAnswerOf(await ask(own))).toBe('200');
-  });
-
-  it('is not given where nothing is left, and nothing is read for a page without orders but the list of sources [RP-278, RP-306]', async () => {
-    const { id: operation } = operations.readAnalysisArtifact;
-    await stack.fault({ operation, kind: 'down', times: 1_000 });
-    const { result, calls } = await callsDuring(stack, () => ask({ status: 'rejected' }));
-    expect(revisionOrderPage.parse(JSON.parse(result.text))).toMatchObject({ data: [], nextCursor: null });
-    expect(calls.map((call) => call.operation)).toEqual([operations.readAlignmentSources.id]);
-  });
+it('for a page without orders nothing is read but the list of sources [RP-278, RP-306]', async () => {
+  const { improvementRunId } = await runs.analyze(runs.administration('spring-gate'));
+  await stack.improvement.settled();
+  const { id: operation } = operations.readAnalysisArtifact;
+  await stack.fault({ operation, kind: 'down', times: 1_000 });
+  const { result, calls } = await callsDuring(stack, () =>
+    runs.caller.call(listRevisionOrders, { tenantId, path: { improvementRunId }, query: '?status=rejected' }),
+  );
+  expect(revisionOrderPage.parse(JSON.parse(result.text))).toMatchObject({ data: [], nextCursor: null });
+  expect(calls.map((call) => call.operation)).toEqual([operations.readAlignmentSources.id]);
 });
 
 describe('a page of orders on many sources', { timeout: 240_000 }, () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { localTenantIds } from '#local/seeds/tenants.ts';
-import { orderStatus, revisionOrder, revisionOrderPage } from '#shared/contract/reports/revision-order.ts';
+import { revisionOrder, revisionOrderPage } from '#shared/contract/reports/revision-order.ts';
 import type { RevisionOrder } from '#shared/contract/reports/revision-order.ts';
 import { listRevisionOrders } from '#shared/contract/reports/routes.ts';
 import type { RunKey } from '#shared/improvement/records.ts';
@@ -159,8 +159,6 @@ describe.each(localTenantIds)('the orders of %s', (tenantId) => {
   });
 });
 
-const idsOf = (orders: readonly RevisionOrder[]): readonly string[] =>
-  orders.map(({ revisionOrderId }) => revisionOrderId);
 const statusesOf = (orders: readonly RevisionOrder[]): ReadonlySet<string> =>
   new Set(orders.map(({ targetModule, status }) => `${targetModule} ${status}`));
 
@@ -234,45 +232,4 @@ describe('an order', () => {
           replaced.has(revisionOrderId),
         ]);
   });
-});
-
-describe('the list', () => {
-  it('under any filters is the whole list without what they leave out; none is an empty last page [RP-207, RP-298, RP-299, RP-305, RP-306]', async () => {
-    const run = await completed('tenant-aurora', 'refused-by-bank');
-    const whole = await ordersOf(run);
-    expect(idsOf(whole)).toEqual(idsOf(whole).toSorted());
-    expect(new Set(whole.map(({ createdAt }) => createdAt)).size).toBe(1);
-    let empty = 0;
-    for (const status of ['', ...orderStatus.options])
-      for (const targetModule of ['', 'bank', 'blueprint']) {
-        const given = Object.entries({ status, targetModule }).filter(([, value]) => value !== '');
-        const query = `?${new URLSearchParams([...given, ['limit', '100']]).toString()}`;
-        const { data, nextCursor, hasMore } = await page(run, query);
-        const selected = whole.filter((order) =>
-          given.every(([name, value]) => order[name as 'status'] === value),
-        );
-        expect([query, idsOf(data), nextCursor, hasMore]).toEqual([query, idsOf(selected), null, false]);
-        if (selected.length === 0) empty += 1;
-      }
-    expect(empty).toBeGreaterThan(0);
-  });
-
-  it('in pages of any size gives every order once, in the order of their ids [RP-207, RP-208]', async () => {
-    const run = await completed('tenant-aurora', 'spring-gate');
-    const whole = idsOf(await ordersOf(run));
-    expect(whole.length).toBeGreaterThan(8);
-    for (const limit of [1, 2, 3, 7, whole.length - 1, whole.length, whole.length + 1]) {
-      const ids: string[] = [];
-      for (let cursor = ''; ;) {
-        const { data, nextCursor, hasMore } = await page(run, `?limit=${limit}${cursor}`);
-        expect(data.length).toBeLessThanOrEqual(limit);
-        expect(hasMore).toBe(nextCursor !== null);
-        if (hasMore) expect(data.length).toBeGreaterThan(0);
-        ids.push(...idsOf(data));
-        if (nextCursor === null) break;
-        cursor = `&cursor=${nextCursor}`;
-      }
-      expect([limit, ids]).toEqual([limit, whole]);
-    }
-  }, 120_000);
 });
