@@ -1,7 +1,5 @@
 import type { Route } from '#shared/contract/route.ts';
 import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
 import { internalError } from '#shared/problems/registry.ts';
 import type { PipelineAnswer } from '../answers.ts';
 import { checkBody } from '../checked-body.ts';
@@ -47,28 +45,17 @@ export function checkResponse(
   answer: OperationAnswer,
   exchange: Exchange,
 ): PipelineAnswer<CheckedBody> {
-  const checked = toHttp(route, answer, exchange);
-  if (checked.ok) return checked.value;
-  exchange.log('ANSWER_REFUSED', { reasons: checked.error });
-  throw new Refusal(internalError(route.service));
-}
-
-function toHttp(
-  route: Route,
-  answer: OperationAnswer,
-  exchange: Exchange,
-): Result<PipelineAnswer<CheckedBody>, readonly string[]> {
   const headers: Readonly<Record<string, string | undefined>> = answer.headers ?? {};
   const checked = checkBody(route.success.schema, answer.body);
   const reasons = [
     ...(checked.ok ? [] : checked.error),
     ...Object.entries(headers).flatMap(([name, value]) => refuseHeader(route, name, value)),
   ];
-  if (!checked.ok || reasons.length > 0) return err(reasons);
+  if (!checked.ok || reasons.length > 0) throw refused(route, exchange, reasons);
   const streamed = route.success.transfer === 'stream';
   const body = streamed ? checked.value : checked.value.text();
-  if (typeof body === 'string' && !fitsBuffered(body)) return err(['larger than 6 MB']);
-  return ok({
+  if (typeof body === 'string' && !fitsBuffered(body)) throw refused(route, exchange, ['larger than 6 MB']);
+  return {
     statusCode: route.success.status,
     headers: {
       'Content-Type': 'application/json',
@@ -79,7 +66,12 @@ function toHttp(
     body,
     gzip: streamed && acceptsGzip(headerValues(exchange.headers, 'accept-encoding')),
     log: exchange.log,
-  });
+  };
+}
+
+function refused({ service }: Route, { log }: Exchange, reasons: readonly string[]): Refusal {
+  log('ANSWER_REFUSED', { reasons });
+  return new Refusal(internalError(service));
 }
 
 function fitsBuffered(text: string): boolean {
