@@ -1,9 +1,6 @@
 import type * as z from 'zod';
 import type { Route } from '#shared/contract/route.ts';
 import { sandboxIds, sandboxRoutes } from '#shared/contract/sandbox.ts';
-import { ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import type { Problem } from '#shared/problems/problem.ts';
 import { adaptiveDiagnostic, equivalent, masteryGate, materialization, notReady } from './fixtures.ts';
 import { pageOf, viewOf } from './reports.ts';
 import type { Correlation } from './reports.ts';
@@ -13,11 +10,8 @@ export interface Fixture {
   readonly route: Route;
   /** Decoded path parameters, compared exactly. */
   readonly path: Readonly<Record<string, string>>;
-  /** The answer to a query that the row takes. */
-  readonly answer: (
-    query: Readonly<Record<string, unknown>>,
-    correlation: Correlation,
-  ) => Result<unknown, Problem>;
+  /** The answer to a query that the row takes. Throws a Refusal for a cursor that it has not given out. */
+  readonly answer: (query: Readonly<Record<string, unknown>>, correlation: Correlation) => unknown;
 }
 
 function fixture<R extends Route>(
@@ -26,7 +20,7 @@ function fixture<R extends Route>(
   answer: (
     query: z.output<R['request']['query']>,
     correlation: Correlation,
-  ) => Result<z.input<R['success']['schema']>, Problem>,
+  ) => z.input<R['success']['schema']>,
 ): Fixture {
   // SAFETY: the query that comes in is the output of the same row's schema.
   return { route, path, answer: answer as Fixture['answer'] };
@@ -37,25 +31,27 @@ const { masteryGateAttempt, adaptiveDiagnosticAttempt, candidate, form } = sandb
 /** All that the sandbox knows. A request for anything else is its 404 [RP-042]. */
 export const manifest: readonly Fixture[] = [
   fixture(sandboxRoutes.readAttemptReport, { attemptId: masteryGateAttempt }, ({ view }, correlation) =>
-    ok(viewOf(masteryGate, view, correlation)),
+    viewOf(masteryGate, view, correlation),
   ),
   fixture(
     sandboxRoutes.readAttemptReport,
     { attemptId: adaptiveDiagnosticAttempt },
-    ({ view }, correlation) => ok(viewOf(adaptiveDiagnostic, view, correlation)),
+    ({ view }, correlation) => viewOf(adaptiveDiagnostic, view, correlation),
   ),
-  fixture(sandboxRoutes.readReadiness, { attemptId: masteryGateAttempt }, (_, correlation) =>
-    ok({ ...notReady, ...correlation }),
-  ),
+  fixture(sandboxRoutes.readReadiness, { attemptId: masteryGateAttempt }, (_, correlation) => ({
+    ...notReady,
+    ...correlation,
+  })),
   fixture(sandboxRoutes.listCandidateReports, { candidateSourcedId: candidate }, pageOf),
-  fixture(sandboxRoutes.readEquivalence, { qtiTestId: form }, (_, correlation) =>
-    ok({ ...equivalent, ...correlation }),
-  ),
+  fixture(sandboxRoutes.readEquivalence, { qtiTestId: form }, (_, correlation) => ({
+    ...equivalent,
+    ...correlation,
+  })),
   fixture(sandboxRoutes.materializeAttemptReport, {}, (_, correlation) => {
     const report = viewOf(masteryGate, 'summary', correlation);
-    return ok({
+    return {
       operationId: materialization.operationId,
       report: { ...report, sources: [...report.sources, materialization.event] },
-    });
+    };
   }),
 ];

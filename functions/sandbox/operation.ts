@@ -31,9 +31,8 @@ function answer(exchange: Exchange, event: APIGatewayProxyEvent): PipelineAnswer
   const { requestId, traceId } = exchange;
   const found = fixtureOf(event);
   if (found === undefined) throw new Refusal(problem('reports', 'not-found', 404));
-  const answered = found.answer(queryOf(found, event, exchange), { requestId, traceId });
-  if (!answered.ok) throw new Refusal(answered.error);
-  return checkResponse(found.route, { body: answered.value }, exchange);
+  const body = found.answer(queryOf(found, event, exchange), { requestId, traceId });
+  return checkResponse(found.route, { body }, exchange);
 }
 
 /** The one fixture of this method and path, if there is one: what cannot be decoded names none. */

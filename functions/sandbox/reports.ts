@@ -3,12 +3,10 @@ import type { attemptReport, attemptReportPage, View } from '#shared/contract/re
 import { canonicalQuery, isSelected } from '#shared/contract/filters.ts';
 import { cursorRefusal } from '#shared/contract/reports/routes.ts';
 import { sandboxRoutes } from '#shared/contract/sandbox.ts';
+import { Refusal } from '#shared/http/refusal.ts';
 import { invalid } from '#shared/http/syntax/issues.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { adaptiveDiagnostic, composedAt, masteryGate, pageReceipts } from './fixtures.ts';
 import type { AttemptFixture } from './fixtures.ts';
@@ -45,10 +43,7 @@ const rowServices = ['results', 'content', 'oneroster'];
  * One page of the candidate's reports: rows that match every filter, in the list's order [RP-038, RP-039]. A cursor is good for the
  * filters, order and page size that it was given out for, and says nothing to anybody; any other is a 400.
  */
-export function pageOf(
-  query: CandidateQuery,
-  correlation: Correlation,
-): Result<z.input<typeof attemptReportPage>, Problem> {
+export function pageOf(query: CandidateQuery, correlation: Correlation): z.input<typeof attemptReportPage> {
   const { limit, cursor } = query;
   const rows = history.filter(({ report, modifiedAt }) =>
     isSelected(list.request.filters, query, { ...report, modifiedAt }),
@@ -58,7 +53,7 @@ export function pageOf(
   const from = cursor === undefined ? 0 : places.find((at) => cursorAt(at, query) === cursor);
   if (from === undefined) {
     const refused = invalid('query', ['cursor'], cursorRefusal.reason, cursorRefusal.message);
-    return err(problem('reports', 'validation', 400, { invalidParams: [refused] }));
+    throw new Refusal(problem('reports', 'validation', 400, { invalidParams: [refused] }));
   }
   const data = rows
     .slice(from, from + limit)
@@ -66,13 +61,13 @@ export function pageOf(
     .map((row) => ({ ...row, sources: row.sources.filter(({ service }) => rowServices.includes(service)) }));
   const next = places.find((at) => at > from);
   const specs = data.flatMap(({ sources }) => sources.filter(({ service }) => service === 'content'));
-  return ok({
+  return {
     data,
     nextCursor: next === undefined ? null : cursorAt(next, query),
     hasMore: next !== undefined,
     observedAt: composedAt,
     sources: [pageReceipts.index, pageReceipts.candidate, ...specs],
-  });
+  };
 }
 
 /** There is no secret to keep: the digest makes a cursor opaque, and holds it to its list. */

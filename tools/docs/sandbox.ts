@@ -85,13 +85,12 @@ function withKnownIds(route: Route): Route {
 function answersOf({ operationId, request }: Route): Record<string, { summary: string; value: unknown }> {
   const shown = fixturesOf(operationId).flatMap((fixture) =>
     Object.entries(shownQueries[operationId] ?? { '': {} }).map(([name, query]) => {
-      const answered = fixture.answer(request.query.parse(query), correlation);
-      if (!answered.ok) throw new TypeError(`${operationId} refuses the query of its example`);
+      const value = fixture.answer(request.query.parse(query), correlation);
       const [id = operationId] = Object.values(fixture.path);
       const asked = new URLSearchParams(query).toString();
       return [
         name === '' ? id : `${id}-${name}`,
-        { summary: asked === '' ? id : `${id}?${asked}`, value: answered.value },
+        { summary: asked === '' ? id : `${id}?${asked}`, value },
       ] as const;
     }),
   );
