@@ -1,13 +1,24 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
 import type { InvalidParam } from '#shared/problems/problem.ts';
 import { invalid } from './issues.ts';
 
 /** Lower-case names, every value that arrived under each. */
 export type Headers = Readonly<Record<string, readonly string[]>>;
 
-/** 1-255 visible ASCII characters; quotes are data [MA-045, RP-291]. */
-const KEY = /^[\x21-\x7e]{1,255}$/;
-const MEDIA_TYPE = /^application\/json *(?:; *charset *= *(?:utf-8|"utf-8") *)?;? *$/i;
+/** The form of each header that some routes demand, and the reason and message for a value of another form. */
+const sentOnce = {
+  /** Quotes are data [MA-045, RP-291]. */
+  'idempotency-key': {
+    form: /^[\x21-\x7e]{1,255}$/,
+    wrongForm: ['invalid-format', 'must be 1 to 255 visible ASCII characters'],
+  },
+  'content-type': {
+    form: /^application\/json *(?:; *charset *= *(?:utf-8|"utf-8") *)?;? *$/i,
+    wrongForm: ['not-allowed', 'must be application/json in UTF-8'],
+  },
+} as const;
 
 /**
  * Every value of every header under its lower-case name. Spellings that differ only in case are one header: a normalizer that lets the last
@@ -28,28 +39,14 @@ export function headerValues(headers: Headers, name: string): readonly string[] 
   return Object.hasOwn(headers, name) ? (headers[name] ?? []) : [];
 }
 
-/** The one Idempotency-Key of a request that must have one, or what is wrong. */
-export function readIdempotencyKey(
-  headers: Headers,
-): { readonly key: string } | { readonly invalid: InvalidParam } {
-  const [key, second] = headerValues(headers, 'idempotency-key');
-  const refuse = (reason: string, message: string): { readonly invalid: InvalidParam } => ({
-    invalid: invalid('headers', ['idempotency-key'], reason, message),
-  });
-  if (key === undefined) return refuse('required', 'is required');
-  if (second !== undefined) return refuse('repeated', 'must be sent once');
-  if (!KEY.test(key)) return refuse('invalid-format', 'must be 1 to 255 visible ASCII characters');
-  return { key };
-}
-
-/** What is wrong with the media type of a body: it must be JSON in UTF-8, said once. */
-export function refuseMediaType(headers: Headers): InvalidParam | undefined {
-  const [value, second] = headerValues(headers, 'content-type');
-  const at = (reason: string, message: string): InvalidParam =>
-    invalid('headers', ['content-type'], reason, message);
-  if (value === undefined) return at('required', 'is required');
-  if (second !== undefined) return at('repeated', 'must be sent once');
-  return MEDIA_TYPE.test(value) ? undefined : at('not-allowed', 'must be application/json in UTF-8');
+/** The value of a header that must be sent once, or what is wrong with it. */
+export function readOne(headers: Headers, name: keyof typeof sentOnce): Result<string, InvalidParam> {
+  const [value, second] = headerValues(headers, name);
+  const { form, wrongForm } = sentOnce[name];
+  const [reason, message] = wrongForm;
+  if (value === undefined) return err(invalid('headers', [name], 'required', 'is required'));
+  if (second !== undefined) return err(invalid('headers', [name], 'repeated', 'must be sent once'));
+  return form.test(value) ? ok(value) : err(invalid('headers', [name], reason, message));
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Result } from '#shared/kernel/result.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { InvalidParam, Problem } from '#shared/problems/problem.ts';
 import { bodySize, parseBody } from './body.ts';
-import { readHeaders, readIdempotencyKey, readIfMatch, refuseMediaType } from './headers.ts';
+import { readHeaders, readIfMatch, readOne } from './headers.ts';
 import type { Headers } from './headers.ts';
 import { invalid, invalidParamsOf } from './issues.ts';
 import type { RequestPart } from './issues.ts';
@@ -38,7 +38,7 @@ export function readRequest(route: Route, event: APIGatewayProxyEvent): Result<C
   const headers = readHeaders(event);
   const path = readPath(event.pathParameters);
   const query = readQuery(event, Object.keys(request.query.shape));
-  const key = request.idempotencyKey ? readIdempotencyKey(headers) : undefined;
+  const key = request.idempotencyKey ? readOne(headers, 'idempotency-key') : undefined;
   const body = readBody(route, event, headers);
   if (body.overLimit) return err(problem('mastery', 'simulation-limit-exceeded', 413));
 
@@ -52,7 +52,7 @@ export function readRequest(route: Route, event: APIGatewayProxyEvent): Result<C
     ...checkedPath.invalid,
     ...query.unknown,
     ...checkedQuery.invalid,
-    ...(key !== undefined && 'invalid' in key ? [key.invalid] : []),
+    ...(key?.ok === false ? [key.error] : []),
     ...body.invalid,
   ];
   if (findings.length > 0) return err(invalidRequest(route, findings));
@@ -62,7 +62,7 @@ export function readRequest(route: Route, event: APIGatewayProxyEvent): Result<C
     body: body.value,
     pathTexts: path.values,
     sentBody: body.sent,
-    idempotencyKey: key !== undefined && 'key' in key ? key.key : undefined,
+    idempotencyKey: key?.ok === true ? key.value : undefined,
     ifMatch: request.ifMatch ? readIfMatch(headers) : undefined,
   });
 }
@@ -122,8 +122,8 @@ function readBody({ request }: Route, event: APIGatewayProxyEvent, headers: Head
     return bodySize(event) > 0
       ? refused([invalid('body', [], 'not-allowed', 'this operation takes no body')])
       : none;
-  const mediaType = refuseMediaType(headers);
-  if (mediaType !== undefined) return refused([mediaType]);
+  const mediaType = readOne(headers, 'content-type');
+  if (!mediaType.ok) return refused([mediaType.error]);
   const sent = parseBody(event);
   if (!sent.ok) return refused([sent.error]);
   if (request.limit?.exceededBy(sent.value) === true) return { ...none, overLimit: true };
