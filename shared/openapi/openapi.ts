@@ -182,11 +182,21 @@ export function renderEdition(edition: Edition): OpenApiDocument {
                 description: edition.securityDescription,
               },
             },
-            headers: usedHeaders(routes, edition.problemKeys),
+            headers: Object.fromEntries(
+              Object.entries(answerHeaders).map(([name, header]) => [
+                name,
+                { description: responseHeaderTexts[name as AnswerHeader], ...header },
+              ]),
+            ),
           },
         }),
   };
   const rendered = createDocument(document, options);
+  const { headers = {} } = rendered.components ?? {};
+  // Those that no answer of the edition has.
+  const text = JSON.stringify(rendered);
+  for (const name of Object.keys(headers))
+    if (!text.includes(`"#/components/headers/${name}"`)) Reflect.deleteProperty(headers, name);
   describeDocument(rendered, descriptions[edition.service]);
   return rendered;
 }
@@ -379,26 +389,6 @@ const everyAnswer = ['X-Request-Id', 'Cache-Control'] as const;
 function headerReferences(names: readonly AnswerHeader[]): ZodOpenApiHeadersObject {
   return Object.fromEntries(
     [...everyAnswer, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-  );
-}
-
-/** The headers that some answer of these routes carries, in the order of their list. */
-function usedHeaders(
-  routes: readonly Route[],
-  problemKeys: Edition['problemKeys'],
-): Record<string, ZodOpenApiHeaderObject> {
-  const used = new Set<string>([
-    ...everyAnswer,
-    ...(routes.some((route) => problemKeys(route).some((key) => key.startsWith('401 ')))
-      ? ['WWW-Authenticate']
-      : []),
-    'Retry-After',
-    ...routes.flatMap((route) => route.success.headers),
-  ]);
-  return Object.fromEntries(
-    Object.entries(answerHeaders)
-      .filter(([name]) => used.has(name))
-      .map(([name, header]) => [name, { description: responseHeaderTexts[name as AnswerHeader], ...header }]),
   );
 }
 
