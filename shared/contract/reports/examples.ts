@@ -32,7 +32,7 @@ const resultsReceipt = receipt('results', 'result-record-5521', '7', '30.377');
 const contentReceipt = receipt('content', 'spec-fractions-grade-5', '12', '30.371');
 const rosterReceipt = receipt('oneroster', 'student-0417', '"9f2c"', '30.366');
 
-const identity = {
+export const failedGate: z.input<typeof attemptReport> = {
   object: 'attempt_report',
   attemptId: 'attempt-90311',
   qtiSessionId: 'session-48102',
@@ -44,19 +44,6 @@ const identity = {
   testKind: 'mastery_gate',
   status: 'scored',
   score: { value: 31, minimum: 0, maximum: 40, unit: 'points', scaleVersion: null },
-} as const;
-
-const gate = {
-  status: 'fail',
-  criteriaVersion: 'criteria-4',
-  achieved: 0.775,
-  required: 0.8,
-  gapCaseGuids: [gapGuid],
-  coverageEvidenceId: 'coverage-771',
-} as const;
-
-export const failedGate: z.input<typeof attemptReport> = {
-  ...identity,
   mastery: [
     {
       kind: 'standard',
@@ -80,7 +67,14 @@ export const failedGate: z.input<typeof attemptReport> = {
       ],
     },
   ],
-  gate: { ...gate, gapCaseGuids: [...gate.gapCaseGuids] },
+  gate: {
+    status: 'fail',
+    criteriaVersion: 'criteria-4',
+    achieved: 0.775,
+    required: 0.8,
+    gapCaseGuids: [gapGuid],
+    coverageEvidenceId: 'coverage-771',
+  },
   diagnostic: null,
   sources: [
     receipt('qti', 'attempt-90311', '3', '30.352'),
