@@ -38,7 +38,6 @@ const [available] = queuedRun.metricStatuses;
 const [, suppressedMetric, unavailable] = completedRun.metricStatuses;
 const [covered, missing] = alignment.contributions;
 const [accepted] = examples.revisionOrders.data;
-const acknowledged = accepted!.targetReceipt;
 
 /** Sound values. */
 const samples = {
@@ -195,8 +194,8 @@ it.each<[rules: string, name: Name, nullable: readonly string[], optional?: read
   expectForm(schema, sound, { nullable, optional, closed, texts: free, longest });
 });
 
-/** Rule, place and values of each enumeration. */
-const enumerations = `
+/** Rule and place of each enumeration, with its values; and of each list, number or text that has bounds, with these. */
+const members = `
   RP-060 AttemptReport.testKind mastery_gate adaptive_diagnostic formative unknown
   RP-061 AttemptReport.status scored indeterminate unknown
   RP-070 AttemptReport.omitted mastery itemEvidence readiness
@@ -214,16 +213,41 @@ const enumerations = `
   RP-157 MetricStatus.metric item_difficulty item_discrimination distractor_distribution form_summary
   RP-185 PredictedActualComparison.suppressionStatus not_suppressed suppressed unknown
   RP-203 RevisionOrder.status pending accepted replayed blocked_upstream rejected superseded unknown
+  RP-064 AttemptReport.mastery maxItems:5000
+  RP-069 AttemptReport.sources minItems:1 maxItems:32
+  RP-093 MasteryRow.uncertainty minimum:0
+  RP-095 MasteryRow.evidence minItems:1 maxItems:500
+  RP-106 DiagnosticDetail.administeredItemCount minimum:1
+  RP-106 DiagnosticDetail.standardError minimum:0
+  RP-110 ReadinessReport.entries minItems:1
+  RP-114 ReadinessEntry.limitations maxItems:50 maxLength:500
+  RP-124 EquivalenceReport.tolerance minimum:0
+  RP-133 AttemptReportPage.data maxItems:100
+  RP-134 AttemptReportPage.nextCursor minLength:1 maxLength:2048
+  RP-137 AttemptReportPage.sources minItems:1
+  RP-007 ImprovementRun.sources minItems:1 maxItems:32
+  RP-148 ImprovementRun.metricStatuses minItems:4 maxItems:4
+  RP-152 ImprovementRun.omissions maxItems:8
+  RP-196 RevisionOrder.caseGuids maxItems:1000
+  RP-196 RevisionOrder.sourceKeys maxItems:1000
+  RP-197 RevisionOrder.reasonCodes minItems:1 maxItems:20
+  RP-202 RevisionOrder.evidenceRefs minItems:1 maxItems:32
+  RP-007 RevisionOrderPage.sources minItems:1
+  RP-207 RevisionOrderPage.data maxItems:100
+  RP-208 RevisionOrderPage.nextCursor minLength:1 maxLength:2048
+  RP-182 AlignmentContribution.targetDok minimum:1 maximum:4
+  RP-007 AlignmentReport.sources minItems:1
+  RP-176 AlignmentReport.limitations maxItems:100
 `;
 
-it.each(enumerations.trim().split(/\n */))(
-  'has the values of the specification, no more and no fewer: %s',
+it.each(members.trim().split(/\n */))(
+  'has the values of the specification, no more and no fewer, or its bounds: %s',
   (row) => {
-    const [, place = '', ...values] = row.split(' ');
+    const [, place = '', ...words] = row.split(' ');
     const [id = '', member = ''] = place.split('.');
-    expect(JSON.stringify(schemas[id]?.properties?.[member])).toContain(
-      `"x-extensible-enum":${JSON.stringify(values)}`,
-    );
+    const schema = JSON.stringify(schemas[id]?.properties?.[member]);
+    if (!row.includes(':')) expect(schema).toContain(`"x-extensible-enum":${JSON.stringify(words)}`);
+    else for (const bound of words) expect(schema.replaceAll('"', '')).toMatch(new RegExp(`\\b${bound}\\b`));
   },
 );
 
@@ -239,17 +263,11 @@ const linksTo = (...urls: readonly string[]): Readonly<Record<string, Change>> =
 const wrong: Cases = {
   report: {
     'a gate on another kind [RP-066]': { testKind: 'formative' },
-    'no source [RP-069]': { sources: [] },
-    '33 sources [RP-069]': { sources: times(33, receipt) },
     'an omission twice [RP-070]': { omitted: ['readiness', 'readiness'] },
     'an omitted section that is there [RP-065]': { omitted: ['mastery', 'readiness'] },
     'two rows of one kind and GUID [RP-064]': { mastery: [row, row] },
     'a score above its maximum [RP-081]': { 'score/value': 41 },
     'a score below its minimum [RP-081]': { 'score/value': -1 },
-    'a negative uncertainty [RP-093]': { 'mastery/0/uncertainty': -0.1 },
-    'a row with no evidence [RP-095]': { 'mastery/0/evidence': [] },
-    'a row with 501 pieces of evidence [RP-095]': { 'mastery/0/evidence': times(501, row!.evidence![0]) },
-    '5,001 rows [RP-064]': { mastery: numbered(5_001).map((caseGuid) => ({ ...row, caseGuid })) },
     'a pass with a gap [RP-105]': { ...pass, 'gate/gapCaseGuids': ['gap'] },
     'a fail without a gap [RP-105]': { 'gate/gapCaseGuids': [] },
     'a gap twice [RP-105]': { 'gate/gapCaseGuids': ['gap', 'gap'] },
@@ -262,15 +280,10 @@ const wrong: Cases = {
   },
   diagnostic: {
     'a detail on another kind [RP-068]': { testKind: 'formative' },
-    'no administered item [RP-106]': { 'diagnostic/administeredItemCount': 0 },
-    'a negative standard error [RP-106]': { 'diagnostic/standardError': -1 },
   },
   readiness: {
     'a slot twice [RP-109]': { 'entries/0/qualifyingBlueprintSlotIds': ['slot', 'slot'] },
-    'readiness without entries [RP-110]': { entries: [] },
     'two entries for one source [RP-110]': { entries: times(2, examples.notReady.entries[0]) },
-    'a limitation of 501 characters [RP-114]': { 'entries/0/limitations': ['x'.repeat(501)] },
-    '51 limitations [RP-114]': { 'entries/0/limitations': times(51, 'x') },
     'a pass of part of the requirements [RP-116]': { ...projected, ...half },
     'a pass of undecided demand [RP-116]': { ...projected, 'entries/0/dokDominance': 'indeterminate' },
     'a pass without a slot [RP-116]': { ...projected, 'entries/0/qualifyingBlueprintSlotIds': [] },
@@ -285,7 +298,6 @@ const wrong: Cases = {
     },
     'a statistic above its interval [RP-124]': { statistic: 0.04 },
     'a statistic below its interval [RP-124]': { statistic: -0.009 },
-    'a negative tolerance [RP-124]': { tolerance: -0.05 },
     'an artifact without TLS [RP-126]': { evidenceArtifactUrl: 'http://platform.example/a' },
   },
   cohort: {
@@ -296,11 +308,7 @@ const wrong: Cases = {
     'values of a suppressed snapshot [RP-131]': { 'suppression/status': 'suppressed' },
   },
   page: {
-    '101 rows [RP-133]': { data: times(101, examples.page.data[0]) },
-    'a cursor of 2049 characters [RP-134]': { hasMore: true, nextCursor: 'x'.repeat(2049) },
-    'an empty cursor [RP-134]': { hasMore: true, nextCursor: '' },
     'more without a cursor [RP-136]': { hasMore: true },
-    'a page without receipts [RP-137]': { sources: [] },
   },
   metric: {
     'fewer than no learners [RP-161]': { populationCount: -1 },
@@ -335,12 +343,8 @@ const wrong: Cases = {
     'an unavailable metric with a sample [RP-161]': { sampleCount: 9 },
   },
   run: {
-    'a run of three metrics [RP-148, RP-157]': { metricStatuses: queuedRun.metricStatuses.slice(1) },
     'a metric twice [RP-148, RP-157]': { 'metricStatuses/3/metric': 'item_difficulty' },
     'an omission twice [RP-152]': { omissions: times(2, 'predicted_actual') },
-    'nine omissions [RP-152]': { omissions: times(9, 'predicted_actual') },
-    'a run without sources [RP-007]': { sources: [] },
-    'a run of 33 sources [RP-007]': { sources: times(33, receipt) },
     'a run with more sources than keys [RP-149]': { sourceKeys: ['one'] },
     'a run with more keys than sources [RP-149]': { sourceKeys: ['a', 'b', 'c'] },
     'a run with one key of two sources [RP-167]': { sourceKeys: ['one', 'one'] },
@@ -371,15 +375,9 @@ const wrong: Cases = {
   },
   order: {
     'a GUID twice [RP-196]': { caseGuids: ['a', 'b', 'a'] },
-    '1001 GUIDs [RP-196]': { caseGuids: numbered(1001) },
     'a key with a slash [RP-196]': { sourceKeys: ['a/b'] },
     'a key twice [RP-196]': { sourceKeys: ['a', 'a'] },
-    '1001 keys [RP-196]': { sourceKeys: numbered(1001) },
-    'no reason [RP-197]': { reasonCodes: [] },
     'a reason twice [RP-197]': { reasonCodes: times(2, 'miskey_evidence') },
-    '21 reasons [RP-197]': { reasonCodes: times(21, 'miskey_evidence') },
-    'no artifact [RP-202]': { evidenceRefs: [] },
-    '33 artifacts [RP-202]': { evidenceRefs: times(33, acknowledged) },
     'an order without the source that its action needs [RP-196]': { ...repair, sourceKeys: [] },
     'an order on a value that is at the threshold [RP-199]': { 'observedMetric/value': 0.95 },
     'an order on a value within a tolerance [RP-199]': { threshold: { operator: 'outside', value: 0.97 } },
@@ -394,19 +392,14 @@ const wrong: Cases = {
     'an order changed before it was made [RP-206]': { updatedAt: '2026-03-02T10:15:30.330Z' },
   },
   orders: {
-    '101 orders [RP-207]': { data: times(101, accepted) },
     'an order that is none [RP-207]': { 'data/0/reasonCodes': [] },
-    'a cursor of 2049 characters [RP-208]': { hasMore: true, nextCursor: 'x'.repeat(2049) },
-    'an empty cursor [RP-208]': { hasMore: true, nextCursor: '' },
     'more without a cursor [RP-136, RP-208]': { hasMore: true },
     'a cursor to nothing [RP-136, RP-208]': { nextCursor: 'next' },
-    'orders without source [RP-007]': { sources: [] },
   },
   contribution: {
     'a coverage without a slot [RP-179]': { blueprintSlotId: null },
     'a coverage without a standard [RP-178]': { caseGuid: null },
     'a coverage without a target DOK [RP-182]': { ...lower, targetDok: null },
-    'a DOK beyond 4 [RP-182]': { targetDok: 5 },
     'rigor below the source’s DOK [RP-181]': { targetDok: 1 },
     'half a coverage [RP-181, RP-183]': { coverage: 0.5, weightedContribution: 1 },
     'a contribution near its weight [RP-183]': { weightedContribution: 2.0000000001 },
@@ -447,8 +440,6 @@ const wrong: Cases = {
       numerator: 0.9999999999999999,
       denominator: 0.9999999999999999,
     },
-    'an alignment without source [RP-007]': { sources: [] },
-    '101 limitations [RP-176]': { limitations: times(101, 'stale') },
     'a hash in capitals [RP-169]': { crosswalkHash: alignment.crosswalkHash.toUpperCase() },
     'a link that has expired [RP-213]': { 'receipt/expiresAt': alignment.observedAt },
     'a key that is a step in a path [RP-167]': { sourceKey: '..' },
@@ -483,9 +474,6 @@ const right: Cases = {
       'sampleSizes/further': 40,
     },
   },
-  page: {
-    'a cursor of 2048 characters [RP-134]': { hasMore: true, nextCursor: 'x'.repeat(2048) },
-  },
   metric: {
     'a metric of one moment [RP-163]': { 'analysisWindow/end': '2026-02-01T00:00:00.000Z' },
     'counts of zero [RP-161]': { populationCount: 0, sampleCount: 0 },
@@ -517,12 +505,6 @@ const right: Cases = {
   order: {
     'a superseded order without receipt [RP-204]': { status: 'superseded', targetReceipt: null },
     'an unknown order without receipt [RP-204]': { status: 'unknown', targetReceipt: null },
-    'an order with 1000 GUIDs and keys, and 32 artifacts [RP-196, RP-202]': {
-      ...repair,
-      caseGuids: numbered(1000),
-      sourceKeys: numbered(1000),
-      evidenceRefs: times(32, acknowledged),
-    },
     'an order that is as old as its last change [RP-206]': { updatedAt: '2026-03-02T10:15:30.331000Z' },
     'the state pending [RP-203]': pending,
     'the state blocked [RP-203]': { ...pending, status: 'blocked_upstream' },
@@ -533,7 +515,6 @@ const right: Cases = {
   orders: {
     'a page with a next one [RP-208]': { hasMore: true, nextCursor: 'next' },
     'an empty page [RP-207]': { data: [] },
-    '100 orders [RP-207]': { data: times(100, accepted) },
   },
   'missing contribution': {
     'a stale mapping [RP-183, RP-184]': { caseGuid: 'guid', reasonCode: 'stale_mapping' },
