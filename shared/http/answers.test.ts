@@ -64,15 +64,6 @@ describe('the headers of an answer', () => {
     }
   });
 
-  it('keep those of a deprecation, on a problem too [MA-049, MA-050]', async () => {
-    const headers = { Deprecation: '@1767225600', Sunset: 'Fri, 01 Jan 2027 00:00:00 GMT' };
-    for (const lambda of [
-      await returning({ body: { seen: {} }, headers }),
-      await failing(problem('mastery', 'calibration-invalid', 422, { headers })),
-    ])
-      expect((await lambda.invoke()).headers).toMatchObject(headers);
-  });
-
   it('allow an origin that is sent once', async () => {
     const ALLOWED_ORIGINS = 'https://a.example,https://b.example';
     const lambda = await testProbe(readProbe('reports'), seen, { environment: { ALLOWED_ORIGINS } });
