@@ -152,7 +152,8 @@ describe('renderOpenApi', () => {
       expect.objectContaining({ if: { properties: { scaleReportability: { const: 'reportable' } } } }),
     ]);
     // The same rule in the schema that answers are checked with.
-    expect(adaptiveRun.safeParse({ scaleReportability: 'reportable', scale: null }).success).toBe(false);
+    const { example } = startAdaptiveRun.success;
+    expect(adaptiveRun.safeParse({ ...example, scaleReportability: 'reportable' }).success).toBe(false);
   });
 
   it('is a valid document for a service without an open route', () => {

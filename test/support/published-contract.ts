@@ -59,8 +59,8 @@ export function openPublishedContract(name: DeploymentName): (route: Route, repl
 }
 
 /**
- * References to where JSON Schema keeps definitions. Conditions are left out, which Zod does not read: the only ones say that a scale
- * is there exactly when it is reportable, which the journeys check.
+ * References to where JSON Schema keeps definitions. Conditions are left out, which Zod does not read: shared/openapi/lint.slow.test.ts holds
+ * examples to them.
  */
 function inJsonSchemaPlaces(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inJsonSchemaPlaces);
