@@ -1,4 +1,3 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { DecryptCommand } from '@aws-sdk/client-kms';
 import type { KMSClient } from '@aws-sdk/client-kms';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
@@ -15,21 +14,17 @@ import type { KeyNotes } from '#shared/stores/key-notes.ts';
 import { createServiceProfileParameters } from '#shared/stores/service-profile-parameters.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import type { TableDefinition } from '#shared/stores/tables.ts';
-import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
-import type { LinkedReceipt } from '#functions/reports/receipts/link.ts';
 import type { Principal } from '#shared/http/operation.ts';
-import type { ControlRecord, ControlTable } from '#shared/idempotency/control-record.ts';
+import type { ControlTable } from '#shared/idempotency/control-record.ts';
 import type { IdentifiedRequest } from '#shared/idempotency/request-identity.ts';
 import type { ReceiptStore } from '#shared/improvement/receipts.ts';
-import type { EvidenceRecord, ImprovementStore, RunKey, RunProgress } from '#shared/improvement/records.ts';
+import type { ImprovementStore } from '#shared/improvement/records.ts';
 import { createKeyRing } from '#shared/keys/create-key-ring.ts';
 import { keyPurposes } from '#shared/keys/key-ring.ts';
 import type { KeyContext, WritableKeySettings } from '#shared/keys/key-record.ts';
 import type { RecordsTable } from '#shared/records/table.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
-import type { ReleaseManifest } from '#shared/release/manifest.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
-import type { AppliedRelease, GateFlags } from '#shared/release/release-state.ts';
 import type { TestAws } from '#test/support/aws.ts';
 
 /*
@@ -89,48 +84,6 @@ export interface FrozenForms {
   readonly messages: readonly string[];
   /** Files that commands write: the receipt of the two-tenant proof. */
   readonly files: Readonly<Record<string, string>>;
-}
-
-/** What readers make of the forms of a version, as far as it is written again. */
-export interface DecodedForms {
-  readonly continuation: Readonly<Record<string, { readonly state: AdaptiveRunState }>>;
-  readonly cursor: Readonly<Record<string, { readonly opened: Readonly<Record<string, string>> }>>;
-  readonly 'receipt-link': Readonly<Record<string, LinkedReceipt>>;
-  readonly control: Readonly<Record<string, ControlRecord>>;
-  readonly improvement: {
-    readonly runs: Readonly<
-      Record<
-        string,
-        Pick<RunProgress, 'run' | 'orders'> & { readonly evidence: Readonly<Record<string, EvidenceRecord>> }
-      >
-    >;
-  };
-  readonly settings: {
-    readonly release: Omit<AppliedRelease, 'manifest'> & { readonly manifest: ReleaseManifest };
-  };
-  readonly 'parameters of a release': { readonly flags: GateFlags };
-  readonly 'messages of the queue': readonly RunKey[];
-}
-
-/** A folder of frozen forms. */
-export interface FrozenVersion {
-  readonly forms: FrozenForms;
-  readonly decoded: DecodedForms & Readonly<Record<string, unknown>>;
-  /** Whether the version is released: its readers are frozen, and its forms are never written again. */
-  readonly isReleased: boolean;
-}
-
-/** The names of all versions, oldest first. */
-export const versions: readonly string[] = readdirSync(import.meta.dirname)
-  .filter((name) => /^v\d+$/.test(name))
-  .toSorted((a, b) => Number(a.slice(1)) - Number(b.slice(1)));
-
-export function versionOf(name: string): FrozenVersion {
-  const folder = `${import.meta.dirname}/${name}`;
-  const [forms, decoded] = ['forms', 'decoded'].map(
-    (file) => JSON.parse(readFileSync(`${folder}/${file}.json`, 'utf8')) as unknown,
-  );
-  return { forms, decoded, isReleased: existsSync(`${folder}/readers.mjs`) } as FrozenVersion;
 }
 
 /** The value of each name, one after the other. */

@@ -3,9 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { parseReleaseKey } from '#shared/release/release-key.ts';
 import { startTestAws } from '#test/support/aws.ts';
 import { signManifest } from '#ops/gates/sign-manifest.ts';
-import { versionOf, versions } from './forms.ts';
 import { openForms, readers, readForm } from './read.ts';
-import { writeForms } from './write.ts';
+import { versionOf, versions, writeForms } from './write.ts';
 
 /*
  * Freezes everything that is stored or sealed, in the form in which the code writes it now:

@@ -298,11 +298,18 @@ const others = {
   }),
 } satisfies Record<string, Reader>;
 
+const everyReader = { ...sealed, ...tables, ...others };
+
 /**
  * Everything that is stored or sealed, and how the product reads it. A key purpose or a table without a reader does not
  * compile.
  */
-export const readers: Readonly<Record<string, Reader>> = { ...sealed, ...tables, ...others };
+export const readers: Readonly<Record<string, Reader>> = everyReader;
+
+/** What readers make of the forms of a version, before it is JSON. */
+export type DecodedForms = {
+  readonly [Name in keyof typeof everyReader]: Awaited<ReturnType<(typeof everyReader)[Name]>>;
+};
 
 /** What a reader makes of its forms, as JSON: sets as lists, bytes as base64, long texts by their digest. */
 export async function readForm(name: string, reading: Reading): Promise<unknown> {

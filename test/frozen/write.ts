@@ -1,6 +1,6 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { paginateScan } from '@aws-sdk/client-dynamodb';
 import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { GetObjectCommand } from '@aws-sdk/client-s3';
 import { paginateGetParametersByPath } from '@aws-sdk/client-ssm';
 import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
 import { checkModel } from '#functions/mastery/records/model-parameters.ts';
@@ -18,6 +18,7 @@ import { sealCursor } from '#functions/reports/cursor/cursor.ts';
 import { sealReceiptLink } from '#functions/reports/receipts/link.ts';
 import { localBucketName, localTableName } from '#shared/stage/local-stage.ts';
 import { writeGateParameter } from '#shared/stores/gate-parameters.ts';
+import { createObjectVersions } from '#shared/stores/object-versions.ts';
 import { keepProof, placeOfProof } from '#shared/stores/proof-objects.ts';
 import { noteChanges } from '#shared/stores/key-notes.ts';
 import { tables } from '#shared/stores/tables.ts';
@@ -61,8 +62,30 @@ import { improveRun } from '#test/support/improvement-facts.ts';
 import { sampleProof } from '#test/support/proof-receipt.ts';
 import { receiptBytes } from '#ops/proof/receipt.ts';
 import { each, freezeItem, openRing, openStores, STAGE, TENANT, WRITTEN_AT } from './forms.ts';
-import type { DecodedForms, FrozenForms, FrozenItem, FrozenVersion, Stores, TableName } from './forms.ts';
+import type { FrozenForms, FrozenItem, Stores, TableName } from './forms.ts';
+import type { DecodedForms } from './read.ts';
 import type { GateFlags } from '#shared/release/release-state.ts';
+
+/** A folder of frozen forms. */
+export interface FrozenVersion {
+  readonly forms: FrozenForms;
+  readonly decoded: DecodedForms & Readonly<Record<string, unknown>>;
+  /** Whether the version is released: its readers are frozen, and its forms are never written again. */
+  readonly isReleased: boolean;
+}
+
+/** The names of all versions, oldest first. */
+export const versions: readonly string[] = readdirSync(import.meta.dirname)
+  .filter((name) => /^v\d+$/.test(name))
+  .toSorted((a, b) => Number(a.slice(1)) - Number(b.slice(1)));
+
+export function versionOf(name: string): FrozenVersion {
+  const folder = `${import.meta.dirname}/${name}`;
+  const [forms, decoded] = ['forms', 'decoded'].map(
+    (file) => JSON.parse(readFileSync(`${folder}/${file}.json`, 'utf8')) as unknown,
+  );
+  return { forms, decoded, isReleased: existsSync(`${folder}/readers.mjs`) } as FrozenVersion;
+}
 
 /** Who signs the manifest. */
 export interface FrozenSigner {
@@ -111,7 +134,7 @@ export async function writeForms(
       receiptLinks: await each(
         decoded['receipt-link'],
         async (receipt) =>
-          (await sealReceiptLink(ring, 'https://reports.example/receipts', receipt, WRITTEN_AT)).downloadUrl,
+          (await sealReceiptLink(ring, 'https://reports.example/receipts', receipt!, WRITTEN_AT)).downloadUrl,
       ),
     },
     requests: forms.requests,
@@ -120,7 +143,7 @@ export async function writeForms(
     ) as Record<TableName, readonly FrozenItem[]>,
     objects,
     parameters,
-    messages: decoded['messages of the queue'].map(writeRunMessage),
+    messages: decoded['messages of the queue'].map((run) => writeRunMessage(run!)),
     files: { 'two-tenant-proof.json': Buffer.from(receiptBytes(sampleProof())).toString() },
   };
 }
@@ -317,13 +340,13 @@ async function writeRuns(
   const orders = Object.values(frozen).flatMap((run) => run.orders);
   const order = (id: string): OrderRecord => orders.find((each) => each.revisionOrderId === `order_${id}`)!;
   const create = (name: string): Promise<RunRecord> => {
-    const created = { ...frozen[name]!.run };
+    const created = { ...frozen[name]!.run! };
     for (const ended of ['completedAt', 'receipt']) Reflect.deleteProperty(created, ended);
     return store.createRun(created);
   };
   /** Moves a run to what it was in the end. */
   const end = (run: RunRecord, change: Partial<RunRecord> = {}) => {
-    const ended = { ...frozen[run.improvementRunId]!.run, ...change };
+    const ended = { ...frozen[run.improvementRunId]!.run!, ...change };
     // SAFETY: what a run has ended as is what it can be moved to.
     return store.moveRun(run, ended as Parameters<typeof store.moveRun>[1], ended.touchedAt);
   };
@@ -346,7 +369,7 @@ async function writeRuns(
   await store.beginRun(run, 3, at + 12);
   await store.beginRun(run, 3, at + 13);
   for (const evidence of Object.values(frozen['run_analyzing']!.evidence))
-    await store.putEvidence(run, evidence);
+    await store.putEvidence(run, evidence!);
   await store.openOrder(run, order('pending'), at + 20);
   for (const name of ['accepted', 'replayed', 'rejected', 'blocked']) {
     await store.openOrder(run, order(name), at + 20);
@@ -389,18 +412,11 @@ async function writeObjects(
   await receipts.put(TENANT, run);
   await keepProof(s3, localBucketName, 'manifest', manifest);
   await keepProof(s3, localBucketName, 'rehearsal', rehearsal);
+  const bucket = createObjectVersions(s3, localBucketName);
   const found: Record<string, { contentType: string; text: string }> = {};
-  for (const key of [
-    `tenant%20%C3%BC%2F%231%2Ea/${source.sha256}`,
-    `tenant%20%C3%BC%2F%231%2Ea/${run.sha256}`,
-    `release.manifests/${sha256Hex(manifest)}`,
-    `release.rehearsals/${sha256Hex(rehearsal)}`,
-  ]) {
-    const object = await s3.send(new GetObjectCommand({ Bucket: localBucketName, Key: key }));
-    found[key] = {
-      contentType: object.ContentType ?? '',
-      text: (await object.Body?.transformToString()) ?? '',
-    };
+  for await (const { key, versions: written } of bucket.objects()) {
+    const { bytes, mediaType = '' } = await bucket.read(key, written[0]!);
+    found[key] = { contentType: mediaType, text: Buffer.from(bytes).toString() };
   }
   return found;
 }
