@@ -43,7 +43,8 @@ export interface ObjectVersions {
   write(key: string, content: ObjectContent, over: ObjectVersion | undefined): Promise<boolean>;
 }
 
-const changedMeanwhile = ['PreconditionFailed', 'ConditionalRequestConflict', 'NoSuchKey'];
+/** How often an object is written against competing writes before the write fails. */
+const MAX_WRITES = 3;
 
 export function createObjectVersions(client: S3Client, bucket: string): ObjectVersions {
   return {
@@ -54,25 +55,44 @@ export function createObjectVersions(client: S3Client, bucket: string): ObjectVe
       );
       return { bytes: (await body?.transformToByteArray()) ?? new Uint8Array(), mediaType };
     },
-    async write(key, { bytes, mediaType }, over) {
-      try {
-        await client.send(
-          new PutObjectCommand({
-            Bucket: bucket,
-            Key: key,
-            Body: bytes,
-            ContentType: mediaType,
-            ChecksumSHA256: createHash('sha256').update(bytes).digest('base64'),
-            ...(over === undefined ? { IfNoneMatch: '*' } : { IfMatch: over.etag }),
-          }),
-        );
-        return true;
-      } catch (error) {
-        if (error instanceof S3ServiceException && changedMeanwhile.includes(error.name)) return false;
-        throw error;
-      }
-    },
+    write: (key, content, over) => putObject(client, bucket, key, content, over),
   };
+}
+
+/**
+ * Writes an object where it is absent, or over exactly the given version of it. S3 compares the bytes with their SHA-256 on arrival.
+ * Needs `s3:PutObject`, and throws what S3 throws.
+ * @returns false if another object is there, or none any more
+ */
+export async function putObject(
+  client: S3Client,
+  bucket: string,
+  key: string,
+  { bytes, mediaType }: ObjectContent,
+  over?: ObjectVersion,
+): Promise<boolean> {
+  const command = new PutObjectCommand({
+    Bucket: bucket,
+    Key: key,
+    Body: bytes,
+    ContentType: mediaType,
+    ChecksumSHA256: createHash('sha256').update(bytes).digest('base64'),
+    ...(over === undefined ? { IfNoneMatch: '*' } : { IfMatch: over.etag }),
+  });
+  for (let write = 1; ; write += 1) {
+    try {
+      await client.send(command);
+      return true;
+    } catch (error) {
+      if (isNamed(error, 'PreconditionFailed', ...(over === undefined ? [] : ['NoSuchKey']))) return false;
+      if (write >= MAX_WRITES || !isNamed(error, 'ConditionalRequestConflict')) throw error;
+    }
+  }
+}
+
+/** Whether an error is one of these refusals of S3. */
+export function isNamed(error: unknown, ...names: readonly string[]): boolean {
+  return error instanceof S3ServiceException && names.includes(error.name);
 }
 
 async function* objectsOf(client: S3Client, bucket: string): AsyncGenerator<VersionedObject> {

@@ -1,13 +1,14 @@
-import { GetObjectCommand, PutObjectCommand, S3ServiceException } from '@aws-sdk/client-s3';
+import { GetObjectCommand } from '@aws-sdk/client-s3';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { ManifestReference } from '#shared/release/applied-manifest.ts';
+import { isNamed, putObject } from './object-versions.ts';
 
 /** What of a release lies in the bucket of receipts, and where. No tenant's folder is called so: those have no full stop in their names. */
 const proofs = {
-  manifest: { folder: 'release.manifests', contentType: 'application/jose' },
+  manifest: { folder: 'release.manifests', mediaType: 'application/jose' },
   /** What the receipts of a rehearsal point to. */
-  rehearsal: { folder: 'release.rehearsals', contentType: 'application/json' },
+  rehearsal: { folder: 'release.rehearsals', mediaType: 'application/json' },
 } as const;
 type ProofKind = keyof typeof proofs;
 
@@ -68,26 +69,11 @@ export async function keepProof(
   text: string,
 ): Promise<void> {
   const { sha256, location } = placeOfProof(bucket, kind, text);
-  try {
-    await client.send(
-      new PutObjectCommand({
-        Bucket: bucket,
-        Key: `${proofs[kind].folder}/${sha256}`,
-        Body: text,
-        ContentType: proofs[kind].contentType,
-        ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64'),
-        IfNoneMatch: '*',
-      }),
-    );
-  } catch (error) {
-    if (!isNamed(error, 'PreconditionFailed')) throw error;
-    // Whoever may write receipts could have put anything there.
-    const there = await readObject(client, location, Buffer.byteLength(text));
-    if (there === undefined || sha256Hex(there) !== sha256)
-      throw new Error(`something else lies at ${location}`, { cause: error });
-  }
-}
-
-function isNamed(error: unknown, name: string): boolean {
-  return error instanceof S3ServiceException && error.name === name;
+  const { folder, mediaType } = proofs[kind];
+  const bytes = Buffer.from(text);
+  if (await putObject(client, bucket, `${folder}/${sha256}`, { bytes, mediaType })) return;
+  // Whoever may write receipts could have put anything there.
+  const there = await readObject(client, location, bytes.byteLength);
+  if (there === undefined || sha256Hex(there) !== sha256)
+    throw new Error(`something else lies at ${location}`);
 }

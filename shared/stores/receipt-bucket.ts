@@ -1,10 +1,8 @@
-import { GetObjectCommand, PutObjectCommand, S3ServiceException } from '@aws-sdk/client-s3';
+import { GetObjectCommand } from '@aws-sdk/client-s3';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { ReceiptStore } from '#shared/improvement/receipts.ts';
-
-/** How often a bundle is written against a competing write of the same bytes before the write fails. */
-const MAX_WRITES = 3;
+import { isNamed, putObject } from './object-versions.ts';
 
 /**
  * The bucket of receipts in S3. A bundle is one object, `<tenant, percent-encoded>/<sha256>`, and is never written over. Its SHA-256 is
@@ -19,24 +17,8 @@ export function createReceiptBucket(client: S3Client, bucket: string): ReceiptSt
       if (key === undefined || sha256Hex(bytes) !== sha256) {
         throw new TypeError('a receipt bundle belongs to a tenant and is named by the SHA-256 of its bytes');
       }
-      const command = new PutObjectCommand({
-        Bucket: bucket,
-        Key: key,
-        Body: bytes,
-        ContentType: mediaType,
-        ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64'),
-        IfNoneMatch: '*',
-      });
-      for (let write = 1; ; write += 1) {
-        try {
-          await client.send(command);
-          return;
-        } catch (error) {
-          // Under this key there are no other bytes than these.
-          if (isNamed(error, 'PreconditionFailed')) return;
-          if (write >= MAX_WRITES || !isNamed(error, 'ConditionalRequestConflict')) throw error;
-        }
-      }
+      // Under this key there are no other bytes than these.
+      await putObject(client, bucket, key, { bytes, mediaType });
     },
 
     async get(tenantId, sha256) {
@@ -47,7 +29,7 @@ export function createReceiptBucket(client: S3Client, bucket: string): ReceiptSt
         const { Body: body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
         bytes = await body?.transformToByteArray();
       } catch (error) {
-        if (isNamed(error, 'NoSuchKey') || isNamed(error, 'AccessDenied')) return undefined;
+        if (isNamed(error, 'NoSuchKey', 'AccessDenied')) return undefined;
         throw error;
       }
       if (bytes === undefined || sha256Hex(bytes) !== sha256) {
@@ -65,8 +47,4 @@ export function createReceiptBucket(client: S3Client, bucket: string): ReceiptSt
 function receiptKey(tenantId: string, sha256: string): string | undefined {
   if (tenantId === '' || !tenantId.isWellFormed() || !/^[0-9a-f]{64}$/.test(sha256)) return undefined;
   return `${encodeURIComponent(tenantId).replaceAll('.', '%2E')}/${sha256}`;
-}
-
-function isNamed(error: unknown, name: string): boolean {
-  return error instanceof S3ServiceException && error.name === name;
 }
