@@ -29,8 +29,8 @@ interface DynamoDbEmulator extends AwsService {
 }
 
 /**
- * DynamoDB in memory: dynalite, and what it lacks: `ReturnValuesOnConditionCheckFailure`, transactions, time to live, point-in-time
- * recovery. All operations pass one mutex, so that a condition, the item it failed on and a whole transaction are always of one moment.
+ * DynamoDB in memory: dynalite, and what it lacks: `ReturnValuesOnConditionCheckFailure`, transactions of writes, time to live (as a table is
+ * created), point-in-time recovery. All operations pass one mutex, so that a condition, the item it failed on and a whole transaction are always of one moment.
  * Not covered: streams, PartiQL, backups on demand; an empty string in a key attribute of a global index is let through.
  */
 export function createDynamoDb(now: () => number): DynamoDbEmulator {
@@ -44,7 +44,6 @@ export function createDynamoDb(now: () => number): DynamoDbEmulator {
     [
       ...dynaliteOperations.map((name): [string, AwsOperation] => [name, (input) => execute(name, input)]),
       ...transactions.operations,
-      ...timeToLive.operations,
       ...pointInTime.operations,
     ].map(([name, work]) => [name, (input) => exclusive(() => work(input))]),
   );
@@ -128,7 +127,7 @@ export function createDynamoDb(now: () => number): DynamoDbEmulator {
     };
     const kept = new Map<string, ReadonlyMap<string, Item>>();
     for (const table of tables) kept.set(table, await contentsOf(store, table));
-    const others = [timeToLive.snapshot(), transactions.snapshot(), pointInTime.snapshot()];
+    const others = [transactions.snapshot(), pointInTime.snapshot()];
     return () =>
       exclusive(async () => {
         for (const [table, items] of kept) await restoreTable(table, items);

@@ -39,12 +39,6 @@ function putRaw(key: string, headers: Record<string, string>, body: string, buck
   const url = `${test.aws.url}/${bucket}/${key}?x-id=PutObject`;
   return sendRaw(url, { method: 'PUT', headers: { authorization, ...headers }, body });
 }
-const streamed = (length: number, trailer?: string) => ({
-  'content-encoding': 'aws-chunked',
-  'x-amz-content-sha256': `STREAMING-UNSIGNED-PAYLOAD${trailer === undefined ? '' : '-TRAILER'}`,
-  'x-amz-decoded-content-length': String(length),
-  ...(trailer === undefined ? {} : { 'x-amz-trailer': trailer }),
-});
 
 describe('the S3 emulator, through the SDK client', () => {
   it('holds the bytes to every checksum that comes with them', async () => {
@@ -64,25 +58,14 @@ describe('the S3 emulator, through the SDK client', () => {
     await expect(unknown).rejects.toMatchObject({ name: 'UnknownOperationException' });
   });
 
-  it('refuses a streamed body that is not what was announced', async () => {
-    const trailer = 'x-amz-checksum-crc32';
-    // CRC-32 of `hello` is 0x3610a686.
-    const whole = `5\r\nhello\r\n0\r\n${trailer}:NhCmhg==\r\n\r\n`;
-    expect(await putRaw('chunks', streamed(5, trailer), whole)).toMatchObject({ status: 200 });
-    expect(await textOf('chunks')).toBe('hello');
-    expect((await putRaw('chunks', streamed(5, trailer), whole.replace('Nh', 'Mh'))).body).toContain(
-      'BadDigest',
-    );
-    for (const [headers, body] of [
-      [streamed(6, trailer), whole],
-      [streamed(5, trailer), '5\r\nhello\r\n0\r\n\r\n'],
-      [streamed(5), '5\r\nhello\r\n'],
-      [streamed(5), 'hello'],
-    ] as const) {
-      expect((await putRaw('other', headers, body)).body, body).toContain('IncompleteBody');
-    }
+  it('refuses bytes that are not those that were signed, and a streamed body, which it does not cover', async () => {
     const sha = { 'x-amz-content-sha256': '0'.repeat(64) };
     expect((await putRaw('other', sha, 'hello')).body).toContain('XAmzContentSHA256Mismatch');
+    for (const streamed of [
+      { 'content-encoding': 'aws-chunked' },
+      { 'x-amz-content-sha256': 'STREAMING-UNSIGNED-PAYLOAD-TRAILER' },
+    ])
+      expect((await putRaw('other', streamed, '0\r\n\r\n')).body).toContain('UnknownOperationException');
     await expect(textOf('other')).rejects.toBeInstanceOf(NoSuchKey);
   });
 

@@ -3,7 +3,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { crc32 } from 'node:zlib';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { decodeChunks } from './aws-chunked.ts';
 import type { AwsError, Restore } from './wire.ts';
 import { notCovered, snapshotOf } from './wire.ts';
 
@@ -81,7 +80,7 @@ const MAX_LISTED = 10;
 /** Headers that would change what an operation does: any but these is refused by name. */
 const KNOWN_HEADERS: Readonly<Record<S3OperationName, RegExp>> = {
   PutObject:
-    /^(if-(none-)?match|content-(type|length|md5|encoding)|x-amz-(meta-.+|checksum-(crc32|sha1|sha256)|sdk-checksum-algorithm|decoded-content-length|trailer))$/,
+    /^(if-(none-)?match|content-(type|length|md5)|x-amz-(meta-.+|checksum-(crc32|sha1|sha256)|sdk-checksum-algorithm))$/,
   GetObject: /^x-amz-checksum-mode$/,
   HeadObject: /^x-amz-checksum-mode$/,
   DeleteObject: /^$/,
@@ -92,7 +91,7 @@ const BEHAVING_HEADER =
 const SIGNING_HEADER = /^x-amz-(date|content-sha256|security-token|user-agent)$/;
 
 /**
- * Buckets of S3 in memory: PutObject (`If-None-Match: *`, `If-Match`, aws-chunked bodies, CRC32, SHA-1 and SHA-256 checksums), GetObject and
+ * Buckets of S3 in memory: PutObject (`If-None-Match: *`, `If-Match`, CRC32, SHA-1 and SHA-256 checksums), GetObject and
  * HeadObject of whole objects, in the REST protocol with the bucket in the path. A bucket with Object Lock has versions too: DeleteObject,
  * ListObjectVersions and GetObject of a version. No policies but that of `conditionalWrites`, and no right to bypass a lock.
  */
@@ -334,39 +333,19 @@ function receivedBody(
       "The provided 'x-amz-content-sha256' header does not match what was computed.",
     );
   }
-  const chunked = String(sent).startsWith('STREAMING-');
-  if (chunked ? headers['content-encoding'] !== 'aws-chunked' : headers['content-encoding'] !== undefined) {
-    return notCovered(`S3 PutObject with content-encoding ${headers['content-encoding'] ?? 'missing'}`);
-  }
-  const decoded = chunked ? decodeChunks(request.body) : { bytes: request.body, trailers: {} };
-  const announced = headers['x-amz-trailer'];
-  if (
-    decoded === undefined ||
-    (chunked && Number(headers['x-amz-decoded-content-length']) !== decoded.bytes.length) ||
-    (announced !== undefined && !(String(announced) in decoded.trailers))
-  ) {
-    return refuseS3(
-      400,
-      'IncompleteBody',
-      'The request body terminated unexpectedly or is not what was announced.',
-    );
-  }
-  const { bytes, trailers } = decoded;
-  const checksums = { ...headersLike(headers, /^x-amz-checksum-/), ...trailers };
-  for (const [name, value] of Object.entries(checksums)) {
-    const computed = checksumOf(name, bytes);
-    if (computed === undefined) return notCovered(`S3 PutObject with the trailer ${name}`);
-    if (computed !== value) return badDigest(name);
-  }
+  if (String(sent).startsWith('STREAMING-')) return notCovered(`S3 PutObject of ${String(sent)}`);
+  const { body: bytes } = request;
+  const checksums = headersLike(headers, /^x-amz-checksum-/);
+  for (const [name, value] of Object.entries(checksums))
+    if (checksumOf(name, bytes) !== value) return badDigest(name);
   const md5 = headers['content-md5'];
   if (md5 !== undefined && hash('md5', bytes, 'base64') !== md5) return badDigest('content-md5');
   return ok({ bytes, checksums });
 }
 
-function checksumOf(header: string, bytes: Uint8Array): string | undefined {
+function checksumOf(header: string, bytes: Uint8Array): string {
   if (header === 'x-amz-checksum-sha256') return hash('sha256', bytes, 'base64');
   if (header === 'x-amz-checksum-sha1') return hash('sha1', bytes, 'base64');
-  if (header !== 'x-amz-checksum-crc32') return undefined;
   const sum = Buffer.alloc(4);
   sum.writeUInt32BE(crc32(bytes));
   return sum.toString('base64');

@@ -12,7 +12,7 @@ const MAX_TRANSACTION = 100;
 type Refusal = Extract<AwsAnswer, { ok: false }>;
 
 /**
- * Transactions, which dynalite lacks. No other operation may run meanwhile.
+ * Transactions of writes, which dynalite lacks. No other operation may run meanwhile.
  * @param note is told of the writes that have been carried out
  */
 export function createTransactions(
@@ -46,10 +46,7 @@ export function createTransactions(
   }
 
   return {
-    operations: new Map<string, AwsOperation>([
-      ['TransactWriteItems', transactWrite],
-      ['TransactGetItems', (input) => transactGet(store, input)],
-    ]),
+    operations: new Map<string, AwsOperation>([['TransactWriteItems', transactWrite]]),
     snapshot: () => snapshotOf(carriedOut),
   };
 }
@@ -150,24 +147,6 @@ function cancelled(reasons: readonly object[]): Refusal {
     `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`,
     { CancellationReasons: reasons },
   );
-}
-
-async function transactGet(store: Store, input: Input): Promise<AwsAnswer> {
-  const { TransactItems: entries, ...rest } = input;
-  const [unknown] = Object.keys(rest);
-  if (unknown !== undefined) return notCovered(`DynamoDB TransactGetItems with ${unknown}`);
-  if (!Array.isArray(entries) || entries.length === 0 || entries.length > MAX_TRANSACTION) {
-    return refuse('ValidationException', `TransactItems must have 1 to ${MAX_TRANSACTION} members`);
-  }
-  const responses: object[] = [];
-  for (const entry of entries as unknown[]) {
-    const get = isRecord(entry) ? entry['Get'] : undefined;
-    if (!isRecord(get)) return refuse('ValidationException', 'TransactItems can only contain Get');
-    const found = await run(store, 'GetItem', { ...get, ConsistentRead: true });
-    if (!found.ok) return found;
-    responses.push(found.value);
-  }
-  return ok({ Responses: responses });
 }
 
 function isWriteKind(kind: string | undefined): kind is Write['kind'] {
