@@ -30,29 +30,21 @@ export type FindRecord = (
 
 /** Finds records of a tenant: its own one comes before a system record of the same id. */
 export function createRecordFinder({ table, mayReadSystem }: RecordFinderOptions): FindRecord {
-  /** The answer, or its failure, is taken only where a system record depends on it: a tenant's own records stay readable without. */
-  async function authorization(tenantId: string): Promise<() => boolean> {
-    try {
-      const authorized = await mayReadSystem(tenantId);
-      return () => authorized;
-    } catch (error) {
-      return () => {
-        throw error;
-      };
-    }
-  }
-
   return async (kind, tenantId, id) => {
     const own: RecordKey = { kind, id, tenantId };
     const system: RecordKey = { kind, id };
-    // All at once, so that what a tenant may not see takes as long as what is not there.
-    const [ownRecord, systemRecord, authorized] = await Promise.all([
+    const authorized = (async () => mayReadSystem(tenantId))();
+    // All at once, so that what a tenant may not see takes as long as what is not there. That the authorization cannot be had counts only where
+    // a system record depends on it: a tenant's own records stay readable without.
+    const [ownRecord, systemRecord] = await Promise.all([
       table.read(own),
       table.read(system),
-      authorization(tenantId),
+      authorized.catch(() => undefined),
     ]);
     if (ownRecord !== undefined) return { key: own, stored: ownRecord };
-    return systemRecord !== undefined && authorized() ? { key: system, stored: systemRecord } : undefined;
+    return systemRecord !== undefined && (await authorized)
+      ? { key: system, stored: systemRecord }
+      : undefined;
   };
 }
 
