@@ -6,10 +6,12 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Sleep } from '#shared/kernel/sleep.ts';
 import type { LogFields } from '#shared/observability/logger.ts';
 import { awsLambda, ResponseStream } from '#local/gateway/response-stream.ts';
+import type { StreamingHandler } from '#local/gateway/response-stream.ts';
 import { checkedOf as checked } from '#test/support/probe-routes.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
 import type { CheckedBody } from '#shared/http/checked-body.ts';
 import { sendAnswer } from './answer-stream.ts';
+import { streamedFunction } from './lambda-function.ts';
 import { processRuntime } from './process-runtime.ts';
 
 beforeAll(() => {
@@ -67,7 +69,7 @@ function answering(body: PipelineAnswer['body'], gzip = false) {
   ): Promise<void> =>
     // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- declared as a class that the runtime has no instances of
     sendAnswer(answer, stream, milliseconds, sleep);
-  return { send, lines };
+  return { answer, send, lines };
 }
 
 /** Pieces that are not those of any value: what the sender makes of them is its own. */
@@ -198,6 +200,18 @@ describe('a streamed answer', () => {
     await send(far);
     expect(far.bytes()).toHaveLength(0);
     expect(lines).toEqual([['ANSWER_ABANDONED', { reason: 'hung-up' }]]);
+  });
+
+  it('has until a quarter of a second before the function’s time ends', async () => {
+    const limits: number[] = [];
+    const sleep: Sleep = (milliseconds) => {
+      limits.push(milliseconds);
+      return new Promise(() => undefined);
+    };
+    const { answer } = answering(checked({ a: 1 }));
+    const handler = streamedFunction(() => Promise.resolve(answer), { sleep }) as StreamingHandler<object>;
+    await handler({}, open().stream, { getRemainingTimeInMillis: () => 1_000 });
+    expect(limits).toEqual([750]);
   });
 
   it('that cannot begin in its time is a failure of the function', async () => {
