@@ -246,27 +246,22 @@ describe('any sequence of calls', () => {
       },
     };
     const openOf = (wanted: (run: RunRecord) => boolean) =>
-      [...held.values()].flatMap(
-        ({ run: { tenantId: tenant, administrationId, improvementRunId, ...one } }) =>
-          isTerminal(one.state) || !wanted({ ...one, tenantId: tenant, administrationId, improvementRunId })
-            ? []
-            : [{ tenantId: tenant, administrationId, improvementRunId }],
-      );
+      [...held.values()]
+        .map((one) => one.run)
+        .filter((one) => !isTerminal(one.state) && wanted(one))
+        .map(({ tenantId: tenant, administrationId, improvementRunId }) => {
+          return { tenantId: tenant, administrationId, improvementRunId };
+        });
     /** What the reads of a run give. */
     function shown(key: RunRecord) {
       const { run: of, tries, parkedAt, evidence, orders } = find(key);
       const sorted = orderIds.flatMap((id) => orders.get(id) ?? []);
       const { administrationId, improvementRunId, state, createdAt, touchedAt, sweeps } = of;
-      const summary = { administrationId, improvementRunId, state, createdAt, touchedAt, sweeps };
+      const summary = { administrationId, improvementRunId, state, createdAt, touchedAt, sweeps, tries };
       const evaluated = evidenceKeys.map((name) => evidence.get(name));
       return {
         run: of,
-        summary: {
-          ...summary,
-          tenantId: of.tenantId,
-          tries,
-          ...(parkedAt === undefined ? {} : { parkedAt }),
-        },
+        summary: { ...summary, tenantId: of.tenantId, parkedAt },
         progress: { run: of, evidence: evaluated.filter((one) => one !== undefined), orders: sorted },
         evidence: evaluated,
         orders: ['', ...orderIds].map((after) =>
