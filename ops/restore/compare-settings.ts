@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatInstant } from '#shared/kernel/instant.ts';
-import { keyContext, keyNumber, type DataKeyOpener, type KeyRecord } from '#shared/keys/key-record.ts';
+import { keyNumber, type DataKeyOpener, type KeyRecord } from '#shared/keys/key-record.ts';
 import { keyPurposes, type KeyPurpose } from '#shared/keys/key-ring.ts';
 import { keyRecordOf } from '#shared/stores/settings-table.ts';
 import type { KeyNotes } from '#shared/stores/key-notes.ts';
@@ -125,7 +125,7 @@ async function isProven({ kms, stage }: KeyProof, purpose: KeyPurpose, item: Ite
   if (record.state === 'retired') return record.wrappedKey === undefined;
   if (record.wrappedKey === undefined) return false;
   try {
-    const key = await kms.open(record.wrappedKey, keyContext(stage, purpose, record.kid));
+    const key = await kms.open(record.wrappedKey, { stage, purpose, kid: record.kid });
     return key.byteLength === DATA_KEY_BYTES;
   } catch (error) {
     if (error instanceof Error && error.name === 'InvalidCiphertextException') return false;

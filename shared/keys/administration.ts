@@ -1,7 +1,6 @@
 import type { Result } from '#shared/kernel/result.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { DataKeyMaker, KeyChange, WritableKeySettings } from './key-record.ts';
-import { keyContext } from './key-record.ts';
 import type { KeyPurpose } from './key-ring.ts';
 import { keyPurposes } from './key-ring.ts';
 import type { KeyPlanError, KeyPlanner, KeyStep, Waiting } from './key-states.ts';
@@ -56,7 +55,7 @@ export async function changeKeys(
     const changes = await Promise.all(
       steps.map(async (step): Promise<KeyChange> => {
         if (step.kind === 'move') return { ...step, purpose, at: now };
-        const wrappedKey = await kms.make(keyContext(stage, purpose, step.kid));
+        const wrappedKey = await kms.make({ stage, purpose, kid: step.kid });
         const record = { purpose, kid: step.kid, state: step.state, wrappedKey, createdAt: now };
         return {
           kind: 'create',

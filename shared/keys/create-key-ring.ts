@@ -1,6 +1,6 @@
 import { isWithin, shareReading } from '#shared/kernel/shared-reading.ts';
 import type { DataKeyOpener, KeyRecord, KeySettings } from './key-record.ts';
-import { keyContext, keyNumber } from './key-record.ts';
+import { keyNumber } from './key-record.ts';
 import type { KeyPurpose, KeyRing } from './key-ring.ts';
 import { activeKey, READ_MS, REFRESH_MS } from './key-states.ts';
 
@@ -73,7 +73,7 @@ export function createKeyRing({ settings, kms, stage, purposes, clock }: KeyRing
     if (state === 'retired') return undefined;
     if (wrappedKey === undefined) throw new Error(`key ${kid} for ${purpose} is ${state} but not there`);
     const id = [purpose, kid, Buffer.from(wrappedKey).toString('base64')].join(' ');
-    const key = unwrapped.get(id) ?? (await kms.open(wrappedKey, keyContext(stage, purpose, kid)));
+    const key = unwrapped.get(id) ?? (await kms.open(wrappedKey, { stage, purpose, kid }));
     if (key.length !== DATA_KEY_BYTES) throw new Error(`key ${kid} for ${purpose} is not of 256 bits`);
     next.set(id, key);
     return key;

@@ -56,10 +56,6 @@ export interface DataKeyMaker {
   make(context: KeyContext): Promise<Uint8Array>;
 }
 
-export function keyContext(stage: string, purpose: KeyPurpose, kid: string): KeyContext {
-  return { stage, purpose, kid };
-}
-
 /** The number in a key id; undefined for anything that this ring cannot have issued. */
 export function keyNumber(kid: string): number | undefined {
   const digits = /^k([1-9]\d{0,8})$/.exec(kid)?.[1];
