@@ -30,6 +30,10 @@ const rules: FaultRules = {
       ['409', `RP-232, RP-333, ${failed}`],
       ['503', `RP-017, RP-233, RP-334, ${failed}`],
     ],
+    'readAttemptReport, without a kept framework': [
+      ['200', 'RP-028'],
+      ['503', 'RP-017, RP-089, RP-233'],
+    ],
     readReadiness: [
       ['200, qti stale', 'RP-118'],
       ['200, blueprint stale', 'RP-118'],

@@ -78,14 +78,19 @@ const seenOf = (sentence: string, reply: GatewayReply): Seen => ({
   retryAfter: reply.headers.get('retry-after'),
 });
 
-/** A route that reads: each request comes from a caller of its own. */
+/**
+ * A route that reads: each request comes from a caller of its own.
+ * @param state with it, each case begins in a function that has just been started
+ */
 function reading(
   route: ReportsFlow['route'] & Parameters<typeof openReads>[2]['route'],
   call: (fixtures: ReturnType<ReportsCaller['fixtures']>, world: ReportsWorld) => GatewayCall,
   dependencies: Dependencies,
+  state?: string,
 ): ReportsFlow {
   return {
     route,
+    ...(state === undefined ? {} : { state, skip: {} }),
     calm: same,
     dependencies,
     async open(world) {
@@ -94,13 +99,15 @@ function reading(
         route,
         call: (fixtures) => call(fixtures, world),
       });
-      return () =>
-        Promise.resolve({
+      return async () => {
+        if (state !== undefined) await stack.killWorkers(route.operationId);
+        return {
           async send() {
             const reply = await send(somebody());
             return seenOf(sentenceOf(stack, sound, reply), reply);
           },
-        });
+        };
+      };
     },
   };
 }
@@ -256,17 +263,20 @@ const materialization = (
   },
 });
 
+const readPackage = { ...kinds.derived('case'), ...kinds.free('case', missing('case')) };
+const withEvidence = ({ attempts }: ReturnType<ReportsCaller['fixtures']>): GatewayCall => ({
+  path: { attemptId: attempts.gatePass },
+  query: '?view=evidence',
+});
+
 export const reportsFlows: readonly ReportsFlow[] = [
-  reading(
-    readAttemptReport,
-    ({ attempts }) => ({ path: { attemptId: attempts.gatePass }, query: '?view=evidence' }),
-    {
-      readAttemptEvidence: lookup(missing('qti')),
-      ...settledAttempt(missing),
-      readPackage: { ...kinds.derived('case'), ...kinds.free('case', missing('case')) },
-      readEvidenceAck: kinds.enrichment,
-    },
-  ),
+  reading(readAttemptReport, withEvidence, {
+    readAttemptEvidence: lookup(missing('qti')),
+    ...settledAttempt(missing),
+    readPackage,
+    readEvidenceAck: kinds.enrichment,
+  }),
+  reading(readAttemptReport, withEvidence, { readPackage }, 'without a kept framework'),
   reading(readReadiness, ({ attempts }) => ({ path: { attemptId: attempts.gatePass } }), {
     readAttemptEvidence: lookup(undecided('qti')),
     ...settledAttempt(undecided),
