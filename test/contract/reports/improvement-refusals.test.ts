@@ -6,7 +6,7 @@ import * as operations from '#shared/platform/operations.ts';
 import { isReleased } from '#shared/release/release-state.ts';
 import { indistinguishable } from '#test/support/gateway-call.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
-import { analyzed, openImprovementRuns } from '#test/support/improvement-runs.ts';
+import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import type { Analysis } from '#test/support/improvement-runs.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { callRaw } from '#test/support/raw-call.ts';
@@ -32,12 +32,6 @@ type Claims = NonNullable<GatewayCall['claims']>;
 const request = (administrationId: string): Analysis => aurora.request(administrationId);
 const idOf = (name: string): string => aurora.administration(name);
 
-/** The answer in one line, with the places that it finds fault with. */
-function refusalOf(reply: GatewayReply): string {
-  const places = reply.status < 400 ? [] : (reportsProblemOf(reply).fieldErrors ?? []);
-  return [reportsAnswerOf(reply), ...places.map(({ pointer, code }) => `${pointer} ${code}`)].join(' ');
-}
-
 /** Fails unless something begins no run. */
 async function beginningNoRun<T>(work: () => Promise<T>): Promise<T> {
   const before = await aurora.records.items();
@@ -47,41 +41,25 @@ async function beginningNoRun<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** The answer to an analysis that is refused, for which nobody is asked for more than it needs. */
-async function refused(analysis: Analysis, changes?: GatewayCall): Promise<GatewayReply> {
-  const { result, calls } = await callsDuring(stack, () => analysis.send(changes));
+async function refused(analysis: Analysis): Promise<GatewayReply> {
+  const { result, calls } = await callsDuring(stack, () => analysis.send());
   expect(calls.filter(({ method }) => method === 'POST')).toEqual([]);
   expect(result.headers.has('idempotent-replayed')).toBe(false);
   return result;
 }
 
 describe('claims', () => {
-  /** Claims each of which alone lets its bearer in. */
-  const opening = (name: string): readonly Claims[] => {
-    const { administrationId, classSourcedId, schoolSourcedId } = aurora.held(name).administration;
-    return [
-      { administrationIds: ['another', administrationId] },
-      ...(classSourcedId === null ? [] : [{ classSourcedIds: ['another', classSourcedId] }]),
-      ...(schoolSourcedId === null ? [] : [{ schoolSourcedIds: ['another', schoolSourcedId] }]),
-    ];
-  };
-
-  it('are compared with what the run has recorded of its administration, and its owner is not asked [RP-006, RP-007, RP-266]', async () => {
-    const { run } = await request(idOf('spring-gate')).succeed();
-    for (const claims of opening('spring-gate')) {
-      const { result, calls } = await callsDuring(stack, () => aurora.ask(run.improvementRunId, { claims }));
-      expect(calls.map(({ operation }) => operation)).not.toContain(operations.readAdministration.id);
-      const services = analyzed(result).run.sources.map(({ service }) => service);
-      expect(services).toEqual(['blueprint', 'analytics', 'analytics', 'analytics', 'analytics']);
-    }
-  });
-
   it('hide an analysis like that of an absent administration while Administration is down [RP-261, RP-316]', async () => {
     await stack.fault({ operation: operations.readAdministration.id, kind: 'down', times: 1_000 });
     const absent = await request(NOBODYS).send({ claims: {} });
-    for (const [, claims] of closeTo('spring-gate'))
-      expect(indistinguishable(await request(idOf('spring-gate')).send({ claims }))).toEqual(
-        indistinguishable(absent),
-      );
+    const id = idOf('spring-gate');
+    // Others that come close: test/lemmas/principals.contract.test.ts.
+    for (const claims of [
+      {},
+      { studentIds: aurora.caller.fixtures(AURORA).students },
+      { classSourcedIds: [id], schoolSourcedIds: [id] },
+    ])
+      expect(indistinguishable(await request(id).send({ claims }))).toEqual(indistinguishable(absent));
     await stack.control('DELETE', 'faults');
   });
 
@@ -96,55 +74,42 @@ describe('claims', () => {
     delete former.classSourcedId;
     delete former.schoolSourcedId;
     await aurora.records.store.createRun(former);
-    const [named, byClass] = opening('spring-gate');
+    const { administrationId, classSourcedId } = aurora.held('spring-gate').administration;
     const read = async (claims: Claims) =>
       reportsAnswerOf(await aurora.ask(former.improvementRunId, { claims }));
-    expect([await read(named!), await read(byClass!)]).toEqual(['200', '404 not-found']);
+    expect(await read({ administrationIds: [administrationId] })).toBe('200');
+    expect(await read({ classSourcedIds: [classSourcedId!] })).toBe('404 not-found');
   });
-
-  /** Claims that let in to something else; others that come close: test/lemmas/principals.contract.test.ts. */
-  const closeTo = (name: string): readonly (readonly [string, Claims])[] => [
-    ['no claim', {}],
-    ['all students', { studentIds: aurora.caller.fixtures(AURORA).students }],
-    ['its id in another claim', { classSourcedIds: [idOf(name)], schoolSourcedIds: [idOf(name)] }],
-  ];
 
   it('that no longer hold hide a run also from who has begun it, and a repetition too [RP-261, RP-267]', async () => {
     const analysis = request(idOf('spring-gate'));
     const { run } = await analysis.succeed();
-    expect(refusalOf(await analysis.send({ claims: {} }))).toBe('404 not-found');
-    expect(refusalOf(await aurora.ask(run.improvementRunId, { claims: {} }))).toBe('404 not-found');
+    expect(reportsAnswerOf(await analysis.send({ claims: {} }))).toBe('404 not-found');
+    expect(reportsAnswerOf(await aurora.ask(run.improvementRunId, { claims: {} }))).toBe('404 not-found');
     expect((await analysis.succeed()).run.improvementRunId).toBe(run.improvementRunId);
   });
 });
 
 describe('what nothing can be analyzed of', () => {
-  const unscored = { pointer: '/status', value: 'SCORED' };
-  const outdated = { pointer: '/freshness', value: 'stale' };
   const gate = () => idOf('spring-gate');
 
   // What else owners can lack or contradict each other in: test/lemmas/faults-reports.ts, and operation.test.ts beside the operation.
   it.each([
-    ['open-gate', undefined, '503 dependency-incomplete unknown'],
-    ['without-analysis', undefined, '503 dependency-incomplete analytics'],
-    ['analysis-of-another-version', undefined, '409 source-version-conflict analytics'],
-    ['spring-gate', unscored, '503 dependency-incomplete unknown'],
-    ['spring-gate', outdated, '503 dependency-incomplete unknown'],
+    ['/status', 'SCORED'],
+    ['/freshness', 'stale'],
   ])(
-    '%s, changed by %o: %s, and no run; once it is mended, the same request begins one [RP-017, RP-087, RP-144, RP-264, RP-265, RP-290, RP-333]',
-    async (name, change, expected) => {
-      if (change !== undefined)
-        await aurora.change('administration.administration', idOf(name), change.pointer, change.value);
-      const analysis = request(idOf(name));
+    'an administration of the %s %s is 503, and there is no run; once it is mended, the same request begins one [RP-017, RP-087, RP-144, RP-265, RP-290]',
+    async (pointer, value) => {
+      await aurora.change('administration.administration', gate(), pointer, value);
+      const analysis = request(gate());
       const reply = await beginningNoRun(() => refused(analysis));
-      expect(refusalOf(reply)).toBe(expected);
+      expect(reportsAnswerOf(reply)).toBe('503 dependency-incomplete unknown');
       const { retryable, operationId } = reportsProblemOf(reply);
       expect([retryable, reply.headers.has('retry-after')]).toEqual([true, true]);
       const record = await analysis.record();
       // What is not current begins nothing at all.
-      if (change === outdated) expect(record).toBeUndefined();
+      if (pointer === '/freshness') expect(record).toBeUndefined();
       else expect(record).toMatchObject({ state: 'started', operationId });
-      if (change === undefined) return;
       await stack.control('POST', 'reset');
       const { run, replayed } = await analysis.succeed();
       expect([run.status, replayed]).toEqual(['queued', false]);
@@ -157,7 +122,7 @@ describe('what nothing can be analyzed of', () => {
     const analysis = request(gate());
     for (const chosen of [undefined, 'a-policy-of-nobody', theirs]) {
       await aurora.choosePolicy(chosen);
-      expect([chosen, refusalOf(await beginningNoRun(() => refused(analysis)))]).toEqual([
+      expect([chosen, reportsAnswerOf(await beginningNoRun(() => refused(analysis)))]).toEqual([
         chosen,
         '503 dependency-incomplete unknown',
       ]);
