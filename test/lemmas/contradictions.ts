@@ -585,32 +585,38 @@ const withoutMeasures = (status: string): Patch => ({
 });
 const suppressed = '/suppression/status';
 
-const classRows: readonly Own[] = [
-  [classOf('/class/status', 'tobedeleted'), notFound],
-  [classRollup('/freshness', 'stale'), missing('analytics')],
-  [classRollup('/scope/classSourcedId', 'another'), unavailable('analytics')],
+/** What both cohorts depend on: the entity that the caller names, and the snapshot of exactly its scope. */
+const cohortRows = (
+  deleted: Fact,
+  rollup: ReturnType<typeof fact>,
+  ...scopes: readonly (readonly [pointer: string, value: unknown])[]
+): readonly Own[] => [
+  [deleted, notFound],
+  [rollup('/freshness', 'stale'), missing('analytics')],
+  [rollup('/freshness', 'unknown'), missing('analytics')],
+  ...scopes.map(([pointer, value]): Own => [rollup(pointer, value), unavailable('analytics')]),
+  [rollup('/populationCount', null), missing('analytics')],
+  [all(rollup('/populationCount', null), rollup(suppressed, 'suppressed')), missing('analytics')],
+  [rollup(suppressed, 'suppressed'), withoutMeasures('suppressed')],
+  [rollup(suppressed, 'redacted'), withoutMeasures('unknown')],
   [
-    classRollup('/scope', { type: 'school_grade', schoolSourcedId: 's', grade: '05' }),
-    unavailable('analytics'),
-  ],
-  [classRollup('/populationCount', null), missing('analytics')],
-  [all(classRollup('/populationCount', null), classRollup(suppressed, 'suppressed')), missing('analytics')],
-  [classRollup(suppressed, 'suppressed'), withoutMeasures('suppressed')],
-  [classRollup(suppressed, 'redacted'), withoutMeasures('unknown')],
-  [
-    all(classRollup(suppressed, 'suppressed'), classRollup('/populationCount', 4)),
+    all(rollup(suppressed, 'suppressed'), rollup('/populationCount', 4)),
     { ...withoutMeasures('suppressed'), populationCount: 4 },
   ],
 ];
-const schoolRows: readonly Own[] = [
-  [school('/org/status', 'tobedeleted'), notFound],
-  [schoolRollup('/freshness', 'unknown'), missing('analytics')],
-  [schoolRollup('/scope/grade', 'Other'), unavailable('analytics')],
-  [schoolRollup('/scope/schoolSourcedId', 'another'), unavailable('analytics')],
-  [schoolRollup('/scope', { type: 'class', classSourcedId: 'c' }), unavailable('analytics')],
-  [all(schoolRollup('/populationCount', null), schoolRollup(suppressed, 'suppressed')), missing('analytics')],
-  [schoolRollup(suppressed, 'suppressed'), withoutMeasures('suppressed')],
-];
+const classRows = cohortRows(
+  classOf('/class/status', 'tobedeleted'),
+  classRollup,
+  ['/scope/classSourcedId', 'another'],
+  ['/scope', { type: 'school_grade', schoolSourcedId: 's', grade: '05' }],
+);
+const schoolRows = cohortRows(
+  school('/org/status', 'tobedeleted'),
+  schoolRollup,
+  ['/scope/grade', 'Other'],
+  ['/scope/schoolSourcedId', 'another'],
+  ['/scope', { type: 'class', classSourcedId: 'c' }],
+);
 
 const compared = '/comparisonQtiTestIds';
 const artifact = '/evidenceArtifactUrl';
