@@ -487,6 +487,14 @@ const sourceKey = fc.oneof(
   fc.stringMatching(/^[a-z0-9_-]{1,8}$/),
 );
 
+const dok = fc.integer({ min: 1, max: 4 });
+const mapping = fc.record({
+  caseGuid: native,
+  blueprintSlotId: fc.option(native),
+  targetDok: fc.option(dok),
+  status: fc.oneof({ arbitrary: fc.constant('current'), weight: 4 }, fc.constantFrom('stale', 'retired')),
+});
+
 export const crosswalk: Arbitrary<AlignmentCrosswalk> = fc
   .record({
     sourceKey,
@@ -495,19 +503,17 @@ export const crosswalk: Arbitrary<AlignmentCrosswalk> = fc
     requirements: fc.uniqueArray(
       fc.record({
         sourceRequirementId: reference,
-        weight: fc.constantFrom(0.1, 0.2, 1, 2.5, 0.000001),
-        sourceDok: fc.integer({ min: 1, max: 4 }),
-        mappings: fc.array(
-          fc.record({
-            caseGuid: native,
-            blueprintSlotId: fc.option(native),
-            targetDok: fc.option(fc.integer({ min: 1, max: 4 })),
-            status: fc.constantFrom('current', 'current', 'current', 'stale', 'retired'),
-          }),
-          { maxLength: 2 },
+        sourceDok: dok,
+        mappings: fc.oneof(
+          { arbitrary: fc.array(mapping, { minLength: 1, maxLength: 1 }), weight: 4 },
+          fc.array(mapping, { maxLength: 3 }),
         ),
+        /** A decimal of at most 15 significant digits: its text is exactly it. */
+        weight: fc
+          .tuple(fc.bigInt({ min: 1n, max: 10n ** 15n - 1n }), fc.integer({ min: 0, max: 20 }))
+          .map(([units, scale]) => Number(`${units}e-${scale}`)),
       }),
-      { minLength: 1, maxLength: 8, selector: ({ sourceRequirementId }) => sourceRequirementId },
+      { minLength: 1, maxLength: 25, selector: ({ sourceRequirementId }) => sourceRequirementId },
     ),
   })
   .map((change) => ({ ...crosswalkExample, ...change }));

@@ -4,7 +4,7 @@ import { alignmentContribution } from '#shared/contract/reports/alignment-report
 import { alignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import { expectedAlignment } from '#test/contract/reports/expected-improvement.ts';
-import { mappingOf, requirementOf, runArtifacts } from '#test/support/improvement-facts.ts';
+import { crosswalk, mappingOf, requirementOf, runArtifacts } from '#test/support/improvement-facts.ts';
 import { alignSource } from './align-source.ts';
 import type { Alignment } from './align-source.ts';
 
@@ -22,40 +22,13 @@ function aligned(requirements: readonly Requirement[]): Alignment {
   return alignment.value;
 }
 
-const dok = fc.integer({ min: 1, max: 4 });
-const mapping: fc.Arbitrary<Mapping> = fc.record({
-  caseGuid: fc.constantFrom('guid-1', 'guid-2'),
-  blueprintSlotId: fc.option(fc.constantFrom('slot-1', 'slot-2')),
-  targetDok: fc.option(dok),
-  status: fc.oneof({ arbitrary: fc.constant('current'), weight: 4 }, fc.constantFrom('stale', 'withdrawn')),
-});
-
-const requirements: fc.Arbitrary<readonly Requirement[]> = fc.uniqueArray(
-  fc.record({
-    sourceRequirementId: fc
-      .string({ minLength: 1, maxLength: 8, unit: 'grapheme-ascii' })
-      .filter((id) => !/\s/.test(id)),
-    sourceDok: dok,
-    mappings: fc.oneof(
-      { arbitrary: fc.array(mapping, { minLength: 1, maxLength: 1 }), weight: 4 },
-      fc.array(mapping, { maxLength: 3 }),
-    ),
-    /** A decimal of at most 15 significant digits: its text is exactly it. */
-    weight: fc
-      .tuple(fc.bigInt({ min: 1n, max: 10n ** 15n - 1n }), fc.integer({ min: 0, max: 20 }))
-      .map(([units, scale]) => Number(`${units}e-${scale}`)),
-  }),
-  { selector: ({ sourceRequirementId }) => sourceRequirementId, minLength: 1, maxLength: 25 },
-);
-
 describe('the alignment of a source', () => {
   it('has the contribution of every requirement, exact sums, and a percentage that is half up at the sixth digit [RP-170, RP-171, RP-172, RP-174, RP-177, RP-178, RP-179, RP-180, RP-181, RP-182, RP-183, RP-184]', () => {
     fc.assert(
-      fc.property(requirements, (rows) => {
-        const crosswalk = crosswalkOf(rows);
-        expect(alignmentCrosswalk.parse(crosswalk)).toEqual(crosswalk);
-        const { limitations, ...alignment } = aligned(rows);
-        expect(alignment).toEqual(expectedAlignment(crosswalk));
+      fc.property(crosswalk, (value) => {
+        expect(alignmentCrosswalk.parse(value)).toEqual(value);
+        const { limitations, ...alignment } = aligned(value.requirements);
+        expect(alignment).toEqual(expectedAlignment(value));
         const { contributions } = alignment;
         const reasons = new Set(contributions.flatMap(({ reasonCode }) => reasonCode ?? []));
         expect(limitations).toHaveLength(reasons.size);
