@@ -21,8 +21,6 @@ import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
 import { openMaterializer } from '#test/support/materialize.ts';
-import { openMovedClock } from '#test/support/moved-clock.ts';
-import type { MovedClock } from '#test/support/moved-clock.ts';
 import { createSigner, openFlags, signedManifest } from '#test/support/release.ts';
 import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
 import { clientsOf, startTestStack } from '#test/support/stack.ts';
@@ -35,15 +33,18 @@ const PROMISE_MS = 30_000;
 const WITHDRAWN = '503 dependency-unavailable unknown';
 
 const signer = createSigner();
-let clock: MovedClock;
+/** The clock of the functions, which stands still until it is put forward, while their containers stay warm: ahead, so that no token comes from its future. */
+let now = Date.now() + 5 * 60_000;
+const advance = (milliseconds: number): void => {
+  now += milliseconds;
+};
 let stack: TestStack;
 let store: ReleaseStore;
 let runs: ImprovementRuns;
 let worlds: Worlds;
 let receiptUrl: string;
 beforeAll(async () => {
-  clock = openMovedClock();
-  stack = await startTestStack({ bundled: clock.wrap, signer });
+  stack = await startTestStack({ inProcess: () => ({ now: () => now }), signer });
   store = createReleaseStore({
     ...clientsOf(stack),
     stage: localStage,
@@ -55,10 +56,7 @@ beforeAll(async () => {
   const shown = await send(readAlignmentReport);
   receiptUrl = alignmentReport.parse(JSON.parse(shown.text)).receipt.downloadUrl;
 });
-afterAll(async () => {
-  await stack.close();
-  clock.close();
-});
+afterAll(() => stack.close());
 
 /** Sends a request that is served while everything is open. */
 async function send({ operationId }: Route, change: GatewayCall = {}): Promise<GatewayReply> {
@@ -99,7 +97,7 @@ async function open(): Promise<void> {
 beforeEach(async () => {
   stack.awsFaults.reset();
   await open();
-  clock.advance(PROMISE_MS);
+  advance(PROMISE_MS);
   expect(await answers()).toEqual(whole);
   // The run that this has begun: one that a test stopped on its way would become a dead letter.
   await stack.improvement.settled();
@@ -111,25 +109,25 @@ describe('a gate that is withdrawn while its routes are deployed', () => {
     '(%s) closes exactly the routes that wait for it, within 30 seconds in containers that are warm, and applying opens them again [RP-018, RP-019, RP-020, RP-021, RP-024, RP-279]',
     async (gate: Gate) => {
       await close(gate);
-      clock.advance(PROMISE_MS);
+      advance(PROMISE_MS);
       const waiting = (route: Route): boolean => route.gates.includes(gate);
       expect(await answers()).toEqual(all((route) => (waiting(route) ? WITHDRAWN : '200')));
       await open();
-      clock.advance(PROMISE_MS);
+      advance(PROMISE_MS);
       expect(await answers()).toEqual(whole);
     },
   );
 
   it('closes everything with the manifest itself, and nothing of the mastery engine [RP-025]', async () => {
     await close('E');
-    clock.advance(PROMISE_MS);
+    advance(PROMISE_MS);
     expect(await answers()).toEqual(all(() => WITHDRAWN));
     expect((await send(readSelectionPolicy)).status).toBe(200);
   });
 
   it('asks to come again and tells no more: no caller without a token or with a wrong request learns of it [RP-324]', async () => {
     await close('D');
-    clock.advance(PROMISE_MS);
+    advance(PROMISE_MS);
     const reply = await send(readEquivalence);
     expect(reply.headers.get('retry-after')).toBe('5');
     expect(reportsProblemOf(reply)).toMatchObject({
@@ -148,7 +146,7 @@ describe('a gate that is withdrawn while its routes are deployed', () => {
 
   it('leaves no trace of a request that writes, not even a control record [RP-018]', async () => {
     await close('B');
-    clock.advance(PROMISE_MS);
+    advance(PROMISE_MS);
     const { request, written } = openMaterializer(stack, 'tenant-aurora');
     const before = await written();
     const materialization = request('unsettled');
@@ -156,7 +154,7 @@ describe('a gate that is withdrawn while its routes are deployed', () => {
     expect(await materialization.record()).toBeUndefined();
     expect(await written()).toEqual(before);
     await open();
-    clock.advance(PROMISE_MS);
+    advance(PROMISE_MS);
     expect((await materialization.succeed()).replayed).toBe(false);
   });
 
@@ -174,7 +172,7 @@ describe('improvement runs that are under way', () => {
     stack.improvement.pause();
     const run = await runs.analyze(administrations[0]!);
     await close('F');
-    clock.advance(PROMISE_MS);
+    advance(PROMISE_MS);
     stack.improvement.resume();
     await stack.improvement.settled();
     // The emulator gives a message back at once; a stage keeps it out of sight for half an hour each time.
@@ -187,7 +185,7 @@ describe('improvement runs that are under way', () => {
     expect([before.run.state, before.evidence, before.orders]).toEqual(['queued', [], []]);
 
     await open();
-    clock.advance(PROMISE_MS);
+    advance(PROMISE_MS);
     await stack.improvement.sweep();
     await stack.improvement.settled();
     expect((await runs.progress(run)).run.state).toMatch(/^completed/);
@@ -198,7 +196,7 @@ describe('improvement runs that are under way', () => {
 describe('what proves nothing', () => {
   it('closes every route, even if the flags were set by hand, and the log says why [RP-025]', async () => {
     await write('');
-    clock.advance(PROMISE_MS);
+    advance(PROMISE_MS);
     expect(await answers()).toEqual(all(() => WITHDRAWN));
     const said = stack.logs().filter(({ line }) => JSON.stringify(line).includes('RELEASE_UNPROVED'));
     expect(said.at(-1)?.line).toMatchObject({
@@ -210,7 +208,7 @@ describe('what proves nothing', () => {
 
   it('closes what it is no receipt of, whatever the flags say [RP-019, RP-020, RP-023, RP-025]', async () => {
     await write(signedManifest(signer, ['A', 'C', 'D']));
-    clock.advance(PROMISE_MS);
+    advance(PROMISE_MS);
     const found = await answers();
     expect(Object.keys(found).filter((operationId) => found[operationId] === '200')).toEqual([
       'readAttemptReport',
@@ -233,17 +231,17 @@ it('without the mastery engine’s proof with production learners a warm contain
   const proves = provable.filter((name) => name !== 'mastery_engine_production_learner');
   await write(signedManifest(signer, proves));
   // The release is read again, and what was composed is still young enough to be given again.
-  clock.advance(FRESH_MS);
+  advance(FRESH_MS);
   expect(await found()).toEqual(views.map(() => '503 dependency-incomplete mastery_engine'));
   await open();
-  clock.advance(PROMISE_MS);
+  advance(PROMISE_MS);
   expect(await found()).toEqual(views.map(() => '200'));
 });
 
 it('a table that gives no answer closes a route once the last reading is too old, does not tell why, and opens it with the first answer [RP-324]', async () => {
   stack.awsFaults.unavailable('dynamodb', 1_000_000);
   expect(reportsAnswerOf(await send(readEquivalence))).toBe('200');
-  clock.advance(PROMISE_MS);
+  advance(PROMISE_MS);
   const reply = await send(readEquivalence);
   expect(reportsAnswerOf(reply)).toBe(WITHDRAWN);
   expect(reply.text).not.toMatch(/dynamo|table|item|on demand/i);
