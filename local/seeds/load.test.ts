@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sampleTrigger } from '#test/support/sample-files.ts';
 import { generatorFile } from './bank-files.ts';
 import { DEFAULT_SEED_DIRECTORY, loadSeed } from './load.ts';
@@ -28,19 +28,12 @@ const exampleSeed: Readonly<Record<string, unknown>> = Object.fromEntries([
   ...bankFiles.map((file) => [`${BANK}/${file}`, example(file)] as const),
 ]);
 
-let directory: string | undefined;
-afterEach(() => {
-  if (directory !== undefined) rmSync(directory, { recursive: true });
-  directory = undefined;
-});
-
 /** The defects of a seed with other contents: a value at `file`, which `undefined` removes, or at `file#/pointer`. */
 async function defectsOf(
   seed: Readonly<Record<string, unknown>>,
   changes: Readonly<Record<string, unknown>> = {},
 ): Promise<readonly SeedDefect[]> {
   const root = mkdtempSync(join(tmpdir(), 'seed-'));
-  directory = root;
   const files = structuredClone(seed) as Record<string, unknown>;
   for (const [place, value] of Object.entries(changes)) {
     const [file = '', pointer] = place.split('#/');
@@ -55,6 +48,7 @@ async function defectsOf(
     writeFileSync(join(root, file), typeof value === 'string' ? value : JSON.stringify(value));
   }
   const loaded = await loadSeed(root);
+  rmSync(root, { recursive: true });
   return loaded.ok ? [] : loaded.error;
 }
 
@@ -67,14 +61,118 @@ const P = `${BANK}/policy.json`;
 const L = `${BANK}/learners.json`;
 const G = `${BANK}/generator.json`;
 const T = 'analysis-policy.json#/triggers';
+const R = 'reports.json';
 const floors = `${P}#/coverageFloors`;
 const rules = `${P}#/eligibilityRules`;
 const crossed = { kc: 'A', minItems: 2, maxItems: 1 };
 const outOfReach = sampleTrigger({ threshold: { operator: 'gt', value: 1 } });
 
+const reports = builtIn('reports.json') as {
+  equivalences: object[];
+  testSpecs: { crosswalks: object[] }[];
+};
+const withReports = { ...exampleSeed, [R]: reports };
+const record = '/attempts/0/record';
+const rows = `${record}/mastery`;
+const sources = '/testSpecs/0/alignment/sources';
+const first = '/administrations/0/analyses/0';
+const item = `${first}/metrics/0/artifact`;
+const row = `${item}/rows/0`;
+const forms = '/administrations/7/analyses/0/metrics/3/artifact';
+
+function equivalence(form: string, other: string): object {
+  const sampleSizes = { [form]: 1, [other]: 1 };
+  return { ...reports.equivalences[0], form, comparedWith: [other], sampleSizes };
+}
+
+/** Where the reports of the built-in seed are wrong, and where it is found if elsewhere. */
+const reportRows: readonly (readonly [place: string, value: unknown, found?: string])[] = [
+  ['/schools/0/grades/0/grade', '5'],
+  ['/schools/0/grades/1/grade', '05'],
+  ['/classes/1/name', 'class-5a'],
+  ['/runClass', 'nowhere'],
+  ['/students/0/idSuffix', ' x'],
+  // A list of ids would split it.
+  ['/students/0/idSuffix', ',x'],
+  ['/frameworks/0/generated', { standards: 1, kcsPerStandard: 1 }, '/frameworks/0'],
+  ['/frameworks/0/standards/1/code', '5.NF.A.1'],
+  ['/testSpecs/0/framework', 'nothing'],
+  ['/testSpecs/1/forms/0', 'gate-a'],
+  ['/testSpecs/4/criteria', { version: '1', required: 1 }],
+  ['/testSpecs/0/crosswalks/1', reports.testSpecs[0]!.crosswalks[0]],
+  ['/testSpecs/0/crosswalks/0/coverageFraction', 1.5],
+  ['/testSpecs/0/alignment/generated', { sources: 1, requirements: 1 }, '/testSpecs/0/alignment'],
+  ['/testSpecs/0/alignment', {}],
+  [`${sources}/1/key`, 'state-mathematics-5'],
+  [`${sources}/0/requirements/1/id`, 'SM5.NF.01'],
+  [`${sources}/0/requirements`, []],
+  [`${sources}/0/requirements/0/weight`, 0],
+  [`${sources}/0/requirements/0/dok`, 5],
+  [`${sources}/0/requirements/0/mappings/0/code`, '9.X'],
+  ['/equivalences/0', equivalence('gate-z', 'gate-b'), '/equivalences/0/form'],
+  ['/equivalences/0', equivalence('gate-a', 'large-form'), '/equivalences/0/comparedWith/0'],
+  ['/equivalences/1', equivalence('gate-a', 'gate-b'), '/equivalences/1/form'],
+  ['/equivalences/1/sampleSizes', { 'gate-b': 1 }],
+  ['/administrations/0/class', undefined, '/administrations/0'],
+  ['/administrations/0/class', 'nothing'],
+  ['/administrations/1/school', 'nothing'],
+  ['/administrations/0/testSpec', 'nothing'],
+  ['/administrations/10/receivers/bank/refuses/0', 'repair_crosswalk'],
+  ['/attempts/0/student', 'nobody'],
+  ['/attempts/0/form', 'nothing'],
+  ['/attempts/0/administration', 'nothing'],
+  // Another spec's.
+  ['/attempts/0/administration', 'week-12'],
+  ['/attempts/0/status', 'submitted', record],
+  [`${record}/gate`, null],
+  ['/attempts/4/record/diagnostic', null],
+  ['/attempts/1/record/gate/gaps/0', '9.X'],
+  [`${rows}/0/standard`, undefined, `${rows}/0`],
+  [`${rows}/1/kc`, '5.NF.B.6'],
+  [`${rows}/0/standard`, '9.X'],
+  [`${rows}/2/standard`, '5.NF.A.1'],
+  [`${rows}/0/evidence/0/item`, 11],
+  [rows, undefined, record],
+  ['/attempts/11/items', 1, '/attempts/11/record/generatedMastery/evidencePerRow'],
+  [`${record}/modifiedAt`, '2026-05-12T09:00:00+02:00'],
+  // A late settlement of nothing, and one of generated rows.
+  ['/attempts/9/record', null, '/attempts/9/settledAtStart'],
+  ['/attempts/11/settledAtStart', false],
+  ['/histories/0/student', 'nobody'],
+  // Templates that are unknown, of thousands of rows, not settled.
+  ['/histories/0/templates/0', 'nothing'],
+  ['/histories/0/templates/0', 'with-five-thousand-rows'],
+  ['/histories/0/templates/0', 'scored-but-not-settled'],
+  ['/fixtures/candidates/empty', 'nobody'],
+  ['/fixtures/attempts/stale', 'nothing'],
+  ['/fixtures/attempts/stale', undefined],
+  ['/fixtures/attempts/other', 'gate-passed'],
+  ['/fixtures/forms/equivalent', 'gate-c'],
+  ['/fixtures/administrations/0', 'nowhere'],
+  ['/fixtures/administrations/1', 'spring-gate'],
+  // Not scored, and without analysis.
+  ['/fixtures/administrations/0', 'open-gate'],
+  ['/fixtures/administrations/0', 'without-analysis'],
+  [`${first}/metrics/1/metric`, 'item_difficulty'],
+  [`${first}/metrics/1/metric`, 'item_length'],
+  [`${row}/form`, 'diagnostic-pool'],
+  [`${row}/codes/0`, '9.X'],
+  [`${row}/item`, undefined],
+  [`${first}/metrics/3/artifact/rows/0/item`, 1],
+  [`${row}/measures/discrimination_index`, 0.5],
+  [`${row}/measures/proportion_correct`, 1.5],
+  [`${item}/generatedRows`, 5],
+  [`${forms}/generatedRows`, 5],
+  [`${first}/comparisons/0/source`, 'ratio-benchmark'],
+  [`${first}/comparisons/1/source`, 'state-mathematics-5'],
+  [`${first}/comparisons/0/artifact/form`, 'diagnostic-pool'],
+  [`${first}/comparisons/0/artifact/codes/0`, '9.X'],
+];
+
 describe('a seed directory', () => {
-  it('may contain the examples of docs/seeds.md', async () => {
+  it('may contain the examples of docs/seeds.md, and the reports of the built-in one', async () => {
     expect(await defectsOf(exampleSeed)).toEqual([]);
+    expect(await defectsOf(withReports)).toEqual([]);
     expect(generatorFile.parse(example('generator.json'))).toEqual(builtIn('generated/generator.json'));
   });
 
@@ -125,8 +223,9 @@ describe('a seed directory', () => {
     [G, { generator: 'x' }, `${G}#/generator`],
     [T, [], undefined, /Too small/],
     [T, [outOfReach], 'analysis-policy.json', /\/document\/triggers\/0\/threshold\/value cannot be reached/],
+    ...reportRows.map(([place, value, found = place]): Row => [`${R}#${place}`, value, `${R}#${found}`]),
   ])('is refused where it is wrong: %s = %j', async (place, value, found = place, message = /./) => {
-    const defects = await defectsOf(exampleSeed, { [place]: value });
+    const defects = await defectsOf(place.startsWith(R) ? withReports : exampleSeed, { [place]: value });
     const places = defects.map(({ file, pointer }) => (pointer === '' ? file : `${file}#${pointer}`));
     expect(places, renderDefects(defects)).toContain(found);
     const messages = defects.filter((_defect, at) => places[at] === found).map((defect) => defect.message);
@@ -154,117 +253,4 @@ describe('a seed directory', () => {
     const lines = renderDefects(Array.from({ length: 25 }, () => defect)).split('\n');
     expect([lines.length, lines.at(-1)]).toEqual([21, '… and 5 more']);
   });
-});
-
-describe('a reports.json', () => {
-  const reports = builtIn('reports.json') as {
-    equivalences: object[];
-    testSpecs: { crosswalks: object[] }[];
-  };
-  const seed = { ...exampleSeed, 'reports.json': reports };
-  const record = '/attempts/0/record';
-  const rows = `${record}/mastery`;
-  const sources = '/testSpecs/0/alignment/sources';
-  const first = '/administrations/0/analyses/0';
-  const item = `${first}/metrics/0/artifact`;
-  const row = `${item}/rows/0`;
-  const forms = '/administrations/7/analyses/0/metrics/3/artifact';
-
-  it('may be the built-in one', async () => {
-    expect(await defectsOf(seed)).toEqual([]);
-  });
-
-  it.each([
-    ['/schools/0/grades/0/grade', '5'],
-    ['/schools/0/grades/1/grade', '05'],
-    ['/classes/1/name', 'class-5a'],
-    ['/runClass', 'nowhere'],
-    ['/students/0/idSuffix', ' x'],
-    // A list of ids would split it.
-    ['/students/0/idSuffix', ',x'],
-    ['/frameworks/0/generated', { standards: 1, kcsPerStandard: 1 }, '/frameworks/0'],
-    ['/frameworks/0/standards/1/code', '5.NF.A.1'],
-    ['/testSpecs/0/framework', 'nothing'],
-    ['/testSpecs/1/forms/0', 'gate-a'],
-    ['/testSpecs/4/criteria', { version: '1', required: 1 }],
-    ['/testSpecs/0/crosswalks/1', reports.testSpecs[0]!.crosswalks[0]],
-    ['/testSpecs/0/crosswalks/0/coverageFraction', 1.5],
-    ['/testSpecs/0/alignment/generated', { sources: 1, requirements: 1 }, '/testSpecs/0/alignment'],
-    ['/testSpecs/0/alignment', {}],
-    [`${sources}/1/key`, 'state-mathematics-5'],
-    [`${sources}/0/requirements/1/id`, 'SM5.NF.01'],
-    [`${sources}/0/requirements`, []],
-    [`${sources}/0/requirements/0/weight`, 0],
-    [`${sources}/0/requirements/0/dok`, 5],
-    [`${sources}/0/requirements/0/mappings/0/code`, '9.X'],
-    ['/equivalences/0', equivalence('gate-z', 'gate-b'), '/equivalences/0/form'],
-    ['/equivalences/0', equivalence('gate-a', 'large-form'), '/equivalences/0/comparedWith/0'],
-    ['/equivalences/1', equivalence('gate-a', 'gate-b'), '/equivalences/1/form'],
-    ['/equivalences/1/sampleSizes', { 'gate-b': 1 }],
-    ['/administrations/0/class', undefined, '/administrations/0'],
-    ['/administrations/0/class', 'nothing'],
-    ['/administrations/1/school', 'nothing'],
-    ['/administrations/0/testSpec', 'nothing'],
-    ['/administrations/10/receivers/bank/refuses/0', 'repair_crosswalk'],
-    ['/attempts/0/student', 'nobody'],
-    ['/attempts/0/form', 'nothing'],
-    ['/attempts/0/administration', 'nothing'],
-    // Another spec's.
-    ['/attempts/0/administration', 'week-12'],
-    ['/attempts/0/status', 'submitted', record],
-    [`${record}/gate`, null],
-    ['/attempts/4/record/diagnostic', null],
-    ['/attempts/1/record/gate/gaps/0', '9.X'],
-    [`${rows}/0/standard`, undefined, `${rows}/0`],
-    [`${rows}/1/kc`, '5.NF.B.6'],
-    [`${rows}/0/standard`, '9.X'],
-    [`${rows}/2/standard`, '5.NF.A.1'],
-    [`${rows}/0/evidence/0/item`, 11],
-    [rows, undefined, record],
-    ['/attempts/11/items', 1, '/attempts/11/record/generatedMastery/evidencePerRow'],
-    [`${record}/modifiedAt`, '2026-05-12T09:00:00+02:00'],
-    // A late settlement of nothing, and one of generated rows.
-    ['/attempts/9/record', null, '/attempts/9/settledAtStart'],
-    ['/attempts/11/settledAtStart', false],
-    ['/histories/0/student', 'nobody'],
-    // Templates that are unknown, of thousands of rows, not settled.
-    ['/histories/0/templates/0', 'nothing'],
-    ['/histories/0/templates/0', 'with-five-thousand-rows'],
-    ['/histories/0/templates/0', 'scored-but-not-settled'],
-    ['/fixtures/candidates/empty', 'nobody'],
-    ['/fixtures/attempts/stale', 'nothing'],
-    ['/fixtures/attempts/stale', undefined],
-    ['/fixtures/attempts/other', 'gate-passed'],
-    ['/fixtures/forms/equivalent', 'gate-c'],
-    ['/fixtures/administrations/0', 'nowhere'],
-    ['/fixtures/administrations/1', 'spring-gate'],
-    // Not scored, and without analysis.
-    ['/fixtures/administrations/0', 'open-gate'],
-    ['/fixtures/administrations/0', 'without-analysis'],
-    [`${first}/metrics/1/metric`, 'item_difficulty'],
-    [`${first}/metrics/1/metric`, 'item_length'],
-    [`${row}/form`, 'diagnostic-pool'],
-    [`${row}/codes/0`, '9.X'],
-    [`${row}/item`, undefined],
-    [`${first}/metrics/3/artifact/rows/0/item`, 1],
-    [`${row}/measures/discrimination_index`, 0.5],
-    [`${row}/measures/proportion_correct`, 1.5],
-    [`${item}/generatedRows`, 5],
-    [`${forms}/generatedRows`, 5],
-    [`${first}/comparisons/0/source`, 'ratio-benchmark'],
-    [`${first}/comparisons/1/source`, 'state-mathematics-5'],
-    [`${first}/comparisons/0/artifact/form`, 'diagnostic-pool'],
-    [`${first}/comparisons/0/artifact/codes/0`, '9.X'],
-  ] as [string, unknown, string?][])(
-    'is refused where it is wrong: %s = %j',
-    async (place, value, found = place) => {
-      const defects = await defectsOf(seed, { [`reports.json#${place}`]: value });
-      expect(defects.map(({ file, pointer }) => `${file}${pointer}`)).toContain(`reports.json${found}`);
-    },
-  );
-
-  function equivalence(form: string, other: string): object {
-    const sampleSizes = { [form]: 1, [other]: 1 };
-    return { ...reports.equivalences[0], form, comparedWith: [other], sampleSizes };
-  }
 });
