@@ -2,7 +2,7 @@ import { prepareCalibration, preparePolicy, writeRecord } from '#shared/records/
 import type { PreparedRecord } from '#shared/records/release.ts';
 import { partitionKey } from '#shared/records/record-key.ts';
 import type { RecordKey } from '#shared/records/record-key.ts';
-import type { Lifecycle, NewRecord, RecordsTable, StoredRecord } from '#shared/records/table.ts';
+import type { RecordsTable, StoredRecord } from '#shared/records/table.ts';
 
 /** A records table in memory, for tests: the same promises as the table in DynamoDB. `calls` counts what was asked. */
 export interface MemoryRecordsTable extends RecordsTable {
@@ -14,54 +14,34 @@ export interface MemoryRecordsTable extends RecordsTable {
   ): void;
 }
 
-interface Row {
-  document: string;
-  parameters: { readonly hash: string; text: string | undefined } | undefined;
-  lifecycle: Lifecycle;
-}
-
 export function createMemoryRecordsTable(): MemoryRecordsTable {
-  const rows = new Map<string, Row>();
+  const rows = new Map<string, { stored: StoredRecord; parameters: string | undefined }>();
   const calls = { readParameters: 0 };
-  const row = (key: RecordKey): Row | undefined => rows.get(partitionKey(key) ?? '');
+  const row = (key: RecordKey) => rows.get(partitionKey(key) ?? '');
   return {
     calls,
-    read(key) {
-      const found = row(key);
-      if (found === undefined) return Promise.resolve(undefined);
-      const { document, parameters, lifecycle } = found;
-      const stored: StoredRecord = {
-        document,
-        lifecycle,
-        ...(parameters === undefined ? {} : { parameters: { hash: parameters.hash, parts: 1 } }),
-      };
-      return Promise.resolve(stored);
-    },
+    read: (key) => Promise.resolve(row(key)?.stored),
     readParameters(key) {
       calls.readParameters += 1;
-      return Promise.resolve(row(key)?.parameters?.text);
+      return Promise.resolve(row(key)?.parameters);
     },
-    writeOnce(key, record: NewRecord) {
+    writeOnce(key, { document, parameters }) {
       const at = partitionKey(key);
       if (at === undefined) throw new RangeError('writeOnce: the key is not storable');
       if (rows.has(at)) return Promise.resolve('exists');
-      rows.set(at, {
-        document: record.document,
-        parameters: record.parameters && { ...record.parameters },
-        lifecycle: {},
-      });
+      const reference = parameters && { parameters: { hash: parameters.hash, parts: 1 } };
+      rows.set(at, { stored: { document, lifecycle: {}, ...reference }, parameters: parameters?.text });
       return Promise.resolve('written');
     },
     setLifecycle(key, lifecycle) {
       const found = row(key);
-      if (found !== undefined) found.lifecycle = lifecycle;
+      if (found !== undefined) found.stored = { ...found.stored, lifecycle };
       return Promise.resolve();
     },
-    corrupt(key, change) {
-      const found = row(key);
-      if (found === undefined) return;
-      if (change.document !== undefined) found.document = change.document;
-      if ('parameters' in change && found.parameters !== undefined) found.parameters.text = change.parameters;
+    corrupt(key, { document, ...change }) {
+      const found = row(key)!;
+      if (document !== undefined) found.stored = { ...found.stored, document };
+      if ('parameters' in change) found.parameters = change.parameters;
     },
   };
 }
