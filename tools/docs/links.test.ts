@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { projectRoot } from '#tools/checks/checks.ts';
+import { anchorOf } from '#tools/site/markdown.ts';
 
 /** Every page that people read. Generated parts are held to the same. */
 const pages = globSync(['*.md', 'docs/**/*.md', 'client/**/*.md', 'examples/**/*.md'], {
@@ -18,24 +19,10 @@ interface Page {
 const read = (path: string): Page => {
   const text = readFileSync(join(projectRoot, path), 'utf8');
   const prose = text.replace(/^([ \t]*)(```|~~~)[\s\S]*?^\1\2/gm, '').replace(/<!--[\s\S]*?-->/g, '');
-  return { prose, anchors: new Set(anchorsOf(prose)) };
+  const taken = new Map<string, number>();
+  const headings = [...prose.matchAll(/^#{1,6} (.+)$/gm)];
+  return { prose, anchors: new Set(headings.map(([, heading = '']) => anchorOf(heading.trim(), taken))) };
 };
-
-/** The anchors of a page's headings, as GitHub makes them. */
-function anchorsOf(prose: string): readonly string[] {
-  const seen = new Map<string, number>();
-  return [...prose.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) => {
-    const slug = heading
-      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-      .trim()
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-      .replace(/\s/g, '-');
-    const before = seen.get(slug) ?? 0;
-    seen.set(slug, before + 1);
-    return before === 0 ? slug : `${slug}-${before}`;
-  });
-}
 
 /** What is wrong with a link; undefined: nothing. */
 function defectOf(page: string, target: string): string | undefined {

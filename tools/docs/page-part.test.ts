@@ -5,16 +5,7 @@ const marked = (part: string, text: string): string =>
   `<!-- begin of ${part}: written by npm run docs -->\n<!-- prettier-ignore-start -->\n${text}<!-- prettier-ignore-end -->\n<!-- end of ${part} -->`;
 
 describe('withPart', () => {
-  it('replaces what is between the marks of the part, and nothing else', () => {
-    const page = `# Page\n\n${marked('codes', '\nold\n')}\n\n${marked('fields', '\nkept\n')}\n`;
-    expect(withPart(page, 'codes', 'new')).toBe(page.replace('old', 'new'));
-  });
-
-  it('finds nothing to do in what it made', () => {
-    const page = withPart(marked('codes', ''), 'codes', '| a |\n');
-    expect(withPart(page, 'codes', '| a |\n')).toBe(page);
-  });
-
+  // What it writes, and that it leaves the rest: npm run check:docs.
   it.each([
     ['no marks', '# Page'],
     ['no end', marked('codes', '').replace('<!-- end of codes -->', '')],

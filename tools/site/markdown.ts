@@ -44,7 +44,7 @@ export function amendMarkdown(
 }
 
 /** The anchor that GitHub gives to a heading; a repeated one gets a number. */
-function anchorOf(text: string, taken: Map<string, number>): string {
+export function anchorOf(text: string, taken: Map<string, number>): string {
   const anchor = text
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .toLowerCase()
