@@ -12,7 +12,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { localBucketName, localCredentials } from '#shared/stage/local-stage.ts';
 import { localBuckets } from './resources.ts';
 import { useTestAws } from '#test/support/aws.ts';
-import { sendRaw } from '#test/support/send-raw.ts';
+import { callRaw } from '#test/support/raw-call.ts';
 
 /** Each test has keys of its own, so that their order does not matter. */
 const Bucket = 'plain';
@@ -36,8 +36,11 @@ const digest = (algorithm: string, bytes: Uint8Array) => createHash(algorithm).u
 /** A PutObject that no client of the SDK would send. */
 function putRaw(key: string, headers: Record<string, string>, body: string, bucket = Bucket) {
   const authorization = `AWS4-HMAC-SHA256 Credential=${localCredentials.accessKeyId}/20300101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0`;
-  const url = `${test.aws.url}/${bucket}/${key}?x-id=PutObject`;
-  return sendRaw(url, { method: 'PUT', headers: { authorization, ...headers }, body });
+  return callRaw(test.aws.url, `/${bucket}/${key}?x-id=PutObject`, {
+    method: 'PUT',
+    headers: Object.entries({ authorization, ...headers }),
+    body,
+  });
 }
 
 describe('the S3 emulator, through the SDK client', () => {
@@ -60,12 +63,12 @@ describe('the S3 emulator, through the SDK client', () => {
 
   it('refuses bytes that are not those that were signed, and a streamed body, which it does not cover', async () => {
     const sha = { 'x-amz-content-sha256': '0'.repeat(64) };
-    expect((await putRaw('other', sha, 'hello')).body).toContain('XAmzContentSHA256Mismatch');
+    expect((await putRaw('other', sha, 'hello')).text).toContain('XAmzContentSHA256Mismatch');
     for (const streamed of [
       { 'content-encoding': 'aws-chunked' },
       { 'x-amz-content-sha256': 'STREAMING-UNSIGNED-PAYLOAD-TRAILER' },
     ])
-      expect((await putRaw('other', streamed, '0\r\n\r\n')).body).toContain('UnknownOperationException');
+      expect((await putRaw('other', streamed, '0\r\n\r\n')).text).toContain('UnknownOperationException');
     await expect(textOf('other')).rejects.toBeInstanceOf(NoSuchKey);
   });
 
@@ -82,7 +85,7 @@ describe('the S3 emulator, through the SDK client', () => {
       const sum = { 'content-md5': digest('md5', Buffer.from('a')) };
       expect(await putRaw('sums', free, 'a', localBucketName)).toMatchObject({
         status: 400,
-        body: expect.stringContaining('Content-MD5 OR x-amz-checksum-') as string,
+        text: expect.stringContaining('Content-MD5 OR x-amz-checksum-') as string,
       });
       expect((await putRaw('sums', { ...free, ...sum }, 'a', localBucketName)).status).toBe(200);
       const { VersionId, ObjectLockMode, ObjectLockRetainUntilDate } = await head('sums');

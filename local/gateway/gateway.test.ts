@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { gatewayRow } from '#test/support/probe-routes.ts';
+import { duringTests } from '#test/support/lazily.ts';
 import { startTestGateway } from '#test/support/test-gateway.ts';
 import type { TestGateway } from '#test/support/test-gateway.ts';
 import type { FunctionPool } from './function-pool.ts';
@@ -49,16 +50,14 @@ interface Facts {
 }
 
 const acts = gatewayRow('act', 'POST', '/v1/acts');
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({
+const gateway = duringTests(() =>
+  startTestGateway({
     functions: { act: bundle, read: bundle },
     routes: [acts, gatewayRow('read', 'GET', '/v1/policies/{policyId}')],
     timeoutSeconds: 1,
     limit: 2,
-  });
-});
-afterAll(() => gateway.close());
+  }),
+);
 
 async function act(wish: object): Promise<Response> {
   return fetch(`${gateway.url}/mastery/v1/acts`, { method: 'POST', body: JSON.stringify(wish) });

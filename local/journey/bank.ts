@@ -102,10 +102,10 @@ export function chooseLearner(
 
 /** The body of the start. */
 export function startRequest(
-  bank: JourneyBank,
+  { fixture, resultsStudentId }: Pick<JourneyBank, 'fixture' | 'resultsStudentId'>,
   runMode: 'owner_conformance' | 'production_learner',
 ): StartAdaptiveRunInput {
-  const { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId } = bank.fixture;
+  const { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId } = fixture;
   return {
     selectionPolicyId,
     scaleCalibrationId,
@@ -113,6 +113,6 @@ export function startRequest(
     testBankId,
     bankOperationId,
     runMode,
-    ...(runMode === 'production_learner' ? { resultsStudentId: bank.resultsStudentId } : {}),
+    ...(runMode === 'production_learner' ? { resultsStudentId } : {}),
   };
 }

@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { duringTests } from '#test/support/lazily.ts';
 import { startTestPlatform } from '#test/support/platform.ts';
-import type { TestPlatform } from '#test/support/platform.ts';
-import { sendRaw } from '#test/support/send-raw.ts';
+import { callRaw } from '#test/support/raw-call.ts';
 
-let platform: TestPlatform;
+const platform = duringTests(startTestPlatform);
 /** A read of an owner's, and its address. */
 const MANIFEST = 'bank.read_adaptive_pool_manifest';
 let manifestPath: string;
 
-beforeAll(async () => {
-  platform = await startTestPlatform();
+beforeAll(() => {
   manifestPath = `/v1/bank-operations/${platform.aurora.platform.manifests[0]!.operationId}/manifest`;
 });
-afterAll(() => platform.close());
 beforeEach(() => platform.reset());
 
 function get(path = manifestPath): Promise<Response> {
@@ -120,7 +118,7 @@ it('refuses an unknown control path, a body that is not JSON, and a clock that g
 
 describe('what a page in a browser can send', () => {
   const status = async (path: string, method: string, headers: Record<string, string>): Promise<number> =>
-    (await sendRaw(`${platform.url}${path}`, { method, headers })).status;
+    (await callRaw(platform.url, path, { method, headers: Object.entries(headers) })).status;
   const ownPort = (): string => new URL(platform.url).port;
 
   it('reaches neither owners nor control API under a name of its own (DNS rebinding)', async () => {

@@ -1,23 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
 import { allOperations } from '#shared/platform/all-operations.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { ownerRoutes } from '#local/platform/routes.ts';
 import type { SeededTenant } from '#local/seeds/instantiate.ts';
+import { duringTests } from '#test/support/lazily.ts';
 import { startTestPlatform } from '#test/support/platform.ts';
-import type { TestPlatform } from '#test/support/platform.ts';
 
-let platform: TestPlatform;
+const platform = duringTests(() =>
+  startTestPlatform({
+    verifyClientToken: (token) => Promise.resolve(token === 'client-of-aurora' ? 'tenant-aurora' : undefined),
+  }),
+);
 let aurora: SeededTenant;
 let borealis: SeededTenant;
-
-beforeAll(async () => {
-  platform = await startTestPlatform({
-    verifyClientToken: (token) => Promise.resolve(token === 'client-of-aurora' ? 'tenant-aurora' : undefined),
-  });
+beforeAll(() => {
   ({ aurora, borealis } = platform);
 });
-afterAll(() => platform.close());
 beforeEach(() => platform.reset());
 
 it('serves every upstream operation once, and no other path but the player’s', () => {

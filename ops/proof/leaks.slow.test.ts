@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startLeakyProxy } from '#test/support/leaky-proxy.ts';
 import type { Answer, Leak, LeakyProxy, Passing } from '#test/support/leaky-proxy.ts';
-import { asBuilt, localDescription, startTestStack, type TestStack } from '#test/support/stack.ts';
+import { localDescription, startTestStack, type TestStack } from '#test/support/stack.ts';
 import { checkId } from './check.ts';
 import { localProof, type LocalProof } from './local.ts';
 import { runProof, type ProofRun } from './run-proof.ts';
@@ -16,7 +16,7 @@ let stack: TestStack;
 const proofs = {} as Record<Service, LocalProof>;
 const proxies = {} as Record<Service, LeakyProxy>;
 beforeAll(async () => {
-  stack = await startTestStack({ bundled: asBuilt });
+  stack = await startTestStack({ bundled: true });
   for (const service of ['reports', 'mastery'] as const) {
     const tokenOf: Parameters<typeof localProof>[3] = ({ tenantId, scopes, ...claims }) =>
       stack.tokenFor(tenantId, scopes, claims);

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { routesOf } from '#shared/contract/routes.ts';
 import { startLeakyProxy } from '#test/support/leaky-proxy.ts';
-import { asBuilt, localDescription, startTestStack, type TestStack } from '#test/support/stack.ts';
+import { localDescription, startTestStack, type TestStack } from '#test/support/stack.ts';
 import { localProof, type LocalProof } from './local.ts';
 import { masterySubjects } from './mastery-subjects.ts';
 import { readProof } from './receipt.ts';
@@ -26,7 +26,7 @@ let stack: TestStack;
 let proof: LocalProof;
 let folder: string;
 beforeAll(async () => {
-  stack = await startTestStack({ bundled: asBuilt });
+  stack = await startTestStack({ bundled: true });
   folder = await mkdtemp(join(tmpdir(), 'proof-'));
   const local = await provenBy();
   if (!local.ok) throw new Error(local.error);

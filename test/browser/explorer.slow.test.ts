@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { sandboxIds, sandboxStandards } from '#shared/contract/sandbox.ts';
 import { allOpen } from '#shared/release/release-state.ts';
-import { openTab, views } from '#test/support/browser.ts';
+import { openTab, useBrowser, views } from '#test/support/browser.ts';
 import { startSandbox } from '#test/support/sandbox.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
-import { startBrowser } from '#tools/browser.ts';
+import { useTestStack } from '#test/support/stack.ts';
 import { bundleExplorer } from '#tools/bundling/explorer.ts';
 import { pageHeaders } from '#tools/page/headers.ts';
 import { contentTypeOf } from '#tools/site/files.ts';
@@ -16,17 +14,11 @@ import { renderSite } from '#tools/site/render.ts';
 
 const tenants = ['tenant-aurora', 'tenant-borealis'] as const;
 
-let stack: TestStack;
+const stack = useTestStack({ explorer: await bundleExplorer() });
+const browser = useBrowser();
 let origin: string;
-let browser: Browser;
-beforeAll(async () => {
-  stack = await startTestStack({ explorer: await bundleExplorer() });
-  origin = new URL(stack.urls.explorerUrl).origin;
-  browser = await startBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-  await stack.close();
+beforeAll(() => {
+  ({ origin } = new URL(stack.urls.explorerUrl));
 });
 
 /** The value of `3 1/2` as a fraction. */
@@ -341,32 +333,28 @@ describe('the explorer in a browser', () => {
 
   it('shows over the sandbox what the sandbox serves, without a token', async () => {
     const site = await renderSite({ release: allOpen, apis: { sandbox: '/sandbox' } });
-    const sandbox = await startSandbox(({ rawPath }) => {
+    await using sandbox = await startSandbox(({ rawPath }) => {
       const path = rawPath.slice(1).replace(/\/$/, '/index.html');
       const body = site.get(path);
       return body === undefined
         ? undefined
         : { status: 200, headers: { ...pageHeaders, 'Content-Type': contentTypeOf(path) }, body };
     });
-    try {
-      const tab = await openTab(browser, sandbox.url);
-      await tab.page.goto('/explorer/');
-      await tab.page.locator('.cards').waitFor();
-      const views = await tab.page.locator('.cards strong').allTextContents();
-      expect(views).toEqual(['Attempt report', 'Candidate history', 'Form equivalence']);
-      for (const [view, text] of [
-        ['report', sandboxStandards.gap.name],
-        [`report?id=${sandboxIds.adaptiveDiagnosticAttempt}`, sandboxStandards.gapComponent.name],
-        ['history', 'Receipts'],
-        ['form', 'sample sizes'],
-      ] as const) {
-        await tab.page.goto(`/explorer/#/${view}`);
-        await tab.page.locator('main').getByText(text).first().waitFor();
-        expect(await tab.accessibility()).toEqual([]);
-      }
-      expect(tab.defects).toEqual([]);
-    } finally {
-      await sandbox.close();
+    const tab = await openTab(browser, sandbox.url);
+    await tab.page.goto('/explorer/');
+    await tab.page.locator('.cards').waitFor();
+    const views = await tab.page.locator('.cards strong').allTextContents();
+    expect(views).toEqual(['Attempt report', 'Candidate history', 'Form equivalence']);
+    for (const [view, text] of [
+      ['report', sandboxStandards.gap.name],
+      [`report?id=${sandboxIds.adaptiveDiagnosticAttempt}`, sandboxStandards.gapComponent.name],
+      ['history', 'Receipts'],
+      ['form', 'sample sizes'],
+    ] as const) {
+      await tab.page.goto(`/explorer/#/${view}`);
+      await tab.page.locator('main').getByText(text).first().waitFor();
+      expect(await tab.accessibility()).toEqual([]);
     }
+    expect(tab.defects).toEqual([]);
   });
 });

@@ -1,12 +1,10 @@
-import type { Browser, Locator } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Locator } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { sandboxIds } from '#shared/contract/sandbox.ts';
 import { allOpen } from '#shared/release/release-state.ts';
-import { openTab, views } from '#test/support/browser.ts';
+import { openTab, useBrowser, views } from '#test/support/browser.ts';
 import type { Tab } from '#test/support/browser.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
-import { startBrowser } from '#tools/browser.ts';
+import { useTestStack } from '#test/support/stack.ts';
 import { renderSite } from '#tools/site/render.ts';
 import type { Site } from '#tools/site/render.ts';
 
@@ -15,22 +13,16 @@ const pictured =
   /^(?:docs\/(?:index|architecture|client-guide|records)|problems\/(?:index|stream-conflict)|reference\/\w+)\.html$/;
 
 let site: Site;
-let stack: TestStack;
-let origin: string;
-let browser: Browser;
-beforeAll(async () => {
-  stack = await startTestStack({
-    site: async (local) => {
-      site = await renderSite({ release: allOpen, apis: local.apis, local });
-      return site;
-    },
-  });
-  origin = new URL(stack.urls.docsUrl).origin;
-  browser = await startBrowser();
+const stack = useTestStack({
+  site: async (local) => {
+    site = await renderSite({ release: allOpen, apis: local.apis, local });
+    return site;
+  },
 });
-afterAll(async () => {
-  await browser.close();
-  await stack.close();
+const browser = useBrowser();
+let origin: string;
+beforeAll(() => {
+  ({ origin } = new URL(stack.urls.docsUrl));
 });
 
 /** Opens a page and waits for what its scripts draw. */

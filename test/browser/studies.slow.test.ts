@@ -3,12 +3,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { htmlReport } from '#psychometrics/validate/report.ts';
 import type { Line } from '#psychometrics/validate/validation.ts';
-import { openTab, views } from '#test/support/browser.ts';
-import { startBrowser } from '#tools/browser.ts';
+import { openTab, useBrowser, views } from '#test/support/browser.ts';
 import { projectRoot } from '#tools/checks/checks.ts';
 
 /** Lines of both peers, a passed and a failed one of each. */
@@ -20,15 +18,11 @@ const lines = (['catR', 'cdCAT'] as const).flatMap((peer) =>
 );
 
 let folder: string;
-let browser: Browser;
+const browser = useBrowser();
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'studies-'));
-  browser = await startBrowser();
 });
-afterAll(async () => {
-  await browser.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => rm(folder, { recursive: true }));
 
 /** The page that a command writes. */
 async function pageOf(command: string, ...options: readonly string[]): Promise<string> {

@@ -7,12 +7,12 @@ import { answerOf } from '#test/lemmas/answers.ts';
 import { openWorlds, operations } from '#test/lemmas/worlds.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import { lazily } from '#test/support/lazily.ts';
-import { asBuilt, useTestStack } from '#test/support/stack.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
 // The other contract tests run the sources in their own process. Here each function is the bundle that deploys, on a thread of its own, and has to
 // do its work once.
 
-const stack = useTestStack({ bundled: asBuilt });
+const stack = useTestStack({ bundled: true });
 const worlds = lazily(() => openWorlds(stack));
 const improvement = lazily(() => openImprovementRuns(stack));
 

@@ -1,12 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { localKeyAlias, localStage, localTableName } from '#shared/stage/local-stage.ts';
 import { createDataKeyMaker } from '#shared/stores/kms.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import { changeKeys, type KeyAdministration } from '#shared/keys/administration.ts';
 import { planReplace, planRetireNow } from '#shared/keys/key-states.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
-import { openAdaptiveRuns, sentenceOf, type AdaptiveRuns } from '#test/support/adaptive-run.ts';
-import { clientsOf, startTestStack, type TestStack } from '#test/support/stack.ts';
+import { sentenceOf, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { clientsOf, useTestStack } from '#test/support/stack.ts';
 
 // A leaked key in warm functions, whose clock is moved: what they promise of it within 30 seconds.
 
@@ -20,28 +21,22 @@ const clock = { now: Date.now() + 60_000 };
 /** How much faster time limits pass. */
 const hurry = { factor: 1 };
 
-let stack: TestStack;
-let runs: AdaptiveRuns;
-let administration: KeyAdministration;
-beforeAll(async () => {
-  const { sleep } = processRuntime();
-  stack = await startTestStack({
-    inProcess: () => ({
-      now: () => clock.now,
-      sleep: (milliseconds, signal) => sleep(milliseconds / hurry.factor, signal),
-    }),
-  });
-  runs = openAdaptiveRuns(stack);
+const { sleep } = processRuntime();
+const stack = useTestStack({
+  inProcess: () => ({
+    now: () => clock.now,
+    sleep: (milliseconds, signal) => sleep(milliseconds / hurry.factor, signal),
+  }),
+});
+const runs = useAdaptiveRuns(stack);
+const administration = lazily((): KeyAdministration => {
   const { dynamo, kms } = clientsOf(stack);
-  administration = {
+  return {
     settings: createWritableKeySettings(dynamo, localTableName('settings')),
     kms: createDataKeyMaker(kms, localKeyAlias),
     stage: localStage,
     clock: Date.now,
   };
-});
-afterAll(async () => {
-  await stack.close();
 });
 
 const kidOf = (token: string): unknown =>

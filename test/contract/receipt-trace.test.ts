@@ -38,10 +38,9 @@ describe('the trace of a receipt', () => {
   });
 
   it('says that nothing is proved on a stage without such a proof, which keeps nothing from being answered [MA-088]', async () => {
-    const unproved = await startTestStack({ proved: ['A', 'B', 'C'] });
+    await using unproved = await startTestStack({ proved: ['A', 'B', 'C'] });
     const { body } = await openAdaptiveRuns(unproved).start().sendForRun();
     const receipt = receiptTraceOf(unproved, body.receiptId);
-    await unproved.close();
     expect(receipt).toHaveProperty('isolationOutcome', 'not_proved');
     expect(receipt).not.toHaveProperty('isolationDigest');
   });

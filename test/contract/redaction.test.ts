@@ -4,12 +4,12 @@ import { localTableName } from '#shared/stage/local-stage.ts';
 import { lineMembers } from '#shared/observability/line-formatter.ts';
 import { logCodes } from '#shared/observability/log-codes.ts';
 import { useAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import type { PlatformState } from '#test/support/adaptive-run.ts';
-import { asBuilt, clientsOf, useTestStack } from '#test/support/stack.ts';
+import type { PlatformState } from '#test/support/platform-control.ts';
+import { clientsOf, useTestStack } from '#test/support/stack.ts';
 import { bankOf, takeJourney } from '#test/support/take-journey.ts';
 import type { Journey } from '#test/support/take-journey.ts';
 
-const stack = useTestStack({ bundled: asBuilt });
+const stack = useTestStack({ bundled: true });
 const runs = useAdaptiveRuns(stack);
 let journey: Journey;
 let state: PlatformState;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type * as z from 'zod';
 import { manifest } from '#functions/sandbox/manifest.ts';
 import { attemptReport, attemptReportPage } from '#shared/contract/reports/attempt-report.ts';
@@ -23,18 +23,14 @@ import {
 import type { Draft } from '#test/lemmas/requests.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';
 import type { GatewayReply } from '#test/support/gateway-call.ts';
+import { duringTests } from '#test/support/lazily.ts';
 import { startSandbox } from '#test/support/sandbox.ts';
-import type { TestSandbox } from '#test/support/sandbox.ts';
 
 /*
  * The bundle that deploys, behind a gateway and with nothing else: no variable of the reports service is set, no owner can be asked. The
  * paths that it does not serve: test/lemmas/requests.contract.test.ts; its list: lists.test.ts.
  */
-let sandbox: TestSandbox;
-beforeAll(async () => {
-  sandbox = await startSandbox();
-});
-afterAll(() => sandbox.close());
+const sandbox = duringTests(startSandbox);
 
 const { masteryGateAttempt, adaptiveDiagnosticAttempt, candidate, form } = sandboxIds;
 const history = `/v1/candidates/${candidate}/attempt-reports`;

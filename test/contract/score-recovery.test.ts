@@ -9,12 +9,12 @@ import { problemOf, refusalOf } from '#test/support/mastery-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { profile, simulate, simulationBody, simulationIn } from '#test/support/score-recovery.ts';
 import type { SimulationBody } from '#test/support/score-recovery.ts';
-import { asBuilt, useTestStack } from '#test/support/stack.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
 const TENANT = 'tenant-aurora';
 const BANK = 'fraction-subtraction';
 
-const stack = useTestStack({ bundled: asBuilt });
+const stack = useTestStack({ bundled: true });
 /** For what the owners hold; only the comparison with a start takes a run. */
 const runs = useAdaptiveRuns(stack);
 

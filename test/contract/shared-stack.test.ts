@@ -29,26 +29,20 @@ it('a file gets the worker’s stack as if it had just been started, whatever an
   expect(await visible(first)).not.toStrictEqual(start);
   await first.close();
 
-  const second = await startTestStack();
-  try {
-    // Otherwise this would say nothing.
-    expect(second.urls).toStrictEqual(first.urls);
-    expect(await visible(second)).toStrictEqual(start);
-    expect(await run.record()).toBeUndefined();
-    await second.improvement.settled();
-    // A warm environment would have its keys.
-    const opened = second.awsCalls('kms', 'Decrypt');
-    await runs.start().sendForRun();
-    expect(second.awsCalls('kms', 'Decrypt')).toBeGreaterThan(opened);
-  } finally {
-    await second.close();
-  }
+  await using second = await startTestStack();
+  // Otherwise this would say nothing.
+  expect(second.urls).toStrictEqual(first.urls);
+  expect(await visible(second)).toStrictEqual(start);
+  expect(await run.record()).toBeUndefined();
+  await second.improvement.settled();
+  // A warm environment would have its keys.
+  const opened = second.awsCalls('kms', 'Decrypt');
+  await runs.start().sendForRun();
+  expect(second.awsCalls('kms', 'Decrypt')).toBeGreaterThan(opened);
 });
 
 it('a file that starts a second stack while it has one gets another', async () => {
-  const one = await startTestStack();
-  const other = await startTestStack();
+  await using one = await startTestStack();
+  await using other = await startTestStack();
   expect(other.urls.platformUrl).not.toBe(one.urls.platformUrl);
-  await one.close();
-  await other.close();
 });

@@ -1,23 +1,25 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AdaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
 import { sentenceOf, TIMED_BANK, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { RunGiven } from '#test/support/adaptive-run.ts';
-import { seedVariant } from '#test/support/seed-variant.ts';
+import { soundSeed } from '#test/support/sound-seed.ts';
 import { useTestStack } from '#test/support/stack.ts';
 
 /** Long enough that no slow machine uses it up by itself. */
 const BUDGET_SECONDS = 600;
 const TENANT = 'tenant-aurora';
-const seed = seedVariant({
-  'fraction-subtraction/policy-timed.json': (policy) => ({ ...policy, timeBudgetSeconds: BUDGET_SECONDS }),
+const seed = await soundSeed();
+const banks = seed.banks.map((bank) => ({
+  ...bank,
+  policy: bank.name === TIMED_BANK ? { ...bank.policy, timeBudgetSeconds: BUDGET_SECONDS } : bank.policy,
   // No run is as sure as that before it stops.
-  'fraction-subtraction/calibration.json': (calibration) => ({ ...calibration, maximumReportableError: 1 }),
-});
+  calibration: { ...bank.calibration, maximumReportableError: 1 },
+}));
 
 /** How far the engine's clock is ahead of the machine's. */
 let ahead = 0;
 const stack = useTestStack({
-  seedDirectory: seed.directory,
+  seed: { ...seed, banks },
   inProcess: () => ({ now: () => Date.now() + ahead }),
 });
 const runs = useAdaptiveRuns(stack);
@@ -26,9 +28,6 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await stack.control('POST', 'reset');
-});
-afterAll(() => {
-  seed.remove();
 });
 
 const startBody = () => runs.startBody({ bank: TIMED_BANK });

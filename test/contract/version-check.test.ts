@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createFunctionPool } from '#local/gateway/function-pool.ts';
 import type { FunctionPool } from '#local/gateway/function-pool.ts';
 import { variablesOf } from '#local/stack/function-variables.ts';
 import { deployedFunctions, versionCheck } from '#shared/contract/functions.ts';
 import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import type { VersionCheckFunction } from '#functions/deployment/check-version/check-version.ts';
-import { startTestStack } from '#test/support/stack.ts';
+import { bundledFunctions, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
 // The bundle of the check, with stand-ins for the two packages of Lambda's runtime, calls the bundles of all functions as Lambda would.
@@ -30,10 +30,9 @@ const broken = 'throwsAtLoad';
 const unset = 'variablesMissing';
 
 beforeAll(async () => {
-  const bundles = inject('bundles');
-  if (!bundles.ok) throw new Error(bundles.message);
+  const bundles = bundledFunctions();
   const fileOf = (operationId: string): string =>
-    bundles.functions.find((built) => built.operationId === operationId)?.file ?? '';
+    bundles.find((built) => built.operationId === operationId)?.file ?? '';
   stack = await startTestStack();
   const { masteryUrl, awsUrl } = stack.urls;
   const places = { awsUrl, gatewayUrl: new URL(masteryUrl).origin, releaseKey: stack.rehearsal.releaseKey };

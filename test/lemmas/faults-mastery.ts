@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import * as z from 'zod';
 import {
   advanceAdaptiveRun,
   inspectAdaptiveRun,
@@ -12,6 +11,7 @@ import { sentenceOf } from '#test/support/adaptive-run.ts';
 import type { AdaptiveRuns, RunGiven, RunReply, RunRequest } from '#test/support/adaptive-run.ts';
 import type { GatewayReply } from '#test/support/gateway-call.ts';
 import { problemOf } from '#test/support/mastery-call.ts';
+import { countsOf } from '#test/support/platform-control.ts';
 import { profile, simulate, simulationBody, simulationIn } from '#test/support/score-recovery.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { ALWAYS } from './faults.ts';
@@ -162,9 +162,8 @@ async function playedOnce({
   return { first, etag: (await runs.playAndInspect(first.body)).etag };
 }
 
-const counts = z.object({ tenants: z.record(z.string(), z.record(z.string(), z.number())) });
 const countOf = async ({ stack }: MasteryWorld, entity: string): Promise<number> =>
-  counts.parse(await stack.control('GET', 'counts')).tenants['tenant-aurora']![entity]!;
+  (await countsOf(stack, 'tenant-aurora'))[entity]!;
 
 const start: MasteryFlow = {
   route: startAdaptiveRun,

@@ -14,12 +14,11 @@ import {
 } from '#shared/contract/reports/routes.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { RunKey } from '#shared/improvement/records.ts';
-import { openControlRecords } from '#test/support/control-records.ts';
-import type { ControlRecords } from '#test/support/control-records.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { analyzed, openImprovementRuns } from '#test/support/improvement-runs.ts';
 import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
 import { materialized, openMaterializer, outcomeOf } from '#test/support/materialize.ts';
+import type { Materializer } from '#test/support/materialize.ts';
 import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
 import type { ReportsCaller } from '#test/support/reports-call.ts';
 import type { TestStack } from '#test/support/stack.ts';
@@ -34,7 +33,7 @@ import type { Flow, Seen } from './faults-walk.ts';
 export interface ReportsWorld {
   readonly stack: TestStack;
   readonly caller: ReportsCaller;
-  readonly control: ControlRecords;
+  readonly materializer: Materializer;
   readonly runs: ImprovementRuns;
   /** A run that has ended. */
   readonly run: RunKey;
@@ -42,10 +41,10 @@ export interface ReportsWorld {
 
 export async function openReportsWorld(stack: TestStack): Promise<ReportsWorld> {
   const runs = openImprovementRuns(stack);
-  const control = openControlRecords(stack);
+  const materializer = openMaterializer(stack, tenantId);
   const run = await runs.analyze(runs.administration('spring-gate'));
   await stack.improvement.settled();
-  return { stack, caller: runs.caller, control, runs, run };
+  return { stack, caller: runs.caller, materializer, runs, run };
 }
 type ReportsFlow = Flow<ReportsWorld>;
 
@@ -214,9 +213,8 @@ const materialization = (
   ...more,
   calm: same,
   dependencies,
-  async open({ stack, control }) {
+  async open({ stack, materializer }) {
     await stack.control('POST', 'reset');
-    const materializer = openMaterializer(stack, tenantId, control);
     const { students: studentIds, classes: classSourcedIds } = materializer.caller.fixtures(tenantId);
     // Whom the administration does not name itself: its owner is asked too.
     const claims = { studentIds, classSourcedIds };

@@ -1,19 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import * as z from 'zod';
+import { attemptRequest } from '#local/attempt-request.ts';
+import { startRequest } from '#local/journey/bank.ts';
 import { adaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
 import type { AdaptiveRun, RunMode } from '#shared/contract/mastery/adaptive-run.ts';
 import { advanceAdaptiveRun, inspectAdaptiveRun, startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
-import type { ControlRecord } from '#shared/idempotency/control-record.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
 import { lineMembers } from '#shared/observability/line-formatter.ts';
 import { resultRecordRequest } from '#shared/platform/owners/results.ts';
-import { masteryProblem } from '#shared/contract/mastery/problem.ts';
 import type { MasteryProblem } from '#shared/contract/mastery/problem.ts';
 import { openControlRecords } from './control-records.ts';
+import type { Controlled } from './control-records.ts';
+import type { GatewayReply } from './gateway-call.ts';
 import { lazily } from './lazily.ts';
+import { callMastery, problemOf } from './mastery-call.ts';
+import { stateOf } from './platform-control.ts';
 import type { TestStack } from './stack.ts';
 
 /** An answer, held against the contract before a test sees it. */
@@ -34,25 +38,13 @@ export type RunReply =
 export type RunGiven = Extract<RunReply, { kind: 'run' }>;
 
 /** One request of a run, which can be sent as often as wanted: the same bytes under the same key. */
-export interface RunRequest {
+export interface RunRequest extends Controlled {
   /** The function that serves it. */
   readonly operationId: string;
   readonly send: () => Promise<RunReply>;
   /** Sends it and fails the test unless a run comes back. */
   readonly sendForRun: () => Promise<RunGiven>;
-  /** What the control table holds of it. */
-  readonly record: () => Promise<ControlRecord | undefined>;
-  /** Lets the lease of an interrupted run of it end now. */
-  readonly endLease: () => Promise<void>;
 }
-
-/** What the platform's owners hold of one tenant. */
-const platformState = z.object({
-  counts: z.record(z.string(), z.number()),
-  entities: z.record(z.string(), z.record(z.string(), z.unknown())),
-});
-export type PlatformState = z.infer<typeof platformState>;
-const platformStates = z.object({ tenants: z.record(z.string(), platformState) });
 
 /** An entity by kind and id, and its members' new values by JSON Pointer; without a value the member goes. */
 export interface OwnerChange {
@@ -82,41 +74,24 @@ function makeRuns(stack: TestStack, tenantId: string) {
     const { method, path: canonicalPath } = route;
     const asked = { tenantId, method, canonicalPath, idempotencyKey, ifMatch, body };
     const send = async (): Promise<RunReply> => {
-      const response = await fetch(`${stack.urls.masteryUrl}${route.path}`, {
-        method: route.method,
-        headers: {
-          Authorization: `Bearer ${await stack.tokenFor(tenantId, [route.scope])}`,
-          'Content-Type': 'application/json',
-          'Idempotency-Key': idempotencyKey,
-          ...(ifMatch === undefined ? {} : { 'If-Match': ifMatch }),
-        },
-        body: JSON.stringify(body),
-      });
-      return checkedReply(route, response, await response.text(), seeded.platform.credentials.platformJwt);
+      const reply = await callMastery(stack, route, { tenantId, key: idempotencyKey, ifMatch, body });
+      return checkedReply(route, reply, seeded.platform.credentials.platformJwt);
     };
     return {
       operationId: route.operationId,
       send,
       sendForRun: async () => runOf(await send()),
-      record: () => control.find(asked),
-      endLease: () => control.endLease(asked),
+      ...control.of(asked),
     };
   }
 
   /** The body of a start over one of the seed's banks; default: a learner's run over the bank that every answer is news to. */
-  function startBody({ bank = SHORT_BANK, mode = 'production_learner' } = {}): object {
-    const { mastery } = seeded.fixtures;
-    const fixture = mastery.banks.find(({ name }) => name === bank)!;
-    const { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId } = fixture;
-    return {
-      selectionPolicyId,
-      scaleCalibrationId,
-      testSpecId,
-      testBankId,
-      bankOperationId,
-      runMode: mode,
-      ...(mode === 'production_learner' ? { resultsStudentId: mastery.resultsStudentId } : {}),
-    };
+  function startBody({
+    bank = SHORT_BANK,
+    mode = 'production_learner',
+  }: { readonly bank?: string; readonly mode?: RunMode } = {}): object {
+    const { banks, resultsStudentId } = seeded.fixtures.mastery;
+    return startRequest({ fixture: banks.find(({ name }) => name === bank)!, resultsStudentId }, mode);
   }
   /** The members of a bank's pool, as the seed gave them to Bank. */
   function membersOf(bank: string) {
@@ -134,16 +109,11 @@ function makeRuns(stack: TestStack, tenantId: string) {
   /** Plays the offered item: QTI scores one attempt. */
   async function play(run: AdaptiveRun, score: 0 | 1 = 1): Promise<void> {
     if (run.offeredItem === null) throw new Error('no item is offered');
-    const session = encodeURIComponent(run.offeredItem.deliverySessionId);
-    const url = `${stack.urls.platformUrl}/tenants/${tenantId}/qti/delivery-sessions/${session}/attempts`;
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: {
-        Authorization: `Bearer ${await stack.tokenFor(tenantId, [])}`,
-        'Content-Type': 'application/json',
-      },
-      body: JSON.stringify({ outcomes: { SCORE: score } }),
-    });
+    const { deliverySessionId } = run.offeredItem;
+    const { platformUrl } = stack.urls;
+    const playerToken = await stack.tokenFor(tenantId, []);
+    const attempt = { platformUrl, tenantId, playerToken, deliverySessionId, correct: score === 1 };
+    const response = await fetch(...attemptRequest(attempt));
     expect(response.status).toBe(201);
   }
   /** Plays the offered item and inspects, which gives the tag that the next advance needs. */
@@ -156,8 +126,7 @@ function makeRuns(stack: TestStack, tenantId: string) {
     const { etag } = await playAndInspect(body, score);
     return advance(body.continuationToken, etag).sendForRun();
   }
-  const state = async (): Promise<PlatformState> =>
-    platformStates.parse(await stack.control('GET', 'state')).tenants[tenantId]!;
+  const state = () => stateOf(stack, tenantId);
 
   return {
     startBody,
@@ -269,10 +238,10 @@ function memberOf(entity: unknown, pointer: string): OwnerChange['changes'][numb
  */
 function checkedReply(
   route: typeof startAdaptiveRun | typeof inspectAdaptiveRun,
-  { status, headers }: Response,
-  text: string,
+  reply: GatewayReply,
   credential: string,
 ): RunReply {
+  const { status, headers, text } = reply;
   expect(text).not.toContain(credential);
   if (status === route.success.status) {
     expect(headers.get('content-type')).toBe('application/json');
@@ -280,10 +249,8 @@ function checkedReply(
     expect(isStrongEntityTag(etag)).toBe(true);
     return { kind: 'run', status, headers, body: adaptiveRun.parse(JSON.parse(text)), etag };
   }
-  expect(headers.get('content-type')).toBe('application/problem+json');
+  const body = problemOf(reply);
   expect(headers.get('etag')).toBeNull();
-  const body = masteryProblem.parse(JSON.parse(text));
-  expect(body.status).toBe(status);
   expect(problemKeysOf(route)).toContain(`${status} ${body.code}`);
   // The one retryable problem that may come without a time: `sentenceOf` says when it does.
   if (body.code !== 'finalization-incomplete') expect(headers.has('retry-after')).toBe(body.retryable);

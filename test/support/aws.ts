@@ -3,18 +3,19 @@ import { KMSClient } from '@aws-sdk/client-kms';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { SSMClient } from '@aws-sdk/client-ssm';
-import { afterAll, afterEach, beforeAll } from 'vitest';
+import { afterEach } from 'vitest';
 import {
   awsEnvironment,
   localCredentials,
   localKeyAlias,
+  localRegion,
   localStage,
   tableEnvironment,
 } from '#shared/stage/local-stage.ts';
 import { localBuckets, localQueues, localTables } from '#local/aws/resources.ts';
 import type { AwsOptions, LocalAws } from '#local/aws/server.ts';
 import { startAws } from '#local/aws/server.ts';
-import { lazily } from './lazily.ts';
+import { duringTests } from './lazily.ts';
 
 /** A call of DynamoDB: the name of its command, as `GetItemCommand`, and its input. */
 export interface DynamoCall {
@@ -45,17 +46,19 @@ export async function startTestAws(options: AwsOptions = {}): Promise<TestAws> {
     keyAliases: [localKeyAlias],
     ...options,
   });
-  const client = { endpoint: aws.url, region: 'us-east-1', credentials: localCredentials, maxAttempts: 1 };
-  const dynamo = new DynamoDBClient(client);
+  const client = { endpoint: aws.url, region: localRegion, credentials: localCredentials, maxAttempts: 1 };
+  const clients = {
+    dynamo: new DynamoDBClient(client),
+    kms: new KMSClient(client),
+    s3: new S3Client(client),
+    sqs: new SQSClient(client),
+    ssm: new SSMClient(client),
+  };
   const further: DynamoDBClient[] = [];
-  const kms = new KMSClient(client);
-  const s3 = new S3Client(client);
-  const sqs = new SQSClient(client);
-  const ssm = new SSMClient(client);
   return {
     aws,
     env: { ...awsEnvironment(aws.url), ...tableEnvironment(), STAGE: localStage },
-    dynamo,
+    ...clients,
     dynamoAfter(before) {
       const watched = new DynamoDBClient(client);
       further.push(watched);
@@ -69,31 +72,16 @@ export async function startTestAws(options: AwsOptions = {}): Promise<TestAws> {
       );
       return watched;
     },
-    kms,
-    s3,
-    sqs,
-    ssm,
     async close() {
-      for (const made of [dynamo, ...further]) made.destroy();
-      kms.destroy();
-      s3.destroy();
-      sqs.destroy();
-      ssm.destroy();
+      for (const made of [...Object.values(clients), ...further]) made.destroy();
       await aws.close();
     },
   };
 }
 
-/** The emulator of a test file: started before its first test, without faults after each, closed after the last. */
-export function useTestAws(options: AwsOptions = {}): TestAws {
-  let started: TestAws | undefined;
-  beforeAll(async () => {
-    started = await startTestAws(options);
-  });
-  afterEach(() => started?.aws.faults.reset());
-  afterAll(() => started?.close());
-  return lazily(() => {
-    if (started === undefined) throw new Error('the emulator of AWS runs during tests and hooks only');
-    return started;
-  });
+/** The emulator of a test file, without faults after each of its tests. */
+export function useTestAws(options?: AwsOptions): TestAws {
+  const test = duringTests(() => startTestAws(options));
+  afterEach(() => test.aws.faults.reset());
+  return test;
 }

@@ -2,7 +2,9 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
+import { startBrowser } from '#tools/browser.ts';
 import { projectRoot } from '#tools/checks/checks.ts';
+import { duringTests } from './lazily.ts';
 
 export const views = {
   wide: { width: 1440, height: 900 },
@@ -25,9 +27,18 @@ export interface Tab {
   readonly screenshot: (name: string) => Promise<void>;
 }
 
+/** A browser for the tests of a file. */
+export function useBrowser(): Pick<Browser, 'newContext'> {
+  return duringTests(async () => {
+    const browser = await startBrowser();
+    const newContext: Browser['newContext'] = (options) => browser.newContext(options);
+    return { newContext, close: () => browser.close() };
+  });
+}
+
 /** Opens a tab for pages of one origin. */
 export async function openTab(
-  browser: Browser,
+  browser: Pick<Browser, 'newContext'>,
   origin: string,
   { view = 'wide', colorScheme = 'light' }: ViewOptions = {},
 ): Promise<Tab> {

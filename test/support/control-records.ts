@@ -11,20 +11,24 @@ import { createKeyRing } from '#shared/keys/create-key-ring.ts';
 import type { KeyPurpose, KeyRing } from '#shared/keys/key-ring.ts';
 import { clientsOf, type TestStack } from './stack.ts';
 
-/** The control table of a stack, as its functions see it. */
-export interface ControlRecords {
-  /** What the table holds of a request. */
-  readonly find: (request: IdentifiedRequest) => Promise<ControlRecord | undefined>;
+/** One request in the control table of a stack. */
+export interface Controlled {
+  /** What the table holds of it. */
+  readonly record: () => Promise<ControlRecord | undefined>;
   /**
-   * Lets the lease of an interrupted request end now, as it would by itself when the function's time is over: the same conditional write by
+   * Lets the lease of its interrupted run end now, as it would by itself when the function's time is over: the same conditional write by
    * which a function lets go. Nobody waits for half a minute in a test.
    */
-  readonly endLease: (request: IdentifiedRequest) => Promise<void>;
-  /** Leaves of a record what version 0.1.0 wrote. */
-  readonly writtenBefore: (request: IdentifiedRequest) => Promise<void>;
+  readonly endLease: () => Promise<void>;
+  /** Leaves of its record what version 0.1.0 wrote. */
+  readonly writtenBefore: () => Promise<void>;
+}
+
+/** The control table of a stack, as its functions see it. */
+export interface ControlRecords {
+  readonly of: (request: IdentifiedRequest) => Controlled;
   /** Every item, as DynamoDB holds it. */
   readonly items: () => Promise<readonly Readonly<Record<string, unknown>>[]>;
-  readonly close: () => void;
 }
 
 /** The stack's own keys. */
@@ -54,27 +58,31 @@ export function openControlRecords(stack: Pick<TestStack, 'urls' | 'defer'>): Co
   const clients = clientsOf(stack);
   const control = createControlTable(clients.dynamo, localTableName('control'));
   const keys = keysOf(clients, 'idempotency');
-  const find: ControlRecords['find'] = async (request) =>
-    control.read((await identifyRequest(keys, request)).id, Date.now());
   return {
-    find,
-    async endLease(request) {
-      const standing = await find(request);
-      if (standing === undefined) throw new Error('the request has left no control record');
-      if (!(await control.release(standing, Date.now()))) throw new Error('no lease of it is open');
-    },
-    async writtenBefore(request) {
-      const { id, hash, sentHash } = await identifyRequest(keys, request);
-      await clients.dynamo.send(
-        new UpdateItemCommand({
-          TableName: localTableName('control'),
-          Key: { id: { S: id } },
-          UpdateExpression: 'SET #hash = :sent',
-          ConditionExpression: '#hash = :checked',
-          ExpressionAttributeNames: { '#hash': 'hash' },
-          ExpressionAttributeValues: { ':sent': { S: sentHash }, ':checked': { S: hash } },
-        }),
-      );
+    of(request) {
+      const record: Controlled['record'] = async () =>
+        control.read((await identifyRequest(keys, request)).id, Date.now());
+      return {
+        record,
+        async endLease() {
+          const standing = await record();
+          if (standing === undefined) throw new Error('the request has left no control record');
+          if (!(await control.release(standing, Date.now()))) throw new Error('no lease of it is open');
+        },
+        async writtenBefore() {
+          const { id, hash, sentHash } = await identifyRequest(keys, request);
+          await clients.dynamo.send(
+            new UpdateItemCommand({
+              TableName: localTableName('control'),
+              Key: { id: { S: id } },
+              UpdateExpression: 'SET #hash = :sent',
+              ConditionExpression: '#hash = :checked',
+              ExpressionAttributeNames: { '#hash': 'hash' },
+              ExpressionAttributeValues: { ':sent': { S: sentHash }, ':checked': { S: hash } },
+            }),
+          );
+        },
+      };
     },
     async items() {
       const { Items = [] } = await clients.dynamo.send(
@@ -82,6 +90,5 @@ export function openControlRecords(stack: Pick<TestStack, 'urls' | 'defer'>): Co
       );
       return Items;
     },
-    close: () => clients.destroy(),
   };
 }

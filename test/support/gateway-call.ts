@@ -15,7 +15,7 @@ export interface GatewayCall {
   readonly claims?: Claims;
   /** Default: a fresh one, where the route takes one; null sends none. */
   readonly key?: string | null;
-  readonly ifMatch?: string;
+  readonly ifMatch?: string | undefined;
   /** A string is sent byte for byte, anything else as JSON. */
   readonly body?: unknown;
   /** Beside those of a good client, or instead of them. */

@@ -5,7 +5,6 @@ import { analyzeRun } from '#shared/contract/background.ts';
 import { improvementRun } from '#shared/contract/reports/improvement-run.ts';
 import type { ImprovementRun } from '#shared/contract/reports/improvement-run.ts';
 import { analyzeAdministration, readImprovementRun } from '#shared/contract/reports/routes.ts';
-import type { ControlRecord } from '#shared/idempotency/control-record.ts';
 import { canonicalPath } from '#shared/idempotency/request-identity.ts';
 import { writeRunMessage } from '#shared/improvement/run-message.ts';
 import type { RunKey, RunProgress } from '#shared/improvement/records.ts';
@@ -16,24 +15,17 @@ import type { ReportsSeed } from '#local/platform/tenant-state.ts';
 import type { ComparisonArtifact, MetricArtifact } from '#shared/platform/owners/analytics.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import { openControlRecords } from './control-records.ts';
+import type { Controlled } from './control-records.ts';
 import type { GatewayCall, GatewayReply } from './gateway-call.ts';
 import { openImprovementRecords, undeclaredIn } from './improvement-records.ts';
 import type { ImprovementRecords } from './improvement-records.ts';
+import { stateOf } from './platform-control.ts';
 import { setProfileParameter } from './profile-parameter.ts';
-import { openReportsCaller, reportsAnswerOf } from './reports-call.ts';
+import { isReplayed, openReportsCaller, reportsAnswerOf } from './reports-call.ts';
 import type { ReportsCaller } from './reports-call.ts';
 import type { TestStack } from './stack.ts';
 
 const heldOrders = z.record(z.string(), z.object({ order: revisionOrderRequest, ack: revisionOrderAck }));
-const state = z.object({
-  tenants: z.record(
-    z.string(),
-    z.object({
-      entities: z.object({ 'bank.revision_order': heldOrders, 'blueprint.revision_order': heldOrders }),
-    }),
-  ),
-});
-
 const changedEntity = z.object({ entity: z.object({}).loose() });
 
 /** An order as its receiver holds it. */
@@ -59,13 +51,11 @@ interface Held {
 }
 
 /** One request to analyze an administration, which can be sent as often as wanted under the same key. */
-export interface Analysis {
+export interface Analysis extends Controlled {
   readonly key: string;
   readonly send: (changes?: GatewayCall) => Promise<GatewayReply>;
   /** Sends it and fails the test unless it succeeds. */
   readonly succeed: (changes?: GatewayCall) => Promise<Analyzed>;
-  readonly record: () => Promise<ControlRecord | undefined>;
-  readonly endLease: () => Promise<void>;
 }
 
 /** A run as a request has been answered with it. */
@@ -76,12 +66,7 @@ interface Analyzed {
 
 /** A success, held against the contract. */
 export function analyzed(reply: GatewayReply): Analyzed {
-  expect(reportsAnswerOf(reply)).toBe('200');
-  expect(reply.headers.get('content-type')).toBe('application/json');
-  expect(reply.headers.get('cache-control')).toBe('no-store');
-  const replayed = reply.headers.get('idempotent-replayed');
-  expect([null, 'true']).toContain(replayed);
-  return { run: improvementRun.parse(JSON.parse(reply.text)), replayed: replayed === 'true' };
+  return { replayed: isReplayed(reply), run: improvementRun.parse(JSON.parse(reply.text)) };
 }
 
 /** The improvement runs of one tenant on a stack. */
@@ -145,8 +130,7 @@ export function openImprovementRuns(
       key,
       send,
       succeed: async (changes) => analyzed(await send(changes)),
-      record: () => control.find(identified),
-      endLease: () => control.endLease(identified),
+      ...control.of(identified),
     };
   };
 
@@ -166,9 +150,13 @@ export function openImprovementRuns(
   };
 
   const received: ImprovementRuns['received'] = async (administrationId) => {
-    const { entities } = state.parse(await stack.control('GET', 'state')).tenants[tenantId]!;
+    const { entities } = await stateOf(stack, tenantId);
     const all = (['bank', 'blueprint'] as const).flatMap((module) =>
-      Object.values(entities[`${module}.revision_order`]).map(({ order, ack }) => ({ module, order, ack })),
+      Object.values(heldOrders.parse(entities[`${module}.revision_order`])).map(({ order, ack }) => ({
+        module,
+        order,
+        ack,
+      })),
     );
     const ours = all.filter(({ order }) => order.administrationId === administrationId);
     const byId = new Map(

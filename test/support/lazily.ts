@@ -1,3 +1,5 @@
+import { afterAll, beforeAll } from 'vitest';
+
 /**
  * An object that is made when it is first used: a test file opens at its top what can only be made once its stack runs.
  * @param make throws while the object cannot be made yet
@@ -8,6 +10,7 @@ export function lazily<T extends object>(make: () => T): T {
   // SAFETY: every access reaches the object that was made.
   return new Proxy({} as T, {
     get: (_, name) => Reflect.get(members(), name) as unknown,
+    set: (_, name, value) => Reflect.set(members(), name, value),
     has: (_, name) => Reflect.has(members(), name),
     ownKeys: () => Reflect.ownKeys(members()),
     getOwnPropertyDescriptor: (_, name) => ({
@@ -15,5 +18,18 @@ export function lazily<T extends object>(make: () => T): T {
       // Of a member that the empty object in between does not have.
       configurable: true,
     }),
+  });
+}
+
+/** What runs for the tests of a file, or of one `describe`: it starts before them and closes after them. */
+export function duringTests<T extends { close(): Promise<void> }>(start: () => Promise<T>): T {
+  let running: T | undefined;
+  beforeAll(async () => {
+    running = await start();
+  });
+  afterAll(() => running?.close());
+  return lazily(() => {
+    if (running === undefined) throw new Error('this runs during tests and hooks only');
+    return running;
   });
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { headersOf } from './raw-call.ts';
 
 /** One request on its way to a service. */
 export interface Passing {
@@ -82,13 +83,10 @@ export async function startLeakyProxy(serviceUrl: string): Promise<LeakyProxy> {
 }
 
 async function read(incoming: IncomingMessage): Promise<Passing> {
-  const headers = new Headers();
-  for (let at = 0; at < incoming.rawHeaders.length; at += 2)
-    headers.append(incoming.rawHeaders[at] ?? '', incoming.rawHeaders[at + 1] ?? '');
   return {
     method: incoming.method ?? 'GET',
     target: incoming.url ?? '/',
-    headers,
+    headers: headersOf(incoming),
     body: (await buffer(incoming)).toString('utf8'),
   };
 }

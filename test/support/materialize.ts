@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { expect } from 'vitest';
-import * as z from 'zod';
+import type * as z from 'zod';
 import type { materializeResponse } from '#shared/contract/reports/materialize.ts';
 import { materializeAttemptReport as route } from '#shared/contract/reports/routes.ts';
-import type { ControlRecord } from '#shared/idempotency/control-record.ts';
 import { openControlRecords } from './control-records.ts';
-import type { ControlRecords } from './control-records.ts';
+import type { Controlled } from './control-records.ts';
 import type { GatewayCall, GatewayReply } from './gateway-call.ts';
-import { openReportsCaller, reportsAnswerOf, reportsProblemOf } from './reports-call.ts';
+import { countsOf, stateOf } from './platform-control.ts';
+import type { PlatformState } from './platform-control.ts';
+import { isReplayed, openReportsCaller, reportsAnswerOf, reportsProblemOf } from './reports-call.ts';
 import type { ReportsCaller } from './reports-call.ts';
 import type { TestStack } from './stack.ts';
 
@@ -15,34 +15,22 @@ type Role = keyof ReturnType<ReportsCaller['fixtures']>['attempts'];
 export type Materialized = z.output<typeof materializeResponse>;
 
 /** One request, which can be sent as often as wanted: the same body under the same key. */
-export interface Materialization {
+export interface Materialization extends Controlled {
   readonly key: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly send: (changes?: GatewayCall) => Promise<GatewayReply>;
   /** Sends it and fails the test unless it succeeds. */
   readonly succeed: () => Promise<Materialized & { readonly replayed: boolean }>;
-  readonly record: () => Promise<ControlRecord | undefined>;
-  readonly endLease: () => Promise<void>;
-  /** Makes its record one of version 0.1.0. */
-  readonly writtenBefore: () => Promise<void>;
 }
-
-const state = z.object({
-  counts: z.record(z.string(), z.number()),
-  entities: z.record(z.string(), z.record(z.string(), z.unknown())),
-});
-
-const counts = z.object({ tenants: z.record(z.string(), z.record(z.string(), z.number())) });
 
 /** Materializes attempts of one tenant's fixtures. */
 export interface Materializer {
   readonly caller: ReportsCaller;
-  readonly control: ControlRecords;
   readonly body: (role: Role, more?: object) => Readonly<Record<string, unknown>>;
   readonly request: (role: Role, more?: object) => Materialization;
   readonly of: (body: Readonly<Record<string, unknown>>) => Materialization;
   /** What the tenant's owners hold. */
-  readonly state: () => Promise<z.infer<typeof state>>;
+  readonly state: () => Promise<PlatformState>;
   /** How many attempts, components, records and events of materializations they hold. */
   readonly written: () => Promise<Written>;
 }
@@ -58,9 +46,9 @@ export interface Written {
 export function openMaterializer(
   stack: Pick<TestStack, 'urls' | 'defer' | 'tokenFor' | 'seed' | 'control'>,
   tenantId: string,
-  control: ControlRecords = openControlRecords(stack),
 ): Materializer {
   const caller = openReportsCaller(stack);
+  const control = openControlRecords(stack);
 
   const body: Materializer['body'] = (role, more = {}) => {
     const { attempts, administrationOf } = caller.fixtures(tenantId);
@@ -85,28 +73,19 @@ export function openMaterializer(
       body: asked,
       send,
       async succeed() {
-        const reply = await send();
-        expect(reportsAnswerOf(reply)).toBe('200');
-        return materialized(reply);
+        return materialized(await send());
       },
-      record: () => control.find(identified),
-      endLease: () => control.endLease(identified),
-      writtenBefore: () => control.writtenBefore(identified),
+      ...control.of(identified),
     };
   };
-  const readState: Materializer['state'] = async () =>
-    z.object({ tenants: z.record(z.string(), state) }).parse(await stack.control('GET', 'state')).tenants[
-      tenantId
-    ]!;
   return {
     caller,
-    control,
     body,
     of,
     request: (role, more) => of(body(role, more)),
-    state: readState,
+    state: () => stateOf(stack, tenantId),
     async written() {
-      const held = counts.parse(await stack.control('GET', 'counts')).tenants[tenantId]!;
+      const held = await countsOf(stack, tenantId);
       return {
         settlements: held['results.settlement']!,
         components: held['results.settled_component']!,
@@ -119,12 +98,7 @@ export function openMaterializer(
 
 /** A success, held against the contract. */
 export function materialized(reply: GatewayReply): Materialized & { readonly replayed: boolean } {
-  expect(reply.status).toBe(200);
-  expect(reply.headers.get('content-type')).toBe('application/json');
-  expect(reply.headers.get('cache-control')).toBe('no-store');
-  const replayed = reply.headers.get('idempotent-replayed');
-  expect([null, 'true']).toContain(replayed);
-  return { ...route.success.schema.parse(JSON.parse(reply.text)), replayed: replayed === 'true' };
+  return { replayed: isReplayed(reply), ...route.success.schema.parse(JSON.parse(reply.text)) };
 }
 
 /** A problem in one line, with whether it names an operation. */

@@ -9,7 +9,7 @@ import type { GatewayReply } from './gateway-call.ts';
 interface RawCall {
   /** Default: `GET`. */
   readonly method?: string;
-  /** Names may repeat. `Host` and, with a body, `Content-Length` are added. */
+  /** Names may repeat. `Host`, where there is none, and with a body `Content-Length` are added. */
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly body?: string | undefined;
 }
@@ -26,20 +26,27 @@ export async function callRaw(
   { method = 'GET', headers = [], body }: RawCall = {},
 ): Promise<GatewayReply> {
   const { host, hostname, port, pathname } = new URL(url);
+  const own = headers.some(([name]) => name.toLowerCase() === 'host') ? [] : ['Host', host];
   const length = body === undefined ? [] : ['Content-Length', String(Buffer.byteLength(body))];
   const sent = request({
     hostname,
     port,
     method,
-    path: `${pathname}${target}`,
-    headers: ['Host', host, ...length, ...headers.flat()],
+    path: `${pathname === '/' ? '' : pathname}${target}`,
+    headers: [...own, ...length, ...headers.flat()],
   });
   sent.end(body);
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   const bytes = await buffer(response);
-  const answered = new Headers();
-  for (let at = 0; at < response.rawHeaders.length; at += 2)
-    answered.append(response.rawHeaders[at] ?? '', response.rawHeaders[at + 1] ?? '');
+  const answered = headersOf(response);
   const text = answered.get('content-encoding') === 'gzip' ? gunzipSync(bytes) : bytes;
   return { status: response.statusCode ?? 0, headers: answered, text: text.toString('utf8') };
+}
+
+/** The headers of a message as they came. */
+export function headersOf({ rawHeaders }: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
+  return headers;
 }

@@ -80,6 +80,16 @@ export function reportsAnswerOf(reply: GatewayReply): string {
   return [status, type.split('/').at(-1), ...(dependency === null ? [] : [dependency])].join(' ');
 }
 
+/** Whether a success of a request under a key says that its operation had been begun before. */
+export function isReplayed(reply: GatewayReply): boolean {
+  expect(reportsAnswerOf(reply)).toBe('200');
+  expect(reply.headers.get('content-type')).toBe('application/json');
+  expect(reply.headers.get('cache-control')).toBe('no-store');
+  const replayed = reply.headers.get('idempotent-replayed');
+  expect([null, 'true']).toContain(replayed);
+  return replayed === 'true';
+}
+
 /** Query parameters as they follow a path. */
 export function queryOf(parameters: Readonly<Record<string, string>>): string {
   return `?${new URLSearchParams(parameters).toString()}`;

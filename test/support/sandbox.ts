@@ -1,5 +1,4 @@
 import { pathToFileURL } from 'node:url';
-import { inject } from 'vitest';
 import { createFunctionPool } from '#local/gateway/function-pool.ts';
 import { answerOfGateway } from '#local/gateway/gateway-response.ts';
 import { startGateway } from '#local/gateway/gateway.ts';
@@ -9,9 +8,10 @@ import type { FunctionLogLine } from '#local/stack/function-log.ts';
 import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
 import { callRaw } from './raw-call.ts';
 import type { GatewayReply } from './gateway-call.ts';
+import { bundledFunctions } from './stack.ts';
 
 /** The sandbox's bundle behind a gateway, and nothing else: no platform, no emulators, no variable. */
-export interface TestSandbox {
+export interface TestSandbox extends AsyncDisposable {
   /** The gateway's address; the sandbox is below `/sandbox`. */
   readonly url: string;
   readonly call: (target: string, call?: Parameters<typeof callRaw>[2]) => Promise<GatewayReply>;
@@ -24,10 +24,8 @@ export interface TestSandbox {
 export async function startSandbox(
   page: (request: PageRequest) => Page | undefined = () => undefined,
 ): Promise<TestSandbox> {
-  const bundles = inject('bundles');
-  if (!bundles.ok) throw new Error(`the functions do not build:\n${bundles.message}`);
   const { operationId, lambda } = serveSandbox;
-  const file = bundles.functions.find((built) => built.operationId === operationId)?.file ?? '';
+  const file = bundledFunctions().find((built) => built.operationId === operationId)?.file ?? '';
   const lines: FunctionLogLine[] = [];
   const gateway = await startGateway(0, () => ({
     stage: 'test',
@@ -50,6 +48,7 @@ export async function startSandbox(
     url: gateway.url,
     call: (target, call) => callRaw(`${gateway.url}/sandbox`, target, call),
     logs: () => lines,
-    close: () => gateway.close(),
+    close: gateway.close,
+    [Symbol.asyncDispose]: gateway.close,
   };
 }

@@ -2,9 +2,9 @@ import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
 import { renderDefects } from '#local/seeds/seed.ts';
 import type { Seed } from '#local/seeds/seed.ts';
 
-/** The seed of a directory that has no defect; default: the built-in one. */
-export async function soundSeed(directory = DEFAULT_SEED_DIRECTORY): Promise<Seed> {
-  const loaded = await loadSeed(directory);
+/** The built-in seed, which has no defect. */
+export async function soundSeed(): Promise<Seed> {
+  const loaded = await loadSeed(DEFAULT_SEED_DIRECTORY);
   if (!loaded.ok) throw new Error(renderDefects(loaded.error));
   return loaded.value;
 }

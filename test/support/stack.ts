@@ -1,32 +1,30 @@
-import { afterAll, beforeAll, inject } from 'vitest';
+import { inject } from 'vitest';
 import * as z from 'zod';
 import { createIssuerKey, type IssuerKey } from '#shared/stage/local-issuer.ts';
 import type { Seed } from '#local/seeds/seed.ts';
 import type { FunctionLogLine } from '#local/stack/function-log.ts';
-import type { RenderLocalSite } from '#local/stack/pages.ts';
 import { startStack, type Stack } from '#local/stack/stack.ts';
 import { describeFixtures, type StackDescription, type StackUrls } from '#shared/stage/description.ts';
 import { localCredentials, localRegion } from '#shared/stage/local-stage.ts';
 import { createClients, type Clients } from '#shared/stores/clients.ts';
 import { localTenant } from '#local/seeds/tenants.ts';
 import { sandboxIds } from '#shared/contract/sandbox.ts';
-import { backgroundFunctions, type BackgroundFunction } from '#shared/contract/background.ts';
+import { backgroundFunctions } from '#shared/contract/background.ts';
 import { deployedFunctions } from '#shared/contract/functions.ts';
 import { provable, type Provable } from '#shared/contract/gates.ts';
-import type { Route, Scope } from '#shared/contract/route.ts';
+import type { Scope } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { createMasteryClient, createReportsClient } from '#client/index.ts';
 import type { MasteryClient, ReportsClient } from '#client/index.ts';
-import type { ExplorerFiles } from '#tools/bundling/explorer.ts';
 import { inProcess, sourceOf, type PortsOf } from './in-process.ts';
-import { lazily } from './lazily.ts';
+import { duringTests } from './lazily.ts';
+import { controlOf, type Control } from './platform-control.ts';
 import { soundSeed } from './sound-seed.ts';
-import type { TestSigner } from './release.ts';
 
 const faults = z.object({ faults: z.array(z.object({ id: z.number() })) });
 
 /** The whole product, on free ports, at a test file's own disposal until it closes it. */
-export interface TestStack extends Omit<Stack, 'reset'> {
+export interface TestStack extends Omit<Stack, 'reset'>, AsyncDisposable {
   readonly seed: Seed;
   /** What its tokens are signed with, for a test that forges one. */
   readonly issuerKey: IssuerKey;
@@ -34,8 +32,7 @@ export interface TestStack extends Omit<Stack, 'reset'> {
   readonly defer: (close: () => void) => void;
   /** Everything that the functions have written so far. */
   readonly logs: () => readonly FunctionLogLine[];
-  /** Sends a request to the platform's control API; throws when it is refused, so that a test never goes on without its fault. */
-  readonly control: (method: string, path: string, body?: unknown) => Promise<unknown>;
+  readonly control: Control;
   /** Arms a fault of the platform. */
   readonly fault: (body: Readonly<Record<string, unknown>>) => Promise<void>;
   /** Resolves once every armed fault has struck as often as it should: with `latency`, its call is then in flight. */
@@ -46,45 +43,28 @@ export interface TestStack extends Omit<Stack, 'reset'> {
   readonly reportsClient: (tenantId: string, claims: Parameters<Stack['tokenFor']>[2]) => ReportsClient;
 }
 
-/** A bundled function and its file. */
-export interface BundledFile {
-  readonly operationId: string;
-  readonly file: string;
-}
-
 /** A stack that is out of the ordinary. */
-interface TestStackOptions {
-  readonly seedDirectory?: string;
-  readonly routes?: readonly Route[];
+interface TestStackOptions extends Partial<
+  Pick<
+    Parameters<typeof startStack>[0],
+    'routes' | 'background' | 'allowedOrigins' | 'site' | 'explorer' | 'signer'
+  >
+> {
+  readonly seed?: Seed;
   /** What the release proves; default: everything. */
   readonly proved?: readonly Provable[];
-  readonly signer?: TestSigner;
-  readonly background?: readonly BackgroundFunction[];
-  /** Runs the bundles that deploy, each environment on a thread of its own, or the files that stand for them here. */
-  readonly bundled?: (bundle: BundledFile) => BundledFile;
+  /** Runs the bundles that deploy, each environment on a thread of its own. */
+  readonly bundled?: boolean;
   /** Otherwise the handlers' sources run in this process; these are ports that they are bound to. */
   readonly inProcess?: PortsOf;
-  /** Origins of pages that may call the services; default: none. */
-  readonly allowedOrigins?: readonly string[];
-  /** Renders the documentation site; default: there is none. */
-  readonly site?: RenderLocalSite;
-  /** The explorer's files; default: there is none. */
-  readonly explorer?: ExplorerFiles;
 }
 
-/** For `bundled`: the bundles as they are. */
-export const asBuilt = (bundle: BundledFile): BundledFile => bundle;
-
-function bundledFunctions(): readonly BundledFile[] {
+/** The functions as they deploy, built once for all test files. */
+export function bundledFunctions(): readonly { readonly operationId: string; readonly file: string }[] {
   const bundles = inject('bundles');
   if (!bundles.ok) throw new Error(`the functions do not build:\n${bundles.message}`);
   return bundles.functions;
 }
-
-const sources: readonly BundledFile[] = deployedFunctions.map((row) => ({
-  operationId: row.operationId,
-  file: sourceOf(row),
-}));
 
 interface StartedStack {
   readonly stack: Stack;
@@ -117,17 +97,9 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
   });
 }
 
-/** The stack of a test file, for all of its tests: it starts before them and closes after them. */
+/** The stack of a test file, for all of its tests. */
 export function useTestStack(options?: TestStackOptions): TestStack {
-  let started: TestStack | undefined;
-  beforeAll(async () => {
-    started = await startTestStack(options);
-  });
-  afterAll(() => started?.close());
-  return lazily(() => {
-    if (started === undefined) throw new Error('the stack runs during tests and hooks only');
-    return started;
-  });
+  return duringTests(() => startTestStack(options));
 }
 
 /** Clients of the stack's AWS. They close with it. */
@@ -141,57 +113,52 @@ export function clientsOf(stack: Pick<TestStack, 'urls' | 'defer'>): Clients {
   return clients;
 }
 
-async function start(options: TestStackOptions): Promise<StartedStack> {
-  const { bundled } = options;
-  const seed = await soundSeed(options.seedDirectory);
+async function start({
+  seed: given,
+  proved = provable,
+  bundled = false,
+  inProcess: ports,
+  ...rest
+}: TestStackOptions): Promise<StartedStack> {
+  const seed = given ?? (await soundSeed());
   const lines: FunctionLogLine[] = [];
   const issuerKey = await createIssuerKey();
   const stack = await startStack({
     port: 0,
     seed,
-    routes: options.routes ?? routes,
-    proved: new Set(options.proved ?? provable),
-    background: options.background ?? backgroundFunctions,
-    ...(options.signer === undefined ? {} : { signer: options.signer.privateKey }),
-    bundles: bundled === undefined ? sources : bundledFunctions().map(bundled),
-    ...(bundled === undefined ? { startEnvironment: inProcess(options.inProcess) } : {}),
+    routes,
+    proved: new Set(proved),
+    background: backgroundFunctions,
+    ...(bundled
+      ? { bundles: bundledFunctions() }
+      : {
+          bundles: deployedFunctions.map((row) => ({ operationId: row.operationId, file: sourceOf(row) })),
+          startEnvironment: inProcess(ports),
+        }),
     issuerKey,
-    ...(options.allowedOrigins === undefined ? {} : { allowedOrigins: options.allowedOrigins }),
-    ...(options.site === undefined ? {} : { site: options.site }),
-    ...(options.explorer === undefined ? {} : { explorer: options.explorer }),
     onFunctionLog: (line) => lines.push(line),
+    ...rest,
   });
   return { stack, seed, issuerKey, lines };
 }
 
 function testStack({ stack, seed, issuerKey, lines }: StartedStack, close: () => Promise<void>): TestStack {
-  async function control(method: string, path: string, body?: unknown): Promise<unknown> {
-    const response = await fetch(`${stack.urls.platformUrl}/_control/${path}`, {
-      method,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    return JSON.parse(text) as unknown;
-  }
-
+  const control = controlOf(stack.urls.platformUrl);
   const opened: (() => void)[] = [];
+  const end = async (): Promise<void> => {
+    for (const closeOwn of opened) closeOwn();
+    const undeclared = lines.filter(({ line }) => JSON.stringify(line).includes('"PROBLEM_UNDECLARED"'));
+    await close();
+    if (undeclared.length > 0)
+      throw new Error(`a route returned a problem that its row does not name: ${JSON.stringify(undeclared)}`);
+  };
   return {
     ...stack,
-    defer: (end) => {
-      opened.push(end);
+    defer: (closeOwn) => {
+      opened.push(closeOwn);
     },
-    async close() {
-      opened.forEach((end) => {
-        end();
-      });
-      const undeclared = lines.filter(({ line }) => JSON.stringify(line).includes('"PROBLEM_UNDECLARED"'));
-      await close();
-      if (undeclared.length > 0)
-        throw new Error(
-          `a route returned a problem that its row does not name: ${JSON.stringify(undeclared)}`,
-        );
-    },
+    close: end,
+    [Symbol.asyncDispose]: end,
     seed,
     issuerKey,
     logs: () => lines,

@@ -288,7 +288,7 @@ describe('a run that has stopped', () => {
 
 it('waits on the timer of its runtime before it reads a contradiction again, for as long as its random bytes require', async () => {
   const slept: number[] = [];
-  const drawn = await startTestStack({
+  await using drawn = await startTestStack({
     inProcess: () => ({
       random: (count) => new Uint8Array(count),
       sleep(milliseconds, signal) {
@@ -303,6 +303,5 @@ it('waits on the timer of its runtime before it reads a contradiction again, for
   const { body } = await others.start().sendForRun();
   await drawn.fault({ operation: 'content.read_test_spec', kind: 'version_drift', times: 2 });
   const reply = await others.inspect(body.continuationToken).send();
-  await drawn.close();
   expect([sentenceOf(reply), slept]).toEqual([conflict, [250]]);
 });

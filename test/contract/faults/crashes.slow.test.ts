@@ -5,9 +5,9 @@ import { MAX_RETRIES } from '#shared/platform/http-platform.ts';
 import { linesOf, sentenceOf, TIMED_BANK, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { RunGiven, RunReply, RunRequest } from '#test/support/adaptive-run.ts';
 import { callsSoFar } from '#test/support/platform-calls.ts';
-import { asBuilt, useTestStack } from '#test/support/stack.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
-const stack = useTestStack({ bundled: asBuilt });
+const stack = useTestStack({ bundled: true });
 const runs = useAdaptiveRuns(stack);
 afterEach(async () => {
   await stack.control('DELETE', 'faults');

@@ -2,12 +2,12 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { sentenceOf, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { OwnerChange, RunGiven } from '#test/support/adaptive-run.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
-import { asBuilt, useTestStack } from '#test/support/stack.ts';
+import { useTestStack } from '#test/support/stack.ts';
 import { mastery as kinds } from '#test/lemmas/faults-expected.ts';
 
 const { conflict, drift, invalid, miscalibrated, refusedBy } = kinds;
 
-const stack = useTestStack({ bundled: asBuilt });
+const stack = useTestStack({ bundled: true });
 const runs = useAdaptiveRuns(stack);
 /** One answer consumed, the second item offered and played. */
 let offered: RunGiven;

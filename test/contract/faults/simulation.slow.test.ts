@@ -5,9 +5,9 @@ import { useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { problemOf } from '#test/support/mastery-call.ts';
 import { profile, simulate, simulationBody, simulationIn } from '#test/support/score-recovery.ts';
 import type { SimulationBody } from '#test/support/score-recovery.ts';
-import { asBuilt, useTestStack } from '#test/support/stack.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
-const stack = useTestStack({ bundled: asBuilt });
+const stack = useTestStack({ bundled: true });
 /** For what the owners hold; no run is taken here. */
 const runs = useAdaptiveRuns(stack);
 afterEach(async () => {

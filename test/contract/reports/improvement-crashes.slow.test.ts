@@ -12,14 +12,14 @@ import type { Analysis } from '#test/support/improvement-runs.ts';
 import { lazily } from '#test/support/lazily.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
-import { asBuilt, useTestStack } from '#test/support/stack.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
 // An analysis and its worker that are interrupted at any of their steps, over the bundled functions: the same request brings it to its one
 // run, the same message the run to its one end.
 
 const TENANT = 'tenant-aurora';
 
-const stack = useTestStack({ bundled: asBuilt });
+const stack = useTestStack({ bundled: true });
 const runs = lazily(() => openImprovementRuns(stack, TENANT));
 beforeEach(async () => {
   await stack.control('POST', 'reset');

@@ -137,14 +137,13 @@ it('without gate F, or without gate D, there is no route of improvement runs at 
     const parsed = parseGates(open);
     if (!parsed.ok) throw new Error(parsed.error);
     const served = routes.filter((row) => isReleased(row, offlineRelease(parsed.value)));
-    const closed = await startTestStack({ routes: served, background: [] });
+    await using closed = await startTestStack({ routes: served, background: [] });
     const { call } = openReportsCaller(closed);
     const path = { administrationId: idOf('spring-gate'), improvementRunId: 'run_1', sourceKey: 'a' };
     const unknown = await callRaw(closed.urls.reportsUrl, '/v1/nothing');
     for (const row of routes.filter(({ gates }) => gates.includes('F')))
       expect(indistinguishable(await call(row, { path }))).toEqual(indistinguishable(unknown));
     expect(served.length).toBeGreaterThan(0);
-    await closed.close();
   }
   expect(routes.filter(({ gates }) => gates.includes('F'))).toEqual(
     expect.arrayContaining([route, readImprovementRun]),

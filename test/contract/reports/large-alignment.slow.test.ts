@@ -9,7 +9,7 @@ import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import { lazily } from '#test/support/lazily.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';
 import { sourceReceiptOf } from '#test/support/receipts.ts';
-import { asBuilt, useTestStack } from '#test/support/stack.ts';
+import { useTestStack } from '#test/support/stack.ts';
 import { expectedAlignment } from './expected-improvement.ts';
 
 // An alignment of as many requirements as there can be, over the bundled functions. Content names one of the fifty sources only, and
@@ -17,7 +17,7 @@ import { expectedAlignment } from './expected-improvement.ts';
 
 const tenantId = 'tenant-aurora';
 
-const stack = useTestStack({ bundled: asBuilt });
+const stack = useTestStack({ bundled: true });
 const runs = lazily(() => openImprovementRuns(stack, tenantId));
 let crosswalk: AlignmentCrosswalk;
 let improvementRunId: string;

@@ -1,35 +1,23 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as operations from '#shared/platform/operations.ts';
-import { openControlRecords } from '#test/support/control-records.ts';
-import type { ControlRecords } from '#test/support/control-records.ts';
+import { lazily } from '#test/support/lazily.ts';
 import { openMaterializer, outcomeOf } from '#test/support/materialize.ts';
-import type { Materialization, Materializer, Written } from '#test/support/materialize.ts';
+import type { Materialization, Written } from '#test/support/materialize.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { reportsProblemOf } from '#test/support/reports-call.ts';
-import { asBuilt, startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
 // What goes wrong on the way of a materialization, over the bundled functions: whatever it is, the same request brings it to its one end.
 
-let stack: TestStack;
-let control: ControlRecords;
-let materializer: Materializer;
+const stack = useTestStack({ bundled: true });
+const materializer = lazily(() => openMaterializer(stack, 'tenant-aurora'));
 let before: Written;
-beforeAll(async () => {
-  stack = await startTestStack({ bundled: asBuilt });
-  control = openControlRecords(stack);
-  materializer = openMaterializer(stack, 'tenant-aurora', control);
-});
 beforeEach(async () => {
   await stack.control('POST', 'reset');
   before = await materializer.written();
 });
 afterEach(() => {
   stack.awsFaults.reset();
-});
-afterAll(async () => {
-  control.close();
-  await stack.close();
 });
 
 /** More than any request asks. */

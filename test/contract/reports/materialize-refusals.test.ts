@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { provable } from '#shared/contract/gates.ts';
 import { materializeAttemptReport as route } from '#shared/contract/reports/routes.ts';
-import { openControlRecords } from '#test/support/control-records.ts';
 import { indistinguishable } from '#test/support/gateway-call.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { openMaterializer, outcomeOf } from '#test/support/materialize.ts';
@@ -14,9 +13,8 @@ import { startTestStack, useTestStack } from '#test/support/stack.ts';
 // What may not be materialized, over whole functions: nothing is given away, nothing written, and no operation begun.
 
 const stack = useTestStack();
-const control = lazily(() => openControlRecords(stack));
-const materializer = lazily(() => openMaterializer(stack, 'tenant-aurora', control));
-const other = lazily(() => openMaterializer(stack, 'tenant-borealis', control));
+const materializer = lazily(() => openMaterializer(stack, 'tenant-aurora'));
+const other = lazily(() => openMaterializer(stack, 'tenant-borealis'));
 
 const fixtures = () => materializer.caller.fixtures('tenant-aurora');
 type Claims = NonNullable<GatewayCall['claims']>;
@@ -126,20 +124,15 @@ it('what cannot be settled is 503 naming QTI, before any operation has begun [RP
 describe('an attempt of a kind that is not released', () => {
   it('is refused before anything is written and before any operation has begun, and every other kind is not [RP-026, RP-258]', async () => {
     const proved = provable.filter((name) => name !== 'mastery_engine_production_learner');
-    const unproved = await startTestStack({ proved });
+    await using unproved = await startTestStack({ proved });
     const unreleased = openMaterializer(unproved, 'tenant-aurora');
-    try {
-      const request = unreleased.request('diagnostic');
-      const before = await unreleased.written();
-      const { result, calls } = await callsDuring(unproved, () => request.send());
-      expect(outcomeOf(result)).toBe('503 dependency-incomplete mastery_engine');
-      expect(calls.filter(({ method }) => method !== 'GET')).toEqual([]);
-      expect(await unreleased.written()).toEqual(before);
-      expect(await request.record()).toBeUndefined();
-      for (const role of ['gatePass', 'formative'] as const) await unreleased.request(role).succeed();
-    } finally {
-      unreleased.control.close();
-      await unproved.close();
-    }
+    const request = unreleased.request('diagnostic');
+    const before = await unreleased.written();
+    const { result, calls } = await callsDuring(unproved, () => request.send());
+    expect(outcomeOf(result)).toBe('503 dependency-incomplete mastery_engine');
+    expect(calls.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(await unreleased.written()).toEqual(before);
+    expect(await request.record()).toBeUndefined();
+    for (const role of ['gatePass', 'formative'] as const) await unreleased.request(role).succeed();
   });
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { localTenantIds } from '#local/seeds/tenants.ts';
 import { provable } from '#shared/contract/gates.ts';
 import {
@@ -9,33 +9,24 @@ import {
 } from '#shared/contract/reports/routes.ts';
 import { caliperEvent } from '#shared/platform/owners/caliper.ts';
 import { openControlRecords } from '#test/support/control-records.ts';
-import type { ControlRecords } from '#test/support/control-records.ts';
+import { lazily } from '#test/support/lazily.ts';
 import { materialized, openMaterializer } from '#test/support/materialize.ts';
 import type { Materializer } from '#test/support/materialize.ts';
 import { callsDuring, countedCalls, slowDown, takenBy } from '#test/support/platform-calls.ts';
 import type { RecordedCall } from '#test/support/platform-calls.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';
 import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { startTestStack, useTestStack } from '#test/support/stack.ts';
 import { factsOf } from '#test/lemmas/compare-answers.ts';
 
 // What a materialization writes, and that it writes it once, over whole functions.
 
-let stack: TestStack;
-let control: ControlRecords;
-const materializers = new Map<string, Materializer>();
-beforeAll(async () => {
-  stack = await startTestStack();
-  control = openControlRecords(stack);
-  for (const tenantId of localTenantIds)
-    materializers.set(tenantId, openMaterializer(stack, tenantId, control));
-});
+const stack = useTestStack();
+const control = lazily(() => openControlRecords(stack));
+const materializers = new Map<string, Materializer>(
+  localTenantIds.map((tenantId) => [tenantId, lazily(() => openMaterializer(stack, tenantId))]),
+);
 beforeEach(() => stack.control('POST', 'reset'));
-afterAll(async () => {
-  control.close();
-  await stack.close();
-});
 
 const of = (tenantId: string): Materializer => materializers.get(tenantId)!;
 const aurora = (): Materializer => of('tenant-aurora');
@@ -288,7 +279,7 @@ it('leaves no fact of the request in the control table [RP-029, RP-335]', async 
 
 it('does not exceed its budget, even if owners agree late, and a replay takes less', async () => {
   // While a kind is not released, Content is asked for the attempt's own.
-  const unproved = await startTestStack({
+  await using unproved = await startTestStack({
     proved: provable.filter((name) => name !== 'mastery_engine_production_learner'),
   });
   const materializer = openMaterializer(unproved, 'tenant-aurora');
@@ -310,6 +301,4 @@ it('does not exceed its budget, even if owners agree late, and a replay takes le
   const replay = await callsDuring(unproved, () => request.send(asking));
   expect(materialized(replay.result).replayed).toBe(true);
   expect(countedCalls(replay.calls)).toBe(9);
-  materializer.control.close();
-  await unproved.close();
 });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { localBucketName, localStage, localTableName } from '#shared/stage/local-stage.ts';
 import { provable } from '#shared/contract/gates.ts';
 import type { Gate, GateName } from '#shared/contract/gates.ts';
@@ -14,19 +14,17 @@ import type { Route } from '#shared/contract/route.ts';
 import type { GateFlags } from '#shared/release/release-state.ts';
 import { FRESH_MS } from '#shared/release/watch-release.ts';
 import { applyManifest, withdraw } from '#ops/gates/apply.ts';
-import type { ReleaseStore } from '#ops/gates/apply.ts';
 import { createReleaseStore } from '#ops/gates/release-store.ts';
 import { releaseManifest } from '#shared/release/manifest.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
-import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
+import { lazily } from '#test/support/lazily.ts';
 import { openMaterializer } from '#test/support/materialize.ts';
 import { createSigner, openFlags, signedManifest } from '#test/support/release.ts';
 import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
-import { clientsOf, startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { clientsOf, useTestStack } from '#test/support/stack.ts';
 import { openWorlds } from '#test/lemmas/worlds.ts';
-import type { OperationId, Worlds } from '#test/lemmas/worlds.ts';
+import type { OperationId } from '#test/lemmas/worlds.ts';
 
 /** Within so long a withdrawal shows. */
 const PROMISE_MS = 30_000;
@@ -38,25 +36,22 @@ let now = Date.now() + 5 * 60_000;
 const advance = (milliseconds: number): void => {
   now += milliseconds;
 };
-let stack: TestStack;
-let store: ReleaseStore;
-let runs: ImprovementRuns;
-let worlds: Worlds;
-let receiptUrl: string;
-beforeAll(async () => {
-  stack = await startTestStack({ inProcess: () => ({ now: () => now }), signer });
-  store = createReleaseStore({
+const stack = useTestStack({ inProcess: () => ({ now: () => now }), signer: signer.privateKey });
+const store = lazily(() =>
+  createReleaseStore({
     ...clientsOf(stack),
     stage: localStage,
     settingsTable: localTableName('settings'),
     bucket: () => Promise.resolve(localBucketName),
-  });
-  runs = openImprovementRuns(stack);
-  worlds = openWorlds(stack);
+  }),
+);
+const runs = lazily(() => openImprovementRuns(stack));
+const worlds = lazily(() => openWorlds(stack));
+let receiptUrl: string;
+beforeAll(async () => {
   const shown = await send(readAlignmentReport);
   receiptUrl = alignmentReport.parse(JSON.parse(shown.text)).receipt.downloadUrl;
 });
-afterAll(() => stack.close());
 
 /** Sends a request that is served while everything is open. */
 async function send({ operationId }: Route, change: GatewayCall = {}): Promise<GatewayReply> {

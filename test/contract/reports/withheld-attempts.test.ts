@@ -1,12 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { EntityName } from '#local/platform/entities.ts';
 import { provable } from '#shared/contract/gates.ts';
 import type { AttemptReportPage } from '#shared/contract/reports/attempt-report.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes.ts';
+import { lazily } from '#test/support/lazily.ts';
 import { candidatePages, openReportsCaller, queryOf, reportsAnswerOf } from '#test/support/reports-call.ts';
 import type { ReportsCaller } from '#test/support/reports-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { startTestStack, useTestStack } from '#test/support/stack.ts';
 
 // What a long list does with attempts that cannot be a report yet. Each cause alone: test/lemmas/contradictions.contract.test.ts.
 
@@ -29,14 +29,9 @@ const idsOf = (pages: readonly AttemptReportPage[]): readonly string[] =>
   pages.flatMap(({ data }) => data.map(({ attemptId }) => attemptId));
 
 describe('an attempt that cannot be a report yet', () => {
-  let stack: TestStack;
-  let caller: ReportsCaller;
-  beforeAll(async () => {
-    stack = await startTestStack();
-    caller = openReportsCaller(stack);
-  });
+  const stack = useTestStack();
+  const caller = lazily(() => openReportsCaller(stack));
   afterEach(() => stack.control('POST', 'reset'));
-  afterAll(() => stack.close());
 
   const reports = () => stack.seededTenants.get(tenantId)!.platform.reports;
   const change = (entity: EntityName, id: string, pointer: string, value: unknown): Promise<unknown> =>
@@ -105,29 +100,25 @@ describe('an attempt that cannot be a report yet', () => {
 
 describe('without the mastery engine’s proof with production learners', () => {
   it('adaptive diagnostics are passed over and counted, whatever is asked for, and every other attempt is there [RP-026]', async () => {
-    const stack = await startTestStack({
+    await using stack = await startTestStack({
       proved: provable.filter((name) => name !== 'mastery_engine_production_learner'),
     });
-    try {
-      const caller = openReportsCaller(stack);
-      const { withHistory } = caller.fixtures(tenantId).candidates;
-      const { generated } = stack.seededTenants.get(tenantId)!.platform.reports;
-      const diagnostics = [...generated.records.values()]
-        .map((make) => make())
-        .filter((record) => record.candidateSourcedId === withHistory && record.diagnostic !== null);
-      expect(diagnostics.length).toBeGreaterThan(20);
-      for (const query of [
-        { limit: '25' },
-        { limit: '100', testKind: 'mastery_gate' },
-        { limit: '10', testKind: 'adaptive_diagnostic' },
-      ]) {
-        const pages = await pagesOf(caller, withHistory, query);
-        expect(withheldOf(pages)).toEqual({ unreleased: diagnostics.length });
-        expect(pages.flatMap(({ data }) => data).filter(({ diagnostic }) => diagnostic !== null)).toEqual([]);
-        expect(idsOf(pages).length > 0).toBe(query.testKind !== 'adaptive_diagnostic');
-      }
-    } finally {
-      await stack.close();
+    const caller = openReportsCaller(stack);
+    const { withHistory } = caller.fixtures(tenantId).candidates;
+    const { generated } = stack.seededTenants.get(tenantId)!.platform.reports;
+    const diagnostics = [...generated.records.values()]
+      .map((make) => make())
+      .filter((record) => record.candidateSourcedId === withHistory && record.diagnostic !== null);
+    expect(diagnostics.length).toBeGreaterThan(20);
+    for (const query of [
+      { limit: '25' },
+      { limit: '100', testKind: 'mastery_gate' },
+      { limit: '10', testKind: 'adaptive_diagnostic' },
+    ]) {
+      const pages = await pagesOf(caller, withHistory, query);
+      expect(withheldOf(pages)).toEqual({ unreleased: diagnostics.length });
+      expect(pages.flatMap(({ data }) => data).filter(({ diagnostic }) => diagnostic !== null)).toEqual([]);
+      expect(idsOf(pages).length > 0).toBe(query.testKind !== 'adaptive_diagnostic');
     }
   }, 60_000);
 });
