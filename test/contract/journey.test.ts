@@ -9,7 +9,7 @@ import { kcComponent, resultRecordRequest } from '#shared/platform/owners/result
 import { caliperEvent } from '#shared/platform/owners/caliper.ts';
 import { oracleOf } from '#test/reference/calibrated-oracle.ts';
 import { openAdaptiveRuns, receiptTraceOf } from '#test/support/adaptive-run.ts';
-import type { PlatformState } from '#test/support/adaptive-run.ts';
+import type { PlatformState } from '#test/support/platform-control.ts';
 import { useTestStack } from '#test/support/stack.ts';
 import { bankOf, reportOf, takeJourney } from '#test/support/take-journey.ts';
 import type { Journey, Step } from '#test/support/take-journey.ts';
@@ -139,39 +139,58 @@ describe.each(cases)(
       }
     });
 
-    it('echoes what was asked for, and the pins, in every answer [MA-065, MA-072, MA-077]', () => {
-      const pins = journey.steps[0]!.given.body.executionPins;
-      const { root } = manifest();
-      expect(pins).toMatchObject({
-        testSpecId: bank.fixture.testSpecId,
-        testBankId: bank.fixture.testBankId,
-        bankOperationId: bank.fixture.bankOperationId,
+    it('says in every answer what was asked for, the pins, the one item that is offered, each component in scope with its scored items under the rule of the policy, and from the first consumed outcome on the scale of the calibration [MA-001, MA-012, MA-065, MA-072, MA-077, MA-078, MA-079, MA-080, MA-082, MA-091, MA-093, MA-094, MA-096, MA-097, MA-098, MA-099, MA-100, MA-108, MA-110]', () => {
+      const { document } = calibration();
+      const { caseFrameworkGuid, caseMappingVersion } = document;
+      const { kcCutScore, confidenceThreshold } = policy();
+      const { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId } = bank.fixture;
+      const { root, members } = manifest();
+      const executionPins = {
+        ...journey.steps[0]!.given.body.executionPins,
+        ...{ testSpecId, testBankId, bankOperationId },
         qtiPoolPackageId: root!.packageId,
         qtiPoolArtifactId: root!.artifactId,
         qtiPoolArtifactVersionId: root!.artifactVersionId,
         qtiPoolPackageHash: root!.packageHash,
-      });
-      for (const { given } of journey.steps)
-        expect(given.body).toMatchObject({
-          runMode: mode,
-          selectionPolicyId: bank.fixture.selectionPolicyId,
-          scaleCalibrationId: bank.fixture.scaleCalibrationId,
-          executionPins: pins,
+      };
+      const scope = bank.fixture.kcGuids.toSorted();
+      for (const guid of scope) expect(after.entities['case.item']).toHaveProperty([guid]);
+      for (const step of journey.steps) {
+        const { kcClassifications, scale } = step.given.body;
+        const items = consumedBy(step).map(({ item }) => memberOf(item.artifactVersionId));
+        expect(step.given.body).toMatchObject({
+          ...{ runMode: mode, selectionPolicyId, scaleCalibrationId, executionPins },
+          offeredItem: journey.answered[step.consumed]?.item ?? null,
+          kcClassifications: scope.map((caseCompetencyGuid, at) => {
+            const evidence = items.filter(({ kcGuids }) => kcGuids.includes(caseCompetencyGuid));
+            const p = kcClassifications[at]?.posteriorProbability ?? NaN;
+            const isCertain = evidence.length > 0 && Math.max(p, 1 - p) >= confidenceThreshold;
+            return {
+              ...{ caseCompetencyGuid, caseFrameworkGuid, caseMappingVersion, posteriorProbability: p },
+              classification: !isCertain ? 'not_yet' : p >= kcCutScore ? 'mastered' : 'gap',
+              evidenceItemRefs: evidence.map(({ qtiIdentifier }) => qtiIdentifier),
+            };
+          }),
+          scaleReportability: step.consumed === 0 ? 'pending' : 'reportable',
+          scale:
+            step.consumed === 0
+              ? null
+              : {
+                  ...{ scaleScore: scale?.scaleScore, standardError: scale?.standardError },
+                  ...{ scaleId: document.scaleId, scaleCalibrationId, anchor: document.anchor },
+                  ...{ validFrom: document.validFrom, validUntil: document.validUntil },
+                  limitations: document.limitations,
+                },
         });
-    });
-
-    it('offers one item at a time, numbered on, none twice, each a member of the manifest [MA-001, MA-012, MA-078, MA-091, MA-110]', () => {
-      for (const { given, consumed } of journey.steps) {
-        const outstanding = journey.answered[consumed];
-        expect(given.body.offeredItem).toEqual(outstanding?.item ?? null);
       }
-      expect(journey.answered.map(({ item }) => item.sequence)).toEqual(
-        journey.answered.map((_, at) => at + 1),
-      );
-      const versions = journey.answered.map(({ item }) => item.artifactVersionId);
+      // Numbered on, none twice, each a member of the manifest.
+      const offered = journey.answered.map(({ item }) => item);
+      expect(offered.map(({ sequence }) => sequence)).toEqual(offered.map((_, at) => at + 1));
+      const versions = offered.map(({ artifactVersionId }) => artifactVersionId);
       expect(new Set(versions).size).toBe(versions.length);
-      const members = manifest().members!.map(({ artifactVersionId }) => artifactVersionId);
-      expect(members).toEqual(expect.arrayContaining(versions));
+      expect(members!.map(({ artifactVersionId }) => artifactVersionId)).toEqual(
+        expect.arrayContaining(versions),
+      );
     });
 
     it('offers native QTI sessions of exactly those items, all of one pseudonym that names no learner [MA-001, MA-029, MA-030, MA-090, MA-091, MA-144]', () => {
@@ -189,53 +208,6 @@ describe.each(cases)(
       }
       expect(after.counts['qti.session']! - before.counts['qti.session']!).toBe(held.length);
       expect(after.counts['qti.attempt']! - before.counts['qti.attempt']!).toBe(held.length);
-    });
-
-    it('classifies every component in scope, sorted, with live CASE ids and the rule of the policy [MA-079, MA-093, MA-094, MA-108]', () => {
-      const { kcCutScore, confidenceThreshold } = policy();
-      const { caseFrameworkGuid, caseMappingVersion } = calibration().document;
-      const scope = bank.fixture.kcGuids.toSorted();
-      for (const step of journey.steps) {
-        const { kcClassifications } = step.given.body;
-        expect(kcClassifications.map((kc) => kc.caseCompetencyGuid)).toEqual(scope);
-        for (const { posteriorProbability: p, ...kc } of kcClassifications) {
-          expect(kc).toMatchObject({ caseFrameworkGuid, caseMappingVersion });
-          expect(after.entities['case.item']).toHaveProperty([kc.caseCompetencyGuid]);
-          const isCertain = kc.evidenceItemRefs.length > 0 && Math.max(p, 1 - p) >= confidenceThreshold;
-          const expected = !isCertain ? 'not_yet' : p >= kcCutScore ? 'mastered' : 'gap';
-          expect([kc.caseCompetencyGuid, kc.classification]).toEqual([kc.caseCompetencyGuid, expected]);
-        }
-      }
-    });
-
-    it('names the scored items of each component in the order of the run [MA-096]', () => {
-      for (const step of journey.steps) {
-        const items = consumedBy(step).map(({ item }) => memberOf(item.artifactVersionId));
-        for (const { caseCompetencyGuid, evidenceItemRefs } of step.given.body.kcClassifications) {
-          const evidence = items.filter(({ kcGuids }) => kcGuids.includes(caseCompetencyGuid));
-          expect(evidenceItemRefs).toEqual(evidence.map(({ qtiIdentifier }) => qtiIdentifier));
-        }
-      }
-    });
-
-    it('reports a scale from the first consumed outcome on, defined by the calibration [MA-080, MA-082, MA-097, MA-098, MA-099, MA-100]', () => {
-      const { document } = calibration();
-      for (const { given, consumed } of journey.steps) {
-        const { scaleReportability, scale } = given.body;
-        expect(scaleReportability).toBe(consumed === 0 ? 'pending' : 'reportable');
-        if (consumed === 0) expect(scale).toBeNull();
-        else
-          expect(scale).toEqual({
-            scaleScore: expect.any(Number) as number,
-            standardError: expect.any(Number) as number,
-            scaleId: document.scaleId,
-            scaleCalibrationId: document.id,
-            anchor: document.anchor,
-            validFrom: document.validFrom,
-            validUntil: document.validUntil,
-            limitations: document.limitations,
-          });
-      }
     });
 
     it('says what brute force over the same outcomes says [MA-084, MA-095, MA-097, MA-098]', () => {
