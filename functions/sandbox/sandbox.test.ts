@@ -49,10 +49,9 @@ describe('the manifest', () => {
   it('projects a fixture as production does a report [RP-074]', () => {
     const moment = { ...correlation, observedAt: composedAt, problemsUrl: 'https://docs.example/problems' };
     for (const fixture of [masteryGate, adaptiveDiagnostic]) {
-      const { mastery, sources, testKind, status, score, gate, diagnostic, ...identity } = fixture.report;
+      const { mastery, sources, ...header } = fixture.report;
       const composed = {
-        identity,
-        header: { testKind, status, score, gate, diagnostic },
+        header,
         mastery: mastery.map(({ evidence = [], ...row }) => ({ row, evidence })),
         sources,
         enrichmentProblems: [],

@@ -21,20 +21,8 @@ import { checkGaps } from './gate-decision.ts';
 import { composeMastery } from './mastery-rows.ts';
 import type { ComposedRow } from './mastery-rows.ts';
 
-type Identity = Pick<
-  AttemptReport,
-  | 'attemptId'
-  | 'qtiSessionId'
-  | 'qtiTestId'
-  | 'resultRecordId'
-  | 'candidateSourcedId'
-  | 'administrationId'
-  | 'contentTestSpecId'
->;
-
 /** A whole report before any projection and without the moment of its answer. */
 export interface ComposedAttempt {
-  readonly identity: Identity;
   readonly header: ComposedHeader;
   readonly mastery: readonly ComposedRow[];
   readonly sources: readonly SourceRef[];
@@ -53,9 +41,9 @@ export function composeAttemptReport(facts: ReportFacts): Result<ComposedAttempt
   if (unfit !== undefined) return err(unfit);
 
   const header = composeHeader({
+    attempt: evidence.value,
     record: record.value,
     criteria: criteria.value,
-    administeredItemCount: evidence.value.administeredItemCount,
     proved,
   });
   if (!header.ok) return header;
@@ -67,15 +55,6 @@ export function composeAttemptReport(facts: ReportFacts): Result<ComposedAttempt
   if (gap !== undefined) return err(gap);
 
   return ok({
-    identity: {
-      attemptId: evidence.value.attemptId,
-      qtiSessionId: evidence.value.qtiSessionId,
-      qtiTestId: evidence.value.qtiTestId,
-      resultRecordId: record.value.resultRecordId,
-      candidateSourcedId: evidence.value.candidateSourcedId,
-      administrationId: evidence.value.administrationId,
-      contentTestSpecId: evidence.value.contentTestSpecId,
-    },
     header: header.value,
     mastery: mastery.value,
     sources: [...required, ...enrichments.map(({ receipt }) => receipt)],
@@ -104,13 +83,12 @@ const omissions: Readonly<Record<View, readonly Omission[]>> = {
 
 /** The report as a view shows it, at the moment of its answer. Views differ in `mastery` and `omitted`, in nothing else [RP-075]. */
 export function projectAttemptReport(
-  { identity, header, mastery, sources, enrichmentProblems }: ComposedAttempt,
+  { header, mastery, sources, enrichmentProblems }: ComposedAttempt,
   view: View,
   moment: Moment,
 ): z.input<typeof attemptReport> {
   return {
     object: 'attempt_report',
-    ...identity,
     ...header,
     mastery: projectMastery(mastery, view),
     sources: [...sources],

@@ -14,10 +14,13 @@ import { fallsShort, shortfall } from '../facts/incomplete.ts';
 import type { Shortfall } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
 import { decideGate } from './gate-decision.ts';
-import type { HeaderFacts, Released } from '../facts/facts.ts';
+import type { Correlation, HeaderFacts, Released } from '../facts/facts.ts';
 
-/** What a report says of its attempt beside whose it is and what was mastered. */
-export type ComposedHeader = Pick<AttemptReport, 'testKind' | 'status' | 'score' | 'gate' | 'diagnostic'>;
+/** What every view of a report says of its attempt: all that an answer, a projection and sources do not add. */
+export type ComposedHeader = Omit<
+  AttemptReport,
+  'object' | 'mastery' | 'sources' | 'omitted' | 'incompleteSections' | keyof Correlation
+>;
 
 /** The kind of a settled attempt: the one on which Results and Content agree, never a caller's [RP-008]. */
 export function settledKind({
@@ -58,9 +61,9 @@ export function checkReleased(proved: Released['proved']): Shortfall | undefined
  * scale is named only where the blueprint has a crosswalk to it [RP-106..RP-108].
  */
 function composeDiagnostic({
+  attempt: { administeredItemCount },
   record: { diagnostic: settled },
   criteria,
-  administeredItemCount,
   proved,
 }: HeaderFacts & Released): Result<DiagnosticDetail, Shortfall> {
   const unreleased = checkReleased(proved);
@@ -78,11 +81,12 @@ function composeDiagnostic({
   });
 }
 
-/** Score, gate and diagnostic as the attempt's kind supports them. */
+/** Whose attempt it is and which, with score, gate and diagnostic as its kind supports them. */
 export function composeHeader(facts: HeaderFacts & Released): Result<ComposedHeader, Shortfall> {
+  const { attempt, record } = facts;
   const kind = settledKind(facts);
   if (!kind.ok) return kind;
-  const settled = composeScore(facts.record.score);
+  const settled = composeScore(record.score);
   if (!settled.ok) return settled;
   const gate = composeGate(kind.value, facts);
   if (!gate.ok) return gate;
@@ -91,6 +95,13 @@ export function composeHeader(facts: HeaderFacts & Released): Result<ComposedHea
   const conflict = checkScales(settled.value, diagnostic.value);
   if (conflict !== undefined) return err(conflict);
   return ok({
+    attemptId: attempt.attemptId,
+    qtiSessionId: attempt.qtiSessionId,
+    qtiTestId: attempt.qtiTestId,
+    resultRecordId: record.resultRecordId,
+    candidateSourcedId: record.candidateSourcedId,
+    administrationId: attempt.administrationId,
+    contentTestSpecId: attempt.contentTestSpecId,
     testKind: kind.value,
     // Whatever its kind, an attempt with a report is a settled one; only a gate can leave it open (the reading of RP-104).
     status: gate.value?.status === 'indeterminate' ? 'indeterminate' : 'scored',

@@ -161,20 +161,10 @@ export function composePageRow(
   const outdated = requireCurrent(sources);
   if (outdated !== undefined) return err(outdated);
 
-  const { administeredItemCount } = row;
-  const header = composeHeader({ record, criteria: criteria.value, administeredItemCount, proved });
+  const header = composeHeader({ attempt: row, record, criteria: criteria.value, proved });
   if (!header.ok) return header;
   if (!isSelected(pageFilters, filters, { ...row, ...header.value })) return ok(undefined);
-  const identity = {
-    attemptId: row.attemptId,
-    qtiSessionId: row.qtiSessionId,
-    qtiTestId: row.qtiTestId,
-    resultRecordId: record.resultRecordId,
-    candidateSourcedId: record.candidateSourcedId,
-    administrationId: row.administrationId,
-    contentTestSpecId: row.contentTestSpecId,
-  };
-  return ok({ identity, header: header.value, mastery: [], sources, enrichmentProblems: [] });
+  return ok({ header: header.value, mastery: [], sources, enrichmentProblems: [] });
 }
 
 /**

@@ -30,10 +30,10 @@ export interface Enrichment {
 
 /** What is known of an attempt without its mastery rows: all that a summary shows. */
 export interface HeaderFacts {
+  /** As QTI has it. */
+  readonly attempt: Omit<IndexRow, 'attemptStatus' | 'modifiedAt' | 'record'>;
   readonly record: RecordHeader;
   readonly criteria: ReportCriteria;
-  /** As QTI counted them. */
-  readonly administeredItemCount: number;
 }
 
 /** What the owners say of one attempt. */
@@ -86,10 +86,9 @@ export interface Moment {
 }
 
 /** The members by which every report names its request and its moment. */
-export function correlationOf({
-  observedAt,
-  requestId,
-  traceId,
-}: Moment): Pick<Moment, 'observedAt' | 'requestId' | 'traceId'> {
+export type Correlation = Omit<Moment, 'problemsUrl'>;
+
+/** Those members of an answer's moment. */
+export function correlationOf({ observedAt, requestId, traceId }: Moment): Correlation {
   return { observedAt, requestId, traceId };
 }

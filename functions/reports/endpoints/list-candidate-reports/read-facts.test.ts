@@ -41,7 +41,7 @@ async function read(
     page,
     asked: owners.asked,
     said: sentenceOf(result),
-    attempts: page?.data.map(({ identity }) => identity.attemptId),
+    attempts: page?.data.map(({ header }) => header.attemptId),
     queries: owners.asked
       .filter(({ name }) => name === 'listCandidateAttempts')
       .map(({ call }) => call.query),
