@@ -1,20 +1,19 @@
 import type { Pin } from '#shared/improvement/records.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import { alignSource } from './alignment/align-source.ts';
 import type { Alignment } from './alignment/align-source.ts';
 import { showComparison } from './alignment/show-comparison.ts';
 import { deriveSourceOrders } from './orders/derive-orders.ts';
-import type { Derived, OrderGrounds } from './orders/derive-orders.ts';
+import type { Compared, Derived, OrderGrounds } from './orders/derive-orders.ts';
 
 /** The evidence of one named source, as its run is pinned to it. */
 export interface SourceEvidence {
   readonly sourceKey: string;
   readonly crosswalk: { readonly pin: Pin; readonly value: AlignmentCrosswalk };
   /** Null: none is due. `missing`: one is due, and Analytics had none. */
-  readonly comparison: { readonly pin: Pin; readonly artifact: ComparisonArtifact } | 'missing' | null;
+  readonly comparison: Compared | 'missing' | null;
 }
 
 /** What the evidence of one named source says. */

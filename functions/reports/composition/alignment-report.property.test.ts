@@ -11,7 +11,7 @@ import { anExampleOf, frozen, moment } from '#test/support/report-facts.ts';
 import { composeAlignmentReport } from './alignment-report.ts';
 
 const { run } = anExampleOf(recordedRun).progress;
-const [receipt] = completedRun.sources;
+const [receipt, comparedReceipt] = completedRun.sources;
 const crosswalkHash = '5f'.repeat(32);
 
 /** The report with a comparison, or without one that is due or not; and the alignment that it shows. */
@@ -21,19 +21,11 @@ function report(value: AlignmentCrosswalk, compared: ComparisonArtifact | 'missi
   const alignment = frozen(aligned.value);
   const crosswalk = { value: frozen(value), receipt: receipt! };
   const comparison =
-    compared === null || compared === 'missing' ? compared : { value: frozen(compared), receipt: receipt! };
-  const body = composeAlignmentReport(
-    {
-      run,
-      crosswalk,
-      crosswalkHash,
-      alignment,
-      comparison,
-      sources: completedRun.sources,
-      receipt: completedRun.receipt!,
-    },
-    moment,
-  );
+    compared === null || compared === 'missing'
+      ? compared
+      : { artifact: frozen(compared), receipt: comparedReceipt! };
+  const facts = { run, crosswalk, crosswalkHash, alignment, comparison, receipt: completedRun.receipt! };
+  const body = composeAlignmentReport(facts, moment);
   return { body, alignment };
 }
 
@@ -70,7 +62,7 @@ it('the report on a source is its alignment, about the blueprint that the run ha
         predictedActual: comparison,
         limitations: [...alignment.limitations, ...limitations],
         receipt: completedRun.receipt,
-        sources: completedRun.sources,
+        sources: compared === null || compared === 'missing' ? [receipt] : [receipt, comparedReceipt],
         observedAt,
         requestId,
         traceId,

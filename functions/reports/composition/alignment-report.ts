@@ -2,15 +2,17 @@ import type * as z from 'zod';
 import type { Alignment } from '#functions/reports/analysis/alignment/align-source.ts';
 import { showComparison } from '#functions/reports/analysis/alignment/show-comparison.ts';
 import type { ShownComparison } from '#functions/reports/analysis/alignment/show-comparison.ts';
+import type { Compared } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type { alignmentReport } from '#shared/contract/reports/alignment-report.ts';
 import { alignmentFormula } from '#shared/contract/reports/improvement-run.ts';
 import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { RunRecord } from '#shared/improvement/records.ts';
-import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import { correlationOf } from '../facts/facts.ts';
 import type { Moment, Observed } from '../facts/facts.ts';
+
+type Comparison = (Omit<Compared, 'pin'> & { readonly receipt: SourceRef }) | 'missing' | null;
 
 /**
  * The alignment of one named source of a run, as it has been recomputed from the pinned crosswalk. The comparison stands beside it and
@@ -24,14 +26,13 @@ export function composeAlignmentReport(
     readonly crosswalk: Observed<AlignmentCrosswalk>;
     readonly crosswalkHash: string;
     readonly alignment: Alignment;
-    readonly comparison: Observed<ComparisonArtifact> | 'missing' | null;
-    readonly sources: readonly SourceRef[];
+    readonly comparison: Comparison;
     readonly receipt: ReceiptLink;
   },
   moment: Moment,
 ): z.input<typeof alignmentReport> {
-  const { run, crosswalk, crosswalkHash, alignment, sources, receipt } = facts;
-  const compared = compare(facts.comparison);
+  const { run, crosswalk, crosswalkHash, alignment, comparison, receipt } = facts;
+  const compared = compare(comparison);
   return {
     object: 'alignment_report',
     improvementRunId: run.improvementRunId,
@@ -49,17 +50,20 @@ export function composeAlignmentReport(
     predictedActual: compared.comparison,
     limitations: [...alignment.limitations, ...compared.limitations],
     receipt,
-    sources: [...sources],
+    sources: [
+      crosswalk.receipt,
+      ...(comparison === null || comparison === 'missing' ? [] : [comparison.receipt]),
+    ],
     ...correlationOf(moment),
   };
 }
 
-function compare(comparison: Observed<ComparisonArtifact> | 'missing' | null): ShownComparison {
+function compare(comparison: Comparison): ShownComparison {
   if (comparison === null) return { comparison: null, limitations: [] };
   if (comparison === 'missing')
     return {
       comparison: null,
       limitations: ['Analytics has no comparison of predicted with actual results, and one is due.'],
     };
-  return showComparison(comparison.value);
+  return showComparison(comparison.artifact);
 }

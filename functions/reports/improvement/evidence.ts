@@ -1,13 +1,13 @@
 import type { SourceFacts } from '#functions/reports/analysis/bundles.ts';
 import { judgeSource } from '#functions/reports/analysis/judge-source.ts';
-import type { SourceEvidence } from '#functions/reports/analysis/judge-source.ts';
 import { deriveMetricOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
-import type { Derived } from '#functions/reports/analysis/orders/derive-orders.ts';
+import type { Compared, Derived } from '#functions/reports/analysis/orders/derive-orders.ts';
 import { readPinnedArtifact, readPinnedCrosswalk, readTwice } from '#functions/reports/sources/pinned.ts';
 import type { PinFault } from '#functions/reports/sources/pinned.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
+import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type {
   EvidenceKey,
   OrderRecord,
@@ -116,15 +116,13 @@ export async function evaluateEvidence(
   return ok({ derived: judged.value.derived, aligned: { source, crosswalk: value, ...judged.value } });
 }
 
-/** The comparison of a source, where Analytics had one when the run was pinned. */
-async function readComparison(
+/** The comparison of a source with its receipt, where Analytics had one when the run was pinned. */
+export async function readComparison(
   reader: SourceReader,
   run: RunRecord,
   { sourceKey, comparison: pin }: PinnedSource,
-): Promise<Result<SourceEvidence['comparison'], PinFault>> {
+): Promise<Result<(Compared & { readonly receipt: SourceRef }) | 'missing' | null, PinFault>> {
   if (pin === null || pin === 'missing') return ok(pin);
-  const artifact = await readTwice(() =>
-    readPinnedArtifact(reader, run, pin, { kind: 'comparison', sourceKey }),
-  );
-  return artifact.ok ? ok({ pin, artifact: artifact.value.value }) : artifact;
+  const read = await readTwice(() => readPinnedArtifact(reader, run, pin, { kind: 'comparison', sourceKey }));
+  return read.ok ? ok({ pin, artifact: read.value.value, receipt: read.value.receipt }) : read;
 }

@@ -25,6 +25,12 @@ export type OrderSubjects = Pick<OrderContent, Subject>;
 /** The artifact that an order rests on, with the owner that its receipt names. */
 export type OrderEvidence = Pin & { readonly service: 'analytics' | 'blueprint' };
 
+/** A comparison of predicted with actual results, as its run is pinned to it. */
+export interface Compared {
+  readonly pin: Pin;
+  readonly artifact: ComparisonArtifact;
+}
+
 /** An order that the evidence asks for. */
 export interface DerivedOrder {
   readonly content: OrderContent;
@@ -104,7 +110,7 @@ export function deriveSourceOrders(
     readonly sourceKey: string;
     readonly crosswalk: Pin;
     readonly alignment: Alignment;
-    readonly comparison?: { readonly pin: Pin; readonly artifact: ComparisonArtifact };
+    readonly comparison?: Compared;
   },
 ): Derived {
   const { sourceKey, crosswalk, alignment, comparison } = source;

@@ -1,13 +1,8 @@
-import type { Observed } from '#functions/reports/facts/facts.ts';
 import { composeAlignmentReport } from '#functions/reports/composition/alignment-report.ts';
 import { incomplete } from '#functions/reports/facts/incomplete.ts';
 import { alignSource } from '#functions/reports/analysis/alignment/align-source.ts';
-import {
-  pinProblem,
-  readPinnedArtifact,
-  readPinnedCrosswalk,
-  readTwice,
-} from '#functions/reports/sources/pinned.ts';
+import { readComparison } from '#functions/reports/improvement/evidence.ts';
+import { pinProblem, readPinnedCrosswalk, readTwice } from '#functions/reports/sources/pinned.ts';
 import type { PinFault } from '#functions/reports/sources/pinned.ts';
 import { conflicting, notFound, together } from '#functions/reports/sources/problems.ts';
 import type { readAlignmentReport } from '#shared/contract/reports/routes.ts';
@@ -35,13 +30,9 @@ export function readAlignmentReportOperation(
 
     // An owner that answers, asked twice, with another version or other ids than it was asked for is a 409 [RP-272]; one that shows nothing or
     // other bytes under the pinned id is a 503.
-    const { comparison: pin } = source;
     const facts = await together({
-      crosswalk: settled(() => readPinnedCrosswalk(reader, run, source)),
-      comparison:
-        pin === null || pin === 'missing'
-          ? Promise.resolve(ok(pin))
-          : settled(() => readPinnedArtifact(reader, run, pin, { kind: 'comparison', sourceKey })),
+      crosswalk: settled(readTwice(() => readPinnedCrosswalk(reader, run, source))),
+      comparison: settled(readComparison(reader, run, source)),
     });
     if (!facts.ok) return facts;
     const { crosswalk, comparison } = facts.value;
@@ -56,10 +47,6 @@ export function readAlignmentReportOperation(
           crosswalkHash: source.crosswalk.sha256,
           alignment: alignment.value,
           comparison,
-          sources: [
-            crosswalk.receipt,
-            ...(comparison === null || comparison === 'missing' ? [] : [comparison.receipt]),
-          ],
           receipt: await linkTo(dependencies, run.tenantId, record.receipt, now),
         },
         now,
@@ -75,10 +62,8 @@ function notAligned({ state }: RunRecord): Problem {
     : incomplete('unknown', 'The improvement run has not aligned this source yet.');
 }
 
-async function settled<T>(
-  read: () => Promise<Result<Observed<T>, PinFault>>,
-): Promise<Result<Observed<T>, Problem>> {
-  const answer = await readTwice(read);
+async function settled<T>(read: Promise<Result<T, PinFault>>): Promise<Result<T, Problem>> {
+  const answer = await read;
   if (answer.ok) return answer;
   return err(answer.error.kind === 'moved' ? conflicting(answer.error.service) : pinProblem(answer.error));
 }
