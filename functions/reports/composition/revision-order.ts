@@ -7,20 +7,20 @@ import { formatInstant } from '#shared/kernel/instant.ts';
 
 /**
  * An order of a run: what has been derived from its evidence again, with what is recorded of its way.
- * @param facts `record` and `derived` of the same id; `evidenceRefs`: receipts of the artifacts that it rests on
+ * @param facts `record` and `derived` of the same id
+ * @param observedAt when the artifact that it rests on was read
  */
-export function composeOrder(facts: {
-  readonly run: RunRecord;
-  readonly record: OrderRecord;
-  readonly derived: DerivedOrder;
-  readonly evidenceRefs: readonly SourceRef[];
-}): z.input<typeof revisionOrder> {
-  const { run, record, derived, evidenceRefs } = facts;
+export function composeOrder(
+  facts: { readonly run: RunRecord; readonly record: OrderRecord; readonly derived: DerivedOrder },
+  observedAt: string,
+): z.input<typeof revisionOrder> {
+  const { run, record, derived } = facts;
   const { status, supersedesRevisionOrderId, createdAt, updatedAt } = record;
+  const { service, ref, sha256 } = derived.evidence;
   return {
     ...derived.content,
     improvementRunId: run.improvementRunId,
-    evidenceRefs: [...evidenceRefs],
+    evidenceRefs: [{ service, resourceId: ref, observedAt, version: `sha256:${sha256}`, status: 'current' }],
     status,
     targetReceipt: acknowledgementOf(record),
     supersedesRevisionOrderId,

@@ -1,13 +1,11 @@
-import type * as z from 'zod';
 import { composeOrder } from '#functions/reports/composition/revision-order.ts';
 import { incomplete } from '#functions/reports/facts/incomplete.ts';
-import type { DerivedOrder } from '#functions/reports/analysis/orders/derive-orders.ts';
 import { evaluateEvidence, evidenceOf } from '#functions/reports/improvement/evidence.ts';
 import type { RunEvidence } from '#functions/reports/improvement/evidence.ts';
 import { pinProblem, readPinnedSourceSet, readTwice } from '#functions/reports/sources/pinned.ts';
 import { together } from '#functions/reports/sources/problems.ts';
 import { isSelected } from '#shared/contract/filters.ts';
-import type { revisionOrder } from '#shared/contract/reports/revision-order.ts';
+import type { RevisionOrder } from '#shared/contract/reports/revision-order.ts';
 import { listRevisionOrders } from '#shared/contract/reports/routes.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { Operation, OperationRequest } from '#shared/http/operation.ts';
@@ -58,16 +56,14 @@ export function listRevisionOrdersOperation(
     });
     if (!facts.ok) return facts;
 
-    const data: z.input<typeof revisionOrder>[] = [];
-    const sources = new Map<string, SourceRef>();
-    for (const record of records) {
-      const order = facts.value.orders.get(record.revisionOrderId);
+    const data = records.map(({ revisionOrderId }) => {
+      const order = facts.value.orders.get(revisionOrderId);
       // Pinned bytes and policy give what they gave to the worker.
       if (order === undefined) throw new Error('a recorded revision order is not derived again');
-      const { derived, evidenceRef } = order;
-      sources.set(`${evidenceRef.service} ${evidenceRef.resourceId}`, evidenceRef);
-      data.push(composeOrder({ run, record, derived, evidenceRefs: [evidenceRef] }));
-    }
+      return order;
+    });
+    const refs = data.flatMap(({ evidenceRefs }) => evidenceRefs);
+    const sources = new Map(refs.map((ref) => [`${ref.service} ${ref.resourceId}`, ref]));
     const nextCursor = await cursor.value.seal(next);
     return ok({
       body: {
@@ -134,25 +130,20 @@ async function readSourceSet({ reader, run }: OpenedRun): Promise<Result<SourceR
   return answer.ok ? ok(answer.value.receipt) : err(pinProblem(answer.error));
 }
 
-interface EvidencedOrder {
-  readonly derived: DerivedOrder;
-  readonly evidenceRef: SourceRef;
-}
-
-/** What the evidence of the records asks for, by the ids of the orders. Nothing is read for records that there are none of. */
+/** The records as orders, by their ids, with what their evidence asks for. Nothing is read where there are none. */
 async function deriveOrders(
   { policies }: ListRevisionOrdersDependencies,
   { reader, run, moment }: OpenedRun,
   records: readonly OrderRecord[],
-): Promise<Result<ReadonlyMap<string, EvidencedOrder>, Problem>> {
-  const orders = new Map<string, EvidencedOrder>();
+): Promise<Result<ReadonlyMap<string, RevisionOrder>, Problem>> {
+  const orders = new Map<string, RevisionOrder>();
   const keys = new Set(records.map(({ evidence }) => evidence));
   if (keys.size === 0) return ok(orders);
   const policy = await policies.readPinned(run.tenantId, run.pins.analysisPolicy);
   if (!policy.ok || policy.value === undefined)
     return err(incomplete('unknown', 'The analysis policy that the run is pinned to cannot be read.'));
   const { value: pinned } = policy;
-  const wanted = new Set(records.map(({ revisionOrderId }) => revisionOrderId));
+  const wanted = new Map(records.map((record) => [record.revisionOrderId, record]));
   const evaluated = await Promise.all(
     evidenceOf(run.pins)
       .filter(({ key }) => keys.has(key))
@@ -160,18 +151,11 @@ async function deriveOrders(
         const evaluation = await evaluateEvidence(reader, run, pinned, evidence);
         if (!evaluation.ok) return evaluation;
         const { observedAt } = moment();
-        for (const derived of evaluation.value.derived.orders)
-          if (wanted.has(derived.content.revisionOrderId))
-            orders.set(derived.content.revisionOrderId, {
-              derived,
-              evidenceRef: {
-                service: derived.evidence.service,
-                resourceId: derived.evidence.ref,
-                observedAt,
-                version: `sha256:${derived.evidence.sha256}`,
-                status: 'current',
-              },
-            });
+        for (const derived of evaluation.value.derived.orders) {
+          const record = wanted.get(derived.content.revisionOrderId);
+          if (record !== undefined)
+            orders.set(record.revisionOrderId, composeOrder({ run, record, derived }, observedAt));
+        }
         return ok(undefined);
       }),
   );
