@@ -11,18 +11,19 @@ import type { MetricArtifact } from '#shared/platform/owners/analytics.ts';
 import { correlationOf } from '../facts/facts.ts';
 import type { Moment } from '../facts/facts.ts';
 
+/** What a run shows of its owners: the artifacts of its pinned metrics that were read, and a receipt of everything that was consulted. */
+export interface RunEvidence {
+  readonly artifacts: ReadonlyMap<RunMetric, MetricArtifact | undefined>;
+  readonly sources: readonly SourceRef[];
+}
+
 /**
  * A run as it is recorded, with what its pinned metrics say now. A metric whose artifact is lost is an omission too [RP-166], which only a
  * `failed` run can show.
- * @param facts `artifacts`: of every pinned metric whose artifact was read; `receipt`: of complete runs only
+ * @param facts `receipt`: of complete runs only
  */
 export function composeRun(
-  facts: {
-    readonly progress: RunProgress;
-    readonly artifacts: ReadonlyMap<RunMetric, MetricArtifact>;
-    readonly sources: readonly SourceRef[];
-    readonly receipt: ReceiptLink | null;
-  },
+  facts: RunEvidence & { readonly progress: RunProgress; readonly receipt: ReceiptLink | null },
   moment: Moment,
 ): z.input<typeof improvementRun> {
   const { progress, artifacts, sources, receipt } = facts;

@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import type { Observed } from '#functions/reports/facts/facts.ts';
 import { composeRun } from '#functions/reports/composition/improvement-run.ts';
+import type { RunEvidence } from '#functions/reports/composition/improvement-run.ts';
 import {
   pinProblem,
   readPinnedArtifact,
@@ -10,8 +11,7 @@ import {
 import type { PinFault } from '#functions/reports/sources/pinned.ts';
 import { together } from '#functions/reports/sources/problems.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
-import type { improvementRun, RunMetric } from '#shared/contract/reports/improvement-run.ts';
-import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
+import type { improvementRun } from '#shared/contract/reports/improvement-run.ts';
 import type { Pin, RunProgress, RunRecord } from '#shared/improvement/records.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -22,12 +22,6 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { linkTo } from './open-improvement.ts';
 import type { LinkDependencies } from './open-improvement.ts';
 import type { OpenedOwners } from './open-owners.ts';
-
-/** What a run shows of its owners: the artifacts of its metrics, and a receipt of everything that was consulted. */
-export interface RunEvidence {
-  readonly artifacts: ReadonlyMap<RunMetric, MetricArtifact>;
-  readonly sources: readonly SourceRef[];
-}
 
 /** The run as its records are now, with a link to its receipt once it is complete. */
 export async function composeProgress(
@@ -79,12 +73,7 @@ export async function readRunEvidence(
   if (!read.ok) return read;
   const { sourceSet, metrics } = read.value;
   return ok({
-    artifacts: new Map(
-      pinned.flatMap(({ metric }) => {
-        const artifact = metrics[metric]?.value;
-        return artifact === undefined ? [] : [[metric, artifact] as const];
-      }),
-    ),
+    artifacts: new Map(pinned.map(({ metric }) => [metric, metrics[metric]?.value])),
     sources: [sourceSet.receipt, ...Object.values(metrics).map(({ receipt }) => receipt)],
   });
 }

@@ -14,9 +14,9 @@ import type { Administration } from '#shared/platform/owners/administration.ts';
 import type { ServiceProfile } from '#shared/platform/service-profiles.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { AnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';
+import type { RunEvidence } from '#functions/reports/composition/improvement-run.ts';
 import type { Observed } from '#functions/reports/facts/facts.ts';
 import { composeProgress, readRunEvidence } from '../compose-progress.ts';
-import type { RunEvidence } from '../compose-progress.ts';
 import type { ImprovementDependencies, LinkDependencies } from '../open-improvement.ts';
 import { openOwners } from '../open-owners.ts';
 import type { OpenedOwners } from '../open-owners.ts';
@@ -104,7 +104,7 @@ async function begin(
     readAdministration(reader, principal, administrationId),
   );
   if (!basis.ok) return basis;
-  const { pins, artifacts, sourceSet } = basis.value;
+  const { pins, evidence } = basis.value;
   const { owner } = policy.value;
   const { id, version, checksum } = policy.value.policy;
   const pinned: RunPins = {
@@ -128,13 +128,7 @@ async function begin(
     if (standing === undefined) throw new Error('an improvement run is gone');
     return goOn(owners, standing);
   }
-  return ok({
-    progress: { run, evidence: [], orders: [] },
-    evidence: {
-      artifacts: new Map([...artifacts].map(([metric, { value }]) => [metric, value])),
-      sources: [sourceSet.receipt, ...[...artifacts.values()].map(({ receipt }) => receipt)],
-    },
-  });
+  return ok({ progress: { run, evidence: [], orders: [] }, evidence });
 }
 
 async function goOn({ reader }: OpenedOwners, progress: RunProgress): Promise<Result<Begun, Problem>> {

@@ -1,4 +1,5 @@
 import { incomplete, requireCurrent } from '#functions/reports/facts/incomplete.ts';
+import type { RunEvidence } from '#functions/reports/composition/improvement-run.ts';
 import type { Observed } from '#functions/reports/facts/facts.ts';
 import { judgeMetric } from '#functions/reports/analysis/metrics/judge-metric.ts';
 import { runMetrics, sourceKey } from '#shared/contract/reports/improvement-run.ts';
@@ -27,9 +28,8 @@ type MetricEntry = AdministrationAnalysis['metrics'][number];
 export interface ImprovementBasis {
   /** All pins but the policy and the formula, which are the service's own. */
   readonly pins: Omit<RunPins, 'analysisPolicy' | 'formulaVersion' | 'rules'>;
-  /** The artifacts that were read. */
-  readonly artifacts: ReadonlyMap<RunMetric, Observed<MetricArtifact>>;
-  readonly sourceSet: Observed<AlignmentSources>;
+  /** What was read of it. */
+  readonly evidence: RunEvidence;
 }
 
 interface Basis {
@@ -127,9 +127,8 @@ function accept(basis: Basis, policy: AnalysisPolicy): Result<ImprovementBasis, 
   const { administration, sourceSet, analysis, metrics } = basis;
   const unfit = requireCurrent([administration.receipt, analysis.receipt]) ?? unusableLists(basis);
   if (unfit !== undefined) return err(unfit);
-  const artifacts = new Map(
-    [...metrics].flatMap(([metric, answer]) => (answer.ok ? [[metric, answer.value] as const] : [])),
-  );
+  const read = [...metrics].flatMap(([metric, answer]) => (answer.ok ? [{ metric, ...answer.value }] : []));
+  const artifacts = new Map(read.map(({ metric, value }) => [metric, value]));
   const { contentTestSpecId, contentTestSpecVersion } = administration.value;
   return ok({
     pins: {
@@ -139,7 +138,7 @@ function accept(basis: Basis, policy: AnalysisPolicy): Result<ImprovementBasis, 
       metrics: runMetrics.map((metric): PinnedMetric => {
         const answer = metrics.get(metric);
         const isUnreachable = answer?.ok === false && answer.error.kind === 'unavailable';
-        const artifact = isUnreachable ? 'unreachable' : artifacts.get(metric)?.value;
+        const artifact = isUnreachable ? 'unreachable' : artifacts.get(metric);
         return judgeMetric(metric, entryOf(analysis.value, metric), artifact, policy);
       }),
       sources: sourceSet.value.sources.map(({ sourceKey: key, crosswalkId: ref, sha256 }): PinnedSource => {
@@ -154,8 +153,7 @@ function accept(basis: Basis, policy: AnalysisPolicy): Result<ImprovementBasis, 
         };
       }),
     },
-    artifacts,
-    sourceSet,
+    evidence: { artifacts, sources: [sourceSet.receipt, ...read.map(({ receipt }) => receipt)] },
   });
 }
 
