@@ -31,15 +31,15 @@ export async function readAdministration(
 }
 
 /**
- * Whether the caller may act on an administration, whatever else is known of it: its receipt where Administration had to be asked, the
+ * Whether the caller may act on an administration, whatever else is known of it: its receipt, none where Administration need not be asked; the
  * hidden 404 where it may not.
  */
 export async function readScope(
   reader: SourceReader,
   principal: Principal,
   administrationId: string,
-): Promise<Result<SourceRef | undefined, Problem>> {
-  if (namesAdministration(principal, administrationId)) return ok(undefined);
+): Promise<Result<readonly SourceRef[], Problem>> {
+  if (namesAdministration(principal, administrationId)) return ok([]);
   const answer = await readAdministration(reader, principal, administrationId);
-  return answer.ok ? ok(answer.value.receipt) : answer;
+  return answer.ok ? ok([answer.value.receipt]) : answer;
 }

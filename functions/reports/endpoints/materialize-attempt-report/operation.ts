@@ -45,7 +45,10 @@ export function materializeAttemptReportOperation(dependencies: ReportDependenci
         if (!facts.ok) return facts;
         const moved = checkReadBack(facts.value, body.administrationId, written.value);
         if (moved !== undefined) return err(moved);
-        const composed = composeAttemptReport({ ...withReceipt(facts.value, administration), proved });
+        // The administration was consulted too, so the report has its receipt [RP-006].
+        const consulted = administration.map((receipt) => ({ receipt }));
+        const enrichments = [...facts.value.enrichments, ...consulted];
+        const composed = composeAttemptReport({ ...facts.value, enrichments, proved });
         return composed.ok
           ? ok({ operationId, report: projectAttemptReport(composed.value, body.view, moment()) })
           : composed;
@@ -57,7 +60,7 @@ export function materializeAttemptReportOperation(dependencies: ReportDependenci
 interface AdministeredAttempt {
   readonly evidence: AttemptEvidence;
   /** The receipt of its administration, where Administration had to be asked. */
-  readonly administration: SourceRef | undefined;
+  readonly administration: readonly SourceRef[];
 }
 
 /**
@@ -75,10 +78,7 @@ async function readAdministeredAttempt(
   if (evidence.value.value.administrationId !== administrationId) return err(otherAdministration());
   const administration = await readScope(reader, principal, administrationId);
   if (!administration.ok) return administration;
-  const receipts = [
-    evidence.value.receipt,
-    ...(administration.value === undefined ? [] : [administration.value]),
-  ];
+  const receipts = [evidence.value.receipt, ...administration.value];
   const unfit = requireCurrent(receipts) ?? checkScored({ evidence: evidence.value });
   return unfit === undefined
     ? ok({ evidence: evidence.value.value, administration: administration.value })
@@ -125,11 +125,4 @@ function checkReadBack(
   return record.value.resultRecordId === resultRecordId && record.value.version === version
     ? undefined
     : conflicting('results');
-}
-
-/** The administration was consulted too, so the report has its receipt [RP-006]. */
-function withReceipt(facts: AttemptFacts, administration: SourceRef | undefined): AttemptFacts {
-  return administration === undefined
-    ? facts
-    : { ...facts, enrichments: [...facts.enrichments, { receipt: administration }] };
 }
