@@ -76,12 +76,14 @@ interface Gathered {
   readonly withheld: Map<WithheldReason, number>;
   readonly indexes: Set<SourceRef>;
   readonly specs: Set<SourceRef>;
+  /** The criteria by the spec and version that rows name, each read once; a failure counts where a row of the page needs them. */
+  readonly criteria: Map<string, Result<Observed<ReportCriteria>, Problem>>;
   /** The last row that it covers. */
   last: RowPlace | undefined;
 }
 
-/** The criteria by the spec and version that rows name, each read once; a failure counts where a row of the page needs them. */
-type CriteriaBySpec = Map<string, Result<Observed<ReportCriteria>, Problem>>;
+/** A page that is asked for, of a candidate who is on the roster. */
+type Sought = PageRequest & Pick<PageContext, 'candidate'>;
 
 /**
  * Reads one page: the candidate beside the index of attempts, then the criteria of the test specs among the rows that can fill the page. A
@@ -105,12 +107,10 @@ export async function readCandidatePage(
     withheld: new Map(),
     indexes: new Set(),
     specs: new Set(),
+    criteria: new Map(),
     last: undefined,
   };
-  const criteria: CriteriaBySpec = new Map();
-  const judge = (row: IndexRow, receipt: SourceRef): Result<RowOutcome, Problem> =>
-    judgeRow(row, criteria, { ...request, candidate, index: receipt });
-  const walked = await walk(reader, request, { index, page, criteria, judge });
+  const walked = await walk(reader, { ...request, candidate }, page, index);
   if (!walked.ok) return walked;
   return ok({
     data: page.data,
@@ -123,19 +123,15 @@ export async function readCandidatePage(
   });
 }
 
-interface Walking {
-  /** The first page of the index. */
-  readonly index: Index;
-  readonly page: Gathered;
-  readonly criteria: CriteriaBySpec;
-  readonly judge: (row: IndexRow, index: SourceRef) => Result<RowOutcome, Problem>;
-}
-
-/** Gathers rows until the page has one and the rows that were read for it are used up, or until the end of the list. */
+/**
+ * Gathers rows until the page has one and the rows that were read for it are used up, or until the end of the list.
+ * @param first the first page of the index
+ */
 async function walk(
   reader: SourceReader,
-  request: PageRequest,
-  { index: first, page, criteria, judge }: Walking,
+  request: Sought,
+  page: Gathered,
+  first: Index,
 ): Promise<Result<'end' | 'more', Problem>> {
   let [index, reads] = [first, 1];
   let place: Place = { after: request.after, earlier: [] };
@@ -150,24 +146,20 @@ async function walk(
     const mayRead = hasMore && reads < MOST_INDEX_READS;
     const [ahead] = await Promise.all([
       mayRead && !isOpening ? readIndex(reader, request, behind) : undefined,
-      readCriteria(
-        reader,
-        criteria,
-        part.filter((row) => recordOf(row, request) !== undefined),
-      ),
+      readCriteria(reader, request, page, part),
     ]);
     if (ahead !== undefined) reads += 1;
 
-    const differing = isSecondReading ? [] : part.filter((row) => disagrees(row, request, criteria));
+    const differing = isSecondReading ? [] : part.filter((row) => disagrees(row, request, page));
     if (differing.length > 0 && reads < MOST_INDEX_READS) {
-      for (const row of differing) criteria.delete(keyOf(row));
+      for (const row of differing) page.criteria.delete(keyOf(row));
       const again = await readIndex(reader, request, place);
       if (!again.ok) return again;
       [index, reads, isSecondReading] = [again.value, reads + 1, true];
       continue;
     }
 
-    const gathered = gather(page, part, index.receipt, request.limit, judge);
+    const gathered = gather(page, part, index.receipt, request);
     if (!gathered.ok) return gathered;
     const isRead = gathered.value === 'all' && part.length === left.length;
     if (isRead && !hasMore) return ok('end');
@@ -205,14 +197,14 @@ function gather(
   page: Gathered,
   rows: readonly IndexRow[],
   index: SourceRef,
-  limit: number,
-  judge: Walking['judge'],
+  request: Sought,
 ): Result<'all' | 'full', Problem> {
   page.indexes.add(index);
   for (const row of rows) {
-    const outcome = judge(row, index);
+    const outcome = judgeRow(row, page, { ...request, index });
     // What is wrong with a row that the page does not cover concerns the next page.
-    if (page.data.length === limit && (!outcome.ok || outcome.value.report !== undefined)) return ok('full');
+    if (page.data.length === request.limit && (!outcome.ok || outcome.value.report !== undefined))
+      return ok('full');
     if (!outcome.ok) return outcome;
     const { report, withheld, criteria } = outcome.value;
     if (report !== undefined) page.data.push(report);
@@ -225,7 +217,7 @@ function gather(
 
 function judgeRow(
   row: IndexRow,
-  criteria: CriteriaBySpec,
+  { criteria }: Gathered,
   context: Omit<PageContext, 'criteria'>,
 ): Result<RowOutcome, Problem> {
   if (!isScored(row)) return ok({});
@@ -246,7 +238,7 @@ function withheldOr(error: Problem | Shortfall, decided: RowOutcome = {}): Resul
 }
 
 /** Whether the owners' versions of a row differ. */
-function disagrees(row: IndexRow, request: PageRequest, criteria: CriteriaBySpec): boolean {
+function disagrees(row: IndexRow, request: PageRequest, { criteria }: Gathered): boolean {
   const [record, held] = [recordOf(row, request), criteria.get(keyOf(row))];
   return record !== undefined && held?.ok === true && rowDisagreement(row, record, held.value) !== undefined;
 }
@@ -278,13 +270,15 @@ async function readIndex(
   return refused === undefined ? answer : err(refused);
 }
 
-/** Reads the criteria of every spec and version among rows that have not been read yet, side by side. */
+/** Reads the criteria of every spec and version among settled rows that have not been read yet, side by side. */
 async function readCriteria(
   reader: SourceReader,
-  criteria: CriteriaBySpec,
+  request: PageRequest,
+  { criteria }: Gathered,
   rows: readonly IndexRow[],
 ): Promise<void> {
-  const missing = new Map(rows.map((row) => [keyOf(row), row]));
+  const settled = rows.filter((row) => recordOf(row, request) !== undefined);
+  const missing = new Map(settled.map((row) => [keyOf(row), row]));
   for (const key of criteria.keys()) missing.delete(key);
   await Promise.all(
     Array.from(missing, async ([key, row]) => {
