@@ -28,6 +28,8 @@ export interface Worker {
   readonly now: () => number;
   /** Whether another step may begin: there is time for it, and what the worker waits for is released still. */
   readonly shouldContinue: () => Promise<boolean>;
+  /** Receivers that this worker has found missing: they are not asked again. */
+  readonly missing: Set<OrderRecord['targetModule']>;
   /** What this worker has recorded so far. */
   readonly tally: Tally;
 }
@@ -49,14 +51,6 @@ interface OpenedOrder {
   readonly derived: DerivedOrder;
 }
 
-/** The delivery of orders in one invocation. */
-export interface Delivery {
-  /** Hands open orders to their receivers and records what these say; false when it had to stop before all were tried. */
-  readonly deliver: (orders: readonly OpenedOrder[]) => Promise<boolean>;
-  /** Whether a receiver has been found missing: it is not asked again. */
-  readonly isMissing: (module: OrderRecord['targetModule']) => boolean;
-}
-
 /** Orders that are recorded, or under way to their receivers, at once. */
 const LANES = 8;
 
@@ -67,60 +61,59 @@ const receivers = {
 } as const;
 
 /**
- * Opens the delivery of one invocation. An order is acknowledged by an answer that echoes its id and by nothing else; every other one is
- * `blocked_upstream`, to be tried again [RP-217, RP-219]. Once a receiver is missing, the rest of its orders are blocked without a call; a
- * receiver that refuses one order is asked for the others. What a later order has superseded is not delivered any more; where that happens
- * while it is under way, its acknowledgement is recorded with it [RP-205].
+ * Hands open orders to their receivers and records what these say. An order is acknowledged by an answer that echoes its id and by nothing
+ * else; every other one is `blocked_upstream`, to be tried again [RP-217, RP-219]. Once a receiver is missing, the rest of its orders are
+ * blocked without a call; a receiver that refuses one order is asked for the others. What a later order has superseded is not delivered any
+ * more; where that happens while it is under way, its acknowledgement is recorded with it [RP-205]. False when it had to stop before all were
+ * tried.
  */
-export function createDelivery({ run, store, platform, now, shouldContinue, tally }: Worker): Delivery {
-  const missing = new Set<OrderRecord['targetModule']>();
+function deliverOrders(worker: Worker, orders: readonly OpenedOrder[]): Promise<boolean> {
+  const open = orders.filter(({ record }) => isOpen(record));
+  const inTurn = open.toSorted((a, b) => triedAt(a.record) - triedAt(b.record));
+  return mapConcurrent(LANES, inTurn, worker.shouldContinue, (order) => deliver(worker, order));
+}
 
-  async function block({ revisionOrderId, status }: OrderRecord, wasTried: boolean): Promise<void> {
-    tally.blocked += 1;
-    // Untried, it stays as it was, and comes before those that were tried.
-    if (status === 'blocked_upstream' && !wasTried) return;
-    const isMoved = await store.moveOrder(run, revisionOrderId, { status: 'blocked_upstream' }, now());
-    if (isMoved && status === 'pending') tally.newlyBlocked += 1;
+async function deliver(worker: Worker, { record, derived }: OpenedOrder): Promise<void> {
+  const { run, store, platform, now, missing, tally } = worker;
+  const { revisionOrderId, targetModule } = record;
+  if (missing.has(targetModule)) {
+    await block(worker, record, false);
+    return;
   }
-
-  async function deliver({ record, derived }: OpenedOrder): Promise<void> {
-    const { revisionOrderId, targetModule } = record;
-    if (missing.has(targetModule)) {
-      await block(record, false);
-      return;
-    }
-    // What was read minutes ago may be acknowledged or superseded by now.
-    const current = await store.confirmOrder(run, record, now());
-    if (current === undefined || !isOpen(current)) return;
-    const answer = await platform.call(receivers[targetModule], {
-      body: requestOf(derived, record),
-      idempotencyKey: revisionOrderId,
-    });
-    if (!answer.ok || answer.value.value.revisionOrderId !== revisionOrderId) {
-      if (!answer.ok && showsMissing(answer.error)) missing.add(targetModule);
-      await block(record, true);
-      return;
-    }
-    const { decision, receiptId, version } = answer.value.value;
-    const observedAt = now();
-    // Where it does not move, another worker has recorded the same acknowledgement.
-    await store.moveOrder(
-      run,
-      revisionOrderId,
-      { status: decision, ack: { receiptId, version, observedAt } },
-      observedAt,
-    );
-    tally.delivered += 1;
+  // What was read minutes ago may be acknowledged or superseded by now.
+  const current = await store.confirmOrder(run, record, now());
+  if (current === undefined || !isOpen(current)) return;
+  const answer = await platform.call(receivers[targetModule], {
+    body: requestOf(derived, record),
+    idempotencyKey: revisionOrderId,
+  });
+  if (!answer.ok || answer.value.value.revisionOrderId !== revisionOrderId) {
+    if (!answer.ok && showsMissing(answer.error)) missing.add(targetModule);
+    await block(worker, record, true);
+    return;
   }
+  const { decision, receiptId, version } = answer.value.value;
+  const observedAt = now();
+  // Where it does not move, another worker has recorded the same acknowledgement.
+  await store.moveOrder(
+    run,
+    revisionOrderId,
+    { status: decision, ack: { receiptId, version, observedAt } },
+    observedAt,
+  );
+  tally.delivered += 1;
+}
 
-  return {
-    deliver(orders) {
-      const open = orders.filter(({ record }) => isOpen(record));
-      const inTurn = open.toSorted((a, b) => triedAt(a.record) - triedAt(b.record));
-      return mapConcurrent(LANES, inTurn, shouldContinue, deliver);
-    },
-    isMissing: (module) => missing.has(module),
-  };
+async function block(
+  { run, store, now, tally }: Worker,
+  { revisionOrderId, status }: OrderRecord,
+  wasTried: boolean,
+): Promise<void> {
+  tally.blocked += 1;
+  // Untried, it stays as it was, and comes before those that were tried.
+  if (status === 'blocked_upstream' && !wasTried) return;
+  const isMoved = await store.moveOrder(run, revisionOrderId, { status: 'blocked_upstream' }, now());
+  if (isMoved && status === 'pending') tally.newlyBlocked += 1;
 }
 
 /** Whether a receiver takes no orders at all just now; anything else that it says concerns the one order. */
@@ -162,7 +155,6 @@ export async function takeEvidence(
   worker: Worker,
   progress: Pick<RunProgress, 'evidence' | 'orders'>,
   evidence: RunEvidence,
-  delivery: Delivery,
 ): Promise<Result<Taken, EvidenceFault>> {
   const { run, store, receipts, reader, policy, tally } = worker;
   const evaluated = await evaluateEvidence(reader, run, policy, evidence);
@@ -186,7 +178,7 @@ export async function takeEvidence(
     });
     tally.evaluated += 1;
   }
-  return ok({ evaluation, isDone: await delivery.deliver(opened) });
+  return ok({ evaluation, isDone: await deliverOrders(worker, opened) });
 }
 
 /** The records of an evidence's orders, made where there is none; undefined when it had to stop before all were made. */

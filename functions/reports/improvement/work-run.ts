@@ -22,7 +22,7 @@ import type { Platform } from '#shared/platform/platform.ts';
 import type { AnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';
 import { evaluateEvidence, evidenceOf, remainingOf } from './evidence.ts';
 import type { EvidenceFault } from './evidence.ts';
-import { createDelivery, takeEvidence } from './take-evidence.ts';
+import { takeEvidence } from './take-evidence.ts';
 import type { Tally, Worker } from './take-evidence.ts';
 
 /** All that working on runs may touch. */
@@ -139,6 +139,7 @@ export async function workRun(
     reader: createSourceReader(platform, now),
     now,
     shouldContinue,
+    missing: new Set(),
     tally,
   };
   const finished = await takeAll(worker, found);
@@ -191,13 +192,12 @@ function recordedOf({ evidence, orders }: RunProgress): number {
 
 /** Everything that is left to do, the metrics first; then the end of the run, as far as it has one. */
 async function takeAll(worker: Worker, found: RunProgress): Promise<Result<Finish, EvidenceFault>> {
-  const delivery = createDelivery(worker);
   const known = new Map<RunMetric, Derived>();
   for (const { evidence, blocked } of remainingOf(found)) {
     if (!(await worker.shouldContinue())) break;
     // Its orders would be read and derived again for nothing: they are blocked already.
-    if (blocked !== undefined && [...blocked].every(delivery.isMissing)) continue;
-    const taken = await takeEvidence(worker, found, evidence, delivery);
+    if (blocked !== undefined && [...blocked].every((module) => worker.missing.has(module))) continue;
+    const taken = await takeEvidence(worker, found, evidence);
     if (!taken.ok) return taken;
     if (evidence.kind === 'metric') known.set(evidence.metric, taken.value.evaluation.derived);
     if (!taken.value.isDone) break;
