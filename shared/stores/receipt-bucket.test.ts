@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { localBucketName } from '#shared/stage/local-stage.ts';
 import type { Bundle } from '#shared/improvement/receipts.ts';
 import { useTestAws } from '#test/support/aws.ts';
+import { keepProof, placeOfProof } from './proof-objects.ts';
 import { createReceiptBucket } from './receipt-bucket.ts';
 
 const test = useTestAws();
@@ -95,4 +96,13 @@ describe('the bucket of receipts', () => {
       name: 'NoSuchBucket',
     });
   });
+});
+
+it('a proof is kept once, and never taken for what somebody else has put in its place', async () => {
+  const keep = (text: string) => keepProof(test.s3, localBucketName, 'rehearsal', text);
+  await keep('proof');
+  await keep('proof');
+  const Key = placeOfProof(localBucketName, 'rehearsal', 'other').location.split('/').slice(3).join('/');
+  await test.s3.send(new PutObjectCommand({ Bucket: localBucketName, Key, Body: 'false', IfNoneMatch: '*' }));
+  await expect(keep('other')).rejects.toThrow('something else lies');
 });
