@@ -156,7 +156,7 @@ describe.each(lists)('the list of %s', (_, list) => {
     ...filters.flatMap(([name, filter]) => valuesOf(filter, rows).map((value) => ({ [name]: value }))),
   ];
 
-  it('in pages of any size has every row once, in one order [RP-136, RP-207, RP-208, RP-302]', async () => {
+  it('in pages of any size has every row once, in one order [RP-039, RP-136, RP-207, RP-208, RP-302]', async () => {
     const { length } = rows;
     expect(new Set(idsOf(rows)).size).toBe(length);
     const sizes = [1, 2, 3, 7, 25, length - 1, length, length + 1].filter(
@@ -166,7 +166,7 @@ describe.each(lists)('the list of %s', (_, list) => {
       expect([limit, idsOf(await rowsOf(list, { limit: `${limit}` }))]).toEqual([limit, idsOf(rows)]);
   }, 60_000);
 
-  it('under any filters is the whole list without what they leave out; without a match it is an empty last page [RP-008, RP-207, RP-298, RP-299, RP-305, RP-306]', async () => {
+  it('under any filters is the whole list without what they leave out; without a match it is an empty last page [RP-008, RP-038, RP-207, RP-298, RP-299, RP-305, RP-306]', async () => {
     const all = filters.reduce<readonly Query[]>(
       (some, [name, filter]) =>
         some.flatMap((given) => [

@@ -215,34 +215,6 @@ describe('the candidate', () => {
       });
     expect({ nextCursor, hasMore }).toEqual({ nextCursor: null, hasMore: false });
   });
-
-  it.each([
-    ['mastery_gate', 1],
-    ['adaptive_diagnostic', 1],
-    ['formative', 0],
-  ])('has of the kind %s, on one last page, %i rows [RP-038]', async (kind, rows) => {
-    const { data, ...end } = await page(`?testKind=${kind}`);
-    expect(data.map(({ testKind }) => testKind)).toEqual(Array(rows).fill(kind));
-    expect(end).toMatchObject({ nextCursor: null, hasMore: false });
-  });
-
-  it('is walked to a last page with cursors, each good for its own limit and spelling alone [RP-039, RP-303]', async () => {
-    const first = await page('?limit=1');
-    const cursor = first.nextCursor ?? '';
-    const last = await page(`?limit=1&sort=-modifiedAt&cursor=${cursor}`);
-    expect([first, last].map(({ data }) => data.map(({ attemptId }) => attemptId))).toEqual([
-      [masteryGateAttempt],
-      [adaptiveDiagnosticAttempt],
-    ]);
-    expect(first.hasMore).toBe(true);
-    expect(last).toMatchObject({ nextCursor: null, hasMore: false });
-    for (const query of [
-      `limit=2&cursor=${cursor}`,
-      `limit=1&cursor=${cursor.toUpperCase()}`,
-      `limit=1&cursor=${cursor.slice(1)}`,
-    ])
-      expect((await sandbox.call(`${history}?${query}`)).status).toBe(400);
-  });
 });
 
 it('the form is the one that the others are compared with [RP-041]', async () => {
