@@ -31,6 +31,7 @@ export const arguedMutants: readonly ArguedMutants[] = [
     changes: [
       ['at(choice, minimum) - count', 'at(choice, minimum) + count'],
       ['slack(minimum) < 0 || at(needs, minimum) > slots', 'false'],
+      ['slack(minimum) < 0', 'false'],
       ['at(needs, minimum) > slots', 'false'],
       ['slack(b) < slack(a)', 'slack(b) >= slack(a)'],
     ],
@@ -39,14 +40,30 @@ export const arguedMutants: readonly ArguedMutants[] = [
   },
   {
     file: 'functions/mastery/engine/coverage.ts',
-    line: 'of rules.kindsTowards[minimum] ?? []',
+    line: 'rules.kindsTowards[minimum] ?? []',
     changes: [['[]', '["Stryker was here"]']],
     reason: 'There for the compiler: every minimum has its list of kinds.',
   },
   {
+    file: 'functions/mastery/engine/coverage.ts',
+    changes: [['minimum === undefined', 'false']],
+    reason: 'There for the compiler: no kind counts towards a minimum that is none.',
+  },
+  {
+    file: 'functions/mastery/engine/coverage.ts',
+    changes: [['openOf(minima, usage.needs) > 0', 'true']],
+    reason: 'Counts more than anybody asks for: the supply of kinds that count towards no open minimum.',
+  },
+  {
+    file: 'functions/mastery/engine/coverage.ts',
+    changes: [['work.left <= reserve', 'work.left < reserve']],
+    reason: 'The search may end one look later: the bound on its work is a round number.',
+  },
+  {
     file: 'functions/mastery/engine/decision-gains.ts',
     changes: [
-      ['kept !== undefined && capacity < at(kept, 0) - MARGIN', 'false'],
+      ['kept !== undefined && capacity < at(kept, 0)', 'false'],
+      ['capacity < at(kept, 0)', 'capacity <= at(kept, 0)'],
       ['kept !== undefined', 'false'],
       [
         '{ const kept = new Float64Array(keep).fill(-Infinity); for (const gain of gains) insert(kept, gain); return kept; }',
@@ -107,6 +124,20 @@ export const arguedMutants: readonly ArguedMutants[] = [
   },
   {
     file: 'functions/mastery/engine/decision-gains.ts',
+    line: 'Math.max(0, at(patterns, pattern))',
+    changes: [
+      ['pattern < size', 'pattern >= size'],
+      ['pattern < size', 'false'],
+    ],
+    reason: 'The error of rounding that it takes away is far below the digits that gains are compared in.',
+  },
+  {
+    file: 'functions/mastery/engine/decision-gains.ts',
+    changes: [['allUnsettled > 0', 'allUnsettled >= 0']],
+    reason: 'Equivalent: the entropy of 0 / 0 is 0, and counts 0 times.',
+  },
+  {
+    file: 'functions/mastery/engine/decision-gains.ts',
     changes: [['(subset & (subset - 1)) === 0', 'false']],
     reason: 'The posterior of a single KC is the same sum over the theta nodes, to rounding.',
   },
@@ -133,6 +164,70 @@ export const arguedMutants: readonly ArguedMutants[] = [
     changes: [['a - b', 'a + b']],
     reason:
       'Items that name the same KCs in another order would be of another kind: more to look at, with the same answers.',
+  },
+  {
+    file: 'functions/mastery/engine/kinds.ts',
+    line: 'kcs.length < 2',
+    changes: [
+      ['kcs.length < 2', 'false'],
+      ['[]', '["Stryker was here"]'],
+    ],
+    reason:
+      'One KC ties nothing together: such items would only be of more kinds, each of which fits as before.',
+  },
+  {
+    file: 'functions/mastery/engine/kinds.ts',
+    line: '[towards = [], against = [], tied]',
+    changes: [['[]', '["Stryker was here"]']],
+    reason: 'There for the compiler: every item has its lists.',
+  },
+  {
+    file: 'functions/mastery/engine/kinds.ts',
+    changes: [['membership[item]?.push', 'membership[item].push']],
+    reason: 'There for the compiler: quotas name items of the model.',
+  },
+  {
+    file: 'functions/mastery/engine/reachability.ts',
+    changes: [
+      [
+        '{ if (hasSpare) return; for (const kind of rules.kinds) if (!isUseful(kind)) for (const item of kind.items) items[item] = 0; }',
+        '{}',
+      ],
+    ],
+    reason: 'Saves working out gains of items that are not admitted when their turn comes.',
+  },
+  {
+    file: 'functions/mastery/engine/selection.ts',
+    line: 'itemsByTag.get(guid) ?? []',
+    changes: [['[]', '["Stryker was here"]']],
+    reason: 'There for the compiler: every GUID of a quota has its list.',
+  },
+  {
+    file: 'functions/mastery/engine/selection.ts',
+    line: 'model.itemKcs[item] ?? []',
+    changes: [['[]', '["Stryker was here"]']],
+    reason: 'There for the compiler: every item of the model has its KCs.',
+  },
+  {
+    file: 'functions/mastery/engine/selection.ts',
+    changes: [['model.itemKcs[item]?.some', 'model.itemKcs[item].some']],
+    reason: 'There for the compiler: every item of the model has its KCs.',
+  },
+  {
+    file: 'functions/mastery/engine/selection.ts',
+    changes: [['minimumGain === undefined', 'false']],
+    reason: 'No gain is below none: works out gains that decide nothing.',
+  },
+  {
+    file: 'functions/mastery/engine/selection.ts',
+    changes: [['share * (look[CHANCE_LOOK - 1] ?? 0)', 'share / (look[CHANCE_LOOK - 1] ?? 0)']],
+    reason: 'No gain is above one bit: more gains are worked out, and the best is the same.',
+  },
+  {
+    file: 'functions/mastery/engine/selection.ts',
+    line: 'open.length',
+    changes: [['item < open.length', 'item <= open.length']],
+    reason: 'Equivalent: a write beyond the end of a typed array has no effect.',
   },
   {
     file: 'functions/mastery/engine/exposure.ts',

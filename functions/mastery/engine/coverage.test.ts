@@ -74,6 +74,12 @@ describe('what is planned for the minima of a policy', () => {
     expect(next(context)).toBeLessThan(501);
   });
 
+  it('looks at kinds of items in one order, whatever that of the pool and the calibration is', () => {
+    const kindsOf = (items: typeof graph) =>
+      contextOf(poolOf(items, graphRules)).rules.kinds.map(({ minima, limits }) => ({ minima, limits }));
+    expect(kindsOf(graph.toReversed())).toEqual(kindsOf(graph));
+  });
+
   it('plans anew for a minimum that the plan for those before it leaves no room for', () => {
     // The search prefers the first item for a, since fewer rules count it, but only the second goes with b; nothing counts towards c.
     const items = [{ tags: ['a'], high: 0.95 }, { tags: ['a', 'only', 'own'] }, { tags: ['b'] }];

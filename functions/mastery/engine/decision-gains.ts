@@ -123,7 +123,7 @@ export function decisionGains(
   locate(decision, estimate);
   for (const item of decision.byCapacity) {
     const { index, group, capacity, isConjunctive } = item;
-    if (kept !== undefined && capacity < at(kept, 0) - MARGIN) break;
+    if (kept !== undefined && capacity < at(kept, 0)) break;
     if (eligible[index] !== 1 || whole[index] === 1 || group.unsettled === 0) continue;
     const gain = isConjunctive
       ? conjunctiveGain(decision, estimate, item)
