@@ -74,6 +74,11 @@ async function importBind(url: string): Promise<(runtime: Runtime) => InvokedHan
 
 /** What every SDK client has, of which the port knows nothing. */
 interface AnyClient {
+  readonly config: {
+    readonly retryStrategy: () => Promise<{
+      readonly retryBackoffStrategy: { computeNextBackoffDelay: (tries: number) => number };
+    }>;
+  };
   readonly middlewareStack: {
     add: (
       middleware: (next: (args: unknown) => Promise<unknown>) => (args: unknown) => Promise<unknown>,
@@ -96,7 +101,10 @@ function awsClientsOf(variables: Readonly<Record<string, string>>): AwsClients {
 
 const never = new Promise<never>(() => undefined);
 
-/** The same ports until the signal aborts. From then on no call leaves them and none comes back, and calls in flight are cut off. */
+/**
+ * The same ports until the signal aborts. From then on no call leaves them and none comes back, and calls in flight are cut off. AWS is called
+ * again at once: the emulators need no rest.
+ */
 function cuttable(runtime: Runtime, end: AbortSignal): Runtime {
   const known = new WeakSet();
   return {
@@ -108,9 +116,12 @@ function cuttable(runtime: Runtime, end: AbortSignal): Runtime {
     aws: (make) => {
       const client = runtime.aws(make);
       // SAFETY: whatever make-clients.ts makes is a client of the SDK.
-      const { middlewareStack, destroy } = client as unknown as AnyClient;
+      const { config, middlewareStack, destroy } = client as unknown as AnyClient;
       if (!known.has(client as object)) {
         known.add(client as object);
+        void config.retryStrategy().then(({ retryBackoffStrategy }) => {
+          retryBackoffStrategy.computeNextBackoffDelay = () => 0;
+        });
         middlewareStack.add((next) => (args) => (end.aborted ? never : next(args)), {
           step: 'finalizeRequest',
           priority: 'low',

@@ -116,20 +116,42 @@ const subjects: readonly Subject[] = [
   },
 ];
 
-/** Asks while every owner is slow. A call that another fault strikes is never alone in its wave. */
-async function ask(route: Route, call: GatewayCall) {
-  const { result, calls } = await callsDuring(stack, () => caller.call(route, { tenantId, ...call }));
-  holdToDocument(route, result);
-  if (result.status === 200) route.success.schema.parse(JSON.parse(result.text));
-  return { answer: reportsAnswerOf(result), taken: takenBy(calls) };
+/** Long enough where the processor is at hand. */
+const FIRST_TRY_MS = 40;
+
+/** Slows every owner down; one read gives another version so often, and is then never alone in its wave. */
+async function arm(name: Subject['drifting'], times: number, milliseconds?: number): Promise<void> {
+  await stack.control('DELETE', 'faults');
+  if (times > 0) await stack.fault({ operation: operations[name].id, kind: 'version_drift', times });
+  await slowDown(stack, milliseconds);
 }
 
-/** A moment without a processor can only make reads look as if they had waited for one another: then another try counts. */
-async function leastTaken(route: Route, call: GatewayCall, waves: number) {
-  for (let tries = 1; ; tries += 1) {
-    const { taken } = await ask(route, call);
-    if (taken.depth <= waves || tries === 3) return taken;
+/**
+ * What requests take while every owner is slow. A moment without a processor can only make reads look as if they had waited for one
+ * another, or run out of their time and be repeated: after a try that takes more than `most`, another one counts, with more time.
+ */
+async function leastTaken(
+  { route, drifting }: Subject,
+  calls: readonly GatewayCall[],
+  most: Route['budget'],
+  drifts = 0,
+) {
+  const all = [];
+  await arm(drifting, drifts, FIRST_TRY_MS);
+  for (const call of calls) {
+    for (let tries = 1; ; tries += 1) {
+      const given = await callsDuring(stack, () => caller.call(route, { tenantId, ...call }));
+      holdToDocument(route, given.result);
+      if (given.result.status === 200) route.success.schema.parse(JSON.parse(given.result.text));
+      const seen = { answer: reportsAnswerOf(given.result), taken: takenBy(given.calls) };
+      if (tries === 3 || (seen.taken.calls <= most.calls && seen.taken.depth <= most.depth)) {
+        all.push(seen);
+        break;
+      }
+      await arm(drifting, drifts);
+    }
   }
+  return all;
 }
 
 it('every route has a budget to be held to', () => {
@@ -138,16 +160,14 @@ it('every route has a budget to be held to', () => {
   );
 });
 
-describe.each(subjects)('$route.operationId', ({ route, calls: requests, fullest, waves, ...worst }) => {
+describe.each(subjects)('$route.operationId', (subject) => {
+  const { route, calls: requests, fullest, waves } = subject;
+
   it(`has chains of ${waves} reads at most, when all owners agree, whatever there is to read [RP-001]`, async () => {
-    await slowDown(stack);
-    const depths: number[] = [];
-    for (const call of requests(caller.fixtures(tenantId))) {
-      const taken = await leastTaken(route, call, waves);
-      expect(taken.calls).toBeLessThanOrEqual(route.budget.calls);
-      depths.push(taken.depth);
-    }
-    expect(Math.max(...depths)).toBe(waves);
+    const most = { ...route.budget, depth: waves };
+    const all = await leastTaken(subject, requests(caller.fixtures(tenantId)), most);
+    for (const { taken } of all) expect(taken.calls).toBeLessThanOrEqual(route.budget.calls);
+    expect(Math.max(...all.map(({ taken }) => taken.depth))).toBe(waves);
   }, 60_000);
 
   it('of equal requests all ask every owner, by the same and by another principal [RP-001, RP-336, RP-337]', async () => {
@@ -166,28 +186,16 @@ describe.each(subjects)('$route.operationId', ({ route, calls: requests, fullest
   });
 
   it('takes, when its owners agree late, what its budget says, and finds nothing by any further read [RP-030]', async () => {
-    await drift(worst.drifting, 1);
-    await slowDown(stack);
-    expect(await ask(route, fullest(caller.fixtures(tenantId)))).toEqual({
-      answer: '200',
-      taken: worst.most,
-    });
+    const call = fullest(caller.fixtures(tenantId));
+    const expected = [{ answer: '200', taken: subject.most }];
+    expect(await leastTaken(subject, [call], subject.most, 1)).toEqual(expected);
   });
 
   it('takes no more when its owners do not come to agree', async () => {
-    const exceeded: object[] = [];
-    // A moment without a processor lets a read run out of its time and be repeated: then another try counts.
-    for (let tries = 0; tries < 3 && exceeded.length === tries; tries += 1) {
-      await stack.control('DELETE', 'faults');
-      await drift(worst.drifting, 1_000);
-      await slowDown(stack);
-      const { taken } = await ask(route, fullest(caller.fixtures(tenantId)));
-      if (taken.calls > route.budget.calls || taken.depth > route.budget.depth) exceeded.push(taken);
+    const call = fullest(caller.fixtures(tenantId));
+    for (const { taken } of await leastTaken(subject, [call], route.budget, 1_000)) {
+      expect(taken.calls).toBeLessThanOrEqual(route.budget.calls);
+      expect(taken.depth).toBeLessThanOrEqual(route.budget.depth);
     }
-    expect(exceeded.length, JSON.stringify(exceeded)).toBeLessThan(3);
   });
 });
-
-function drift(name: Subject['drifting'], times: number): Promise<void> {
-  return stack.fault({ operation: operations[name].id, method: 'GET', kind: 'version_drift', times });
-}
