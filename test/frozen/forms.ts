@@ -1,3 +1,6 @@
+import { openListCursor } from '#functions/reports/cursor/cursor.ts';
+import type { ListCursor } from '#functions/reports/cursor/cursor.ts';
+import { listCandidateReports, listRevisionOrders } from '#shared/contract/reports/routes.ts';
 import type { DecryptCommand } from '@aws-sdk/client-kms';
 import type { KMSClient } from '@aws-sdk/client-kms';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
@@ -48,7 +51,6 @@ export interface FrozenCursor {
   readonly query: Readonly<Record<string, string>>;
   readonly principal: Principal;
   readonly keyset: readonly string[];
-  readonly binding: Readonly<Record<string, string | number>>;
   readonly token: string;
 }
 
@@ -188,4 +190,18 @@ export function thawItem(item: FrozenItem): Record<string, AttributeValue> {
       ];
     }),
   );
+}
+
+/** The place in its list of the request that a frozen cursor was sealed for. Throws when the cursor is refused. */
+export async function placeInList(
+  keys: KeyRing,
+  { list, path, query, principal, keyset }: FrozenCursor,
+  receivedAt: number,
+  cursor?: string,
+): Promise<ListCursor<string>> {
+  const route = list === 'listCandidateReports' ? listCandidateReports : listRevisionOrders;
+  const asked = { ...route.request.query.parse(query), cursor };
+  const place = await openListCursor(keys, route, keyset, { principal, path, query: asked, receivedAt });
+  if (!place.ok) throw new Error(`a frozen cursor is refused: ${JSON.stringify(place.error)}`);
+  return place.value;
 }

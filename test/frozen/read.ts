@@ -12,7 +12,6 @@ import {
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { listCandidateReportsOperation } from '#functions/reports/endpoints/list-candidate-reports/operation.ts';
 import { listRevisionOrdersOperation } from '#functions/reports/endpoints/list-revision-orders/operation.ts';
-import { openCursor } from '#functions/reports/cursor/cursor.ts';
 import * as reportNames from '#functions/reports/endpoints/materialize-attempt-report/names.ts';
 import { openReceiptLink } from '#functions/reports/receipts/link.ts';
 import { localBucketName, localTableName } from '#shared/stage/local-stage.ts';
@@ -40,7 +39,7 @@ import { watchRelease } from '#shared/release/watch-release.ts';
 import type { TestAws } from '#test/support/aws.ts';
 import { readProof } from '#ops/proof/receipt.ts';
 import { checkReceipt } from '#ops/receipts/check-receipt.ts';
-import { each, openRing, openStores, READ_AT, STAGE, TENANT, thawItem } from './forms.ts';
+import { each, openRing, openStores, placeInList, READ_AT, STAGE, TENANT, thawItem } from './forms.ts';
 import type { FrozenCursor, FrozenForms, Stores, TableName } from './forms.ts';
 
 /** What a reader is given. */
@@ -92,7 +91,7 @@ const sealed = {
 
   cursor: ({ forms, keys }) =>
     each(forms.tokens.cursors, async (cursor) => ({
-      opened: sound(await openCursor(keys, cursor, cursor.token, READ_AT)),
+      opened: (await placeInList(keys, cursor, READ_AT, cursor.token)).after,
       listed: await listAfter(keys, cursor),
     })),
 

@@ -14,7 +14,6 @@ import {
   consumeOutcome,
   startState,
 } from '#functions/mastery/run/transitions.ts';
-import { sealCursor } from '#functions/reports/cursor/cursor.ts';
 import { sealReceiptLink } from '#functions/reports/receipts/link.ts';
 import { localBucketName, localTableName } from '#shared/stage/local-stage.ts';
 import { writeGateParameter } from '#shared/stores/gate-parameters.ts';
@@ -61,7 +60,7 @@ import type { TestAws } from '#test/support/aws.ts';
 import { improveRun } from '#test/support/improvement-facts.ts';
 import { sampleProof } from '#test/support/proof-receipt.ts';
 import { receiptBytes } from '#ops/proof/receipt.ts';
-import { each, freezeItem, openRing, openStores, STAGE, TENANT, WRITTEN_AT } from './forms.ts';
+import { each, freezeItem, openRing, openStores, placeInList, STAGE, TENANT, WRITTEN_AT } from './forms.ts';
 import type { FrozenForms, FrozenItem, Stores, TableName } from './forms.ts';
 import type { DecodedForms } from './read.ts';
 import type { GateFlags } from '#shared/release/release-state.ts';
@@ -129,7 +128,7 @@ export async function writeForms(
       ),
       cursors: await each(forms.tokens.cursors, async (cursor, name) => ({
         ...cursor,
-        token: await sealCursor(ring, cursor, decoded.cursor[name]?.opened ?? {}, WRITTEN_AT),
+        token: (await (await placeInList(ring, cursor, WRITTEN_AT)).seal(decoded.cursor[name]!.opened))!,
       })),
       receiptLinks: await each(
         decoded['receipt-link'],

@@ -266,8 +266,8 @@ export const arguedMutants: readonly ArguedMutants[] = [
   {
     file: 'functions/reports/cursor/cursor.ts',
     changes: [
-      ['`${use.list}: a cursor of ${token.length} characters`', '``'],
-      ["'sealCursor: a position is not well-formed text'", '""'],
+      ['`${list}: a cursor of ${token.length} characters`', '``'],
+      ["'a position is not well-formed text'", '""'],
     ],
     reason: internal,
   },

@@ -1,10 +1,16 @@
 import * as z from 'zod';
 import { authorizationOf } from '#functions/reports/access/claims.ts';
-import type { Principal } from '#shared/http/operation.ts';
+import { canonicalQuery } from '#shared/contract/filters.ts';
+import { cursorRefusal } from '#shared/contract/reports/routes.ts';
+import type { Route } from '#shared/contract/route.ts';
+import type { OperationRequest } from '#shared/http/operation.ts';
+import { invalid } from '#shared/http/syntax/issues.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { problem } from '#shared/problems/registry.ts';
 import { openToken, sealToken } from '#shared/tokens/sealed-token.ts';
 import type { TokenKind } from '#shared/tokens/sealed-token.ts';
 
@@ -21,78 +27,82 @@ const sealed = z.strictObject({
   boundTo: z.string(),
   position: z.array(z.string()),
 });
+type Sealed = z.infer<typeof sealed>;
 
-/** A JSON value; an absent member and an undefined one are the same. */
-type Bindable =
-  string | number | boolean | null | readonly Bindable[] | { readonly [name: string]: Bindable | undefined };
+/** A request for a page of a list. */
+interface ListRequest extends Pick<OperationRequest, 'principal' | 'receivedAt'> {
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string | number | undefined>> & {
+    readonly cursor?: string | undefined;
+  };
+}
 
-/** The one list, caller and request that a cursor works with [RP-135, RP-303]. */
-export interface CursorUse<Name extends string> {
-  /** The list's operation id: the cursor of one list opens in no other. */
-  readonly list: string;
-  /** The members of the list's sort key, in order. */
-  readonly keyset: readonly Name[];
-  /** Tenant and authorization fingerprint come from here. */
-  readonly principal: Principal;
-  /** Resource id, normalized filters, sort and limit. */
-  readonly binding: Bindable;
+/** The place of a page in its list. */
+export interface ListCursor<Name extends string> {
+  /** The row that the page follows; undefined for the first page. */
+  readonly after: Readonly<Record<Name, string>> | undefined;
+  /**
+   * The cursor of the page behind a row, of well-formed texts; null without a row, at the end of the list. It opens for one hour after the
+   * request, and has at most 2,048 characters for positions of a few hundred bytes, whatever characters they consist of.
+   */
+  readonly seal: (last: Readonly<Record<Name, string>> | undefined) => Promise<string | null>;
 }
 
 /**
- * Seals the position after which the next page begins: at most 2,048 characters for positions of a few hundred bytes, whatever characters
- * they consist of. Throws when the key ring is unreachable.
- * @param position the last row's sort key: well-formed texts
- * @param issuedAt epoch milliseconds; the cursor opens for one hour
+ * Opens the cursor of a request. It is bound to its list, its caller's tenant and authorization, path, and every query parameter but the
+ * cursor itself, each in its one spelling [RP-135, RP-303]. Any other cursor is refused, always alike: changed, cut, respelt, expired, of
+ * another caller, list or request, under an unknown key. Throws only when the key ring itself is unreachable.
+ * @param keyset the members of the list's sort key, in order
  */
-export async function sealCursor<Name extends string>(
+export async function openListCursor<Name extends string>(
   keys: KeyRing,
-  use: CursorUse<Name>,
-  position: Readonly<Record<Name, string>>,
-  issuedAt: number,
-): Promise<string> {
-  const content = {
-    issuedAt,
-    expiresAt: issuedAt + LIFETIME_MS,
-    boundTo: digestOf(use),
-    position: use.keyset.map((name) => encode(position[name])),
-  } satisfies z.infer<typeof sealed>;
-  const token = await sealToken(keys, KIND, content);
-  if (token.length > MAX_LENGTH) throw new RangeError(`${use.list}: a cursor of ${token.length} characters`);
-  return token;
+  { operationId: list, request }: Pick<Route, 'operationId' | 'request'>,
+  keyset: readonly Name[],
+  { principal, path, query, receivedAt }: ListRequest,
+): Promise<Result<ListCursor<Name>, Problem>> {
+  /*
+   * A plain digest: it lies encrypted in the token, so nobody can compare a guess with it, and no key has to live as long as a cursor. It
+   * hashes the authorization itself in place of a fingerprint of it.
+   */
+  const boundTo = hashCanonical({
+    list,
+    keyset,
+    authorization: authorizationOf(principal),
+    binding: { ...path, ...canonicalQuery(request.filters, query) },
+  });
+  let after: Readonly<Record<Name, string>> | undefined;
+  if (query.cursor !== undefined) {
+    const opened = await open(keys, query.cursor);
+    if (opened?.boundTo !== boundTo || receivedAt >= opened.expiresAt) {
+      const refused = invalid('query', ['cursor'], cursorRefusal.reason, cursorRefusal.message);
+      return err(problem('reports', 'validation', 400, { invalidParams: [refused] }));
+    }
+    // SAFETY: the digest covers the names, so the position was sealed for exactly these.
+    const entries = keyset.map((name, at) => [name, decode(opened.position[at] as string)]);
+    after = Object.fromEntries(entries) as Record<Name, string>;
+  }
+  return ok({
+    after,
+    async seal(last) {
+      if (last === undefined) return null;
+      const position = keyset.map((name) => encode(last[name]));
+      const expiresAt = receivedAt + LIFETIME_MS;
+      const content = { issuedAt: receivedAt, expiresAt, boundTo, position } satisfies Sealed;
+      const token = await sealToken(keys, KIND, content);
+      if (token.length > MAX_LENGTH) throw new RangeError(`${list}: a cursor of ${token.length} characters`);
+      return token;
+    },
+  });
 }
 
-/**
- * The position that a cursor holds. Refused, always alike: changed, cut, respelt, expired, of another caller, list or request, under an
- * unknown key. Throws only when the key ring itself is unreachable.
- * @param now epoch milliseconds
- */
-export async function openCursor<Name extends string>(
-  keys: KeyRing,
-  use: CursorUse<Name>,
-  cursor: string,
-  now: number,
-): Promise<Result<Readonly<Record<Name, string>>, 'refused'>> {
+async function open(keys: KeyRing, cursor: string): Promise<Sealed | undefined> {
   const opened = await openToken(keys, KIND, cursor);
-  const content = sealed.safeParse(opened.ok ? opened.value : undefined);
-  if (!content.success) return err('refused');
-  const { expiresAt, boundTo, position } = content.data;
-  if (now >= expiresAt || boundTo !== digestOf(use)) return err('refused');
-  // SAFETY: the digest covers the names, so the position was sealed for exactly these.
-  const entries = use.keyset.map((name, at) => [name, decode(position[at] as string)]);
-  return ok(Object.fromEntries(entries) as Record<Name, string>);
-}
-
-/**
- * What a cursor is bound to, as one digest. A plain one: it lies encrypted in the token, so nobody can compare a guess with it, and
- * no key has to live as long as a cursor. It hashes the authorization itself in place of a fingerprint of it.
- */
-function digestOf({ list, keyset, principal, binding }: CursorUse<string>): string {
-  return hashCanonical({ list, keyset, authorization: authorizationOf(principal), binding });
+  return sealed.safeParse(opened.ok ? opened.value : undefined).data;
 }
 
 /** Text whose length does not depend on its characters: JSON would write a control character in six. */
 function encode(text: string): string {
-  if (!text.isWellFormed()) throw new TypeError('sealCursor: a position is not well-formed text');
+  if (!text.isWellFormed()) throw new TypeError('a position is not well-formed text');
   return Buffer.from(text).toString('base64url');
 }
 

@@ -1,6 +1,7 @@
 import { mayReadCandidate } from '#functions/reports/access/claims.ts';
 import { projectAttemptReport } from '#functions/reports/composition/attempt-report.ts';
 import type { RowPlace } from '#functions/reports/composition/page.ts';
+import { openListCursor } from '#functions/reports/cursor/cursor.ts';
 import { readCandidatePage } from './read-facts.ts';
 import { notFound } from '#functions/reports/sources/problems.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes.ts';
@@ -8,7 +9,6 @@ import type { Operation } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { answerReport } from '../answer-report.ts';
-import { openListCursor } from '../list-cursor.ts';
 import type { ReportDependencies } from '../answer-report.ts';
 
 export interface ListCandidateReportsDependencies extends ReportDependencies {

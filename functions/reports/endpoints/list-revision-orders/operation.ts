@@ -1,4 +1,5 @@
 import { composeOrder } from '#functions/reports/composition/revision-order.ts';
+import { openListCursor } from '#functions/reports/cursor/cursor.ts';
 import { incomplete } from '#functions/reports/facts/incomplete.ts';
 import { evaluateEvidence, evidenceOf } from '#functions/reports/improvement/evidence.ts';
 import type { RunEvidence } from '#functions/reports/improvement/evidence.ts';
@@ -15,7 +16,6 @@ import type { Result } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { AnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';
-import { openListCursor } from '../list-cursor.ts';
 import { openRun } from '../open-improvement.ts';
 import type { ImprovementDependencies, OpenedRun } from '../open-improvement.ts';
 
