@@ -132,22 +132,6 @@ describe('over a real connection', () => {
     ]);
   });
 
-  it('a connection cut in the body is unavailable, then the retry counts', async () => {
-    const text = JSON.stringify(bank);
-    let first = true;
-    const result = await ask((_, response) => {
-      if (!first) {
-        send(response, text);
-        return;
-      }
-      first = false;
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': String(text.length) });
-      response.write(text.slice(0, 20), () => response.destroy());
-    });
-    expect(result.ok).toBe(true);
-    expect(requests).toHaveLength(2);
-  });
-
   it('a switch of protocols, for which there is neither a response nor an error, ends the request', async () => {
     handler = ({ socket }) => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n');

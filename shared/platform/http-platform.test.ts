@@ -103,16 +103,6 @@ const bytes =
 const status = (code: number, headers: Record<string, string> = {}): Reply =>
   bytes('<html>do not read me</html>', headers, code);
 const notModified = (etag?: string): Reply => bytes(null, etag === undefined ? {} : { etag }, 304);
-const brokenOff: Reply = () =>
-  new Response(
-    new ReadableStream<Uint8Array>({
-      start(controller) {
-        controller.enqueue(new TextEncoder().encode('{"tenantId":'));
-        controller.error(new TypeError('terminated'));
-      },
-    }),
-    { headers: type },
-  );
 const filler = (length: number): object => ({
   ...good,
   filler: 'x'.repeat(length - JSON.stringify({ ...good, filler: '' }).length),
@@ -164,7 +154,6 @@ describe('an answer', () => {
     ),
     ['503, then a success [MA-218]', 'answered after 2', status(503), answer()],
     ['over a broken connection, then a success', 'answered after 2', new TypeError('fetch failed'), answer()],
-    ['that breaks off', 'unavailable, transient after 2', brokenOff],
     ['that never comes', 'unavailable, transient after 2', 'never'],
   ];
 
