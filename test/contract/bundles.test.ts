@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { globSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { analyzeRun, readReceipt, sweepRuns } from '#shared/contract/background.ts';
+import { bundledFunctions } from '#shared/contract/functions.ts';
 import { improvementRun } from '#shared/contract/reports/improvement-run.ts';
 import { allOperations } from '#shared/platform/all-operations.ts';
 import { answerOf } from '#test/lemmas/answers.ts';
@@ -16,6 +18,11 @@ const stack = useTestStack({ bundled: true });
 const worlds = lazily(() => openWorlds(stack));
 const improvement = lazily(() => openImprovementRuns(stack));
 
+it('every handler is named by one row, and every row names one', () => {
+  const handlers = globSync('functions/**/handler.ts', { cwd: new URL('../..', import.meta.url) });
+  expect(handlers.sort()).toEqual(bundledFunctions.map(({ handler }) => handler as string).sort());
+});
+
 describe('the bundle', () => {
   it.each(operations)('of $operation serves a request', async ({ operation, route }) => {
     const reply = await worlds.send(operation, await worlds.request(operation));
@@ -24,7 +31,7 @@ describe('the bundle', () => {
   });
 
   it.each(operations.filter(({ route }) => route.budget.calls > 0))(
-    'of $operation returns a retryable problem of the platform while every owner is down',
+    'of $operation returns a retryable problem of the platform while every owner is down, and serves the same request once they are back [MA-017, MA-219]',
     async ({ operation, route }) => {
       const request = await worlds.request(operation);
       for (const { id, method } of allOperations)
@@ -34,6 +41,7 @@ describe('the bundle', () => {
       const [problem, ...rest] = answerOf(route, reply);
       expect(problem).toMatch(/^424 upstream-unavailable|^503 dependency-unavailable/);
       expect(rest).toEqual(['retryable']);
+      expect((await worlds.send(operation, request)).status).toBe(route.success.status);
     },
   );
 
