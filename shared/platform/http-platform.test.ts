@@ -218,23 +218,6 @@ describe('an answer', () => {
     expect(name === 'etag' ? etag : upstreamRequestId).toBe(isKept ? text : undefined);
   });
 
-  it('that was refused tells the owner, its operation, status and request id, and how long to wait', async () => {
-    const about = { service: 'content', operation: 'content.read_probe' };
-    const failed = async (reply: Reply): Promise<unknown> => {
-      const result = await setup([reply]).platform.call(read, call);
-      return result.ok ? undefined : result.error;
-    };
-    expect(await failed(status(404))).toEqual({ kind: 'not-found', ...about, status: 404, transient: false });
-    expect(await failed(status(429, { 'x-request-id': 'up-9', 'retry-after': '30' }))).toEqual({
-      kind: 'unavailable',
-      ...about,
-      status: 429,
-      upstreamRequestId: 'up-9',
-      retryAfterSeconds: 30,
-      transient: true,
-    });
-  });
-
   it('is parsed once per container, and still read and judged every time', async () => {
     const memo = createAnswerMemo([read]);
     const [one, two] = [
@@ -341,10 +324,16 @@ describe('the time of a call', () => {
       text,
       undefined,
     ]),
-  ])('counts the seconds of Retry-After %s as %j', async (header, seconds) => {
-    const { platform } = setup([status(503, { 'retry-after': header })], { deadline: 10_500 });
-    expect(await platform.call(read, call)).toMatchObject({ error: { retryAfterSeconds: seconds } });
-  });
+  ])(
+    'counts the seconds of Retry-After %s as %j, beside the owner, its operation, status and request id',
+    async (header, retryAfterSeconds) => {
+      const headers = { 'x-request-id': 'up-9', 'retry-after': header };
+      const { platform } = setup([status(503, headers)], { deadline: 10_500 });
+      const about = { service: 'content', operation: 'content.read_probe', upstreamRequestId: 'up-9' };
+      const error = { kind: 'unavailable', ...about, status: 503, retryAfterSeconds, transient: true };
+      expect(await platform.call(read, call)).toEqual({ ok: false, error });
+    },
+  );
 
   it('ends at its own limit, repetitions included, and that of the others at the deadline', async () => {
     const { platform, clock } = setup(['never'], { attemptTimeout: 400 });

@@ -1,6 +1,7 @@
 import type { Framework, Observed } from '#functions/reports/facts/facts.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { createRecent } from '#shared/kernel/recent.ts';
+import type { Recent } from '#shared/kernel/recent.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { CfPackage } from '#shared/platform/owners/case.ts';
@@ -16,10 +17,7 @@ export interface Frameworks {
 }
 
 /** The kept frameworks of one tenant, by the ids of their documents. */
-export interface TenantFrameworks {
-  readonly get: (documentId: string) => KeptFramework | undefined;
-  readonly set: (documentId: string, kept: KeptFramework) => void;
-}
+export type TenantFrameworks = Recent<KeptFramework>;
 
 interface KeptFramework {
   readonly etag: string;
