@@ -1,6 +1,7 @@
 import { globSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { allOperations } from './all-operations.ts';
+import type { UpstreamOperation } from './operation.ts';
 
 describe('operations', () => {
   const rows = allOperations;
@@ -19,6 +20,13 @@ describe('operations', () => {
 
   it('have an id each: answers are kept and receipts are read by it', () => {
     expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
+  });
+
+  it('read what hangs on an id that they name: none lists what a tenant has, whose one anchor table apart [RP-030]', () => {
+    const reads = rows.filter(({ method }) => method === 'GET');
+    const naming = ({ path, query }: UpstreamOperation) =>
+      path.replace('{tenantId}', '').includes('{') || query.includes('eventIri');
+    expect(reads.filter((row) => !naming(row)).map(({ id }) => id)).toEqual(['extmap.verify_anchor']);
   });
 
   it('name each query parameter once, as demanded or as optional', () => {
