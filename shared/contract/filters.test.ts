@@ -16,7 +16,7 @@ const { filters } = filteredQuery(
   { limit: z.string().transform(Number) },
 );
 
-// What they select, and that a cursor is bound to them, on every list: test/contract/filters.test.ts.
+// What they select, and that a cursor is bound to them, on every list: test/contract/lists.test.ts.
 
 describe('the filters of a list', () => {
   it('refuse a row as soon as a known fact decides', () => {
