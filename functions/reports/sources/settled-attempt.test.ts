@@ -49,6 +49,11 @@ it('an attempt waits for the event of its completion for 1.5 s at most [RP-069]'
   expect(caliper?.call).toMatchObject({ query: { eventIri: record.completionEventIri }, timeLimit: 1_500 });
 });
 
+it('an attempt that the lookup does not show is looked for nowhere else [RP-030]', async () => {
+  const { result, owners } = await attempt({ readAttemptEvidence: { kind: 'not-found' } });
+  expect([sentenceOf(result), owners.names()]).toEqual(['404 not-found', ['readAttemptEvidence']]);
+});
+
 it('an attempt whose candidate the claims do not name is the very 404 of one that is not there, whatever else the lookup says, and nobody else is asked [RP-058, RP-316]', async () => {
   const { tenantId: of, attemptId: own, candidateSourcedId: candidate, ...rest } = evidence;
   const spoilt = fc
