@@ -11,22 +11,21 @@ const TOO_COARSE =
 
 const stack = useTestStack();
 const runs = useAdaptiveRuns(stack);
-const startBody = () => runs.startBody() as Readonly<Record<'scaleCalibrationId', string>>;
 
 /** The limitations that the seeded calibration has of its own. */
 const ownLimitations = (): readonly string[] =>
   stack.seededTenants
     .get('tenant-aurora')!
-    .calibrations.find(({ document }) => document.id === startBody().scaleCalibrationId)!.document
+    .calibrations.find(({ document }) => document.id === runs.startBody().scaleCalibrationId)!.document
     .limitations;
 
 /** The steps of a run under the calibration with other parameters, until it is completed with a score. */
 async function takeUnder(parameters: object, score?: 0 | 1): Promise<readonly RunGiven[]> {
-  const scaleCalibrationId = await storeCalibration(stack, {
-    from: startBody().scaleCalibrationId,
-    change: (record) => Object.assign(record.parameters, parameters),
-  });
-  let run = await runs.start({ ...startBody(), scaleCalibrationId }).sendForRun();
+  const body = runs.startBody();
+  const scaleCalibrationId = await storeCalibration(stack, body.scaleCalibrationId, (record) =>
+    Object.assign(record.parameters, parameters),
+  );
+  let run = await runs.start({ ...body, scaleCalibrationId }).sendForRun();
   const steps: RunGiven[] = [];
   while (run.body.status === 'in_progress') {
     run = await runs.answer(run, score);

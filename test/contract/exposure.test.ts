@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { readSelectionPolicy } from '#shared/contract/mastery/routes.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import type { StartAdaptiveRunRequest } from '#shared/contract/mastery/adaptive-run.ts';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { receiptOf, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { RunGiven } from '#test/support/adaptive-run.ts';
 import { callMastery } from '#test/support/mastery-call.ts';
-import { storePolicy } from '#test/support/released-records.ts';
+import type { PolicyParameters } from '#test/support/released-records.ts';
 import { useTestStack } from '#test/support/stack.ts';
 
 const BANK = 'fraction-subtraction';
@@ -14,9 +15,6 @@ const MARKED = 0.123456789;
 
 const stack = useTestStack();
 const runs = useAdaptiveRuns(stack);
-const startBody = (): Readonly<Record<string, unknown>> => ({
-  ...runs.startBody({ bank: BANK, mode: 'owner_conformance' }),
-});
 /** By artifact version the QTI identifier. */
 const identifiers = (): ReadonlyMap<string, string> =>
   new Map(runs.membersOf(BANK).map((one) => [one.artifactVersionId, one.qtiIdentifier]));
@@ -24,31 +22,27 @@ const itemOf = ({ body }: RunGiven): string => identifiers().get(body.offeredIte
 
 type Exposure = SelectionPolicy['eligibilityRules']['exposure'];
 
-/** A policy without other rules; `stored` is what lies beside it. */
-async function policyWith(
-  exposure: Exposure,
-  parameters?: { readonly hash: string; readonly text: string },
-): Promise<string> {
-  return storePolicy(stack, {
-    from: String(startBody()['selectionPolicyId']),
-    change: { eligibilityRules: exposure === undefined ? {} : { exposure } },
-    ...(parameters && { parameters }),
-  });
-}
+/** A start under a policy without other rules. */
+const bodyWith = (exposure: Exposure, beside?: PolicyParameters): Promise<StartAdaptiveRunRequest> =>
+  runs.bodyUnder(
+    { eligibilityRules: exposure === undefined ? {} : { exposure } },
+    { bank: BANK, mode: 'owner_conformance' },
+    beside,
+  );
 
-function sympsonHetter(table: Readonly<Record<string, number>>): Promise<string> {
+function sympsonHetter(table: Readonly<Record<string, number>>): Promise<StartAdaptiveRunRequest> {
   const text = canonicalJson(table);
   const hash = sha256Hex(text);
-  return policyWith({ method: 'sympson_hetter', tableSha256: hash }, { hash, text });
+  return bodyWith({ method: 'sympson_hetter', tableSha256: hash }, { hash, text });
 }
 
 const everyItem = (probability: number): Record<string, number> =>
   Object.fromEntries([...identifiers().values()].map((id) => [id, probability]));
 
 /** Starts a run and advances it twice, each request sent again: what a repetition answers is held against the first answer. */
-async function taken(selectionPolicyId: string): Promise<readonly string[]> {
+async function taken(body: StartAdaptiveRunRequest): Promise<readonly string[]> {
   const items: string[] = [];
-  let request = runs.start({ ...startBody(), selectionPolicyId });
+  let request = runs.start(body);
   for (;;) {
     const run = await request.sendForRun();
     const again = await request.sendForRun();
@@ -65,24 +59,23 @@ async function taken(selectionPolicyId: string): Promise<readonly string[]> {
 
 describe('exposure control', () => {
   it('starts, advances and repeats a run under progressive control [MA-113]', async () => {
-    const items = await taken(await policyWith({ method: 'progressive' }));
+    const items = await taken(await bodyWith({ method: 'progressive' }));
     expect(new Set(items).size).toBe(3);
   });
 
   it('starts, advances and repeats a run under sympson_hetter by its table, of which nothing is returned and the receipt counts what the pool lacks [MA-088, MA-113]', async () => {
-    const best = itemOf(
-      await runs.start({ ...startBody(), selectionPolicyId: await policyWith(undefined) }).sendForRun(),
-    );
+    const best = itemOf(await runs.start(await bodyWith(undefined)).sendForRun());
     const barred = await sympsonHetter({ ...everyItem(1), [best]: 0, 'no item of the bank': MARKED });
     const items = await taken(barred);
     expect(new Set(items).size).toBe(3);
     expect(items).not.toContain(best);
-    const { body } = await runs.start({ ...startBody(), selectionPolicyId: barred }).sendForRun();
+    const { body } = await runs.start(barred).sendForRun();
     expect(receiptOf(stack, body.receiptId)).toMatchObject({ code: 'RUN_RECEIPT', absentItems: 1 });
     // When none passes the best one is taken.
     const [first] = await taken(await sympsonHetter(everyItem(0)));
     expect(first).toBe(best);
-    const read = await callMastery(stack, readSelectionPolicy, { path: { policyId: barred } });
+    const path = { policyId: barred.selectionPolicyId };
+    const read = await callMastery(stack, readSelectionPolicy, { path });
     expect(read.status).toBe(200);
     expect(read.text).toContain('"tableSha256"');
     expect(read.text).not.toContain(String(MARKED));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { receiptOf, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { callMastery, refusalOf } from '#test/support/mastery-call.ts';
-import { storeCalibration, storePolicy } from '#test/support/released-records.ts';
+import { storeCalibration } from '#test/support/released-records.ts';
 import type { PolicyChange } from '#test/support/released-records.ts';
 import { simulate, simulationBody } from '#test/support/score-recovery.ts';
 import { useTestStack } from '#test/support/stack.ts';
@@ -18,11 +18,8 @@ const ABSENT = '00000000-0000-4000-8000-00000000abcd';
 const stack = useTestStack();
 const runs = useAdaptiveRuns(stack);
 
-const startBody = (): Readonly<Record<string, unknown>> => ({
-  ...runs.startBody({ bank: BANK, mode: 'owner_conformance' }),
-});
-const store = (change: PolicyChange): Promise<string> =>
-  storePolicy(stack, { from: String(startBody()['selectionPolicyId']), change });
+const asked = { bank: BANK, mode: 'owner_conformance' } as const;
+const bodyUnder = (change: PolicyChange) => runs.bodyUnder(change, asked);
 const floor = (caseCompetencyGuid: string, minimumEvidenceItems = 0): object => ({
   caseCompetencyGuid,
   minimumEvidenceItems,
@@ -39,10 +36,9 @@ describe('a policy that counts on what the pool does not have', () => {
     ['a minimum', () => ({ eligibilityRules: { contentConstraints: { [ABSENT]: { minItems: 1 } } } })],
   ])('as %s is 400 at the policy, for a start and for a simulation', async (_, change) => {
     const [first] = members();
-    const selectionPolicyId = await store(change(first!.kcGuids[0]!, first!.caseGuids[0]!));
-    const started = await callMastery(stack, startAdaptiveRun, {
-      body: { ...startBody(), selectionPolicyId },
-    });
+    const body = await bodyUnder(change(first!.kcGuids[0]!, first!.caseGuids[0]!));
+    const { selectionPolicyId } = body;
+    const started = await callMastery(stack, startAdaptiveRun, { body });
     const simulated = await simulate(stack, {
       body: { ...simulationBody(stack, { bank: BANK }), selectionPolicyId },
     });
@@ -53,14 +49,14 @@ describe('a policy that counts on what the pool does not have', () => {
   });
 
   it('is taken when it names absent items, and the receipt counts them [MA-088]', async () => {
-    const selectionPolicyId = await store({
+    const policy = await bodyUnder({
       eligibilityRules: {
         excludedItems: ['absent 1'],
         enemySets: [['absent 1', 'absent 2']],
         contentConstraints: { [ABSENT]: { maxItems: 1 } },
       },
     });
-    const { body } = await runs.start({ ...startBody(), selectionPolicyId }).sendForRun();
+    const { body } = await runs.start(policy).sendForRun();
     expect(receiptOf(stack, body.receiptId)).toMatchObject({ code: 'RUN_RECEIPT', absentItems: 2 });
   });
 });
@@ -75,7 +71,7 @@ describe('a record that was released with GUIDs in another form', () => {
         ? [readSelectionPolicy, { policyId: record.selectionPolicyId }]
         : [readScaleCalibration, { calibrationId: record.scaleCalibrationId }];
     return [
-      await callMastery(stack, startAdaptiveRun, { body: { ...startBody(), ...record } }),
+      await callMastery(stack, startAdaptiveRun, { body: { ...runs.startBody(asked), ...record } }),
       await simulate(stack, { body: { ...simulationBody(stack, { bank: BANK }), ...record } }),
       await callMastery(stack, read, { path: { ...path } }),
     ].map(refusalOf);
@@ -84,13 +80,13 @@ describe('a record that was released with GUIDs in another form', () => {
 
   it('is 422 at start and simulation, and can be read: a policy with a scope in descending order, a calibration with unsorted components [MA-026, MA-195]', async () => {
     const kcScope = [...new Set(members().flatMap(({ kcGuids }) => kcGuids))].toSorted().reverse();
-    const selectionPolicyId = await store({ eligibilityRules: { kcScope } });
-    expect(await repliesWith({ selectionPolicyId })).toEqual(refused);
-    const from = String(startBody()['scaleCalibrationId']);
-    const scaleCalibrationId = await storeCalibration(stack, {
-      from,
-      change: ({ parameters }) => parameters.kcs.reverse(),
+    const { selectionPolicyId, scaleCalibrationId: from } = await bodyUnder({
+      eligibilityRules: { kcScope },
     });
+    expect(await repliesWith({ selectionPolicyId })).toEqual(refused);
+    const scaleCalibrationId = await storeCalibration(stack, from, ({ parameters }) =>
+      parameters.kcs.reverse(),
+    );
     expect(await repliesWith({ scaleCalibrationId })).toEqual(refused);
   });
 });
@@ -98,7 +94,7 @@ describe('a record that was released with GUIDs in another form', () => {
 describe('the slots of the blueprint', () => {
   /** The items of a run of three that answers everything correctly, under a blueprint that has three slots for one GUID. */
   async function itemsFor(guid: string, blueprintCoverage: 'slots' | 'none' | undefined): Promise<string[]> {
-    const selectionPolicyId = await store({
+    const body = await bodyUnder({
       maxItems: 3,
       confidenceThreshold: 1,
       eligibilityRules: blueprintCoverage === undefined ? {} : { blueprintCoverage },
@@ -106,12 +102,12 @@ describe('the slots of the blueprint', () => {
     const slots = [1, 2, 3].map((n) => ({ slotId: `slot-${n}`, caseGuids: [guid] }));
     const restore = await runs.change({
       entity: 'content.blueprint',
-      id: String(startBody()['testSpecId']),
+      id: body.testSpecId,
       changes: [{ pointer: '/slots', value: slots }],
     });
     try {
       const items: string[] = [];
-      let run = await runs.start({ ...startBody(), selectionPolicyId }).sendForRun();
+      let run = await runs.start(body).sendForRun();
       while (run.body.offeredItem !== null) {
         items.push(run.body.offeredItem.artifactVersionId);
         run = await runs.answer(run);
@@ -140,13 +136,13 @@ describe('the slots of the blueprint', () => {
   });
 
   it('that the pool cannot fill are 400 at the policy that counts on them', async () => {
-    const selectionPolicyId = await store({ eligibilityRules: { blueprintCoverage: 'slots' } });
+    const body = await bodyUnder({ eligibilityRules: { blueprintCoverage: 'slots' } });
     const restore = await runs.change({
       entity: 'content.blueprint',
-      id: String(startBody()['testSpecId']),
+      id: body.testSpecId,
       changes: [{ pointer: '/slots', value: [{ slotId: 'slot-1', caseGuids: [ABSENT] }] }],
     });
-    const reply = await callMastery(stack, startAdaptiveRun, { body: { ...startBody(), selectionPolicyId } });
+    const reply = await callMastery(stack, startAdaptiveRun, { body });
     await restore();
     expect(refusalOf(reply)).toBe('400 invalid-request /body/selectionPolicyId mismatch');
   });

@@ -9,7 +9,6 @@ import { createDataKeyMaker } from '#shared/stores/kms.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import { sentenceOf, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { RunGiven, RunRequest } from '#test/support/adaptive-run.ts';
-import { storePolicy } from '#test/support/released-records.ts';
 import type { PolicyChange } from '#test/support/released-records.ts';
 import { clientsOf, useTestStack } from '#test/support/stack.ts';
 
@@ -40,22 +39,13 @@ const bodyFor = (resultsStudentId: string, change: object = {}, bank = BANK): ob
   ...change,
 });
 
-/** An earlier policy of the bank, which stays released. It draws nothing by chance: runs of the same answers are offered the same items. */
-function policyWith(priorUse: 'exclude' | 'avoid'): { readonly selectionPolicyId: string } {
-  const { policies } = stack.seededTenants.get(TENANT)!;
-  const found = policies.find(
-    ({ document: { id, eligibilityRules } }) =>
-      new RegExp(`^policy-${BANK}-[0-9a-f]{12}$`).test(id) &&
-      eligibilityRules.exposure === undefined &&
-      eligibilityRules.priorUse === priorUse,
+/** Another policy of the bank. It draws nothing by chance: runs of the same answers are offered the same items. */
+async function policyWith(priorUse: 'exclude' | 'avoid', change: PolicyChange = {}) {
+  const { selectionPolicyId } = await runs.bodyUnder(
+    { eligibilityRules: { priorUse, poolMembership: 'manifest' }, ...change },
+    { bank: BANK },
   );
-  return { selectionPolicyId: found!.document.id };
-}
-
-/** A policy that differs from the bank's excluding one. */
-async function variantOf(change: PolicyChange): Promise<{ readonly selectionPolicyId: string }> {
-  const from = policyWith('exclude').selectionPolicyId;
-  return { selectionPolicyId: await storePolicy(stack, { from, change }) };
+  return { selectionPolicyId };
 }
 
 const itemOf = ({ body }: { readonly body: AdaptiveRun }): string => body.offeredItem!.artifactVersionId;
@@ -102,14 +92,17 @@ describe('a learner who has sat the test before', () => {
       (await sessionOf(await runs.start(body).sendForRun())).candidateRef;
     const first = await candidateOf(bodyFor(one));
     expect(await candidateOf(bodyFor(one))).toBe(first);
-    expect(await candidateOf(bodyFor(one, policyWith('exclude')))).toBe(first);
+    expect(await candidateOf(bodyFor(one, await policyWith('exclude')))).toBe(first);
     const others = [await candidateOf(bodyFor(other)), await candidateOf(bodyFor(one, {}, LARGE_BANK))];
     expect(new Set([first, ...others]).size).toBe(3);
     expect(JSON.stringify([first, ...others])).not.toContain(one);
   });
 
   it('is as unknown to a conformance run as to any other [MA-013]', async () => {
-    const body = { ...runs.startBody({ bank: BANK, mode: 'owner_conformance' }), ...policyWith('avoid') };
+    const body = {
+      ...runs.startBody({ bank: BANK, mode: 'owner_conformance' }),
+      ...(await policyWith('avoid')),
+    };
     const synthetic = (): RunRequest => runs.start(body);
     const [first, second] = [await synthetic().sendForRun(), await synthetic().sendForRun()];
     expect(itemOf(second)).toBe(itemOf(first));
@@ -200,7 +193,7 @@ describe('two runs of one learner at once', () => {
 describe('a policy that excludes what was met before', () => {
   it('offers every item once; when none is left a start returns 422 [MA-113, MA-153]', async () => {
     const learner = newLearner();
-    const body = bodyFor(learner, policyWith('exclude'));
+    const body = bodyFor(learner, await policyWith('exclude'));
     const items = new Set<string>();
     for (let run = 0; run < 20; run += 1) items.add(itemOf(await runs.start(body).sendForRun()));
     expect(items.size).toBe(20);
@@ -209,7 +202,7 @@ describe('a policy that excludes what was met before', () => {
     expect((await runs.state()).counts['qti.session']).toBe(sessions);
     // The same learner meets the items again under a policy that only avoids, and another learner is not concerned.
     expect(items).toContain(itemOf(await runs.start(bodyFor(learner)).sendForRun()));
-    expect((await runs.start(bodyFor(newLearner(), policyWith('exclude'))).send()).status).toBe(201);
+    expect((await runs.start(bodyFor(newLearner(), await policyWith('exclude'))).send()).status).toBe(201);
   });
 
   it('a start that leaves fewer items than a floor needs returns 422, and a replay of an earlier one its run [MA-153, MA-192]', async () => {
@@ -219,7 +212,7 @@ describe('a policy that excludes what was met before', () => {
       members.filter(({ kcGuids }) => kcGuids.includes(guid)).map((member) => member.artifactVersionId),
     );
     const minimumEvidenceItems = bearing.size - 1;
-    const policy = await variantOf({
+    const policy = await policyWith('exclude', {
       coverageFloors: [{ caseCompetencyGuid: guid, minimumEvidenceItems }],
     });
     const body = bodyFor(newLearner(), policy);
@@ -238,8 +231,10 @@ describe('a policy that excludes what was met before', () => {
   });
 
   it('a floor that the pool cannot meet anyway refuses no start [MA-112]', async () => {
-    const policy = await variantOf({
-      coverageFloors: [{ caseCompetencyGuid: scopeOf(BANK)[0]!, minimumEvidenceItems: 20 }],
+    const policy = await policyWith('exclude', {
+      coverageFloors: [
+        { caseCompetencyGuid: runs.membersOf(BANK)[0]!.kcGuids[0]!, minimumEvidenceItems: 21 },
+      ],
     });
     const body = bodyFor(newLearner(), policy);
     for (let run = 0; run < 3; run += 1) expect((await runs.start(body).send()).status).toBe(201);
@@ -270,7 +265,7 @@ describe('a QTI that knows no run tags', () => {
 describe('the pseudonym key', () => {
   it('once replaced after a leak, earlier use is unknown, and a run under way keeps its pseudonym', async () => {
     const learner = newLearner();
-    const first = await runs.start(bodyFor(learner, policyWith('avoid'))).sendForRun();
+    const first = await runs.start(bodyFor(learner, await policyWith('avoid'))).sendForRun();
     const before = await sessionOf(first);
     const clients = clientsOf(stack);
     const replaced = await changeKeys(
@@ -287,13 +282,8 @@ describe('the pseudonym key', () => {
     await stack.killWorkers();
     const { given } = await answer(first);
     expect((await sessionOf(given)).candidateRef).toBe(before.candidateRef);
-    const later = await runs.start(bodyFor(learner, policyWith('avoid'))).sendForRun();
+    const later = await runs.start(bodyFor(learner, await policyWith('avoid'))).sendForRun();
     expect((await sessionOf(later)).candidateRef).not.toBe(before.candidateRef);
     expect(itemOf(later)).toBe(itemOf(first));
   });
 });
-
-function scopeOf(bank: string): readonly string[] {
-  const { banks } = stack.seededTenants.get(TENANT)!.fixtures.mastery;
-  return banks.find(({ name }) => name === bank)!.kcGuids;
-}

@@ -49,7 +49,7 @@ describe('the trace of a receipt', () => {
 describe('a pool that is refused', () => {
   const broken = () => ({
     entity: 'bank.manifest',
-    id: (runs.startBody() as { readonly bankOperationId: string }).bankOperationId,
+    id: runs.startBody().bankOperationId,
     changes: [{ pointer: '/members/0/kcGuids', value: [] }],
   });
   /** The receipt of a 502, which the log must hold whole. */

@@ -26,7 +26,7 @@ describe('a learner’s whole run', () => {
     const sessions = Object.entries(state.entities['qti.session']!);
     const { credentials } = stack.seededTenants.get('tenant-aurora')!.platform;
     return {
-      learner: [(runs.startBody() as { resultsStudentId: string }).resultsStudentId],
+      learner: [runs.startBody().resultsStudentId!],
       candidate: sessions.map(([, held]) => (held as { candidateRef: string }).candidateRef),
       session: sessions.map(([id]) => id),
       item: journey.answered.map(({ item }) => item.artifactVersionId),

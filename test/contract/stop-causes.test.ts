@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { receiptOf, SHORT_BANK, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import { storePolicy } from '#test/support/released-records.ts';
 import type { PolicyChange } from '#test/support/released-records.ts';
 import { useTestStack } from '#test/support/stack.ts';
 
@@ -17,17 +16,13 @@ it.each<[string, () => PolicyChange['eligibilityRules']]>([
 ])(
   'a run that no further item can be offered in ends as max_items, and its record and receipt name the true cause: %s [MA-088, MA-114, MA-198]',
   async (stopCause, rules) => {
-    const body = runs.startBody();
-    const selectionPolicyId = await storePolicy(stack, {
-      from: (body as Readonly<Record<'selectionPolicyId', string>>).selectionPolicyId,
-      // Nothing but the rules ends a run with these, not even its length.
-      change: {
-        ...{ kcCutScore: 0.5, confidenceThreshold: 0.999999, precisionTarget: 1e-9 },
-        ...{ maxItems: members().length + 5, timeBudgetSeconds: null, coverageFloors: [] },
-        eligibilityRules: rules()!,
-      },
+    // Nothing but the rules ends a run with these, not even its length.
+    const body = await runs.bodyUnder({
+      ...{ kcCutScore: 0.5, confidenceThreshold: 0.999999, precisionTarget: 1e-9 },
+      ...{ maxItems: members().length + 5, timeBudgetSeconds: null, coverageFloors: [] },
+      eligibilityRules: rules()!,
     });
-    const run = await runs.toEnd(await runs.start({ ...body, selectionPolicyId }).sendForRun());
+    const run = await runs.toEnd(await runs.start(body).sendForRun());
     expect(run.body).toMatchObject({ status: 'completed', stopReason: 'max_items' });
     const record = await runs.recordOf(run);
     expect(record).toMatchObject({ stopReason: 'max_items', metadata: { stopCause } });

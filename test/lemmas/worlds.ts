@@ -1,3 +1,4 @@
+import type { StartAdaptiveRunRequest } from '#shared/contract/mastery/adaptive-run.ts';
 import type * as mastery from '#shared/contract/mastery/routes.ts';
 import type * as reports from '#shared/contract/reports/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
@@ -42,7 +43,7 @@ interface Recipe {
 /** One tenant's things that requests name. What takes a request to make is made when it is first asked for. */
 interface Tenant {
   readonly fixtures: ReturnType<ReportsCaller['fixtures']>;
-  readonly startBody: Readonly<Record<string, string>>;
+  readonly startBody: StartAdaptiveRunRequest;
   readonly simulationBody: ReturnType<typeof simulationBody>;
   /** The candidate of an attempt. */
   readonly candidateOf: (attemptId: string) => string;
@@ -93,11 +94,11 @@ const recipes: { readonly [Operation in OperationId]: Recipe } = {
   },
   readSelectionPolicy: {
     owned: [['path', 'policyId']],
-    request: ({ startBody }) => ({ path: { policyId: startBody['selectionPolicyId'] ?? '' } }),
+    request: ({ startBody }) => ({ path: { policyId: startBody.selectionPolicyId } }),
   },
   readScaleCalibration: {
     owned: [['path', 'calibrationId']],
-    request: ({ startBody }) => ({ path: { calibrationId: startBody['scaleCalibrationId'] ?? '' } }),
+    request: ({ startBody }) => ({ path: { calibrationId: startBody.scaleCalibrationId } }),
   },
   simulateScoreRecovery: { owned: testIds, request: (tenant) => ({ body: tenant.simulationBody }) },
   readAttemptReport: attempt,
@@ -197,7 +198,7 @@ export function openWorlds(stack: TestStack): Worlds {
     let analyzed: Promise<string> | undefined;
     return {
       fixtures,
-      startBody: runs.startBody() as Tenant['startBody'],
+      startBody: runs.startBody(),
       simulationBody: simulationBody(stack, { tenantId }),
       candidateOf: (id) => held.attempts.find(({ attemptId }) => attemptId === id)!.candidateSourcedId,
       administrationClaims(id) {

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { attemptRequest } from '#local/attempt-request.ts';
 import { startRequest } from '#local/journey/bank.ts';
 import { adaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
-import type { AdaptiveRun, RunMode } from '#shared/contract/mastery/adaptive-run.ts';
+import type { AdaptiveRun, RunMode, StartAdaptiveRunRequest } from '#shared/contract/mastery/adaptive-run.ts';
 import { advanceAdaptiveRun, inspectAdaptiveRun, startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
@@ -18,6 +18,8 @@ import type { GatewayReply } from './gateway-call.ts';
 import { lazily } from './lazily.ts';
 import { callMastery, problemOf } from './mastery-call.ts';
 import { stateOf } from './platform-control.ts';
+import { storePolicy } from './released-records.ts';
+import type { PolicyChange, PolicyParameters } from './released-records.ts';
 import type { TestStack } from './stack.ts';
 
 /** An answer, held against the contract before a test sees it. */
@@ -56,6 +58,12 @@ export interface OwnerChange {
 /** The runs of one tenant of a stack: its requests, its player, and a look at what its owners hold. */
 export type AdaptiveRuns = ReturnType<typeof makeRuns>;
 
+/** Which bank of the seed, and for whom. */
+interface Asked {
+  readonly bank?: string;
+  readonly mode?: RunMode;
+}
+
 /** The bank whose policy stops after five items, and the one that stops when its two seconds are over. */
 export const SHORT_BANK = 'fraction-subtraction-short';
 export const TIMED_BANK = 'fraction-subtraction-timed';
@@ -89,9 +97,19 @@ function makeRuns(stack: TestStack, tenantId: string) {
   function startBody({
     bank = SHORT_BANK,
     mode = 'production_learner',
-  }: { readonly bank?: string; readonly mode?: RunMode } = {}): object {
+  }: Asked = {}): StartAdaptiveRunRequest {
     const { banks, resultsStudentId } = seeded.fixtures.mastery;
     return startRequest({ fixture: banks.find(({ name }) => name === bank)!, resultsStudentId }, mode);
+  }
+  /** The same under a policy that differs from the bank's, with parameters beside it. */
+  async function bodyUnder(
+    change: PolicyChange,
+    asked?: Asked,
+    parameters?: PolicyParameters,
+  ): Promise<StartAdaptiveRunRequest> {
+    const body = startBody(asked);
+    const from = body.selectionPolicyId;
+    return { ...body, selectionPolicyId: await storePolicy(stack, tenantId, { from, change, parameters }) };
   }
   /** The members of a bank's pool, as the seed gave them to Bank. */
   function membersOf(bank: string) {
@@ -100,7 +118,7 @@ function makeRuns(stack: TestStack, tenantId: string) {
       seeded.platform.manifests.find(({ operationId }) => operationId === bankOperationId)!.members ?? []
     );
   }
-  const start = (body = startBody()): RunRequest => request(startAdaptiveRun, body);
+  const start = (body: object = startBody()): RunRequest => request(startAdaptiveRun, body);
   const inspect = (continuationToken: string): RunRequest =>
     request(inspectAdaptiveRun, { continuationToken });
   const advance = (continuationToken: string, etag: string): RunRequest =>
@@ -130,6 +148,7 @@ function makeRuns(stack: TestStack, tenantId: string) {
 
   return {
     startBody,
+    bodyUnder,
     membersOf,
     start,
     inspect,

@@ -11,25 +11,17 @@ import { clientsOf, type TestStack } from './stack.ts';
 type Stack = Pick<TestStack, 'urls' | 'seededTenants' | 'defer'>;
 
 export type PolicyChange = Partial<Omit<SelectionPolicy, 'id' | 'checksum'>>;
+/** What lies beside a policy's document. */
+export type PolicyParameters = NewRecord['parameters'];
 
 /**
  * Writes a tenant's policy with changes under an id of its own, as an earlier release might have: nothing of it is checked.
- * @param parameters what lies beside the document
  * @returns the new id
  */
 export async function storePolicy(
   stack: Stack,
-  {
-    tenantId = 'tenant-aurora',
-    from,
-    change,
-    parameters,
-  }: {
-    tenantId?: string;
-    from: string;
-    change: PolicyChange;
-    parameters?: NewRecord['parameters'];
-  },
+  tenantId: string,
+  { from, change, parameters }: { from: string; change: PolicyChange; parameters: PolicyParameters },
 ): Promise<string> {
   const { policies } = stack.seededTenants.get(tenantId)!;
   const known = policies.find(({ document }) => document.id === from)!.document;
@@ -39,19 +31,13 @@ export async function storePolicy(
   return id;
 }
 
-/** The same for a tenant's calibration, of which the change is made in a copy. */
+/** The same for a calibration of the first tenant, of which the change is made in a copy. */
 export async function storeCalibration(
   stack: Stack,
-  {
-    tenantId = 'tenant-aurora',
-    from,
-    change,
-  }: {
-    readonly tenantId?: string;
-    readonly from: string;
-    readonly change: (record: Pick<CalibrationRecord, 'document' | 'parameters'>) => void;
-  },
+  from: string,
+  change: (record: Pick<CalibrationRecord, 'document' | 'parameters'>) => void,
 ): Promise<string> {
+  const tenantId = 'tenant-aurora';
   const { calibrations } = stack.seededTenants.get(tenantId)!;
   const { document, parameters } = structuredClone(calibrations.find((known) => known.document.id === from)!);
   change({ document, parameters });
