@@ -50,7 +50,7 @@ const rules: Rules = [
   [/ 404 resource-not-found: /, 'MA-008, MA-009, MA-015, MA-040, MA-200, MA-214'],
   [/ 404 resource-not-found: .*\/(?:selectionPolicyId|scaleCalibrationId|policyId|calibrationId) /, 'MA-104'],
   [/^start\w+ 404 /, 'MA-151'],
-  [/^(?:inspect|advance)\w+ 404 /, 'MA-159'],
+  [/^(?:inspect|advance)\w+ 404 /, 'MA-061, MA-159'],
   [/^readSelectionPolicy 404 /, 'MA-174'],
   [/^readScaleCalibration 404 /, 'MA-176'],
   [/^simulate\w+ 404 /, 'MA-180'],
