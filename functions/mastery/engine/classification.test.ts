@@ -1,49 +1,37 @@
 import { describe, expect, it } from 'vitest';
 import { classify, scoredItemsPerKc } from './classification.ts';
+import type { Classification, ClassificationRule } from './classification.ts';
 
 const rule = { kcCutScore: 0.5, confidenceThreshold: 0.8, numericPrecision: 6 };
 
 describe('classify', () => {
-  it.each([
-    [0.8, 'mastered'],
-    [0.95, 'mastered'],
-    [0.79, 'not_yet'],
-    [0.5, 'not_yet'],
-    [0.2, 'gap'],
-    [0.01, 'gap'],
-    [0.21, 'not_yet'],
-  ] as const)(
-    'calls a posterior of %d %s, reaching the threshold being enough [MA-108]',
-    (posterior, expected) => {
-      expect(classify(rule, posterior, 1)).toBe(expected);
+  it.each<[posterior: number, Classification, why: string, Partial<ClassificationRule>?]>([
+    [0.95, 'mastered', 'above cut and threshold'],
+    [0.8, 'mastered', 'at the threshold'],
+    [0.79, 'not_yet', 'below the threshold'],
+    [0.5, 'not_yet', 'at the cut alone'],
+    [0.21, 'not_yet', 'a complement below the threshold'],
+    [0.2, 'gap', 'a complement at the threshold'],
+    [0.01, 'gap', 'a complement above the threshold'],
+    [0.85, 'not_yet', 'at the threshold and below the cut', { kcCutScore: 0.9 }],
+    [0.9, 'mastered', 'at both', { kcCutScore: 0.9 }],
+    [0.15, 'not_yet', 'a complement at the threshold, and above the cut', { kcCutScore: 0.1 }],
+    [0.09, 'gap', 'a complement at the threshold, and below the cut', { kcCutScore: 0.1 }],
+    // Compared is what a client sees.
+    [0.79999949, 'not_yet', 'rounded down below the threshold'],
+    [0.79999951, 'mastered', 'rounded up to the threshold'],
+    [0.20000049, 'gap', 'rounded, a complement at the threshold'],
+    [0.76, 'mastered', 'rounded to one digit', { numericPrecision: 1 }],
+    // Lost to the last bit of a subtraction, were its result not rounded.
+    [0.1, 'gap', 'a complement of 0.9', { confidenceThreshold: 0.9, numericPrecision: 15 }],
+    [0.3, 'gap', 'a complement of 0.7', { confidenceThreshold: 0.7, numericPrecision: 15 }],
+  ])(
+    'calls a posterior of %d %s: %s; without a scored item on the KC it is always not_yet [MA-108, MA-117, MA-197]',
+    (posterior, expected, _, change) => {
+      expect(classify({ ...rule, ...change }, posterior, 1)).toBe(expected);
+      expect(classify({ ...rule, ...change }, posterior, 0)).toBe('not_yet');
     },
   );
-
-  it('needs a scored item on the KC, however sure theta is [MA-197]', () => {
-    expect(classify(rule, 0.999, 0)).toBe('not_yet');
-    expect(classify(rule, 0.001, 0)).toBe('not_yet');
-  });
-
-  it('asks mastered for the cut as well as for the threshold, and gap to be below the cut [MA-197]', () => {
-    const highCut = { ...rule, kcCutScore: 0.9 };
-    expect(classify(highCut, 0.85, 1)).toBe('not_yet');
-    expect(classify(highCut, 0.9, 1)).toBe('mastered');
-    const lowCut = { ...rule, kcCutScore: 0.1 };
-    expect(classify(lowCut, 0.15, 1)).toBe('not_yet');
-    expect(classify(lowCut, 0.09, 1)).toBe('gap');
-  });
-
-  it('compares what a client sees: values rounded to the pinned precision [MA-117]', () => {
-    expect(classify(rule, 0.79999949, 1)).toBe('not_yet');
-    expect(classify(rule, 0.79999951, 1)).toBe('mastered');
-    expect(classify(rule, 0.20000049, 1)).toBe('gap');
-    expect(classify({ ...rule, numericPrecision: 1 }, 0.76, 1)).toBe('mastered');
-  });
-
-  it('does not lose a gap at the threshold to the last bit of a subtraction', () => {
-    expect(classify({ ...rule, confidenceThreshold: 0.9, numericPrecision: 15 }, 0.1, 1)).toBe('gap');
-    expect(classify({ ...rule, confidenceThreshold: 0.7, numericPrecision: 15 }, 0.3, 1)).toBe('gap');
-  });
 });
 
 describe('scoredItemsPerKc', () => {
