@@ -128,7 +128,7 @@ describe('the aims', () => {
 });
 
 describe('exposure control', () => {
-  const size = { items: 40, kcs: 4, length: 4, policy: 'plain' } as const;
+  const size = { items: 20, kcs: 4, length: 2, policy: 'plain' } as const;
 
   it('is held to aims of its own, of which only those of sympson_hetter decide', () => {
     const without = { agreement: 0.99 } as Figures;

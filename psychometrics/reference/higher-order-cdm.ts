@@ -46,7 +46,6 @@ export function referencePosterior(
   model: ReferenceModel,
   answers: readonly ReferenceAnswer[],
 ): ReferencePosterior {
-  const unnormalized: { node: number; mastered: readonly boolean[]; log: number }[] = [];
   const points = Array.from({ length: model.nodes }, (_, g) => {
     return model.min + (g * (model.max - model.min)) / (model.nodes - 1);
   });
@@ -55,22 +54,26 @@ export function referencePosterior(
     return edge * Math.exp(-((t - model.mean) ** 2) / (2 * model.sd ** 2));
   });
   const mass = sum(density);
-  for (const [node, t] of points.entries()) {
-    for (let code = 0; code < 2 ** model.kcs.length; code += 1) {
-      const mastered = model.kcs.map((_, k) => Math.floor(code / 2 ** k) % 2 === 1);
-      let log = Math.log(at(density, node) / mass);
-      model.kcs.forEach(({ slope, location }, k) => {
-        const raw = 1 / (1 + Math.exp(-slope * (t - location)));
-        const probability = Math.min(1 - 1e-6, Math.max(1e-6, raw));
-        log += Math.log(mastered[k] === true ? probability : 1 - probability);
-      });
-      for (const { item, correct } of answers) {
-        const success = successProbability(model, item, mastered);
-        log += Math.log(correct ? success : 1 - success);
-      }
-      unnormalized.push({ node, mastered, log });
-    }
-  }
+  const patterns = Array.from({ length: 2 ** model.kcs.length }, (_, code) => {
+    const mastered = model.kcs.map((__, k) => Math.floor(code / 2 ** k) % 2 === 1);
+    const answered = answers.map(({ item, correct }) => {
+      const success = successProbability(model, item, mastered);
+      return Math.log(correct ? success : 1 - success);
+    });
+    return { mastered, answered };
+  });
+  const unnormalized = points.flatMap((t, node) => {
+    const prior = Math.log(at(density, node) / mass);
+    const chances = model.kcs.map(({ slope, location }) => {
+      const raw = 1 / (1 + Math.exp(-slope * (t - location)));
+      const probability = Math.min(1 - 1e-6, Math.max(1e-6, raw));
+      return { has: Math.log(probability), lacks: Math.log(1 - probability) };
+    });
+    return patterns.map(({ mastered, answered }) => {
+      const own = chances.map(({ has, lacks }, k) => (mastered[k] === true ? has : lacks));
+      return { node, mastered, log: [...own, ...answered].reduce((a, b) => a + b, prior) };
+    });
+  });
   const highest = unnormalized.reduce((a, { log }) => Math.max(a, log), -Infinity);
   const total = sum(unnormalized.map(({ log }) => Math.exp(log - highest)));
   const states: State[] = unnormalized.map(({ node, mastered, log }) => {
