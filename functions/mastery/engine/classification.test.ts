@@ -23,8 +23,8 @@ describe('classify', () => {
     [0.20000049, 'gap', 'rounded, a complement at the threshold'],
     [0.76, 'mastered', 'rounded to one digit', { numericPrecision: 1 }],
     // Lost to the last bit of a subtraction, were its result not rounded.
-    [0.1, 'gap', 'a complement of 0.9', { confidenceThreshold: 0.9, numericPrecision: 15 }],
-    [0.3, 'gap', 'a complement of 0.7', { confidenceThreshold: 0.7, numericPrecision: 15 }],
+    [0.07, 'gap', 'a complement of 0.93', { confidenceThreshold: 0.93, numericPrecision: 15 }],
+    [0.32, 'gap', 'a complement of 0.68', { confidenceThreshold: 0.68, numericPrecision: 15 }],
   ])(
     'calls a posterior of %d %s: %s; without a scored item on the KC it is always not_yet [MA-108, MA-117, MA-197]',
     (posterior, expected, _, change) => {
