@@ -13,10 +13,9 @@ import { finalizationProblem, reference } from '#functions/mastery/upstream/prob
 import { resultsAcknowledged } from '#functions/mastery/continuation/run-state.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { acknowledge } from '../transitions.ts';
-import { completionEvent } from './completion-event.ts';
 import type { Findings } from '../diagnosis.ts';
 import { componentsKey, producerResultId } from '../names.ts';
-import { kcComponents, resultRecord } from './result-record.ts';
+import { completionEvent, kcComponents, resultRecord } from './writings.ts';
 
 /** Why a publication did not go on: an owner is silent for now (the run stays `finalizing`), or has refused. */
 type Halt = 'silent' | Problem;

@@ -1,0 +1,121 @@
+import { conformanceEvent, ENGINE_ACTOR, entityIri } from '#functions/mastery/evidence/caliper-event.ts';
+import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
+import type { KcClassification } from '#shared/contract/mastery/adaptive-run.ts';
+import { formatInstant } from '#shared/kernel/instant.ts';
+import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
+import type { CaliperEvent } from '#shared/platform/owners/caliper.ts';
+import type { KcComponentsRequest, ResultRecordRequest } from '#shared/platform/owners/results.ts';
+import { isLimited } from '../diagnosis.ts';
+import type { Findings } from '../diagnosis.ts';
+import { attemptIri, completionEventIri, componentId, producerResultId, scoreIri } from '../names.ts';
+
+// What a completed run writes, with the same bytes at every retry: no time in it is that of the retry.
+
+/** The settled result of a learner run. */
+export function resultRecord(
+  state: AdaptiveRunState,
+  studentId: string,
+  { scale, outcomes, lastOutcome, stopReason }: Findings,
+): ResultRecordRequest {
+  const { testSpecId, testBankId, bankOperationId } = state.pins;
+  const { scaleId, scaleScore, standardError, limitations } = scale;
+  const processingTraceRefs = state.offers.flatMap(({ consumedTraceRef }) => consumedTraceRef ?? []);
+  return {
+    producerResultId: producerResultId(state),
+    studentId,
+    testSpecId,
+    testBankId,
+    bankOperationId,
+    selectionPolicyId: state.selectionPolicyId,
+    scaleCalibrationId: state.scaleCalibrationId,
+    scale: { scaleId, scaleScore, standardError, ...(isLimited(scale) ? { limitations } : {}) },
+    stopReason,
+    administeredItemCount: outcomes.length,
+    deliverySessionIds: state.offers.map((offer) => offer.deliverySessionId),
+    ...(processingTraceRefs.length === 0 ? {} : { processingTraceRefs }),
+    // Reports show it, and their instants end in Z [RP-051].
+    scoredAt: lastOutcome.scoredAt.replace(/\+00:00$/, 'Z'),
+    // A token of version 0.1.0 has no cause, and its record the bytes that it had.
+    ...(state.stopCause === undefined ? {} : { metadata: { stopCause: state.stopCause } }),
+  };
+}
+
+/** One component per in-scope knowledge component [MA-034]. */
+export function kcComponents(
+  state: AdaptiveRunState,
+  resultRecordId: string,
+  classifications: readonly KcClassification[],
+): KcComponentsRequest {
+  return {
+    resultRecordId,
+    components: classifications.map((kc) => ({
+      componentId: componentId(state, kc.caseCompetencyGuid),
+      caseCompetencyGuid: kc.caseCompetencyGuid,
+      classification: kc.classification,
+      posteriorProbability: kc.posteriorProbability,
+      evidenceItemRefs: kc.evidenceItemRefs,
+      selectionPolicyId: state.selectionPolicyId,
+      scaleCalibrationId: state.scaleCalibrationId,
+    })),
+  };
+}
+
+/**
+ * The Caliper 1.2 event of a completed run, at the time of its last attempt, which is QTI's. Only a learner run publishes a score, and only
+ * it names a person.
+ */
+export function completionEvent(state: AdaptiveRunState, findings: Findings): CaliperEvent {
+  return state.resultsStudentId === undefined
+    ? conformance(state, findings)
+    : gradeEvent(state, findings, state.resultsStudentId);
+}
+
+/** Automatic grading of a learner's attempt: GradingProfile asks for a software actor. */
+function gradeEvent(
+  state: AdaptiveRunState,
+  { lastOutcome, scale }: Findings,
+  studentId: string,
+): CaliperEvent {
+  const attempt = attemptIri(state);
+  return {
+    '@context': CALIPER_CONTEXT,
+    id: completionEventIri(state),
+    type: 'GradeEvent',
+    profile: 'GradingProfile',
+    actor: ENGINE_ACTOR,
+    action: 'Graded',
+    object: {
+      id: attempt,
+      type: 'Attempt',
+      assignee: { id: entityIri(state.tenantId, 'student', studentId), type: 'Person' },
+      assignable: { id: entityIri(state.tenantId, 'bank', state.pins.testBankId), type: 'Assessment' },
+      count: 1,
+    },
+    generated: {
+      id: scoreIri(state),
+      type: 'Score',
+      attempt,
+      scoreGiven: scale.scaleScore,
+      scoredBy: ENGINE_ACTOR,
+    },
+    eventTime: formatInstant(lastOutcome.scoredAtMs),
+  };
+}
+
+/** Evidence that a synthetic run passed through every owner [MA-013]. */
+function conformance(state: AdaptiveRunState, { lastOutcome, outcomes }: Findings): CaliperEvent {
+  const { tenantId, selectionPolicyChecksum, scaleCalibrationChecksum } = state;
+  const { testBankId, resolvedPoolHash, qtiPoolPackageHash } = state.pins;
+  return conformanceEvent(completionEventIri(state), {
+    tenantId,
+    testBankId,
+    at: lastOutcome.scoredAtMs,
+    extensions: {
+      resolvedPoolHash,
+      qtiPoolPackageHash,
+      selectionPolicyChecksum,
+      scaleCalibrationChecksum,
+      administeredItemCount: outcomes.length,
+    },
+  });
+}
