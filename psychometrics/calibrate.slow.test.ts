@@ -1,13 +1,13 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { useCommands } from '#test/support/commands.ts';
 import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
 import { calibrationRecord } from '#shared/records/records.ts';
-import { FRAMEWORK_1, KC_A, KC_B } from '#test/support/sample-files.ts';
+import { KC_A, KC_B, sampleCalibrationFile } from '#test/support/sample-files.ts';
 import { pairedQ, simulateAnswers } from '#test/support/simulate-study.ts';
 import { createDesign, randomParameters } from './calibrate/model.ts';
 import { uniformFrom } from './calibrate/numbers.ts';
@@ -55,22 +55,12 @@ async function readJson(path: string): Promise<unknown> {
   return JSON.parse(await read(path)) as unknown;
 }
 
-interface Ended {
-  readonly code: number;
-  readonly out: string;
-  readonly error: string;
-}
-
-function calibrate(...args: readonly string[]): Promise<Ended> {
-  const command = join(import.meta.dirname, 'calibrate.ts');
-  return new Promise((resolve) => {
-    execFile(process.execPath, [command, ...args], { cwd: directory }, (failure, out, error) => {
-      resolve({ code: failure === null ? 0 : Number(failure.code), out, error });
-    });
-  });
-}
+const command = useCommands();
+const calibrate = (...args: readonly string[]) => command('psychometrics/calibrate.ts', args, directory);
 
 const study = ['--responses', 'responses.csv', '--q-matrix', 'q-matrix.csv'];
+const dina = (out: string, ...more: readonly string[]) =>
+  calibrate(...study, '--model', 'dina', '--out', out, ...more);
 
 const fitFile = z.looseObject({
   logLikelihood: z.number(),
@@ -87,9 +77,9 @@ describe.each(['dina', 'gdina'])('npm run calibrate, %s', (model) => {
     const texts: string[][] = [];
     for (const out of [`${model}-1`, `${model}-2`]) {
       const ended = await calibrate(...study, '--model', model, '--out', out);
-      expect(ended).toMatchObject({ code: 0, error: '' });
-      expect(ended.out).toMatch(/300 learners, 5 items, 2 knowledge components\nlog-likelihood −?-?\d/);
-      expect(ended.out).toMatch(
+      expect(ended).toMatchObject({ code: 0, stderr: '' });
+      expect(ended.stdout).toMatch(/300 learners, 5 items, 2 knowledge components\nlog-likelihood −?-?\d/);
+      expect(ended.stdout).toMatch(
         /at most 0\.\d{3} on any test .* below 0\.80, .* too coarse for an individual/,
       );
       texts.push(await Promise.all(files.map((file) => read(`${out}/${file}`))));
@@ -128,19 +118,10 @@ describe.each(['dina', 'gdina'])('npm run calibrate, %s', (model) => {
 
 describe('npm run calibrate', () => {
   it('takes ids, framework and validity from a metadata file', async () => {
-    const document = {
-      id: 'pairs-2026-01',
-      scaleId: 'mastery-pairs',
-      caseFrameworkGuid: FRAMEWORK_1,
-      caseMappingVersion: 'case-map-3',
-      subject: 'mathematics',
-      gradeCoverage: ['04'],
-      validFrom: '2026-01-01T00:00:00Z',
-      validUntil: '2027-01-01T00:00:00Z',
-      anchor: { source: 'extmap-r90', version: '2025.2', checksum: 'a'.repeat(64), licenseScope: 'k8' },
-      recoveryTolerance: 25,
-      limitations: ['Comparable within this scale id only.'],
-    };
+    const fixed = ['visibility', 'modelFamily', 'modelVersion', 'numericPrecision', 'runtimeVersion'];
+    const document = Object.fromEntries(
+      Object.entries(sampleCalibrationFile()['document']!).filter(([name]) => !fixed.includes(name)),
+    );
     const own = (name: string, guid: string): object => ({
       guid,
       uri: `https://case.example/${name}`,
@@ -161,18 +142,9 @@ describe('npm run calibrate', () => {
       ),
     };
     await write('meta.json', JSON.stringify(meta));
-    const ended = await calibrate(
-      ...study,
-      '--model',
-      'dina',
-      '--out',
-      'known',
-      '--meta',
-      'meta.json',
-      '--with-data',
-    );
-    expect(ended).toMatchObject({ code: 0, error: '' });
-    expect(ended.out).not.toContain('placeholder');
+    const ended = await dina('known', '--meta', 'meta.json', '--with-data');
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(ended.stdout).not.toContain('placeholder');
     const record = calibrationRecord.parse(await readJson('known/calibration.json'));
     expect(record).toMatchObject({
       tenantId: 'tenant-aurora',
@@ -194,29 +166,32 @@ describe('npm run calibrate', () => {
     expect(readCsv(await read('known/responses.csv'))).toEqual(readCsv(await read('responses.csv')));
   });
 
-  it('names the defects of metadata, and of a record that metadata spoil', async () => {
-    await write('unknown.json', JSON.stringify({ kcs: { C: {} }, items: { I9: {} }, documents: 1 }));
-    const unknown = await calibrate(...study, '--model', 'dina', '--out', 'no', '--meta', 'unknown.json');
-    expect(unknown).toMatchObject({
-      code: 1,
-      error: expect.stringContaining('unknown.json#/documents') as string,
-    });
-    await write('names.json', JSON.stringify({ kcs: { C: {} }, items: { I9: {} } }));
-    const names = await calibrate(...study, '--model', 'dina', '--out', 'no', '--meta', 'names.json');
-    expect(names.error).toMatch(/#\/kcs\/C: is not a knowledge component.*\n.*#\/items\/I9: is not an item/);
-    await write('rank.json', JSON.stringify({ document: { limitations: ['Gives percentiles.'] } }));
-    const spoilt = await calibrate(...study, '--model', 'dina', '--out', 'no', '--meta', 'rank.json');
-    expect(spoilt).toMatchObject({ code: 1 });
-    expect(spoilt.error).toMatch(/#\/document\/limitations\/0: claims a percentile/);
+  it.each([
+    ['no member of metadata', { documents: 1 }, /meta\.json#\/documents/],
+    [
+      'names of nothing',
+      { kcs: { C: {} }, items: { I9: {} } },
+      /#\/kcs\/C: is not a knowledge component.*\n.*#\/items\/I9: is not an item/,
+    ],
+    [
+      'what spoils the record',
+      { document: { limitations: ['Gives percentiles.'] } },
+      /#\/document\/limitations\/0: claims a percentile/,
+    ],
+  ])('names the defects of metadata with %s', async (_, meta, message) => {
+    await write('meta.json', JSON.stringify(meta));
+    const ended = await dina('no', '--meta', 'meta.json');
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toMatch(message);
     expect(existsSync(join(directory, 'no'))).toBe(false);
   });
 
   it('does not overwrite other files without --force', async () => {
-    await calibrate(...study, '--model', 'dina', '--out', 'mine');
+    await dina('mine');
     await rm(join(directory, 'mine/fit.json'));
-    const refused = await calibrate(...study, '--model', 'dina', '--out', 'mine');
-    expect(refused).toMatchObject({ code: 1, error: expect.stringContaining('--force') as string });
-    expect((await calibrate(...study, '--model', 'dina', '--out', 'mine', '--force')).code).toBe(0);
+    const refused = await dina('mine');
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('--force') as string });
+    expect((await dina('mine', '--force')).code).toBe(0);
   });
 
   it.each([
@@ -235,22 +210,22 @@ describe('npm run calibrate', () => {
   ])('refuses %j without a stack trace', async (args, code, message) => {
     const ended = await calibrate(...args);
     expect(ended.code).toBe(code);
-    expect(ended.error).toMatch(message);
-    expect(ended.error).not.toMatch(/ at .*\.ts/);
+    expect(ended.stderr).toMatch(message);
+    expect(ended.stderr).not.toMatch(/ at .*\.ts/);
   });
 
   it('writes what it has when the steps run out, and says so', async () => {
-    const ended = await calibrate(...study, '--model', 'dina', '--out', 'short', '--max-iterations', '2');
+    const ended = await dina('short', '--max-iterations', '2');
     expect(ended).toMatchObject({
       code: 1,
-      error: expect.stringMatching(/^not converged after 2 E-steps/) as string,
+      stderr: expect.stringMatching(/^not converged after 2 E-steps/) as string,
     });
     expect(await readJson('short/fit.json')).toMatchObject({ converged: false });
   });
 
   it('random starts are those of their seed, and never end below the fixed one', async () => {
-    await calibrate(...study, '--model', 'dina', '--out', 's1', '--starts', '3', '--seed', '5');
-    await calibrate(...study, '--model', 'dina', '--out', 's2', '--starts', '3', '--seed', '5');
+    await dina('s1', '--starts', '3', '--seed', '5');
+    await dina('s2', '--starts', '3', '--seed', '5');
     expect(await read('s1/fit.json')).toBe(await read('s2/fit.json'));
     const several = fitFile.extend({
       objective: z.number(),
@@ -272,7 +247,7 @@ describe.skipIf(!existsSync(shared))('the fraction-subtraction study', () => {
   it('is fitted at least as well as its published parameters, and close to them', async () => {
     const data = ['--responses', join(shared, 'responses.csv'), '--q-matrix', join(shared, 'q-matrix.csv')];
     const ended = await calibrate(...data, '--model', 'dina', '--out', 'fractions');
-    expect(ended).toMatchObject({ code: 0, error: '' });
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
     const fit = fitFile.parse(await readJson('fractions/fit.json'));
     expect(fit.logLikelihood).toBeGreaterThan(-4432.34);
     const known = published.parse(JSON.parse(await readFile(join(shared, 'parameters.json'), 'utf8')));

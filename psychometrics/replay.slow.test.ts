@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { useCommands } from '#test/support/commands.ts';
 
 let directory: string;
 beforeEach(async () => {
@@ -33,16 +33,13 @@ async function replay(
   return run('--data', directory, '--json', '--verify', ...options);
 }
 
-function run(...argv: readonly string[]) {
-  const program = join(import.meta.dirname, 'replay.ts');
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...argv], { encoding: 'utf8' });
-  return { status, stdout, stderr };
-}
+const command = useCommands();
+const run = (...argv: readonly string[]) => command('psychometrics/replay.ts', argv);
 
 describe('npm run replay', () => {
   it('replays each learner and agrees with brute force', async () => {
-    const { status, stdout, stderr } = await replay(dina, { options: ['--confidence', '0.6'] });
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    const { code, stdout, stderr } = await replay(dina, { options: ['--confidence', '0.6'] });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const figures = JSON.parse(stdout) as { verification: { largestDifference: number } };
     expect(figures).toMatchObject({
       learners: 3,
@@ -57,13 +54,13 @@ describe('npm run replay', () => {
       responses: 'learner;I1;I2\nL1;;1,0\nL2;NA;\nL3;1;1\n',
       options: ['--confidence', '0.999'],
     };
-    const { status, stdout, stderr } = await replay(dina, full);
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    const { code, stdout, stderr } = await replay(dina, full);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const figures = JSON.parse(stdout) as { verification: object };
     // L1 sits one item, L3 both: no classification is that sure.
     expect(figures).toMatchObject({ learners: 2, leftOut: 1, incomplete: 1, lengths: [0, 1, 1] });
     expect(figures.verification).toMatchObject({ largestDifference: expect.closeTo(0, 12) as number });
-    const text = run('--data', directory);
+    const text = await run('--data', directory);
     expect(text.stdout).toMatch(/^left out +1 learners, because they answered no item$/m);
     expect(text.stdout).toMatch(/^missing answers +1 learners, who were offered only the items that/m);
   });
@@ -76,13 +73,13 @@ describe('npm run replay', () => {
     expect(await replay(tables)).toEqual(await replay(dina));
     const gdina = [tables[0] ?? {}, { item: 'I2', kcs: ['B', 'A'], probabilities: [0.2, 0.3, 0.6, 0.9] }];
     const other = await replay(gdina);
-    expect(other.status).toBe(0);
+    expect(other.code).toBe(0);
     expect(other.stdout).not.toBe((await replay(dina)).stdout);
   });
 
   it('names the defects of a study', async () => {
     expect(await replay([{ ...dina[0], kcs: ['C'] }, dina[1] ?? {}])).toMatchObject({
-      status: 1,
+      code: 1,
       stdout: '',
       stderr: expect.stringContaining('"C" is not listed under kcs') as string,
     });

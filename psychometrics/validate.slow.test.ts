@@ -1,17 +1,11 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { useCommands } from '#test/support/commands.ts';
 
-function validate(...args: readonly string[]) {
-  const program = join(import.meta.dirname, 'validate.ts');
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
-    encoding: 'utf8',
-    env: { ...process.env, NO_COLOR: '1' },
-  });
-  return { status, stdout, stderr };
-}
+const command = useCommands();
+const validate = (...args: readonly string[]) => command('psychometrics/validate.ts', args);
 
 /** The EAP of catR, by its definition: 41 nodes, trapezoids under a normal density. */
 function eapByDefinition(items: readonly (readonly number[])[], answers: readonly number[]) {
@@ -68,10 +62,10 @@ beforeEach(() => {
 });
 
 describe('npm run validate', () => {
-  it('passes what agrees, with both figures, and names everything that it could not check', () => {
+  it('passes what agrees, with both figures, and names everything that it could not check', async () => {
     const out = join(folder, 'a', 'b');
-    const { status, stdout, stderr } = validate('--data', folder, '--out', out);
-    expect([status, stderr]).toEqual([0, '']);
+    const { code, stdout, stderr } = await validate('--data', folder, '--out', out);
+    expect([code, stderr]).toEqual([0, '']);
     expect(stdout.match(/^passed /gm)).toHaveLength(6);
     expect(stdout).toContain('HDLV, each attribute at 0.8: items');
     expect(stdout).toContain('not checked  cdcat-k5-dina-LDHV.json: the folder does not contain this file');
@@ -86,37 +80,37 @@ describe('npm run validate', () => {
     expect(html).not.toContain('NaN');
   });
 
-  it('fails the lines that do not agree, and exits 1', () => {
+  it('fails the lines that do not agree, and exits 1', async () => {
     const { eap, sem } = eapByDefinition(items, answers);
     write('catr-eap.json', [{ it: items, x: answers, eap: eap + 2e-9, sem }]);
     write('peers.json', {
       ...peers,
       cdcatK5: { ...peers.cdcatK5, 'at0.8max50': { ...perfect, HDLV: [1, 0.97, 5.7] } },
     });
-    const { status, stdout, stderr } = validate('--data', folder);
-    expect([status, stderr]).toEqual([1, '3 of 6 lines failed\n']);
+    const { code, stdout, stderr } = await validate('--data', folder);
+    expect([code, stderr]).toEqual([1, '3 of 6 lines failed\n']);
     expect(stdout.match(/^failed {2}\S+ \S+ .*$/gm)).toHaveLength(3);
     expect(stdout).toMatch(
       /^failed {2}cdCAT HDLV, each attribute at 0.8: items .*ours 5.000 {2}theirs 5.700/m,
     );
   });
 
-  it('exits with 1 when there is nothing to compare, or a file has another form, and names it', () => {
+  it('exits with 1 when there is nothing to compare, or a file has another form, and names it', async () => {
     const empty = join(folder, 'empty');
     mkdirSync(empty);
-    expect(validate('--data', empty)).toMatchObject({
-      status: 1,
+    expect(await validate('--data', empty)).toMatchObject({
+      code: 1,
       stderr: `${empty} contains nothing to compare: it needs at least one of the files of docs/validate.md\n`,
     });
     write('peers.json', { ...peers, cdcatK5: {} });
-    const { status, stderr } = validate('--data', folder);
-    expect(status).toBe(1);
+    const { code, stderr } = await validate('--data', folder);
+    expect(code).toBe(1);
     expect(stderr).toContain('peers.json: /cdcatK5');
     writeFileSync(join(folder, 'peers.json'), '{');
-    expect(validate('--data', folder).stderr).toContain('peers.json is no JSON');
+    expect((await validate('--data', folder)).stderr).toContain('peers.json is no JSON');
   });
 
-  it('wants a folder', () => {
-    expect(validate()).toMatchObject({ status: 2, stdout: '' });
+  it('wants a folder', async () => {
+    expect(await validate()).toMatchObject({ code: 2, stdout: '' });
   });
 });
