@@ -85,7 +85,7 @@ describe('the upstream calls of a route, one by one and one after another, stay 
     }
   });
 
-  it('an inspection and an advance that find every pinned document changed, and read it again', async () => {
+  it('an inspection and an advance that find every pinned document changed, and read it again [MA-066, MA-157]', async () => {
     const first = await runs.start().sendForRun();
     const { etag } = await runs.playAndInspect(first.body);
     for (const [route, request] of [
