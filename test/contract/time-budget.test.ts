@@ -41,15 +41,8 @@ async function advance(run: AdaptiveRun): Promise<RunGiven> {
   const { etag } = await runs.inspect(run.continuationToken).sendForRun();
   return runs.advance(run.continuationToken, etag).sendForRun();
 }
-async function answer(run: AdaptiveRun, score: 0 | 1 = 1): Promise<RunGiven> {
-  await runs.play(run, score);
-  return advance(run);
-}
 /** A run with one answer consumed and its second item offered. */
-async function underWay(): Promise<RunGiven> {
-  const { body } = await runs.start(startBody()).sendForRun();
-  return answer(body);
-}
+const underWay = async () => runs.answer(await runs.start(startBody()).sendForRun());
 const evidenceOf = ({ kcClassifications }: AdaptiveRun) => [
   ...new Set(kcClassifications.flatMap(({ evidenceItemRefs }) => evidenceItemRefs)),
 ];
@@ -79,7 +72,7 @@ describe('a time budget', () => {
     expect(end).toBeGreaterThanOrEqual(earliest + BUDGET_SECONDS * 1000);
     expect(end).toBeLessThanOrEqual(latest + BUDGET_SECONDS * 1000);
     await pass(BUDGET_SECONDS - 60);
-    const second = await answer(started.body);
+    const second = await runs.answer(started);
     expect(second.body).toMatchObject({
       status: 'in_progress',
       offeredItem: { sequence: 2 },
@@ -107,7 +100,7 @@ describe('a time budget', () => {
     const run = await underWay();
     await qti({ scores: 'later' });
     await pass(BUDGET_SECONDS);
-    const stopped = await answer(run.body);
+    const stopped = await runs.answer(run);
     expect(stopped.body).toMatchObject(overInTime);
     // What counts was fixed at the stop.
     await qti({ scores: 'at_once' });
@@ -134,7 +127,7 @@ describe('a time budget', () => {
     await pass(BUDGET_SECONDS + 60);
     const waiting = await advance(started.body);
     expect(waiting.body).toMatchObject({ status: 'in_progress', offeredItem: started.body.offeredItem });
-    const stopped = await answer(started.body);
+    const stopped = await runs.answer(started);
     expect(stopped.body).toMatchObject(overInTime);
     expect(evidenceOf(stopped.body)).toHaveLength(1);
   });
@@ -148,7 +141,7 @@ describe('a time budget', () => {
       expect(Date.parse(started.body.timeBudgetEndsAt!)).toBeLessThanOrEqual(
         Date.now() + BUDGET_SECONDS * 1000,
       );
-      const run = await answer(started.body);
+      const run = await runs.answer(started);
       expect(sentenceOf(run)).toBe('200 in_progress pending');
       await pass(BUDGET_SECONDS - 60);
       await runs.play(run.body);
@@ -172,7 +165,7 @@ describe('a time budget', () => {
 
   it('loses no answer when a predecessor token is advanced again after it [MA-073, MA-111]', async () => {
     const started = await runs.start(startBody()).sendForRun();
-    const second = await answer(started.body);
+    const second = await runs.answer(started);
     await runs.play(second.body);
     await pass(BUDGET_SECONDS);
     const again = await advance(started.body);
