@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -12,37 +12,24 @@ import { routes } from '#shared/contract/routes.ts';
 import { sandboxRoutes } from '#shared/contract/sandbox.ts';
 import { localFiles, stackDescription } from '#shared/stage/description.ts';
 import type { StackDescription } from '#shared/stage/description.ts';
+import { projectFolder, runProgram } from '#test/support/commands.ts';
 
 /** Everything is run as npm runs it, but in a folder of its own, so that `.local` is nobody else's. */
-let folder: string;
+const folder = await mkdtemp(join(tmpdir(), 'start-'));
 let stack: ChildProcess;
 let description: StackDescription;
 /** What the stack prints. */
 let shown: () => string;
 
-interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+const run = (program: string, ...argv: string[]) => runProgram(program, argv, { folder });
 
-function launch(program: string, argv: readonly string[], cwd = folder) {
-  return spawn(process.execPath, [resolve(import.meta.dirname, '..', program), ...argv], {
+/** A stack on any free port, once it has described itself in its folder. */
+async function startIn(cwd: string, ...argv: readonly string[]) {
+  const child = spawn(process.execPath, [join(projectFolder, 'local/start.ts'), '--port', '0', ...argv], {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'] },
   });
-}
-
-async function run(program: string, ...argv: string[]): Promise<Ended> {
-  const child = launch(program, argv);
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  return { code: child.exitCode, stdout, stderr };
-}
-
-/** A stack on any free port, once it has described itself in its folder. */
-async function startIn(cwd: string, ...argv: readonly string[]) {
-  const child = launch('local/start.ts', ['--port', '0', ...argv], cwd);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (piece: Buffer) => {
@@ -65,20 +52,17 @@ async function control(path: 'faults' | 'reset', body: object = {}): Promise<voi
   expect((await fetch(url, { method: 'POST', body: JSON.stringify(body) })).ok).toBe(true);
 }
 
-async function end(child: ChildProcess, cwd: string): Promise<void> {
-  if (child.exitCode === null) {
-    child.kill('SIGKILL');
-    await once(child, 'close');
-  }
-  await rm(cwd, { recursive: true });
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'close');
 }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'start-'));
   ({ child: stack, shown, described: description } = await startIn(folder));
 });
 
-afterAll(() => end(stack, folder));
+afterAll(() => end(stack));
 
 describe('npm start', () => {
   it('describes itself in a file of its owner’s once everything answers', async () => {
@@ -129,8 +113,7 @@ describe('npm start', () => {
   });
 
   it('publishes the routes of the gates of its start, and no other [RP-018]', async () => {
-    const own = await mkdtemp(join(tmpdir(), 'start-gates-'));
-    const gated = await startIn(own, '--gates', 'A,D');
+    const gated = await startIn(await mkdtemp(join(tmpdir(), 'start-gates-')), '--gates', 'A,D');
     try {
       const published = async (service: string): Promise<readonly string[]> => {
         const response = await fetch(`${gated.described.docsUrl}/openapi/${service}.json`);
@@ -147,7 +130,7 @@ describe('npm start', () => {
       // The sandbox has no gates.
       expect(await published('sandbox')).toContain('/v1/attempt-reports/{attemptId}');
     } finally {
-      await end(gated.child, own);
+      await end(gated.child);
     }
   });
 
@@ -192,7 +175,7 @@ it.each([
 });
 
 describe('npm run call', () => {
-  const call = (...argv: string[]): Promise<Ended> => run('local/call.ts', ...argv);
+  const call = (...argv: string[]) => run('local/call.ts', ...argv);
 
   it('calls an operation with a token and example values of its own', async () => {
     const report = await call('readAttemptReport');
@@ -209,9 +192,8 @@ describe('npm run call', () => {
 
   it('prints a curl command instead that works when pasted', async () => {
     const { stdout } = await call('startAdaptiveRun', '--curl');
-    const project = resolve(import.meta.dirname, '..');
     // npm would look for a stack in the project's folder.
-    const command = stdout.replace('npm run --silent token --', `node ${project}/local/token.ts`);
+    const command = stdout.replace('npm run --silent token --', `node ${projectFolder}/local/token.ts`);
     const shell = spawn('sh', ['-c', command], {
       cwd: folder,
       env: { PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` },
@@ -326,7 +308,7 @@ describe('npm run journey', () => {
 });
 
 describe('npm run gates', () => {
-  const gates = (...argv: string[]): Promise<Ended> => run('ops/gates.ts', ...argv);
+  const gates = (...argv: string[]) => run('ops/gates.ts', ...argv);
 
   it(
     'shows, closes and opens the gates of the running stack, whose key it knows',

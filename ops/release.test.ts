@@ -1,6 +1,4 @@
-import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import { eligibilityRules, selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
@@ -13,6 +11,7 @@ import {
 } from '#shared/contract/reports/analysis-policy.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
+import { useCommands } from '#test/support/commands.ts';
 import { createMemoryRecordsTable, type MemoryRecordsTable } from '#test/support/memory-records.ts';
 import { calibrationParameters } from '#shared/records/records.ts';
 import { createRecordStore } from '#shared/records/store.ts';
@@ -264,21 +263,17 @@ describe('release policy FILE --calibration', () => {
   });
 });
 
-it('says in words why npm run release cannot read a file', () => {
-  const command = join(import.meta.dirname, 'release.ts');
-  for (const [path, reason] of [
-    ['/nope', 'no such file or directory'],
-    [import.meta.dirname, 'it is a directory'],
-  ] as const) {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [command, 'policy', path, '--dry-run'], {
-      encoding: 'utf8',
-    });
-    expect({ status, stdout, stderr }).toEqual({
-      status: 1,
-      stdout: '',
-      stderr: `cannot read ${path}: ${reason}\n`,
-    });
-  }
+const program = useCommands();
+
+it.each([
+  ['/nope', 'no such file or directory'],
+  [import.meta.dirname, 'it is a directory'],
+])('says in words why npm run release cannot read %s', async (path, reason) => {
+  expect(await program('ops/release.ts', ['policy', path, '--dry-run'])).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `cannot read ${path}: ${reason}\n`,
+  });
 });
 
 describe('release deprecate', () => {

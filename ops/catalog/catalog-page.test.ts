@@ -1,28 +1,19 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { hashScope } from '#shared/catalog/hash.ts';
 import { releaseCatalog } from '#shared/catalog/schema.ts';
+import { projectFolder, useCommands } from '#test/support/commands.ts';
 
-const root = join(import.meta.dirname, '../..');
-const page = readFileSync(join(root, 'docs/catalog.md'), 'utf8');
-
-const run = (...argv: readonly string[]) => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'ops/catalog.ts'), ...argv], {
-    cwd: root,
-    encoding: 'utf8',
-    // What is printed must not depend on where the tests run.
-    env: { ...process.env, NO_COLOR: '1' },
-  });
-  return { status, stdout, stderr };
-};
+const page = readFileSync(join(projectFolder, 'docs/catalog.md'), 'utf8');
+const program = useCommands();
+const run = (...argv: readonly string[]) => program('ops/catalog.ts', argv);
 
 describe('docs/catalog.md', () => {
-  it('shows what the command prints', () => {
+  it('shows what the command prints', async () => {
     const [, line = '', output] = /```text\n\$ npm run catalog -- (.*)\n([\s\S]*?)```/.exec(page) ?? [];
-    expect(run(...line.split(' '))).toEqual({ status: 0, stdout: output, stderr: '' });
+    expect(await run(...line.split(' '))).toEqual({ code: 0, stdout: output, stderr: '' });
   });
 
   it('has the scope text of the hash', () => {
@@ -48,14 +39,14 @@ function membersOf(schema: z.ZodType): readonly string[] {
 }
 
 it('docs/catalog.schema.json tells the form of a date-time', () => {
-  const schema: unknown = JSON.parse(readFileSync(join(root, 'docs/catalog.schema.json'), 'utf8'));
+  const schema: unknown = JSON.parse(readFileSync(join(projectFolder, 'docs/catalog.schema.json'), 'utf8'));
   expect(JSON.stringify(schema)).toContain('"approved_at":{"type":"string","format":"date-time"}');
 });
 
 describe('npm run catalog', () => {
-  it('ends with 1 and pointers for an invalid record, without a stack trace', () => {
-    expect(run('check', 'package.json')).toMatchObject({
-      status: 1,
+  it('ends with 1 and pointers for an invalid record, without a stack trace', async () => {
+    expect(await run('check', 'package.json')).toMatchObject({
+      code: 1,
       stdout: '',
       stderr: expect.stringMatching(
         /^package\.json is not a valid release catalog: 7 defects\n {2}\/schema_version: is required\n/,
@@ -66,13 +57,13 @@ describe('npm run catalog', () => {
   it.each([
     [['check', 'absent.json'], 1, 'cannot read absent.json: no such file or directory\n'],
     [['hash', 'docs'], 1, 'cannot read docs: it is a directory\n'],
-  ])('says what is wrong with %j', (argv, status, stderr) => {
-    expect(run(...argv)).toEqual({ status, stdout: '', stderr });
+  ])('says what is wrong with %j', async (argv, code, stderr) => {
+    expect(await run(...argv)).toEqual({ code, stdout: '', stderr });
   });
 
-  it('reads no more than it takes of a file without an end', () => {
-    expect(run('check', '/dev/zero')).toMatchObject({
-      status: 1,
+  it('reads no more than it takes of a file without an end', async () => {
+    expect(await run('check', '/dev/zero')).toMatchObject({
+      code: 1,
       stderr: expect.stringContaining('is larger than 16 MiB') as string,
     });
   });

@@ -1,60 +1,39 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { localFiles, writeStackDescription } from '#shared/stage/description.ts';
 import { createKeySettings } from '#shared/stores/settings-table.ts';
 import { scheduledPurposes, type KeyPurpose } from '#shared/keys/key-ring.ts';
 import { PROMOTE_AFTER_MS } from '#shared/keys/key-states.ts';
-import { startTestAws, type TestAws } from '#test/support/aws.ts';
+import { useTestAws } from '#test/support/aws.ts';
+import { runProgram, useCommands } from '#test/support/commands.ts';
 import { describedStack } from '#test/support/described-stack.ts';
 import { describeError, describeReport } from './report.ts';
 
-const program = join(import.meta.dirname, '../keys.ts');
+const test = useTestAws();
+const run = useCommands();
+const keys = async (...argv: readonly string[]) => run('ops/keys.ts', argv, await folderOf(test.aws.url));
 
-let test: TestAws;
-let folder: string;
-beforeAll(async () => {
-  test = await startTestAws();
-  folder = await mkdtemp(join(tmpdir(), 'keys-'));
-  await describeStack(folder, test.aws.url);
-});
-afterAll(async () => {
-  await test.close();
-  await rm(folder, { recursive: true });
-});
-
-/** As `npm start` would: a stack whose process is alive, of which these tests need the AWS emulator only. */
-function describeStack(root: string, awsUrl: string): Promise<void> {
-  return writeStackDescription(localFiles(root).stack, describedStack({ awsUrl }));
+/** A folder in which a stack runs, as `npm start` would: its process is alive, and these tests need its AWS emulator only. */
+async function folderOf(awsUrl: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'keys-'));
+  await writeStackDescription(localFiles(folder).stack, describedStack({ awsUrl }));
+  return folder;
 }
 
-function keys(
-  argv: readonly string[],
-  options: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
-): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [program, ...argv],
-      { cwd: options.cwd ?? folder, env: { PATH: process.env['PATH'], HOME: folder, ...options.env } },
-      (error, stdout, stderr) => {
-        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-      },
-    );
-  });
-}
+const ended = await folderOf('http://127.0.0.1:1');
+/** An environment in which nothing of AWS is set up. */
+const alone = { AWS_EC2_METADATA_DISABLED: 'true', HOME: ended };
 
 const kids = async (purpose: KeyPurpose) =>
   (await createKeySettings(test.dynamo, 'local-settings').list(purpose)).map(
     ({ kid, state }) => `${kid} ${state}`,
   );
 
-// Every call is a process of its own: on a busy machine that takes a while.
 describe('npm run keys, against the running local stack', { timeout: 120_000 }, () => {
   it('makes, lists, rotates and replaces keys', async () => {
-    expect(await keys(['rotate'])).toEqual({
+    expect(await keys('rotate')).toEqual({
       code: 1,
       stdout: '',
       stderr: [
@@ -64,20 +43,20 @@ describe('npm run keys, against the running local stack', { timeout: 120_000 }, 
       ].join(''),
     });
 
-    const first = await keys(['init']);
+    const first = await keys('init');
     expect(first).toMatchObject({ code: 0, stderr: '' });
     expect(first.stdout).toContain('idempotency: Created k1; it seals from now on.');
-    const second = await keys(['init']);
+    const second = await keys('init');
     expect(second).toMatchObject({ code: 0, stderr: '' });
     expect(second.stdout).toContain('idempotency: already has an active key.');
     expect(await kids('idempotency')).toEqual(['k1 active']);
 
-    const rotated = await keys(['rotate']);
+    const rotated = await keys('rotate');
     expect(rotated.stdout).toMatch(
       /^continuation: Created k2; it is pending\..* run rotate again at 20[-:0-9T]+Z or later.*\ncursor: Created k2; it is pending\..*\nreceipt-link: Created k2; it is pending\..*\n$/,
     );
     // The waiting time has not passed.
-    expect((await keys(['rotate'])).stdout).toMatch(/^continuation: Containers are loading k2/);
+    expect((await keys('rotate')).stdout).toMatch(/^continuation: Containers are loading k2/);
     for (const purpose of scheduledPurposes) expect(await kids(purpose)).toEqual(['k1 active', 'k2 pending']);
     expect(await kids('idempotency')).toEqual(['k1 active']);
     // A step is due at the time that is named: rounded up to a second.
@@ -85,26 +64,26 @@ describe('npm run keys, against the running local stack', { timeout: 120_000 }, 
     const named = Date.parse(/again at (\S+Z)/.exec(rotated.stdout)?.[1] ?? '');
     expect(named).toBe(Math.ceil(((pending?.createdAt ?? 0) + PROMOTE_AFTER_MS) / 1000) * 1000);
 
-    const listed = await keys(['list', '--purpose', 'continuation']);
+    const listed = await keys('list', '--purpose', 'continuation');
     expect(listed.stdout).toMatch(
       /^purpose {7}kid {2}state {4}created +active +opening +retired\ncontinuation {2}k1 {3}active( +20[-:0-9T]+Z){2} {2}- +-\ncontinuation {2}k2 {3}pending {2}20[-:0-9T]+Z {2}- +- +-\n$/,
     );
 
-    const replaced = await keys(['rotate', '--purpose', 'idempotency', '--leaked']);
+    const replaced = await keys('rotate', '--purpose', 'idempotency', '--leaked');
     expect(replaced.stdout).toMatch(
       /From now on, k1 only opens\. Everything sealed before stays readable: run retire at 20[-:0-9T]+Z or later\.\n$/,
     );
-    expect((await keys(['rotate', '--purpose', 'pseudonym', '--leaked'])).stdout).toMatch(
+    expect((await keys('rotate', '--purpose', 'pseudonym', '--leaked')).stdout).toMatch(
       /runs ignore the items that learners received in earlier runs/,
     );
     expect(await kids('idempotency')).toEqual(['k1 opening', 'k2 active']);
-    const { stdout: waiting } = await keys(['retire']);
+    const { stdout: waiting } = await keys('retire');
     expect(waiting).toMatch(
       /^idempotency: k1 is still needed to open what it sealed: run retire at 20\S+ or/m,
     );
     expect(waiting).toContain('cursor: has no key to retire.');
     expect(await kids('idempotency')).toEqual(['k1 opening', 'k2 active']);
-    const retired = await keys(['retire', '--purpose', 'idempotency', '--kid', 'k1', '--leaked']);
+    const retired = await keys('retire', '--purpose', 'idempotency', '--kid', 'k1', '--leaked');
     expect(retired).toMatchObject({
       code: 0,
       stdout: 'idempotency: Retired k1 and deleted its wrapped key.\n',
@@ -131,37 +110,21 @@ describe('npm run keys, against the running local stack', { timeout: 120_000 }, 
       /with rotate --purpose cursor --leaked/,
     ],
   ])('answers %j with a sentence and no stack trace', async (argv, code, message) => {
-    const result = await keys(argv);
+    const result = await keys(...argv);
     expect(result.code).toBe(code);
     expect(result.stderr).toMatch(message);
     expect(result.stderr).not.toMatch(/^\s+at /m);
   });
 
-  it('says what is missing when no stack runs, and when AWS is not set up', async () => {
-    const elsewhere = await keys(['list'], { cwd: tmpdir() });
-    expect(elsewhere).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('no local stack is running') as string,
-    });
-    const ended = await mkdtemp(join(tmpdir(), 'keys-ended-'));
-    await describeStack(ended, 'http://127.0.0.1:1');
-    const unreachable = await keys(['list'], { cwd: ended });
-    await rm(ended, { recursive: true });
-    expect(unreachable).toMatchObject({ code: 1, stderr: 'AWS cannot be reached: ECONNREFUSED\n' });
-    const env = { AWS_EC2_METADATA_DISABLED: 'true' };
-    const noRegion = await keys(['list', '--stage', 'prod'], { env });
-    expect(noRegion).toMatchObject({ code: 1, stderr: 'no AWS region: set AWS_REGION or AWS_PROFILE\n' });
-    const noCredentials = await keys(['list', '--stage', 'prod'], {
-      env: { ...env, AWS_REGION: 'us-east-1' },
-    });
-    expect(noCredentials).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/^no AWS credentials/) as string,
-    });
-    expect(await keys(['list', '--stage', 'prod'], { env: test.env })).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('no settings table of stage prod') as string,
-    });
+  it.each<readonly [RegExp, string, () => Parameters<typeof runProgram>[2]]>([
+    [/^no local stack is running/, 'local', () => ({ folder: tmpdir() })],
+    [/^AWS cannot be reached: ECONNREFUSED\n$/, 'local', () => ({ folder: ended })],
+    [/^no AWS region: set AWS_REGION or AWS_PROFILE\n$/, 'prod', () => ({ env: alone })],
+    [/^no AWS credentials/, 'prod', () => ({ env: { ...alone, AWS_REGION: 'us-east-1' } })],
+    [/^no settings table of stage prod/, 'prod', () => ({ env: test.env })],
+  ])('says what is missing: %s', async (message, stage, given) => {
+    const { code, stderr } = await runProgram('ops/keys.ts', ['list', '--stage', stage], given());
+    expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
   });
 });
 

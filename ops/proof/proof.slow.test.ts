@@ -1,5 +1,4 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
@@ -8,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { routesOf } from '#shared/contract/routes.ts';
+import { runProgram } from '#test/support/commands.ts';
 import { startLeakyProxy } from '#test/support/leaky-proxy.ts';
 import { localDescription, startTestStack, type TestStack } from '#test/support/stack.ts';
 import { localProof, type LocalProof } from './local.ts';
@@ -20,24 +20,18 @@ import { exampleTenantFile, type Tenant } from './tenant-file.ts';
 // Whole runs of the suite, on a machine that may be busy.
 vi.setConfig({ testTimeout: 120_000 });
 
-const program = join(import.meta.dirname, '../proof.ts');
-
 let stack: TestStack;
 let proof: LocalProof;
-let folder: string;
+const folder = await mkdtemp(join(tmpdir(), 'proof-'));
 beforeAll(async () => {
   stack = await startTestStack({ bundled: true });
-  folder = await mkdtemp(join(tmpdir(), 'proof-'));
   const local = await provenBy();
   if (!local.ok) throw new Error(local.error);
   proof = local.value;
   await writeFile(join(folder, 'a.json'), fileOf(proof.a));
   await writeFile(join(folder, 'b.json'), fileOf(proof.b));
 });
-afterAll(async () => {
-  await stack.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => stack.close());
 
 function provenBy(...tenantIds: string[]): ReturnType<typeof localProof> {
   return localProof(
@@ -70,31 +64,17 @@ function fileOf({ side, reports, mastery }: Tenant): string {
   });
 }
 
-interface Ended {
-  readonly code: number;
-  readonly out: string;
-  readonly error: string;
-}
-
 /** Runs the command in the test's folder, with the tokens in its environment. */
-function run(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ended> {
+async function run(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   const tokens = {
     TOKEN_A: proof.a.full,
     TOKEN_B: proof.b.full,
     BARE_A: proof.a.withoutClaims,
     BARE_B: proof.b.withoutClaims,
   };
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [program, ...args],
-      { cwd: folder, env: { ...process.env, ...tokens, ...environment } },
-      (_, out, error) => {
-        for (const token of Object.values(tokens)) expect(`${out}${error}`).not.toContain(token);
-        resolve({ code: child.exitCode ?? -1, out, error });
-      },
-    );
-  });
+  const ended = await runProgram('ops/proof.ts', args, { folder, env: { ...tokens, ...environment } });
+  for (const token of Object.values(tokens)) expect(`${ended.stdout}${ended.stderr}`).not.toContain(token);
+  return ended;
 }
 const against = (url: string, a = 'a.json', b = 'b.json'): readonly string[] =>
   Object.entries({ target: url, 'tenant-a': a, 'tenant-b': b }).flatMap(([name, of]) => [`--${name}`, of]);
@@ -108,12 +88,12 @@ const ofMastery = (url: string, ...more: readonly string[]) => [
 describe('npm run proof', () => {
   it('proves a deployment that keeps its tenants apart, and writes a receipt that a manifest can cite [RP-024, RP-032]', async () => {
     const args = [...against(stack.urls.reportsUrl), '--rehearsal', '--out', 'receipt.json'];
-    const { code, out, error } = await run(args);
-    expect([error, code]).toEqual(['', 0]);
-    expect(out).not.toContain('✗');
-    expect(out).toMatch(/\d+ checks passed\n/);
+    const { code, stdout, stderr } = await run(args);
+    expect([stderr, code]).toEqual(['', 0]);
+    expect(stdout).not.toContain('✗');
+    expect(stdout).toMatch(/\d+ checks passed\n/);
     const bytes = await readFile(join(folder, 'receipt.json'));
-    expect(out.trimEnd().split('\n').at(-1)).toBe(
+    expect(stdout.trimEnd().split('\n').at(-1)).toBe(
       `rehearsal receipt receipt.json  sha256 ${sha256Hex(bytes)}`,
     );
 
@@ -140,17 +120,17 @@ describe('npm run proof', () => {
       expect(text).not.toContain(word);
 
     const again = await run(args);
-    expect([again.code, again.error]).toEqual([
+    expect([again.code, again.stderr]).toEqual([
       1,
       'receipt.json already exists: a receipt never replaces a file, choose another with --out\n',
     ]);
   });
 
   it('writes none of a stack on this machine without --rehearsal, and says why [RP-032]', async () => {
-    const { code, out, error } = await run(ofMastery(stack.urls.masteryUrl, '--out', 'refused.json'));
+    const { code, stdout, stderr } = await run(ofMastery(stack.urls.masteryUrl, '--out', 'refused.json'));
     expect(code).toBe(1);
-    expect(out).toContain('run.advance-to-stop.A: the platform’s player cannot be reached');
-    expect(error).toMatch(
+    expect(stdout).toContain('run.advance-to-stop.A: the platform’s player cannot be reached');
+    expect(stderr).toMatch(
       /^warning: the target is on the loopback interface, .*\nno receipt: .* it is on the loopback interface, .* --rehearsal writes a rehearsal receipt\n$/,
     );
     await expect(readFile(join(folder, 'refused.json'))).rejects.toThrow('ENOENT');
@@ -164,10 +144,10 @@ describe('npm run proof', () => {
         answer.headers.set('Cache-Control', 'public');
       return answer;
     };
-    const { code, out, error } = await run(ofMastery(proxy.url, '--rehearsal', '--out', 'failed.json'));
+    const { code, stdout, stderr } = await run(ofMastery(proxy.url, '--rehearsal', '--out', 'failed.json'));
     await proxy.close();
-    expect([code, error]).toEqual([1, expect.stringMatching(/^no receipt: \d+ of \d+ checks failed\n$/)]);
-    expect(out).toContain(
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^no receipt: \d+ of \d+ checks failed\n$/)]);
+    expect(stdout).toContain(
       [
         '✗ reads.readSelectionPolicy.A  the tenant’s own resource is returned as the contract describes it',
         '    requests: GET /v1/selection-policies/{policyId} by A for its own resource',
@@ -178,9 +158,9 @@ describe('npm run proof', () => {
   });
 
   it('prints an example that is a tenant file', async () => {
-    const { code, out } = await run(['--example']);
+    const { code, stdout } = await run(['--example']);
     expect(code).toBe(0);
-    expect(JSON.parse(out)).toEqual(exampleTenantFile);
+    expect(JSON.parse(stdout)).toEqual(exampleTenantFile);
   });
 
   it('refuses what it cannot prove anything of in a line, before it asks for more', async () => {
@@ -215,16 +195,16 @@ describe('npm run proof', () => {
       [against(`http://127.0.0.1:${port}`), 1, /^cannot reach \S+: ECONNREFUSED\n$/],
       [against(urls.reportsUrl, 'a.json', 'a.json'), 1, /^both tokens are of the same tenant/],
     ] as const) {
-      const { code, out, error } = await run(args);
-      expect([args, code, out]).toEqual([args, exit, '']);
-      expect(error).toMatch(said);
+      const { code, stdout, stderr } = await run(args);
+      expect([args, code, stdout]).toEqual([args, exit, '']);
+      expect(stderr).toMatch(said);
     }
   });
 
   it('says that a token is refused, and what an open route lacks in a file [RP-226]', async () => {
     const forged = `${proof.b.full.slice(0, -8)}AAAAAAAA`;
     const refused = await run(against(stack.urls.reportsUrl), { TOKEN_B: forged });
-    expect([refused.code, refused.error]).toEqual([
+    expect([refused.code, refused.stderr]).toEqual([
       1,
       'the target rejected /tokens/full of tenant B: 401 authentication-required\n',
     ]);
@@ -232,7 +212,7 @@ describe('npm run proof', () => {
     expect(classSourcedId).toBeDefined();
     await writeFile(join(folder, 'short.json'), fileOf({ ...proof.b, reports }));
     const lacking = await run(against(stack.urls.reportsUrl, 'a.json', 'short.json'));
-    expect([lacking.code, lacking.error]).toEqual([
+    expect([lacking.code, lacking.stderr]).toEqual([
       1,
       [
         'the tenant files must have a resource for every open route:',

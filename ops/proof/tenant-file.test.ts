@@ -1,16 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { describeUnfit, exampleTenantFile, readTenantFile } from './tenant-file.ts';
 import type { Tenant, TenantFile } from './tenant-file.ts';
 
 const NOW = Date.parse('2030-01-01T00:00:00.000Z');
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tenant-file-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = await mkdtemp(join(tmpdir(), 'tenant-file-'));
 
 const jwt = (claims: Readonly<Record<string, unknown>>): string =>
   [{ alg: 'ES256' }, { tenantId: 'tenant-1', exp: NOW / 1000 + 60, ...claims }, 'signature']

@@ -1,40 +1,27 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { receiptBundle } from '#shared/contract/reports/receipt-bundle.ts';
+import { projectFolder, useCommands } from '#test/support/commands.ts';
 import { improveRun } from '#test/support/improvement-facts.ts';
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/receipts.md'), 'utf8');
-const command = join(import.meta.dirname, '../receipts.ts');
+const page = readFileSync(join(projectFolder, 'docs/receipts.md'), 'utf8');
 const improved = improveRun();
-let folder = '';
+const folder = mkdtempSync(join(tmpdir(), 'receipts-'));
+mkdirSync(join(folder, 'evidence/more'), { recursive: true });
+writeFileSync(join(folder, 'bundle.json'), improved.source.bytes);
+writeFileSync(join(folder, 'run.json'), improved.run.bytes);
+writeFileSync(join(folder, 'evidence/more/receipt.json'), improved.source.bytes);
+for (const [ref, bytes] of improved.artifacts) writeFileSync(join(folder, 'evidence', ref), bytes);
 
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'receipts-'));
-  mkdirSync(join(folder, 'evidence/more'), { recursive: true });
-  writeFileSync(join(folder, 'bundle.json'), improved.source.bytes);
-  writeFileSync(join(folder, 'run.json'), improved.run.bytes);
-  writeFileSync(join(folder, 'evidence/more/receipt.json'), improved.source.bytes);
-  for (const [ref, bytes] of improved.artifacts) writeFileSync(join(folder, 'evidence', ref), bytes);
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
-
-const run = (...argv: readonly string[]) => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [command, ...argv], {
-    cwd: folder,
-    encoding: 'utf8',
-  });
-  return { status, stdout, stderr };
-};
+const program = useCommands();
+const run = (...argv: readonly string[]) => program('ops/receipts.ts', argv, folder);
 
 describe('docs/receipts.md', () => {
-  it('shows what the command prints', () => {
+  it('shows what the command prints', async () => {
     const [, line = '', output] = /```text\n\$ npm run receipts -- (.*)\n([\s\S]*?)```/.exec(page) ?? [];
-    expect(run(...line.split(' '))).toEqual({ status: 0, stdout: output, stderr: '' });
+    expect(await run(...line.split(' '))).toEqual({ code: 0, stdout: output, stderr: '' });
   });
 
   it('names every member of both bundles, and no other', () => {
@@ -50,11 +37,11 @@ describe('docs/receipts.md', () => {
     expect([...both, ...whole].toSorted()).toEqual(members['run_receipt']?.toSorted());
   });
 
-  it('names every check', () => {
-    const text = ['bundle.json', 'run.json'].map(
-      (file) => run('verify', file, '--artifacts', 'evidence').stdout,
-    );
-    const lines = text.join('\n').matchAll(/^(?:OK|-) {4,5} {1,3}(\w+(?: \w+)?) {2,}/gm);
+  it('names every check', async () => {
+    let text = '';
+    for (const file of ['bundle.json', 'run.json'])
+      text += (await run('verify', file, '--artifacts', 'evidence')).stdout;
+    const lines = text.matchAll(/^(?:OK|-) {4,5} {1,3}(\w+(?: \w+)?) {2,}/gm);
     const checks = new Set([...lines].map(([, name = '']) => name));
     expect(checks.size).toBeGreaterThan(12);
     const table = page.slice(page.indexOf('## What is checked'), page.indexOf('## Both bundles'));
@@ -64,15 +51,15 @@ describe('docs/receipts.md', () => {
 });
 
 describe('npm run receipts', () => {
-  it('ends with 1 and a sentence for what does not hold, without a stack trace', () => {
+  it('ends with 1 and a sentence for what does not hold, without a stack trace', async () => {
     rmSync(join(folder, 'evidence/crosswalk-state-math-5'));
-    const missing = run('verify', 'bundle.json', '--artifacts', 'evidence');
+    const missing = await run('verify', 'bundle.json', '--artifacts', 'evidence');
     writeFileSync(
       join(folder, 'evidence/crosswalk-state-math-5'),
       improved.artifacts.get('crosswalk-state-math-5') ?? '',
     );
     expect(missing).toMatchObject({
-      status: 1,
+      code: 1,
       stderr: 'bundle.json is not valid: 1 of 13 checks failed (artifacts)\n',
     });
   });
@@ -85,7 +72,7 @@ describe('npm run receipts', () => {
       1,
       'cannot read absent: no such file or directory\n',
     ],
-  ])('says what is wrong with %j', (argv, status, stderr) => {
-    expect(run(...argv)).toEqual({ status, stdout: '', stderr });
+  ])('says what is wrong with %j', async (argv, code, stderr) => {
+    expect(await run(...argv)).toEqual({ code, stdout: '', stderr });
   });
 });

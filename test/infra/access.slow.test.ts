@@ -1,79 +1,51 @@
-import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, delimiter, dirname, join, resolve } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { basename, delimiter, dirname, join } from 'node:path';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Restore } from '#local/aws/wire.ts';
+import { localCredentials } from '#shared/stage/local-stage.ts';
 import { readGateFlags, writeGateParameter } from '#shared/stores/gate-parameters.ts';
-import { startTestAws, type TestAws } from '#test/support/aws.ts';
+import { useTestAws } from '#test/support/aws.ts';
+import { projectFolder, runProgram } from '#test/support/commands.ts';
 import { context } from './deployed.ts';
 
-const root = resolve(import.meta.dirname, '../..');
-const filled = `--import=${join(root, 'test/support/filled-stages.mjs')}`;
+const filled = `--import=${join(projectFolder, 'test/support/filled-stages.mjs')}`;
 
 /** The emulator's own account is the stage's; this one is another customer's. */
 const WRONG = { AWS_ACCESS_KEY_ID: 'ANOTHERACCOUNT', AWS_SECRET_ACCESS_KEY: 'secret' };
 const noKeys = { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' };
 const wrongAccount = '999999999999';
 
-let test: TestAws;
-let folder: string;
-let profiles: Readonly<Record<string, string>>;
+const test = useTestAws({ accounts: { [WRONG.AWS_ACCESS_KEY_ID]: wrongAccount } });
+const folder = await mkdtemp(join(tmpdir(), 'access-'));
+const profiles = { AWS_SHARED_CREDENTIALS_FILE: join(folder, 'credentials') };
+await writeFile(
+  profiles.AWS_SHARED_CREDENTIALS_FILE,
+  Object.entries({ right: Object.values(localCredentials), wrong: Object.values(WRONG) })
+    .map(([name, [id, secret]]) => `[${name}]\naws_access_key_id=${id}\naws_secret_access_key=${secret}\n`)
+    .join('\n'),
+);
 let restore: Restore;
-
 beforeAll(async () => {
-  test = await startTestAws({ accounts: { [WRONG.AWS_ACCESS_KEY_ID]: wrongAccount } });
-  folder = await mkdtemp(join(tmpdir(), 'access-'));
-  const file = join(folder, 'credentials');
-  await writeFile(
-    file,
-    Object.entries({
-      right: [test.env['AWS_ACCESS_KEY_ID'], test.env['AWS_SECRET_ACCESS_KEY']],
-      wrong: Object.values(WRONG),
-    })
-      .map(([name, [id, secret]]) => `[${name}]\naws_access_key_id=${id}\naws_secret_access_key=${secret}\n`)
-      .join('\n'),
-  );
-  profiles = { AWS_SHARED_CREDENTIALS_FILE: file };
   restore = await test.aws.snapshot();
-});
-afterAll(async () => {
-  await test.close();
-  await rm(folder, { recursive: true });
 });
 beforeEach(() => restore());
 
-interface Ended {
-  readonly code: number;
-  readonly stderr: string;
-}
-
-function run(
-  argv: readonly string[],
+const run = (
+  [file = '', ...argv]: readonly string[],
   env: Readonly<Record<string, string>>,
-  cwd: string = root,
-): Promise<Ended> {
-  return new Promise((done) => {
-    execFile(
-      process.execPath,
-      argv,
-      {
-        cwd,
-        maxBuffer: 1e8,
-        env: {
-          PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`,
-          ...test.env,
-          NODE_OPTIONS: filled,
-          CDK_DISABLE_CLI_TELEMETRY: 'true',
-          ...env,
-        },
-      },
-      (failure, _, stderr) => {
-        done({ code: typeof failure?.code === 'number' ? failure.code : 0, stderr });
-      },
-    );
+  copy?: string,
+): ReturnType<typeof runProgram> =>
+  runProgram(file, argv, {
+    folder: copy,
+    env: {
+      PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`,
+      ...test.env,
+      NODE_OPTIONS: filled,
+      CDK_DISABLE_CLI_TELEMETRY: 'true',
+      ...env,
+    },
   });
-}
 
 /** The app as the CDK command line starts it. */
 const synth = (given: Readonly<Record<string, string>> = {}, env: Readonly<Record<string, string>> = {}) =>
@@ -162,9 +134,9 @@ it('npx cdk alone bundles, and synthesizes what the app allows', async () => {
   // A copy, since other tests run the bundles of this one meanwhile.
   const copy = join(folder, 'copy');
   const left = ['.git', 'node_modules', 'build', 'cdk.out', '.local'];
-  await cp(root, copy, { recursive: true, filter: (source) => !left.includes(basename(source)) });
-  await cp(join(root, 'build/functions'), join(copy, 'build/functions'), { recursive: true });
-  await symlink(join(root, 'node_modules'), join(copy, 'node_modules'));
+  await cp(projectFolder, copy, { recursive: true, filter: (source) => !left.includes(basename(source)) });
+  await cp(join(projectFolder, 'build/functions'), join(copy, 'build/functions'), { recursive: true });
+  await symlink(join(projectFolder, 'node_modules'), join(copy, 'node_modules'));
   const cdk = (...argv: readonly string[]) =>
     run(
       ['node_modules/aws-cdk/bin/cdk', 'synth', '-c', 'stage=prod', '-o', join(folder, 'out'), '-q', ...argv],

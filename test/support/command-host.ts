@@ -1,5 +1,6 @@
 import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import { inspect } from 'node:util';
 
 /*
  * Runs programs of package.json one after the other in this process, so that what they import is loaded once. A parent process sends the
@@ -44,7 +45,7 @@ process.on('message', ({ file, argv, folder }: Run) => {
   runs += 1;
   import(`${pathToFileURL(file).href}${RUN}${runs}`)
     .catch((error: unknown) => {
-      printed.stderr += String(error);
+      printed.stderr += inspect(error);
       process.exitCode = 1;
     })
     .finally(() => {
