@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { takeLock } from './lock.ts';
 
 let folder: string;
@@ -9,9 +9,6 @@ let file: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'lock-'));
   file = join(folder, '.local', 'lock');
-});
-afterEach(async () => {
-  await rm(folder, { recursive: true });
 });
 
 const held = (): Promise<boolean> => Promise.resolve(true);

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -17,8 +17,8 @@ import { CHANGE_SET, deployGuided, type Deploying } from './guided.ts';
 const ids = { RecordsAndKeys: 'records-and-keys', Mastery: 'mastery', Reports: 'reports' } as const;
 type Id = keyof typeof ids;
 
+const assembly = await mkdtemp(join(tmpdir(), 'assembly-'));
 let stage: SoundStage;
-let assembly: string;
 /** The changes that CloudFormation would make; a stack without an entry cannot be prepared. */
 let changes: Map<Id, readonly LocalChange[]>;
 let calls: string[];
@@ -26,7 +26,6 @@ let printed: string[];
 
 beforeAll(async () => {
   stage = await startSoundStage();
-  assembly = await mkdtemp(join(tmpdir(), 'assembly-'));
   const stack = (id: Id, dependencies: readonly string[]) => ({
     type: 'aws:cloudformation:stack',
     dependencies,
@@ -41,10 +40,7 @@ beforeAll(async () => {
   await writeFile(join(assembly, 'manifest.json'), JSON.stringify({ artifacts }));
   await writeFile(join(assembly, 'template.json'), JSON.stringify({ Resources: { A: {}, B: {} } }));
 });
-afterAll(async () => {
-  await stage.close();
-  await rm(assembly, { recursive: true });
-});
+afterAll(() => stage.close());
 beforeEach(() => {
   changes = new Map([
     ['RecordsAndKeys', []],

@@ -1,8 +1,8 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, stat, writeFile } from 'node:fs/promises';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { describedStack } from '#test/support/described-stack.ts';
 import {
   findRunningStack,
@@ -16,9 +16,6 @@ let file: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stack-'));
   file = localFiles(folder).stack;
-});
-afterEach(async () => {
-  await rm(folder, { recursive: true });
 });
 
 const described = (pid: number) => describedStack({ pid });

@@ -1,8 +1,8 @@
-import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLocalJWKSet, jwtVerify } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   createIssuer,
   createIssuerKey,
@@ -12,14 +12,7 @@ import {
   readIssuerKey,
 } from './local-issuer.ts';
 
-let directory: string;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'issuer-'));
-});
-afterAll(async () => {
-  await rm(directory, { recursive: true });
-});
-
+const directory = await mkdtemp(join(tmpdir(), 'issuer-'));
 const now = Date.now();
 
 describe('createIssuer', () => {
