@@ -1,37 +1,32 @@
-import { createHash, generateKeyPairSync, sign as signBytes } from 'node:crypto';
-import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createHash, sign as signBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readGateFlags } from '#shared/stores/gate-parameters.ts';
 import { keepProof, placeOfProof } from '#shared/stores/proof-objects.ts';
 import { createReleaseStateTable } from '#shared/stores/release-state-table.ts';
 import type { Provable } from '#shared/contract/gates.ts';
 import { routesOf } from '#shared/contract/routes.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
-import { formatReference } from '#shared/release/applied-manifest.ts';
 import { releaseManifest, verifyManifest } from '#shared/release/manifest.ts';
 import type { ManifestReceipt, ReleaseManifest } from '#shared/release/manifest.ts';
 import { flagsOf } from '#shared/release/release-state.ts';
 import { localBucketName } from '#shared/stage/local-stage.ts';
-import { startTestAws, type TestAws } from '#test/support/aws.ts';
+import { startTestAws, useTestAws } from '#test/support/aws.ts';
+import { projectFolder, runProgram } from '#test/support/commands.ts';
 import { sampleProof } from '#test/support/proof-receipt.ts';
+import { appliedToProd, createSigner, sampleManifest } from '#test/support/release.ts';
 import { receiptBytes } from '#ops/proof/receipt.ts';
 import { dereferenceAll, type ReceiptPlaces } from './dereference.ts';
 import { showGates } from './show.ts';
 import { sign } from './sign.ts';
 import { attachSignature, signManifest, signingDigest, signingInput } from './sign-manifest.ts';
 
-const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const jwk = publicKey.export({ format: 'jwk' });
+const { key: jwk, privateKey } = createSigner();
 const NOW = Date.parse('2030-01-01T00:00:00.000Z');
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'gates-'));
-});
-afterEach(() => rm(folder, { recursive: true }));
+const folder = await mkdtemp(join(tmpdir(), 'gates-'));
 
 const receiptOf = (proves: Provable, location: string, content = 'proof'): ManifestReceipt => ({
   proves,
@@ -39,18 +34,8 @@ const receiptOf = (proves: Provable, location: string, content = 'proof'): Manif
   sha256: sha256Hex(content),
   summary: `proof of ${proves}`,
 });
-const manifestOf = (
-  receipts: readonly ManifestReceipt[],
-  changed: Partial<ReleaseManifest> = {},
-): ReleaseManifest => ({
-  manifestVersion: 1,
-  stage: 'prod',
-  rehearsal: false,
-  issuedAt: '2029-12-01T00:00:00Z',
-  expiresAt: '2030-02-01T00:00:00Z',
-  receipts: [...receipts],
-  ...changed,
-});
+const manifestOf = (receipts: readonly ManifestReceipt[], changed: Partial<ReleaseManifest> = {}) =>
+  sampleManifest([], { stage: 'prod', rehearsal: false, receipts: [...receipts], ...changed });
 
 const nowhere: ReceiptPlaces = {
   folder: undefined,
@@ -106,7 +91,8 @@ it.each<[string, string | undefined, Partial<ReceiptPlaces>?]>([
 ])(
   'a receipt at %s holds when its bytes have the signed digest: %s [RP-025]',
   async (location, fault, places) => {
-    const inside = join(folder, 'manifest');
+    const around = await mkdtemp(join(folder, 'around-'));
+    const inside = join(around, 'manifest');
     await mkdir(join(inside, 'receipts'), { recursive: true });
     for (const [path, text] of Object.entries({
       'receipts/a': 'proof',
@@ -114,7 +100,7 @@ it.each<[string, string | undefined, Partial<ReceiptPlaces>?]>([
       '../outside': 'proof',
     }))
       await writeFile(join(inside, path), text);
-    await symlink(join(folder, 'outside'), join(inside, 'link'));
+    await symlink(join(around, 'outside'), join(inside, 'link'));
     const found = await dereferenceAll(manifestOf([receiptOf('A', location)]), {
       folder: inside,
       fetch: (url, init) => new Promise((done) => done(web[url as string]!(init))),
@@ -195,7 +181,7 @@ describe('a signature', () => {
 
 describe('the example of docs/release.md', () => {
   it('is a manifest that verifies once it is signed', async () => {
-    const page = await readFile(resolve(import.meta.dirname, '../../docs/release.md'), 'utf8');
+    const page = await readFile(join(projectFolder, 'docs/release.md'), 'utf8');
     const json = /<!-- manifest -->\s*```json\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
     const manifest = releaseManifest.parse(JSON.parse(json));
     const use = { key: jwk, stage: 'local', now: Date.parse(manifest.issuedAt) };
@@ -234,18 +220,10 @@ describe('show', () => {
   }: Stored): Promise<string> {
     for (const name of ['a', 'c', 'd'])
       await writeFile(join(folder, name), change && name === 'c' ? 'changed' : 'proof');
-    const jws = manifest === undefined ? undefined : signManifest(manifest, key);
     const item = runtime === undefined ? undefined : signManifest(runtime, key);
     const result = await showGates({
       use: { key: jwk, stage: 'prod', now: NOW },
-      applied: {
-        readFlags: () => Promise.resolve(new Map(Object.entries({ marker: 'prod', ...flags }))),
-        readParameter: () =>
-          Promise.resolve(
-            jws === undefined ? undefined : formatReference({ sha256: sha256Hex(jws), location: 's3://b/k' }),
-          ),
-        readManifest: () => Promise.resolve(jws === undefined ? undefined : Buffer.from(jws)),
-      },
+      applied: appliedToProd({ marker: 'prod', ...flags }, manifest && signManifest(manifest, key)),
       state: {
         read: () =>
           Promise.resolve(
@@ -292,7 +270,7 @@ describe('show', () => {
       {
         flags: open,
         manifest: manifestOf(receipts),
-        key: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
+        key: createSigner().privateKey,
       },
       /^! the manifest s3:\/\/b\/k is not signed with the key that prod trusts.*no gate is open$/m,
     ],
@@ -326,27 +304,12 @@ describe('show', () => {
 });
 
 describe('npm run gates', { timeout: 120_000 }, () => {
-  let test: TestAws;
-  beforeEach(async () => {
-    test = await startTestAws();
-    await writeFile(join(folder, 'key.jwk'), JSON.stringify(jwk));
-  });
-  afterEach(() => test.close());
+  const test = useTestAws();
+  beforeAll(() => writeFile(join(folder, 'key.jwk'), JSON.stringify(jwk)));
 
-  const run = (...args: readonly string[]): Promise<{ code: number; out: string; error: string }> =>
-    new Promise((done) => {
-      execFile(
-        process.execPath,
-        [resolve(import.meta.dirname, '../gates.ts'), ...args],
-        { env: { ...process.env, ...test.env }, cwd: folder },
-        (failure, out, error) => {
-          done({ code: typeof failure?.code === 'number' ? failure.code : 0, out, error });
-        },
-      );
-    });
-  const times = { issuedAt: '2020-01-01T00:00:00Z', expiresAt: '2999-01-01T00:00:00Z' };
+  const run = (...args: readonly string[]) => runProgram('ops/gates.ts', args, { env: test.env, folder });
   const writeManifest = (location: string, changes: Partial<ReleaseManifest> = {}): Promise<void> => {
-    const manifest = manifestOf([receiptOf('A', location)], { ...times, ...changes });
+    const manifest = manifestOf([receiptOf('A', location)], changes);
     return writeFile(join(folder, 'manifest.jws'), `${signManifest(manifest, privateKey)}\n`);
   };
 
@@ -355,16 +318,16 @@ describe('npm run gates', { timeout: 120_000 }, () => {
     await writeFile(join(folder, 'a'), 'proof');
     const good = await run('verify', 'manifest.jws', '--key', 'key.jwk');
     expect(good.code).toBe(0);
-    expect(good.out).toMatch(/signed for prod and valid until 2999[\s\S]*A +OK +file:a +proof of A/);
+    expect(good.stdout).toMatch(/signed for prod and valid until 2999[\s\S]*A +OK +file:a +proof of A/);
     await writeFile(join(folder, 'a'), 'changed');
     const changed = await run('verify', 'manifest.jws', '--key', 'key.jwk');
     expect(changed.code).toBe(1);
-    expect(changed.out).toMatch(/A +no +file:a +it has been changed/);
-    expect(changed.error).toContain('1 of 1 receipts are not valid');
+    expect(changed.stdout).toMatch(/A +no +file:a +it has been changed/);
+    expect(changed.stderr).toContain('1 of 1 receipts are not valid');
     // The stage's own setting is a place to fill in, which trusts nobody.
     const untrusted = await run('verify', 'manifest.jws');
     expect(untrusted.code).toBe(1);
-    expect(untrusted.error).toContain('is not signed with the key that prod trusts');
+    expect(untrusted.stderr).toContain('is not signed with the key that prod trusts');
   });
 
   it('asks AWS for no receipt of the local stage', async () => {
@@ -374,15 +337,16 @@ describe('npm run gates', { timeout: 120_000 }, () => {
     });
     // This bucket stands for the account that the caller's environment leads to.
     await keepProof(test.s3, localBucketName, 'rehearsal', 'proof');
-    const { code, out } = await run('verify', 'manifest.jws', '--key', 'key.jwk');
+    const { code, stdout } = await run('verify', 'manifest.jws', '--key', 'key.jwk');
     expect(code).toBe(1);
-    expect(out).toMatch(/A +no +s3:\S+ +it does not exist/);
+    expect(stdout).toMatch(/A +no +s3:\S+ +it does not exist/);
   });
 
   it('says of a mere look what AWS has against it, and of nothing written', async () => {
-    await test.aws.close();
-    const { code, error } = await run('show', '--stage', 'prod');
-    expect([code, error]).toEqual([1, expect.stringMatching(/^AWS cannot be reached: ECONNREFUSED\n$/)]);
+    const gone = await startTestAws();
+    await gone.close();
+    const { code, stderr } = await runProgram('ops/gates.ts', ['show', '--stage', 'prod'], gone);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^AWS cannot be reached: ECONNREFUSED\n$/)]);
   });
 
   it('closes gates whatever becomes of the manifest beside them, and ends with 1 when that was refused', async () => {
@@ -393,8 +357,8 @@ describe('npm run gates', { timeout: 120_000 }, () => {
     const where = ['--stage', 'prod', '--table', 'local-settings'];
     const refused = await run('apply', join(folder, 'lost.jws'), '--withdraw', 'C', ...where);
     expect(refused.code).toBe(1);
-    expect(refused.out).toContain('closed C of prod');
-    expect(refused.error).toMatch(/no such file or directory\nThe manifest was not applied\./);
+    expect(refused.stdout).toContain('closed C of prod');
+    expect(refused.stderr).toMatch(/no such file or directory\nThe manifest was not applied\./);
     expect(await state.read()).toMatchObject({ manifest, flags: { ...flags, C: 'closed' } });
     expect(await run('apply', '--withdraw', 'D,E', ...where)).toMatchObject({ code: 0 });
     const closed = { C: 'closed', D: 'closed', E: 'closed' };

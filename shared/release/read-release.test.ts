@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { gates, type Provable } from '#shared/contract/gates.ts';
-import { sha256Hex } from '#shared/kernel/canonical-json.ts';
-import { formatReference } from './applied-manifest.ts';
 import type { ReleaseManifest } from './manifest.ts';
-import { createSigner, signedManifest } from '#test/support/release.ts';
-import { offlineRelease, parseGates, readRelease } from './read-release.ts';
+import { appliedToProd, createSigner, signedManifest } from '#test/support/release.ts';
+import { offlineRelease, parseGates, readRelease, type AppliedGates } from './read-release.ts';
 
 describe('parseGates', () => {
   it.each([
@@ -43,55 +41,28 @@ describe('offlineRelease', () => {
   });
 });
 
-const NOW = Date.parse('2030-01-01T00:00:00.000Z');
 const trusted = createSigner();
 const otherKey = createSigner();
-const during = { issuedAt: '2029-12-01T00:00:00Z', expiresAt: '2030-02-01T00:00:00Z' };
-/** A manifest of production, valid today. */
+/** A manifest of production. */
 const signed = (proves: readonly Provable[], changed: Partial<ReleaseManifest> = {}, signer = trusted) =>
-  signedManifest(signer, proves, { stage: 'prod', rehearsal: false, ...during, ...changed });
+  signedManifest(signer, proves, { stage: 'prod', rehearsal: false, ...changed });
+const sound = signed(['A', 'C', 'D', 'candidate_attempt_index']);
 
 describe('readRelease', () => {
-  interface Stored {
+  interface Stored extends Partial<AppliedGates> {
     readonly flags?: Readonly<Record<string, string>>;
     /** Default: the stores have left their marker. */
     readonly isMarked?: boolean;
     readonly isFirst?: boolean;
     readonly manifest?: string;
-    readonly reference?: (good: string) => string | undefined;
-    readonly bytes?: (good: string) => string | undefined;
   }
-  const read = ({
-    flags = {},
-    isMarked = true,
-    isFirst = false,
-    manifest = signed(['A', 'C', 'D', 'candidate_attempt_index']),
-    reference,
-    bytes,
-  }: Stored) => {
-    const good = formatReference({
-      sha256: sha256Hex(manifest),
-      location: 's3://receipts/release.manifests/x',
-    });
-    return readRelease(
-      { key: trusted.key, stage: 'prod', now: NOW },
-      {
-        readFlags: (path) =>
-          Promise.resolve(
-            new Map(
-              path === '/prod/gates' ? Object.entries({ ...(isMarked && { marker: 'prod' }), ...flags }) : [],
-            ),
-          ),
-        readParameter: (name) =>
-          Promise.resolve(name === '/prod/gates-manifest' ? (reference ?? String)(good) : undefined),
-        readManifest: () => {
-          const text = bytes === undefined ? manifest : bytes(manifest);
-          return Promise.resolve(text === undefined ? undefined : Buffer.from(text));
-        },
-      },
+  const read = ({ flags, isMarked = true, isFirst = false, manifest = sound, ...changed }: Stored) =>
+    readRelease(
+      { key: trusted.key, stage: 'prod', now: Date.parse('2030-01-01T00:00:00.000Z') },
+      { ...appliedToProd({ ...(isMarked && { marker: 'prod' }), ...flags }, manifest), ...changed },
       { isFirst },
     );
-  };
+  const nowhere = () => Promise.resolve(undefined);
   const refusal = (message: RegExp) => ({ ok: false, error: expect.stringMatching(message) as string });
 
   it('opens what is flagged and proved while gate E is open, with what is proved beyond gates [RP-023, RP-025]', async () => {
@@ -109,12 +80,10 @@ describe('readRelease', () => {
       ok: true,
       value: { release: { open: new Set(), proved: new Set() }, notes },
     });
-    expect(await read({ reference: () => undefined })).toStrictEqual(
+    expect(await read({ readParameter: nowhere })).toStrictEqual(
       nothing('prod has no gate flags yet: all gates are closed'),
     );
-    expect(await read({ flags: { A: 'closed', E: 'open' }, bytes: () => undefined })).toStrictEqual(
-      nothing(),
-    );
+    expect(await read({ flags: { A: 'closed', E: 'open' }, readManifest: nowhere })).toStrictEqual(nothing());
   });
 
   it('takes nothing for a stage without the marker of its stores, but for a first deployment', async () => {
@@ -153,14 +122,18 @@ describe('readRelease', () => {
   it.each<[string, Stored, RegExp]>([
     ['a flag set by hand', { flags: { B: 'open', E: 'open' } }, /gates\/B is "open", but no applied/],
     ['flags set by hand without gate E', { flags: { A: 'open' } }, unproved],
-    ['a flag of a stage without a manifest', { flags, reference: () => undefined }, unproved],
+    ['a flag of a stage without a manifest', { flags, readParameter: nowhere }, unproved],
     [
       'a parameter that names none',
-      { flags, reference: () => 's3://b/x' },
+      { flags, readParameter: () => Promise.resolve('s3://b/x') },
       /does not contain the digest and/,
     ],
-    ['a manifest that is not there', { flags, bytes: () => undefined }, /does not exist/],
-    ['another manifest in its place', { flags, bytes: () => signed(['A', 'B']) }, /is not the one that was/],
+    ['a manifest that is not there', { flags, readManifest: nowhere }, /does not exist/],
+    [
+      'another manifest in its place',
+      { flags, readManifest: () => Promise.resolve(Buffer.from(signed(['A', 'B']))) },
+      /is not the one that was/,
+    ],
     [
       'another key',
       { flags, manifest: signed(['A'], {}, otherKey) },
@@ -188,27 +161,14 @@ describe('readRelease', () => {
     },
   );
 
-  it('takes no answer for an error, never for "all closed"', async () => {
+  it.each([
+    ['readFlags', 'gates of prod from SSM'],
+    ['readParameter', 'manifest of prod'],
+    ['readManifest', 'manifest of prod'],
+  ] as const)('takes no answer of %s for an error, never for "all closed"', async (part, what) => {
     const failing = () => Promise.reject(new Error('The security token has expired'));
-    const use = { key: trusted.key, stage: 'prod', now: NOW };
-    const applied = {
-      readFlags: () =>
-        Promise.resolve(
-          new Map([
-            ['marker', 'prod'],
-            ['A', 'open'],
-          ]),
-        ),
-      readParameter: () => Promise.resolve(formatReference({ sha256: '0'.repeat(64), location: 's3://b/k' })),
-      readManifest: () => Promise.resolve(undefined),
-    };
-    expect(await readRelease(use, { ...applied, readFlags: failing })).toStrictEqual(
-      refusal(/^cannot read the gates of prod from SSM \(The security token has expired\); .*-c gates=/),
+    expect(await read({ flags, [part]: failing })).toStrictEqual(
+      refusal(new RegExp(`^cannot read the ${what} \\(The security token has expired\\); .*-c gates=`)),
     );
-    for (const part of ['readParameter', 'readManifest'] as const) {
-      expect(await readRelease(use, { ...applied, [part]: failing })).toStrictEqual(
-        refusal(/^cannot read the manifest of prod \(The security token has expired\); .*-c gates=/),
-      );
-    }
   });
 });

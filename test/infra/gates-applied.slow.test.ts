@@ -1,5 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readRelease } from '#shared/release/read-release.ts';
 import { localBucketName } from '#shared/stage/local-stage.ts';
 import { ssm } from '#shared/stores/clients.ts';
@@ -7,43 +6,26 @@ import { writeGateParameter } from '#shared/stores/gate-parameters.ts';
 import { gates, type GateName } from '#shared/contract/gates.ts';
 import { routesOf } from '#shared/contract/routes.ts';
 import { bucketParameter } from '#shared/release/applied-manifest.ts';
-import type { ReleaseManifest } from '#shared/release/manifest.ts';
 import { isReleased } from '#shared/release/release-state.ts';
-import { startTestAws, type TestAws } from '#test/support/aws.ts';
+import { useTestAws } from '#test/support/aws.ts';
+import { createSigner, sampleManifest } from '#test/support/release.ts';
 import { applyManifest, withdraw, type ReleaseStore } from '#ops/gates/apply.ts';
 import { signManifest } from '#ops/gates/sign-manifest.ts';
 import { appliedGates, releaseStore } from '#ops/gates/stage-places.ts';
 
 const NOW = Date.parse('2030-01-01T00:00:00.000Z');
-const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const use = { key: publicKey.export({ format: 'jwk' }), stage: 'prod', now: NOW };
-
-const manifest: ReleaseManifest = {
-  manifestVersion: 1,
-  stage: 'prod',
-  rehearsal: false,
-  issuedAt: '2029-12-01T00:00:00Z',
-  expiresAt: '2030-02-01T00:00:00Z',
-  receipts: (['A', 'C', 'D'] as const).map((proves) => ({
-    proves,
-    location: `https://proofs.test/${proves}`,
-    sha256: '0'.repeat(64),
-    summary: proves,
-  })),
-};
+const { key, privateKey } = createSigner();
+const use = { key, stage: 'prod', now: NOW };
+const manifest = sampleManifest(['A', 'C', 'D'], { stage: 'prod', rehearsal: false });
 const checked = { jws: signManifest(manifest, privateKey), manifest };
 
-let test: TestAws;
+const test = useTestAws();
 let store: ReleaseStore;
 let printed: string[];
 const options = { stage: 'prod', now: NOW, dryRun: false, print: (line: string) => printed.push(line) };
 
-beforeAll(async () => {
-  test = await startTestAws();
-  // The clients of the command and of the synth, in front of the emulator.
-  Object.assign(process.env, test.env);
-});
-afterAll(() => test.close());
+// The clients of the command and of the synth, in front of the emulator.
+beforeAll(() => Object.assign(process.env, test.env));
 
 beforeEach(async () => {
   printed = [];

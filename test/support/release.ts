@@ -1,5 +1,8 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { gates, provable, type GateName, type Provable } from '#shared/contract/gates.ts';
+import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { formatReference } from '#shared/release/applied-manifest.ts';
+import type { AppliedGates } from '#shared/release/read-release.ts';
 import { parseReleaseKey, type ReleaseKey } from '#shared/release/release-key.ts';
 import type { ReleaseManifest } from '#shared/release/manifest.ts';
 import type { AppliedRelease, GateFlags, ReleaseState } from '#shared/release/release-state.ts';
@@ -29,13 +32,12 @@ export function openFlags(...withdrawn: readonly GateName[]): GateFlags {
   return Object.fromEntries(gates.map((gate) => [gate, withdrawn.includes(gate) ? 'closed' : 'open']));
 }
 
-/** A signed manifest that proves what is named, from 2020 to 2999, for the local stage. */
-export function signedManifest(
-  { privateKey }: Pick<TestSigner, 'privateKey'>,
-  proves: readonly Provable[] = provable,
+/** A manifest that proves what is named, from 2020 to 2999, for the local stage. */
+export function sampleManifest(
+  proves: readonly Provable[],
   changed: Partial<ReleaseManifest> = {},
-): string {
-  const manifest: ReleaseManifest = {
+): ReleaseManifest {
+  return {
     manifestVersion: 1,
     stage: 'local',
     rehearsal: true,
@@ -49,7 +51,28 @@ export function signedManifest(
     })),
     ...changed,
   };
-  return signManifest(manifest, privateKey);
+}
+
+/** That manifest, signed. */
+export function signedManifest(
+  { privateKey }: Pick<TestSigner, 'privateKey'>,
+  proves: readonly Provable[] = provable,
+  changed: Partial<ReleaseManifest> = {},
+): string {
+  return signManifest(sampleManifest(proves, changed), privateKey);
+}
+
+/** What the parameters of the stage `prod` and its bucket hold: flags, and the manifest that is applied, if one is. */
+export function appliedToProd(
+  flags: Readonly<Record<string, string>>,
+  jws: string | undefined,
+): AppliedGates {
+  const reference = jws && formatReference({ sha256: sha256Hex(jws), location: 's3://b/k' });
+  return {
+    readFlags: (path) => Promise.resolve(new Map(path === '/prod/gates' ? Object.entries(flags) : [])),
+    readParameter: (name) => Promise.resolve(name === '/prod/gates-manifest' ? reference : undefined),
+    readManifest: () => Promise.resolve(jws === undefined ? undefined : Buffer.from(jws)),
+  };
 }
 
 /** What was applied last, as the table gives it. */
