@@ -37,13 +37,13 @@ export interface AlarmDefinition {
 const FIVE_MINUTES = Duration.minutes(5);
 
 /** What callers get of a function: calls of its alias, without those of the check before a deployment. */
-function liveDimensions(stage: Stage, row: DeployedFunction): Record<string, string> {
+export function liveDimensions(stage: Stage, row: DeployedFunction): Record<string, string> {
   const name = functionName(stage, row);
   return { FunctionName: name, Resource: `${name}:${LIVE}` };
 }
 
 /** A metric with dimensions. The period, unless another is given, is five minutes. */
-function metricOf(
+export function metricOf(
   namespace: string,
   metricName: string,
   dimensionsMap: Record<string, string>,

@@ -4,7 +4,6 @@ import {
   Alarm,
   ComparisonOperator,
   MathExpression,
-  Metric,
   Stats,
   TreatMissingData,
   type CfnAlarm,
@@ -31,6 +30,7 @@ import { ERROR_LINES, METRIC_NAMESPACE } from '#shared/observability/log-codes.t
 import type { Stage } from '#shared/stage/stages.ts';
 import { functionName, LIVE, versionCheckName } from '../names.ts';
 import { acknowledge, wildcardFinding } from './acknowledge.ts';
+import { liveDimensions, metricOf } from './alarms.ts';
 import { ownFunction } from './own-function.ts';
 
 /** The alias `live` of a function: what every caller calls. */
@@ -133,10 +133,9 @@ export function rollout(
  */
 function failingVersionAlarm(built: LambdaFunction, stage: Stage, row: DeployedFunction): Alarm {
   const { currentVersion: version } = built;
-  const name = functionName(stage, row);
   const period = Duration.minutes(1);
-  const sum = (namespace: string, metricName: string, dimensionsMap: Record<string, string>): Metric =>
-    new Metric({ namespace, metricName, dimensionsMap, period, statistic: Stats.SUM });
+  const sum = (namespace: string, name: string, dimensions: Record<string, string>) =>
+    metricOf(namespace, name, dimensions, Stats.SUM, period);
   const alarm = new Alarm(built, 'NewVersionFails', {
     alarmDescription: `The new version of ${row.operationId} fails. Impact: CodeDeploy moves its callers back to the former version. What to do: ${stage.config.runbookUrl}#a-deployment-went-back`,
     metric: new MathExpression({
@@ -145,8 +144,7 @@ function failingVersionAlarm(built: LambdaFunction, stage: Stage, row: DeployedF
       period,
       usingMetrics: {
         failed: sum('AWS/Lambda', 'Errors', {
-          FunctionName: name,
-          Resource: `${name}:${LIVE}`,
+          ...liveDimensions(stage, row),
           ExecutedVersion: version.version,
         }),
         lines: sum(METRIC_NAMESPACE, ERROR_LINES.name, {
