@@ -6,7 +6,7 @@ import { deployedFunctions, isRoute } from '#shared/contract/functions.ts';
 import { logCodes, type LogCode, type LogCodeName } from '#shared/observability/log-codes.ts';
 import { createFunctionLog } from '#shared/observability/logger.ts';
 import { ALARM_TOPIC_OUTPUT } from '#shared/stage/stack-names.ts';
-import { deployed, everySetting, resourcesOf, stage, templateOf } from './deployed.ts';
+import { deployed, everySetting, propertiesOf, resourcesOf, stage, templateOf } from './deployed.ts';
 
 interface Alarm {
   readonly AlarmName: string;
@@ -19,10 +19,8 @@ interface Alarm {
 }
 
 const all = deployed();
-const alarmsIn = (stacks: typeof all): readonly Alarm[] =>
-  resourcesOf(stacks, 'AWS::CloudWatch::Alarm', 'operations').map(
-    ({ properties }) => properties as unknown as Alarm,
-  );
+const alarmsIn = (stacks: typeof all) =>
+  propertiesOf(stacks, 'AWS::CloudWatch::Alarm', 'operations') as unknown as readonly Alarm[];
 const alarms = alarmsIn(all);
 const alarmOf = (id: string) => alarms.find(({ AlarmName }) => AlarmName === `mastery-reports-prod-${id}`);
 
@@ -102,7 +100,7 @@ it('every API is watched for failures and blocked addresses, and the services fo
 });
 
 it('every alarm on a firewall watches a rule of a firewall that is deployed', () => {
-  const rules = resourcesOf(all, 'AWS::WAFv2::WebACL').flatMap(({ properties }) => {
+  const rules = propertiesOf(all, 'AWS::WAFv2::WebACL').flatMap((properties) => {
     const { VisibilityConfig: own, Rules } = properties as unknown as {
       VisibilityConfig: { MetricName: string };
       Rules: readonly { VisibilityConfig: { MetricName: string } }[];
@@ -157,11 +155,11 @@ describe('the alarms tell the address of the stage', () => {
   ] as const)('by %s', (_, stacks, topic, own) => {
     for (const { AlarmActions } of alarmsIn(stacks)) expect(AlarmActions).toStrictEqual([topic]);
     expect(resourcesOf(stacks, 'AWS::SNS::Topic').map(({ id }) => id)).toStrictEqual(own);
-    expect(resourcesOf(stacks, 'AWS::SNS::Subscription').map(({ properties }) => properties)).toMatchObject([
+    expect(propertiesOf(stacks, 'AWS::SNS::Subscription')).toMatchObject([
       { Protocol: 'email', Endpoint: 'operators@school.example', TopicArn: topic },
     ]);
     expect(templateOf(stacks, 'operations').Outputs).toHaveProperty(ALARM_TOPIC_OUTPUT);
-    const publishing = resourcesOf(stacks, 'AWS::SNS::TopicPolicy').map(({ properties }) => properties);
+    const publishing = propertiesOf(stacks, 'AWS::SNS::TopicPolicy');
     expect(
       JSON.stringify(publishing).match(/"Principal":\{"Service":"cloudwatch.amazonaws.com"\}/g) ?? [],
     ).toHaveLength(own.length);

@@ -10,7 +10,7 @@ import { gatewayResponseTypes, rateLimitedDocument } from '#shared/problems/gate
 import { problemRow } from '#shared/problems/registry.ts';
 import type { ApiName } from '#lib/constructs/api-body.ts';
 import type { StackTemplate } from './template.ts';
-import { deployed, everySetting, resourcesOf } from './deployed.ts';
+import { deployed, everySetting, propertiesOf } from './deployed.ts';
 
 type Stacks = readonly StackTemplate[];
 type Texts = Readonly<Record<string, string>>;
@@ -47,10 +47,10 @@ const closed = deployed({ gates: [] });
 
 /** The body of an API, as a new account has it. */
 function bodyOf(stacks: Stacks, api: ApiName): Body {
-  const found = resourcesOf(stacks, 'AWS::ApiGateway::RestApi').find(
-    ({ properties }) => properties['Name'] === `mastery-reports-prod-${api}`,
+  const found = propertiesOf(stacks, 'AWS::ApiGateway::RestApi').find(
+    ({ Name }) => Name === `mastery-reports-prod-${api}`,
   );
-  return found?.properties['Body'] as Body;
+  return found?.['Body'] as Body;
 }
 const responsesOf = (stacks: Stacks, api: ApiName) =>
   bodyOf(stacks, api)['x-amazon-apigateway-gateway-responses'];
@@ -250,7 +250,7 @@ describe('web pages of other origins', () => {
       expect(allowedBy(several, api)).toStrictEqual(new Set([undefined]));
     }
     const ofFirewalls = (stacks: Stacks) =>
-      resourcesOf(stacks, 'AWS::WAFv2::WebACL').map(({ properties }) =>
+      propertiesOf(stacks, 'AWS::WAFv2::WebACL').map((properties) =>
         JSON.stringify(properties).includes(`"Name":"Access-Control-Allow-Origin","Value":"${FIRST}"`),
       );
     expect(ofFirewalls(one)).toStrictEqual(apis.map(() => true));
@@ -258,8 +258,8 @@ describe('web pages of other origins', () => {
   });
 
   it('are known to the functions that return something to a caller, and to no other', () => {
-    const known = resourcesOf(several, 'AWS::Lambda::Function')
-      .map(({ properties }) => (properties['Environment'] ?? {}) as { Variables?: Texts })
+    const known = propertiesOf(several, 'AWS::Lambda::Function')
+      .map(({ Environment }) => (Environment ?? {}) as { Variables?: Texts })
       .map(({ Variables = {} }) => `${String('PROBLEMS_URL' in Variables)} ${Variables['ALLOWED_ORIGINS']}`);
     expect(new Set(known)).toStrictEqual(
       new Set([`true ${FIRST},${SECOND},https://third.example`, 'false undefined']),

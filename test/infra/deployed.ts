@@ -176,6 +176,18 @@ export function resourcesOf(stacks: readonly StackTemplate[], type: string, id?:
     }));
 }
 
+/** The properties of those resources. */
+export function propertiesOf(...found: Parameters<typeof resourcesOf>): readonly Found['properties'][] {
+  return resourcesOf(...found).map(({ properties }) => properties);
+}
+
+/** The logical ids of the resources of one type, as they stand in the templates. */
+export function logicalIds(stacks: readonly StackTemplate[], type: string): readonly string[] {
+  return stacks.flatMap(({ template: { Resources } }) =>
+    Object.keys(Resources).filter((id) => Resources[id]?.Type === type),
+  );
+}
+
 /** A text without the parts of ids that the CDK makes. */
 function withoutDraw(text: string): string {
   return text.replaceAll(/(?<=[A-Za-z])[0-9A-F]{8}(?![0-9A-Za-z])/g, '');

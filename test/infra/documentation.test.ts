@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { pathFunction, sandboxPathFunction } from '#lib/stacks/documentation.ts';
 import { createPages } from '#local/stack/pages.ts';
 import { pageHeaders } from '#tools/page/headers.ts';
-import { deployed, everySetting, resourcesOf, templateOf } from './deployed.ts';
+import { deployed, everySetting, propertiesOf, templateOf } from './deployed.ts';
 
 const all = deployed({ gates: [] });
 const only = (type: string, stacks = all) => {
-  const [found, ...others] = resourcesOf(stacks, type, 'documentation').map(({ properties }) => properties);
+  const [found, ...others] = propertiesOf(stacks, type, 'documentation');
   expect([type, others]).toStrictEqual([type, []]);
   return found ?? {};
 };

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { deployed, ownDomains, resourcesOf } from './deployed.ts';
+import { deployed, logicalIds, ownDomains, propertiesOf } from './deployed.ts';
 
 const all = deployed();
 const moved = deployed({ settings: { domains: ownDomains() } });
 const moving = deployed({ settings: { domains: ownDomains({ keepsFormerAddress: true }) } });
 const apis = ['mastery', 'receipts', 'reports', 'sandbox'];
-const propertiesOf = (stacks: typeof moved, type: string) =>
-  resourcesOf(stacks, type).map(({ properties }) => properties);
 
 describe('an API with a host name of its own', () => {
   it('has it with TLS 1.2 and the certificate, for its own stage without a prefix', () => {
@@ -34,12 +32,9 @@ describe('an API with a host name of its own', () => {
       propertiesOf(stacks, 'AWS::ApiGateway::RestApi').map((api) => api['DisableExecuteApiEndpoint']),
     );
     expect(disabled).toStrictEqual([undefined, false, true].map((value) => apis.map(() => value)));
-    const deployments = (stacks: typeof moved): readonly string[] =>
-      stacks
-        .flatMap(({ template }) => Object.entries(template.Resources))
-        .flatMap(([id, { Type }]) => (Type === 'AWS::ApiGateway::Deployment' ? [id] : []));
-    expect(deployments(moved)).toHaveLength(apis.length);
-    expect(deployments(moved).filter((id) => deployments(moving).includes(id))).toStrictEqual([]);
+    const [here, there] = [moved, moving].map((stacks) => logicalIds(stacks, 'AWS::ApiGateway::Deployment'));
+    expect(here).toHaveLength(apis.length);
+    expect(here?.filter((id) => there?.includes(id))).toStrictEqual([]);
   });
 
   // And to outputs: transitions.test.ts.

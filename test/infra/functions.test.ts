@@ -10,7 +10,7 @@ import {
 import type { Grant } from '#shared/contract/grants.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { variablesOf as demandedBy } from '#shared/http/environment.ts';
-import { appOf, deployed, resourcesOf, templateOf, type Found } from './deployed.ts';
+import { appOf, deployed, propertiesOf, resourcesOf, templateOf, type Found } from './deployed.ts';
 
 const all = deployed();
 /** A stage with other settings of what is looked at here. */
@@ -126,7 +126,7 @@ function statementsOf(role: string, stackId: string): readonly string[] {
 
 const functionsOf = (stacks: typeof all): Readonly<Record<string, Found['properties']>> =>
   Object.fromEntries(
-    resourcesOf(stacks, 'AWS::Lambda::Function').map(({ properties }) => [
+    propertiesOf(stacks, 'AWS::Lambda::Function').map((properties) => [
       String(properties['FunctionName']).replace('mastery-reports-prod-', ''),
       properties,
     ]),
@@ -212,7 +212,7 @@ describe.each(['mastery', 'reports', 'sandbox'] as const)('a release of %s', (na
   });
 
   it('moves every alias by CodeDeploy, in steps exactly where learners wait', () => {
-    const steps = resourcesOf(all, 'AWS::CodeDeploy::DeploymentGroup', name).map(({ properties }) => [
+    const steps = propertiesOf(all, 'AWS::CodeDeploy::DeploymentGroup', name).map((properties) => [
       String(properties['DeploymentGroupName']).replace('mastery-reports-prod-', ''),
       [properties['DeploymentConfigName'], 'AlarmConfiguration' in properties],
     ]);
@@ -248,9 +248,7 @@ describe('what runs behind the routes', () => {
     [2, all],
     [20, changed],
   ] as const)('one message per call of the worker, and %j runs at once', (atOnce, stacks) => {
-    expect(
-      resourcesOf(stacks, 'AWS::Lambda::EventSourceMapping').map(({ properties }) => properties),
-    ).toMatchObject([
+    expect(propertiesOf(stacks, 'AWS::Lambda::EventSourceMapping')).toMatchObject([
       {
         BatchSize: 1,
         // It reports itself which message it could not do.
@@ -284,11 +282,11 @@ describe('what runs behind the routes', () => {
     'the rotation of keys knows for how many days the stage lets a key seal: %j',
     (days, stacks) => {
       expect(variablesIn(stacks, rotateKeys.operationId)['KEY_ROTATION_DAYS']).toBe(String(days));
-      const alarm = resourcesOf(stacks, 'AWS::CloudWatch::Alarm').find(
-        ({ properties }) => properties['MetricName'] === 'activeKeyAgeDays',
+      const alarm = propertiesOf(stacks, 'AWS::CloudWatch::Alarm').find(
+        ({ MetricName }) => MetricName === 'activeKeyAgeDays',
       );
       const Dimensions = [{ Name: 'stage', Value: 'prod' }];
-      expect(alarm?.properties).toMatchObject({
+      expect(alarm).toMatchObject({
         ...{ Namespace: 'mastery-reports', Dimensions, Threshold: days + 2 },
       });
     },

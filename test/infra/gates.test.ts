@@ -7,7 +7,7 @@ import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
 import { isReleased, type ReleaseState } from '#shared/release/release-state.ts';
 import { matchRoute } from '#local/gateway/route-match.ts';
 import type { StackTemplate } from './template.ts';
-import { deployed, gateSets, resourcesOf, templateOf } from './deployed.ts';
+import { deployed, gateSets, propertiesOf, templateOf } from './deployed.ts';
 
 type Stacks = readonly StackTemplate[];
 
@@ -23,13 +23,13 @@ interface Surface {
 
 function surfaceOf(stacks: Stacks): Surface {
   return {
-    functions: resourcesOf(stacks, 'AWS::Lambda::Function')
-      .map(({ properties }) => String(properties['FunctionName']))
+    functions: propertiesOf(stacks, 'AWS::Lambda::Function')
+      .map(({ FunctionName }) => String(FunctionName))
       .filter((name) => name.startsWith(PREFIX))
       .map((name) => name.slice(PREFIX.length))
       .toSorted(),
-    methods: resourcesOf(stacks, 'AWS::ApiGateway::RestApi')
-      .flatMap(({ properties: { Name, Body } }) =>
+    methods: propertiesOf(stacks, 'AWS::ApiGateway::RestApi')
+      .flatMap(({ Name, Body }) =>
         Object.entries((Body as { paths: Record<string, Record<string, { operationId?: string }>> }).paths)
           .flatMap(([path, methods]) =>
             Object.entries(methods).map(

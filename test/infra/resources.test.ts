@@ -7,7 +7,17 @@ import type { StageConfig } from '#shared/stage/stage.ts';
 import { placeholders, stages } from '#shared/stage/stages.ts';
 import { isDeployedTable } from '#shared/stores/deployed-table.ts';
 import { tables, type TableDefinition } from '#shared/stores/tables.ts';
-import { appOf, deployed, everySetting, resourcesOf, stage, templateOf } from './deployed.ts';
+import { prod } from '#test/support/sound-stage.ts';
+import {
+  appOf,
+  deployed,
+  everySetting,
+  logicalIds,
+  propertiesOf,
+  resourcesOf,
+  stage,
+  templateOf,
+} from './deployed.ts';
 
 /*
  * What every resource of its type must be like, whatever stage and gates. What cdk-nag (nag.test.ts) and the comparison of deployments
@@ -204,8 +214,8 @@ describe('the tables', () => {
         ]),
       ),
     );
-    const ids = Object.entries(templateOf(all, 'records-and-keys').Resources).flatMap(([id, { Type }]) =>
-      Type === 'AWS::DynamoDB::Table' ? [`${stackName('prod', 'records-and-keys')}-${id}-1ABCDEF2GHIJK`] : [],
+    const ids = logicalIds(all, 'AWS::DynamoDB::Table').map(
+      (id) => `${stackName('prod', 'records-and-keys')}-${id}-1ABCDEF2GHIJK`,
     );
     for (const { name } of tables)
       expect(ids.filter((id) => isDeployedTable(id, 'prod', name))).toHaveLength(1);
@@ -244,8 +254,8 @@ describe('the tables', () => {
 
 it('the key can have replicas in other regions, or be one, if the stage wants it', () => {
   const found = [all, every, other].map((stacks) => [
-    resourcesOf(stacks, 'AWS::KMS::Key').map(({ properties }) => properties['MultiRegion']),
-    resourcesOf(stacks, 'AWS::KMS::Alias').map(({ properties }) => properties['TargetKeyId']),
+    propertiesOf(stacks, 'AWS::KMS::Key').map(({ MultiRegion }) => MultiRegion),
+    propertiesOf(stacks, 'AWS::KMS::Alias').map(({ TargetKeyId }) => TargetKeyId),
   ]);
   expect(found).toStrictEqual([
     [[undefined], ['Key.Arn']],
@@ -269,8 +279,7 @@ it('the queue of runs hides a message for six times as long as its worker may ta
 });
 
 describe('the receipts', () => {
-  const bucketOf = (stacks: typeof all) =>
-    resourcesOf(stacks, 'AWS::S3::Bucket', 'records-and-keys')[0]?.properties;
+  const bucketOf = (stacks: typeof all) => propertiesOf(stacks, 'AWS::S3::Bucket', 'records-and-keys')[0];
 
   it.each([
     [{ Mode: 'GOVERNANCE', Years: 7 }, all],
@@ -307,8 +316,8 @@ describe('the receipts', () => {
   });
 
   it('suffer no call without TLS and no write but of a key that is free or over the version that is named, and the bucket grants nothing [RP-211]', () => {
-    const [policy] = resourcesOf(all, 'AWS::S3::BucketPolicy', 'records-and-keys');
-    const { Statement } = policy?.properties['PolicyDocument'] as { Statement: readonly object[] };
+    const [policy] = propertiesOf(all, 'AWS::S3::BucketPolicy', 'records-and-keys');
+    const { Statement } = policy?.['PolicyDocument'] as { Statement: readonly object[] };
     const deny = { Effect: 'Deny', Principal: { AWS: '*' } };
     expect(Statement).toMatchObject([
       {
@@ -340,35 +349,16 @@ describe('a stage', () => {
     '%s has names of its own, and the marker by which a synth knows its account and region',
     (name) => {
       const stacks = deployed({ stage: stage(name) });
-      const [alias] = resourcesOf(stacks, 'AWS::KMS::Alias');
-      expect(alias?.properties['AliasName']).toBe(`alias/mastery-reports/${name}`);
-      const parameters = resourcesOf(stacks, 'AWS::SSM::Parameter').map(({ properties }) => properties);
-      expect(parameters).toContainEqual(
-        expect.objectContaining({ Name: `/${name}/gates/marker`, Value: name }),
-      );
+      const AliasName = `alias/mastery-reports/${name}`;
+      expect(propertiesOf(stacks, 'AWS::KMS::Alias')).toMatchObject([{ AliasName }]);
+      const marker = { Name: `/${name}/gates/marker`, Value: name };
+      expect(propertiesOf(stacks, 'AWS::SSM::Parameter')).toContainEqual(expect.objectContaining(marker));
     },
   );
 
   it('says which settings are still to be filled in', () => {
-    const prod = stage('prod');
-    const releaseKey = {
-      // RFC 7517, appendix A.1.
-      kty: 'EC',
-      crv: 'P-256',
-      x: 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4',
-      y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM',
-    } as const;
-    const filled: StageConfig = {
-      ...prod.config,
-      token: { ...prod.config.token, issuer: 'https://id.school.org', jwksUrl: 'https://id.school.org/jwks' },
-      approvedHosts: ['platform.school.org'],
-      problemsUrl: 'https://docs.school.org/problems',
-      runbookUrl: 'https://docs.school.org/runbook',
-      alarmsEmail: 'operators@school.org',
-      releaseKey,
-    };
     const unfilled = (changed: Partial<StageConfig>) =>
-      placeholders({ name: 'prod', config: { ...filled, ...changed } });
+      placeholders({ name: 'prod', config: { ...prod, ...changed } });
     expect(unfilled({})).toStrictEqual([]);
     expect(unfilled({ problemsUrl: 'https://docs.example/problems' })).toStrictEqual(['problemsUrl']);
     expect(unfilled({ approvedHosts: ['platform.school.org', 'platform.example'] })).toStrictEqual([
@@ -382,7 +372,7 @@ describe('a stage', () => {
       runbookUrl: 'https://docs.school.org/mastery.example/runbook',
     };
     expect(unfilled(named)).toStrictEqual([]);
-    for (const other of [prod.config.releaseKey, { ...releaseKey, y: releaseKey.x }])
+    for (const other of [stages.prod.releaseKey, { ...prod.releaseKey, y: prod.releaseKey.x }])
       expect(unfilled({ releaseKey: other })).toStrictEqual(['releaseKey']);
   });
 });
