@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { losses } from '#ops/deploy/losses.ts';
 import type { ResourceChange } from '#ops/doctor/stacks.ts';
-import { deployed, gateSets, ownDomains, stage } from './deployed.ts';
+import { changed } from '#test/support/changed.ts';
+import { deployed, gateSets, logicalIds, ownDomains, stage } from './deployed.ts';
 import { changesBetween, defectsOf, outputsLost, transitionDefects } from './invariants.ts';
-import { readStacks, type Deployment, type StackTemplate } from './template.ts';
+import { readStacks, type Deployment, type Resource, type StackTemplate } from './template.ts';
 
 type Stacks = readonly StackTemplate[];
+type Fields = Readonly<Record<string, unknown>>;
 
 /** The distinct deployments that sets of gates lead to, each under one of its sets. */
 const deployments: readonly (readonly [string, Deployment])[] = [
@@ -43,16 +45,53 @@ it('alarms come after what they watch, since silence raises one of them', () => 
   const { waitsFor } = all.find(({ name }) => name.endsWith('-operations'))!;
   for (const watched of ['mastery', 'reports', 'sandbox'])
     expect(waitsFor).toContain(`mastery-reports-prod-${watched}`);
+  const unordered = all.map((stack) => ({ ...stack, waitsFor: [] }));
+  expect(() => readStacks(unordered)).toThrow('which may not be there yet');
+});
+
+/** What becomes of a member, or '' that a resource is missing, and which defect that is, whichever resource of the type it is. */
+it.each<readonly [type: string, path: string, to: unknown, defect: string]>([
+  ['ApiGateway::Deployment', 'dependsOn', [], 'is served without waiting for its permission'],
+  ['ApiGateway::RestApi', 'properties/Body/info', {}, 'serves a former body'],
+  ['ApiGateway::RestApi', 'properties/Name', 'x', 'watches the ApiName'],
+  [
+    'CloudWatch::Alarm',
+    'properties/Metrics/1/MetricStat/Metric/Dimensions/0/Value',
+    'x',
+    'ExecutedVersion x',
+  ],
+  ['CodeDeploy::DeploymentGroup', 'properties/AlarmConfiguration/Alarms/0/Name', 'x', 'watches the alarm x'],
+  ['CodeDeploy::DeploymentGroup|Lambda::Function', '', 0, 'has no |watches the Function'],
+  ['DynamoDB::Table|Lambda::Alias|SQS::Queue|WAFv2::WebACL', '', 0, 'watches the (Tab|Que|Res|Web)'],
+  ['Events::Rule', 'properties/Targets/0/Arn', 'x', 'calls x, which does not exist'],
+  ['Lambda::Alias', '', 0, 'is served without its function|calls '],
+  ['Lambda::Alias', 'properties/FunctionVersion', 'x', 'leads to no version of its function'],
+  ['Lambda::EventInvokeConfig', 'properties/Qualifier', 'x', 'calls .*:x, which does not exist'],
+  ['Lambda::EventSourceMapping', 'properties/FunctionName', 'x', 'calls x, which does not exist'],
+  ['Lambda::Function', 'logicalId', 'x', 'exists already'],
+  ['Lambda::Function', 'properties/FunctionName', 'x', 'is replaced under its own name'],
+  ['Lambda::Function', 'properties/Environment/Variables/STAGE', 'x', 'has former code or settings'],
+  ['Lambda::Permission', '', 0, '(is served|calls .*) without its permission'],
+  ['Lambda::Version', 'deletionPolicy', 'Delete', 'loses its version'],
+  ['SQS::Queue', 'type', 'AWS::SNS::Topic', 'changes from AWS::SQS::Queue'],
+])('sees what is wrong where of any %s "%s" is %j', (type, path, to, defect) => {
+  const before = readStacks(all);
+  const spoilt = before.resources.flatMap((one, index) => {
+    // What uploads the documentation is the CDK's own.
+    if (!new RegExp(`^AWS::(${type})$`).test(one.type) || one.stack.endsWith('-documentation')) return [];
+    if (path === '') return [before.resources.toSpliced(index, 1)];
+    const former = path.split('/').reduce<unknown>((at, name) => (at as Fields | undefined)?.[name], one);
+    return former === undefined ? [] : [before.resources.with(index, changed(one, path, to) as Resource)];
+  });
+  expect(spoilt).not.toHaveLength(0);
+  for (const resources of spoilt)
+    expect(defects(before, { ...before, resources }).join('\n')).toMatch(new RegExp(defect));
 });
 
 const newCode = deployed({ code: "'another'" });
 
 /** The logical ids of the versions in stacks. */
-const versionsIn = (stacks: Stacks): readonly string[] =>
-  stacks
-    .flatMap(({ template }) => Object.entries(template.Resources))
-    .flatMap(([id, { Type }]) => (Type === 'AWS::Lambda::Version' ? [id] : []))
-    .toSorted();
+const versionsIn = (stacks: Stacks) => logicalIds(stacks, 'AWS::Lambda::Version').toSorted();
 
 describe('a new release', () => {
   it('replaces the version of every function, and the release before can follow it', () => {
