@@ -56,7 +56,10 @@ export const arguedMutants: readonly ArguedMutants[] = [
   },
   {
     file: 'functions/mastery/engine/coverage.ts',
-    changes: [['work.left <= reserve', 'work.left < reserve']],
+    changes: [
+      ['work.left <= reserve', 'work.left < reserve'],
+      ['work.left <= 0', 'work.left < 0'],
+    ],
     reason: 'The search may end one look later: the bound on its work is a round number.',
   },
   {
@@ -177,6 +180,16 @@ export const arguedMutants: readonly ArguedMutants[] = [
   },
   {
     file: 'functions/mastery/engine/kinds.ts',
+    changes: [
+      [
+        'tied.length * usage.largest <= usage.componentLimit',
+        'tied.length * usage.largest < usage.componentLimit',
+      ],
+    ],
+    reason: 'Asks more often which components an item joins, with the same answer.',
+  },
+  {
+    file: 'functions/mastery/engine/kinds.ts',
     line: '[towards = [], against = [], tied]',
     changes: [['[]', '["Stryker was here"]']],
     reason: 'There for the compiler: every item has its lists.',
@@ -220,7 +233,10 @@ export const arguedMutants: readonly ArguedMutants[] = [
   },
   {
     file: 'functions/mastery/engine/selection.ts',
-    changes: [['share * (look[CHANCE_LOOK - 1] ?? 0)', 'share / (look[CHANCE_LOOK - 1] ?? 0)']],
+    changes: [
+      ['share * (look[CHANCE_LOOK - 1] ?? 0)', 'share / (look[CHANCE_LOOK - 1] ?? 0)'],
+      ['(chances[item] ?? NaN) < enough || !Number.isNaN(known[item])', 'false'],
+    ],
     reason: 'No gain is above one bit: more gains are worked out, and the best is the same.',
   },
   {

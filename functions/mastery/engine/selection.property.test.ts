@@ -142,4 +142,20 @@ describe('selection against the definitions of its rules', () => {
     const run = { used: [], runSeed: 'seed', sequence: 1, met: [], unsettled: [] };
     expect(selectItem(context, estimate(context.model, []), run)).toMatchObject({ item: 100 });
   });
+
+  it('looks again for the second best, where a first look saw only the best and what might have been it', () => {
+    const of = (kc: number, high: number, tags: readonly string[]) => ({
+      ...{ kcs: [kc], high, tags, accessibility: [] },
+    });
+    // The first is mastered as good as certainly by now, and the second counts towards nothing.
+    const items = [of(0, 0.98, ['last']), of(1, 0.95, []), of(1, 0.75, ['last'])];
+    const minima = [{ guid: 'last', items: 1 }];
+    const context = contextOf({ ...free(0, 1), items, minima, exposure: { method: 'randomesque', size: 1 } });
+    const posterior = estimate(
+      context.model,
+      Array.from({ length: 5 }, () => ({ item: 0, correct: true })),
+    );
+    const run = { used: [], runSeed: 'seed', sequence: 1, met: [], unsettled: [] };
+    expect(selectItem(context, posterior, run)).toMatchObject({ item: 2 });
+  });
 });
