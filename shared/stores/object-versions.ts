@@ -38,12 +38,12 @@ export interface ObjectVersions {
   read(key: string, version: ObjectVersion): Promise<ObjectContent>;
   /**
    * Writes a new version where the object is absent, or over exactly the given one. Needs `s3:PutObject`.
-   * @returns false if the object has changed meanwhile
+   * @returns false if the object has changed meanwhile, or competing writes of it go on
    */
   write(key: string, content: ObjectContent, over: ObjectVersion | undefined): Promise<boolean>;
 }
 
-/** How often an object is written against competing writes before the write fails. */
+/** How often an object is written against competing writes, for which S3 asks to try again, before the write fails. */
 const MAX_WRITES = 3;
 
 export function createObjectVersions(client: S3Client, bucket: string): ObjectVersions {
@@ -55,13 +55,20 @@ export function createObjectVersions(client: S3Client, bucket: string): ObjectVe
       );
       return { bytes: (await body?.transformToByteArray()) ?? new Uint8Array(), mediaType };
     },
-    write: (key, content, over) => putObject(client, bucket, key, content, over),
+    async write(key, content, over) {
+      try {
+        return await putObject(client, bucket, key, content, over);
+      } catch (error) {
+        if (isNamed(error, 'ConditionalRequestConflict')) return false;
+        throw error;
+      }
+    },
   };
 }
 
 /**
  * Writes an object where it is absent, or over exactly the given version of it. S3 compares the bytes with their SHA-256 on arrival.
- * Needs `s3:PutObject`, and throws what S3 throws.
+ * Needs `s3:PutObject`, and throws what S3 throws: `ConditionalRequestConflict` when competing writes go on.
  * @returns false if another object is there, or none any more
  */
 export async function putObject(

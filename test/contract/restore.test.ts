@@ -474,6 +474,20 @@ describe('a restore of the receipts', () => {
     expect(await versionIds()).toHaveLength(count + 2);
   });
 
+  it('tries again what another write is in the way of, then leaves it to the next run and goes on', async () => {
+    await write('one', 'two');
+    now += 60_000;
+    await hide('one');
+    await hide('two');
+    test.aws.faults.conflict(3);
+    expect(await repair(START)).toMatchObject({ error: '1 not repaired: see the lines above' });
+    expect(said(/was written meanwhile and is kept: run the command again$/)).toHaveLength(1);
+    expect(said(/: restored$/)).toHaveLength(1);
+    test.aws.faults.conflict(2);
+    expect(await repair(START)).toStrictEqual(ok(undefined));
+    expect(said(/: restored$/)).toHaveLength(2);
+  });
+
   it('brings back only a manifest with the signature of the stage, and verifies the applied one', async () => {
     const { releaseKey, manifest } = await rehearse(test, new Set(), ephemeralKey(), now);
     const foreign = signedManifest(createSigner());
