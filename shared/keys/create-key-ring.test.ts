@@ -18,11 +18,15 @@ const T0 = Date.parse('2030-01-01T00:00:00.000Z');
 
 const keyOf = (...context: readonly string[]) => Buffer.from(context.join(' ').padEnd(32));
 
-/** A container over a ring in memory, whose keys k1, k2, … of each purpose are in these states. All have their material. */
+/** A container over a ring in memory, whose keys k1, k2, … of each purpose are in these states. All have their material unless told otherwise. */
 function container(purposes: readonly KeyPurpose[] = ['continuation']) {
   const state = {
     now: T0,
     keys: ['active'] as readonly KeyState[],
+    /** What is wrapped of a key, as `<purpose> <kid>`. */
+    wrap: (of: string): Pick<KeyRecord, 'wrappedKey'> => ({ wrappedKey: Buffer.from(of) }),
+    /** How long keys are. */
+    bytes: 32,
     /** Before a reading ends. */
     pause: (): Promise<unknown> => Promise.resolve(),
     calls: [] as string[],
@@ -33,7 +37,7 @@ function container(purposes: readonly KeyPurpose[] = ['continuation']) {
         state.calls.push(`list ${purpose}`);
         const records = state.keys.map((one, at): KeyRecord => {
           const kid = `k${at + 1}`;
-          return { purpose, kid, state: one, createdAt: T0, wrappedKey: Buffer.from(`${purpose} ${kid}`) };
+          return { purpose, kid, state: one, createdAt: T0, ...state.wrap(`${purpose} ${kid}`) };
         });
         await state.pause();
         return records;
@@ -42,7 +46,7 @@ function container(purposes: readonly KeyPurpose[] = ['continuation']) {
     kms: {
       open(wrapped, { stage, purpose, kid }) {
         state.calls.push(`open ${Buffer.from(wrapped).toString()}`);
-        return Promise.resolve(keyOf(stage, purpose, kid));
+        return Promise.resolve(keyOf(stage, purpose, kid).subarray(0, state.bytes));
       },
     },
     stage: 'local',
@@ -131,6 +135,23 @@ describe('a container', () => {
     );
     await expect(ring.active('continuation')).rejects.toThrow('not made for continuation');
     await expect(ring.open('continuation', 'k1')).rejects.toThrow('not made for continuation');
+  });
+
+  it('opens again what is wrapped anew, and takes no key without its material or of another length', async () => {
+    const { ring, state } = container();
+    await ring.active('continuation');
+    state.wrap = (of) => ({ wrappedKey: Buffer.from(`${of} anew`) });
+    state.now += REFRESH_MS;
+    await ring.active('continuation');
+    expect(state.calls.at(-1)).toBe('open continuation k1 anew');
+    for (const [change, reason] of [
+      [{ wrap: () => ({}) }, 'not there'],
+      [{ wrap: () => ({ wrappedKey: Buffer.from('short') }), bytes: 16 }, 'not of 256 bits'],
+    ] as const) {
+      Object.assign(state, change);
+      state.now += REFRESH_MS;
+      await expect(ring.open('continuation', 'k1')).rejects.toThrow(reason);
+    }
   });
 
   it('uses nothing of a reading in which it was frozen, and does not wait for its end', async () => {
