@@ -165,15 +165,17 @@ describe('checkCalibration', () => {
   // Which form that is: check-policy.test.ts.
   it('refuses GUIDs that are not in their one form: of the framework, the components and an item [MA-026]', () => {
     const parameters = calibrationParameters.parse(sampleParameters());
-    const [first, item] = [parameters.kcs[0]!, parameters.items[1]!];
+    const [first, second, third] = parameters.kcs;
+    const item = parameters.items[1]!;
     const spoilt = {
       ...parameters,
-      kcs: parameters.kcs.with(0, { ...first, guid: first.guid.toUpperCase() }),
+      kcs: [{ ...first!, guid: first!.guid.toUpperCase() }, third!, second!],
       items: parameters.items.with(1, { ...item, kcs: item.kcs.toReversed() }),
     };
     expect(pointersOf({ caseFrameworkGuid: FRAMEWORK_1.toUpperCase() }, { parameters: spoilt })).toEqual([
       '/document/caseFrameworkGuid',
       '/parameters/kcs/0/guid',
+      '/parameters/kcs/2/guid',
       '/parameters/items/1/kcs/1',
     ]);
   });

@@ -28,16 +28,21 @@ async function readParameters(id: string) {
   return entry.ok ? entry.value!.parameters() : entry;
 }
 
-it('needs the authorization for system records only: own records stay readable while it cannot be had', async () => {
+it('asks for the authorization whatever is there, and needs it for system records only: own records stay readable while it cannot be had', async () => {
+  let asked = 0;
   await ownedBy('tenant-1', 'own-1');
   await releaseInto(table, samplePolicyFile({ id: 'system-1' }));
   store = createRecordStore({
     table,
-    mayReadSystem: () => Promise.reject(new Error('the parameter store does not answer')),
+    mayReadSystem() {
+      asked += 1;
+      return Promise.reject(new Error('the parameter store does not answer'));
+    },
   });
   expect((await store.policy('tenant-1', 'own-1')).ok).toBe(true);
   expect(await store.policy('tenant-1', 'absent')).toEqual(ok(undefined));
   await expect(store.policy('tenant-1', 'system-1')).rejects.toThrow('the parameter store does not answer');
+  expect(asked).toBe(3);
 });
 
 it('lets no tenant name and id spell another tenant’s key, and finds nothing under an id that no key can hold [MA-104]', async () => {
