@@ -413,8 +413,8 @@ describe('the trace', () => {
     };
     expect(platform.trace()[0]).toEqual(first);
     expect(platform.trace().slice(1)).toMatchObject([
-      { tenant: 'other', namedTenant: 'tenant-b' },
-      { tenant: 'not-named', namedTenant: null },
+      { status: 200, outcome: 'wrong-tenant', tenant: 'other', namedTenant: 'tenant-b' },
+      { status: 404, outcome: 'not-found', tenant: 'not-named', namedTenant: null },
     ]);
   });
 
