@@ -95,6 +95,7 @@ describe('what nothing can be analyzed of', () => {
 
   // What else owners can lack or contradict each other in: test/lemmas/faults-reports.ts, and operation.test.ts beside the operation.
   it.each([
+    ['/status', 'open'],
     ['/status', 'SCORED'],
     ['/freshness', 'stale'],
   ])(
