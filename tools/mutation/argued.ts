@@ -82,6 +82,7 @@ export const arguedMutants: readonly ArguedMutants[] = [
       ['value > at(ascending, 0)', 'false'],
       ['!(value > at(ascending, 0))', 'true'],
       ['at(ascending, i) < value', 'at(ascending, i) <= value'],
+      ['i - 1', 'i + 1'],
       ['i < ascending.length', 'i <= ascending.length'],
       ['i < ascending.length', 'true'],
       ['binaryEntropy(success) - entropyLow', 'binaryEntropy(success) + entropyLow'],
@@ -196,8 +197,22 @@ export const arguedMutants: readonly ArguedMutants[] = [
   },
   {
     file: 'functions/mastery/engine/kinds.ts',
-    changes: [['membership[item]?.push', 'membership[item].push']],
-    reason: 'There for the compiler: quotas name items of the model.',
+    line: 'const tiedBy',
+    changes: [['[]', '["Stryker was here"]']],
+    reason: 'There for the compiler: every item has its KCs.',
+  },
+  {
+    file: 'functions/mastery/engine/kinds.ts',
+    changes: [['a.key < b.key', 'a.key <= b.key']],
+    reason: 'Equivalent: no two kinds have the same key.',
+  },
+  {
+    file: 'functions/mastery/engine/kinds.ts',
+    changes: [
+      ['membership[item]?.push', 'membership[item].push'],
+      ['kindsTowards[minimum]?.push', 'kindsTowards[minimum].push'],
+    ],
+    reason: 'There for the compiler: quotas name items of the model, and kinds its minima.',
   },
   {
     file: 'functions/mastery/engine/reachability.ts',
@@ -235,15 +250,10 @@ export const arguedMutants: readonly ArguedMutants[] = [
     file: 'functions/mastery/engine/selection.ts',
     changes: [
       ['share * (look[CHANCE_LOOK - 1] ?? 0)', 'share / (look[CHANCE_LOOK - 1] ?? 0)'],
-      ['(chances[item] ?? NaN) < enough || !Number.isNaN(known[item])', 'false'],
+      ['(chances[item] ?? NaN) >= enough', '(chances[item] ?? NaN) > enough'],
+      ['(chances[item] ?? NaN) >= enough', 'true'],
     ],
     reason: 'No gain is above one bit: more gains are worked out, and the best is the same.',
-  },
-  {
-    file: 'functions/mastery/engine/selection.ts',
-    line: 'open.length',
-    changes: [['item < open.length', 'item <= open.length']],
-    reason: 'Equivalent: a write beyond the end of a typed array has no effect.',
   },
   {
     file: 'functions/mastery/engine/exposure.ts',

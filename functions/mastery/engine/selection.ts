@@ -319,9 +319,9 @@ function progressive(
     return undefined;
   };
   const enough = (best()?.gain ?? -Infinity) - MARGIN - share * (look[CHANCE_LOOK - 1] ?? 0);
-  const open = eligible.slice();
-  for (let item = 0; item < open.length; item += 1)
-    if ((chances[item] ?? NaN) < enough || !Number.isNaN(known[item])) open[item] = 0;
+  const open = eligible.map((is, item) =>
+    Number(is === 1 && Number.isNaN(known[item]) && (chances[item] ?? NaN) >= enough),
+  );
   coverage.ruleOut(open);
   if (open.includes(1) && rank(open, Infinity))
     for (let item = 0; item < open.length; item += 1) if (open[item] === 1) known[item] = gains[item] ?? NaN;
