@@ -507,6 +507,8 @@ export const crosswalk: Arbitrary<AlignmentCrosswalk> = fc
         mappings: fc.oneof(
           { arbitrary: fc.array(mapping, { minLength: 1, maxLength: 1 }), weight: 4 },
           fc.array(mapping, { maxLength: 3 }),
+          // A list that repeats itself.
+          mapping.map((one) => [one, { ...one }]),
         ),
         /** A decimal of at most 15 significant digits: its text is exactly it. */
         weight: fc
