@@ -38,7 +38,7 @@ async function slowly(route: Route, request: () => Promise<RunGiven>): Promise<R
 }
 
 describe('the upstream calls of a route, one by one and one after another, stay within its row’s budget', () => {
-  it('start, inspect and advance', async () => {
+  it('start, inspect and advance, each with a call for every component [MA-157]', async () => {
     const { body } = await slowly(startAdaptiveRun, () => runs.start().sendForRun());
     await runs.play(body);
     const inspecting = runs.inspect(body.continuationToken);
