@@ -24,6 +24,18 @@ const read = (path: string): Page => {
   return { prose, anchors: new Set(headings.map(([, heading = '']) => anchorOf(heading.trim(), taken))) };
 };
 
+it.each([
+  ['What runs: `npm test`', 'what-runs-npm-test'],
+  ['Limits & [budgets](a.md), 2nd_part', 'limits--budgets-2nd_part'],
+  ['Übersicht – a-b', 'übersicht--a-b'],
+])(
+  'the heading “%s” has the anchor that GitHub gives it, and numbered ones when it comes again',
+  (heading, anchor) => {
+    const taken = new Map<string, number>();
+    expect([1, 2, 3].map(() => anchorOf(heading, taken))).toEqual([anchor, `${anchor}-1`, `${anchor}-2`]);
+  },
+);
+
 /** What is wrong with a link; undefined: nothing. */
 function defectOf(page: string, target: string): string | undefined {
   if (/^[a-z][a-z0-9+.-]*:/i.test(target)) return undefined;

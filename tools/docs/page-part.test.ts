@@ -5,7 +5,11 @@ const marked = (part: string, text: string): string =>
   `<!-- begin of ${part}: written by npm run docs -->\n<!-- prettier-ignore-start -->\n${text}<!-- prettier-ignore-end -->\n<!-- end of ${part} -->`;
 
 describe('withPart', () => {
-  // What it writes, and that it leaves the rest: npm run check:docs.
+  it('replaces what is between the marks of the part, and nothing else', () => {
+    const page = `# Page\n\n${marked('codes', '\nold\n')}\n\n${marked('fields', '\nkept\n')}\n`;
+    expect(withPart(page, 'codes', 'new')).toBe(page.replace('old', 'new'));
+  });
+
   it.each([
     ['no marks', '# Page'],
     ['no end', marked('codes', '').replace('<!-- end of codes -->', '')],
