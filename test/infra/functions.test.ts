@@ -211,15 +211,16 @@ describe.each(['mastery', 'reports', 'sandbox'] as const)('a release of %s', (na
     );
   });
 
+  const waiting = [
+    ...['startAdaptiveRun', 'inspectAdaptiveRun', 'advanceAdaptiveRun'],
+    ...['readAttemptReport', 'materializeAttemptReport'],
+  ];
+
   it('moves every alias by CodeDeploy, in steps exactly where learners wait', () => {
     const steps = propertiesOf(all, 'AWS::CodeDeploy::DeploymentGroup', name).map((properties) => [
       String(properties['DeploymentGroupName']).replace('mastery-reports-prod-', ''),
       [properties['DeploymentConfigName'], 'AlarmConfiguration' in properties],
     ]);
-    const waiting = [
-      ...['startAdaptiveRun', 'inspectAdaptiveRun', 'advanceAdaptiveRun'],
-      ...['readAttemptReport', 'materializeAttemptReport'],
-    ];
     expect(Object.fromEntries(steps)).toStrictEqual(
       Object.fromEntries(
         rows.map(({ operationId }) => [
@@ -229,6 +230,39 @@ describe.each(['mastery', 'reports', 'sandbox'] as const)('a release of %s', (na
             : ['CodeDeployDefault.LambdaAllAtOnce', false],
         ]),
       ),
+    );
+  });
+
+  it('takes a new version back by what its own callers get and its own lines say', () => {
+    interface Watched {
+      readonly Namespace: string;
+      readonly MetricName: string;
+      readonly Dimensions: readonly { readonly Name: string; readonly Value: string }[];
+    }
+    const watched = propertiesOf(all, 'AWS::CloudWatch::Alarm', name).flatMap(({ Metrics }) =>
+      ((Metrics ?? []) as readonly { Expression?: string; MetricStat?: { Metric: Watched } }[]).map(
+        ({ Expression, MetricStat }) => {
+          if (MetricStat === undefined) return Expression;
+          const { Namespace, MetricName, Dimensions } = MetricStat.Metric;
+          const of = Dimensions.map(
+            ({ Name, Value }) => `${Name}=${Value.replace(/\w+\.Version$/, 'version')}`,
+          );
+          return [Namespace, MetricName, ...of].join(' ');
+        },
+      ),
+    );
+    const ids = rows.map(({ operationId }) => operationId).filter((id) => waiting.includes(id));
+    expect(watched.filter((line) => /Version|FILL/i.test(line ?? '')).toSorted()).toStrictEqual(
+      ids
+        .flatMap((id) => {
+          const [own, arn] = [`mastery-reports-prod-${id}`, 'arn:aws:lambda:region:account:function'];
+          return [
+            'FILL(failed, 0) + FILL(lines, 0)',
+            `AWS/Lambda Errors ExecutedVersion=${arn}:${own}:version FunctionName=${own} Resource=${own}:live`,
+            `mastery-reports ErrorLines function_version=${arn}:${own}:version operation=${id} stage=prod`,
+          ];
+        })
+        .toSorted(),
     );
   });
 });
