@@ -166,9 +166,7 @@ describe.each(operations)('$operation', ({ operation, route }) => {
     // No path can carry these, and no source key is one of them.
     const dots = part === 'path' && name !== 'sourceKey' ? ['.', '..', '%2E', '%2e%2E', '.%2e'] : [];
     // What reads a body is alike for all names in it.
-    const ids = odd.filter(
-      (_id, at) => part === 'path' || kept.includes(name) || at % 3 === name.length % 3,
-    );
+    const ids = odd.filter((_id, at) => part === 'path' || kept.includes(name) || at % 3 === name.length % 3);
     const { calls } = await callsDuring(stack, async () => {
       for (const encoded of dots)
         expect([encoded, ...answerOf(route, await send(route, inPath(name, encoded)(good)))]).toEqual([
