@@ -228,7 +228,7 @@ describe('a study', () => {
   });
 
   it('is the same for the same settings, whatever exposure control is shown beside it, and another one for another seed', () => {
-    const small = { ...settings, items: 40, kcs: 4, length: 6, worlds: 1, learners: 60 };
+    const small = { ...settings, items: 30, kcs: 3, length: 5, worlds: 1, learners: 30 };
     const shares: number[] = [];
     const plain = runStudy(small, (done) => shares.push(done));
     expect(shares).toEqual(shares.toSorted((a, b) => a - b));
@@ -238,7 +238,7 @@ describe('a study', () => {
     expect(rows.filter((row) => !added.includes(row))).toEqual(plain.rows);
     expect(aims.slice(0, plain.aims.length)).toEqual(plain.aims);
     expect(aims).toHaveLength(plain.aims.length + 6);
-    expect(added.map(({ figures }) => figures.learners)).toEqual([60, 60]);
+    expect(added.map(({ figures }) => figures.learners)).toEqual([30, 30]);
     for (const { figures } of added) expect(figures.overlap).toBeLessThan(plain.rows[0]!.figures.overlap);
     expect(runStudy({ ...small, seed: 2 }).rows[0]).not.toEqual(plain.rows[0]);
     // A group without learners has no figure.
