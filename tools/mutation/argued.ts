@@ -230,6 +230,12 @@ export const arguedMutants: readonly ArguedMutants[] = [
     changes: [['[]', '["Stryker was here"]']],
     reason: 'There for the compiler: every GUID of a quota has its list.',
   },
+  ...['itemsByTag.set(guid, [])', 'byIdentifier.get(name) ?? []'].map((line): ArguedMutants => ({
+    file: 'functions/mastery/engine/selection.ts',
+    line,
+    changes: [['[]', '["Stryker was here"]']],
+    reason: 'Equivalent: what is no item of the model counts towards nothing.',
+  })),
   {
     file: 'functions/mastery/engine/selection.ts',
     line: 'model.itemKcs[item] ?? []',
