@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { ok } from '#shared/kernel/result.ts';
-import { projectRoot, runChecks, staticChecks, type Check } from './checks/checks.ts';
+import { projectRoot, runCheck, runChecks, staticChecks } from './checks/checks.ts';
 import { examples, exits, program, run } from './terminal/command.ts';
 
 /** How a run ended. A static check counts as one. */
@@ -19,38 +19,41 @@ const vitestResults = z.object({
   numPendingTests: z.int(),
 });
 
-/** The tests of vitest projects. */
-function testsOf(projects: readonly string[]): Check {
-  return {
-    name: `tests: ${projects.join(', ')}`,
-    command: [
-      ...['npm', 'run', '--silent', 'test:unit', '--', ...projects.map((project) => `--project=${project}`)],
-      ...['--reporter=default', '--reporter=json', `--outputFile.json=${resultsFile}`],
-    ],
-    isShown: true,
-  };
-}
-
-/** Runs the tests of vitest projects after other checks, and beside the last of those, which leaves a core free. */
-async function runTests(projects: readonly string[], checks: readonly Check[] = []): Promise<Counts> {
+/** Runs vitest projects, with their output as it comes. */
+async function runTests(projects: readonly string[]): Promise<Counts> {
   rmSync(resultsFile, { force: true });
-  const passed = await runChecks([...checks, testsOf(projects)]);
-  const arePassed = passed.at(-1) === true;
-  const checksPassed = passed.slice(0, -1).filter((one) => one).length;
-  const checked = { passed: checksPassed, failed: checks.length - checksPassed, skipped: 0 };
+  const passed = await runCheck(
+    {
+      name: `tests: ${projects.join(', ')}`,
+      command: [
+        ...[
+          'npm',
+          'run',
+          '--silent',
+          'test:unit',
+          '--',
+          ...projects.map((project) => `--project=${project}`),
+        ],
+        ...['--reporter=default', '--reporter=json', `--outputFile.json=${resultsFile}`],
+      ],
+    },
+    'at once',
+  );
   const results = vitestResults.safeParse(readJson(resultsFile));
   if (!results.success) {
     console.log('FAIL the test runner wrote no results');
-    return { ...checked, failed: checked.failed + 1 };
+    return { passed: 0, failed: 1, skipped: 0 };
   }
   const { numPassedTests, numFailedTests, numPendingTests } = results.data;
   // A file that does not load, an error outside any test, and no test at all fail the run without failing a test.
-  const other = numFailedTests === 0 && (!arePassed || numPassedTests === 0) ? 1 : 0;
-  return sum(checked, {
-    passed: numPassedTests,
-    failed: numFailedTests + other,
-    skipped: numPendingTests,
-  });
+  const other = numFailedTests === 0 && (!passed || numPassedTests === 0) ? 1 : 0;
+  return { passed: numPassedTests, failed: numFailedTests + other, skipped: numPendingTests };
+}
+
+async function runStaticChecks(): Promise<Counts> {
+  const passed = await runChecks(staticChecks(process.env['CI'] !== 'true'));
+  const failed = passed.filter((one) => !one).length;
+  return { passed: passed.length - failed, failed, skipped: 0 };
 }
 
 function sum(a: Counts, b: Counts): Counts {
@@ -96,7 +99,8 @@ await run(
           total = together ? sum(readCounts(), own) : own;
         } else {
           rmSync(countsFile, { force: true });
-          total = await runTests(['unit', 'contract'], staticChecks(process.env['CI'] !== 'true'));
+          const checked = await runStaticChecks();
+          total = sum(checked, await runTests(['unit', 'contract']));
           writeFileSync(countsFile, JSON.stringify(total));
         }
         const { passed, failed, skipped } = total;

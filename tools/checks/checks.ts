@@ -8,8 +8,6 @@ export interface Check {
   readonly name: string;
   /** Program and arguments, run in the project's folder. */
   readonly command: readonly string[];
-  /** Its output is shown as it comes, and not only when it fails. */
-  readonly isShown?: boolean;
 }
 
 export const projectRoot = join(import.meta.dirname, '../..');
@@ -52,37 +50,29 @@ function cacheFolder(): string {
 }
 
 /**
- * Runs checks two at a time, in their order, since each has one thread and CI two cores; a failure does not hide the others. Prints a line per check,
- * and the output of those that fail.
- * @returns for each check, in their order, whether it passed
+ * Runs checks two at a time, since each has one thread and CI two cores; a failure does not hide the others. Prints a line per check, and the output of
+ * those that fail.
+ * @returns for each check, in the order in which they ended, whether it passed
  */
 export async function runChecks(checks: readonly Check[]): Promise<readonly boolean[]> {
-  const waiting = checks.entries();
+  const waiting = [...checks];
   const results: boolean[] = [];
-  // What a check shows as it comes is not interrupted: the lines of those that end meanwhile follow it.
-  let printed: Promise<unknown> = Promise.resolve();
   const worker = async (): Promise<void> => {
-    for (const [at, check] of waiting) {
-      const run = runCheck(check);
-      if (check.isShown === true) printed = run;
-      const { passed, report } = await run;
-      results[at] = passed;
-      printed = printed.then(() => process.stdout.write(report));
+    for (let check = waiting.shift(); check !== undefined; check = waiting.shift()) {
+      results.push(await runCheck(check, 'when it fails'));
     }
   };
   await Promise.all([worker(), worker()]);
-  await printed;
   return results;
 }
 
-/** Runs one check. Its report says whether it passed, and why not. */
-function runCheck({
-  name,
-  command,
-  isShown = false,
-}: Check): Promise<{ readonly passed: boolean; readonly report: string }> {
+/**
+ * Runs one check and prints whether it passed.
+ * @param shown when its output is shown: as it comes, or all of it at the end of a failure
+ */
+export function runCheck({ name, command }: Check, shown: 'at once' | 'when it fails'): Promise<boolean> {
   const started = Date.now();
-  const stream = isShown ? 'inherit' : 'pipe';
+  const stream = shown === 'at once' ? 'inherit' : 'pipe';
   return new Promise((resolve) => {
     const [program = '', ...args] = command;
     const child = spawn(program, args, { cwd: projectRoot, stdio: ['ignore', stream, stream] });
@@ -92,9 +82,9 @@ function runCheck({
     child.on('error', (error) => output.push(Buffer.from(error.message)));
     child.on('close', (code) => {
       const seconds = ((Date.now() - started) / 1000).toFixed(1);
-      const passed = code === 0;
-      const why = passed ? '' : Buffer.concat(output).toString();
-      resolve({ passed, report: `${passed ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)\n${why}` });
+      console.log(`${code === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)`);
+      if (code !== 0) process.stdout.write(Buffer.concat(output));
+      resolve(code === 0);
     });
   });
 }
