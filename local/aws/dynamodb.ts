@@ -29,8 +29,9 @@ interface DynamoDbEmulator extends AwsService {
 }
 
 /**
- * DynamoDB in memory: dynalite, and what it lacks: `ReturnValuesOnConditionCheckFailure`, transactions of writes, time to live (as a table is
- * created), point-in-time recovery. All operations pass one mutex, so that a condition, the item it failed on and a whole transaction are always of one moment.
+ * DynamoDB in memory: dynalite, and what it lacks: `ReturnValuesOnConditionCheckFailure`, transactions of writes, time to live (set as a
+ * table is created), point-in-time recovery. All operations pass one mutex, so that a condition, the item it failed on and a whole
+ * transaction are always of one moment.
  * Not covered: streams, PartiQL, backups on demand; an empty string in a key attribute of a global index is let through.
  */
 export function createDynamoDb(now: () => number): DynamoDbEmulator {

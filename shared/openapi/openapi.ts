@@ -193,7 +193,7 @@ export function renderEdition(edition: Edition): OpenApiDocument {
   };
   const rendered = createDocument(document, options);
   const { headers = {} } = rendered.components ?? {};
-  // Those that no answer of the edition has.
+  // Headers that no answer of the edition refers to are left out.
   const text = JSON.stringify(rendered);
   for (const name of Object.keys(headers))
     if (!text.includes(`"#/components/headers/${name}"`)) Reflect.deleteProperty(headers, name);

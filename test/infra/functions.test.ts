@@ -234,36 +234,33 @@ describe.each(['mastery', 'reports', 'sandbox'] as const)('a release of %s', (na
   });
 
   it('takes a new version back by what its own callers get and its own lines say', () => {
-    interface Watched {
-      readonly Namespace: string;
-      readonly MetricName: string;
-      readonly Dimensions: readonly { readonly Name: string; readonly Value: string }[];
-    }
-    const watched = propertiesOf(all, 'AWS::CloudWatch::Alarm', name).flatMap(({ Metrics }) =>
-      ((Metrics ?? []) as readonly { Expression?: string; MetricStat?: { Metric: Watched } }[]).map(
-        ({ Expression, MetricStat }) => {
-          if (MetricStat === undefined) return Expression;
-          const { Namespace, MetricName, Dimensions } = MetricStat.Metric;
-          const of = Dimensions.map(
-            ({ Name, Value }) => `${Name}=${Value.replace(/\w+\.Version$/, 'version')}`,
-          );
-          return [Namespace, MetricName, ...of].join(' ');
+    const alarms = propertiesOf(all, 'AWS::CloudWatch::Alarm', name);
+    const watched = rows.filter(({ operationId }) => waiting.includes(operationId));
+    expect(alarms).toHaveLength(watched.length);
+    const metric = (Namespace: string, MetricName: string, dimensions: Record<string, unknown>): unknown => ({
+      MetricStat: {
+        Metric: {
+          Namespace,
+          MetricName,
+          Dimensions: Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value })),
         },
-      ),
-    );
-    const ids = rows.map(({ operationId }) => operationId).filter((id) => waiting.includes(id));
-    expect(watched.filter((line) => /Version|FILL/i.test(line ?? '')).toSorted()).toStrictEqual(
-      ids
-        .flatMap((id) => {
-          const [own, arn] = [`mastery-reports-prod-${id}`, 'arn:aws:lambda:region:account:function'];
-          return [
-            'FILL(failed, 0) + FILL(lines, 0)',
-            `AWS/Lambda Errors ExecutedVersion=${arn}:${own}:version FunctionName=${own} Resource=${own}:live`,
-            `mastery-reports ErrorLines function_version=${arn}:${own}:version operation=${id} stage=prod`,
-          ];
-        })
-        .toSorted(),
-    );
+      },
+    });
+    for (const { operationId } of watched) {
+      const own = `mastery-reports-prod-${operationId}`;
+      const version: unknown = expect.stringMatching(`:function:${own}:\\w+\\.Version$`);
+      const ofVersion = { ExecutedVersion: version, FunctionName: own, Resource: `${own}:live` };
+      const ofLines = { function_version: version, operation: operationId, stage: 'prod' };
+      expect(
+        alarms.find(({ AlarmDescription }) => String(AlarmDescription).includes(` ${operationId} `)),
+      ).toMatchObject({
+        Metrics: [
+          { Expression: 'FILL(failed, 0) + FILL(lines, 0)' },
+          metric('AWS/Lambda', 'Errors', ofVersion),
+          metric('mastery-reports', 'ErrorLines', ofLines),
+        ],
+      });
+    }
   });
 });
 

@@ -18,14 +18,21 @@ const wording =
   'The wording of a sentence for people; that the case is refused and recorded as refused is tested.';
 const internal = 'The message of a mistake in the code, which no request can cause.';
 
+/** A list that is there for a case that does not come, filled. */
+const unseenList = (file: string, line: string, reason: string): ArguedMutants => ({
+  file,
+  line,
+  changes: [['[]', '["Stryker was here"]']],
+  reason,
+});
+
 /** Survivors with a reason. One that a test catches, or whose code has changed, has no place here. */
 export const arguedMutants: readonly ArguedMutants[] = [
-  {
-    file: 'functions/mastery/engine/classification.ts',
-    line: 'itemKcs[item] ?? []',
-    changes: [['[]', '["Stryker was here"]']],
-    reason: 'There for the compiler: every scored item is one of the model.',
-  },
+  unseenList(
+    'functions/mastery/engine/classification.ts',
+    'itemKcs[item] ?? []',
+    'There for the compiler: every scored item is one of the model.',
+  ),
   {
     file: 'functions/mastery/engine/coverage.ts',
     changes: [
@@ -38,12 +45,11 @@ export const arguedMutants: readonly ArguedMutants[] = [
     reason:
       'How soon a dead end is seen, and which plan is tried first, depends on it; a search that comes to its end has the same answer.',
   },
-  {
-    file: 'functions/mastery/engine/coverage.ts',
-    line: 'rules.kindsTowards[minimum] ?? []',
-    changes: [['[]', '["Stryker was here"]']],
-    reason: 'There for the compiler: every minimum has its list of kinds.',
-  },
+  unseenList(
+    'functions/mastery/engine/coverage.ts',
+    'rules.kindsTowards[minimum] ?? []',
+    'There for the compiler: every minimum has its list of kinds.',
+  ),
   {
     file: 'functions/mastery/engine/coverage.ts',
     changes: [['minimum === undefined', 'false']],
@@ -189,18 +195,16 @@ export const arguedMutants: readonly ArguedMutants[] = [
     ],
     reason: 'Asks more often which components an item joins, with the same answer.',
   },
-  {
-    file: 'functions/mastery/engine/kinds.ts',
-    line: '[towards = [], against = [], tied]',
-    changes: [['[]', '["Stryker was here"]']],
-    reason: 'There for the compiler: every item has its lists.',
-  },
-  {
-    file: 'functions/mastery/engine/kinds.ts',
-    line: 'const tiedBy',
-    changes: [['[]', '["Stryker was here"]']],
-    reason: 'There for the compiler: every item has its KCs.',
-  },
+  unseenList(
+    'functions/mastery/engine/kinds.ts',
+    '[towards = [], against = [], tied]',
+    'There for the compiler: every item has its lists.',
+  ),
+  unseenList(
+    'functions/mastery/engine/kinds.ts',
+    'const tiedBy',
+    'There for the compiler: every item has its KCs.',
+  ),
   {
     file: 'functions/mastery/engine/kinds.ts',
     changes: [['a.key < b.key', 'a.key <= b.key']],
@@ -224,24 +228,26 @@ export const arguedMutants: readonly ArguedMutants[] = [
     ],
     reason: 'Saves working out gains of items that are not admitted when their turn comes.',
   },
-  {
-    file: 'functions/mastery/engine/selection.ts',
-    line: 'itemsByTag.get(guid) ?? []',
-    changes: [['[]', '["Stryker was here"]']],
-    reason: 'There for the compiler: every GUID of a quota has its list.',
-  },
-  ...['itemsByTag.set(guid, [])', 'byIdentifier.get(name) ?? []'].map((line): ArguedMutants => ({
-    file: 'functions/mastery/engine/selection.ts',
-    line,
-    changes: [['[]', '["Stryker was here"]']],
-    reason: 'Equivalent: what is no item of the model counts towards nothing.',
-  })),
-  {
-    file: 'functions/mastery/engine/selection.ts',
-    line: 'model.itemKcs[item] ?? []',
-    changes: [['[]', '["Stryker was here"]']],
-    reason: 'There for the compiler: every item of the model has its KCs.',
-  },
+  unseenList(
+    'functions/mastery/engine/selection.ts',
+    'itemsByTag.get(guid) ?? []',
+    'There for the compiler: every GUID of a quota has its list.',
+  ),
+  unseenList(
+    'functions/mastery/engine/selection.ts',
+    'itemsByTag.set(guid, [])',
+    'Equivalent: what is no item of the model counts towards nothing.',
+  ),
+  unseenList(
+    'functions/mastery/engine/selection.ts',
+    'byIdentifier.get(name) ?? []',
+    'Equivalent: what is no item of the model counts towards nothing.',
+  ),
+  unseenList(
+    'functions/mastery/engine/selection.ts',
+    'model.itemKcs[item] ?? []',
+    'There for the compiler: every item of the model has its KCs.',
+  ),
   {
     file: 'functions/mastery/engine/selection.ts',
     changes: [['model.itemKcs[item]?.some', 'model.itemKcs[item].some']],
