@@ -26,7 +26,7 @@ const KCS = 14;
 const MOST_COMPONENT_KCS = 12;
 /** KC sets that reach the limit of a component in some combinations, and pass it in others. */
 const KC_SETS = [
-  ...[[0], [1, 2], [12], [5, 6], [0, 1, 2, 3, 4, 5, 6]],
+  ...[[0], [1, 2], [12], [11, 12], [0, 1, 2, 3, 4, 5, 6]],
   ...[
     [6, 7, 8, 9, 10, 11],
     [6, 7, 8, 9, 10, 11, 12],

@@ -37,10 +37,24 @@ export const arguedMutants: readonly ArguedMutants[] = [
     file: 'functions/mastery/engine/coverage.ts',
     changes: [
       ['at(choice, minimum) - count', 'at(choice, minimum) + count'],
+      ['at(choice, minimum) - at(needs, minimum)', 'at(choice, minimum) + at(needs, minimum)'],
+      ['(minimum: number): number => at(choice, minimum) - at(needs, minimum)', '() => undefined'],
+      ['items <= 0', 'items < 0'],
+      ['items <= 0', 'false'],
+      ['at(asked, minimum) > 0', 'at(asked, minimum) >= 0'],
+      ['at(asked, minimum) > 0', 'true'],
+      [
+        'slack(minimum) < 0 || at(needs, minimum) > slots',
+        'slack(minimum) < 0 && at(needs, minimum) > slots',
+      ],
       ['slack(minimum) < 0 || at(needs, minimum) > slots', 'false'],
       ['slack(minimum) < 0', 'false'],
       ['at(needs, minimum) > slots', 'false'],
       ['slack(b) < slack(a)', 'slack(b) >= slack(a)'],
+      ['slack(b) < slack(a)', 'slack(b) <= slack(a)'],
+      ['slack(b) < slack(a)', 'true'],
+      ['slack(b) < slack(a)', 'false'],
+      ['items < at(standing.needs, minimum)', 'false'],
     ],
     reason:
       'How soon a dead end is seen, and which plan is tried first, depends on it; a search that comes to its end has the same answer.',
@@ -57,7 +71,10 @@ export const arguedMutants: readonly ArguedMutants[] = [
   },
   {
     file: 'functions/mastery/engine/coverage.ts',
-    changes: [['openOf(minima, usage.needs) > 0', 'true']],
+    changes: [
+      ['openOf(minima, usage.needs) > 0', 'true'],
+      ['openOf(minima, usage.needs) > 0', 'openOf(minima, usage.needs) >= 0'],
+    ],
     reason: 'Counts more than anybody asks for: the supply of kinds that count towards no open minimum.',
   },
   {
@@ -67,6 +84,23 @@ export const arguedMutants: readonly ArguedMutants[] = [
       ['work.left <= 0', 'work.left < 0'],
     ],
     reason: 'The search may end one look later: the bound on its work is a round number.',
+  },
+  {
+    file: 'functions/mastery/engine/coverage.ts',
+    line: 'work.left <= 0',
+    changes: [["'undecided'", '""']],
+    reason:
+      'Nothing is left only after another question of the same selection was given up, and has said so.',
+  },
+  {
+    file: 'functions/mastery/engine/coverage.ts',
+    changes: [
+      [
+        'least - shareOf(kind, standing.needs) > standing.slots - 1 + MARGIN',
+        'least - shareOf(kind, standing.needs) >= standing.slots - 1 + MARGIN',
+      ],
+    ],
+    reason: 'Equivalent: no sum of quotients lies exactly on the margin.',
   },
   {
     file: 'functions/mastery/engine/decision-gains.ts',
@@ -87,6 +121,9 @@ export const arguedMutants: readonly ArguedMutants[] = [
       ['!(value > at(ascending, 0))', 'false'],
       ['value > at(ascending, 0)', 'false'],
       ['!(value > at(ascending, 0))', 'true'],
+      ['value > at(ascending, 0)', 'value <= at(ascending, 0)'],
+      ['!(value > at(ascending, 0))', 'value > at(ascending, 0)'],
+      ['i += 1', 'i -= 1'],
       ['at(ascending, i) < value', 'at(ascending, i) <= value'],
       ['i - 1', 'i + 1'],
       ['i < ascending.length', 'i <= ascending.length'],
@@ -110,6 +147,7 @@ export const arguedMutants: readonly ArguedMutants[] = [
       ['(value, pattern) => value === table[0] || pattern === last', '() => undefined'],
       ['value === table[0] || pattern === last', 'value === table[0] && pattern === last'],
       ['value === table[0] || pattern === last', 'false'],
+      ['group.patterns.length - 1', 'group.patterns.length + 1'],
     ],
     reason: 'The general way gives the same gain; the short one for conjunctive items saves time.',
   },
@@ -125,12 +163,15 @@ export const arguedMutants: readonly ArguedMutants[] = [
   },
   {
     file: 'functions/mastery/engine/decision-gains.ts',
-    line: 'arePatternsKnown',
-    changes: [
-      ['false', 'true'],
-      ['true', 'false'],
-    ],
-    reason: 'Equivalent: what it sets is worked out again, or is set anew before it is read.',
+    line: 'arePatternsKnown: false',
+    changes: [['false', 'true']],
+    reason: 'Equivalent: it is set anew before it is read.',
+  },
+  {
+    file: 'functions/mastery/engine/decision-gains.ts',
+    line: 'group.arePatternsKnown = true',
+    changes: [['true', 'false']],
+    reason: 'Equivalent: the same numbers are worked out again.',
   },
   {
     file: 'functions/mastery/engine/decision-gains.ts',
@@ -143,7 +184,12 @@ export const arguedMutants: readonly ArguedMutants[] = [
   },
   {
     file: 'functions/mastery/engine/decision-gains.ts',
-    changes: [['allUnsettled > 0', 'allUnsettled >= 0']],
+    changes: [
+      ['allUnsettled > 0', 'allUnsettled >= 0'],
+      ['allUnsettled > 0', 'true'],
+      ['weight > 0', 'weight >= 0'],
+      ['weight > 0', 'true'],
+    ],
     reason: 'Equivalent: the entropy of 0 / 0 is 0, and counts 0 times.',
   },
   {
@@ -161,6 +207,11 @@ export const arguedMutants: readonly ArguedMutants[] = [
     ],
     reason: 'Equivalent: a write beyond the end of a typed array has no effect.',
   },
+  unseenList(
+    'functions/mastery/engine/decision-gains.ts',
+    'core.knownTheta([]).length',
+    'Equivalent: there are as many nodes whatever is known.',
+  ),
   {
     file: 'functions/mastery/engine/decision-gains.ts',
     line: 'mastery[kc * nodes + g]',
@@ -171,7 +222,10 @@ export const arguedMutants: readonly ArguedMutants[] = [
   {
     file: 'functions/mastery/engine/kinds.ts',
     line: 'kcs.toSorted',
-    changes: [['a - b', 'a + b']],
+    changes: [
+      ['a - b', 'a + b'],
+      ['(a, b) => a - b', '() => undefined'],
+    ],
     reason:
       'Items that name the same KCs in another order would be of another kind: more to look at, with the same answers.',
   },
@@ -192,6 +246,7 @@ export const arguedMutants: readonly ArguedMutants[] = [
         'tied.length * usage.largest <= usage.componentLimit',
         'tied.length * usage.largest < usage.componentLimit',
       ],
+      ['tied.length * usage.largest <= usage.componentLimit', 'false'],
     ],
     reason: 'Asks more often which components an item joins, with the same answer.',
   },
@@ -213,6 +268,24 @@ export const arguedMutants: readonly ArguedMutants[] = [
   {
     file: 'functions/mastery/engine/kinds.ts',
     changes: [
+      ['a.key < b.key', 'a.key >= b.key'],
+      ['a.tied.length - b.tied.length', 'a.tied.length + b.tied.length'],
+    ],
+    reason: 'Another order for good: which plan is tried first depends on it, but not whether there is one.',
+  },
+  unseenList(
+    'functions/mastery/engine/kinds.ts',
+    'length: itemCount',
+    'Equivalent: the word is no minimum and no limit, so it counts nothing.',
+  ),
+  {
+    file: 'functions/mastery/engine/kinds.ts',
+    changes: [['named.length === 0', 'false']],
+    reason: 'Copies counts of which none changes.',
+  },
+  {
+    file: 'functions/mastery/engine/kinds.ts',
+    changes: [
       ['membership[item]?.push', 'membership[item].push'],
       ['kindsTowards[minimum]?.push', 'kindsTowards[minimum].push'],
     ],
@@ -225,8 +298,24 @@ export const arguedMutants: readonly ArguedMutants[] = [
         '{ if (hasSpare) return; for (const kind of rules.kinds) if (!isUseful(kind)) for (const item of kind.items) items[item] = 0; }',
         '{}',
       ],
+      ['!isUseful(kind)', 'false'],
     ],
     reason: 'Saves working out gains of items that are not admitted when their turn comes.',
+  },
+  {
+    file: 'functions/mastery/engine/reachability.ts',
+    line: 'if (hasSpare) return',
+    changes: [['hasSpare', 'true']],
+    reason: 'Saves working out gains of items that are not admitted when their turn comes.',
+  },
+  {
+    file: 'functions/mastery/engine/reachability.ts',
+    changes: [
+      ['whole.slots > 0', 'false'],
+      ['hasSpare && fits(spare, kind)', 'false'],
+      ['hasSpare || isUseful(kind)', 'true'],
+    ],
+    reason: 'Saves a search for a plan, which has the same answer.',
   },
   unseenList(
     'functions/mastery/engine/selection.ts',
@@ -266,6 +355,43 @@ export const arguedMutants: readonly ArguedMutants[] = [
       ['(chances[item] ?? NaN) >= enough', 'true'],
     ],
     reason: 'No gain is above one bit: more gains are worked out, and the best is the same.',
+  },
+  {
+    file: 'functions/mastery/engine/selection.ts',
+    changes: [['(best()?.gain ?? -Infinity) - MARGIN', '(best()?.gain ?? -Infinity) + MARGIN']],
+    reason: 'Only a weight that lies within rounding of the best could be passed over.',
+  },
+  {
+    file: 'functions/mastery/engine/selection.ts',
+    changes: [
+      ['item < eligible.length', 'item <= eligible.length'],
+      ['item < known.length', 'item <= known.length'],
+    ],
+    reason: 'Equivalent: a write beyond the end of a typed array has no effect.',
+  },
+  {
+    file: 'functions/mastery/engine/selection.ts',
+    changes: [['items.length === 1', 'false']],
+    reason: 'Saves a hash: there is nothing to put in order.',
+  },
+  {
+    file: 'functions/mastery/engine/selection.ts',
+    changes: [
+      ['a > b', 'true'],
+      ['a > b', 'a >= b'],
+      ['a < b', 'a <= b'],
+    ],
+    reason: 'Equivalent: no two items have the same artifact version, and so none the same hash.',
+  },
+  {
+    file: 'functions/mastery/engine/exposure.ts',
+    changes: [['best.length < 2', 'false']],
+    reason: 'Saves a draw that has one outcome.',
+  },
+  {
+    file: 'functions/mastery/engine/exposure.ts',
+    changes: [['item < items', 'item <= items']],
+    reason: 'Equivalent: a write beyond the end of a typed array has no effect.',
   },
   {
     file: 'functions/mastery/engine/exposure.ts',

@@ -67,7 +67,7 @@ export function decisionModel(model: CompiledModel): DecisionModel {
       return core.successProbability(index, mastered);
     });
     for (const kc of kcs) mastered[kc] = 0;
-    const last = table.length - 1;
+    const last = group.patterns.length - 1;
     return {
       index,
       group,

@@ -104,9 +104,10 @@ describe('selection against the definitions of its rules', () => {
   /** A pool without any rule. */
   const free = (items: number, maxItems: number): Case => ({
     items: Array.from({ length: items }, (_, j) => ({
-      kcs: [j % 14],
+      // Those that are looked at first tell little once some of them are answered; after them each tells less than the one before.
+      kcs: [j < 40 ? 0 : 1],
       tags: [`t-${j % 300}`],
-      high: 0.9 - ((j * 37) % items) / 2000,
+      high: 0.9 - j / 2000,
       accessibility: [],
     })),
     ...{ minima: [], maxima: [], enemySets: [], excludedItems: [], requiredAccessibility: [], met: [] },
@@ -157,5 +158,17 @@ describe('selection against the definitions of its rules', () => {
     );
     const run = { used: [], runSeed: 'seed', sequence: 1, met: [], unsettled: [] };
     expect(selectItem(context, posterior, run)).toMatchObject({ item: 2 });
+  });
+  it('offers an item that tells exactly the minimum gain', () => {
+    const of = (minimumGain?: number) => {
+      const context = contextOf({ ...free(2, 3), scope: [0], minimumGain });
+      const posterior = estimate(context.model, [{ item: 0, correct: true }]);
+      const run = { used: [0], runSeed: 'seed', sequence: 2, met: [], unsettled: [] };
+      return selectItem(context, posterior, run);
+    };
+    const offered = of();
+    const { gain } = offered as typeof offered & { readonly gain: number };
+    expect(of(gain)).toEqual(offered);
+    expect(of(gain * (1 + 1e-11))).toEqual({ kind: 'exhausted', cause: 'no_informative_item' });
   });
 });

@@ -219,7 +219,7 @@ function keepInformative(
   }
   model.core.informationGains(estimate, eligible, gains, Infinity);
   for (let item = 0; item < eligible.length; item += 1)
-    if (eligible[item] === 1 && roundGain(gains[item] ?? NaN) < minimumGain) eligible[item] = 0;
+    if (roundGain(gains[item] ?? NaN) < minimumGain) eligible[item] = 0;
   return eligible.includes(1);
 }
 
@@ -248,7 +248,7 @@ function bestOnTarget(
   if (decision !== undefined) {
     const unsettled = new Uint8Array(model.kcGuids.length);
     for (const kc of run.unsettled) unsettled[kc] = 1;
-    const best = chooseAdmitted(context, run, eligible.slice(), coverage, (candidates, keep) =>
+    const best = chooseAdmitted(context, run, eligible, coverage, (candidates, keep) =>
       decisionGains(decision, estimate, unsettled, candidates, gains, keep),
     );
     if (best !== undefined) return best;
