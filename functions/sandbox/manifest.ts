@@ -1,9 +1,17 @@
 import type * as z from 'zod';
 import type { Route } from '#shared/contract/route.ts';
-import { sandboxIds, sandboxRoutes } from '#shared/contract/sandbox.ts';
-import { adaptiveDiagnostic, equivalent, masteryGate, materialization, notReady } from './fixtures.ts';
-import { pageOf, viewOf } from './reports.ts';
-import type { Correlation } from './reports.ts';
+import {
+  adaptiveDiagnostic,
+  equivalent,
+  masteryGate,
+  materialized,
+  notReady,
+  sandboxIds,
+  viewOf,
+} from '#shared/contract/reports/sandbox-fixtures.ts';
+import type { Correlation } from '#shared/contract/reports/sandbox-fixtures.ts';
+import { sandboxRoutes } from '#shared/contract/sandbox.ts';
+import { pageOf } from './reports.ts';
 
 /** One resource of the sandbox, by its route and its one path. */
 export interface Fixture {
@@ -47,11 +55,5 @@ export const manifest: readonly Fixture[] = [
     ...equivalent,
     ...correlation,
   })),
-  fixture(sandboxRoutes.materializeAttemptReport, {}, (_, correlation) => {
-    const report = viewOf(masteryGate, 'summary', correlation);
-    return {
-      operationId: materialization.operationId,
-      report: { ...report, sources: [...report.sources, materialization.event] },
-    };
-  }),
+  fixture(sandboxRoutes.materializeAttemptReport, {}, (_, correlation) => materialized(correlation)),
 ];

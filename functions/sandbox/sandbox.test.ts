@@ -5,14 +5,19 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { projectAttemptReport } from '#functions/reports/composition/attempt-report.ts';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
-import { sandboxIds, sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
+import {
+  adaptiveDiagnostic,
+  composedAt,
+  masteryGate,
+  sandboxIds,
+  viewOf,
+} from '#shared/contract/reports/sandbox-fixtures.ts';
+import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
 import { variablesOf } from '#shared/http/environment.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
 import { proxyEvent } from '#test/support/lambda.ts';
-import { adaptiveDiagnostic, composedAt, masteryGate } from './fixtures.ts';
 import { manifest } from './manifest.ts';
 import { createSandbox } from './operation.ts';
-import { viewOf } from './reports.ts';
 
 const correlation = { requestId: 'request', traceId: 'trace' };
 
@@ -61,19 +66,21 @@ describe('the manifest', () => {
     }
   });
 
-  it('is told to readers: its ids stand in the README and in the examples of the API document [RP-043]', () => {
+  it('is told to readers: its ids stand in the README and in the API document, its answers also in that of production [RP-043]', () => {
     const file = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
-    const document = JSON.parse(file('docs/openapi/sandbox.json')) as {
-      readonly paths: Readonly<
-        Record<
-          string,
-          Record<string, { parameters: { in: string; name: string; schema: { examples?: unknown } }[] }>
-        >
+    interface Operation {
+      readonly parameters: readonly { in: string; name: string; schema: { examples?: unknown } }[];
+      readonly responses: Record<
+        string,
+        { content: Record<string, { examples: Record<string, { value: unknown }> }> }
       >;
+    }
+    const { paths } = JSON.parse(file('docs/openapi/sandbox.json')) as {
+      readonly paths: Readonly<Record<string, Record<string, Operation>>>;
     };
     for (const id of Object.values(sandboxIds)) expect(file('README.md')).toContain(`\`${id}\``);
-    for (const { path, method, operationId } of Object.values(sandboxRoutes)) {
-      const { parameters } = document.paths[path]![method.toLowerCase()]!;
+    for (const { path, method, operationId, success } of Object.values(sandboxRoutes)) {
+      const { parameters, responses } = paths[path]![method.toLowerCase()]!;
       const shown = parameters
         .filter((parameter) => parameter.in === 'path')
         .flatMap(({ name, schema }) => [schema.examples].flat().map((id) => ({ [name]: id })));
@@ -82,6 +89,8 @@ describe('the manifest', () => {
         .map((fixture) => fixture.path)
         .filter((parts) => Object.keys(parts).length > 0);
       expect(shown).toEqual(known);
+      const { examples } = responses[success.status]!.content['application/json']!;
+      expect(Object.values(examples).map(({ value }) => value)).toContainEqual(success.example);
     }
   });
 });

@@ -121,7 +121,7 @@ describe('renderEvidence', () => {
     expect(renderEvidence({ ...row, parentCaseGuid: null, evidence }, names, space)).toStrictEqual([
       'borrow  gap  0.040 ± 0.200 against 0.800',
       '  CASE k-gap, under no parent',
-      '  policy policy-1, version 3',
+      '  policy policy-1, version 1',
       '  item    contribution  scored at                 QTI outcome, results component',
       '  Item 1          +0.5  2026-03-02T10:15:11.000Z  outcome-q1, component-k-gap',
       '  q2                -1  2026-03-02T10:15:11.000Z  outcome-q2, no component',

@@ -1,5 +1,5 @@
 import type { Route } from '#shared/contract/route.ts';
-import { sandboxIds } from '#shared/contract/sandbox.ts';
+import { sandboxIds } from '#shared/contract/reports/sandbox-fixtures.ts';
 import type { StackUrls } from '#shared/stage/description.ts';
 import type { SeededTenant } from '#local/seeds/instantiate.ts';
 import { curlOf, tokenCommand } from '#local/call/curl.ts';

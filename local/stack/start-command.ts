@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { finished } from 'node:stream/promises';
-import { sandboxIds } from '#shared/contract/sandbox.ts';
+import { sandboxIds } from '#shared/contract/reports/sandbox-fixtures.ts';
 import { Option } from '@commander-js/extra-typings';
 import type { Access } from '#local/gateway/gateway.ts';
 import { loadIssuerKey } from '#shared/stage/local-issuer.ts';

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
-import { sandboxIds } from '#shared/contract/sandbox.ts';
+import { sandboxIds } from '#shared/contract/reports/sandbox-fixtures.ts';
 import { localIssuer } from '#shared/stage/local-issuer.ts';
 import type { Transcript } from './transcript.ts';
 import type { Target } from './target.ts';

@@ -59,30 +59,3 @@ export const sandboxRoutes = {
   readEquivalence: inSandbox(readEquivalence),
   materializeAttemptReport: inSandbox(materializeAttemptReport),
 } as const;
-
-/** The ids to call the sandbox with. */
-export const sandboxIds = {
-  /** Its gate was failed. */
-  masteryGateAttempt: 'sandbox-attempt-mastery-gate',
-  adaptiveDiagnosticAttempt: 'sandbox-attempt-adaptive-diagnostic',
-  /** The candidate of both attempts. */
-  candidate: 'sandbox-candidate',
-  /** The form of the mastery gate. */
-  form: 'sandbox-form-a',
-} as const;
-
-/** What the sandbox's reports are about: standards and knowledge components with the names that people know them by. */
-export const sandboxStandards = {
-  /** The gap of the mastery gate. */
-  gap: { caseGuid: '5a4d0b0c-0000-4000-8000-000000000001', name: 'Add fractions with unlike denominators' },
-  /** The standard of the adaptive diagnostic, which consists of the two components below. */
-  diagnosed: {
-    caseGuid: '5a4d0b0c-0000-4000-8000-000000000010',
-    name: 'Subtract fractions and mixed numbers',
-  },
-  masteredComponent: { caseGuid: '5a4d0b0c-0000-4000-8000-000000000011', name: 'Find a common denominator' },
-  gapComponent: {
-    caseGuid: '5a4d0b0c-0000-4000-8000-000000000012',
-    name: 'Borrow one from the whole number',
-  },
-} as const;

@@ -73,7 +73,7 @@ const texts: Readonly<Record<ServiceName, { title: string; introduction: string;
   reports: {
     title: 'Reports service',
     introduction:
-      'Reports on scored attempts. The service composes each report at request time from the sources that own the facts, and stores none of them.\n\nFailures are problem documents (RFC 9457): branch on `type`.',
+      'Reports on scored attempts. The service composes each report at request time from the sources that own the facts, and stores none of them.\n\nWhere the sandbox serves a route too, the example of the response is what it returns: request the same ids there.\n\nFailures are problem documents (RFC 9457): branch on `type`.',
     claims:
       '`iss`, `aud`, `sub`, `iat`, `exp`, `role` and `tenantId`. The arrays `studentIds`, `classSourcedIds` and `schoolSourcedIds` list the candidates, classes and schools that the token gives access to. Without the array there is no access.',
   },

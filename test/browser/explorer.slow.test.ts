@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { sandboxIds, sandboxStandards } from '#shared/contract/sandbox.ts';
+import { sandboxIds, sandboxStandards } from '#shared/contract/reports/sandbox-fixtures.ts';
 import { allOpen } from '#shared/release/release-state.ts';
 import { openTab, useBrowser, views } from '#test/support/browser.ts';
 import { startSandbox } from '#test/support/sandbox.ts';

@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { sandboxIds } from '#shared/contract/sandbox.ts';
+import { sandboxIds } from '#shared/contract/reports/sandbox-fixtures.ts';
 import { allOpen } from '#shared/release/release-state.ts';
 import { openTab, useBrowser, views } from '#test/support/browser.ts';
 import type { Tab } from '#test/support/browser.ts';

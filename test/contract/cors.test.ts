@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMasteryClient } from '#client/index.ts';
 import type { MasteryClient } from '#client/index.ts';
 import { startRequest } from '#local/journey/bank.ts';
-import { sandboxIds } from '#shared/contract/sandbox.ts';
+import { sandboxIds } from '#shared/contract/reports/sandbox-fixtures.ts';
 import type { Scope } from '#shared/contract/route.ts';
 import { SHORT_BANK } from '#test/support/adaptive-run.ts';
 import { browserFetch } from '#test/support/browser-fetch.ts';

@@ -6,7 +6,7 @@ import { equivalenceReport } from '#shared/contract/reports/equivalence-report.t
 import { materializeResponse } from '#shared/contract/reports/materialize.ts';
 import { readinessReport } from '#shared/contract/reports/readiness-report.ts';
 import { routeByOperationId } from '#shared/contract/routes.ts';
-import { sandboxIds } from '#shared/contract/sandbox.ts';
+import { sandboxIds } from '#shared/contract/reports/sandbox-fixtures.ts';
 import { answerOf, expectHeadersOfEvery } from '#test/lemmas/answers.ts';
 import {
   CANARY,

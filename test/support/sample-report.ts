@@ -76,6 +76,7 @@ export function sampleRow(
 export function sampleReport(change: Partial<AttemptReport> = {}): AttemptReport {
   return attemptReport.parse({
     ...failedGate,
+    observedAt: '2026-03-02T10:15:30.412Z',
     attemptId: 'attempt-1',
     administrationId: 'administration-1',
     qtiSessionId: null,
@@ -99,7 +100,12 @@ export function sampleReport(change: Partial<AttemptReport> = {}): AttemptReport
       extNormsSet: null,
     },
     sources: [
-      { ...failedGate.sources[0]!, resourceId: 'attempt-1', version: '"3"' },
+      {
+        ...failedGate.sources[0]!,
+        resourceId: 'attempt-1',
+        observedAt: '2026-03-02T10:15:30.352Z',
+        version: '"3"',
+      },
       {
         ...failedGate.sources[1]!,
         resourceId: 'record-1',

@@ -8,7 +8,7 @@ import { describeFixtures, type StackDescription, type StackUrls } from '#shared
 import { localCredentials, localRegion } from '#shared/stage/local-stage.ts';
 import { createClients, type Clients } from '#shared/stores/clients.ts';
 import { localTenant } from '#local/seeds/tenants.ts';
-import { sandboxIds } from '#shared/contract/sandbox.ts';
+import { sandboxIds } from '#shared/contract/reports/sandbox-fixtures.ts';
 import { backgroundFunctions } from '#shared/contract/background.ts';
 import { deployedFunctions } from '#shared/contract/functions.ts';
 import { provable, type Provable } from '#shared/contract/gates.ts';

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { manifest } from '#functions/sandbox/manifest.ts';
 import type { Fixture } from '#functions/sandbox/manifest.ts';
 import type { ProblemKey } from '#shared/contract/problems.ts';
+import { correlation } from '#shared/contract/reports/examples.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
 import { renderEdition } from '#shared/openapi/openapi.ts';
@@ -12,11 +13,6 @@ const introduction = [
   'The examples of the path parameters are the ids of its resources. For any other id the sandbox returns 404 `not-found`. A query that production rejects with 400 is rejected here too. There are no other failures, no writes and no replays.',
   'You can send the `Authorization` header as in production; the sandbox ignores it.',
 ].join('\n\n');
-
-const correlation = {
-  requestId: '0f8e6d1c-6f0b-4a57-9d3e-2b7f4c1a9e55',
-  traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
-};
 
 /** Queries that the examples of a route show, by name; every other route is shown without one. */
 const shownQueries: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>>> = {

@@ -1,4 +1,5 @@
-import { sandboxIds, sandboxRoutes, sandboxStandards } from '#shared/contract/sandbox.ts';
+import { sandboxIds, sandboxStandards } from '#shared/contract/reports/sandbox-fixtures.ts';
+import { sandboxRoutes } from '#shared/contract/sandbox.ts';
 import { bundleExplorer } from '../bundling/explorer.ts';
 
 /**

@@ -1,17 +1,14 @@
 /** The bodies that the rows of the routes, and so the OpenAPI document, show as examples. */
 import type * as z from 'zod';
 import type { alignmentReport } from './alignment-report.ts';
-import type { attemptReport, attemptReportPage } from './attempt-report.ts';
 import type { cohortReport } from './cohort-report.ts';
-import type { equivalenceReport } from './equivalence-report.ts';
 import type { improvementRun } from './improvement-run.ts';
-import type { materializeResponse } from './materialize.ts';
-import type { readinessReport } from './readiness-report.ts';
 import type { revisionOrderPage } from './revision-order.ts';
+import * as sandbox from './sandbox-fixtures.ts';
 import type { sourceRef, SourceRef } from './source-ref.ts';
 
 const observedAt = '2026-03-02T10:15:30.412Z';
-const correlation = {
+export const correlation = {
   requestId: '0f8e6d1c-6f0b-4a57-9d3e-2b7f4c1a9e55',
   traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
 };
@@ -28,120 +25,11 @@ function receipt(
 
 const gapGuid = 'b7d3a1de-52f5-4b0c-8f8e-3d0a5a3f9c21';
 
-const resultsReceipt = receipt('results', 'result-record-5521', '7', '30.377');
-const contentReceipt = receipt('content', 'spec-fractions-grade-5', '12', '30.371');
-const rosterReceipt = receipt('oneroster', 'student-0417', '"9f2c"', '30.366');
-
-export const failedGate: z.input<typeof attemptReport> = {
-  object: 'attempt_report',
-  attemptId: 'attempt-90311',
-  qtiSessionId: 'session-48102',
-  qtiTestId: 'form-fractions-5-a',
-  resultRecordId: 'result-record-5521',
-  candidateSourcedId: 'student-0417',
-  administrationId: 'administration-spring-5',
-  contentTestSpecId: 'spec-fractions-grade-5',
-  testKind: 'mastery_gate',
-  status: 'scored',
-  score: { value: 31, minimum: 0, maximum: 40, unit: 'points', scaleVersion: null },
-  mastery: [
-    {
-      kind: 'standard',
-      caseGuid: gapGuid,
-      parentCaseGuid: null,
-      state: 'gap',
-      estimate: 0.42,
-      threshold: 0.8,
-      uncertainty: 0.06,
-      uncertaintyKind: 'standard_error',
-      policyId: 'mastery-policy-g5',
-      policyVersion: '3',
-      evidence: [
-        {
-          qtiItemId: 'item-1107',
-          qtiOutcomeId: 'outcome-1107-1',
-          resultComponentId: 'component-88',
-          contribution: -0.21,
-          observedAt: '2026-03-01T08:29:11.000Z',
-        },
-      ],
-    },
-  ],
-  gate: {
-    status: 'fail',
-    criteriaVersion: 'criteria-4',
-    achieved: 0.775,
-    required: 0.8,
-    gapCaseGuids: [gapGuid],
-    coverageEvidenceId: 'coverage-771',
-  },
-  diagnostic: null,
-  sources: [
-    receipt('qti', 'attempt-90311', '3', '30.352'),
-    resultsReceipt,
-    contentReceipt,
-    rosterReceipt,
-    receipt('case', '8b1f7a30-90d4-4d0e-8f0e-51b6b0f7e9d2', '"case-package-2026-01"', '30.401'),
-  ],
-  omitted: ['readiness'],
-  incompleteSections: [],
-  observedAt,
-  ...correlation,
-};
-
-export const materialized: z.input<typeof materializeResponse> = {
-  operationId: 'op_4n1rVqLzq0Wk3yq9f2dT8A',
-  report: {
-    ...failedGate,
-    mastery: [],
-    sources: [
-      ...failedGate.sources,
-      receipt('caliper', 'urn:uuid:6f1d0f0c-6b1e-8d6a-9d3e-2b7f4c1a9e55', '"event-1"', '30.409'),
-    ],
-    omitted: ['mastery', 'itemEvidence', 'readiness'],
-  },
-};
-
-export const page: z.input<typeof attemptReportPage> = {
-  data: [
-    {
-      ...failedGate,
-      mastery: [],
-      sources: [resultsReceipt, contentReceipt, rosterReceipt],
-      omitted: ['mastery', 'itemEvidence', 'readiness'],
-    },
-  ],
-  nextCursor: null,
-  hasMore: false,
-  observedAt,
-  sources: [receipt('results', 'student-0417', '418', '30.377'), rosterReceipt, contentReceipt],
-};
-
-export const notReady: z.input<typeof readinessReport> = {
-  object: 'readiness_report',
-  attemptId: 'attempt-90311',
-  entries: [
-    {
-      decision: 'not_ready',
-      sourceTest: 'State Assessment Mathematics 5',
-      sourceVersion: '2026',
-      crosswalkVersion: 'crosswalk-9',
-      coverageFraction: 1,
-      dokDominance: 'satisfied',
-      qualifyingBlueprintSlotIds: ['slot-1', 'slot-2'],
-      decisionRuleId: 'gate-implies-readiness',
-      decisionRuleVersion: '2',
-      limitations: [],
-    },
-  ],
-  sources: [
-    resultsReceipt,
-    contentReceipt,
-    receipt('blueprint', 'crosswalks-spec-fractions-grade-5', '9', '30.381'),
-  ],
-  observedAt,
-  ...correlation,
-};
+export const failedGate = sandbox.viewOf(sandbox.masteryGate, 'evidence', correlation);
+export const materialized = sandbox.materialized(correlation);
+export const page = sandbox.pageWith([sandbox.masteryGate, sandbox.adaptiveDiagnostic], null, correlation);
+export const notReady = { ...sandbox.notReady, ...correlation };
+export const equivalentForms = { ...sandbox.equivalent, ...correlation };
 
 const analyticsReceipt = {
   service: 'analytics',
@@ -172,31 +60,6 @@ export const schoolGradeCohort: z.input<typeof cohortReport> = {
   populationCount: 4,
   suppression: { status: 'suppressed' },
   source: { ...analyticsReceipt, resourceId: 'rollup-north-05-2026-03-01', version: '17' },
-  observedAt,
-  ...correlation,
-};
-
-export const equivalentForms: z.input<typeof equivalenceReport> = {
-  object: 'equivalence_report',
-  qtiTestId: 'form-fractions-5-a',
-  comparisonQtiTestIds: ['form-fractions-5-b'],
-  contentTestSpecId: 'spec-fractions-grade-5',
-  coverageMatch: true,
-  dokMatch: true,
-  sampleSizes: { 'form-fractions-5-a': 412, 'form-fractions-5-b': 398 },
-  method: 'two one-sided tests',
-  analysisVersion: 'equivalence-4',
-  statistic: 0.012,
-  confidenceInterval: { lower: -0.008, upper: 0.031 },
-  tolerance: 0.05,
-  decision: 'equivalent',
-  evidenceArtifactUrl: 'https://analytics.platform.example/artifacts/equivalence-fractions-5',
-  sources: [
-    receipt('qti', 'form-fractions-5-a', '2', '30.352'),
-    { ...analyticsReceipt, resourceId: 'equivalence-fractions-5', version: '4' },
-    contentReceipt,
-    receipt('blueprint', 'form-evidence-fractions-5-a', '12', '30.381'),
-  ],
   observedAt,
   ...correlation,
 };

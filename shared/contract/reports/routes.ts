@@ -228,8 +228,8 @@ export const materializeAttemptReport = defineRoute({
     example: examples.materialized,
   },
   requestExample: {
-    attemptId: 'attempt-90311',
-    administrationId: 'administration-spring-5',
+    attemptId: examples.failedGate.attemptId,
+    administrationId: examples.failedGate.administrationId,
     view: 'summary',
   },
   problems: ['409 source-version-conflict'],

@@ -297,7 +297,7 @@ const wrong: Cases = {
       'sampleSizes/further': 40,
     },
     'a statistic above its interval [RP-124]': { statistic: 0.04 },
-    'a statistic below its interval [RP-124]': { statistic: -0.009 },
+    'a statistic below its interval [RP-124]': { statistic: -0.013 },
     'an artifact without TLS [RP-126]': { evidenceArtifactUrl: 'http://platform.example/a' },
   },
   cohort: {

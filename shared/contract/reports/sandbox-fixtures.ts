@@ -1,19 +1,49 @@
+/** The reports of the synthetic sandbox. The OpenAPI document of production shows them too, so that a reader can ask for what it shows. */
 import type * as z from 'zod';
-import type { attemptReport, MasteryRow } from '#shared/contract/reports/attempt-report.ts';
-import type { equivalenceReport } from '#shared/contract/reports/equivalence-report.ts';
-import type { readinessReport } from '#shared/contract/reports/readiness-report.ts';
-import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
-import { sandboxIds, sandboxStandards } from '#shared/contract/sandbox.ts';
+import type { attemptReport, attemptReportPage, MasteryRow, View } from './attempt-report.ts';
+import type { equivalenceReport } from './equivalence-report.ts';
+import type { materializeResponse } from './materialize.ts';
+import type { readinessReport } from './readiness-report.ts';
+import type { SourceRef } from './source-ref.ts';
+
+/** The ids to call the sandbox with. */
+export const sandboxIds = {
+  /** Its gate was failed. */
+  masteryGateAttempt: 'sandbox-attempt-mastery-gate',
+  adaptiveDiagnosticAttempt: 'sandbox-attempt-adaptive-diagnostic',
+  /** The candidate of both attempts. */
+  candidate: 'sandbox-candidate',
+  /** The form of the mastery gate. */
+  form: 'sandbox-form-a',
+} as const;
+
+/** What the sandbox's reports are about: standards and knowledge components with the names that people know them by. */
+export const sandboxStandards = {
+  /** The gap of the mastery gate. */
+  gap: { caseGuid: '5a4d0b0c-0000-4000-8000-000000000001', name: 'Add fractions with unlike denominators' },
+  /** The standard of the adaptive diagnostic, which consists of the two components below. */
+  diagnosed: {
+    caseGuid: '5a4d0b0c-0000-4000-8000-000000000010',
+    name: 'Subtract fractions and mixed numbers',
+  },
+  masteredComponent: { caseGuid: '5a4d0b0c-0000-4000-8000-000000000011', name: 'Find a common denominator' },
+  gapComponent: {
+    caseGuid: '5a4d0b0c-0000-4000-8000-000000000012',
+    name: 'Borrow one from the whole number',
+  },
+} as const;
 
 /** Every answer says that it was composed at this instant. */
 export const composedAt = '2026-01-15T09:00:00.000Z';
 
-/** Without the ids that each answer has of its own. */
-type Uncorrelated<T> = Omit<T, 'requestId' | 'traceId'>;
+type Report = z.input<typeof attemptReport>;
+/** The ids of one answer. */
+export type Correlation = Pick<Report, 'requestId' | 'traceId'>;
+type Uncorrelated<T> = Omit<T, keyof Correlation>;
 
 /** A report with all that its views show, and what the list of a candidate's reports knows of it besides. */
 export interface AttemptFixture {
-  readonly report: Omit<Uncorrelated<z.input<typeof attemptReport>>, 'omitted'>;
+  readonly report: Omit<Uncorrelated<Report>, 'omitted'>;
   /** When Results last changed its record. */
   readonly modifiedAt: string;
 }
@@ -169,11 +199,42 @@ function evidence(item: string, contribution: number): NonNullable<MasteryRow['e
   };
 }
 
-/** The receipts of a page of the candidate's reports besides those of its rows' test specs. */
-export const pageReceipts = {
-  index: receipt('results', sandboxIds.candidate, '12'),
-  candidate: candidateReceipt,
-} as const;
+/** A fixture as a view shows it. */
+export function viewOf({ report }: AttemptFixture, view: View, correlation: Correlation): Report {
+  const { mastery } = report;
+  const shown: Readonly<Record<View, Pick<Report, 'mastery' | 'omitted'>>> = {
+    summary: { mastery: [], omitted: ['mastery', 'itemEvidence', 'readiness'] },
+    standards: {
+      mastery: mastery.map((row) => ({ ...row, evidence: undefined })),
+      omitted: ['itemEvidence', 'readiness'],
+    },
+    evidence: { mastery, omitted: ['readiness'] },
+  };
+  return { ...report, ...shown[view], ...correlation };
+}
+
+/** The receipts that the row of a list has, which is composed without QTI and CASE. */
+const rowServices: readonly string[] = ['results', 'content', 'oneroster'];
+
+/** A page with these of the candidate's reports. */
+export function pageWith(
+  fixtures: readonly AttemptFixture[],
+  nextCursor: string | null,
+  correlation: Correlation,
+): z.input<typeof attemptReportPage> {
+  const data = fixtures
+    .map((fixture) => viewOf(fixture, 'summary', correlation))
+    .map((row) => ({ ...row, sources: row.sources.filter(({ service }) => rowServices.includes(service)) }));
+  const specs = data.flatMap(({ sources }) => sources.filter(({ service }) => service === 'content'));
+  const index = receipt('results', sandboxIds.candidate, '12');
+  return {
+    data,
+    nextCursor,
+    hasMore: nextCursor !== null,
+    observedAt: composedAt,
+    sources: [index, candidateReceipt, ...specs],
+  };
+}
 
 /** What the failed gate implies: not ready, whatever the crosswalk covers [RP-040]. */
 export const notReady: Uncorrelated<z.input<typeof readinessReport>> = {
@@ -229,7 +290,11 @@ export const equivalent: Uncorrelated<z.input<typeof equivalenceReport>> = {
 };
 
 /** The one operation that every materialization is [RP-037]. */
-export const materialization = {
-  operationId: 'op_SandboxFixedOperation0',
-  event: receipt('caliper', 'urn:uuid:5a4d0b0c-0000-4000-8000-0000000000ca', '"sandbox-event-1"'),
-} as const;
+export function materialized(correlation: Correlation): z.input<typeof materializeResponse> {
+  const report = viewOf(masteryGate, 'summary', correlation);
+  const event = receipt('caliper', 'urn:uuid:5a4d0b0c-0000-4000-8000-0000000000ca', '"sandbox-event-1"');
+  return {
+    operationId: 'op_SandboxFixedOperation0',
+    report: { ...report, sources: [...report.sources, event] },
+  };
+}
