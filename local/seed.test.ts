@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { loadSeed } from '#local/seeds/load.ts';
 import { useCommands } from '#test/support/commands.ts';
 
@@ -13,7 +13,6 @@ beforeEach(async () => {
   await write('study/q-matrix.csv', ',A\nI1,1\nI2,1\n');
   await write('study/parameters.json', JSON.stringify(parameters));
 });
-afterEach(() => rm(directory, { recursive: true }));
 
 const parameters = {
   theta: { nodes: 11, min: -3, max: 3, mean: 0, sd: 1 },

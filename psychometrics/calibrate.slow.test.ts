@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { useCommands } from '#test/support/commands.ts';
 import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
@@ -16,12 +16,8 @@ import { readCsv } from '#tools/terminal/csv.ts';
 
 const shared = join(import.meta.dirname, '../../shared/data/fraction-subtraction');
 
-let directory: string;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'calibrate-command-'));
-  await writeStudy();
-});
-afterAll(() => rm(directory, { recursive: true }));
+const directory = await mkdtemp(join(tmpdir(), 'calibrate-command-'));
+beforeAll(writeStudy);
 
 const hostile = '<script>alert("1")</script>&\u202E';
 

@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -35,7 +35,6 @@ beforeAll(async () => {
 afterAll(async () => {
   stack.kill('SIGKILL');
   if (stack.exitCode === null) await once(stack, 'close');
-  await rm(folder, { recursive: true });
 });
 
 describe('the packed client', () => {

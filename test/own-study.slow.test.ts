@@ -1,28 +1,24 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 const root = join(import.meta.dirname, '..');
-let folder: string;
+const folder = await mkdtemp(join(tmpdir(), 'own-study-'));
+await symlink(join(root, 'examples'), join(folder, 'examples'));
 let stack: Child | undefined;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'own-study-'));
-  await symlink(join(root, 'examples'), join(folder, 'examples'));
-});
 afterAll(async () => {
   if (stack?.exitCode === null) {
     stack.kill('SIGKILL');
     await once(stack, 'close');
   }
-  await rm(folder, { recursive: true });
 });
 
 /** Starts a pasted `npm …` command as npm would, but in a folder of its own. */

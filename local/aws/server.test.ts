@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -88,57 +88,53 @@ it('overwrites a parameter only when told to', async () => {
 describe('the environment of a handler', () => {
   it('leads every client to the emulator, whatever profile and endpoints the developer has', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'aws-environment-'));
-    try {
-      const config = path.join(folder, 'config');
-      await writeFile(config, '[profile real]\nregion = eu-west-1\nendpoint_url = http://127.0.0.1:9\n');
-      const credentials = path.join(folder, 'credentials');
-      await writeFile(credentials, '[real]\naws_access_key_id = AKIAREAL\naws_secret_access_key = real\n');
-      const program = `
-        import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
-        import { DescribeKeyCommand } from '@aws-sdk/client-kms';
-        import { GetObjectCommand } from '@aws-sdk/client-s3';
-        import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
-        import { GetParameterCommand } from '@aws-sdk/client-ssm';
-        import { dynamo, kms, s3, ssm } from '#shared/stores/clients.ts';
-        import { makeSqs } from '#shared/stores/make-clients.ts';
-        const { TableNames } = await dynamo().send(new ListTablesCommand({}));
-        const { KeyMetadata } = await kms().send(new DescribeKeyCommand({ KeyId: '${localKeyAlias}' }));
-        const { Parameter } = await ssm().send(new GetParameterCommand({ Name: '/where' }));
-        const { Attributes } = await makeSqs({}).send(
-          new GetQueueAttributesCommand({ QueueUrl: '${localQueueUrl(test.aws.url)}', AttributeNames: ['QueueArn'] }));
-        const { Body } = await s3().send(new GetObjectCommand({ Bucket: '${localBucketName}', Key: 'where' }));
-        console.log(JSON.stringify([
-          TableNames.length, KeyMetadata.AWSAccountId, Parameter.Value, Attributes.QueueArn, await Body.transformToString()]));`;
-      await test.s3.send(
-        new PutObjectCommand({ Bucket: localBucketName, Key: 'where', Body: 'here too', IfNoneMatch: '*' }),
-      );
-      await test.ssm.send(new PutParameterCommand({ Name: '/where', Value: 'here', Type: 'String' }));
-      const { stdout } = await promisify(execFile)(
-        process.execPath,
-        ['--input-type=module', '--no-warnings', '-e', program],
-        {
-          cwd: path.join(import.meta.dirname, '../..'),
-          env: {
-            PATH: process.env['PATH'],
-            HOME: folder,
-            AWS_PROFILE: 'real',
-            AWS_CONFIG_FILE: config,
-            AWS_SHARED_CREDENTIALS_FILE: credentials,
-            AWS_SESSION_TOKEN: 'real',
-            AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: 'true',
-            ...test.env,
-          },
+    const config = path.join(folder, 'config');
+    await writeFile(config, '[profile real]\nregion = eu-west-1\nendpoint_url = http://127.0.0.1:9\n');
+    const credentials = path.join(folder, 'credentials');
+    await writeFile(credentials, '[real]\naws_access_key_id = AKIAREAL\naws_secret_access_key = real\n');
+    const program = `
+      import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
+      import { DescribeKeyCommand } from '@aws-sdk/client-kms';
+      import { GetObjectCommand } from '@aws-sdk/client-s3';
+      import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+      import { GetParameterCommand } from '@aws-sdk/client-ssm';
+      import { dynamo, kms, s3, ssm } from '#shared/stores/clients.ts';
+      import { makeSqs } from '#shared/stores/make-clients.ts';
+      const { TableNames } = await dynamo().send(new ListTablesCommand({}));
+      const { KeyMetadata } = await kms().send(new DescribeKeyCommand({ KeyId: '${localKeyAlias}' }));
+      const { Parameter } = await ssm().send(new GetParameterCommand({ Name: '/where' }));
+      const { Attributes } = await makeSqs({}).send(
+        new GetQueueAttributesCommand({ QueueUrl: '${localQueueUrl(test.aws.url)}', AttributeNames: ['QueueArn'] }));
+      const { Body } = await s3().send(new GetObjectCommand({ Bucket: '${localBucketName}', Key: 'where' }));
+      console.log(JSON.stringify([
+        TableNames.length, KeyMetadata.AWSAccountId, Parameter.Value, Attributes.QueueArn, await Body.transformToString()]));`;
+    await test.s3.send(
+      new PutObjectCommand({ Bucket: localBucketName, Key: 'where', Body: 'here too', IfNoneMatch: '*' }),
+    );
+    await test.ssm.send(new PutParameterCommand({ Name: '/where', Value: 'here', Type: 'String' }));
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--input-type=module', '--no-warnings', '-e', program],
+      {
+        cwd: path.join(import.meta.dirname, '../..'),
+        env: {
+          PATH: process.env['PATH'],
+          HOME: folder,
+          AWS_PROFILE: 'real',
+          AWS_CONFIG_FILE: config,
+          AWS_SHARED_CREDENTIALS_FILE: credentials,
+          AWS_SESSION_TOKEN: 'real',
+          AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: 'true',
+          ...test.env,
         },
-      );
-      expect(JSON.parse(stdout)).toEqual([
-        localTables().length,
-        '000000000000',
-        'here',
-        `arn:aws:sqs:us-east-1:000000000000:${localQueueName}`,
-        'here too',
-      ]);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+      },
+    );
+    expect(JSON.parse(stdout)).toEqual([
+      localTables().length,
+      '000000000000',
+      'here',
+      `arn:aws:sqs:us-east-1:000000000000:${localQueueName}`,
+      'here too',
+    ]);
   });
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -48,7 +48,6 @@ async function defectsOf(
     writeFileSync(join(root, file), typeof value === 'string' ? value : JSON.stringify(value));
   }
   const loaded = await loadSeed(root);
-  rmSync(root, { recursive: true });
   return loaded.ok ? [] : loaded.error;
 }
 

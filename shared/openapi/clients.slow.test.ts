@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { runChecker } from '#test/support/openapi-checkers.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -56,11 +56,7 @@ export async function call(): Promise<void> {
 }
 `;
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'clients-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = await mkdtemp(join(tmpdir(), 'clients-'));
 
 it('clients that openapi-typescript and @hey-api/openapi-ts generate compile under strict, and no misspelt status does', async () => {
   for (const name of ['mastery', 'reports', 'sandbox']) {

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { htmlReport } from '#psychometrics/validate/report.ts';
 import type { Line } from '#psychometrics/validate/validation.ts';
 import { openTab, useBrowser, views } from '#test/support/browser.ts';
@@ -17,12 +17,8 @@ const lines = (['catR', 'cdCAT'] as const).flatMap((peer) =>
   }),
 );
 
-let folder: string;
+const folder = await mkdtemp(join(tmpdir(), 'studies-'));
 const browser = useBrowser();
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'studies-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
 
 /** The page that a command writes. */
 async function pageOf(command: string, ...options: readonly string[]): Promise<string> {

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -70,7 +70,6 @@ afterAll(async () => {
   Reflect.deleteProperty(globalThis, 'versionCheckAws');
   await pool.close();
   await stack.close();
-  rmSync(folder, { recursive: true });
 });
 beforeEach(() => {
   calls.length = 0;

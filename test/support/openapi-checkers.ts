@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -75,23 +75,19 @@ async function lint(
   run: (files: readonly string[], cwd: string) => Promise<readonly (readonly [file: string, line: string])[]>,
 ): Promise<Findings> {
   const cwd = await mkdtemp(join(tmpdir(), 'openapi-'));
-  try {
-    // Names may hold any character: a file has the number of its document.
-    const files = await Promise.all(
-      [...documents].map(async ([name, document], index) => {
-        const file = `${index}.json`;
-        await writeFile(join(cwd, file), JSON.stringify(document));
-        return { name, file };
-      }),
-    );
-    const found = await run(
-      files.map(({ file }) => file),
-      cwd,
-    );
-    return new Map(
-      files.map(({ name, file }) => [name, found.filter(([of]) => of === file).map(([, line]) => line)]),
-    );
-  } finally {
-    await rm(cwd, { recursive: true });
-  }
+  // Names may hold any character: a file has the number of its document.
+  const files = await Promise.all(
+    [...documents].map(async ([name, document], index) => {
+      const file = `${index}.json`;
+      await writeFile(join(cwd, file), JSON.stringify(document));
+      return { name, file };
+    }),
+  );
+  const found = await run(
+    files.map(({ file }) => file),
+    cwd,
+  );
+  return new Map(
+    files.map(({ name, file }) => [name, found.filter(([of]) => of === file).map(([, line]) => line)]),
+  );
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -60,9 +60,6 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     url,
     pool,
     accesses,
-    async close() {
-      await close();
-      await rm(directory, { recursive: true });
-    },
+    close,
   });
 }

@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { offlineRelease } from '#shared/release/read-release.ts';
 import { openApiFiles, refreshFiles, staleFiles } from './files.ts';
 
@@ -25,7 +25,6 @@ describe('refreshFiles', () => {
   beforeEach(async () => {
     root = await mkdtemp(join(tmpdir(), 'docs-'));
   });
-  afterEach(() => rm(root, { recursive: true }));
 
   it('writes what is missing or changed, removes what nothing makes any more, and then finds nothing to do', async () => {
     await mkdir(join(root, 'docs/openapi'), { recursive: true });
