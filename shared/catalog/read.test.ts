@@ -41,6 +41,8 @@ describe('a catalog from bytes that nobody vouches for', () => {
       '{\u001b[2J}',
       /^is not JSON at line 1, column 2: unexpected U\+001B$/,
     ],
+    ['a line break in a string', '{"a\n":1}', /^is not JSON: a string has a line break or another control/],
+    ['a million levels without an end', '['.repeat(1_000_000), /^is not JSON, and nested deeper than 64/],
     ['an end that is missing', text.slice(0, -1), /^is not JSON to its end: it is cut off$/],
     ['nothing', '', /^is not JSON to its end: it is cut off$/],
     ['a number beyond the doubles', text.replace(':503', ':1e999'), /^has a number .* \(RFC 7493\)$/],

@@ -1,6 +1,7 @@
 import type { Defect } from '#shared/kernel/defect.ts';
+import { faultIn } from '#shared/kernel/json-fault.ts';
 import { err, type Result } from '#shared/kernel/result.ts';
-import { decodeUtf8, jsonFault, parseStrictJson } from '#shared/kernel/strict-json.ts';
+import { decodeUtf8, parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { checkCatalog } from './check.ts';
 import type { ReleaseCatalog } from './schema.ts';
 
@@ -27,7 +28,7 @@ export function readJson(bytes: Uint8Array): Result<unknown, readonly Defect[]> 
   if (parsed.ok) return parsed;
   switch (parsed.error.kind) {
     case 'malformed':
-      return refuse(`is not JSON ${place(text)}`);
+      return refuse(`is not JSON${faultIn(text)}`);
     case 'too-deep':
       return refuse('is nested deeper than 64 levels');
     case 'not-i-json':
@@ -39,17 +40,3 @@ export function readJson(bytes: Uint8Array): Result<unknown, readonly Defect[]> 
 
 const refuse = (message: string, pointer = ''): Result<never, readonly Defect[]> =>
   err([{ pointer, message }]);
-
-/** Where a text stops being JSON, and the character that stands there, in words: it may be one that steers a terminal. */
-function place(text: string): string {
-  const at = jsonFault(text) ?? text.length;
-  if (at === text.length) return 'to its end: it is cut off';
-  const lineStart = text.lastIndexOf('\n', at - 1) + 1;
-  const line = text.slice(0, lineStart).split('\n').length;
-  const code = text.codePointAt(at) ?? 0;
-  const shown =
-    code > 0x20 && code < 0x7f
-      ? String.fromCodePoint(code)
-      : `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
-  return `at line ${line}, column ${at - lineStart + 1}: unexpected ${shown}`;
-}

@@ -33,41 +33,34 @@ export function parseStrictJson(text: string): Result<unknown, StrictJsonError> 
   } catch {
     return err({ kind: 'malformed' });
   }
-  if (membersOf(value) === countMembers(text)) return ok(value);
-  const { broken } = scan(text, true);
-  return broken === undefined ? ok(value) : err(broken);
+  const members = membersOf(value);
+  if (members === countMembers(text)) return ok(value);
+  if (typeof members === 'string') return err({ kind: members });
+  return err({ kind: 'duplicate-key', pointer: firstWithTwins(text) });
 }
 
 /**
- * Where a text stops being JSON (RFC 8259): the offset of the first character that no JSON text could have there, the length of the text
- * when it ends too early, undefined when it is JSON. JSON.parse says that only now and then, and then with a piece of the text.
- */
-export function jsonFault(text: string): number | undefined {
-  return scan(text, false).fault;
-}
-
-/**
- * How many members the objects of a parsed value have, at every depth; undefined when the value itself breaks a rule. Of a repeated name only
+ * How many members the objects of a parsed value have, at every depth, or the rule that the value itself breaks. Of a repeated name only
  * the last member is left, so a text that has one has more members than its value.
  */
-function membersOf(value: unknown, depth = 0): number | undefined {
-  if (typeof value === 'string') return value.isWellFormed() ? 0 : undefined;
-  if (typeof value === 'number') return Number.isFinite(value) ? 0 : undefined;
+function membersOf(value: unknown, depth = 0): number | 'too-deep' | 'not-i-json' {
+  if (typeof value === 'string') return value.isWellFormed() ? 0 : 'not-i-json';
+  if (typeof value === 'number') return Number.isFinite(value) ? 0 : 'not-i-json';
   if (typeof value !== 'object' || value === null) return 0;
-  if (depth >= MAX_DEPTH) return undefined;
+  if (depth >= MAX_DEPTH) return 'too-deep';
   let members = 0;
   if (Array.isArray(value)) {
     for (const element of value as readonly unknown[]) {
       const inside = membersOf(element, depth + 1);
-      if (inside === undefined) return undefined;
+      if (typeof inside === 'string') return inside;
       members += inside;
     }
     return members;
   }
   for (const name in value) {
-    if (!name.isWellFormed()) return undefined;
+    if (!name.isWellFormed()) return 'not-i-json';
     const inside = membersOf((value as Readonly<Record<string, unknown>>)[name], depth + 1);
-    if (inside === undefined) return undefined;
+    if (typeof inside === 'string') return inside;
     members += 1 + inside;
   }
   return members;
@@ -97,131 +90,33 @@ function endOfString(text: string, start: number): number {
 /** An object or an array around the place that is looked at; only an object has names. */
 interface Frame {
   readonly names: Set<string> | undefined;
-  name: string;
-  index: number;
+  /** Of the member or element that is looked at. */
+  step: string | number;
 }
 
-/**
- * Where a text stops being JSON, or else which rule a JSON text breaks first. Needs no stack for nesting, so that no depth exhausts it.
- * @param endsAtRule of a text that is known to be JSON: what follows the first broken rule is not looked at
- */
-function scan(
-  text: string,
-  endsAtRule: boolean,
-): { readonly fault?: number; readonly broken?: StrictJsonError | undefined } {
+/** The JSON Pointer of the first object in a valid text that has a name twice. Needs no stack for nesting, so that no depth exhausts it. */
+function firstWithTwins(text: string): string {
   const frames: Frame[] = [];
-  let broken: StrictJsonError | undefined;
-  let expected: 'value' | 'first-element' | 'first-name' | 'name' | 'after-value' = 'value';
-  let at = skipSpace(text, 0);
-  for (;;) {
-    if (endsAtRule && broken !== undefined) return { broken };
-    const char = text[at];
+  let string = '';
+  for (let at = 0; at < text.length; at += 1) {
     const frame = frames.at(-1);
-    if (expected === 'after-value') {
-      if (frame === undefined) return at === text.length ? { broken } : { fault: at };
-      if (char === ',') {
-        frame.index += 1;
-        expected = frame.names === undefined ? 'value' : 'name';
-      } else if (char === (frame.names === undefined ? ']' : '}')) frames.pop();
-      else return { fault: at };
-      at += 1;
-    } else if (
-      (expected === 'first-name' && char === '}') ||
-      (expected === 'first-element' && char === ']')
-    ) {
-      expected = 'after-value';
-    } else if (expected === 'first-name' || expected === 'name') {
-      if (char !== '"') return { fault: at };
-      const { end, fault } = scanString(text, at);
-      if (fault) return { fault: end };
-      broken ??= enterName(frames, JSON.parse(text.slice(at, end)) as string);
-      at = skipSpace(text, end);
-      if (text[at] !== ':') return { fault: at };
-      at += 1;
-      expected = 'value';
-    } else if (char === '{' || char === '[') {
-      if (frames.length >= MAX_DEPTH) broken ??= { kind: 'too-deep' };
-      frames.push({ names: char === '{' ? new Set() : undefined, name: '', index: 0 });
-      expected = char === '{' ? 'first-name' : 'first-element';
-      at += 1;
-    } else {
-      const { end, fault } = char === '"' ? scanString(text, at) : scanBareWord(text, at);
-      if (fault) return { fault: end };
-      broken ??= brokenBy(JSON.parse(text.slice(at, end)));
-      at = end;
-      expected = 'after-value';
-    }
-    at = skipSpace(text, at);
-  }
-}
-
-/** Notes the name of the next member of the innermost object, and says what it breaks. */
-function enterName(frames: readonly Frame[], name: string): StrictJsonError | undefined {
-  const frame = frames.at(-1);
-  if (frame?.names?.has(name) === true)
-    return { kind: 'duplicate-key', pointer: pointerOf(frames.slice(0, -1)) };
-  frame?.names?.add(name);
-  if (frame !== undefined) frame.name = name;
-  return brokenBy(name);
-}
-
-function brokenBy(scalar: unknown): StrictJsonError | undefined {
-  return membersOf(scalar) === undefined ? { kind: 'not-i-json' } : undefined;
-}
-
-/** Where a token ends, or the offset at which it cannot go on. */
-interface Scan {
-  readonly end: number;
-  readonly fault: boolean;
-}
-
-function skipSpace(text: string, start: number): number {
-  let at = start;
-  while (at < text.length && ' \t\n\r'.includes(text.charAt(at))) at += 1;
-  return at;
-}
-
-function scanString(text: string, start: number): Scan {
-  let at = start + 1;
-  for (;;) {
     const char = text.charAt(at);
-    if (char === '"') return { end: at + 1, fault: false };
-    if (char < ' ') return { end: at, fault: true };
-    at += 1;
-    if (char !== '\\') continue;
-    const escape = text.charAt(at);
-    if (escape === '' || !'"\\/bfnrtu'.includes(escape)) return { end: at, fault: true };
-    at += 1;
-    if (escape !== 'u') continue;
-    for (const last = at + 4; at < last; at += 1) {
-      if (!/[0-9A-Fa-f]/.test(text.charAt(at))) return { end: at, fault: true };
+    if (char === '"') {
+      string = text.slice(at, endOfString(text, at));
+      at += string.length - 1;
+    } else if (char === '{') frames.push({ names: new Set(), step: '' });
+    else if (char === '[') frames.push({ names: undefined, step: 0 });
+    else if (char === '}' || char === ']') frames.pop();
+    else if (char === ',' && typeof frame?.step === 'number') frame.step += 1;
+    else if (char === ':' && frame?.names !== undefined) {
+      frame.step = JSON.parse(string) as string;
+      if (frame.names.has(frame.step)) return pointerOf(frames.slice(0, -1));
+      frame.names.add(frame.step);
     }
   }
-}
-
-function scanBareWord(text: string, start: number): Scan {
-  const word = ['true', 'false', 'null'].find((literal) => literal[0] === text[start]);
-  if (word === undefined) return scanNumber(text, start);
-  let at = start;
-  while (at < start + word.length && text[at] === word[at - start]) at += 1;
-  return { end: at, fault: at < start + word.length };
-}
-
-/** As much of a number as there is; a whole one ends with a digit. */
-const NUMBER = /-?(?:(?:0|[1-9]\d*)(?:\.(?:\d+(?:e[+-]?\d*)?)?|e[+-]?\d*)?)?/iy;
-
-function scanNumber(text: string, start: number): Scan {
-  NUMBER.lastIndex = start;
-  const [number = ''] = NUMBER.exec(text) ?? [];
-  return { end: start + number.length, fault: !/\d$/.test(number) };
+  throw new Error('no object of the text has a name twice');
 }
 
 function pointerOf(frames: readonly Frame[]): string {
-  return frames
-    .map((frame) =>
-      frame.names === undefined
-        ? `/${frame.index}`
-        : `/${frame.name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
-    )
-    .join('');
+  return frames.map(({ step }) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
