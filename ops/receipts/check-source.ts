@@ -1,6 +1,6 @@
 import { deriveSourceOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type { SourceReceipt } from '#shared/contract/reports/receipt-bundle.ts';
-import { exactSum, nearestNumber, roundedRatio } from '#shared/kernel/decimal.ts';
+import { exactSum, roundedRatio } from '#shared/kernel/decimal.ts';
 import { differs, repeated, type Check } from './check.ts';
 import { checkPolicy, compareDecisions, decisionDefects, groundsOf } from './decisions.ts';
 
@@ -38,8 +38,8 @@ export function checkSource(receipt: SourceReceipt, rowFailures: readonly string
       name: 'sums',
       holds: `${receipt.numerator} of ${receipt.denominator}, exactly`,
       failures: [
-        ...differs('the numerator', receipt.numerator, nearestNumber(numerator)),
-        ...differs('the denominator', receipt.denominator, nearestNumber(denominator)),
+        ...differs('the numerator', receipt.numerator, numerator.toNumber()),
+        ...differs('the denominator', receipt.denominator, denominator.toNumber()),
       ],
       remedy: tampered,
     },
@@ -49,7 +49,7 @@ export function checkSource(receipt: SourceReceipt, rowFailures: readonly string
       failures: differs(
         'the percentage',
         receipt.alignmentPercent,
-        roundedRatio(numerator, denominator, { factor: 100n, digits: 6 }),
+        roundedRatio(numerator.times(100), denominator),
       ),
       remedy: tampered,
     },

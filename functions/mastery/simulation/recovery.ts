@@ -20,7 +20,7 @@ import type {
   SyntheticProfile,
 } from '#shared/contract/mastery/score-recovery.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
-import { exactSum, nearestNumber } from '#shared/kernel/decimal.ts';
+import { exactSum } from '#shared/kernel/decimal.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -144,7 +144,7 @@ export function recoveryError(
   const mean = sumOf(scores) / scores.length;
   const knownScale = shown(selection.model.core.knownScale(known));
   const recoveredScale = shown(mean);
-  const difference = nearestNumber(exactSum([recoveredScale, -knownScale]));
+  const difference = exactSum([recoveredScale, -knownScale]).toNumber();
   const squares = sumOf(scores.map((score) => (score - mean) * (score - mean)));
   return {
     syntheticProfileId,

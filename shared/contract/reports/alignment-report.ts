@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { compareInstants } from '#shared/kernel/instant.ts';
-import { exactSum, nearestNumber, roundedRatio } from '#shared/kernel/decimal.ts';
+import { exactSum, roundedRatio } from '#shared/kernel/decimal.ts';
 import { alignmentFormula, sourceKey } from './improvement-run.ts';
 import { areUnique, composed, count, proportion, reference, sha256, text } from './primitives.ts';
 import { receiptLink } from './receipt-link.ts';
@@ -92,7 +92,7 @@ export type PredictedActualComparison = z.infer<typeof predictedActualComparison
  * @param population more than 0
  */
 export function agreementOf(agreementCount: number, population: number): number {
-  return roundedRatio(exactSum([agreementCount]), exactSum([population]), { factor: 1n, digits: 6 });
+  return roundedRatio(exactSum([agreementCount]), exactSum([population]));
 }
 
 /** 100 × numerator / denominator of exact sums, half up at the sixth digit [RP-172]. */
@@ -106,9 +106,9 @@ export function alignmentPercentOf(
   const numerator = exactSum(contributions.map(({ weightedContribution }) => weightedContribution));
   const denominator = exactSum(contributions.map(({ weight }) => weight));
   return {
-    numerator: nearestNumber(numerator),
-    denominator: nearestNumber(denominator),
-    alignmentPercent: roundedRatio(numerator, denominator, { factor: 100n, digits: 6 }),
+    numerator: numerator.toNumber(),
+    denominator: denominator.toNumber(),
+    alignmentPercent: roundedRatio(numerator.times(100), denominator),
   };
 }
 

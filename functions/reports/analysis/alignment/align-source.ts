@@ -1,7 +1,7 @@
 import { alignmentPercentOf } from '#shared/contract/reports/alignment-report.ts';
 import type { AlignmentContribution } from '#shared/contract/reports/alignment-report.ts';
 import { areUnique } from '#shared/contract/reports/primitives.ts';
-import { exactSum, nearestNumber } from '#shared/kernel/decimal.ts';
+import { exactSum } from '#shared/kernel/decimal.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
@@ -113,7 +113,7 @@ function limitationsOf(contributions: readonly AlignmentContribution[], denomina
   return (Object.keys(shortfalls) as ReasonCode[]).flatMap((reasonCode) => {
     const kept = weights.get(reasonCode);
     if (kept === undefined) return [];
-    const weight = nearestNumber(exactSum(kept));
+    const weight = exactSum(kept).toNumber();
     return [
       `${kept.length} of ${contributions.length} requirements ${shortfalls[reasonCode]} (${reasonCode}): weight ${weight} of ${denominator} counts zero.`,
     ];
