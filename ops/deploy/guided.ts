@@ -1,9 +1,10 @@
+import type { ResourceChange } from '@aws-sdk/client-cloudformation';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { stackName } from '#shared/stage/stack-names.ts';
 import { accountChecks } from '#ops/doctor/account-checks.ts';
 import { mendAll, renderLine, runChecks, type Check, type Line, type Subject } from '#ops/doctor/finding.ts';
 import { stageChecks } from '#ops/doctor/stage-checks.ts';
-import { readChangeSet, type DeployedStack, type ResourceChange } from '#ops/doctor/stacks.ts';
+import { readChangeSet, type DeployedStack } from '#ops/doctor/stacks.ts';
 import { readAssembly, type AssemblyStack } from './assembly.ts';
 import { addressTypes, dataTypes, describeChange, losses } from './losses.ts';
 
@@ -151,7 +152,7 @@ async function carryOut(deploying: Deploying, plans: readonly Plan[]): Promise<R
         `${name} was not deployed. To see what is: npm run doctor -- --stage ${subject().stage.name}`,
       );
     isStale ||= current.changes.some(
-      ({ ResourceType: type, Replacement }) =>
+      ({ ResourceType: type = '', Replacement }) =>
         (dataTypes.has(type) || addressTypes.has(type)) &&
         Replacement !== undefined &&
         Replacement !== 'False',

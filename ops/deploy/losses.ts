@@ -1,4 +1,4 @@
-import type { ResourceChange } from '#ops/doctor/stacks.ts';
+import type { ResourceChange } from '@aws-sdk/client-cloudformation';
 
 /** What contains data, or opens it. */
 export const dataTypes: ReadonlySet<string> = new Set([
@@ -32,12 +32,15 @@ export function losses(
       .map(({ LogicalResourceId }) => LogicalResourceId),
   );
   return changes.filter((change) => {
-    const { LogicalResourceId: id, ResourceType: type } = change;
+    const { LogicalResourceId: id = '', ResourceType: type = '' } = change;
     return (dataTypes.has(type) || addressTypes.has(type)) && !allowed.has(id) && isLost(change, inPlace);
   });
 }
 
-function isLost({ Action, Replacement, Details }: ResourceChange, inPlace: ReadonlySet<string>): boolean {
+function isLost(
+  { Action, Replacement, Details = [] }: ResourceChange,
+  inPlace: ReadonlySet<string | undefined>,
+): boolean {
   switch (Action) {
     case 'Add':
     case 'Import':
@@ -50,7 +53,7 @@ function isLost({ Action, Replacement, Details }: ResourceChange, inPlace: Reado
         Details.length > 0 &&
         Details.every(
           ({ Target, Evaluation, CausingEntity = '' }) =>
-            Target.RequiresRecreation === 'Never' ||
+            (Target !== undefined && (Target.RequiresRecreation ?? 'Never') === 'Never') ||
             (Evaluation === 'Dynamic' && inPlace.has(CausingEntity.split('.')[0] ?? '')),
         )
       );
@@ -62,10 +65,10 @@ function isLost({ Action, Replacement, Details }: ResourceChange, inPlace: Reado
 
 /** One line for a resource of a change set. */
 export function describeChange({
-  Action,
+  Action = 'Dynamic',
   Replacement,
-  LogicalResourceId,
-  ResourceType,
+  LogicalResourceId = '',
+  ResourceType = '',
 }: ResourceChange): string {
   const verb =
     Action === 'Modify' && Replacement === 'True'

@@ -1,8 +1,19 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import * as z from 'zod';
+import { ACMClient, DescribeCertificateCommand } from '@aws-sdk/client-acm';
+import {
+  APIGatewayClient,
+  BadRequestException,
+  GetAccountCommand,
+  UpdateAccountCommand,
+} from '@aws-sdk/client-api-gateway';
+import {
+  AttachRolePolicyCommand,
+  CreateRoleCommand,
+  EntityAlreadyExistsException,
+  IAMClient,
+} from '@aws-sdk/client-iam';
 import { deployedFunctions } from '#shared/contract/functions.ts';
-import { AwsRefusal, callJson, callQuery } from '#shared/stage/aws-call.ts';
 import { placeholders } from '#shared/stage/stages.ts';
 import { ssm } from '#shared/stores/clients.ts';
 import { readGateParameter } from '#shared/stores/gate-parameters.ts';
@@ -59,13 +70,10 @@ const bootstrap: Check = async ({ stage }) => {
 };
 
 const LOG_ROLE = 'mastery-reports-api-gateway-logs';
-const gatewayAccount = z.object({ cloudwatchRoleArn: z.string().nullish() });
 
 const logRole: Check = async (subject) => {
   const { stage, place } = subject;
-  const found = gatewayAccount.parse(
-    await callJson(place, 'apigateway', { method: 'GET', path: '/account' }),
-  );
+  const found = await new APIGatewayClient(place).send(new GetAccountCommand({}));
   return found.cloudwatchRoleArn
     ? [good(`API Gateway writes logs as ${found.cloudwatchRoleArn}`)]
     : [
@@ -89,48 +97,43 @@ async function createLogRole({ place, pause }: Subject): Promise<string> {
     : place.region.startsWith('us-gov-')
       ? 'aws-us-gov'
       : 'aws';
+  const mayAssume = {
+    Effect: 'Allow',
+    Principal: { Service: 'apigateway.amazonaws.com' },
+    Action: 'sts:AssumeRole',
+  };
+  const iam = new IAMClient(place);
   try {
-    await callQuery(place, 'iam', 'CreateRole', {
-      RoleName: LOG_ROLE,
-      Description: 'API Gateway writes logs to CloudWatch (one role per account)',
-      AssumeRolePolicyDocument: JSON.stringify({
-        Version: '2012-10-17',
-        Statement: [
-          {
-            Effect: 'Allow',
-            Principal: { Service: 'apigateway.amazonaws.com' },
-            Action: 'sts:AssumeRole',
-          },
-        ],
+    await iam.send(
+      new CreateRoleCommand({
+        RoleName: LOG_ROLE,
+        Description: 'API Gateway writes logs to CloudWatch (one role per account)',
+        AssumeRolePolicyDocument: JSON.stringify({ Version: '2012-10-17', Statement: [mayAssume] }),
       }),
-    });
+    );
   } catch (error) {
-    if (!(error instanceof AwsRefusal) || !error.name.startsWith('EntityAlreadyExists')) throw error;
+    if (!(error instanceof EntityAlreadyExistsException)) throw error;
   }
-  await callQuery(place, 'iam', 'AttachRolePolicy', {
-    RoleName: LOG_ROLE,
-    PolicyArn: `arn:${partition}:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs`,
-  });
+  const policy = 'policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs';
+  await iam.send(
+    new AttachRolePolicyCommand({ RoleName: LOG_ROLE, PolicyArn: `arn:${partition}:iam::aws:${policy}` }),
+  );
   const role = `arn:${partition}:iam::${place.account}:role/${LOG_ROLE}`;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await callJson(place, 'apigateway', {
-        method: 'PATCH',
-        path: '/account',
-        body: { patchOperations: [{ op: 'replace', path: '/cloudwatchRoleArn', value: role }] },
-      });
+      await new APIGatewayClient(place).send(
+        new UpdateAccountCommand({
+          patchOperations: [{ op: 'replace', path: '/cloudwatchRoleArn', value: role }],
+        }),
+      );
       return `API Gateway writes logs as ${role}`;
     } catch (error) {
-      const isUnknownYet = error instanceof AwsRefusal && error.name === 'BadRequestException';
-      if (!isUnknownYet || attempt === ROLE_ATTEMPTS) throw error;
+      if (!(error instanceof BadRequestException) || attempt === ROLE_ATTEMPTS) throw error;
       await pause(ROLE_PAUSE_MS);
     }
   }
 }
 
-const certificate = z.object({
-  Certificate: z.object({ Status: z.string(), NotAfter: z.number().optional() }),
-});
 const DAY_MS = 86_400_000;
 /** ACM renews a certificate 60 days before its end: one this close to it was not renewed. */
 const CERTIFICATE_DAYS = 30;
@@ -143,15 +146,12 @@ const certificates: Check = async ({ stage, place, now }) => {
   return Promise.all(
     arns.map(async (arn): Promise<Finding> => {
       const [, , , region = place.region] = arn.split(':');
-      const { Status: status, NotAfter: end } = certificate.parse(
-        await callJson({ ...place, region }, 'acm', {
-          method: 'POST',
-          path: '/',
-          target: 'CertificateManager.DescribeCertificate',
-          body: { CertificateArn: arn },
-        }),
-      ).Certificate;
-      const days = end === undefined ? 0 : Math.floor((end * 1000 - now) / DAY_MS);
+      const { Certificate: { Status: status = 'without a status', NotAfter: end } = {} } =
+        await new ACMClient({
+          ...place,
+          region,
+        }).send(new DescribeCertificateCommand({ CertificateArn: arn }));
+      const days = end === undefined ? 0 : Math.floor((end.getTime() - now) / DAY_MS);
       if (status !== 'ISSUED' || days <= 0)
         return {
           status: 'failure',

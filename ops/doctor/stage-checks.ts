@@ -1,3 +1,4 @@
+import { ListSubscriptionsByTopicCommand, SNSClient } from '@aws-sdk/client-sns';
 import * as z from 'zod';
 import { serviceNames, type Route, type ServiceName } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
@@ -7,7 +8,6 @@ import { inOrder, PROMOTE_AFTER_MS, RETIRE_AFTER_MS } from '#shared/keys/key-sta
 import { gatesPath } from '#shared/release/applied-manifest.ts';
 import { readAppliedManifest, readRelease } from '#shared/release/read-release.ts';
 import { closed, isReleased, type ReleaseState } from '#shared/release/release-state.ts';
-import { callQuery } from '#shared/stage/aws-call.ts';
 import { ALARM_TOPIC_OUTPUT, stackIds, stackName, type StackId } from '#shared/stage/stack-names.ts';
 import { dynamo, kms, ssm } from '#shared/stores/clients.ts';
 import { readGateFlags } from '#shared/stores/gate-parameters.ts';
@@ -18,7 +18,7 @@ import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import { appliedGates } from '#ops/gates/stage-places.ts';
 import { deployedTable } from '#ops/reach-stage.ts';
 import { good, type Check, type Finding, type Subject } from './finding.ts';
-import { listOf, protectStack, type DeployedStack } from './stacks.ts';
+import { protectStack, type DeployedStack } from './stacks.ts';
 
 /* Whether what is deployed is sound. Each returns nothing before the first deployment. */
 
@@ -260,27 +260,21 @@ const profiles: Check = async (subject) => {
   return faults.length === 0 ? [good(`${tenants.size} service profiles are complete`)] : faults;
 };
 
-const subscriptions = z.object({
-  Subscriptions: listOf(
-    z.object({ Endpoint: z.string().default(''), Protocol: z.string(), SubscriptionArn: z.string() }),
-  ),
-});
-
 /** Whether alarms reach someone. A stage without production may be silent. */
 const alarms: Check = async ({ stage, place, stacks: read }) => {
   const outputs = (await read()).get(stackName(stage.name, 'operations'))?.outputs;
   const topic = stage.config.alarmsTopicArn ?? outputs?.get(ALARM_TOPIC_OUTPUT);
   if (outputs === undefined || topic === undefined) return [];
-  const { Subscriptions: found } = subscriptions.parse(
-    await callQuery(place, 'sns', 'ListSubscriptionsByTopic', { TopicArn: topic }),
+  const { Subscriptions: found = [] } = await new SNSClient(place).send(
+    new ListSubscriptionsByTopicCommand({ TopicArn: topic }),
   );
   const status = stage.config.production === true ? 'failure' : 'warning';
   const pending = found.filter(({ SubscriptionArn }) => SubscriptionArn === 'PendingConfirmation');
-  const confirmed = found.filter(({ SubscriptionArn }) => SubscriptionArn.startsWith('arn:'));
+  const confirmed = found.filter(({ SubscriptionArn }) => SubscriptionArn?.startsWith('arn:'));
   if (pending.length === 0 && confirmed.length > 0)
     return [good(`alarms reach ${confirmed.length} subscriptions`)];
   return [
-    ...pending.map(({ Endpoint: endpoint, Protocol: protocol }): Finding => ({
+    ...pending.map(({ Endpoint: endpoint = '', Protocol: protocol = '' }): Finding => ({
       status,
       message: `${endpoint} has not confirmed its subscription, so it gets no alarm`,
       remedy: `open the link in the mail; to send it again: aws sns subscribe --topic-arn ${topic} --protocol ${protocol} --notification-endpoint ${endpoint}`,

@@ -1,14 +1,16 @@
-import * as z from 'zod';
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
+import type { STSClientConfig } from '@aws-sdk/client-sts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { ssm, useSettings } from '#shared/stores/clients.ts';
-import { callQuery, type AwsCaller } from './aws-call.ts';
 import { ownCredentials } from './app-context.ts';
 import { awsFailure } from './aws-failure.ts';
 import type { Stage } from './stages.ts';
 
 /** An account and a region, and on whose behalf they are called. */
-export interface Place extends AwsCaller {
+export interface Place {
   readonly account: `${number}`;
+  readonly region: string;
+  readonly credentials: NonNullable<STSClientConfig['credentials']>;
 }
 
 /**
@@ -32,13 +34,14 @@ export async function enterStage(
     const region = await config.region();
     const { credentials } = config;
     useSettings({ region, credentials });
-    const account = await askAccount({ region, credentials });
-    if (!account.ok) return account;
-    return environment !== 'agnostic' && account.value !== environment.account
+    // A call that needs no permission.
+    const { Account } = await new STSClient({ region, credentials }).send(new GetCallerIdentityCommand({}));
+    if (!isAccount(Account)) return err('AWS cannot be reached: STS returned no account');
+    return environment !== 'agnostic' && Account !== environment.account
       ? err(
-          `${name} belongs to account ${environment.account}, but these credentials are of account ${account.value}: choose the stage’s with --profile or AWS_PROFILE`,
+          `${name} belongs to account ${environment.account}, but these credentials are of account ${Account}: choose the stage’s with --profile or AWS_PROFILE`,
         )
-      : ok({ account: account.value, region, credentials });
+      : ok({ account: Account, region, credentials });
   } catch (error) {
     const message = awsFailure(error);
     if (message === undefined) throw error;
@@ -46,13 +49,4 @@ export async function enterStage(
   }
 }
 
-const identity = z.object({ Account: z.string().regex(/^\d{12}$/) });
-
-/** The account of the credentials: a call that needs no permission. */
-async function askAccount(caller: AwsCaller): Promise<Result<Place['account'], string>> {
-  const found = identity.safeParse(await callQuery(caller, 'sts', 'GetCallerIdentity'));
-  // SAFETY: the schema allows digits only.
-  return found.success
-    ? ok(found.data.Account as Place['account'])
-    : err('AWS cannot be reached: STS returned no account');
-}
+const isAccount = (id = ''): id is Place['account'] => /^\d{12}$/.test(id);

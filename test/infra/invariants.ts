@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ResourceChange } from '#ops/doctor/stacks.ts';
+import type { ResourceChange } from '@aws-sdk/client-cloudformation';
 import { isReplaced } from './resource-schemas.ts';
 import type { Deployment, Resource } from './template.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { losses } from '#ops/deploy/losses.ts';
-import type { ResourceChange } from '#ops/doctor/stacks.ts';
+import type { ResourceChange } from '@aws-sdk/client-cloudformation';
 import { changed } from '#test/support/changed.ts';
 import { deployed, gateSets, logicalIds, ownDomains, stage } from './deployed.ts';
 import { changesBetween, defectsOf, outputsLost, transitionDefects } from './invariants.ts';
