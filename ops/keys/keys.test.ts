@@ -1,4 +1,6 @@
 import { mkdtemp } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -25,6 +27,11 @@ async function folderOf(awsUrl: string): Promise<string> {
 const ended = await folderOf('http://127.0.0.1:1');
 /** An environment in which nothing of AWS is set up. */
 const alone = { AWS_EC2_METADATA_DISABLED: 'true', HOME: ended };
+
+/** Answers in the place of AWS, as a proxy does. */
+const stranger = createServer((_, response) => response.writeHead(503).end('busy'));
+stranger.listen(0, '127.0.0.1').unref();
+const strange = () => `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
 
 const kids = async (purpose: KeyPurpose) =>
   (await createKeySettings(test.dynamo, 'local-settings').list(purpose)).map(
@@ -121,6 +128,11 @@ describe('npm run keys, against the running local stack', { timeout: 120_000 }, 
     [/^AWS cannot be reached: ECONNREFUSED\n$/, 'local', () => ({ folder: ended })],
     [/^no AWS region: set AWS_REGION or AWS_PROFILE\n$/, 'prod', () => ({ env: alone })],
     [/^no AWS credentials/, 'prod', () => ({ env: { ...alone, AWS_REGION: 'us-east-1' } })],
+    [
+      /^AWS cannot be reached: no usable response\n$/,
+      'prod',
+      () => ({ env: { ...test.env, AWS_ENDPOINT_URL: strange() } }),
+    ],
     [/^no settings table of stage prod/, 'prod', () => ({ env: test.env })],
   ])('says what is missing: %s', async (message, stage, given) => {
     const { code, stderr } = await runProgram('ops/keys.ts', ['list', '--stage', stage], given());

@@ -6,5 +6,7 @@ export function awsFailure(error: unknown): string | undefined {
   }
   if (error.message === 'Region is missing') return 'no AWS region: set AWS_REGION or AWS_PROFILE';
   if ('code' in error && typeof error.code === 'string') return `AWS cannot be reached: ${error.code}`;
-  return '$metadata' in error ? `AWS refused: ${error.name}: ${error.message}` : undefined;
+  if ('$fault' in error) return `AWS refused: ${error.name}: ${error.message}`;
+  // A proxy or a sign-in page has answered in its place.
+  return '$metadata' in error ? 'AWS cannot be reached: no usable response' : undefined;
 }
