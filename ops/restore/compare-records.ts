@@ -107,7 +107,7 @@ function soundness(pk: string, items: readonly Item[]): 'absent' | 'sound' | 'da
 }
 
 function isLifecycle(item: Item): boolean {
-  return ['deprecatedAt', 'sunsetAt'].every(
-    (name) => item[name] === undefined || parseInstant(item[name].S ?? '') !== undefined,
+  return [item['deprecatedAt'], item['sunsetAt']].every(
+    (time) => time === undefined || (typeof time === 'string' && parseInstant(time) !== undefined),
   );
 }

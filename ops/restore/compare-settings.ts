@@ -69,7 +69,7 @@ async function compareKey(
   const noticed = isSound ? [] : [unrepaired(`${what} in the backup`, 'damaged', 'not copied')];
   if (now !== undefined && (await isProven(proof, purpose, now))) {
     if (isDeepStrictEqual(was, now)) return noticed;
-    return [...noticed, { what, state: 'changed', note: `now ${now['state']?.S ?? ''}`, writes: [] }];
+    return [...noticed, { what, state: 'changed', note: `now ${String(now['state'])}`, writes: [] }];
   }
   const nowRecord = now && parsed(purpose, now);
   if (isRetired || now?.['retiredAt'] !== undefined || nowRecord?.state === 'retired') {
@@ -92,14 +92,13 @@ async function compareKey(
 
 /** What is left of a key that was retired: its place and its times. */
 function tombstone(key: Item, isLeaked: boolean, at: number): Item {
-  const item: Record<string, Item[string]> = {
-    retiredAt: { S: formatInstant(at) },
+  return {
+    retiredAt: formatInstant(at),
     ...key,
-    state: { S: 'retired' },
-    ...(isLeaked ? { leaked: { BOOL: true } } : {}),
+    state: 'retired',
+    ...(isLeaked ? { leaked: true } : {}),
+    wrappedKey: undefined,
   };
-  delete item['wrappedKey'];
-  return item;
 }
 
 function stateOf(now: Item | undefined): 'missing' | 'damaged' {
@@ -113,8 +112,8 @@ function behindSuccessor({ now }: KeyProof, purpose: KeyPurpose, was: Item, curr
     const record = parsed(purpose, item);
     return record !== undefined && record.activatedAt !== undefined && (keyNumber(record.kid) ?? 0) > number;
   });
-  return was['state']?.S === 'active' && isReplaced
-    ? { ...was, state: { S: 'opening' }, openingAt: { S: formatInstant(now) } }
+  return was['state'] === 'active' && isReplaced
+    ? { ...was, state: 'opening', openingAt: formatInstant(now) }
     : was;
 }
 

@@ -19,7 +19,7 @@ export type Compare = (
 ) => readonly Finding[] | Promise<readonly Finding[]>;
 
 export function sortKeyOf(item: Item): string {
-  return item['sk']?.S ?? '';
+  return String(item['sk']);
 }
 
 /** The items by their sort keys. */

@@ -1,27 +1,28 @@
-/** A control record's state; it moves from `started` to one of the others once, and never back [MA-145]. */
-export type ControlState = 'started' | 'completed' | 'failed';
+import * as z from 'zod';
 
 /**
  * What is kept of a request that may be repeated, and nothing else [MA-004, MA-006]: no body, no answer, no id of a learner or a session.
  * Both digests are HMACs, so that neither key nor body can be guessed from the table.
  */
-export interface ControlRecord {
+export const controlRecord = z.object({
   /** HMAC of tenant, method, canonical path and Idempotency-Key. */
-  readonly id: string;
+  id: z.string(),
   /** HMAC of the canonical request with its defaults filled in; of the request as it was sent in records of versions up to 0.1.0. */
-  readonly hash: string;
-  readonly state: ControlState;
+  hash: z.string(),
+  /** Moves from `started` to one of the others once, and never back [MA-145]. */
+  state: z.enum(['started', 'completed', 'failed']),
   /** HTTP status of the answer, 100-599, in a final state only [MA-146]. */
-  readonly terminalStatus?: number;
+  terminalStatus: z.int().exactOptional(),
   /** Random and opaque, `op_…`: the root of everything deterministic that this operation writes. */
-  readonly operationId: string;
+  operationId: z.string(),
   /** Epoch milliseconds. The 24 hours count from here, also after a take-over. */
-  readonly createdAt: number;
+  createdAt: z.int(),
   /** Which run of the work holds the lease. */
-  readonly attemptId: string;
+  attemptId: z.string(),
   /** Epoch milliseconds up to which that run may still be at work; 0 once it has let go. */
-  readonly leaseUntil: number;
-}
+  leaseUntil: z.int(),
+});
+export type ControlRecord = Readonly<z.infer<typeof controlRecord>>;
 
 /** Exactly 24 hours [MA-005, RP-335]. */
 export const controlLifetimeMs = 24 * 60 * 60 * 1000;

@@ -2,11 +2,11 @@ import * as z from 'zod';
 import { metricStatus } from '#shared/contract/reports/improvement-run.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
-import type { OrderStatus } from '#shared/contract/reports/revision-order.ts';
+import { orderStatus } from '#shared/contract/reports/revision-order.ts';
 
 /*
  * The workflow records of improvement runs: ids, references, versions, digests, states and times, never a value that somebody else owns.
- * Times are epoch milliseconds.
+ * Times are epoch milliseconds. A schema has the members that the table stores as they are; its type adds the others.
  */
 
 /** Immutable bytes of another owner: their id there and the SHA-256 of exactly what was read. */
@@ -78,63 +78,74 @@ export function isTerminal(state: ImprovementRunState): boolean {
 /** An immutable bundle in the bucket of receipts. */
 export type BundleRef = Pick<ReceiptLink, 'sha256' | 'mediaType'>;
 
-export interface RunKey {
-  readonly tenantId: string;
-  readonly improvementRunId: string;
-}
+/** A run that has not ended, as the list of open runs shows it. */
+export const openRun = z.object({
+  tenantId: z.string(),
+  improvementRunId: z.string(),
+  administrationId: z.string(),
+});
+export type OpenRun = Readonly<z.infer<typeof openRun>>;
+export type RunKey = Omit<OpenRun, 'administrationId'>;
 
-export interface RunRecord extends RunKey {
-  readonly administrationId: string;
-  /** Whom the administration was for when the run was created. Neither is there of runs that were recorded without. */
-  readonly classSourcedId?: string;
-  readonly schoolSourcedId?: string;
-  readonly pins: RunPins;
-  readonly state: ImprovementRunState;
-  readonly createdAt: number;
+const standingRun = openRun.extend({
+  state: z.enum(improvementRunStates),
+  createdAt: z.int(),
   /** When a worker or the sweeper last touched or moved it. */
-  readonly touchedAt: number;
+  touchedAt: z.int(),
   /** How often the sweeper has sent it on since a worker last began on it: so many messages of it may still be waiting. */
-  readonly sweeps: number;
+  sweeps: z.int(),
+});
+
+export const runRecord = standingRun.extend({
+  /** Whom the administration was for when the run was created. Neither is there of runs that were recorded without. */
+  classSourcedId: z.string().exactOptional(),
+  schoolSourcedId: z.string().exactOptional(),
   /** Of terminal states only; never before `createdAt`, however the clocks differ. */
-  readonly completedAt?: number;
+  completedAt: z.int().exactOptional(),
+});
+export interface RunRecord extends Readonly<z.infer<typeof runRecord>> {
+  readonly pins: RunPins;
   /** Of complete runs only. */
   readonly receipt?: BundleRef;
 }
 
 /** What the sweeper judges a run by: all of it that moves, without its pins. */
-export interface RunSummary extends Pick<
-  RunRecord,
-  'tenantId' | 'improvementRunId' | 'administrationId' | 'state' | 'createdAt' | 'touchedAt' | 'sweeps'
-> {
+export const runSummary = standingRun.extend({
   /** How many workers in a row have begun on it, and neither recorded anything nor ended as they should. */
-  readonly tries: number;
+  tries: z.int(),
   /** When it was parked as `blocked_upstream`. */
-  readonly parkedAt?: number;
-}
+  parkedAt: z.int().exactOptional(),
+});
+export type RunSummary = Readonly<z.infer<typeof runSummary>>;
 
 /**
  * Names what orders rest on: one of the run's metrics, or one of its named sources, whose alignment and comparison are evaluated together.
  * Written `metric:<metric>` or `source:<sourceKey>`.
  */
 export type EvidenceKey = `metric:${RunMetric}` | `source:${string}`;
+const evidenceKey = z.custom<EvidenceKey>((key) => /^(metric|source):/.test(String(key)));
 
 /** An evidence that has been evaluated: all of its orders have records. */
-export interface EvidenceRecord {
-  readonly key: EvidenceKey;
-  readonly evaluatedAt: number;
-  /** Of a source: its bundle, and whether a comparison that was due could not be shown and judged. */
+export const evidenceRecord = z.object({
+  key: evidenceKey,
+  evaluatedAt: z.int(),
+  /** Of a source: whether a comparison that was due could not be shown and judged. */
+  comparisonOmitted: z.boolean().exactOptional(),
+});
+export interface EvidenceRecord extends Readonly<z.infer<typeof evidenceRecord>> {
+  /** The bundle of a source. */
   readonly receipt?: BundleRef;
-  readonly comparisonOmitted?: boolean;
 }
 
 /** An order as it is first recorded. */
-export interface NewOrder {
-  readonly revisionOrderId: string;
-  readonly evidence: EvidenceKey;
-  readonly targetModule: 'bank' | 'blueprint';
+const newOrder = z.object({
+  revisionOrderId: z.string(),
+  evidence: evidenceKey,
+  targetModule: z.enum(['bank', 'blueprint']),
   /** SHA-256 hex of what the order is about, whatever its evidence says: later orders on the same supersede earlier ones. */
-  readonly lineage: string;
-}
+  lineage: z.string(),
+});
+export type NewOrder = Readonly<z.infer<typeof newOrder>>;
 
 /** What a receiver acknowledged an order with. */
 export interface OrderAck {
@@ -144,16 +155,18 @@ export interface OrderAck {
   readonly observedAt: number;
 }
 
-export interface OrderRecord extends NewOrder {
-  readonly status: OrderStatus;
+export const orderRecord = newOrder.extend({
+  status: orderStatus,
+  /** The run's: an order is found in the order of its id. */
+  createdAt: z.int(),
+  /** Never before `createdAt`, however the clocks differ [RP-206]. */
+  updatedAt: z.int(),
+  /** When its receiver was last found missing. */
+  blockedAt: z.int().exactOptional(),
+});
+export interface OrderRecord extends Readonly<z.infer<typeof orderRecord>> {
   readonly supersedesRevisionOrderId: string | null;
   readonly ack: OrderAck | null;
-  /** The run's: an order is found in the order of its id. */
-  readonly createdAt: number;
-  /** Never before `createdAt`, however the clocks differ [RP-206]. */
-  readonly updatedAt: number;
-  /** When its receiver was last found missing. */
-  readonly blockedAt?: number;
 }
 
 /** Whether an order still has to reach its receiver. */
@@ -170,11 +183,6 @@ export interface RunProgress {
   readonly evidence: readonly EvidenceRecord[];
   /** Ascending by id. */
   readonly orders: readonly OrderRecord[];
-}
-
-/** A run that has not ended, as the list of open runs shows it. */
-export interface OpenRun extends RunKey {
-  readonly administrationId: string;
 }
 
 /**

@@ -1,107 +1,81 @@
 import { ConditionalCheckFailedException, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import * as z from 'zod';
-import { controlLifetimeMs, isUsable } from '#shared/idempotency/control-record.ts';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { controlLifetimeMs, controlRecord, isUsable } from '#shared/idempotency/control-record.ts';
 import type { ControlRecord, ControlTable } from '#shared/idempotency/control-record.ts';
-import { changeExpression, didHold, getItem, integer, text, textOf } from './dynamo.ts';
+import { attributesOf, changeExpression, didHold, getItem } from './dynamo.ts';
 import type { Change, Item } from './dynamo.ts';
-
-/** The record is still the one that was seen, has not expired and is not final. */
-const STILL_STARTED =
-  '#hash = :hash AND #createdAt = :createdAt AND #state = :started AND #createdAt > :expired';
 
 /**
  * The table `control` in DynamoDB. Needs `dynamodb:GetItem`, `PutItem` and `UpdateItem`. `purgeAt` lets the table delete a record some time
  * after its 24 hours; whether it counts is decided here, on every read and in every condition [MA-005].
  */
-export function createControlTable(client: DynamoDBClient, tableName: string): ControlTable {
-  /** True when the condition held. */
-  const update = (id: string, change: Change): Promise<boolean> =>
+export function createControlTable(client: DynamoDBClient, TableName: string): ControlTable {
+  const change = ({ id }: ControlRecord, set: Item, condition: Pick<Change, 'condition' | 'values'>) =>
     didHold(
       client.send(
         new UpdateItemCommand({
-          TableName: tableName,
-          Key: { id: text.encode(id) },
-          ...changeExpression(change),
+          TableName,
+          Key: attributesOf({ id }),
+          ...changeExpression({ set, ...condition }),
         }),
       ),
     );
 
   return {
     async read(id, now) {
-      const item = await getItem(client, tableName, { id: text.encode(id) });
-      const record = item && recordColumns.parse(item);
+      const item = await getItem(client, TableName, { id });
+      const record = item && controlRecord.parse(item);
       return record && isUsable(record, now) ? record : undefined;
     },
 
     async create(record, now) {
+      // In seconds, as the table's TTL wants it.
+      const purgeAt = Math.ceil((record.createdAt + controlLifetimeMs) / 1000);
       try {
         await client.send(
           new PutItemCommand({
-            TableName: tableName,
-            Item: itemOf(record),
+            TableName,
+            Item: attributesOf({ ...controlRecord.parse(record), purgeAt }),
             ConditionExpression: 'attribute_not_exists(#id) OR #createdAt <= :expired',
             ExpressionAttributeNames: { '#id': 'id', '#createdAt': 'createdAt' },
-            ExpressionAttributeValues: { ':expired': integer.encode(now - controlLifetimeMs) },
+            ExpressionAttributeValues: attributesOf({ ':expired': now - controlLifetimeMs }),
             ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
           }),
         );
         return undefined;
       } catch (error) {
-        if (error instanceof ConditionalCheckFailedException) return recordColumns.parse(error.Item);
-        throw error;
+        if (!(error instanceof ConditionalCheckFailedException)) throw error;
+        return controlRecord.parse(unmarshall(error.Item ?? {}));
       }
     },
 
     takeOver: (seen, { attemptId, leaseUntil }, now) =>
-      update(seen.id, {
-        set: { attemptId: text.encode(attemptId), leaseUntil: integer.encode(leaseUntil) },
-        condition: `${STILL_STARTED} AND #attemptId = :seenAttemptId`,
-        values: { ...stillStarted(seen, now), ':seenAttemptId': text.encode(seen.attemptId) },
-      }),
-
+      change(seen, { attemptId, leaseUntil }, whileHeld(seen, now)),
     settle: (record, { state, terminalStatus }, now) =>
-      update(record.id, {
-        set: {
-          state: text.encode(state),
-          terminalStatus: integer.encode(terminalStatus),
-          leaseUntil: integer.encode(0),
-        },
-        condition: STILL_STARTED,
-        values: stillStarted(record, now),
-      }),
-
-    release: (record, now) =>
-      update(record.id, {
-        set: { leaseUntil: integer.encode(0) },
-        condition: `${STILL_STARTED} AND #attemptId = :seenAttemptId`,
-        values: { ...stillStarted(record, now), ':seenAttemptId': text.encode(record.attemptId) },
-      }),
+      change(record, { state, terminalStatus, leaseUntil: 0 }, whileStarted(record, now)),
+    release: (record, now) => change(record, { leaseUntil: 0 }, whileHeld(record, now)),
   };
 }
 
-function stillStarted(record: ControlRecord, now: number): Item {
+/** The condition that a record is still the one that was seen, has not expired and is not final. */
+function whileStarted({ hash, createdAt }: ControlRecord, now: number): Pick<Change, 'condition' | 'values'> {
   return {
-    ':hash': { S: record.hash },
-    ':createdAt': integer.encode(record.createdAt),
-    ':started': { S: 'started' },
-    ':expired': integer.encode(now - controlLifetimeMs),
+    condition: '#hash = :hash AND #createdAt = :createdAt AND #state = :started AND #createdAt > :expired',
+    values: {
+      ':hash': hash,
+      ':createdAt': createdAt,
+      ':started': 'started',
+      ':expired': now - controlLifetimeMs,
+    },
   };
 }
 
-const recordColumns = z.object({
-  id: text,
-  hash: text,
-  state: textOf(z.enum(['started', 'completed', 'failed'])),
-  terminalStatus: integer.exactOptional(),
-  operationId: text,
-  createdAt: integer,
-  attemptId: text,
-  leaseUntil: integer,
-});
-
-/** `purgeAt` is in seconds, as the table's TTL wants it. */
-function itemOf(record: ControlRecord): Item {
-  const purgeAt = Math.ceil((record.createdAt + controlLifetimeMs) / 1000);
-  return { ...recordColumns.encode(record), purgeAt: integer.encode(purgeAt) };
+/** The condition that the run that was seen holds its lease, too. */
+function whileHeld(record: ControlRecord, now: number): Pick<Change, 'condition' | 'values'> {
+  const { condition, values } = whileStarted(record, now);
+  return {
+    condition: `${condition} AND #attemptId = :seenAttemptId`,
+    values: { ...values, ':seenAttemptId': record.attemptId },
+  };
 }

@@ -1,19 +1,24 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod';
 import type { FormerOrder, LineageHead } from '#shared/improvement/lineage.ts';
-import { improvementRunStates, runPins } from '#shared/improvement/records.ts';
+import {
+  evidenceRecord,
+  openRun,
+  orderRecord,
+  runPins,
+  runRecord,
+  runSummary,
+} from '#shared/improvement/records.ts';
 import type {
   BundleRef,
-  EvidenceKey,
   EvidenceRecord,
   OpenRun,
   OrderAck,
   OrderRecord,
   RunKey,
   RunRecord,
-  RunSummary,
 } from '#shared/improvement/records.ts';
-import { bytes, flag, integer, itemKey, text, textOf, texts } from './dynamo.ts';
+import { bytes } from './dynamo.ts';
 import type { Item, ItemKey } from './dynamo.ts';
 
 /*
@@ -26,11 +31,9 @@ const PART_BYTES = 375_000;
 /** More than the pins of `maxSources` sources can take; stops a damaged part from unpacking without end. */
 const MAX_PINS_BYTES = 16 * 1024 * 1024;
 
-// In the order in which a run is read: what comes later is never older (RunProgress).
-const RUN = '0-run';
-const PINS = '1-pins#';
-const EVIDENCE = '2-evidence#';
-const ORDER = '3-order#';
+/** What the sort keys of a run's items begin with, in the order in which they are read: what comes later is never older (RunProgress). */
+const prefixes = { run: '0-run', pins: '1-pins#', evidence: '2-evidence#', order: '3-order#' } as const;
+type PartOfRun = keyof typeof prefixes;
 
 /** The partition of the list of open runs. */
 export const openPartition = 'open';
@@ -49,16 +52,9 @@ export function runPartition({ tenantId, improvementRunId }: RunKey): string {
   return partition('run', tenantId, improvementRunId);
 }
 
-export function runKey(run: RunKey): ItemKey {
-  return itemKey(runPartition(run), RUN);
-}
-
-export function evidenceKey(run: RunKey, key: string): ItemKey {
-  return itemKey(runPartition(run), `${EVIDENCE}${key}`);
-}
-
-export function orderKey(run: RunKey, revisionOrderId: string): ItemKey {
-  return itemKey(runPartition(run), `${ORDER}${revisionOrderId}`);
+/** The key of a part of a run: its id is that of an evidence or an order, or the number of a part of the pins. */
+export function partKey(run: RunKey, part: PartOfRun, id = ''): ItemKey {
+  return { pk: runPartition(run), sk: prefixes[part] + id };
 }
 
 /** What the sort keys of one administration's open runs begin with, and of no other one's. */
@@ -67,107 +63,53 @@ export function openPrefix({ tenantId, administrationId }: Omit<OpenRun, 'improv
 }
 
 export function openKey(run: OpenRun): ItemKey {
-  return itemKey(openPartition, `${openPrefix(run)}${run.improvementRunId}`);
+  return { pk: openPartition, sk: `${openPrefix(run)}${run.improvementRunId}` };
 }
 
 export function headKey(tenantId: string, lineage: string): ItemKey {
-  return itemKey(partition('lineage', tenantId, lineage), 'head');
+  return { pk: partition('lineage', tenantId, lineage), sk: 'head' };
 }
 
 export function formerKey(tenantId: string, lineage: string, revisionOrderId: string): ItemKey {
-  return itemKey(partition('lineage', tenantId, lineage), `former#${revisionOrderId}`);
+  return { pk: partition('lineage', tenantId, lineage), sk: `former#${revisionOrderId}` };
 }
 
-/** The end of a prefix's sort keys: `$` is the character after `#`, and no key has it there. */
-function endOf(prefix: string): string {
-  return prefix.replace('#', '$');
-}
-
-/** The sort keys of a run's items: the run with its pins, or all of them. */
-export const runOnly = { from: RUN, to: endOf(PINS) };
-export const wholeRun = { from: RUN, to: endOf(ORDER) };
-
-/** The sort keys of the orders after an id. */
-export function ordersAfter(id: string | undefined): { from: string; to: string } {
-  const from = id === undefined ? ORDER : `${ORDER}${id}\u0000`;
-  return { from, to: endOf(ORDER) };
-}
-
-// The columns of each kind of item, without its key.
-
-const openColumns = z.object({ tenantId: text, improvementRunId: text, administrationId: text });
-
-const standingColumns = openColumns.extend({
-  state: textOf(z.enum(improvementRunStates)),
-  createdAt: integer,
-  touchedAt: integer,
-  sweeps: integer,
-});
-
-const summaryColumns = standingColumns.extend({ tries: integer, parkedAt: integer.exactOptional() });
-
-const runColumns = standingColumns.extend({
-  classSourcedId: text.exactOptional(),
-  schoolSourcedId: text.exactOptional(),
-  pinsParts: integer,
-  completedAt: integer.exactOptional(),
-});
-
-/** What only `RunSummary` and the table's conditions know of a run. */
-const newRunColumns = runColumns.extend({ tries: integer, recorded: integer });
+// What the items have beside the members of their records, without the keys.
 
 const pinsColumns = z.object({ pins: bytes });
 
-const bundleColumns = z.object({
-  receiptSha256: text,
-  receiptMediaType: textOf(z.enum(['application/zip', 'application/json'])),
+const receiptColumns = z.object({
+  receiptSha256: z.string(),
+  receiptMediaType: z.enum(['application/zip', 'application/json']),
 });
 
-const evidenceName = textOf(z.custom<EvidenceKey>((name) => /^(metric|source):/.test(String(name))));
+const formerColumns = z.object({ revisionOrderId: z.string(), supersedes: z.string().exactOptional() });
 
-const evidenceColumns = z.object({
-  key: evidenceName,
-  evaluatedAt: integer,
-  comparisonOmitted: flag.exactOptional(),
-});
-
-const formerColumns = z.object({ revisionOrderId: text, supersedes: text.exactOptional() });
-
-const orderColumns = formerColumns.extend({
-  evidence: evidenceName,
-  targetModule: textOf(z.enum(['bank', 'blueprint'])),
-  lineage: text,
-  status: textOf(z.enum(['pending', 'accepted', 'replayed', 'blocked_upstream', 'rejected', 'superseded'])),
-  createdAt: integer,
-  updatedAt: integer,
-  blockedAt: integer.exactOptional(),
-});
-
-const ackColumns = z.object({ receiptId: text, receiptVersion: text, observedAt: integer });
+const ackColumns = z.object({ receiptId: z.string(), receiptVersion: z.string(), observedAt: z.int() });
 
 const headColumns = formerColumns.extend({
-  improvementRunId: text,
-  runCreatedAt: integer,
-  holders: texts,
-  version: integer,
+  improvementRunId: z.string(),
+  runCreatedAt: z.int(),
+  holders: z.array(z.string()),
+  version: z.int(),
 });
 
 /** The items of a new run: its state, which moves, and its pins, which never do, in parts that fit into an item. */
 export function runItems(run: RunRecord): readonly Item[] {
   const packed = gzipSync(JSON.stringify(runPins.parse(run.pins)), { level: 9 });
   const pins = Array.from({ length: Math.ceil(packed.byteLength / PART_BYTES) }, (_, index) => ({
-    ...itemKey(runPartition(run), `${PINS}${String(index).padStart(2, '0')}`),
-    ...pinsColumns.encode({ pins: packed.subarray(index * PART_BYTES, (index + 1) * PART_BYTES) }),
+    ...partKey(run, 'pins', String(index).padStart(2, '0')),
+    pins: packed.subarray(index * PART_BYTES, (index + 1) * PART_BYTES),
   }));
-  const columns = newRunColumns.encode({ ...run, tries: 0, recorded: 0, pinsParts: pins.length });
-  return [{ ...runKey(run), ...columns }, ...pins];
+  const counts = { tries: 0, recorded: 0, pinsParts: pins.length };
+  return [{ ...partKey(run, 'run'), ...runRecord.parse(run), ...counts }, ...pins];
 }
 
 /** The run among items in the order of their keys; undefined when there is none. */
 export function runOf(items: readonly Item[]): RunRecord | undefined {
   const item = items.find((candidate) => partOfRun(candidate) === 'run');
   if (item === undefined) return undefined;
-  const { pinsParts, completedAt, ...run } = runColumns.parse(item);
+  const { pinsParts, completedAt, ...run } = runRecord.extend({ pinsParts: z.int() }).parse(item);
   const parts = items.filter((candidate) => partOfRun(candidate) === 'pins');
   if (parts.length !== pinsParts) throw new TypeError('improvement table: pins are missing');
   const packed = Buffer.concat(parts.map((part) => pinsColumns.parse(part).pins));
@@ -180,37 +122,28 @@ export function runOf(items: readonly Item[]): RunRecord | undefined {
   };
 }
 
-/** What the sweeper judges a run by, of its first item alone. */
-export function summaryOf(item: Item): RunSummary {
-  return summaryColumns.parse(item);
-}
-
 /** Which part of a run an item is; undefined for items of other partitions. */
-export function partOfRun(item: Item): 'run' | 'pins' | 'evidence' | 'order' | undefined {
-  const key = item['sk']?.S ?? '';
-  if (key === RUN) return 'run';
-  if (key.startsWith(PINS)) return 'pins';
-  if (key.startsWith(EVIDENCE)) return 'evidence';
-  return key.startsWith(ORDER) ? 'order' : undefined;
+export function partOfRun({ sk }: Item): PartOfRun | undefined {
+  // SAFETY: the keys of an object are the names of its members.
+  const parts = Object.keys(prefixes) as readonly PartOfRun[];
+  return parts.find((part) => String(sk).startsWith(prefixes[part]));
 }
 
 /** Whether an item of a run or of a lineage can be read as what its key names. Pins are only readable together: `runOf` reads them. */
 export function isReadable(item: Item): boolean {
-  const key = item['sk']?.S ?? '';
+  const { pk, sk } = item;
   try {
     switch (partOfRun(item)) {
       case 'run':
-        return item['pk']?.S === runPartition(summaryOf(item));
+        return pk === runPartition(runSummary.parse(item));
       case 'pins':
         return pinsColumns.parse(item).pins.byteLength > 0;
       case 'evidence':
-        return key === `${EVIDENCE}${evidenceOf(item).key}`;
+        return sk === prefixes.evidence + evidenceOf(item).key;
       case 'order':
-        return key === `${ORDER}${orderOf(item).revisionOrderId}`;
+        return sk === prefixes.order + orderOf(item).revisionOrderId;
       default:
-        return key === 'head'
-          ? headOf(item).version >= 0
-          : key === `former#${formerOf(item).revisionOrderId}`;
+        return sk === 'head' ? headOf(item).version >= 0 : sk === `former#${formerOf(item).revisionOrderId}`;
     }
   } catch {
     return false;
@@ -227,43 +160,37 @@ export function ordersAmong(items: readonly Item[]): readonly OrderRecord[] {
 
 /** The entry of a run in the list of open runs. */
 export function openItem(run: OpenRun): Item {
-  return { ...openKey(run), ...openColumns.encode(run) };
-}
-
-export function openRunOf(item: Item): OpenRun {
-  return openColumns.parse(item);
+  return { ...openKey(run), ...openRun.parse(run) };
 }
 
 export function evidenceItem(run: RunKey, evidence: EvidenceRecord): Item {
-  const { receipt } = evidence;
-  return {
-    ...evidenceKey(run, evidence.key),
-    ...evidenceColumns.encode(evidence),
-    ...(receipt === undefined ? {} : receiptColumns(receipt)),
-  };
+  const { key, receipt } = evidence;
+  const columns = receipt && columnsOfReceipt(receipt);
+  return { ...partKey(run, 'evidence', key), ...evidenceRecord.parse(evidence), ...columns };
 }
 
 export function evidenceOf(item: Item): EvidenceRecord {
-  return { ...evidenceColumns.parse(item), ...receiptOf(item) };
+  return { ...evidenceRecord.parse(item), ...receiptOf(item) };
 }
 
 /** An order as it is first recorded: without acknowledgement. */
 export function orderItem(run: RunKey, order: OrderRecord): Item {
-  return { ...orderKey(run, order.revisionOrderId), ...orderColumns.encode(withSupersedes(order)) };
+  const supersedes = order.supersedesRevisionOrderId ?? undefined;
+  return { ...partKey(run, 'order', order.revisionOrderId), ...orderRecord.parse(order), supersedes };
 }
 
 export function orderOf(item: Item): OrderRecord {
-  const { supersedes = null, ...order } = orderColumns.parse(item);
+  const order = orderRecord.parse(item);
   return {
     ...order,
     updatedAt: Math.max(order.createdAt, order.updatedAt),
-    supersedesRevisionOrderId: supersedes,
+    supersedesRevisionOrderId: formerOf(item).supersedesRevisionOrderId,
     ack: item['receiptId'] === undefined ? null : ackOf(item),
   };
 }
 
-export function ackColumnsOf({ version: receiptVersion, ...ack }: OrderAck): Item {
-  return ackColumns.encode({ ...ack, receiptVersion });
+export function columnsOfAck({ version: receiptVersion, ...ack }: OrderAck): Item {
+  return ackColumns.parse({ ...ack, receiptVersion });
 }
 
 function ackOf(item: Item): OrderAck {
@@ -280,7 +207,7 @@ export interface VersionedHead {
 export function headItem(tenantId: string, lineage: string, { head, version }: VersionedHead): Item {
   const { improvementRunId, createdAt: runCreatedAt } = head.run;
   const columns = { improvementRunId, runCreatedAt, holders: [...head.holders], version };
-  return { ...headKey(tenantId, lineage), ...headColumns.encode({ ...withSupersedes(head), ...columns }) };
+  return { ...formerItem(tenantId, lineage, head), ...headKey(tenantId, lineage), ...columns };
 }
 
 export function headOf(item: Item): VersionedHead {
@@ -289,8 +216,10 @@ export function headOf(item: Item): VersionedHead {
 }
 
 export function formerItem(tenantId: string, lineage: string, former: FormerOrder): Item {
-  const key = formerKey(tenantId, lineage, former.revisionOrderId);
-  return { ...key, ...formerColumns.encode(withSupersedes(former)) };
+  const { revisionOrderId, supersedesRevisionOrderId } = former;
+  // An order that supersedes none has no column of it.
+  const supersedes = supersedesRevisionOrderId ?? undefined;
+  return { ...formerKey(tenantId, lineage, revisionOrderId), revisionOrderId, supersedes };
 }
 
 export function formerOf(item: Item): FormerOrder {
@@ -298,18 +227,12 @@ export function formerOf(item: Item): FormerOrder {
   return { revisionOrderId, supersedesRevisionOrderId: supersedes };
 }
 
-/** An order that supersedes none has no column of it. */
-function withSupersedes<T extends FormerOrder>(order: T): T & { readonly supersedes?: string } {
-  const { supersedesRevisionOrderId: supersedes } = order;
-  return { ...order, ...(supersedes === null ? {} : { supersedes }) };
-}
-
-export function receiptColumns({ sha256, mediaType }: BundleRef): Item {
-  return bundleColumns.encode({ receiptSha256: sha256, receiptMediaType: mediaType });
+export function columnsOfReceipt({ sha256, mediaType }: BundleRef): Item {
+  return receiptColumns.parse({ receiptSha256: sha256, receiptMediaType: mediaType });
 }
 
 function receiptOf(item: Item): { readonly receipt?: BundleRef } {
   if (item['receiptSha256'] === undefined) return {};
-  const { receiptSha256: sha256, receiptMediaType: mediaType } = bundleColumns.parse(item);
+  const { receiptSha256: sha256, receiptMediaType: mediaType } = receiptColumns.parse(item);
   return { receipt: { sha256, mediaType } };
 }

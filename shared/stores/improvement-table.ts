@@ -9,7 +9,7 @@ import type { DynamoDBClient, TransactWriteItem } from '@aws-sdk/client-dynamodb
 import { randomFraction } from '#shared/kernel/random.ts';
 import { isOvertaken, placeInLineage } from '#shared/improvement/lineage.ts';
 import type { Place } from '#shared/improvement/lineage.ts';
-import { isOpen, isTerminal, openStates } from '#shared/improvement/records.ts';
+import { isOpen, isTerminal, openRun, openStates, runSummary } from '#shared/improvement/records.ts';
 import type {
   ImprovementRunState,
   ImprovementStore,
@@ -18,7 +18,7 @@ import type {
   RunRecord,
 } from '#shared/improvement/records.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
-import { changeExpression, didHold, getItem, integer, queryItems, text } from './dynamo.ts';
+import { attributesOf, changeExpression, didHold, getItem, queryItems } from './dynamo.ts';
 import type { Change, Item, ItemKey } from './dynamo.ts';
 import * as items from './improvement-items.ts';
 
@@ -43,32 +43,30 @@ function openCalls(client: DynamoDBClient, TableName: string, ports: Pick<Runtim
     const item = await getItem(client, TableName, key);
     return item && parse(item);
   }
-
-  async function itemsOf(
-    run: RunKey,
-    { from, to }: { from: string; to: string },
-    limit?: number,
-  ): Promise<readonly Item[]> {
-    const values = { ':from': { S: from }, ':to': { S: to } };
-    const range = { condition: 'sk BETWEEN :from AND :to', values };
-    return Array.fromAsync(queryItems(client, TableName, items.runPartition(run), { range, limit }));
-  }
+  const query = (pk: string, options?: Parameters<typeof queryItems>[3]) =>
+    queryItems(client, TableName, pk, options);
 
   const createOf = (item: Item) => ({
     TableName,
-    Item: item,
+    Item: attributesOf(item),
     ConditionExpression: 'attribute_not_exists(pk)',
   });
-  const updateOf = (key: ItemKey, change: Change) => ({ TableName, Key: key, ...changeExpression(change) });
+  const updateOf = (key: ItemKey, change: Change) => ({
+    TableName,
+    Key: attributesOf(key),
+    ...changeExpression(change),
+  });
 
   const persist = <T>(write: (attempt: number) => Promise<T>): Promise<T> => writeAgain(write, ports);
   /** False when the condition did not hold. */
   const update = (key: ItemKey, change: Change): Promise<boolean> =>
     persist(() => didHold(client.send(new UpdateItemCommand(updateOf(key, change)))));
+  const create = (item: Item): Promise<boolean> =>
+    persist(() => didHold(client.send(new PutItemCommand(createOf(item)))));
   const transact = (writes: TransactWriteItem[]): Promise<unknown> =>
     client.send(new TransactWriteItemsCommand({ TransactItems: writes }));
 
-  return { read, itemsOf, createOf, updateOf, persist, update, transact };
+  return { read, query, create, createOf, updateOf, persist, update, transact };
 }
 
 type Calls = ReturnType<typeof openCalls>;
@@ -85,7 +83,7 @@ export function createImprovementTable(
   ports: Pick<Runtime, 'sleep' | 'random'>,
 ): ImprovementStore {
   const calls = openCalls(client, TableName, ports);
-  const { read, itemsOf, createOf, updateOf, persist, update, transact } = calls;
+  const { read, query, create, createOf, updateOf, persist, update, transact } = calls;
   const store: ImprovementStore = {
     async createRun(created) {
       const run: RunRecord = { ...created, state: 'queued', touchedAt: created.createdAt, sweeps: 0 };
@@ -98,75 +96,79 @@ export function createImprovementTable(
       });
     },
 
-    readRun: async (key) => items.runOf(await itemsOf(key, items.runOnly)),
+    async readRun(key) {
+      const { pk, sk } = items.partKey(key, 'evidence');
+      return items.runOf(await Array.fromAsync(query(pk, { range: { condition: 'sk < :sk', ':sk': sk } })));
+    },
 
-    readSummary: async (key) => read(items.runKey(key), items.summaryOf),
+    readSummary: (key) => read(items.partKey(key, 'run'), (item) => runSummary.parse(item)),
 
     async readProgress(key) {
-      const found = await itemsOf(key, items.wholeRun);
+      const found = await Array.fromAsync(query(items.runPartition(key)));
       const run = items.runOf(found);
       return run && { run, evidence: items.evidenceAmong(found), orders: items.ordersAmong(found) };
     },
 
-    readEvidence: async (key, evidence) => read(items.evidenceKey(key, evidence), items.evidenceOf),
+    readEvidence: (key, evidence) => read(items.partKey(key, 'evidence', evidence), items.evidenceOf),
 
-    listOrders: async (key, { after, limit }) =>
-      items.ordersAmong(await itemsOf(key, items.ordersAfter(after), limit)),
+    async listOrders(key, { after, limit }) {
+      const { pk, sk } = items.partKey(key, 'order', after);
+      const range = { condition: 'sk > :sk', ':sk': sk };
+      return items.ordersAmong(await Array.fromAsync(query(pk, { range, limit })));
+    },
 
     async moveRun(key, to, now) {
       const change: Change = {
         ...whileIn(origins[to.state]),
         set: {
-          state: text.encode(to.state),
-          touchedAt: integer.encode(now),
-          ...(to.state === 'blocked_upstream' ? { parkedAt: integer.encode(now) } : {}),
-          ...('completedAt' in to ? { completedAt: integer.encode(to.completedAt) } : {}),
-          ...('receipt' in to ? items.receiptColumns(to.receipt) : {}),
+          state: to.state,
+          touchedAt: now,
+          ...(to.state === 'blocked_upstream' ? { parkedAt: now } : {}),
+          ...('completedAt' in to ? { completedAt: to.completedAt } : {}),
+          ...('receipt' in to ? items.columnsOfReceipt(to.receipt) : {}),
         },
       };
-      if (!isTerminal(to.state)) return update(items.runKey(key), change);
+      if (!isTerminal(to.state)) return update(items.partKey(key, 'run'), change);
       return persist(async () => {
-        const summary = await read(items.runKey(key), items.summaryOf);
+        const summary = await store.readSummary(key);
         if (summary === undefined || isTerminal(summary.state)) return false;
         await transact([
-          { Update: updateOf(items.runKey(key), change) },
-          { Delete: { TableName, Key: items.openKey(summary) } },
+          { Update: updateOf(items.partKey(key, 'run'), change) },
+          { Delete: { TableName, Key: attributesOf(items.openKey(summary)) } },
         ]);
         return true;
       });
     },
 
     async beginRun(key, recorded, now) {
-      const begun = { touchedAt: integer.encode(now), sweeps: integer.encode(0) };
+      const begun = { touchedAt: now, sweeps: 0 };
       const { condition, values } = whileIn(openStates);
-      const hasGotOn = await update(items.runKey(key), {
-        set: { ...begun, tries: integer.encode(1), recorded: integer.encode(recorded) },
+      const hasGotOn = await update(items.partKey(key, 'run'), {
+        set: { ...begun, tries: 1, recorded },
         condition: `${condition} AND #recorded < :recorded`,
         values,
       });
-      if (!hasGotOn) await update(items.runKey(key), { set: begun, count: 'tries', condition, values });
+      if (!hasGotOn)
+        await update(items.partKey(key, 'run'), { set: begun, count: 'tries', condition, values });
     },
 
     async touchRun(key, by, now, seen) {
       const { condition, values } = whileIn(openStates);
-      await update(items.runKey(key), {
-        set: { touchedAt: integer.encode(now), ...(by === 'worker' ? { tries: integer.encode(0) } : {}) },
+      await update(items.partKey(key, 'run'), {
+        set: { touchedAt: now, ...(by === 'worker' ? { tries: 0 } : {}) },
         ...(by === 'sweeper' ? { count: 'sweeps' } : {}),
         condition: seen === undefined ? condition : `${condition} AND #touchedAt = :seen`,
-        values: { ...values, ...(seen === undefined ? {} : { ':seen': integer.encode(seen) }) },
+        values: { ...values, ...(seen === undefined ? {} : { ':seen': seen }) },
       });
     },
 
     async putEvidence(key, evidence) {
-      const item = items.evidenceItem(key, evidence);
-      await persist(() => didHold(client.send(new PutItemCommand(createOf(item)))));
+      await create(items.evidenceItem(key, evidence));
     },
 
     async *listOpen(of) {
-      const condition = 'begins_with(sk, :prefix)';
-      const range = of && { condition, values: { ':prefix': text.encode(items.openPrefix(of)) } };
-      for await (const item of queryItems(client, TableName, items.openPartition, { range }))
-        yield items.openRunOf(item);
+      const range = of && { condition: 'begins_with(sk, :sk)', ':sk': items.openPrefix(of) };
+      for await (const item of query(items.openPartition, { range })) yield openRun.parse(item);
     },
 
     ...orderWrites(TableName, calls),
@@ -193,15 +195,15 @@ function orderWrites(
       const whileSeen = seen && {
         ConditionExpression: '#version = :seen',
         ExpressionAttributeNames: { '#version': 'version' },
-        ExpressionAttributeValues: { ':seen': integer.encode(seen.version) },
+        ExpressionAttributeValues: attributesOf({ ':seen': seen.version }),
       };
       writes.push({ Put: { ...createOf(item), ...whileSeen } });
     }
     if (former !== undefined)
-      writes.push({ Put: { TableName, Item: items.formerItem(tenantId, lineage, former) } });
+      writes.push({ Put: { TableName, Item: attributesOf(items.formerItem(tenantId, lineage, former)) } });
     for (const improvementRunId of supersededIn) {
-      const key = items.orderKey({ tenantId, improvementRunId }, seen?.head.revisionOrderId ?? '');
-      const set = { status: text.encode('superseded'), updatedAt: integer.encode(now) };
+      const key = items.partKey({ tenantId, improvementRunId }, 'order', seen?.head.revisionOrderId);
+      const set = { status: 'superseded', updatedAt: now };
       writes.push({
         Update: updateOf(key, { set, condition: 'attribute_exists(#status)', values: {} }),
       });
@@ -215,7 +217,7 @@ function orderWrites(
       const { revisionOrderId, evidence, targetModule, lineage } = order;
       return persist(async () => {
         const [recorded, seen] = await Promise.all([
-          read(items.orderKey(run, revisionOrderId), items.orderOf),
+          read(items.partKey(run, 'order', revisionOrderId), items.orderOf),
           read(items.headKey(tenantId, lineage), items.headOf),
         ]);
         if (recorded !== undefined) return recorded;
@@ -245,31 +247,30 @@ function orderWrites(
     },
 
     async confirmOrder(key, { revisionOrderId, lineage }, now) {
-      const at = items.orderKey(key, revisionOrderId);
+      const at = items.partKey(key, 'order', revisionOrderId);
       const [record, seen] = await Promise.all([
         read(at, items.orderOf),
         read(items.headKey(key.tenantId, lineage), items.headOf),
       ]);
       if (record === undefined || seen === undefined) return record;
       if (!isOpen(record) || !isOvertaken(seen.head, key, revisionOrderId)) return record;
-      const set = { status: text.encode('superseded'), updatedAt: integer.encode(now) };
+      const set = { status: 'superseded', updatedAt: now };
       await update(at, { set, ...whileUndelivered });
       return read(at, items.orderOf);
     },
 
     async moveOrder(key, revisionOrderId, to, now) {
-      const at = items.orderKey(key, revisionOrderId);
-      const status = text.encode(to.status);
-      const updatedAt = integer.encode(now);
+      const at = items.partKey(key, 'order', revisionOrderId);
+      const { status } = to;
       if (!('ack' in to))
-        return update(at, { set: { status, updatedAt, blockedAt: updatedAt }, ...whileUndelivered });
-      const acknowledged = { updatedAt, ...items.ackColumnsOf(to.ack) };
+        return update(at, { set: { status, updatedAt: now, blockedAt: now }, ...whileUndelivered });
+      const acknowledged = { updatedAt: now, ...items.columnsOfAck(to.ack) };
       if (await update(at, { set: { status, ...acknowledged }, ...whileUndelivered })) return true;
       // No order is opened again: one that is not superseded now will not be either.
       return update(at, {
         set: acknowledged,
         condition: '#status = :superseded AND attribute_not_exists(#receiptId)',
-        values: { ':superseded': text.encode('superseded') },
+        values: { ':superseded': 'superseded' },
       });
     },
   };
@@ -288,14 +289,14 @@ type Condition = Pick<Change, 'condition' | 'values'>;
 
 /** The condition that a run is in one of some states. */
 function whileIn(states: readonly ImprovementRunState[]): Condition {
-  const values = Object.fromEntries(states.map((state) => [`:${state}`, text.encode(state)]));
+  const values = Object.fromEntries(states.map((state) => [`:${state}`, state]));
   return { condition: `#state IN (${Object.keys(values).join(', ')})`, values };
 }
 
 /** The condition that an order still has to reach its receiver. */
 const whileUndelivered: Condition = {
   condition: '#status IN (:pending, :blocked)',
-  values: { ':pending': text.encode('pending'), ':blocked': text.encode('blocked_upstream') },
+  values: { ':pending': 'pending', ':blocked': 'blocked_upstream' },
 };
 
 /** Makes a write again, reading anew what it rests on, as long as others are at work on the same items. */

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { partitionKey } from '#shared/records/record-key.ts';
 import type { RecordKey } from '#shared/records/record-key.ts';
 import type { NewRecord, RecordsTable, StoredRecord } from '#shared/records/table.ts';
-import { bytes, didHold, getItem, integer, itemKey, text } from './dynamo.ts';
+import { attributesOf, bytes, didHold, getItem } from './dynamo.ts';
 import type { Item } from './dynamo.ts';
 
 /** DynamoDB's limit of an item is 400 KB (409,600 bytes), names and keys included. */
@@ -25,11 +25,10 @@ export class RecordTooLargeError extends RangeError {
  * (gzip, in parts that fit an item) and `lifecycle`. Parts carry the hash of their content in their key, so that two writers who race for
  * one id never mix their parts. Functions need `dynamodb:GetItem` and nothing else.
  */
-export function createRecordsTable(client: DynamoDBClient, tableName: string): RecordsTable {
-  const get = (pk: string, sk: string): Promise<Item | undefined> =>
-    getItem(client, tableName, itemKey(pk, sk));
+export function createRecordsTable(client: DynamoDBClient, TableName: string): RecordsTable {
+  const get = (pk: string, sk: string): Promise<Item | undefined> => getItem(client, TableName, { pk, sk });
   const put = (item: Item, condition?: string) =>
-    client.send(new PutItemCommand({ TableName: tableName, Item: item, ConditionExpression: condition }));
+    client.send(new PutItemCommand({ TableName, Item: attributesOf(item), ConditionExpression: condition }));
 
   return {
     async read(key) {
@@ -57,7 +56,7 @@ export function createRecordsTable(client: DynamoDBClient, tableName: string): R
     },
 
     async setLifecycle(key, lifecycle) {
-      await put({ ...itemKey(storableKey(key), 'lifecycle'), ...lifecycleColumns.encode(lifecycle) });
+      await put({ pk: storableKey(key), sk: 'lifecycle', ...lifecycleColumns.parse(lifecycle) });
     },
   };
 }
@@ -66,7 +65,7 @@ export function createRecordsTable(client: DynamoDBClient, tableName: string): R
 export function recordAmong(
   items: readonly Item[],
 ): { readonly stored: StoredRecord; readonly parameters: string | undefined } | undefined {
-  const bySortKey = new Map(items.map((item) => [item['sk']?.S, item]));
+  const bySortKey = new Map(items.map((item) => [item['sk'], item]));
   const document = bySortKey.get('document');
   if (document === undefined) return undefined;
   const stored = storedRecord(document, bySortKey.get('lifecycle'));
@@ -80,8 +79,8 @@ export function recordAmong(
 
 /** The text that parts hold; undefined when one is missing or cannot be unpacked. */
 function joinParts(items: readonly (Item | undefined)[]): string | undefined {
-  const parts = items.map((item) => item?.['content']?.B);
-  return parts.every((part) => part !== undefined) ? unpack(Buffer.concat(parts)) : undefined;
+  const parts = z.array(partColumns).safeParse(items).data;
+  return parts && unpack(Buffer.concat(parts.map(({ content }) => content)));
 }
 
 function storableKey(key: RecordKey): string {
@@ -98,20 +97,26 @@ function partItems(pk: string, parameters: NewRecord['parameters']): readonly It
   if (parameters === undefined) return [];
   const packed = pack(parameters.text);
   return Array.from({ length: Math.ceil(packed.byteLength / PART_BYTES) }, (_, index) => ({
-    ...itemKey(pk, partKey(parameters.hash, index)),
-    content: { B: packed.subarray(index * PART_BYTES, (index + 1) * PART_BYTES) },
+    pk,
+    sk: partKey(parameters.hash, index),
+    content: packed.subarray(index * PART_BYTES, (index + 1) * PART_BYTES),
   }));
 }
 
+const partColumns = z.object({ content: bytes });
+
 /** A small document is readable text, a larger one compressed. */
 const documentColumns = z.object({
-  document: text.exactOptional(),
+  document: z.string().exactOptional(),
   documentGzip: bytes.exactOptional(),
-  parametersHash: text.exactOptional(),
-  parametersParts: integer.exactOptional(),
+  parametersHash: z.string().exactOptional(),
+  parametersParts: z.int().exactOptional(),
 });
 
-const lifecycleColumns = z.object({ deprecatedAt: text.exactOptional(), sunsetAt: text.exactOptional() });
+const lifecycleColumns = z.object({
+  deprecatedAt: z.string().exactOptional(),
+  sunsetAt: z.string().exactOptional(),
+});
 
 function documentItem(pk: string, { document, parameters }: NewRecord, parts: number): Item {
   const packed = Buffer.byteLength(document) <= TEXT_BYTES ? undefined : pack(document);
@@ -121,11 +126,10 @@ function documentItem(pk: string, { document, parameters }: NewRecord, parts: nu
     );
   }
   return {
-    ...itemKey(pk, 'document'),
-    ...documentColumns.encode({
-      ...(packed === undefined ? { document } : { documentGzip: packed }),
-      ...(parameters === undefined ? {} : { parametersHash: parameters.hash, parametersParts: parts }),
-    }),
+    pk,
+    sk: 'document',
+    ...(packed === undefined ? { document } : { documentGzip: packed }),
+    ...(parameters === undefined ? {} : { parametersHash: parameters.hash, parametersParts: parts }),
   };
 }
 

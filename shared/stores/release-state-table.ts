@@ -3,7 +3,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
 import { flagsOf } from '#shared/release/release-state.ts';
 import type { AppliedRelease } from '#shared/release/release-state.ts';
-import { didHold, getItem, instant, itemKey, mapOf, text, textOf } from './dynamo.ts';
+import { attributesOf, didHold, getItem, instant } from './dynamo.ts';
 
 export interface ReleaseStateTable {
   /**
@@ -18,16 +18,16 @@ export interface ReleaseStateTable {
   write(applied: AppliedRelease, previous: AppliedRelease | undefined): Promise<boolean>;
 }
 
-const key = itemKey('release', 'state');
+const key = { pk: 'release', sk: 'state' };
 
 /**
  * The one item of the table `settings` (`pk` = `release`, `sk` = `state`) that says what is released, and by which proof of isolation; reads are strongly consistent. Needs
  * `dynamodb:GetItem`, which can be limited to this partition key, and `dynamodb:PutItem` to apply.
  */
-export function createReleaseStateTable(client: DynamoDBClient, tableName: string): ReleaseStateTable {
+export function createReleaseStateTable(client: DynamoDBClient, TableName: string): ReleaseStateTable {
   return {
     async read(signal) {
-      const item = await getItem(client, tableName, key, signal);
+      const item = await getItem(client, TableName, key, signal);
       if (item === undefined) return undefined;
       const { success, data } = released.safeParse(item);
       if (!success) throw new Error('settings: the item of the release is none');
@@ -46,18 +46,18 @@ export function createReleaseStateTable(client: DynamoDBClient, tableName: strin
           ? { ConditionExpression: 'attribute_not_exists(pk)' }
           : {
               ConditionExpression: 'appliedAt = :previous',
-              ExpressionAttributeValues: { ':previous': instant.encode(previous.appliedAt) },
+              ExpressionAttributeValues: attributesOf({ ':previous': instant.encode(previous.appliedAt) }),
             };
-      const item = { ...key, ...columns.encode(applied) };
-      return didHold(client.send(new PutItemCommand({ TableName: tableName, Item: item, ...condition })));
+      const Item = attributesOf({ ...key, ...columns.encode(applied) });
+      return didHold(client.send(new PutItemCommand({ TableName, Item, ...condition })));
     },
   };
 }
 
 const released = z.object({
-  manifest: text,
-  flags: mapOf(z.record(z.string(), text)),
+  manifest: z.string(),
+  flags: z.record(z.string(), z.string()),
   appliedAt: instant,
 });
-const isolationProof = mapOf(z.object({ digest: text, outcome: textOf(z.enum(['proved', 'rehearsed'])) }));
+const isolationProof = z.object({ digest: z.string(), outcome: z.enum(['proved', 'rehearsed']) });
 const columns = released.extend({ isolationProof: isolationProof.exactOptional() });

@@ -3,7 +3,7 @@ import type { DynamoDBClient, TransactWriteItem } from '@aws-sdk/client-dynamodb
 import * as z from 'zod';
 import type { KeyChange, KeyRecord, KeySettings, WritableKeySettings } from '#shared/keys/key-record.ts';
 import type { KeyPurpose, KeyState } from '#shared/keys/key-ring.ts';
-import { bytes, flag, instant, itemKey, queryItems, textOf } from './dynamo.ts';
+import { attributesOf, bytes, instant, queryItems } from './dynamo.ts';
 import type { Item, ItemKey } from './dynamo.ts';
 
 /** The column that says when a key came into a state. */
@@ -57,7 +57,7 @@ function writeOf(tableName: string, change: KeyChange): TransactWriteItem {
     return {
       Put: {
         TableName: tableName,
-        Item: { ...keyOf(change.record), ...keyColumns.encode(change.record) },
+        Item: attributesOf({ ...keyOf(change.record), ...keyColumns.encode(change.record) }),
         ConditionExpression: 'attribute_not_exists(pk)',
       },
     };
@@ -66,17 +66,17 @@ function writeOf(tableName: string, change: KeyChange): TransactWriteItem {
   return {
     Update: {
       TableName: tableName,
-      Key: keyOf(change),
+      Key: attributesOf(keyOf(change)),
       // A retired key is never needed again: what is deleted cannot be unwrapped by anyone.
       UpdateExpression: `SET #state = :to, #time = :at${leaked ? ', leaked = :leaked' : ''}${to === 'retired' ? ' REMOVE wrappedKey' : ''}`,
       ConditionExpression: '#state = :from',
       ExpressionAttributeNames: { '#state': 'state', '#time': timeColumns[to] },
-      ExpressionAttributeValues: {
-        ':from': { S: from },
-        ':to': { S: to },
+      ExpressionAttributeValues: attributesOf({
+        ':from': from,
+        ':to': to,
         ':at': instant.encode(at),
-        ...(leaked ? { ':leaked': { BOOL: true } } : {}),
-      },
+        ':leaked': leaked,
+      }),
     },
   };
 }
@@ -86,22 +86,22 @@ function partition(purpose: KeyPurpose): string {
 }
 
 function keyOf({ purpose, kid }: Pick<KeyRecord, 'purpose' | 'kid'>): ItemKey {
-  return itemKey(partition(purpose), kid);
+  return { pk: partition(purpose), sk: kid };
 }
 
 const keyColumns = z.object({
-  state: textOf(z.enum(['pending', 'active', 'opening', 'retired'])),
+  state: z.enum(['pending', 'active', 'opening', 'retired']),
   wrappedKey: bytes.exactOptional(),
   createdAt: instant,
   activatedAt: instant.exactOptional(),
   openingAt: instant.exactOptional(),
   retiredAt: instant.exactOptional(),
-  leaked: flag.exactOptional(),
+  leaked: z.boolean().exactOptional(),
 });
 
 /** The key that an item is. Throws when it is none. */
 export function keyRecordOf(purpose: KeyPurpose, item: Item): KeyRecord {
-  const kid = item['sk']?.S ?? '';
+  const kid = String(item['sk']);
   const { success, data } = keyColumns.safeParse(item);
   if (!success) throw new Error(`settings: ${partition(purpose)} ${kid} is not a key of the ring`);
   const { leaked, ...record } = data;

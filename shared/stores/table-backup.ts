@@ -7,7 +7,8 @@ import {
   paginateScan,
 } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { didHold, getItem, queryItems } from './dynamo.ts';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { attributesOf, didHold, getItem, queryItems } from './dynamo.ts';
 import type { Item, ItemKey } from './dynamo.ts';
 
 /** One item to copy back: where there is none, or over exactly the damaged one. */
@@ -78,9 +79,13 @@ async function put(client: DynamoDBClient, table: string, { item, over }: Write)
       : {
           ConditionExpression: old.map((_, at) => `#n${at} = :v${at}`).join(' AND '),
           ExpressionAttributeNames: Object.fromEntries(old.map(([name], at) => [`#n${at}`, name])),
-          ExpressionAttributeValues: Object.fromEntries(old.map(([, value], at) => [`:v${at}`, value])),
+          ExpressionAttributeValues: attributesOf(
+            Object.fromEntries(old.map(([, value], at) => [`:v${at}`, value])),
+          ),
         };
-  return didHold(client.send(new PutItemCommand({ TableName: table, Item: item, ...condition })));
+  return didHold(
+    client.send(new PutItemCommand({ TableName: table, Item: attributesOf(item), ...condition })),
+  );
 }
 
 /** The partitions of a table. A scan returns the items of one partition one after the other. */
@@ -89,15 +94,15 @@ async function* partitions(
   table: string,
 ): AsyncGenerator<readonly [string, readonly Item[]]> {
   let items: Item[] = [];
-  const keyOf = (item: Item | undefined): string => item?.['pk']?.S ?? '';
+  const partition = () => [String(items[0]?.['pk']), items] as const;
   for await (const page of paginateScan({ client }, { TableName: table, ConsistentRead: true })) {
-    for (const item of page.Items ?? []) {
-      if (items.length > 0 && keyOf(items[0]) !== keyOf(item)) {
-        yield [keyOf(items[0]), items];
+    for (const item of (page.Items ?? []).map((one) => unmarshall(one))) {
+      if (items.length > 0 && items[0]?.['pk'] !== item['pk']) {
+        yield partition();
         items = [];
       }
       items.push(item);
     }
   }
-  if (items.length > 0) yield [keyOf(items[0]), items];
+  if (items.length > 0) yield partition();
 }

@@ -1,5 +1,6 @@
 import { DeleteItemCommand, ListTablesCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { DeleteObjectCommand, HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { ok, type Result } from '#shared/kernel/result.ts';
@@ -31,7 +32,8 @@ import { createCompareImprovement } from '#ops/restore/compare-improvement.ts';
 import { compareRecords } from '#ops/restore/compare-records.ts';
 import { createCompareSettings } from '#ops/restore/compare-settings.ts';
 import type { Compare } from '#ops/restore/finding.ts';
-import type { Item } from '#shared/stores/dynamo.ts';
+import { attributesOf } from '#shared/stores/dynamo.ts';
+import type { Item, ItemKey } from '#shared/stores/dynamo.ts';
 import { createTableBackup } from '#shared/stores/table-backup.ts';
 import { checkAppliedManifest } from '#ops/restore/check-applied-manifest.ts';
 import { openReport } from '#ops/restore/report.ts';
@@ -60,16 +62,20 @@ afterEach(() => test.close());
 
 type Store = 'records' | 'settings' | 'improvement';
 
-async function itemsOf(store: Store): Promise<readonly Item[]> {
+/** An item of a table with partitions. */
+type Held = Item & ItemKey;
+async function itemsOf(store: Store): Promise<readonly Held[]> {
   const { Items = [] } = await test.dynamo.send(new ScanCommand({ TableName: localTableName(store) }));
-  return Items;
+  return Items.map((one) => unmarshall(one) as Held);
 }
-const put = (store: Store, item: Item) =>
-  test.dynamo.send(new PutItemCommand({ TableName: localTableName(store), Item: item }));
-const erase = ({ pk, sk }: Item, store: Store) =>
-  test.dynamo.send(new DeleteItemCommand({ TableName: localTableName(store), Key: { pk: pk!, sk: sk! } }));
-async function item(store: Store, pk: RegExp, sk: string): Promise<Item> {
-  const found = (await itemsOf(store)).find((each) => pk.test(each['pk']?.S ?? '') && each['sk']?.S === sk);
+const put = (store: Store, given: Item) =>
+  test.dynamo.send(new PutItemCommand({ TableName: localTableName(store), Item: attributesOf(given) }));
+const erase = ({ pk, sk }: Held, store: Store) =>
+  test.dynamo.send(
+    new DeleteItemCommand({ TableName: localTableName(store), Key: attributesOf({ pk, sk }) }),
+  );
+async function item(store: Store, pk: RegExp, sk: string): Promise<Held> {
+  const found = (await itemsOf(store)).find((each) => pk.test(each.pk) && each.sk === sk);
   if (found === undefined) throw new Error(`no item ${sk}`);
   return found;
 }
@@ -128,10 +134,7 @@ async function release(id: string): Promise<void> {
 /** A document whose bytes are no longer those of its checksum. */
 async function damageDocument(id: string): Promise<void> {
   const document = await item('records', new RegExp(`#${id}$`), 'document');
-  await put('records', {
-    ...document,
-    document: { S: document['document']!.S!.replace('calibration', 'x') },
-  });
+  await put('records', { ...document, document: String(document['document']).replace('calibration', 'x') });
 }
 
 describe('a restore of the records', () => {
@@ -140,9 +143,9 @@ describe('a restore of the records', () => {
     const before = await itemsOf('records');
     now += 1000;
     for (const each of before) {
-      if (/#deleted$/.test(each['pk']!.S!)) await erase(each, 'records');
-      if (/#parts$/.test(each['pk']!.S!) && each['content'] !== undefined)
-        await put('records', { ...each, content: { B: Uint8Array.of(1, 2, 3) } });
+      if (/#deleted$/.test(each.pk)) await erase(each, 'records');
+      if (/#parts$/.test(each.pk) && each['content'] !== undefined)
+        await put('records', { ...each, content: Uint8Array.of(1, 2, 3) });
     }
     await damageDocument('damaged');
     await release('newer');
@@ -153,7 +156,7 @@ describe('a restore of the records', () => {
     expect(said(/^missing .*#deleted: restored/)).toHaveLength(1);
     expect(said(/^damaged .*#(damaged|parts): restored/)).toHaveLength(2);
     expect(await itemsOf('records')).toEqual(expect.arrayContaining([...before]));
-    expect((await itemsOf('records')).filter((each) => /#newer$/.test(each['pk']!.S!))).toHaveLength(2);
+    expect((await itemsOf('records')).filter((each) => /#newer$/.test(each.pk))).toHaveLength(2);
     expect(await restore('records', { to: START })).toStrictEqual(ok(undefined));
     expect(lines).toContain('Compared 5 partitions: 0 restored, 0 not repaired.');
   });
@@ -166,7 +169,7 @@ describe('a restore of the records', () => {
     for (const each of await itemsOf('records')) await erase(each, 'records');
     expect(await restore('records')).toMatchObject({ ok: false });
     expect(said(/#bad: its copy in the backup is damaged: not copied/)).toHaveLength(1);
-    expect((await itemsOf('records')).every((each) => /#good$/.test(each['pk']!.S!))).toBe(true);
+    expect((await itemsOf('records')).every((each) => /#good$/.test(each.pk))).toBe(true);
   });
 
   it('never writes over what was written while it compared', async () => {
@@ -174,7 +177,7 @@ describe('a restore of the records', () => {
     const document = await item('records', /#raced$/, 'document');
     now += 1000;
     await erase(document, 'records');
-    const newer = { ...document, document: { S: 'released again' } };
+    const newer = { ...document, document: 'released again' };
     beforeCopy = () => put('records', newer);
     expect(await restore('records')).toMatchObject({ ok: false });
     expect(await item('records', /#raced$/, 'document')).toStrictEqual(newer);
@@ -193,7 +196,7 @@ describe('a restore of the records', () => {
     expect(await restore('records', { from })).toMatchObject({
       error: '1 not repaired: see the lines above',
     });
-    expect(await itemsOf('records')).toStrictEqual(before.filter((each) => /#good$/.test(each['pk']!.S!)));
+    expect(await itemsOf('records')).toStrictEqual(before.filter((each) => /#good$/.test(each.pk)));
     expect((await test.dynamo.send(new ListTablesCommand({}))).TableNames).toContain(from);
   });
 
@@ -215,8 +218,8 @@ describe('a restore of the settings', () => {
     stage: localStage,
     clock: () => now,
   });
-  const releaseState = { pk: { S: 'release' }, sk: { S: 'state' }, appliedAt: { S: 'then' } };
-  const stateOf = async (kid: string) => (await item('settings', /^key#continuation$/, kid))['state']?.S;
+  const releaseState = { pk: 'release', sk: 'state', appliedAt: 'then' };
+  const stateOf = async (kid: string) => (await item('settings', /^key#continuation$/, kid))['state'];
   const eraseAll = async () => {
     for (const each of await itemsOf('settings')) await erase(each, 'settings');
   };
@@ -230,12 +233,12 @@ describe('a restore of the settings', () => {
     await changeKeys(administration(), 'cursor', planRetireNow('k1'));
     await eraseAll();
     expect(await restore('settings', { to: START })).toStrictEqual(ok(undefined));
-    const isBack = (each: Item) => !['release', 'key#cursor'].includes(each['pk']!.S!);
+    const isBack = (each: Held) => !['release', 'key#cursor'].includes(each.pk);
     expect((await itemsOf('settings')).filter(isBack)).toStrictEqual(before.filter(isBack));
     expect(said(/^withheld .*key cursor k1: it leaked and was retired/)).toHaveLength(1);
     // What is left of it unwraps nothing, and keeps its number taken.
     const left = await item('settings', /^key#cursor$/, 'k1');
-    expect(left).toMatchObject({ state: { S: 'retired' }, leaked: { BOOL: true } });
+    expect(left).toMatchObject({ state: 'retired', leaked: true });
     expect(left).not.toHaveProperty('wrappedKey');
     expect(said(/^withheld .*release state: .*gates -- apply/)).toHaveLength(1);
     expect(await restore('settings', { to: START })).toStrictEqual(ok(undefined));
@@ -250,7 +253,7 @@ describe('a restore of the settings', () => {
     now += 1000;
     await changeKeys(administration(), 'continuation', planReplace);
     const opening = await item('settings', /^key#continuation$/, 'k1');
-    await put('settings', { ...opening, wrappedKey: { B: Uint8Array.of(1, 2, 3) } });
+    await put('settings', { ...opening, wrappedKey: Uint8Array.of(1, 2, 3) });
     expect(await restore('settings', { to: START })).toStrictEqual(ok(undefined));
     expect(await item('settings', /^key#continuation$/, 'k1')).toStrictEqual(opening);
     await erase(first, 'settings');
@@ -315,22 +318,21 @@ describe('a restore of the improvement runs', () => {
     await store().moveRun(ended, done, now);
     for (const each of before) {
       const isOf = (id: string) => canonicalJson(each).includes(id);
-      if (isOf('lost') || /^lineage/.test(each['pk']!.S!)) await erase(each, 'improvement');
-      if (/damaged/.test(each['pk']!.S!))
-        await put('improvement', { pk: each['pk']!, sk: each['sk']!, state: { S: 'x' } });
+      if (isOf('lost') || /^lineage/.test(each.pk)) await erase(each, 'improvement');
+      if (/damaged/.test(each.pk)) await put('improvement', { pk: each.pk, sk: each.sk, state: 'x' });
     }
     expect(await restore('improvement', { to: START })).toStrictEqual(ok(undefined));
     const now2 = await itemsOf('improvement');
     const isOfEnded = (each: Item) => canonicalJson(each).includes('"ended"');
     expect(now2.filter((each) => !isOfEnded(each))).toStrictEqual(before.filter((each) => !isOfEnded(each)));
     expect((await store().readRun(ended))?.state).toBe('failed');
-    expect(now2.filter((each) => each['pk']!.S === 'open')).toHaveLength(2);
+    expect(now2.filter((each) => each.pk === 'open')).toHaveLength(2);
   });
 
   it('names an item that is damaged in the backup and does not copy it', async () => {
     await open('bad');
     const order = await item('improvement', /bad$/, '3-order#of-bad');
-    await put('improvement', { ...order, status: { S: 'unknown' } });
+    await put('improvement', { ...order, status: 'unknown' });
     now += 1000;
     await erase(order, 'improvement');
     expect(await restore('improvement')).toMatchObject({ ok: false });

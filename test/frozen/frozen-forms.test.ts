@@ -7,7 +7,7 @@ import { stopCause } from '#functions/mastery/continuation/run-state.ts';
 import { stopReason } from '#shared/contract/stop-reason.ts';
 import { runMode } from '#shared/contract/mastery/adaptive-run.ts';
 import { orderStatus } from '#shared/contract/reports/revision-order.ts';
-import type { ControlState } from '#shared/idempotency/control-record.ts';
+import { controlRecord } from '#shared/idempotency/control-record.ts';
 import { improvementRunStates } from '#shared/improvement/records.ts';
 import type { ReceiptBundle } from '#shared/contract/reports/receipt-bundle.ts';
 import type { KeyState } from '#shared/keys/key-ring.ts';
@@ -101,7 +101,7 @@ describe('the newest frozen forms', () => {
     ['adaptive run modes', 'continuation', runMode.options, 'runMode'],
     ['stop reasons', 'continuation', stopReason.options, 'stopReason'],
     ['stop causes', 'continuation', stopCause.options, 'stopCause'],
-    ['control states', 'control', everyOf<ControlState>({ started: 0, completed: 0, failed: 0 }), 'state'],
+    ['control states', 'control', controlRecord.shape.state.options, 'state'],
     ['key states', 'settings', everyOf<KeyState>({ pending: 0, active: 0, opening: 0, retired: 0 }), 'state'],
     ['improvement run states', 'improvement', improvementRunStates, 'state'],
     ['order statuses', 'improvement', orderStatus.options, 'status'],

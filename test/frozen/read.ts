@@ -1,6 +1,7 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { PutParameterCommand } from '@aws-sdk/client-ssm';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { openContinuation } from '#functions/mastery/continuation/continuation.ts';
 import { deriveIdentity } from '#functions/mastery/run/identity.ts';
 import * as runNames from '#functions/mastery/run/names.ts';
@@ -228,7 +229,7 @@ const tables = {
       open,
       openOfOne,
       lineages: lineages.map((item) =>
-        textOf(item['sk']) === 'head' ? headOf(thawItem(item)) : formerOf(thawItem(item)),
+        (textOf(item['sk']) === 'head' ? headOf : formerOf)(unmarshall(thawItem(item))),
       ),
     };
   },

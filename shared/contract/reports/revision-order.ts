@@ -14,7 +14,6 @@ export const orderStatus = z.enum([
   'rejected',
   'superseded',
 ]);
-export type OrderStatus = z.infer<typeof orderStatus>;
 
 /** One order of a run with what has become of it [RP-190..RP-206]. */
 export const revisionOrder = orderContent
