@@ -2,7 +2,6 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { analysisTrigger, metrics, reasons } from '#shared/contract/reports/analysis-policy.ts';
 import type { AnalysisTrigger } from '#shared/contract/reports/analysis-policy.ts';
-import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { checkAnalysisPolicy } from './check-analysis-policy.ts';
 import {
   sampleAnalysisPolicyFile,
@@ -21,7 +20,25 @@ const pointersOf = (document: Change): readonly string[] =>
   defectsOf(sampleAnalysisPolicyFile(document)).map((line) => line.replace(/ .*/, ''));
 
 describe('checkAnalysisPolicy', () => {
-  it('names every defect of a file in one pass, form and meaning alike', () => {
+  it('names every defect of the form of a file in one pass', () => {
+    const file = sampleAnalysisPolicyFile({
+      triggers: [
+        sampleTrigger({ reasonCodes: ['low_discrimination', 'colour'], requiredSubjects: ['caseGuids', 7] }),
+        { ...sampleCrosswalkTrigger(), note: 'x' },
+        null,
+      ],
+    });
+    delete (file['document'] as Record<string, unknown>)['formulaVersion'];
+    expect(defectsOf(file).map((line) => line.replace(/Invalid option:.*|expected one of.*/, '…'))).toEqual([
+      '/document/formulaVersion expected "alignment-v1"',
+      '/document/triggers/0/reasonCodes/1 …',
+      '/document/triggers/0/requiredSubjects/1 …',
+      '/document/triggers/1/note is not a member that this version knows',
+      '/document/triggers/2 expected object, received null',
+    ]);
+  });
+
+  it('names every defect of the meaning of a file in one pass', () => {
     const file = sampleAnalysisPolicyFile({
       version: 'current',
       triggers: [
@@ -29,12 +46,11 @@ describe('checkAnalysisPolicy', () => {
           observed: { name: 'discrimination_index', unit: 'percent' },
           threshold: { operator: 'outside', value: 0 },
           targetModule: 'blueprint',
-          reasonCodes: ['low_discrimination', 'colour', 'untagged_distractor'],
-          requiredSubjects: ['caseGuids', 7, 7],
+          reasonCodes: ['low_discrimination', 'untagged_distractor'],
+          requiredSubjects: ['caseGuids'],
         }),
-        { ...sampleCrosswalkTrigger({ threshold: { operator: 'gt', value: 100 } }), note: 'x' },
+        sampleCrosswalkTrigger({ threshold: { operator: 'gt', value: 100 } }),
         sampleCrosswalkTrigger({ threshold: { operator: 'gt', value: 50 } }),
-        null,
         sampleTrigger({
           observed: { name: 'constructor', unit: 'points' },
           reasonCodes: ['low_discrimination', 'low_discrimination'],
@@ -46,28 +62,21 @@ describe('checkAnalysisPolicy', () => {
         }),
       ],
     });
-    delete (file['document'] as Record<string, unknown>)['formulaVersion'];
-    expect(defectsOf(file).map((line) => line.replace(/Invalid option:.*|expected one of.*/, '…'))).toEqual([
-      '/document/formulaVersion expected "alignment-v1"',
-      '/document/triggers/0/reasonCodes/1 …',
-      '/document/triggers/0/requiredSubjects/1 …',
-      '/document/triggers/0/requiredSubjects/2 …',
-      '/document/triggers/1/note is not a member that this version knows',
-      '/document/triggers/3 expected object, received null',
+    expect(defectsOf(file)).toEqual([
       '/document/version is a mutable alias; name one immutable version',
       '/document/triggers/0/threshold/value must be above 0: outside is a tolerance on both sides of 0',
       '/document/triggers/0/observed/unit is no unit of discrimination_index: proportion',
       '/document/triggers/0/requestedAction is an action of bank, not of blueprint',
-      '/document/triggers/0/reasonCodes/2 is no reason for regenerate_item; it is one for tag_distractor',
-      '/document/triggers/0/reasonCodes/2 cannot be seen in item_discrimination; it can in distractor_distribution',
+      '/document/triggers/0/reasonCodes/1 is no reason for regenerate_item; it is one for tag_distractor',
+      '/document/triggers/0/reasonCodes/1 cannot be seen in item_discrimination; it can in distractor_distribution',
       '/document/triggers/0/requiredSubjects lacks qtiItemId, which regenerate_item needs',
       '/document/triggers/1/threshold/value cannot be reached: alignment_percent is never gt 100',
-      '/document/triggers/4/observed/name is nothing that item_discrimination measures: discrimination_index',
-      '/document/triggers/4/observed/unit is no unit of item_discrimination: proportion',
-      '/document/triggers/4/reasonCodes/1 repeats entry 0',
-      '/document/triggers/4/requiredSubjects/2 repeats entry 0',
-      '/document/triggers/4/requiredSubjects/1 is never named by item_discrimination',
-      '/document/triggers/5/requiredSubjects/1 can be lacking where lower_dok_requirements trips: a requirement without a mapping has no CASE GUID',
+      '/document/triggers/3/observed/name is nothing that item_discrimination measures: discrimination_index',
+      '/document/triggers/3/observed/unit is no unit of item_discrimination: proportion',
+      '/document/triggers/3/reasonCodes/1 repeats entry 0',
+      '/document/triggers/3/requiredSubjects/2 repeats entry 0',
+      '/document/triggers/3/requiredSubjects/1 is never named by item_discrimination',
+      '/document/triggers/4/requiredSubjects/1 can be lacking where lower_dok_requirements trips: a requirement without a mapping has no CASE GUID',
       '/document/triggers/2 repeats trigger 1: the same measure, operator and action',
     ]);
   });
@@ -83,26 +92,6 @@ describe('checkAnalysisPolicy', () => {
     expect(pointersOf({ formulaVersion: 'alignment-v2' })).toEqual(['/document/formulaVersion']);
     expect(pointersOf({ triggers: [] })).toEqual(['/document/triggers']);
     expect(pointersOf({ triggers: [[]] })).toEqual(['/document/triggers/0']);
-  });
-
-  it('answers what is wrong with any broken trigger inside that trigger, never an exception', () => {
-    const anyTrigger = fc.record(
-      Object.fromEntries(
-        Object.entries(sampleTrigger()).map(([name, value]) => [
-          name,
-          fc.oneof(fc.constant(value), fc.jsonValue()),
-        ]),
-      ),
-      { requiredKeys: [] },
-    );
-    fc.assert(
-      fc.property(anyTrigger, (trigger) => {
-        const triggers = [sampleCrosswalkTrigger(), trigger];
-        const pointers = pointersOf({ triggers });
-        expect(pointers.filter((pointer) => !pointer.startsWith('/document/triggers/1'))).toEqual([]);
-        expect(pointers.length === 0).toBe(hashCanonical(trigger) === hashCanonical(sampleTrigger()));
-      }),
-    );
   });
 });
 

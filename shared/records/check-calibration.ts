@@ -1,15 +1,15 @@
-import * as z from 'zod';
-import { identifier, sha256 } from '#shared/contract/mastery/primitives.ts';
+import { sha256 } from '#shared/contract/mastery/primitives.ts';
 import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
+import type { ScaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
-import { defectIf, member } from '#shared/kernel/defect.ts';
+import { defectIf } from '#shared/kernel/defect.ts';
 import type { Defect } from '#shared/kernel/defect.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { aliasDefects, checkRecordFile, digestDefects, instant, repetitionDefects } from './file-members.ts';
 import { supportedModels, supportsModel } from './models.ts';
 import { frameworkGuidDefects, parameterGuidDefects } from './record-guids.ts';
-import { calibrationParameters, calibrationRecord } from './records.ts';
+import { calibrationRecord } from './records.ts';
 import type { CalibrationParameters, CalibrationRecord } from './records.ts';
 
 /** A calibration file: the record, in which both digests may be left for the release to compute. */
@@ -18,7 +18,7 @@ const calibrationFile = calibrationRecord.extend({
   parametersHash: sha256.optional(),
 });
 
-const members = scaleCalibration.shape;
+type Calibration = Omit<ScaleCalibration, 'checksum'>;
 
 /** What only the engine can say about parameters; pointers are relative to `parameters`. Empty when the model compiles. */
 export type ModelCheck = (parameters: CalibrationParameters) => readonly Defect[];
@@ -28,51 +28,46 @@ export function checkCalibration(
   file: unknown,
   checkModel: ModelCheck,
 ): Result<CalibrationRecord, readonly Defect[]> {
-  const parameters = member(file, ['parameters'], calibrationParameters);
-  const parametersHash = parameters === undefined ? '' : hashCanonical(parameters);
-  const framework = member(file, ['document', 'caseFrameworkGuid'], members.caseFrameworkGuid);
-  const form = { kind: 'calibration', schema: calibrationFile, members } as const;
-  const checked = checkRecordFile(file, form, (parsed) => [
-    ...pinDefects(file),
-    ...validityDefects(file),
-    ...gradeDefects(member(file, ['document', 'gradeCoverage'], members.gradeCoverage) ?? []),
-    ...limitationDefects(member(file, ['document', 'limitations'], members.limitations) ?? []),
-    ...(framework === undefined ? [] : frameworkGuidDefects(framework)),
-    ...(parameters === undefined ? [] : parameterDefects(parameters, checkModel)),
-    ...digestDefects(parsed?.parametersHash, parametersHash, ['parametersHash'], "parameters' hash"),
+  const checked = checkRecordFile(file, 'calibration', calibrationFile, ({ document, ...hidden }) => [
+    ...pinDefects(document),
+    ...validityDefects(document),
+    ...gradeDefects(document.gradeCoverage),
+    ...limitationDefects(document.limitations),
+    ...frameworkGuidDefects(document.caseFrameworkGuid),
+    ...parameterDefects(hidden.parameters, checkModel),
+    ...digestDefects(
+      hidden.parametersHash,
+      hashCanonical(hidden.parameters),
+      ['parametersHash'],
+      "parameters' hash",
+    ),
   ]);
-  return checked.ok ? ok({ ...checked.value, parametersHash }) : checked;
+  if (!checked.ok) return checked;
+  return ok({ ...checked.value, parametersHash: hashCanonical(checked.value.parameters) });
 }
 
-const modelPins = z.object({ modelFamily: identifier, modelVersion: identifier, runtimeVersion: identifier });
-
 /** Versions that the calibration pins: none may move, and model and runtime must be ones that this build holds. */
-function pinDefects(file: unknown): readonly Defect[] {
-  const pinned = [['scaleId'], ['caseMappingVersion'], ['anchor', 'version']].map((path) => [
-    'document',
-    ...path,
-  ]);
-  const model = member(file, ['document'], modelPins);
+function pinDefects(document: Calibration): readonly Defect[] {
   const known = supportedModels
     .map(({ modelFamily, modelVersion, runtimeVersion }) =>
       [modelFamily, modelVersion, runtimeVersion].join(', '),
     )
     .join('; ');
   return [
-    ...pinned.flatMap((path) => aliasDefects(member(file, path, identifier), ...path)),
+    ...aliasDefects(document.scaleId, 'document', 'scaleId'),
+    ...aliasDefects(document.caseMappingVersion, 'document', 'caseMappingVersion'),
+    ...aliasDefects(document.anchor.version, 'document', 'anchor', 'version'),
     ...defectIf(
-      model !== undefined && !supportsModel(model),
+      !supportsModel(document),
       ['document', 'runtimeVersion'],
       `with this modelFamily and modelVersion is not supported; supported: ${known}`,
     ),
   ];
 }
 
-function validityDefects(file: unknown): readonly Defect[] {
-  const from = member(file, ['document', 'validFrom'], members.validFrom);
-  const until = member(file, ['document', 'validUntil'], members.validUntil);
+function validityDefects({ validFrom, validUntil }: Calibration): readonly Defect[] {
   return defectIf(
-    from !== undefined && until !== undefined && instant(until) <= instant(from),
+    instant(validUntil) <= instant(validFrom),
     ['document', 'validUntil'],
     'must be later than validFrom',
   );

@@ -21,22 +21,23 @@ describe('checkPolicy', () => {
     ]);
   });
 
-  it('names every defect of a file in one pass, form and meaning alike', () => {
-    const file = samplePolicyFile({
+  it('names every defect of the form of a file in one pass, or every defect of its meaning', () => {
+    const unsound = {
       id: 'policy-latest',
-      kcCutScore: 1.5,
       maxItems: 2,
       coverageFloors: [
         { caseCompetencyGuid: KC_B, minimumEvidenceItems: 3 },
         { caseCompetencyGuid: KC_A, minimumEvidenceItems: 0 },
       ],
-      eligibilityRules: { colour: 'red' },
-    });
+    };
+    const file = samplePolicyFile({ ...unsound, kcCutScore: 1.5, eligibilityRules: { colour: 'red' } });
     delete (file['document'] as Record<string, unknown>)['precisionTarget'];
     expect(defectsOf(file)).toEqual([
       '/document/kcCutScore Too big: expected number to be <=1',
       '/document/precisionTarget is required',
       '/document/eligibilityRules/colour is not a member that this version knows',
+    ]);
+    expect(defectsOf(samplePolicyFile(unsound))).toEqual([
       '/document/id is a mutable alias; name one immutable version',
       '/document/coverageFloors/1/caseCompetencyGuid is not in order: sort by GUID',
       '/document/coverageFloors/0/minimumEvidenceItems cannot be reached with maxItems 2',

@@ -1,7 +1,7 @@
 import { sha256 } from '#shared/contract/mastery/primitives.ts';
 import { MAX_RUN_ITEMS, selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
-import { defectIf, member } from '#shared/kernel/defect.ts';
+import { defectIf } from '#shared/kernel/defect.ts';
 import type { Defect } from '#shared/kernel/defect.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { checkRecordFile, repetitionDefects } from './file-members.ts';
@@ -16,28 +16,29 @@ const policyFile = policyRecord.extend({
 
 /** Checks a policy before it becomes immutable and fills in its checksum (`checkRecordFile`) [MA-112, MA-113, MA-115]. */
 export function checkPolicy(file: unknown): Result<PolicyRecord, readonly Defect[]> {
-  const { shape: members } = selectionPolicy;
-  const confidence = member(file, ['document', 'confidenceThreshold'], members.confidenceThreshold) ?? 1;
-  const maxItems = member(file, ['document', 'maxItems'], members.maxItems);
-  const coverageFloors = member(file, ['document', 'coverageFloors'], members.coverageFloors) ?? [];
-  const eligibilityRules = member(file, ['document', 'eligibilityRules'], members.eligibilityRules) ?? {};
-  return checkRecordFile(file, { kind: 'policy', schema: policyFile, members }, () => [
+  return checkRecordFile(file, 'policy', policyFile, ({ document }) => [
     // At 0.5 or below, a component could be both mastered and a gap by the same posterior.
-    ...defectIf(confidence <= 0.5, ['document', 'confidenceThreshold'], 'must be above 0.5'),
     ...defectIf(
-      (maxItems ?? 0) > MAX_RUN_ITEMS,
+      document.confidenceThreshold <= 0.5,
+      ['document', 'confidenceThreshold'],
+      'must be above 0.5',
+    ),
+    ...defectIf(
+      document.maxItems > MAX_RUN_ITEMS,
       ['document', 'maxItems'],
       `must be at most ${MAX_RUN_ITEMS}`,
     ),
-    ...policyGuidDefects({ coverageFloors, eligibilityRules }),
-    ...floorDefects(coverageFloors, maxItems),
-    ...listDefects(eligibilityRules),
-    ...constraintDefects(eligibilityRules, coverageFloors, maxItems),
+    ...policyGuidDefects(document),
+    ...floorDefects(document),
+    ...listDefects(document.eligibilityRules),
+    ...constraintDefects(document),
   ]);
 }
 
-function floorDefects(floors: SelectionPolicy['coverageFloors'], maxItems = Infinity): readonly Defect[] {
-  return floors.flatMap(({ minimumEvidenceItems }, index) =>
+type Policy = Omit<SelectionPolicy, 'checksum'>;
+
+function floorDefects({ coverageFloors, maxItems }: Policy): readonly Defect[] {
+  return coverageFloors.flatMap(({ minimumEvidenceItems }, index) =>
     defectIf(
       minimumEvidenceItems > maxItems,
       ['document', 'coverageFloors', index, 'minimumEvidenceItems'],
@@ -64,15 +65,12 @@ function listDefects({
   ];
 }
 
-function constraintDefects(
-  { contentConstraints = {}, kcScope = [] }: SelectionPolicy['eligibilityRules'],
-  floors: SelectionPolicy['coverageFloors'],
-  maxItems = Infinity,
-): readonly Defect[] {
+function constraintDefects({ eligibilityRules, coverageFloors, maxItems }: Policy): readonly Defect[] {
+  const { contentConstraints = {}, kcScope = [] } = eligibilityRules;
   return Object.entries(contentConstraints).flatMap(([guid, range]) => {
     const at = [...path, 'contentConstraints', guid];
     const { minItems = 0, maxItems: most = Infinity } = range;
-    const floor = floors.find(({ caseCompetencyGuid }) => caseCompetencyGuid === guid);
+    const floor = coverageFloors.find(({ caseCompetencyGuid }) => caseCompetencyGuid === guid);
     return [
       ...defectIf(
         range.minItems === undefined && range.maxItems === undefined,

@@ -1,5 +1,5 @@
-import * as z from 'zod';
-import { defectIf, distinctDefects, member, schemaDefects } from '#shared/kernel/defect.ts';
+import type * as z from 'zod';
+import { defectIf, schemaDefects } from '#shared/kernel/defect.ts';
 import type { Defect } from '#shared/kernel/defect.ts';
 import { parseInstant } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -8,53 +8,46 @@ import { documentChecksum } from './checksum.ts';
 import { partitionKey } from './record-key.ts';
 import type { RecordKey } from './record-key.ts';
 
-/*
- * Checks of what the files of all records share. A file may have defects of its form elsewhere: every check looks only at members that have
- * the right form, so that all defects are found in one pass.
- */
+// Checks of what the files of all records share.
 
 interface Deprecation {
-  readonly deprecatedAt?: string | undefined;
-  readonly sunsetAt?: string | undefined;
+  readonly deprecatedAt?: string;
+  readonly sunsetAt?: string;
 }
 
 /** The file of a record, in which the checksum may be left for the release to compute. */
 interface RecordFile extends Deprecation {
-  readonly document: { readonly checksum?: string | undefined };
-}
-
-/** Kind and form of a record's file. */
-interface FileForm<File extends RecordFile> {
-  readonly kind: RecordKey['kind'];
-  readonly schema: z.ZodType<File>;
-  /** The members of its document that every record has. */
-  readonly members: { readonly id: z.ZodType<string>; readonly visibility: z.ZodType<string> };
+  readonly tenantId?: string;
+  readonly document: {
+    readonly id: string;
+    readonly visibility: 'tenant' | 'system';
+    readonly checksum?: string | undefined;
+  };
 }
 
 /**
- * Checks a record's file before the record becomes immutable, and fills in its checksum. Returns every defect at once, each with a JSON Pointer into
- * the file, which must be I-JSON (`parseStrictJson`).
- * @param defectsOfKind what is wrong with the members that only this kind has; the file is given where it has its form
+ * Checks a record's file before the record becomes immutable, and fills in its checksum. Returns every defect of its form at once or, where the
+ * form is right, every defect of its meaning, each with a JSON Pointer into the file, which must be I-JSON (`parseStrictJson`).
+ * @param defectsOfKind what is wrong with the members that only this kind has
  */
 export function checkRecordFile<File extends RecordFile>(
   file: unknown,
-  { kind, schema, members }: FileForm<File>,
-  defectsOfKind: (parsed: File | undefined) => readonly Defect[],
+  kind: RecordKey['kind'],
+  schema: z.ZodType<File>,
+  defectsOfKind: (file: File) => readonly Defect[],
 ): Result<File & { readonly document: { readonly checksum: string } }, readonly Defect[]> {
   const { error, data } = schema.safeParse(file);
-  const id = member(file, ['document', 'id'], members.id);
-  const tenantId = member(file, ['tenantId'], z.string().min(1));
-  const checksum = data === undefined ? '' : documentChecksum(data.document);
-  const defects = distinctDefects([
-    ...(error === undefined ? [] : schemaDefects(error)),
-    ...ownerDefects(member(file, ['document', 'visibility'], members.visibility), file),
-    ...idDefects(kind, id, tenantId),
-    ...lifecycleDefects(data ?? {}),
-    ...digestDefects(data?.document.checksum, checksum, ['document', 'checksum'], "document's checksum"),
+  if (error !== undefined) return err(schemaDefects(error));
+  const { document, tenantId } = data;
+  const checksum = documentChecksum(document);
+  const defects = [
+    ...ownerDefects(data),
+    ...idDefects({ kind, id: document.id, ...(tenantId === undefined ? {} : { tenantId }) }),
+    ...lifecycleDefects(data),
+    ...digestDefects(document.checksum, checksum, ['document', 'checksum'], "document's checksum"),
     ...defectsOfKind(data),
-  ]);
-  if (data === undefined || defects.length > 0) return err(defects);
-  return ok({ ...data, document: { ...data.document, checksum } });
+  ];
+  return defects.length > 0 ? err(defects) : ok({ ...data, document: { ...document, checksum } });
 }
 
 const MUTABLE = new Set([
@@ -77,37 +70,25 @@ function isMutableAlias(id: string): boolean {
 }
 
 /** A pinned version anywhere in a record must not be a name that moves. */
-export function aliasDefects(value: string | undefined, ...path: readonly string[]): readonly Defect[] {
-  return defectIf(
-    value !== undefined && isMutableAlias(value),
-    path,
-    'is a mutable alias; name one immutable version',
-  );
+export function aliasDefects(value: string, ...path: readonly string[]): readonly Defect[] {
+  return defectIf(isMutableAlias(value), path, 'is a mutable alias; name one immutable version');
 }
 
 /** A record's own id must be immutable, addressable as one path segment, and short enough for a key. */
-function idDefects(
-  kind: RecordKey['kind'],
-  id: string | undefined,
-  tenantId: string | undefined,
-): readonly Defect[] {
-  if (id === undefined) return [];
+function idDefects(key: RecordKey): readonly Defect[] {
   const at = ['document', 'id'];
-  const key = { kind, id, ...(tenantId === undefined ? {} : { tenantId }) };
   return [
-    ...aliasDefects(id, ...at),
-    ...defectIf(id === '.' || id === '..', at, 'is a dot segment, which clients remove from a path'),
+    ...aliasDefects(key.id, ...at),
+    ...defectIf(['.', '..'].includes(key.id), at, 'is a dot segment, which clients remove from a path'),
     ...defectIf(partitionKey(key) === undefined, at, 'is too long or not well-formed Unicode'),
   ];
 }
 
 /** `tenantId` names the owner of a tenant record, and a system record has none [MA-104]. */
-function ownerDefects(visibility: string | undefined, file: unknown): readonly Defect[] {
-  const named = typeof file === 'object' && file !== null && Object.hasOwn(file, 'tenantId');
-  return [
-    ...defectIf(visibility === 'tenant' && !named, ['tenantId'], 'is required while visibility is `tenant`'),
-    ...defectIf(visibility === 'system' && named, ['tenantId'], 'is forbidden while visibility is `system`'),
-  ];
+function ownerDefects({ document: { visibility }, tenantId }: RecordFile): readonly Defect[] {
+  const verb = visibility === 'tenant' ? 'required' : 'forbidden';
+  const isRight = (tenantId !== undefined) === (visibility === 'tenant');
+  return defectIf(!isRight, ['tenantId'], `is ${verb} while visibility is \`${visibility}\``);
 }
 
 /** A sunset needs a deprecation and must not precede it [MA-050]. */
@@ -138,15 +119,15 @@ export function digestDefects(
   );
 }
 
-/** Each repetition in a list, at the place of the later one. Undefined stands for an entry of a wrong form, which repeats nothing. */
+/** Each repetition in a list, at the place of the later one. */
 export function repetitionDefects(
-  values: readonly (string | undefined)[],
+  values: readonly string[],
   path: readonly PropertyKey[],
 ): readonly Defect[] {
-  const first = new Map<string | undefined, number>();
+  const first = new Map<string, number>();
   return values.flatMap((value, index) => {
     const earlier = first.get(value) ?? index;
     first.set(value, earlier);
-    return defectIf(value !== undefined && earlier < index, [...path, index], `repeats entry ${earlier}`);
+    return defectIf(earlier < index, [...path, index], `repeats entry ${earlier}`);
   });
 }
