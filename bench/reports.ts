@@ -15,8 +15,7 @@ import { createSourceReader } from '#functions/reports/sources/reader.ts';
 import { awsLambda, isStreaming, ResponseStream, runStreaming } from '#local/gateway/response-stream.ts';
 import { listCandidateReports, readAttemptReport } from '#shared/contract/reports/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
-import { checkBody } from '#shared/http/checked-body.ts';
-import type { CheckedBody } from '#shared/http/checked-body.ts';
+import { checkBody, jsonPieces } from '#shared/http/check-response.ts';
 import type { Operation, OperationRequest } from '#shared/http/operation.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -131,10 +130,10 @@ function answering<R extends Route>(
   };
 }
 
-/** Writes a body piece by piece, as an answer goes out: its number of bytes. */
-function written(body: CheckedBody): number {
+/** Writes a checked body piece by piece, as an answer goes out: its number of bytes. */
+function written(body: unknown): number {
   let bytes = 0;
-  for (const piece of body.pieces()) bytes += Buffer.byteLength(piece);
+  for (const piece of jsonPieces(body)) bytes += Buffer.byteLength(piece);
   return bytes;
 }
 

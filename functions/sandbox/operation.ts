@@ -1,13 +1,12 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { serveSandbox } from '#shared/contract/sandbox.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
-import type { CheckedBody } from '#shared/http/checked-body.ts';
+import { checkResponse } from '#shared/http/check-response.ts';
 import { exchangeOf } from '#shared/http/exchange.ts';
 import type { BaseRuntime, Exchange } from '#shared/http/exchange.ts';
-import { baseMiddleware, pipelineOf } from '#shared/http/base-middleware.ts';
+import { baseMiddleware } from '#shared/http/base-middleware.ts';
 import type { Pipeline } from '#shared/http/base-middleware.ts';
 import { Refusal } from '#shared/http/refusal.ts';
-import { checkResponse } from '#shared/http/stages/response-check.ts';
 import { checkSyntax } from '#shared/http/stages/syntax.ts';
 import { readPath } from '#shared/http/syntax/parameters.ts';
 import { problem } from '#shared/problems/registry.ts';
@@ -18,16 +17,14 @@ import type { Fixture } from './manifest.ts';
  * The sandbox: answers of the manifest in the outer stages of every function, and nothing else of the ladder. No token is looked at, nobody is
  * asked, nothing is kept; of the process it takes the clock, random ids and a place for its log, and it needs no variable.
  */
-export function createSandbox(runtime: BaseRuntime): Pipeline<CheckedBody> {
-  return pipelineOf(
-    // eslint-disable-next-line @typescript-eslint/require-await -- a throw becomes a rejection
-    baseMiddleware({ ...serveSandbox, transfer: 'buffered' }, runtime, async (event, context) =>
-      answer(exchangeOf(context), event),
-    ),
+export function createSandbox(runtime: BaseRuntime): Pipeline {
+  // eslint-disable-next-line @typescript-eslint/require-await -- a throw becomes a rejection
+  return baseMiddleware({ ...serveSandbox, transfer: 'buffered' }, runtime, async (event, context) =>
+    answer(exchangeOf(context), event),
   );
 }
 
-function answer(exchange: Exchange, event: APIGatewayProxyEvent): PipelineAnswer<CheckedBody> {
+function answer(exchange: Exchange, event: APIGatewayProxyEvent): PipelineAnswer {
   const { requestId, traceId } = exchange;
   const found = fixtureOf(event);
   if (found === undefined) throw new Refusal(problem('reports', 'not-found', 404));

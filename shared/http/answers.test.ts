@@ -2,9 +2,7 @@ import type { Context } from 'aws-lambda';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { err, ok } from '#shared/kernel/result.ts';
-import { lambdaFunction } from '#shared/lambda/lambda-function.ts';
-import type { BufferedFunction } from '#shared/lambda/lambda-function.ts';
-import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { bufferedFunction } from '#shared/lambda/lambda-function.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { proxyEvent } from '#test/support/lambda.ts';
@@ -222,7 +220,7 @@ describe('a buffered answer', () => {
   /** The bytes that a function returns for a text of this length, as Lambda counts them. */
   async function returned(text: string): Promise<{ readonly status: number; readonly bytes: number }> {
     const answer = await (await returning({ body: { seen: { text } } })).answer({ path: { probeId: 'p' } });
-    const whole = lambdaFunction(row, () => Promise.resolve(answer), processRuntime()) as BufferedFunction;
+    const whole = bufferedFunction(() => Promise.resolve(answer));
     const result = await whole(proxyEvent(row, {}), {} as Context);
     return { status: answer.statusCode, bytes: Buffer.byteLength(JSON.stringify(result)) };
   }

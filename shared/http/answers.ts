@@ -1,15 +1,11 @@
 import type { Log } from '#shared/observability/logger.ts';
-import type { CheckedBody } from './checked-body.ts';
-
-/** What a success can be besides a text: the body of a streamed route, or bytes as they are. */
-export type AnswerBody = CheckedBody | Uint8Array;
 
 /** What comes out of the ladder, for a gateway: the function's handler turns it into the form that the route's transfer asks for. */
-export interface PipelineAnswer<Body extends AnswerBody = AnswerBody> {
+export interface PipelineAnswer {
   statusCode: number;
   headers: Record<string, string>;
-  /** Not a text only for a success that is streamed. */
-  readonly body: string | Body;
+  /** A text, except for a success that is streamed: the pieces of its text, to be taken once, or bytes as they are. */
+  readonly body: string | Iterable<string> | Uint8Array;
   /** Whether the body may go out compressed. */
   readonly gzip: boolean;
   /** The code, when it is a problem. */

@@ -1,4 +1,3 @@
-import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import type { Gate } from '#shared/contract/gates.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -9,11 +8,8 @@ import { createMemoryControlTable } from '#test/support/control-table.ts';
 import { testIssuer, testNow } from '#test/support/lambda.ts';
 import { actOnProbe, readProbe, seen, testProbe } from '#test/support/probe-routes.ts';
 import { wholeRelease } from '#test/support/release.ts';
-import { baseMiddleware, pipelineOf } from './base-middleware.ts';
-import type { Ladder } from './base-middleware.ts';
 import { once } from './once.ts';
 import { createPipeline } from './pipeline.ts';
-import { responseCheck } from './stages/response-check.ts';
 
 const gates: readonly Gate[] = ['D'];
 
@@ -56,28 +52,12 @@ describe('the ladder of a route', () => {
     expect(await send()).toBe('201');
   });
 
-  it('has all stages that its row decides on, or cannot be made', () => {
-    const parts = { operation: () => seen, runtime: processRuntime() };
+  it('cannot be made for a row with an Idempotency-Key without idempotency', () => {
+    const release = () => () => Promise.resolve({ state: closed });
+    const parts = { operation: () => seen, runtime: processRuntime(), release };
     expect(() => createPipeline(actOnProbe('mastery'), parts)).toThrow('was given no idempotency');
-    expect(() => createPipeline({ ...readProbe('reports'), gates }, parts)).toThrow('was given no release');
     expect(() => createPipeline(readProbe('reports'), parts)).not.toThrow();
   });
-
-  it.each(['before', 'after'])(
-    'lets nothing out that a stage has returned from %s, past all others [MA-224]',
-    async (hook) => {
-      // What no stage may do, and no type can hold a package's middleware to.
-      const past = () => ({ statusCode: 200, headers: {}, body: '{"secret":true}', gzip: false });
-      const row = { service: 'reports', operationId: 'readProbe', transfer: 'buffered' } as const;
-      const runtime = { ...processRuntime(), write: () => undefined };
-      const ladder: Ladder = baseMiddleware(row, runtime, () => Promise.resolve({ body: { seen: {} } }));
-      ladder.use({ [hook]: past as unknown as () => undefined }).use(responseCheck(readProbe('reports')));
-      // SAFETY: a ladder without a token reads no more than this of an event and a context.
-      const event = { headers: {}, multiValueHeaders: {} } as unknown as APIGatewayProxyEvent;
-      const context = { awsRequestId: 'r', getRemainingTimeInMillis: () => 5_000 } as unknown as Context;
-      await expect(pipelineOf(ladder)(event, context)).rejects.toThrow('past all others');
-    },
-  );
 });
 
 describe('an operation', () => {

@@ -6,17 +6,17 @@ import type { Route } from '#shared/contract/route.ts';
 import type { Idempotency } from '#shared/idempotency/idempotency.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';
-import { baseMiddleware, pipelineOf } from './base-middleware.ts';
+import type { PipelineAnswer } from './answers.ts';
+import { baseMiddleware } from './base-middleware.ts';
 import type { Pipeline } from './base-middleware.ts';
-import type { CheckedBody } from './checked-body.ts';
+import { checkResponse } from './check-response.ts';
 import { established, exchangeOf } from './exchange.ts';
 import type { BaseRuntime } from './exchange.ts';
 import { once } from './once.ts';
-import type { Operation, OperationAnswer, OperationRequest } from './operation.ts';
+import type { Operation, OperationRequest } from './operation.ts';
 import { Refusal } from './refusal.ts';
 import { idempotency, notIdempotent } from './stages/idempotency.ts';
 import { releaseState } from './stages/release-state.ts';
-import { responseCheck } from './stages/response-check.ts';
 import { scope } from './stages/scope.ts';
 import { syntax } from './stages/syntax.ts';
 import { token } from './stages/token.ts';
@@ -30,47 +30,39 @@ export interface PipelineParts<R extends Route> {
   readonly runtime: PipelineRuntime;
   /** For routes with an Idempotency-Key. */
   readonly idempotency?: () => Idempotency;
-  /** For routes with gates; not asked for the others. */
-  readonly release?: () => ReleaseWatch;
+  /** Asked for routes with gates alone. */
+  readonly release: () => ReleaseWatch;
 }
 
 const nothingProved: ReadonlySet<Provable> = new Set();
 
 /** The ladder around one operation (docs/pipeline.md). The row decides which stages apply; `.use` composes them in the order of the ladder. */
-export function createPipeline<R extends Route>(route: R, parts: PipelineParts<R>): Pipeline<CheckedBody> {
+export function createPipeline<R extends Route>(route: R, parts: PipelineParts<R>): Pipeline {
   const { service, operationId, method, success, request } = route;
-  const bound = once(parts.operation);
-  return pipelineOf(
-    baseMiddleware(
-      { service, operationId, method, transfer: success.transfer },
-      parts.runtime,
-      async (_event, context) => operate(route, await bound(), context),
-    )
-      .use(token(route, parts.runtime))
-      .use(scope(route))
-      .use(syntax(route))
-      .use(isGated(route) ? releaseState(route, demanded(parts, 'release', route)) : [])
-      .use(request.idempotencyKey ? idempotency(route, demanded(parts, 'idempotency', route)) : [])
-      .use(responseCheck(route)),
-  );
+  const { operation, runtime, idempotency: keyed, release } = parts;
+  if (request.idempotencyKey && keyed === undefined)
+    throw new TypeError(`${operationId} takes an Idempotency-Key and was given no idempotency`);
+  const bound = once(operation);
+  return baseMiddleware(
+    { service, operationId, method, transfer: success.transfer },
+    runtime,
+    async (_event, context) => operate(route, await bound(), context),
+  )
+    .use(token(route, runtime))
+    .use(scope(route))
+    .use(syntax(route))
+    .use(isGated(route) ? releaseState(route, release) : [])
+    .use(request.idempotencyKey && keyed ? idempotency(route, keyed) : []);
 }
 
-function demanded<R extends Route, Part extends 'idempotency' | 'release'>(
-  parts: PipelineParts<R>,
-  part: Part,
-  { operationId }: Route,
-): NonNullable<PipelineParts<R>[Part]> {
-  const given = parts[part];
-  if (given === undefined) throw new TypeError(`${operationId} needs ${part} and was given no ${part}`);
-  return given;
-}
-
-/** The foot of the ladder: runs the operation with what the stages have established, and throws its problem as a Refusal. */
+/**
+ * The foot of the ladder: runs the operation with what the stages have established, and checks its answer. Throws its problem as a Refusal.
+ */
 async function operate<R extends Route>(
   route: R,
   operation: Operation<R>,
   context: Context,
-): Promise<OperationAnswer> {
+): Promise<PipelineAnswer> {
   const exchange = exchangeOf(context);
   const { requestId, traceId, problemsUrl, receivedAt, deadline, log } = exchange;
   const { path, query, body, ifMatch } = established(exchange.request, 'syntax');
@@ -90,7 +82,7 @@ async function operate<R extends Route>(
     log,
     idempotent: exchange.idempotent ?? notIdempotent,
   });
-  if (outcome.ok) return outcome.value;
+  if (outcome.ok) return checkResponse(route, outcome.value, exchange);
   const { service, status, code } = outcome.error;
   if (service !== route.service) throw new TypeError('the operation returned a problem of another service');
   if (!problemKeysOf(route).includes(`${status} ${code}`))

@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
+import { withTimeLimit } from '#shared/kernel/sleep.ts';
 import type { Sleep } from '#shared/kernel/sleep.ts';
 import { describeError } from '#shared/observability/describe-error.ts';
 
 /** Characters of a chunk, or bytes of one that is no text: enough that a chunk costs little, few enough that those in flight do not count. */
 const CHUNK_LENGTH = 64 * 1024;
-/** Below this a body gains nothing from gzip. */
-const SMALLEST_COMPRESSED_BYTES = 1024;
 /** Level 1: on a report of 4.6 MB half the time of level 6, for 7 % more bytes. */
 const GZIP = { level: 1, chunkSize: 64 * 1024 };
 
@@ -17,56 +16,52 @@ const GZIP = { level: 1, chunkSize: 64 * 1024 };
  * then reports a failure. What has been sent is never a whole JSON text, archive or gzip stream, so that no caller takes it for the answer.
  * @param milliseconds time until the stream has to be through
  */
-export async function sendAnswer(
-  { statusCode, headers, body, gzip, log }: PipelineAnswer,
+export function sendAnswer(
+  answer: PipelineAnswer,
   stream: awslambda.HttpResponseStream,
   milliseconds: number,
   sleep: Sleep,
 ): Promise<void> {
-  const stop = new AbortController();
-  const done = new AbortController();
+  return withTimeLimit(sleep, Math.max(0, milliseconds), (late) => sendUntil(late, answer, stream));
+}
+
+async function sendUntil(
+  late: AbortSignal,
+  { statusCode, headers, body, gzip, log }: PipelineAnswer,
+  stream: awslambda.HttpResponseStream,
+): Promise<void> {
+  const gone = new AbortController();
+  const stop = AbortSignal.any([late, gone.signal]);
   let begun = false;
-  stream.on('error', () => stop.abort('hung-up'));
-  stream.on('close', () => stop.abort('hung-up'));
-  if (stream.destroyed) stop.abort('hung-up');
-  void sleep(Math.max(0, milliseconds), done.signal).then(() => {
-    if (!done.signal.aborted) stop.abort('too-slow');
-  });
+  stream.on('error', () => gone.abort());
+  stream.on('close', () => gone.abort());
+  if (stream.destroyed) gone.abort();
   try {
-    const chunks =
-      body instanceof Uint8Array
-        ? slicesOf(body)
-        : chunksOf(typeof body === 'string' ? [body] : body.pieces());
-    const first = chunks.next();
-    // A chunk is only that small when it is the only one.
-    const compress = gzip && first.done !== true && first.value.length >= SMALLEST_COMPRESSED_BYTES;
     const sink = awslambda.HttpResponseStream.from(stream, {
       statusCode,
-      headers: { ...headers, ...(compress ? { 'Content-Encoding': 'gzip' } : {}) },
+      headers: { ...headers, ...(gzip ? { 'Content-Encoding': 'gzip' } : {}) },
     });
-    const all = startingWith(first, chunks);
-    for await (const chunk of compress ? compressed(all) : all) {
-      stop.signal.throwIfAborted();
+    const chunks =
+      body instanceof Uint8Array ? slicesOf(body) : chunksOf(typeof body === 'string' ? [body] : body);
+    for await (const chunk of gzip ? compressed(chunks) : chunks) {
+      stop.throwIfAborted();
       begun = true;
-      if (!sink.write(chunk)) await once(sink, 'drain', { signal: stop.signal });
+      if (!sink.write(chunk)) await once(sink, 'drain', { signal: stop });
     }
-    const finished = once(sink, 'finish', { signal: stop.signal });
+    const finished = once(sink, 'finish', { signal: stop });
     sink.end();
     await finished;
   } catch (error) {
-    if (!stop.signal.aborted) {
+    if (!stop.aborted) {
       log('ANSWER_BROKEN', { ...describeError(error) });
       // Nothing of the error itself: Lambda logs what is thrown, with its message.
       throw new Error('the answer broke off');
     }
-    const reason = String(stop.signal.reason);
-    log('ANSWER_ABANDONED', { reason });
-    if (reason === 'hung-up') return;
+    log('ANSWER_ABANDONED', { reason: gone.signal.aborted ? 'hung-up' : 'too-slow' });
+    if (gone.signal.aborted) return;
     if (!begun) throw new Error('the time was over before the answer could begin');
     // Lambda waits for this end: without it, the invocation would last until the time limit and count as an error.
     stream.end();
-  } finally {
-    done.abort();
   }
 }
 
@@ -92,20 +87,6 @@ function* slicesOf(bytes: Uint8Array): Generator<Uint8Array, void, undefined> {
 /** The first half of a character of two: it must not be encoded without the second. */
 function isHighSurrogate(unit: number): boolean {
   return (unit & 0xfc00) === 0xd800;
-}
-
-/** A sequence whose first value has been looked at; it ends when this one is left. */
-function* startingWith<T>(
-  first: IteratorResult<T, void>,
-  others: Generator<T, void, undefined>,
-): Generator<T, void, undefined> {
-  if (first.done === true) return;
-  try {
-    yield first.value;
-    yield* others;
-  } finally {
-    others.return();
-  }
 }
 
 /** Takes chunks only as fast as its own are taken. Zlib is loaded with the first body that needs it. */

@@ -1,6 +1,4 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context, StreamifyHandler } from 'aws-lambda';
-import type { Route } from '#shared/contract/route.ts';
-import type { CheckedBody } from '#shared/http/checked-body.ts';
 import type { Pipeline } from '#shared/http/base-middleware.ts';
 import { sendAnswer } from './answer-stream.ts';
 import type { Runtime } from './runtime.ts';
@@ -20,27 +18,12 @@ export type LambdaFunction = BufferedFunction | StreamedFunction;
 /** Time that is kept to end a stream that nobody reads before Lambda ends the function. */
 const LAST_MS = 250;
 
-/** A pipeline as the handler that Lambda calls, in the form that its route's transfer asks for. */
-export function lambdaFunction(
-  route: Route,
-  pipeline: Pipeline<CheckedBody>,
-  runtime: Pick<Runtime, 'sleep'>,
-): LambdaFunction {
-  return route.success.transfer === 'stream'
-    ? streamedFunction(pipeline, runtime)
-    : bufferedFunction(pipeline);
-}
-
 /** A pipeline as a handler that returns its answer as a whole. */
-export function bufferedFunction(pipeline: Pipeline<CheckedBody>): BufferedFunction {
+export function bufferedFunction(pipeline: Pipeline): BufferedFunction {
   return async (event, context) => {
     const { statusCode, headers, body } = await pipeline(event, context);
-    return {
-      statusCode,
-      headers,
-      body: typeof body === 'string' ? body : body.text(),
-      isBase64Encoded: false,
-    };
+    if (typeof body !== 'string') throw new TypeError('the answer is one to be streamed');
+    return { statusCode, headers, body, isBase64Encoded: false };
   };
 }
 

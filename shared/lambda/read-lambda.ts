@@ -2,7 +2,7 @@ import type { Route } from '#shared/contract/route.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { createPipeline } from '#shared/http/pipeline.ts';
 import type { Idempotency } from '#shared/idempotency/idempotency.ts';
-import { lambdaFunction } from './lambda-function.ts';
+import { bufferedFunction, streamedFunction } from './lambda-function.ts';
 import type { LambdaFunction } from './lambda-function.ts';
 import { openRelease } from './open-release.ts';
 import type { Runtime } from './runtime.ts';
@@ -28,6 +28,8 @@ export function createReadLambda<R extends Route>(
       ...(openIdempotency && { idempotency: () => openIdempotency(runtime) }),
       release: () => openRelease(runtime),
     });
-    return lambdaFunction(route, pipeline, runtime);
+    return route.success.transfer === 'stream'
+      ? streamedFunction(pipeline, runtime)
+      : bufferedFunction(pipeline);
   };
 }

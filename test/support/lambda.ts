@@ -4,7 +4,6 @@ import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
-import type { CheckedBody } from '#shared/http/checked-body.ts';
 import { createPipeline } from '#shared/http/pipeline.ts';
 import { createIdempotency } from '#shared/idempotency/idempotency.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
@@ -167,8 +166,8 @@ export interface TestLambda {
   readonly table: MemoryControlTable;
   /** Sends a request with a valid token and, where the route takes one, an Idempotency-Key. */
   invoke(request?: TestRequest): Promise<TestAnswer>;
-  /** The same before the answer goes out: of a body that is written in pieces, none has been written. */
-  answer(request?: TestRequest): Promise<PipelineAnswer<CheckedBody>>;
+  /** The same before the answer goes out: of a body that is written in pieces, none has been made. */
+  answer(request?: TestRequest): Promise<PipelineAnswer>;
 }
 
 /**
@@ -239,7 +238,7 @@ export async function testLambda<R extends Route>(
     answer,
     async invoke(request) {
       const { statusCode, headers, body } = await answer(request);
-      const text = typeof body === 'string' ? body : body.text();
+      const text = typeof body === 'string' ? body : [...body].join('');
       const parsed = JSON.parse(text) as Readonly<Record<string, unknown>>;
       const type = statusCode < 400 ? '' : ` ${String(parsed['type']).split('/').at(-1) ?? ''}`;
       return { status: statusCode, headers, body: parsed, text, summary: `${statusCode}${type}` };

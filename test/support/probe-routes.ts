@@ -2,8 +2,6 @@ import * as z from 'zod';
 import { defineRoute } from '#shared/contract/route.ts';
 import type { Route, ServiceName, Transfer } from '#shared/contract/route.ts';
 import type { Operation } from '#shared/http/operation.ts';
-import { checkBody } from '#shared/http/checked-body.ts';
-import type { CheckedBody } from '#shared/http/checked-body.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Ok } from '#shared/kernel/result.ts';
 import { testLambda } from './lambda.ts';
@@ -147,11 +145,4 @@ export async function testProbe<R extends ReturnType<typeof readProbe> | ReturnT
     ...(row.request.body === undefined ? {} : { body: { attemptId: 'a' } }),
   };
   return { ...lambda, invoke: (request) => lambda.invoke({ ...sound, ...request }) };
-}
-
-/** A body that fits its schema: by default as it is, since `z.json()` would make a copy without members called `__proto__`. */
-export function checkedOf(body: unknown, schema: z.ZodType = z.unknown()): CheckedBody {
-  const result = checkBody(schema, body);
-  if (!result.ok) throw new Error(result.error.join());
-  return result.value;
 }

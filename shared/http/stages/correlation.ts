@@ -1,10 +1,8 @@
 import { crossOriginHeaders } from '#shared/contract/cors.ts';
 import type { Route, Transfer } from '#shared/contract/route.ts';
 import { createFunctionLog } from '#shared/observability/logger.ts';
-import type { PipelineAnswer } from '../answers.ts';
 import { exchangeOf, openExchange } from '../exchange.ts';
 import type { BaseRuntime, Exchange } from '../exchange.ts';
-import { httpAnswer } from './stage.ts';
 import type { Stage, StageRequest } from './stage.ts';
 
 /** What the ladder knows of a function. */
@@ -14,33 +12,23 @@ export type FunctionRow = Pick<Route, 'service' | 'operationId'> & {
   readonly transfer: Transfer;
 };
 
-/** The answers that have come up the whole ladder. Nothing else can get in here. */
-const finished = new WeakSet<PipelineAnswer>();
-
-/** Whether an answer has passed every stage: one that a stage returned, against its type, would be sent past all others. */
-export function isFinished(answer: PipelineAnswer): boolean {
-  return finished.has(answer);
-}
-
 /** First in and last out: opens the exchange and its log, and puts on every answer the headers that every answer has. */
 export function correlation(row: FunctionRow, runtime: BaseRuntime): Stage {
   const openLog = createFunctionLog(row, runtime);
   const finish = ({ context, response }: StageRequest): void => {
-    const answer = httpAnswer(response);
     const exchange = exchangeOf(context);
-    answer.headers = {
-      ...answer.headers,
+    response.headers = {
+      ...response.headers,
       'X-Request-Id': exchange.requestId,
       ...varying(row, exchange),
       'Cache-Control': 'no-store',
       'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
     };
     exchange.log('REQUEST_COMPLETED', {
-      status: answer.statusCode,
+      status: response.statusCode,
       durationMs: runtime.now() - exchange.receivedAt,
-      problem: answer.problem,
+      problem: response.problem,
     });
-    finished.add(answer);
   };
   return {
     before: ({ event, context }) => {

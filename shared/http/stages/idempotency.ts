@@ -8,7 +8,6 @@ import type { Exchange } from '../exchange.ts';
 import { once } from '../once.ts';
 import type { OperationRequest } from '../operation.ts';
 import { Refusal } from '../refusal.ts';
-import { httpAnswer } from './stage.ts';
 import type { Stage } from './stage.ts';
 
 /**
@@ -51,7 +50,7 @@ export function idempotency(route: Route, bind: () => Idempotency | Promise<Idem
     after: ({ context, response }) => {
       if (exchangeOf(context).control?.completed !== true) return;
       if (!route.success.headers.includes('Idempotent-Replayed')) return;
-      httpAnswer(response).headers['Idempotent-Replayed'] = 'true';
+      response.headers['Idempotent-Replayed'] = 'true';
     },
   };
 }

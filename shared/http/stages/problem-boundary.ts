@@ -58,7 +58,7 @@ function noteUpstream({ upstream, dependency, retryable }: Problem, { log }: Exc
 }
 
 /** A problem as an HTTP answer. Built fresh each time: nothing of an upstream or of another answer can cling to it. */
-function problemAnswer(failure: Problem, exchange: Exchange): PipelineAnswer<never> {
+function problemAnswer(failure: Problem, exchange: Exchange): PipelineAnswer {
   const { status, code, retryAfterSeconds, headers } = failure;
   return {
     statusCode: status,

@@ -6,7 +6,7 @@ import type { PipelineAnswer } from '#shared/http/answers.ts';
 import { acceptsGzip } from '#shared/http/content-coding.ts';
 import { exchangeOf } from '#shared/http/exchange.ts';
 import type { BaseRuntime, Exchange } from '#shared/http/exchange.ts';
-import { baseMiddleware, pipelineOf } from '#shared/http/base-middleware.ts';
+import { baseMiddleware } from '#shared/http/base-middleware.ts';
 import type { Pipeline } from '#shared/http/base-middleware.ts';
 import { once } from '#shared/http/once.ts';
 import { Refusal } from '#shared/http/refusal.ts';
@@ -34,20 +34,20 @@ export function createReceiptFunction(
   runtime: BaseRuntime,
   bind: () => ReceiptDependencies,
   watch: () => ReleaseWatch,
-): Pipeline<Uint8Array> {
+): Pipeline {
   const bound = once(bind);
-  return pipelineOf(
-    baseMiddleware({ ...readReceipt, method: 'GET', transfer: 'stream' }, runtime, async (event, context) =>
-      answer(await bound(), exchangeOf(context), event),
-    ).use(releaseState(readReceipt, watch)),
-  );
+  return baseMiddleware(
+    { ...readReceipt, method: 'GET', transfer: 'stream' },
+    runtime,
+    async (event, context) => answer(await bound(), exchangeOf(context), event),
+  ).use(releaseState(readReceipt, watch));
 }
 
 async function answer(
   { keys, store }: ReceiptDependencies,
   { headers, receivedAt, log }: Exchange,
   event: APIGatewayProxyEvent,
-): Promise<PipelineAnswer<Uint8Array>> {
+): Promise<PipelineAnswer> {
   const parts = readLink(event);
   const receipt = parts === undefined ? undefined : await openReceiptLink(keys, parts, receivedAt);
   if (receipt === undefined) throw notFound();
