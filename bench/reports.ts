@@ -76,7 +76,6 @@ const addressIn = (
 function platformOf(answers: readonly OwnerAnswer[]): Platform {
   const values = new Map(answers.map((answer) => [addressIn(answer.operation, answer), answer.value]));
   return {
-    tenantId: TENANT_ID,
     call: (operation, call) =>
       Promise.resolve(
         ok({

@@ -45,14 +45,11 @@ const bank = {
 function open(handle: Handler) {
   handler = handle;
   requests = [];
-  return createPlatform({
-    profile: { tenantId: 'tenant-a', baseUrl, credential: secret('credential') },
-    fetch: fetchOverHttp,
-    now: Date.now,
-    sleep: processRuntime().sleep,
-    random: () => 0,
-    deadline: Date.now() + 20_000,
-  });
+  return createPlatform(
+    processRuntime(),
+    { tenantId: 'tenant-a', baseUrl, credential: secret('credential') },
+    { receivedAt: Date.now(), deadline: Date.now() + 20_000, log: () => undefined },
+  );
 }
 
 const callOf =

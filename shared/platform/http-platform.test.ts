@@ -4,7 +4,8 @@ import * as z from 'zod';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { FetchRequest } from '#shared/network/http-client.ts';
 import { createPlatform } from './http-platform.ts';
-import type { PlatformOptions } from './http-platform.ts';
+import type { PlatformOptions, PlatformPorts } from './http-platform.ts';
+import type { PlatformRequest } from './open-platform.ts';
 import type { UpstreamOperation } from './operation.ts';
 import { createAnswerMemo } from './transport/answer-memo.ts';
 import { secret } from './transport/secret.ts';
@@ -45,16 +46,18 @@ interface Sent {
   readonly init: FetchRequest;
 }
 type Reply = Error | 'never' | (() => Response);
+type Options = Partial<
+  PlatformOptions & Pick<PlatformPorts, 'fetch'> & Omit<PlatformRequest, 'principal'> & { tenantId: string }
+>;
 
 /** A platform over scripted replies, the last one for good, with a clock that only waiting moves. Attempt timers fire when a reply is `never`. */
-function setup(replies: readonly Reply[], options: Partial<PlatformOptions> = {}) {
+function setup(replies: readonly Reply[], { tenantId = 'tenant-a', ...options }: Options = {}) {
   const clock = { now: 10_000 };
   const sent: Sent[] = [];
   const waits: number[] = [];
   const lines: (readonly [string, object | undefined])[] = [];
   let fireTimer: (() => void) | undefined;
-  const platform = createPlatform({
-    profile,
+  const ports: PlatformPorts = {
     fetch: (url, init) => {
       const reply = replies[sent.length] ?? replies.at(-1);
       sent.push({ url, init });
@@ -78,11 +81,16 @@ function setup(replies: readonly Reply[], options: Partial<PlatformOptions> = {}
         signal.addEventListener('abort', () => resolve(undefined));
       });
     },
-    random: () => 0.5,
+    // A half.
+    random: () => Uint8Array.of(128, 0, 0, 0),
+  };
+  const request: Omit<PlatformRequest, 'principal'> = {
+    receivedAt: clock.now,
     deadline: 40_000,
     log: (code, fields) => lines.push([code, fields]),
     ...options,
-  });
+  };
+  const platform = createPlatform({ ...ports, ...options }, { ...profile, tenantId }, request, options);
   return { platform, clock, sent, waits, lines };
 }
 
@@ -229,7 +237,7 @@ describe('an answer', () => {
     expect(two.sent).toHaveLength(1);
     expect(first.ok && second.ok && first.value.value === second.value.value).toBe(true);
     expect(await one.platform.call(read, call)).toMatchObject({ error: { kind: 'malformed' } });
-    const foreign = setup([answer()], { memo, profile: { ...profile, tenantId: 'tenant-b' } });
+    const foreign = setup([answer()], { memo, tenantId: 'tenant-b' });
     expect(await foreign.platform.call(read, call)).toMatchObject({ error: { kind: 'wrong-tenant' } });
   });
 });
@@ -282,7 +290,7 @@ describe('a call', () => {
 });
 
 describe('the time of a call', () => {
-  it.each<[string, { ended: number; waits: readonly number[] }, readonly Reply[], Partial<PlatformOptions>]>([
+  it.each<[string, { ended: number; waits: readonly number[] }, readonly Reply[], Options]>([
     [
       'takes the wait that the owner asks for',
       { ended: 12_050, waits: [2_050] },
@@ -295,18 +303,8 @@ describe('the time of a call', () => {
       [status(429, { 'retry-after': '30' })],
       {},
     ],
-    [
-      'has a limit for each attempt',
-      { ended: 10_450, waits: [50] },
-      ['never', answer()],
-      { attemptTimeout: 400 },
-    ],
-    [
-      'ends at the deadline',
-      { ended: 10_500, waits: [50] },
-      ['never'],
-      { attemptTimeout: 400, deadline: 10_500 },
-    ],
+    ['has a limit for each attempt', { ended: 15_050, waits: [50] }, ['never', answer()], {}],
+    ['ends at the deadline', { ended: 15_500, waits: [50] }, ['never'], { deadline: 15_500 }],
   ])('%s', async (_, { ended, waits: expected }, replies, options) => {
     const { platform, clock, waits, sent } = setup(replies, options);
     await platform.call(read, call);
@@ -336,13 +334,13 @@ describe('the time of a call', () => {
   );
 
   it('ends at its own limit, repetitions included, and that of the others at the deadline', async () => {
-    const { platform, clock } = setup(['never'], { attemptTimeout: 400 });
-    expect(await platform.call(read, { ...call, timeLimit: 500 })).toMatchObject({
+    const { platform, clock } = setup(['never']);
+    expect(await platform.call(read, { ...call, timeLimit: 5_500 })).toMatchObject({
       error: { kind: 'unavailable' },
     });
-    expect(clock.now).toBe(10_500);
+    expect(clock.now).toBe(15_500);
     await platform.call(read, call);
-    expect(clock.now).toBe(11_350);
+    expect(clock.now).toBe(25_550);
   });
 
   it('is over before it is sent once the deadline has passed', async () => {
@@ -395,7 +393,7 @@ describe('the trace', () => {
       answer({ ...good, tenantId: 'tenant-b' }),
       status(404),
     ];
-    const { platform } = setup(replies, { startedAt: 9_000 });
+    const { platform } = setup(replies, { receivedAt: 9_000 });
     for (let made = 0; made < 3; made += 1) await platform.call(read, call);
     const first = {
       operation: 'content.read_probe',

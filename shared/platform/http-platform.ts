@@ -1,5 +1,6 @@
-import type { Log } from '#shared/observability/logger.ts';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
+import { randomFraction } from '#shared/kernel/random.ts';
+import type { RandomBytes } from '#shared/kernel/random.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Sleep } from '#shared/kernel/sleep.ts';
@@ -7,6 +8,7 @@ import type { Fetch, FetchRequest } from '#shared/network/http-client.ts';
 import pLimit from 'p-limit';
 import type * as z from 'zod';
 import type { UpstreamFault } from './fault.ts';
+import type { PlatformRequest } from './open-platform.ts';
 import type { UpstreamOperation } from './operation.ts';
 import type { Platform, TraceEntry, UpstreamAnswer, UpstreamCall } from './platform.ts';
 import type { ServiceProfile } from './service-profiles.ts';
@@ -15,27 +17,21 @@ import type { AnswerMemo } from './transport/answer-memo.ts';
 import { readAnswer } from './transport/answer.ts';
 import type { Outcome } from './transport/answer.ts';
 
-export interface PlatformOptions {
-  /** Whose platform it is. Its credential is the only one that is ever sent [MA-008]. */
-  readonly profile: ServiceProfile;
+/** The network, the clock and the randomness of a function. */
+export interface PlatformPorts {
   readonly fetch: Fetch;
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly sleep: Sleep;
-  /** In [0, 1): spreads retries. */
-  readonly random: () => number;
-  /** Epoch milliseconds by which every call has ended. */
-  readonly deadline: number;
-  /** Epoch milliseconds that the trace's offsets count from; default: now. */
-  readonly startedAt?: number;
+  /** Spreads retries. */
+  readonly random: RandomBytes;
+}
+
+export interface PlatformOptions {
   /** Calls in flight at once; the rest waits. */
   readonly maxConcurrency?: number;
-  /** Milliseconds that one attempt may take, its body included. */
-  readonly attemptTimeout?: number;
-  /** Keeps validated projections between requests of one container. */
+  /** Keeps validated projections between the requests of one binding. */
   readonly memo?: AnswerMemo;
-  /** Takes one log line for each call: `UPSTREAM_CALL` when it was answered, `UPSTREAM_CALL_FAILED` when not. */
-  readonly log?: Log;
 }
 
 interface PreparedCall extends Omit<FetchRequest, 'signal' | 'freshConnection'> {
@@ -51,23 +47,28 @@ const SHORTEST_PAUSE = 250;
 const LONGEST_PAUSE = 1_000;
 /** Repetitions of a call that was not answered. */
 export const MAX_RETRIES = 1;
+/** Milliseconds that one attempt may take, its body included. */
+const ATTEMPT_MS = 5_000;
 /** Milliseconds over which repetitions are spread, so that parallel calls which failed together do not come back together. */
 const JITTER = 100;
 
 /**
- * The platform over HTTP, for one tenant and one request. Each call follows its row: address, body, success, answer schema, size. Failures
- * are values; a call that does not fit its row throws, since no caller and no owner can cause it.
+ * The platform over HTTP, for one tenant and one request: with the credential of its profile alone [MA-008], until its deadline. Each call
+ * follows its row: address, body, success, answer schema, size. It leaves one log line, `UPSTREAM_CALL` when it was answered,
+ * `UPSTREAM_CALL_FAILED` when not. Failures are values; a call that does not fit its row throws, since no caller and no owner can cause it.
  *
- * Attempts are bounded in number, each by `attemptTimeout` and all of them by the deadline. Only what was not answered, cut off, or answered
+ * Attempts are bounded in number, each by `ATTEMPT_MS` and all of them by the deadline. Only what was not answered, cut off, or answered
  * with 408, 425, 429 or 5xx is repeated, and once a safe read whose answer is malformed: a proxy on the way can garble one answer, and a final
  * refusal would end a run for it. Every row is a safe read or a write that its owner recognises again. Redirects are not followed.
  * Neither faults nor the trace hold anything of a body, an address or a credential.
  */
-export function createPlatform(options: PlatformOptions): Platform {
-  const { profile, fetch, now, sleep, random, deadline, memo, log } = options;
-  const { attemptTimeout = 5_000 } = options;
-  const origin = options.startedAt ?? now();
-  const limit = pLimit(options.maxConcurrency ?? 32);
+export function createPlatform(
+  { fetch, now, sleep, random }: PlatformPorts,
+  profile: ServiceProfile,
+  { receivedAt, deadline, log }: Omit<PlatformRequest, 'principal'>,
+  { memo, maxConcurrency = 32 }: PlatformOptions = {},
+): Platform {
+  const limit = pLimit(maxConcurrency);
   const entries: TraceEntry[] = [];
 
   function prepare<O extends UpstreamOperation>(
@@ -126,12 +127,12 @@ export function createPlatform(options: PlatformOptions): Platform {
       const remaining = end - now();
       if (remaining <= 0) return [outcome, made];
       // After a container has slept, all kept connections may be dead: the retry must not meet another of them.
-      outcome = await attempt(operation, call, Math.min(attemptTimeout, remaining), made > 0);
+      outcome = await attempt(operation, call, Math.min(ATTEMPT_MS, remaining), made > 0);
       made += 1;
       if (outcome.kind !== 'unavailable' && outcome.kind !== 'malformed') return [outcome, made];
       if (outcome.tooLarge === true || repetitions[outcome.kind] === 0) return [outcome, made];
       repetitions[outcome.kind] -= 1;
-      const delay = (outcome.retryAfter ?? 0) + random() * JITTER;
+      const delay = (outcome.retryAfter ?? 0) + randomFraction(random) * JITTER;
       if (now() + delay >= end) return [outcome, made];
       await sleep(delay);
     }
@@ -142,8 +143,8 @@ export function createPlatform(options: PlatformOptions): Platform {
     const about = { owner: operation.service, upstreamOperation: operation.id, status, upstreamRequestId };
     const { kind } = outcome;
     if (kind === 'answered' || kind === 'unchanged')
-      log?.('UPSTREAM_CALL', { ...about, durationMs, attempts: made });
-    else log?.('UPSTREAM_CALL_FAILED', { ...about, kind, transient: kind === 'unavailable' });
+      log('UPSTREAM_CALL', { ...about, durationMs, attempts: made });
+    else log('UPSTREAM_CALL_FAILED', { ...about, kind, transient: kind === 'unavailable' });
   }
 
   /** One call from its address to its line in the trace and in the log. Only what was asked about a version can be unchanged. */
@@ -152,7 +153,7 @@ export function createPlatform(options: PlatformOptions): Platform {
     call: UpstreamCall<O>,
     asked?: string,
   ): Promise<Result<'unchanged' | UpstreamAnswer<z.output<O['answer']>>, UpstreamFault>> {
-    const issuedAt = now() - origin;
+    const issuedAt = now() - receivedAt;
     const prepared = prepare(operation, call, asked);
     // An identifier that no address can carry names nothing that the owner could have.
     const [outcome, made]: [Outcome, number] =
@@ -169,12 +170,12 @@ export function createPlatform(options: PlatformOptions): Platform {
       version: etag ?? null,
       responseHash: bodyHash ?? null,
       startedAt: issuedAt,
-      endedAt: now() - origin,
+      endedAt: now() - receivedAt,
       attempts: made,
       tenant: namedTenant === undefined ? 'not-named' : kind === 'answered' ? 'same' : 'other',
       namedTenant: namedTenant ?? null,
     });
-    logCall(operation, outcome, made, now() - origin - issuedAt);
+    logCall(operation, outcome, made, now() - receivedAt - issuedAt);
     if (kind === 'unchanged') return ok(kind);
     if (kind !== 'answered') return err(faultOf(operation, kind, outcome));
     // SAFETY: an answer has a hash, and passed this row's schema, here or when its bytes were remembered under this row.
@@ -182,12 +183,11 @@ export function createPlatform(options: PlatformOptions): Platform {
   }
 
   return {
-    tenantId: profile.tenantId,
     // SAFETY: without a version to ask about, an answer is never `unchanged`.
     call: perform as Platform['call'],
     revalidate: perform,
     async pause() {
-      const drawn = SHORTEST_PAUSE + random() * (LONGEST_PAUSE - SHORTEST_PAUSE);
+      const drawn = SHORTEST_PAUSE + randomFraction(random) * (LONGEST_PAUSE - SHORTEST_PAUSE);
       await sleep(Math.max(0, Math.min(drawn, (deadline - now()) / 2)));
     },
     trace: () => [...entries],

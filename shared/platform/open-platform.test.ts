@@ -28,7 +28,6 @@ function container(): {
     now: () => time,
   });
   const platform: Platform = {
-    tenantId: 'tenant-a',
     call: () => Promise.resolve(err(refusal)),
     revalidate: () => Promise.resolve(err(refusal)),
     pause: () => Promise.resolve(),

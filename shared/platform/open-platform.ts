@@ -17,10 +17,7 @@ export interface PlatformRequest {
 export interface PlatformDependencies {
   readonly profiles: ServiceProfiles;
   /** Opens the platform for the length of one request. */
-  readonly connect: (
-    profile: ServiceProfile,
-    request: Pick<PlatformRequest, 'receivedAt' | 'deadline' | 'log'>,
-  ) => Platform;
+  readonly connect: (profile: ServiceProfile, request: PlatformRequest) => Platform;
 }
 
 /** The platform of one request, and the profile that it is spoken to with. */

@@ -3,7 +3,7 @@ import type { Result } from '#shared/kernel/result.ts';
 import type { UpstreamFault } from './fault.ts';
 import type { UpstreamOperation } from './operation.ts';
 
-/** What one call needs besides its row. Values in `path` are percent-encoded as one segment each. */
+/** What one call needs besides its row and its tenant. Values in `path` are percent-encoded as one segment each. */
 export interface UpstreamCall<Operation extends UpstreamOperation> {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
@@ -46,7 +46,6 @@ export interface TraceEntry {
 
 /** The platform as one tenant's service profile sees it, for the length of one request. */
 export interface Platform {
-  readonly tenantId: string;
   call<Operation extends UpstreamOperation>(
     operation: Operation,
     call: UpstreamCall<Operation>,

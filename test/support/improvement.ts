@@ -145,7 +145,6 @@ export async function openImprovementWorld(...runs: readonly WorldRun[]): Promis
   }
 
   const platform: Platform = {
-    tenantId,
     // SAFETY: every value has passed the row's own schema.
     call: (operation, asked) => call(operation, asked) as never,
     revalidate: () => Promise.reject(new Error('a worker asks for the whole')),

@@ -72,7 +72,6 @@ export function scriptedOwners(
   }
 
   return {
-    tenantId: 'tenant-1',
     // SAFETY: without a tag nothing is answered as unchanged, and the values pass the row's own schema.
     call: (operation, call) => answer(operation, call) as never,
     revalidate: (operation, call, etag) => answer(operation, call, etag),

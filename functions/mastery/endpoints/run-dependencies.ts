@@ -1,10 +1,10 @@
 import { createPoolCache } from '#functions/mastery/pool/read-pool.ts';
 import { createRunRecords } from '#functions/mastery/records/load.ts';
 import type { PoolDependencies, RunDependencies } from '#functions/mastery/run/dependencies.ts';
-import { platformConnection } from '#shared/lambda/connect-platform.ts';
 import { openIsolationProof } from '#shared/lambda/open-release.ts';
 import { openKeyRing } from '#shared/lambda/open-key-ring.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
+import { createPlatform } from '#shared/platform/http-platform.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { createAnswerMemo } from '#shared/platform/transport/answer-memo.ts';
 import { openRecordStore } from './record-dependencies.ts';
@@ -30,7 +30,7 @@ export function poolDependencies(runtime: Runtime): PoolDependencies {
     profiles,
     isolationProof: openIsolationProof(runtime),
     pools: createPoolCache(),
-    connect: platformConnection(runtime, { memo }),
+    connect: (profile, request) => createPlatform(runtime, profile, request, { memo }),
     now: runtime.now,
   };
 }

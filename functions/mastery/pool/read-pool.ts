@@ -262,14 +262,10 @@ function noStrongTag(root: UpstreamAnswer<DeliveryJson>): Problem {
 }
 
 const readBlueprint = (platform: Platform, testSpecId: string) =>
-  platform.call(operations.readTestSpec, { path: { tenantId: platform.tenantId, testSpecId } });
+  platform.call(operations.readTestSpec, { path: { testSpecId } });
 const readBank = (platform: Platform, testBankId: string) =>
-  platform.call(operations.validateAdaptiveBankIdentity, {
-    path: { tenantId: platform.tenantId, testBankId },
-  });
+  platform.call(operations.validateAdaptiveBankIdentity, { path: { testBankId } });
 const readManifest = (platform: Platform, operationId: string) =>
   platform.call(operations.readAdaptivePoolManifest, { path: { operationId } });
 const readRoot = (platform: Platform, artifactVersionId: string) =>
-  platform.call(operations.readAdaptivePoolRoot, {
-    path: { tenantId: platform.tenantId, artifactVersionId },
-  });
+  platform.call(operations.readAdaptivePoolRoot, { path: { artifactVersionId } });

@@ -31,7 +31,6 @@ export async function offerItem(
   const sequence = state.offers.length + 1;
   const { qtiPoolArtifactVersionId, qtiPoolPackageId, qtiPoolPackageHash } = state.pins;
   const answer = await platform.call(operations.offerSelectedItem, {
-    path: { tenantId: state.tenantId },
     idempotencyKey: offerKey(state, sequence),
     body: {
       candidateRef: state.candidateRef,

@@ -49,7 +49,7 @@ async function readRuntime<T>(
 ): Promise<Result<T, Problem>> {
   const { candidateRef } = run;
   const row = operations.readCandidateRuntime;
-  const answer = await platform.call(row, { path: { tenantId: platform.tenantId, candidateRef } });
+  const answer = await platform.call(row, { path: { candidateRef } });
   if (!answer.ok)
     return unmet !== undefined && answer.error.kind === 'not-found'
       ? ok(unmet)

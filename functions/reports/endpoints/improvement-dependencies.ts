@@ -1,10 +1,10 @@
 import { createImprovementTable } from '#shared/stores/improvement-table.ts';
 import { makeDynamo } from '#shared/stores/make-clients.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
-import { platformConnection } from '#shared/lambda/connect-platform.ts';
 import { openKeyRing } from '#shared/lambda/open-key-ring.ts';
 import { openServiceProfiles } from '#shared/lambda/open-service-profiles.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
+import { createPlatform } from '#shared/platform/http-platform.ts';
 import type { ImprovementDependencies, LinkDependencies } from './open-improvement.ts';
 
 /** The dependencies of a route of improvement runs, once per binding. */
@@ -13,7 +13,7 @@ export function improvementDependencies(runtime: Runtime): ImprovementDependenci
   const { IMPROVEMENT_TABLE } = readEnvironment(['IMPROVEMENT_TABLE'], environment);
   return {
     profiles: openServiceProfiles(runtime),
-    connect: platformConnection(runtime),
+    connect: (profile, request) => createPlatform(runtime, profile, request),
     runs: createImprovementTable(aws(makeDynamo), IMPROVEMENT_TABLE, runtime),
     now,
   };

@@ -21,7 +21,7 @@ export function addressOf(
 ): string | undefined {
   const names = [...demanded, ...optionalQuery];
   const unknown = [
-    ...Object.keys(path).filter((name) => name !== 'tenantId' && !template.includes(`{${name}}`)),
+    ...Object.keys(path).filter((name) => !template.includes(`{${name}}`)),
     ...Object.keys(query).filter((name) => !names.includes(name)),
   ];
   if (unknown.length > 0) throw new TypeError(`${id}: there is no parameter ${unknown.join(', ')}`);

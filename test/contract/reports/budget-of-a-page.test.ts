@@ -6,6 +6,7 @@ import { MOST_INDEX_READS } from '#functions/reports/endpoints/list-candidate-re
 import type { IndexRow } from '#functions/reports/facts/facts.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes.ts';
 import { createPlatform } from '#shared/platform/http-platform.ts';
+import type { PlatformPorts } from '#shared/platform/http-platform.ts';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';
 import { testIssuer, testLambda } from '#test/support/lambda.ts';
 import { indexLike, passedGate, tenantId } from '#test/support/report-facts.ts';
@@ -70,17 +71,15 @@ it('takes no more and no less than the budget of its row, 128 calls at a time', 
     const rows = index.shift() ?? [];
     return page(rows, rows.length === INDEX_PAGE && rows.every(({ record }) => record?.gate !== null));
   });
-  const connect: ReportDependencies['connect'] = (profile) =>
-    createPlatform({
-      profile: { ...profile, tenantId },
-      fetch: owners.fetch,
-      now: () => 0,
-      // Nothing is late, and nothing is waited for.
-      sleep: (_, signal) => (signal === undefined ? Promise.resolve() : new Promise(() => undefined)),
-      random: () => 0,
-      deadline: 1,
-      maxConcurrency: CALLS_AT_ONCE,
-    });
+  const ports: PlatformPorts = {
+    fetch: owners.fetch,
+    now: () => 0,
+    // Nothing is late, and nothing is waited for.
+    sleep: (_, signal) => (signal === undefined ? Promise.resolve() : new Promise(() => undefined)),
+    random: () => new Uint8Array(4),
+  };
+  const connect: ReportDependencies['connect'] = (profile, request) =>
+    createPlatform(ports, { ...profile, tenantId }, request, { maxConcurrency: CALLS_AT_ONCE });
   const lambda = await testLambda(
     listCandidateReports,
     listCandidateReportsOperation({ ...dependenciesOver(connect), keys: createMemoryKeyRing() }),

@@ -3,12 +3,12 @@ import { createImprovementTable } from '#shared/stores/improvement-table.ts';
 import { makeDynamo, makeS3, makeSqs } from '#shared/stores/make-clients.ts';
 import { createReceiptBucket } from '#shared/stores/receipt-bucket.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
-import { platformConnection } from '#shared/lambda/connect-platform.ts';
 import { openAnalysisPolicies } from '#shared/lambda/open-analysis-policies.ts';
 import { openRelease } from '#shared/lambda/open-release.ts';
 import { openServiceProfiles } from '#shared/lambda/open-service-profiles.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
+import { createPlatform } from '#shared/platform/http-platform.ts';
 import type { RunDependencies } from '#functions/reports/improvement/work-run.ts';
 import { createMessageFunction } from './take-messages.ts';
 import type { MessageFunction } from './take-messages.ts';
@@ -36,7 +36,7 @@ function runDependencies(runtime: Runtime): RunDependencies {
     queue: createImprovementQueue(aws(makeSqs), IMPROVEMENT_QUEUE_URL),
     policies: openAnalysisPolicies(runtime, profiles),
     profiles,
-    connect: platformConnection(runtime),
+    connect: (profile, request) => createPlatform(runtime, profile, request),
     now,
   };
 }
