@@ -357,11 +357,11 @@ async function provision(
   const profiles = createServiceProfileParameters(ssm, localProfilesPath);
   const profilesWritten = seededTenants.map(({ tenantId, platform, fixtures }) =>
     profiles.write(tenantId, {
-      tenant: tenantId,
-      jwt: platform.credentials.platformJwt,
-      url: platformUrl,
-      analysisPolicyId: fixtures.reports.analysisPolicyId,
-      resultsKcComponents: 'supported',
+      PLATFORM_TENANT: tenantId,
+      PLATFORM_JWT: platform.credentials.platformJwt,
+      PLATFORM_URL: platformUrl,
+      ANALYSIS_POLICY_ID: fixtures.reports.analysisPolicyId,
+      RESULTS_KC_COMPONENTS: 'supported',
     }),
   );
   const table = createRecordsTable(dynamo, localTableName('records'));

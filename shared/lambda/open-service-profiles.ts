@@ -1,7 +1,7 @@
 import { makeSsm } from '#shared/stores/make-clients.ts';
 import { createServiceProfileParameters } from '#shared/stores/service-profile-parameters.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
-import { createServiceProfiles, singleProfileOf } from '#shared/platform/service-profiles.ts';
+import { createServiceProfiles } from '#shared/platform/service-profiles.ts';
 import type { ServiceProfiles } from '#shared/platform/service-profiles.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -15,7 +15,7 @@ export function openServiceProfiles({ environment, aws, now }: Runtime): Service
   return createServiceProfiles({
     reader:
       profilesPath === undefined ? undefined : createServiceProfileParameters(aws(makeSsm), profilesPath),
-    single: singleProfileOf(environment),
+    single: environment,
     approvedHosts: approvedHosts.split(','),
     stage: STAGE,
     now,

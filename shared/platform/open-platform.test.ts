@@ -22,7 +22,14 @@ function container(): {
 } {
   let time = 0;
   const profiles = createServiceProfiles({
-    reader: { read: (tenant) => Promise.resolve({ tenant, jwt: 'jwt', url: 'https://platform.example' }) },
+    reader: {
+      read: (tenant) =>
+        Promise.resolve({
+          PLATFORM_TENANT: tenant,
+          PLATFORM_JWT: 'jwt',
+          PLATFORM_URL: 'https://platform.example',
+        }),
+    },
     approvedHosts: ['platform.example'],
     stage: 'test',
     now: () => time,
@@ -41,7 +48,7 @@ function container(): {
         { profiles, connect: () => platform },
         { principal: { tenantId: 'tenant-a' }, receivedAt, deadline: receivedAt, log: () => undefined },
       );
-      if (!opened.ok) throw new Error(opened.error.kind);
+      if (!opened.ok) throw new Error(opened.error);
       const wrapped = opened.value.platform;
       const { readTestSpec, verifyAnchor } = operations;
       const answers = await Promise.all([

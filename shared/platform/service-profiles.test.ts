@@ -1,13 +1,13 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { createServiceProfiles, singleProfileOf } from './service-profiles.ts';
+import { createServiceProfiles } from './service-profiles.ts';
 import type { ProfileParameters, ServiceProfiles, ServiceProfilesOptions } from './service-profiles.ts';
 
 const JWT = 'eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl';
 const parameters = (tenant: string, change: Partial<ProfileParameters> = {}): ProfileParameters => ({
-  tenant,
-  jwt: JWT,
-  url: 'https://platform.example',
+  PLATFORM_TENANT: tenant,
+  PLATFORM_JWT: JWT,
+  PLATFORM_URL: 'https://platform.example',
   ...change,
 });
 
@@ -16,8 +16,7 @@ function setup(options: Partial<ServiceProfilesOptions> = {}) {
   const clock = { now: 1_000 };
   const reads: string[] = [];
   const store = {
-    answer: (tenantId: string): Promise<ProfileParameters | undefined> =>
-      Promise.resolve(parameters(tenantId)),
+    answer: (tenantId: string): Promise<ProfileParameters> => Promise.resolve(parameters(tenantId)),
   };
   const profiles = createServiceProfiles({
     reader: {
@@ -37,12 +36,9 @@ function setup(options: Partial<ServiceProfilesOptions> = {}) {
 /** The address of a tenant's profile, or why there is none. */
 async function addressOf(profiles: ServiceProfiles, tenantId = 'tenant-a'): Promise<string> {
   const resolved = await profiles.resolve(tenantId);
-  if (resolved.ok) {
-    expect(resolved.value.tenantId).toBe(tenantId);
-    return resolved.value.baseUrl;
-  }
-  const { kind, transient } = resolved.error;
-  return transient ? `${kind}, transient` : kind;
+  if (!resolved.ok) return resolved.error;
+  expect(resolved.value.tenantId).toBe(tenantId);
+  return resolved.value.baseUrl;
 }
 const addressWith = (change: Partial<ProfileParameters>, stage = 'production'): Promise<string> =>
   addressOf(
@@ -64,10 +60,10 @@ describe('createServiceProfiles', () => {
   it('tells a missing profile from a store that does not answer, and keeps no failure', async () => {
     const { profiles, store } = setup();
     const sound = store.answer;
-    store.answer = () => Promise.resolve(undefined);
+    store.answer = () => Promise.resolve({});
     expect(await addressOf(profiles)).toBe('missing');
     store.answer = () => Promise.reject(new Error('ThrottlingException'));
-    expect(await addressOf(profiles)).toBe('unreachable, transient');
+    expect(await addressOf(profiles)).toBe('unreachable');
     store.answer = sound;
     expect(await addressOf(profiles)).toBe('https://platform.example');
   });
@@ -77,7 +73,7 @@ describe('createServiceProfiles', () => {
     await addressOf(profiles);
     clock.now += 5 * 60_000;
     store.answer = () => Promise.reject(new Error('down'));
-    expect(await addressOf(profiles)).toBe('unreachable, transient');
+    expect(await addressOf(profiles)).toBe('unreachable');
   });
 
   it.each([
@@ -101,13 +97,13 @@ describe('createServiceProfiles', () => {
     ].map((url) => [url, 'local', 'invalid']),
     ['http://127.0.0.1:4012', 'production', 'invalid'],
   ])('approves the address %j in stage %s as %j [MA-008]', async (url, stage, expected) => {
-    expect(await addressWith({ url }, stage)).toBe(expected);
+    expect(await addressWith({ PLATFORM_URL: url }, stage)).toBe(expected);
   });
 
   it.each(['', 'with space', 'line\r\nX-Injected: 1', 'ünicode'])(
     'refuses %j as a Bearer token',
     async (jwt) => {
-      expect(await addressWith({ jwt })).toBe('invalid');
+      expect(await addressWith({ PLATFORM_JWT: jwt })).toBe('invalid');
     },
   );
 
@@ -130,12 +126,12 @@ describe('createServiceProfiles', () => {
 
 describe('the single-profile form', () => {
   const environment = { PLATFORM_TENANT: 'tenant-a', PLATFORM_JWT: JWT };
-  const single = singleProfileOf({ ...environment, PLATFORM_URL: 'https://platform.example/single' });
+  const single = { ...environment, PLATFORM_URL: 'https://platform.example/single' };
 
   it('serves its own tenant, and leaves the others to the store if there is one [MA-009]', async () => {
     for (const [options, other] of [
       [{ single }, 'https://platform.example'],
-      [{ single, reader: undefined }, 'tenant-mismatch'],
+      [{ single, reader: undefined }, 'missing'],
     ] as const) {
       const { profiles } = setup(options);
       expect(await addressOf(profiles)).toBe('https://platform.example/single');
@@ -150,21 +146,19 @@ describe('the single-profile form', () => {
     ['', undefined],
     [undefined, undefined],
   ])('says by RESULTS_KC_COMPONENTS = %j alone whether Results takes KC components', async (value, takes) => {
-    const form = singleProfileOf({ ...environment, RESULTS_KC_COMPONENTS: value });
-    const { profiles } = setup({
-      single: { ...parameters('tenant-a'), ...form, url: 'https://platform.example' },
-    });
+    const { profiles } = setup({ single: parameters('tenant-a', { RESULTS_KC_COMPONENTS: value }) });
     const resolved = await profiles.resolve('tenant-a');
     expect(resolved.ok && resolved.value.takesKcComponents).toBe(takes);
   });
 
   it('is absent without tenant or credential, and useless without an address', async () => {
-    expect(singleProfileOf({ PLATFORM_TENANT: 'tenant-a' })).toBeUndefined();
-    expect(singleProfileOf({ PLATFORM_JWT: JWT })).toBeUndefined();
-    expect(await addressOf(setup({ single: singleProfileOf(environment) }).profiles)).toBe('invalid');
+    const alone = (single: ProfileParameters) => addressOf(setup({ single, reader: undefined }).profiles);
+    expect(await alone({ PLATFORM_TENANT: 'tenant-a' })).toBe('missing');
+    expect(await alone({ PLATFORM_JWT: JWT })).toBe('missing');
+    expect(await alone(environment)).toBe('invalid');
   });
 });
 
 it('refuses a stored profile whose own tenant is another one [MA-009]', async () => {
-  expect(await addressWith({ tenant: 'tenant-b' })).toBe('tenant-mismatch');
+  expect(await addressWith({ PLATFORM_TENANT: 'tenant-b' })).toBe('missing');
 });

@@ -17,29 +17,30 @@ export interface ServiceProfile {
 }
 
 /**
- * Why there is no usable profile. `missing`: none is provisioned for the tenant. `tenant-mismatch`: the one found is of another tenant.
- * `invalid`: its address is not an approved one or its credential cannot be a Bearer token. `unreachable`: the parameter store did not answer.
+ * Why there is no usable profile. `missing`: none is provisioned for the tenant, or the one found is of another tenant. `invalid`: its
+ * address is not an approved one or its credential cannot be a Bearer token. `unreachable`: the parameter store did not answer, so the same
+ * request may succeed later without any change.
  */
-export interface ProfileFault {
-  readonly kind: 'missing' | 'tenant-mismatch' | 'invalid' | 'unreachable';
-  /** Whether the same request may succeed later without any change. */
-  readonly transient: boolean;
-}
+export type ProfileFault = 'missing' | 'invalid' | 'unreachable';
 
-/** The provisioned parameters of one profile, as stored. */
-export interface ProfileParameters {
-  readonly tenant: string;
-  readonly jwt: string;
-  readonly url: string;
+/** The parameters of a profile, in the order in which they are written: a new profile is complete once its credential appears. */
+export const profileParameters = [
+  'PLATFORM_TENANT',
+  'PLATFORM_URL',
   /** A released analysis policy; only the reports service asks for it. */
-  readonly analysisPolicyId?: string | undefined;
+  'ANALYSIS_POLICY_ID',
   /** `supported` where Results takes KC components; only the mastery engine asks for it. */
-  readonly resultsKcComponents?: string | undefined;
-}
+  'RESULTS_KC_COMPONENTS',
+  'PLATFORM_JWT',
+] as const;
+export type ProfileParameter = (typeof profileParameters)[number];
+
+/** Profile parameters as they are provisioned; a tenant without a profile has none. */
+export type ProfileParameters = Readonly<Partial<Record<ProfileParameter, string | undefined>>>;
 
 /** Where profiles are provisioned. Rejects when the store cannot be read. */
 export interface ProfileParameterReader {
-  read(tenantId: string): Promise<ProfileParameters | undefined>;
+  read(tenantId: string): Promise<ProfileParameters>;
 }
 
 export interface ServiceProfiles {
@@ -57,29 +58,14 @@ export interface ServiceProfiles {
 export interface ServiceProfilesOptions {
   /** Profiles by tenant. */
   readonly reader?: ProfileParameterReader | undefined;
-  /** The single-profile form (`PLATFORM_TENANT`, `PLATFORM_JWT`, `PLATFORM_URL` and the optional parameters): serves its own tenant, before the reader is asked. */
-  readonly single?: ProfileParameters | undefined;
+  /** The single-profile form, in the environment: serves its own tenant, before the reader is asked. */
+  readonly single?: ProfileParameters;
   /** Hosts, with their ports unless those are https's own, at which profiles may have the platform. */
   readonly approvedHosts: readonly string[];
   /** Only the stage `local` may speak plain http, and only to this machine. */
   readonly stage: string;
   /** Epoch milliseconds. */
   readonly now: () => number;
-}
-
-/** The single-profile form, if the environment holds it. */
-export function singleProfileOf(
-  environment: Readonly<Record<string, string | undefined>>,
-): ProfileParameters | undefined {
-  const {
-    PLATFORM_TENANT: tenant,
-    PLATFORM_JWT: jwt,
-    PLATFORM_URL: url = '',
-    ANALYSIS_POLICY_ID: analysisPolicyId,
-    RESULTS_KC_COMPONENTS: resultsKcComponents,
-  } = environment;
-  if (tenant === undefined || jwt === undefined) return undefined;
-  return { tenant, jwt, url, analysisPolicyId, resultsKcComponents };
 }
 
 const LIFETIME = 5 * 60_000;
@@ -90,24 +76,18 @@ const MAX_PROFILES = 1_000;
  * one, so that no call is ever made with another tenant's credential [MA-009].
  */
 export function createServiceProfiles(options: ServiceProfilesOptions): ServiceProfiles {
-  const { reader, single, now } = options;
+  const { reader, single = {}, now } = options;
   const kept = createRecent<ServiceProfile | undefined>(MAX_PROFILES);
   /** Epoch milliseconds; of forgotten ones too, which requests may still hold. */
   const readAt = new WeakMap<ServiceProfile, number>();
 
   async function load(tenantId: string): Promise<Result<ServiceProfile, ProfileFault>> {
-    if (single?.tenant === tenantId) return profileOf(single, tenantId, options);
-    if (reader === undefined)
-      return err({ kind: single === undefined ? 'missing' : 'tenant-mismatch', transient: false });
-    let parameters: ProfileParameters | undefined;
+    if (single.PLATFORM_TENANT === tenantId) return profileOf(single, tenantId, options);
     try {
-      parameters = await reader.read(tenantId);
+      return profileOf((await reader?.read(tenantId)) ?? {}, tenantId, options);
     } catch {
-      return err({ kind: 'unreachable', transient: true });
+      return err('unreachable');
     }
-    return parameters === undefined
-      ? err({ kind: 'missing', transient: false })
-      : profileOf(parameters, tenantId, options);
   }
 
   return {
@@ -136,17 +116,16 @@ function profileOf(
   tenantId: string,
   options: ServiceProfilesOptions,
 ): Result<ServiceProfile, ProfileFault> {
-  if (parameters.tenant !== tenantId) return err({ kind: 'tenant-mismatch', transient: false });
-  const baseUrl = approvedUrl(parameters.url, options);
-  if (baseUrl === undefined || !BEARER.test(parameters.jwt))
-    return err({ kind: 'invalid', transient: false });
-  const { analysisPolicyId, resultsKcComponents } = parameters;
+  const { PLATFORM_TENANT, PLATFORM_JWT, PLATFORM_URL = '', ANALYSIS_POLICY_ID } = parameters;
+  if (PLATFORM_TENANT !== tenantId || PLATFORM_JWT === undefined) return err('missing');
+  const baseUrl = approvedUrl(PLATFORM_URL, options);
+  if (baseUrl === undefined || !BEARER.test(PLATFORM_JWT)) return err('invalid');
   return ok({
     tenantId,
     baseUrl,
-    credential: secret(parameters.jwt),
-    ...(analysisPolicyId === undefined ? {} : { analysisPolicyId }),
-    ...(resultsKcComponents === 'supported' ? { takesKcComponents: true } : {}),
+    credential: secret(PLATFORM_JWT),
+    ...(ANALYSIS_POLICY_ID === undefined ? {} : { analysisPolicyId: ANALYSIS_POLICY_ID }),
+    ...(parameters.RESULTS_KC_COMPONENTS === 'supported' ? { takesKcComponents: true } : {}),
   });
 }
 

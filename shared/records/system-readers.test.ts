@@ -9,8 +9,8 @@ const provisioned: Pick<ServiceProfiles, 'resolve'> = {
     Promise.resolve(ok({ tenantId, baseUrl: 'https://platform.example', credential: secret('x') })),
 };
 
-function faulty(kind: ProfileFault['kind']): Pick<ServiceProfiles, 'resolve'> {
-  return { resolve: () => Promise.resolve(err({ kind, transient: kind === 'unreachable' })) };
+function faulty(fault: ProfileFault): Pick<ServiceProfiles, 'resolve'> {
+  return { resolve: () => Promise.resolve(err(fault)) };
 }
 
 describe('systemReaders', () => {
@@ -29,7 +29,6 @@ describe('systemReaders', () => {
       expect(await systemReaders(list, provisioned)('tenant-1')).toBe(true);
       expect(await systemReaders(list, faulty('invalid'))('tenant-1')).toBe(true);
       expect(await systemReaders(list, faulty('missing'))('tenant-1')).toBe(false);
-      expect(await systemReaders(list, faulty('tenant-mismatch'))('tenant-1')).toBe(false);
     },
   );
 

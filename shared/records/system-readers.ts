@@ -2,7 +2,7 @@ import type { Result } from '#shared/kernel/result.ts';
 
 /** Whether a tenant has a service profile, and if it cannot be used, why. */
 interface ProfileLookup {
-  resolve(tenantId: string): Promise<Result<unknown, { readonly kind: string }>>;
+  resolve(tenantId: string): Promise<Result<unknown, string>>;
 }
 
 /**
@@ -19,7 +19,7 @@ export function systemReaders(
     if (listed !== undefined) return listed.has(tenantId);
     const profile = await profiles.resolve(tenantId);
     if (profile.ok) return true;
-    if (profile.error.kind === 'unreachable') throw new Error('the service profiles cannot be read');
-    return profile.error.kind === 'invalid';
+    if (profile.error === 'unreachable') throw new Error('the service profiles cannot be read');
+    return profile.error === 'invalid';
   };
 }

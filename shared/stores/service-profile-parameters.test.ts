@@ -5,7 +5,11 @@ import { createServiceProfileParameters } from './service-profile-parameters.ts'
 
 const test = useTestAws();
 
-const profile = { tenant: 'aurora', jwt: 'header.payload.signature', url: 'https://platform.example' };
+const profile = {
+  PLATFORM_TENANT: 'aurora',
+  PLATFORM_JWT: 'header.payload.signature',
+  PLATFORM_URL: 'https://platform.example',
+};
 
 // What is written where is frozen (test/frozen); a store that does not answer is in test/contract/faults/aws.test.ts.
 
@@ -14,20 +18,20 @@ describe('service profiles in the parameter store', () => {
     const profiles = createServiceProfileParameters(test.ssm, '/separate/profiles');
     await profiles.write('tenant', profile);
     for (const other of ['', '.', '../tenant', 'tenant/', 'Tenant', 'tenan', 'dGVuYW50']) {
-      expect(await profiles.read(other), other).toBeUndefined();
+      expect(await profiles.read(other), other).toEqual({});
     }
     const awkward = 'a/b c:ü'.repeat(20);
-    await profiles.write(awkward, { ...profile, tenant: 'awkward' });
-    expect(await profiles.read(awkward)).toEqual({ ...profile, tenant: 'awkward' });
+    await profiles.write(awkward, { ...profile, PLATFORM_TENANT: 'awkward' });
+    expect(await profiles.read(awkward)).toEqual({ ...profile, PLATFORM_TENANT: 'awkward' });
     await expect(profiles.write('', profile)).rejects.toThrow(TypeError);
   });
 
-  it('are absent until they are complete, and written over by a later writing', async () => {
+  it('have their credential once they are complete, and written over by a later writing', async () => {
     const profiles = createServiceProfileParameters(test.ssm, '/partial/');
     // The credential, written last, is larger than a parameter may be.
-    await expect(profiles.write('t', { ...profile, jwt: 'x'.repeat(5000) })).rejects.toThrow();
+    await expect(profiles.write('t', { ...profile, PLATFORM_JWT: 'x'.repeat(5000) })).rejects.toThrow();
     await test.ssm.send(new GetParameterCommand({ Name: '/partial/dA/PLATFORM_URL' }));
-    expect(await profiles.read('t')).toBeUndefined();
+    expect(await profiles.read('t')).toEqual({ ...profile, PLATFORM_JWT: undefined });
     await profiles.write('t', profile);
     expect(await profiles.read('t')).toEqual(profile);
   });

@@ -1,19 +1,13 @@
 import { GetParametersCommand, PutParameterCommand } from '@aws-sdk/client-ssm';
 import type { SSMClient } from '@aws-sdk/client-ssm';
-import type { ProfileParameterReader, ProfileParameters } from '#shared/platform/service-profiles.ts';
+import { profileParameters } from '#shared/platform/service-profiles.ts';
+import type {
+  ProfileParameter,
+  ProfileParameterReader,
+  ProfileParameters,
+} from '#shared/platform/service-profiles.ts';
 
-/** The parameter of each fact, in the order in which they are written: the credential goes last. */
-const parameterNames = {
-  tenant: 'PLATFORM_TENANT',
-  url: 'PLATFORM_URL',
-  analysisPolicyId: 'ANALYSIS_POLICY_ID',
-  resultsKcComponents: 'RESULTS_KC_COMPONENTS',
-  jwt: 'PLATFORM_JWT',
-} as const satisfies Readonly<Record<keyof ProfileParameters, string>>;
-// SAFETY: the object has these keys and no other.
-const facts = Object.keys(parameterNames) as readonly (keyof ProfileParameters)[];
-
-/** `read`: undefined when the tenant has no profile, or not all of it yet; throws when the parameter store does not answer. */
+/** `read` gives what there is of a tenant's profile; it throws when the parameter store does not answer. */
 interface ServiceProfileStore extends ProfileParameterReader {
   /** Writes a tenant's profile over an earlier one; the credential goes last, so that a new profile is complete when it appears. */
   write(tenantId: string, profile: ProfileParameters): Promise<void>;
@@ -27,34 +21,28 @@ interface ServiceProfileStore extends ProfileParameterReader {
  */
 export function createServiceProfileParameters(ssm: SSMClient, path: string): ServiceProfileStore {
   const base = path.replace(/\/+$/, '');
-  const nameOf = (tenantId: string, fact: keyof ProfileParameters): string =>
-    `${base}/${Buffer.from(tenantId).toString('base64url')}/${parameterNames[fact]}`;
+  const nameOf = (tenantId: string, parameter: ProfileParameter): string =>
+    `${base}/${Buffer.from(tenantId).toString('base64url')}/${parameter}`;
 
   return {
     async read(tenantId) {
-      if (tenantId === '') return undefined;
-      const { Parameters: parameters = [] } = await ssm.send(
-        new GetParametersCommand({
-          Names: facts.map((fact) => nameOf(tenantId, fact)),
-          WithDecryption: true,
-        }),
+      if (tenantId === '') return {};
+      const Names = profileParameters.map((parameter) => nameOf(tenantId, parameter));
+      const { Parameters: found = [] } = await ssm.send(
+        new GetParametersCommand({ Names, WithDecryption: true }),
       );
-      const values = new Map(parameters.map(({ Name, Value }) => [Name, Value]));
-      const value = (fact: keyof ProfileParameters): string | undefined => values.get(nameOf(tenantId, fact));
-      const [tenant, jwt, url] = [value('tenant'), value('jwt'), value('url')];
-      if (tenant === undefined || jwt === undefined || url === undefined) return undefined;
-      const [analysisPolicyId, resultsKcComponents] = [
-        value('analysisPolicyId'),
-        value('resultsKcComponents'),
-      ];
-      return { tenant, jwt, url, analysisPolicyId, resultsKcComponents };
+      const values = new Map(found.map(({ Name, Value }) => [Name, Value]));
+      return Object.fromEntries(
+        profileParameters.map((parameter, index) => [parameter, values.get(Names[index])]),
+      );
     },
     async write(tenantId, profile) {
       if (tenantId === '') throw new TypeError('a service profile belongs to a tenant');
-      for (const fact of facts) {
-        if (profile[fact] === undefined) continue;
-        const [Name, Type] = [nameOf(tenantId, fact), fact === 'jwt' ? 'SecureString' : 'String'] as const;
-        await ssm.send(new PutParameterCommand({ Name, Value: profile[fact], Type, Overwrite: true }));
+      for (const parameter of profileParameters) {
+        const [Name, Value] = [nameOf(tenantId, parameter), profile[parameter]];
+        if (Value === undefined) continue;
+        const Type = parameter === 'PLATFORM_JWT' ? 'SecureString' : 'String';
+        await ssm.send(new PutParameterCommand({ Name, Value, Type, Overwrite: true }));
       }
     },
   };

@@ -348,7 +348,7 @@ async function listAfter(
     deadline: READ_AT + 10_000,
     log: () => undefined,
   });
-  const profiles = { resolve: () => Promise.resolve(err({ kind: 'missing', transient: false })) };
+  const profiles = { resolve: () => Promise.resolve(err('missing')) };
   // SAFETY: neither operation gets further than to the caller's claims and the tenant's profile.
   const answer =
     list === 'listCandidateReports'

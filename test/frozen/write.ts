@@ -427,13 +427,17 @@ async function writeParameters(
   flags: GateFlags,
 ): Promise<FrozenForms['parameters']> {
   await profiles.write(TENANT, {
-    tenant: TENANT,
-    jwt: 'header.payload.signature',
-    url: 'https://platform.example/base/',
-    analysisPolicyId: 'own analysis policy',
-    resultsKcComponents: 'supported',
+    PLATFORM_TENANT: TENANT,
+    PLATFORM_JWT: 'header.payload.signature',
+    PLATFORM_URL: 'https://platform.example/base/',
+    ANALYSIS_POLICY_ID: 'own analysis policy',
+    RESULTS_KC_COMPONENTS: 'supported',
   });
-  await profiles.write('tenant-b', { tenant: 'tenant-b', jwt: 'token', url: 'https://platform.example' });
+  await profiles.write('tenant-b', {
+    PLATFORM_TENANT: 'tenant-b',
+    PLATFORM_JWT: 'token',
+    PLATFORM_URL: 'https://platform.example',
+  });
   for (const [gate, flag] of Object.entries(flags))
     await writeGateParameter(ssm, `${gatesPath(STAGE)}/${gate}`, flag);
   const place = placeOfProof(localBucketName, 'manifest', manifest);

@@ -217,10 +217,7 @@ export async function openImprovementWorld(...runs: readonly WorldRun[]): Promis
         },
       },
       profiles: {
-        resolve: (asking) =>
-          Promise.resolve(
-            asking === tenantId ? ok(profile) : err({ kind: 'missing' as const, transient: false }),
-          ),
+        resolve: (asking) => Promise.resolve(asking === tenantId ? ok(profile) : err('missing' as const)),
         forget: () => false,
       },
       connect: () => platform,

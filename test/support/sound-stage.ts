@@ -133,11 +133,9 @@ async function fill({ test }: SoundStage): Promise<void> {
   account.subscriptions.set(TOPIC, [{ endpoint: 'operators@school.org', confirmed: true }]);
   account.certificates.set(CERTIFICATE, { status: 'ISSUED', notAfter: NOW + 90 * 86_400_000 });
   await createServiceProfileParameters(test.ssm, '/prod/profiles').write('tenant', {
-    tenant: 'tenant',
-    url: 'https://platform.school.org',
-    jwt: 'credential',
-    analysisPolicyId: undefined,
-    resultsKcComponents: undefined,
+    PLATFORM_TENANT: 'tenant',
+    PLATFORM_URL: 'https://platform.school.org',
+    PLATFORM_JWT: 'credential',
   });
 }
 

@@ -66,11 +66,12 @@ export function isFinalRefusal({ code, retryAfterSeconds }: Problem): boolean {
 
 /** No usable service profile: 424 of `platform_auth`, before any call is made [MA-009, MA-010]. */
 export function profileProblem(fault: ProfileFault): Problem {
+  const isTransient = fault === 'unreachable';
   return problem('mastery', 'upstream-unavailable', 424, {
-    detail: fault.transient
+    detail: isTransient
       ? 'The service profile of this tenant cannot be read at present.'
       : 'No usable service profile is provisioned for this tenant.',
-    retryable: fault.transient,
+    retryable: isTransient,
     upstream: { service: 'platform_auth', operation: 'platform.service_profile' },
   });
 }

@@ -72,7 +72,7 @@ const one = runOf();
 const three = runOf({ sources: 3 });
 const withoutProfile = {
   profiles: {
-    resolve: () => Promise.resolve(err({ kind: 'missing', transient: false } as const)),
+    resolve: () => Promise.resolve(err('missing' as const)),
     forget: () => false,
   },
 };

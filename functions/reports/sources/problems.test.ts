@@ -62,7 +62,7 @@ describe('a read that gave no answer', () => {
   });
 
   it('of the service profile waits for an operator only if it is not transient', () => {
-    const waits = [true, false].map((transient) => profileProblem({ kind: 'unreachable', transient }));
+    const waits = (['unreachable', 'missing'] as const).map(profileProblem);
     expect(waits.map(({ retryAfterSeconds }) => retryAfterSeconds)).toEqual([5, 300]);
   });
 });

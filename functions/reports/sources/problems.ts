@@ -73,10 +73,10 @@ export function conflicting(dependency: SourceService): Problem {
 const UNTIL_PROVISIONED = 300;
 
 /** No service profile of the tenant can be used or read: nothing was asked of any owner. */
-export function profileProblem({ transient }: ProfileFault): Problem {
+export function profileProblem(fault: ProfileFault): Problem {
   return problem('reports', 'dependency-unavailable', 503, {
     dependency: 'unknown',
-    ...(transient ? {} : { retryAfterSeconds: UNTIL_PROVISIONED }),
+    ...(fault === 'unreachable' ? {} : { retryAfterSeconds: UNTIL_PROVISIONED }),
   });
 }
 
