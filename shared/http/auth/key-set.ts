@@ -7,13 +7,10 @@ import { nameOf } from '#shared/observability/describe-error.ts';
 import { readCapped } from '#shared/network/http-client.ts';
 import type { Fetch } from '#shared/network/http-client.ts';
 import type { Log } from '#shared/observability/logger.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { Refusal } from '../refusal.ts';
 
-/** The key set cannot be read and no known key may serve: the platform's outage, not the caller's fault, so never a 401. */
-export class KeySetUnreachable extends Error {
-  override readonly name = 'KeySetUnreachable';
-}
-
-/** Finds the key that a verified-to-be header names. Throws jose's errors, or KeySetUnreachable. */
+/** Finds the key that a verified-to-be header names. Throws jose's errors, or a Refusal with the outage. */
 export type KeySet = (header: JWSHeaderParameters, token: FlattenedJWSInput, log: Log) => Promise<CryptoKey>;
 
 export interface KeySetOptions {
@@ -23,6 +20,8 @@ export interface KeySetOptions {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly sleep: Sleep;
+  /** What the service answers when the keys cannot be read and no known one may serve: not the caller's fault, so never a 401. */
+  readonly outage: Problem;
 }
 
 /** Keys are asked for again after this time. */
@@ -33,74 +32,63 @@ const LAST_KNOWN_GOOD_MS = 24 * 60 * 60_000;
 const COOLDOWN_MS = 30_000;
 /** The longest that one question may take. */
 const TIMEOUT_MS = 3_000;
-/** How often a question is put that a request waits for: a container that knows no keys serves nobody. */
+/** How often a question is put: a container that knows no keys serves nobody. */
 const TRIES = 2;
 const MAX_BYTES = 256 * 1024;
 
+type FindKey = ReturnType<typeof createLocalJWKSet>;
+
 /**
  * The issuer's key set, once a container. Keys are read when first needed, again after ten minutes, and once when a token names an unknown
- * key (the issuer may have rotated). While the issuer cannot be reached, known keys serve for 24 hours; where none may serve, it is asked
- * once more before the request fails.
+ * key (the issuer may have rotated). While the issuer cannot be reached, known keys serve for 24 hours.
  */
-export function createKeySet({ url, fetch: fetchKeys, now, sleep }: KeySetOptions): KeySet {
-  let known: { readonly keyOf: ReturnType<typeof createLocalJWKSet>; readonly at: number } | undefined;
+export function createKeySet({ url, fetch: fetchKeys, now, sleep, outage }: KeySetOptions): KeySet {
+  let known: { readonly keyOf: FindKey; readonly at: number } | undefined;
   let lastQuestion: { readonly at: number; readonly answered: boolean } | undefined;
-  let pending: Promise<boolean> | undefined;
+  let pending: Promise<void> | undefined;
 
-  async function ask(tries: number, log: Log): Promise<boolean> {
+  async function ask(log: Log, tries = TRIES): Promise<void> {
     const at = now();
     try {
-      known = {
-        keyOf: createLocalJWKSet(
-          await withTimeLimit(sleep, TIMEOUT_MS, (signal) => readKeySet(fetchKeys, url, signal)),
-        ),
-        at,
-      };
+      const keyOf = await withTimeLimit(sleep, TIMEOUT_MS, (signal) => readKeySet(fetchKeys, url, signal));
+      known = { keyOf, at };
       lastQuestion = { at, answered: true };
     } catch (error) {
-      if (tries > 1) return ask(tries - 1, log);
+      if (tries > 1) return ask(log, tries - 1);
       lastQuestion = { at, answered: false };
       log('KEY_SET_UNREACHABLE', {
         error: nameOf(error),
         knownKeysAgeSeconds: known === undefined ? null : Math.floor((at - known.at) / 1000),
       });
     }
-    return lastQuestion.answered;
   }
 
   /** Requests at the same time share one question. */
-  function refresh(tries: number, log: Log): Promise<boolean> {
-    pending ??= ask(tries, log).finally(() => (pending = undefined));
+  function refresh(log: Log): Promise<void> {
+    pending ??= ask(log).finally(() => (pending = undefined));
     return pending;
   }
 
-  const mayServe = (): boolean => known !== undefined && now() - known.at < LAST_KNOWN_GOOD_MS;
+  const isKnownFor = (limit: number): boolean => known !== undefined && now() - known.at < limit;
   const coolingDown = (): boolean => lastQuestion !== undefined && now() - lastQuestion.at < COOLDOWN_MS;
 
   return async (header, token, log) => {
-    const stale = known !== undefined && now() - known.at >= FRESH_MS && !coolingDown();
-    let left = TRIES;
-    if (known === undefined || stale) {
-      // Known keys serve whoever names one of them: only the others need a second try.
-      const tries = mayServe() ? 1 : TRIES;
-      if (!(await refresh(tries, log))) left -= tries;
-    }
-    if (known === undefined || !mayServe()) throw new KeySetUnreachable();
+    if (known === undefined || (!isKnownFor(FRESH_MS) && !coolingDown())) await refresh(log);
+    if (known === undefined || !isKnownFor(LAST_KNOWN_GOOD_MS)) throw new Refusal(outage);
     try {
       return await known.keyOf(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      if (!coolingDown()) await refresh(log);
       // An unknown key is the caller's fault only when the issuer has just said so.
-      const mayAsk = !coolingDown() || left < TRIES;
-      const answered = mayAsk ? await refresh(left, log) : lastQuestion?.answered === true;
-      if (!answered) throw new KeySetUnreachable();
+      if (lastQuestion?.answered !== true) throw new Refusal(outage);
       return known.keyOf(header, token);
     }
   };
 }
 
 /** Throws unless the issuer answers a usable, non-empty key set: an emptied one must not replace the known keys. */
-async function readKeySet(fetchKeys: Fetch, url: string, signal: AbortSignal): Promise<JSONWebKeySet> {
+async function readKeySet(fetchKeys: Fetch, url: string, signal: AbortSignal): Promise<FindKey> {
   const response = await fetchKeys(url, {
     method: 'GET',
     signal,
@@ -113,7 +101,8 @@ async function readKeySet(fetchKeys: Fetch, url: string, signal: AbortSignal): P
   if (bytes === undefined) throw new TypeError('the key set is too large');
   const parsed = parseStrictJson(new TextDecoder().decode(bytes));
   if (!parsed.ok) throw new TypeError('the key set is not JSON');
-  const set = parsed.value as JSONWebKeySet | null;
-  if (!Array.isArray(set?.keys) || set.keys.length === 0) throw new TypeError('the key set has no keys');
-  return set;
+  const set = parsed.value as JSONWebKeySet;
+  const keyOf = createLocalJWKSet(set);
+  if (set.keys.length === 0) throw new TypeError('the key set has no keys');
+  return keyOf;
 }

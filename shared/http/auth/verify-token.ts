@@ -5,7 +5,7 @@ import type { Result } from '#shared/kernel/result.ts';
 import { decodeUtf8, parseStrictJson } from '#shared/kernel/strict-json.ts';
 import type { Log } from '#shared/observability/logger.ts';
 import type { Principal } from '../operation.ts';
-import { KeySetUnreachable } from './key-set.ts';
+import { Refusal } from '../refusal.ts';
 import type { KeySet } from './key-set.ts';
 
 export interface TokenRules {
@@ -23,10 +23,6 @@ export interface TokenDependencies {
   readonly now: () => number;
   readonly log: Log;
 }
-
-/** Why nobody could be identified. The reason is for the log alone: callers get one and the same answer. */
-export type TokenRefusal =
-  { readonly kind: 'refused'; readonly reason: string } | { readonly kind: 'key-set-unreachable' };
 
 const CLOCK_SKEW_SECONDS = 60;
 const BEARER = /^Bearer ([\w-]+)\.([\w-]+)\.([\w-]+)$/i;
@@ -54,22 +50,23 @@ const claims = z.object({
 /**
  * Verifies the one bearer token of a request: signature under a pinned key set and configured algorithms, issuer, audience, times with at
  * most 60 s of skew, required claims, no repeated member names [MA-044, MA-148, RP-311, RP-312]. A `role` decides nothing.
+ * Throws the key set's Refusal.
  * @param authorization every Authorization header of the request
+ * @returns or why nobody could be identified, for the log alone: callers get one and the same answer
  */
 export async function verifyToken(
   authorization: readonly string[],
   rules: TokenRules,
   { keySet, now, log }: TokenDependencies,
-): Promise<Result<Principal, TokenRefusal>> {
-  const refuse = (reason: string): Result<never, TokenRefusal> => err({ kind: 'refused', reason });
+): Promise<Result<Principal, string>> {
   const [value, second] = authorization;
-  if (value === undefined) return refuse('no-header');
-  if (second !== undefined) return refuse('repeated-header');
+  if (value === undefined) return err('no-header');
+  if (second !== undefined) return err('repeated-header');
   const parts = BEARER.exec(value);
-  if (parts === null) return refuse('no-bearer-token');
+  if (parts === null) return err('no-bearer-token');
   const [, header = '', payload = ''] = parts;
   const headerReason = refusalOfHeader(header);
-  if (headerReason !== undefined) return refuse(headerReason);
+  if (headerReason !== undefined) return err(headerReason);
 
   try {
     await jwtVerify(
@@ -85,16 +82,16 @@ export async function verifyToken(
       },
     );
   } catch (error) {
-    if (error instanceof KeySetUnreachable) return err({ kind: 'key-set-unreachable' });
-    if (error instanceof errors.JOSEError) return refuse(error.code.toLowerCase());
+    if (error instanceof Refusal) throw error;
+    if (error instanceof errors.JOSEError) return err(error.code.toLowerCase());
     // Web Crypto refuses a key that does not fit its algorithm with errors of its own.
-    return refuse('unusable-key');
+    return err('unusable-key');
   }
 
   const decoded = claims.safeParse(decode(payload));
-  if (!decoded.success) return refuse('claims');
+  if (!decoded.success) return err('claims');
   const { scope, iat, ...identity } = decoded.data;
-  if (iat !== undefined && iat > now() / 1000 + CLOCK_SKEW_SECONDS) return refuse('issued-in-the-future');
+  if (iat !== undefined && iat > now() / 1000 + CLOCK_SKEW_SECONDS) return err('issued-in-the-future');
   return ok({ ...identity, scopes: scope.split(' ').filter((name) => name !== '') });
 }
 

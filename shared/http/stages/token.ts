@@ -27,7 +27,13 @@ export function token(
         algorithms: variables.TOKEN_ALGORITHMS.split(','),
         issuedAtRequired: route.service === 'reports',
       },
-      keySet: createKeySet({ url: variables.TOKEN_JWKS_URL, fetch, now, sleep }),
+      keySet: createKeySet({
+        url: variables.TOKEN_JWKS_URL,
+        fetch,
+        now,
+        sleep,
+        outage: keySetProblem(route.service),
+      }),
     };
   });
   return {
@@ -40,8 +46,7 @@ export function token(
         exchange.principal = verified.value;
         return;
       }
-      if (verified.error.kind === 'key-set-unreachable') throw new Refusal(keySetProblem(route.service));
-      log('TOKEN_REFUSED', { reason: verified.error.reason });
+      log('TOKEN_REFUSED', { reason: verified.error });
       throw new Refusal(problem(route.service, 'authentication-required', 401));
     },
   };
