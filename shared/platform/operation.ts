@@ -54,49 +54,36 @@ export const LARGE = 16 * 1024 * 1024;
 /** A record with a quarter of a million evidence rows; what is beyond is refused for its number of rows, or here for its size. */
 export const HUGE = 64 * 1024 * 1024;
 
-/**
- * What a row says of itself: its owner is the first part of its id, and it answers in at most 256 KiB with its tenant's name unless it says
- * otherwise. The rest follows from whether it reads or writes: an operation that is neither of the two has no row.
- */
-type Stated = Omit<UpstreamOperation, 'id' | 'method' | 'query' | 'success' | 'body' | keyof Defaults> &
-  Partial<Omit<Defaults, 'service'>> &
+/** What a row says of itself: its owner is the first part of its id, unless it names another one. */
+type Stated = Partial<Omit<UpstreamOperation, 'method' | 'body'>> &
+  Pick<UpstreamOperation, 'path' | 'status' | 'answer' | 'rule'> &
   ({ readonly id: `${UpstreamService}.${string}` } | Pick<UpstreamOperation, 'id' | 'service'>);
-type Defaults = Pick<UpstreamOperation, 'service' | 'tenantInAnswer' | 'maxAnswerBytes'>;
-type Completed<Row extends Stated> = Omit<Row, keyof Defaults> & Defaults;
 
-function completed<Row extends Stated>(row: Row): Completed<Row> {
-  const [service] = row.id.split('.');
-  // SAFETY: the owner is the first part of the id of every row that does not state it.
-  return { service, tenantInAnswer: true, maxAnswerBytes: SMALL, ...row } as Completed<Row>;
+/** A row that says nothing else takes no query and answers in at most 256 KiB with its tenant's name. */
+type Defaults = Pick<
+  UpstreamOperation,
+  'service' | 'query' | 'success' | 'tenantInAnswer' | 'maxAnswerBytes'
+>;
+
+function defaultsOf({ id }: Stated, success: readonly number[]): Defaults {
+  // SAFETY: so begins the id of every row that does not name its owner.
+  const service = id.split('.')[0] as UpstreamService;
+  return { service, query: [], success, tenantInAnswer: true, maxAnswerBytes: SMALL };
 }
 
-/**
- * A read that changes nothing. The client repeats it when it was not answered, and once when its answer is malformed. Unless it says
- * otherwise it takes no query.
- */
-export function safeRead<const Row extends Stated & { readonly query?: readonly string[] }>(
+/** A read that changes nothing. The client repeats it when it was not answered, and once when its answer is malformed. */
+export function safeRead<const Row extends Stated>(
   row: Row,
-): Completed<Row> & {
-  readonly method: 'GET';
-  readonly query: readonly string[];
-  readonly success: readonly [200];
-  readonly body: undefined;
-} {
-  return { query: [], ...completed(row), method: 'GET', success: [200], body: undefined };
+): Defaults & Row & { readonly method: 'GET'; readonly body: undefined } {
+  return { ...defaultsOf(row, [200]), ...row, method: 'GET', body: undefined };
 }
 
 /**
  * A write whose repetition its owner recognises (Idempotency-Key, deterministic id): the client repeats it when it was not answered. Unless it
  * says otherwise it succeeds with 200 and 201.
  */
-export function idempotentWrite<
-  const Row extends Stated & { readonly body: z.ZodType; readonly success?: readonly number[] },
->(
+export function idempotentWrite<const Row extends Stated & { readonly body: z.ZodType }>(
   row: Row,
-): Completed<Row> & {
-  readonly method: 'POST';
-  readonly query: readonly [];
-  readonly success: readonly number[];
-} {
-  return { success: [200, 201], ...completed(row), method: 'POST', query: [] };
+): Defaults & Row & { readonly method: 'POST' } {
+  return { ...defaultsOf(row, [200, 201]), ...row, method: 'POST' };
 }
