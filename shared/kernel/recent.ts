@@ -1,25 +1,34 @@
 /** A map that forgets: only the entries that were used last are kept. */
 export interface Recent<V> {
   get(key: string): V | undefined;
-  set(key: string, value: V): void;
+  /** @param weight what the entry counts for, 1 by default; one that is beyond the map's capacity alone is not kept */
+  set(key: string, value: V, weight?: number): void;
 }
 
-/** Keeps the `capacity` entries that were read or added last. For large values that a container may reuse. */
+/** Keeps what was read or added last, up to a sum of weights. For large values that a container may reuse. */
 export function createRecent<V>(capacity: number): Recent<V> {
-  const entries = new Map<string, V>();
+  const entries = new Map<string, { readonly value: V; readonly weight: number }>();
+  let total = 0;
+  const drop = (key: string): void => {
+    total -= entries.get(key)?.weight ?? 0;
+    entries.delete(key);
+  };
   return {
     get(key) {
-      const value = entries.get(key);
-      if (value === undefined) return undefined;
+      const entry = entries.get(key);
+      if (entry === undefined) return undefined;
       entries.delete(key);
-      entries.set(key, value);
-      return value;
+      entries.set(key, entry);
+      return entry.value;
     },
-    set(key, value) {
-      entries.set(key, value);
+    set(key, value, weight = 1) {
+      if (weight > capacity) return;
+      drop(key);
+      entries.set(key, { value, weight });
+      total += weight;
       for (const oldest of entries.keys()) {
-        if (entries.size <= capacity) break;
-        entries.delete(oldest);
+        if (total <= capacity) break;
+        drop(oldest);
       }
     },
   };

@@ -17,25 +17,17 @@ describe('createAnswerMemo', () => {
     expect(memo.get(operations.writeKcComponents, 'hash')).toBeUndefined();
   });
 
-  it('lets go of what was used least recently once its bound is reached', () => {
+  it('lets go of what was used least recently beyond 24 MB, and counts an entry once', () => {
+    const MB = 1024 * 1024;
     const row = operations.readTestSpec;
-    const memo = createAnswerMemo([row], 10);
-    memo.set(row, 'a', 'A', 4);
-    memo.set(row, 'b', 'B', 4);
+    const memo = createAnswerMemo([row]);
+    const known = () => ['a', 'b', 'c', 'huge'].map((hash) => memo.get(row, hash)?.value);
+    memo.set(row, 'a', 'A', 9 * MB);
+    memo.set(row, 'b', 'B', 9 * MB);
     memo.get(row, 'a');
-    memo.set(row, 'c', 'C', 4);
-    expect(['a', 'b', 'c'].map((hash) => memo.get(row, hash)?.value)).toEqual(['A', undefined, 'C']);
-    memo.set(row, 'huge', 'H', 11);
-    expect(memo.get(row, 'huge')).toBeUndefined();
-    expect(memo.get(row, 'a')?.value).toBe('A');
-  });
-
-  it('counts an entry once, however often it is set', () => {
-    const row = operations.readTestSpec;
-    const memo = createAnswerMemo([row], 10);
-    memo.set(row, 'a', 'A', 6);
-    memo.set(row, 'a', 'A', 6);
-    memo.set(row, 'b', 'B', 4);
-    expect(memo.get(row, 'a')?.value).toBe('A');
+    memo.set(row, 'c', 'C', 9 * MB);
+    memo.set(row, 'c', 'C', 9 * MB);
+    memo.set(row, 'huge', 'H', 25 * MB);
+    expect(known()).toEqual(['A', undefined, 'C', undefined]);
   });
 });
