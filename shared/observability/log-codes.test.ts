@@ -19,10 +19,10 @@ describe('the log codes', () => {
       .filter((file) => !file.endsWith('.test.ts') && !file.endsWith('observability/log-codes.ts'))
       .flatMap((file) => [
         ...readFileSync(new URL(file, root), 'utf8').matchAll(
-          /\b(?:log(?:\?\.)?\(\s*|(?:record|log)Receipt\([\w.]+, )'([^']+)'|\? code : '(\w+)'/g,
+          /\b(?:log\(\s*|(?:record|log)Receipt\([\w.]+, )'([^']+)'/g,
         ),
       ])
-      .map(([, code, fallback]) => code ?? fallback);
+      .map(([, code]) => code);
     expect([...new Set(written)].sort()).toEqual(Object.keys(logCodes).sort());
   });
 

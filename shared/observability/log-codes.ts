@@ -293,9 +293,6 @@ export const logCodes = {
     { activeKeyAgeDays: 'number', durationMs: 'number' },
     { always: true, metric: 'activeKeyAgeDays' },
   ),
-  LOG_CODE_UNKNOWN: error(
-    'The code tried to log an unregistered code. The rest of the line was not written.',
-  ),
 } as const satisfies Readonly<Record<string, LogCode>>;
 
 export type LogCodeName = keyof typeof logCodes;

@@ -9,7 +9,7 @@ import type { LogCode, LogCodeName, LogLevel } from './log-codes.ts';
 export type LogValue = string | number | boolean | null | readonly unknown[];
 export type LogFields = Readonly<Record<string, LogValue | undefined>>;
 
-/** Writes one structured line. An unregistered code or field is never written. */
+/** Writes one structured line. A field that the code's row does not name is never written. */
 export type Log = (code: LogCodeName, fields?: LogFields) => void;
 
 /** What of the process a log needs. */
@@ -48,10 +48,9 @@ export function createFunctionLog(
       function_version: environment['AWS_LAMBDA_FUNCTION_VERSION'],
     };
     return (code, fields) => {
-      const registered = Object.hasOwn(logCodes, code) ? code : 'LOG_CODE_UNKNOWN';
-      const row: LogCode = logCodes[registered];
+      const row: LogCode = logCodes[code];
       if (row.always !== true && ranks[row.level] < threshold) return;
-      logger[row.level]({ message: row.meaning, code: registered, invocation, fields });
+      logger[row.level]({ message: row.meaning, code, invocation, fields });
     };
   };
 }
