@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { answersCaller } from '#shared/contract/background.ts';
-import type { BackgroundFunction } from '#shared/contract/background.ts';
 import { demandedVariablesOf, grantsOf, isGated, rotatesKeys } from '#shared/contract/grants.ts';
 import type { DeployedFunction } from '#shared/contract/functions.ts';
 import type { EnvironmentVariables } from '#shared/lambda/runtime.ts';
@@ -22,12 +21,9 @@ const address = z.string().refine(isSecure, 'must be an https address');
 /** An https address without query, fragment or a slash at its end. */
 const PROBLEMS_URL = /^https:\/\/[^\s?#]+[^\s?#/]$/;
 
-/** Stands in problems of a function that cannot even read its own environment. */
-export const defaultProblemsUrl = 'https://docs.mastery-reports.example/problems';
-
-/** Whether a text can be the base of problem types. */
-export function isProblemsUrl(text: string | undefined): text is string {
-  return text !== undefined && PROBLEMS_URL.test(text);
+/** The base of problem types, which a function names even if it cannot read its own environment. */
+export function problemsUrlOf({ PROBLEMS_URL: text = '' }: EnvironmentVariables): string {
+  return PROBLEMS_URL.test(text) ? text : 'https://docs.mastery-reports.example/problems';
 }
 
 /** Every environment variable that a function may name, with the form of its value. */
@@ -106,19 +102,15 @@ export const releaseVariables = [
  * and only who answers a caller names problems. The sandbox can do without any.
  */
 export function variablesOf(row: DeployedFunction): readonly VariableName[] {
-  const ofPipeline = 'trigger' in row ? variablesOfTrigger(row) : always;
-  if (ofPipeline.length === 0) return [];
+  if ('trigger' in row && row.trigger === 'sandbox') return [];
+  const ofBackground = (answers: boolean): readonly VariableName[] =>
+    answers ? ['STAGE', 'PROBLEMS_URL'] : ['STAGE'];
   return [
     ...new Set([
-      ...ofPipeline,
+      ...('trigger' in row ? ofBackground(answersCaller(row)) : always),
       ...demandedVariablesOf(grantsOf(row)),
       ...(isGated(row) ? releaseVariables : []),
       ...(rotatesKeys(row) ? (['KEY_ROTATION_DAYS'] as const) : []),
     ]),
   ];
-}
-
-function variablesOfTrigger(row: Pick<BackgroundFunction, 'trigger'>): readonly VariableName[] {
-  if (row.trigger === 'sandbox') return [];
-  return answersCaller(row) ? ['STAGE', 'PROBLEMS_URL'] : ['STAGE'];
 }

@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import type { Provable } from '#shared/contract/gates.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
 import type { Log, OpenLog } from '#shared/observability/logger.ts';
-import { defaultProblemsUrl, isProblemsUrl } from './environment.ts';
+import { problemsUrlOf } from './environment.ts';
 import type { Control, OperationRequest, Principal } from './operation.ts';
 import { readHeaders } from './syntax/headers.ts';
 import type { Headers } from './syntax/headers.ts';
@@ -70,17 +70,16 @@ export function openExchange(
 ): Exchange {
   const receivedAt = now();
   const headers = readHeaders(event);
-  const requestId = requestIdOf(event, context, headers, random);
+  const requestId = requestIdOf(event, context, headers);
   const endsAt = receivedAt + context.getRemainingTimeInMillis();
-  const problemsUrl = environment['PROBLEMS_URL'];
   const exchange: Exchange = {
     requestId,
-    traceId: traceIdOf(headers) ?? hex(random(16)),
+    traceId: traceIdOf(headers) ?? Buffer.from(random(16)).toString('hex'),
     receivedAt,
     deadline: endsAt - ANSWER_MS,
     endsAt,
     headers,
-    problemsUrl: isProblemsUrl(problemsUrl) ? problemsUrl : defaultProblemsUrl,
+    problemsUrl: problemsUrlOf(environment),
     allowedOrigins: environment['ALLOWED_ORIGINS']?.split(',') ?? [],
     log: openLog(context, requestId),
   };
@@ -89,34 +88,16 @@ export function openExchange(
 }
 
 /**
- * The gateway's request id, except where a caller has set it (API Gateway takes over `x-amzn-requestid`) or it is no UUID: then the
- * function's own.
+ * The gateway's request id, except where a caller has set it (API Gateway takes over `x-amzn-requestid`) or it is no UUID: then that of the
+ * invocation.
  */
-function requestIdOf(
-  event: APIGatewayProxyEvent,
-  context: Context,
-  headers: Headers,
-  random: (bytes: number) => Uint8Array,
-): string {
+function requestIdOf(event: APIGatewayProxyEvent, { awsRequestId }: Context, headers: Headers): string {
   const { requestContext } = event as { requestContext?: { requestId?: string } };
-  const claimed = headers['x-amzn-requestid'] ?? [];
-  const candidates = [requestContext?.requestId, context.awsRequestId];
-  const chosen = candidates.find((id) => id !== undefined && UUID.test(id) && !claimed.includes(id));
-  return chosen ?? uuid(random(16));
+  const given = requestContext?.requestId ?? '';
+  return UUID.test(given) && headers['x-amzn-requestid']?.includes(given) !== true ? given : awsRequestId;
 }
 
 function traceIdOf(headers: Headers): string | undefined {
   const [value, second] = headers['traceparent'] ?? [];
   return value !== undefined && second === undefined ? TRACEPARENT.exec(value)?.[1] : undefined;
-}
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex');
-}
-
-/** RFC 9562 version 4 of 16 random bytes. */
-function uuid(bytes: Uint8Array): string {
-  const text = hex(bytes);
-  const variant = ((parseInt(text.charAt(16), 16) & 0x3) | 0x8).toString(16);
-  return `${text.slice(0, 8)}-${text.slice(8, 12)}-4${text.slice(13, 16)}-${variant}${text.slice(17, 20)}-${text.slice(20)}`;
 }

@@ -3,7 +3,7 @@ import type { Runtime } from '#shared/lambda/runtime.ts';
 import type { ServiceProfiles } from '#shared/platform/service-profiles.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import { createRecordsTable } from '#shared/stores/records-table.ts';
-import { defaultProblemsUrl, isProblemsUrl, readEnvironment } from '#shared/http/environment.ts';
+import { problemsUrlOf, readEnvironment } from '#shared/http/environment.ts';
 import { makeDynamo } from '#shared/stores/make-clients.ts';
 import { openServiceProfiles } from '#shared/lambda/open-service-profiles.ts';
 import { systemReaders } from '#shared/records/system-readers.ts';
@@ -32,9 +32,8 @@ export interface RecordDependencies {
 
 /** The dependencies of the configuration reads, once per binding. No call to the platform is made. */
 export function recordDependencies(runtime: Runtime): RecordDependencies {
-  const { PROBLEMS_URL: problemsUrl } = runtime.environment;
   return {
     store: openRecordStore(runtime).store,
-    deprecationUrl: `${isProblemsUrl(problemsUrl) ? problemsUrl : defaultProblemsUrl}/deprecation`,
+    deprecationUrl: `${problemsUrlOf(runtime.environment)}/deprecation`,
   };
 }

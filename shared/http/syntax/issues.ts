@@ -68,8 +68,6 @@ function paramsOf(part: RequestPart, issue: z.core.$ZodIssue, value: unknown): r
         'out-of-range',
         `must be ${unitOf(issue.origin)}at most ${String(issue.maximum)}${exclusive(issue.inclusive)}`,
       );
-    case 'not_multiple_of':
-      return at('out-of-range', `must be a multiple of ${issue.divisor}`);
     case 'invalid_union':
       return at('not-allowed', 'must have one of the documented forms');
     case 'invalid_key':
@@ -81,7 +79,6 @@ function paramsOf(part: RequestPart, issue: z.core.$ZodIssue, value: unknown): r
       // A refinement's message is written in the schema: it never quotes what was submitted.
       return at(reasonOf(issue.params), issue.message);
     case 'invalid_format':
-    case 'invalid_element':
       return at('invalid-format', 'does not have the documented form');
     default:
       return at('invalid', 'is not valid');
