@@ -1,3 +1,4 @@
+import { pointer } from './defect.ts';
 import { err, ok } from './result.ts';
 import type { Result } from './result.ts';
 
@@ -110,13 +111,9 @@ function firstWithTwins(text: string): string {
     else if (char === ',' && typeof frame?.step === 'number') frame.step += 1;
     else if (char === ':' && frame?.names !== undefined) {
       frame.step = JSON.parse(string) as string;
-      if (frame.names.has(frame.step)) return pointerOf(frames.slice(0, -1));
+      if (frame.names.has(frame.step)) return pointer(...frames.slice(0, -1).map(({ step }) => step));
       frame.names.add(frame.step);
     }
   }
   throw new Error('no object of the text has a name twice');
-}
-
-function pointerOf(frames: readonly Frame[]): string {
-  return frames.map(({ step }) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }

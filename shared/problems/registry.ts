@@ -2,16 +2,10 @@ import { problems } from '#shared/contract/problems.ts';
 import type { ProblemKey, ProblemTexts } from '#shared/contract/problems.ts';
 import { serviceNames } from '#shared/contract/route.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
-import type { SourceService } from '#shared/contract/reports/problem.ts';
-import type { DeprecationHeaders, InvalidParam, Problem, UpstreamReference } from './problem.ts';
+import type { DeprecationHeaders, Problem } from './problem.ts';
 
-/** Members that an occurrence may have in addition to its row. */
-interface Extras {
-  readonly invalidParams: readonly InvalidParam[];
-  readonly currentEtag: string;
-  readonly upstream: UpstreamReference;
-  readonly dependency: SourceService;
-}
+/** Members that a row may have its occurrences carry. */
+type Extras = Required<Pick<Problem, 'invalidParams' | 'currentEtag' | 'upstream' | 'dependency'>>;
 
 /** One problem of one service. The serializers, the problem pages, OpenAPI and the gateway's own responses read it. */
 export type ProblemRow = Omit<ProblemTexts, 'retryable'> & {
@@ -58,9 +52,7 @@ export type ProblemExtras<S extends ServiceName, C extends string, T extends num
   TextsOf<S, C, T>
 >;
 
-type ExtrasOf<S, Row> = (Row extends { carries: infer M extends keyof Extras }
-  ? Readonly<Pick<Extras, M>>
-  : unknown) &
+type ExtrasOf<S, Row> = (Row extends { carries: infer M extends keyof Extras } ? Pick<Extras, M> : unknown) &
   (Row extends { retryable: 'occurrence' }
     ? { readonly retryable: boolean }
     : { readonly retryable?: never }) &

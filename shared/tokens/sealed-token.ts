@@ -50,8 +50,17 @@ export async function openToken(
   if (header?.typ !== typ) return err('malformed');
   if (!isCanonical(token)) return err('unopenable');
   const key = await keys.open(purpose, header.kid);
-  const content = key && (await decrypt(token, key));
-  return content === undefined ? err('unopenable') : ok(content.value);
+  if (key === undefined) return err('unopenable');
+  try {
+    const { plaintext } = await compactDecrypt(token, key, {
+      keyManagementAlgorithms: ['dir'],
+      contentEncryptionAlgorithms: ['A256GCM'],
+      maxDecompressedLength: 0,
+    });
+    return ok(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(plaintext)));
+  } catch {
+    return err('unopenable');
+  }
 }
 
 /** The protected header when it is exactly ours: `zip`, `crit` and every other addition are refused before any key is looked up. */
@@ -66,17 +75,4 @@ function readHeader(token: string): z.infer<typeof protectedHeader> | undefined 
 /** Unused bits at the end of a part open just as well; a token has one spelling only. */
 function isCanonical(token: string): boolean {
   return token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
-}
-
-async function decrypt(token: string, key: Uint8Array): Promise<{ readonly value: unknown } | undefined> {
-  try {
-    const { plaintext } = await compactDecrypt(token, key, {
-      keyManagementAlgorithms: ['dir'],
-      contentEncryptionAlgorithms: ['A256GCM'],
-      maxDecompressedLength: 0,
-    });
-    return { value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(plaintext)) as unknown };
-  } catch {
-    return undefined;
-  }
 }
