@@ -77,8 +77,7 @@ function reasonsOf({ blockers }: SourceReadiness, index: number): readonly strin
   ];
 }
 
-const progress = ({ bound, expected }: SourceReadiness['rows']): string =>
-  `${bound ?? '?'} of ${expected ?? '?'}`;
+const progress = ({ bound, expected }: SourceReadiness['rows']): string => `${bound} of ${expected}`;
 
 const cut = (text: string, length: number): string =>
   text.length > length ? `${text.slice(0, length - 1)}…` : text;

@@ -1,7 +1,7 @@
 import { checkCatalog, checkCatalogForm, isObject } from '#shared/catalog/check.ts';
 import { catalogHash, isHashVerifiable } from '#shared/catalog/hash.ts';
 import { readCatalog, readJson } from '#shared/catalog/read.ts';
-import type { Defect } from '#shared/kernel/defect.ts';
+import { valueAt, type Defect } from '#shared/kernel/defect.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
 import type { Paint } from '#tools/terminal/paint.ts';
@@ -51,14 +51,15 @@ const notVerified =
 function hash({ print }: CatalogRuntime, path: string, bytes: Uint8Array): Result<undefined, string> {
   const record = readJson(bytes);
   if (!record.ok) return err(refusal(path, record.error));
-  const checked = checkCatalog(record.value);
-  const defects = checked.ok
-    ? []
-    : checked.error.filter(({ pointer }) => pointer !== '/catalog_revision_hash');
-  if (defects.length > 0 || !isObject(record.value)) return err(refusal(path, defects));
-  if (!isHashVerifiable(record.value)) print(notVerified);
-  else print(checked.ok ? 'hash verified' : `${path} does not contain this hash yet`);
-  print(catalogHash(record.value));
+  const stated = record.value;
+  const hashed = isObject(stated) ? { ...stated, catalog_revision_hash: catalogHash(stated) } : stated;
+  const checked = checkCatalog(hashed);
+  if (!checked.ok) return err(refusal(path, checked.error));
+  const { catalog_revision_hash: computed } = checked.value;
+  if (!isHashVerifiable(checked.value)) print(notVerified);
+  else if (valueAt(stated, ['catalog_revision_hash']) === computed) print('hash verified');
+  else print(`${path} does not contain this hash yet`);
+  print(computed);
   return ok(undefined);
 }
 

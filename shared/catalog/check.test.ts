@@ -326,15 +326,6 @@ describe('a ready catalog', () => {
     ].reduce((record, [path, to]) => withChange(record, path as string, to), readyCatalog());
     expect(pointersOf(catalog)).toEqual([`/${manifest}/expected_positive_content_cell_count`]);
   });
-
-  it('is not counted where a count or a cell has no form', () => {
-    expect(pointersOf(withChange(readyCatalog(), `${binding}/source_cell_count`, 0))).toEqual([
-      `/${binding}/source_cell_count`,
-    ]);
-    expect(pointersOf(withChange(readyCatalog(), `${manifest}/bindings`, null))).toEqual([
-      `/${manifest}/bindings`,
-    ]);
-  });
 });
 
 describe('checkCatalog', () => {
@@ -350,17 +341,18 @@ describe('checkCatalog', () => {
       [`${calibration}/metric`, undefined],
       [`${manifest}/expected_public_row_count`, '\u001b[31mno'],
       [`${binding}/approved_at`, '\u001b[31mno'],
-      ['release_behavior/operation_created', true],
     ].reduce(
       (record, [path, to]) => changed(record, path as string, to) as Readonly<Record<string, unknown>>,
       blockedCatalog(),
     );
-    expect(messages(withHash(broken))).toEqual([
+    expect(messages(broken)).toEqual([
       '/schema_version expected 6',
       `/${manifest}/expected_public_row_count expected number, received string`,
       `/${calibration}/metric is required`,
       `/${standard}/dok is required`,
       `/${binding}/approved_at must be an RFC 3339 date-time that exists`,
+    ]);
+    expect(messages(withChange(blockedCatalog(), 'release_behavior/operation_created', true))).toEqual([
       '/release_behavior/operation_created must be false while the catalog is blocked_pending_reviewer_credential_preflight',
     ]);
   });

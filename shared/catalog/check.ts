@@ -10,33 +10,27 @@ import type { ReleaseCatalog } from './schema.ts';
 /** More defects than these are counted as one: a file can be made to have millions. */
 export const MAX_DEFECTS = 1_000;
 
-const fields = catalogFrame.shape;
-
 /**
- * Checks a catalog: its form, what holds between its members, and its hash where the scope text is ours. Answers every defect at once, each
- * with a JSON Pointer into the record. The record must be I-JSON (`readJson`); it is given back as it came, members beyond the form included.
+ * Checks a catalog: its form, and once that is right what holds between its members, and its hash where the scope text is ours. Answers all
+ * defects of the one or the other, each with a JSON Pointer into the record. The record must be I-JSON (`readJson`); it is given back as it
+ * came, members beyond the form included.
  */
 export function checkCatalog(record: unknown): Result<ReleaseCatalog, readonly Defect[]> {
-  return judged(record, [formDefects(record), consistencyDefects(record)]);
+  const formed = checkCatalogForm(record);
+  return formed.ok ? judged(record, consistencyDefects(formed.value)) : formed;
 }
 
-/** Checks the form alone, so that what is said of the record's parts can rely on it. */
+/** Checks the form alone. */
 export function checkCatalogForm(record: unknown): Result<ReleaseCatalog, readonly Defect[]> {
-  return judged(record, [formDefects(record)]);
+  return judged(record, formDefects(record));
 }
 
-function judged(
-  record: unknown,
-  found: readonly Iterable<Defect>[],
-): Result<ReleaseCatalog, readonly Defect[]> {
+function judged(record: unknown, found: Iterable<Defect>): Result<ReleaseCatalog, readonly Defect[]> {
   const defects: Defect[] = [];
-  for (const some of found) {
-    for (const defect of some) {
-      if (defects.length === MAX_DEFECTS) {
-        return err([...defects, { pointer: '', message: `has more defects than these ${MAX_DEFECTS}` }]);
-      }
-      defects.push(defect);
-    }
+  for (const defect of found) {
+    if (defects.length === MAX_DEFECTS)
+      return err([...defects, { pointer: '', message: `has more defects than these ${MAX_DEFECTS}` }]);
+    defects.push(defect);
   }
   // SAFETY: without a defect of its form, every part has passed the schema that `ReleaseCatalog` is made of.
   return defects.length === 0 ? ok(record as ReleaseCatalog) : err(defects);
@@ -75,36 +69,32 @@ function sourcesOf(record: unknown): readonly unknown[] {
   return (member(record, ['source_assessments'], z.array(z.unknown())) ?? []).slice(0, MAX_SOURCES);
 }
 
-/** What holds between members. Looks only at members that have their form: the others are the schema's to report. */
-function* consistencyDefects(record: unknown): Generator<Defect> {
-  const state = member(record, ['release_state'], fields.release_state);
-  if (state !== undefined) {
-    const { status, createsOperation } = decideQuickstart({ release_state: state });
-    for (const [name, demanded] of [
-      ['create_http_status', status],
-      ['operation_created', createsOperation],
-    ] as const) {
-      const stated = member(record, ['release_behavior', name], fields.release_behavior.shape[name]);
-      yield* defectIf(
-        stated !== undefined && stated !== demanded,
-        ['release_behavior', name],
-        `must be ${String(demanded)} while the catalog is ${state}`,
-      );
-    }
+/** What holds between members. */
+function* consistencyDefects(catalog: ReleaseCatalog): Generator<Defect> {
+  const { release_state: state, release_behavior: behavior } = catalog;
+  const { status, createsOperation } = decideQuickstart(catalog);
+  for (const [name, demanded] of [
+    ['create_http_status', status],
+    ['operation_created', createsOperation],
+  ] as const) {
+    yield* defectIf(
+      behavior[name] !== demanded,
+      ['release_behavior', name],
+      `must be ${String(demanded)} while the catalog is ${state}`,
+    );
   }
   if (state === 'ready') {
-    for (const { blockers } of readinessOf(sourcesOf(record))) {
+    for (const { blockers } of readinessOf(catalog.source_assessments)) {
       yield* blockers.map((blocker) => ({
         ...blocker,
         message: `${blocker.message}, and the catalog is ready`,
       }));
     }
   }
-  const stated = member(record, ['catalog_revision_hash'], fields.catalog_revision_hash);
-  if (stated !== undefined && isObject(record) && isHashVerifiable(record)) {
-    const computed = catalogHash(record);
+  if (isHashVerifiable(catalog)) {
+    const computed = catalogHash(catalog);
     yield* defectIf(
-      stated !== computed,
+      catalog.catalog_revision_hash !== computed,
       ['catalog_revision_hash'],
       `is not the hash of this catalog, which is ${computed}`,
     );
