@@ -1,4 +1,4 @@
-import type { ZodOpenApiLinkObject, ZodOpenApiResponseObject } from 'zod-openapi';
+import type { ZodOpenApiResponseObject } from 'zod-openapi';
 import { advanceAdaptiveRun, inspectAdaptiveRun, startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 import {
   analyzeAdministration,
@@ -16,11 +16,14 @@ interface Link {
   readonly from: readonly Route[];
   readonly to: Route;
   readonly description: string;
-  readonly parameters?: Readonly<Record<string, string>>;
-  readonly requestBody?: Readonly<Record<string, string>>;
+  readonly values: {
+    readonly parameters?: Record<string, string>;
+    readonly requestBody?: Record<string, string>;
+  };
 }
 
 const continuation = { continuationToken: '$response.body#/continuationToken' };
+const thisRun = { improvementRunId: '$response.body#/improvementRunId' };
 
 /** Where successes lead. Each response names a link after its target. */
 export const links: readonly Link[] = [
@@ -28,48 +31,49 @@ export const links: readonly Link[] = [
     from: [startAdaptiveRun, inspectAdaptiveRun, advanceAdaptiveRun],
     to: inspectAdaptiveRun,
     description: 'Get the current state and entity tag of the run.',
-    requestBody: continuation,
+    values: { requestBody: continuation },
   },
   {
     // The tags of start and advance are out of date once the offered item is scored.
     from: [inspectAdaptiveRun],
     to: advanceAdaptiveRun,
     description: 'Once QTI has scored the offered item, get the next one.',
-    parameters: { 'If-Match': '$response.header.ETag' },
-    requestBody: continuation,
+    values: { parameters: { 'If-Match': '$response.header.ETag' }, requestBody: continuation },
   },
   {
     from: [readAttemptReport],
     to: readReadiness,
     description: 'Get what the attempt implies for named external tests.',
-    parameters: { attemptId: '$response.body#/attemptId' },
+    values: { parameters: { attemptId: '$response.body#/attemptId' } },
   },
   {
     from: [materializeAttemptReport],
     to: readAttemptReport,
     description: 'Get the report again.',
-    parameters: { attemptId: '$response.body#/report/attemptId' },
+    values: { parameters: { attemptId: '$response.body#/report/attemptId' } },
   },
   {
     from: [listCandidateReports],
     to: listCandidateReports,
     description: 'While `hasMore` is true, get the next page with the same filters, sort and limit.',
-    parameters: {
-      candidateSourcedId: '$request.path.candidateSourcedId',
-      cursor: '$response.body#/nextCursor',
+    values: {
+      parameters: {
+        candidateSourcedId: '$request.path.candidateSourcedId',
+        cursor: '$response.body#/nextCursor',
+      },
     },
   },
   {
     from: [analyzeAdministration, readImprovementRun],
     to: readImprovementRun,
     description: 'Repeat until the run has ended.',
-    parameters: { improvementRunId: '$response.body#/improvementRunId' },
+    values: { parameters: thisRun },
   },
   {
     from: [analyzeAdministration, readImprovementRun],
     to: listRevisionOrders,
     description: 'List what the run asks Bank and Blueprint to revise.',
-    parameters: { improvementRunId: '$response.body#/improvementRunId' },
+    values: { parameters: thisRun },
   },
 ];
 
@@ -81,19 +85,11 @@ export function linksOf(
   { operationId }: Route,
   published: readonly Route[],
 ): Pick<ZodOpenApiResponseObject, 'links'> {
-  const isTarget = ({ from, to }: Link): boolean =>
+  const found = links.flatMap(({ from, to: { operationId: target }, description, values }) =>
     from.some((route) => route.operationId === operationId) &&
-    published.some((route) => route.operationId === to.operationId);
-  const found = links
-    .filter(isTarget)
-    .map(({ to, description, parameters, requestBody }): [string, ZodOpenApiLinkObject] => [
-      to.operationId,
-      {
-        operationId: to.operationId,
-        description,
-        ...(parameters === undefined ? {} : { parameters: { ...parameters } }),
-        ...(requestBody === undefined ? {} : { requestBody: { ...requestBody } }),
-      },
-    ]);
+    published.some((route) => route.operationId === target)
+      ? [[target, { operationId: target, description, ...values }] as const]
+      : [],
+  );
   return found.length === 0 ? {} : { links: Object.fromEntries(found) };
 }

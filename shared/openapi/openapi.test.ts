@@ -91,7 +91,7 @@ describe('the links of the documents', () => {
     ),
   )(
     'lead from %s to %s with values that the response has and the request takes',
-    (_source, target, { path, method, success }, { to, parameters = {}, requestBody = {} }) => {
+    (_source, target, { path, method, success }, { to, values: { parameters = {}, requestBody = {} } }) => {
       const document = to.service === 'mastery' ? mastery : reports;
       const operation = at(document, 'paths', path, method.toLowerCase());
       const response = at(operation, 'responses', String(success.status)) as Json;
@@ -148,8 +148,12 @@ describe('renderOpenApi', () => {
   });
 
   it('says when a run has a scale [MA-082]', () => {
-    expect(at(mastery, 'components', 'schemas', 'AdaptiveRun', 'allOf')).toEqual([
-      expect.objectContaining({ if: { properties: { scaleReportability: { const: 'reportable' } } } }),
+    expect(at(mastery, 'components', 'schemas', 'AdaptiveRun', 'allOf')).toMatchObject([
+      {
+        if: { properties: { scaleReportability: { const: 'reportable' } } },
+        then: { properties: { scale: { type: 'object' } } },
+        else: { properties: { scale: { type: 'null' } } },
+      },
     ]);
     // The same rule in the schema that answers are checked with.
     const { example } = startAdaptiveRun.success;

@@ -1,27 +1,14 @@
 import * as schema from 'zod';
-import { createDocument } from 'zod-openapi';
+import { createDocument, createSchema } from 'zod-openapi';
 import type {
   CreateDocumentOptions,
-  ZodOpenApiHeaderObject,
-  ZodOpenApiHeadersObject,
   ZodOpenApiMediaTypeObject,
   ZodOpenApiObject,
   ZodOpenApiOperationObject,
   ZodOpenApiPathsObject,
   ZodOpenApiResponseObject,
 } from 'zod-openapi';
-import { adaptiveRun, startAdaptiveRunRequest } from '#shared/contract/mastery/adaptive-run.ts';
-import {
-  attemptReport,
-  attemptReportPage,
-  gateDecision,
-  score,
-} from '#shared/contract/reports/attempt-report.ts';
-import { alignmentReport } from '#shared/contract/reports/alignment-report.ts';
-import { cohortReport } from '#shared/contract/reports/cohort-report.ts';
-import { equivalenceReport } from '#shared/contract/reports/equivalence-report.ts';
-import { improvementRun } from '#shared/contract/reports/improvement-run.ts';
-import { readinessEntry, readinessReport } from '#shared/contract/reports/readiness-report.ts';
+import { conditionsOf } from '#shared/contract/conditions.ts';
 import { requestHeaderTexts, responseHeaderTexts } from '#shared/contract/descriptions/common.ts';
 import { descriptions } from '#shared/contract/descriptions/descriptions.ts';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
@@ -182,21 +169,10 @@ export function renderEdition(edition: Edition): OpenApiDocument {
                 description: edition.securityDescription,
               },
             },
-            headers: Object.fromEntries(
-              Object.entries(answerHeaders).map(([name, header]) => [
-                name,
-                { description: responseHeaderTexts[name as AnswerHeader], ...header },
-              ]),
-            ),
           },
         }),
   };
   const rendered = createDocument(document, options);
-  const { headers = {} } = rendered.components ?? {};
-  // Headers that no answer of the edition refers to are left out.
-  const text = JSON.stringify(rendered);
-  for (const name of Object.keys(headers))
-    if (!text.includes(`"#/components/headers/${name}"`)) Reflect.deleteProperty(headers, name);
   describeDocument(rendered, descriptions[edition.service]);
   return rendered;
 }
@@ -241,7 +217,7 @@ function operationOf(route: Route, edition: Edition, shared: SharedResponses): Z
     responses: {
       [`${success.status}`]: {
         description: success.status === 201 ? 'Created. A retry with the same key returns 201 again.' : 'OK.',
-        headers: headerReferences(success.headers),
+        headers: headersOf(success.headers),
         content: { 'application/json': { schema: success.schema, ...edition.examples(route) } },
         ...linksOf(route, edition.routes),
       },
@@ -286,7 +262,7 @@ function problemResponse(
     description: rows
       .map((row) => `[\`${row.code}\`](${documentedProblemsUrl}/${row.code}): ${row.title}. ${row.meaning}`)
       .join('\n\n'),
-    headers: headerReferences([
+    headers: headersOf([
       ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
       ...(rows.some((row) => row.retryable !== false) ? (['Retry-After'] as const) : []),
       ...deprecation,
@@ -364,133 +340,55 @@ function tellsDeprecation(name: AnswerHeader): boolean {
   return name === 'Deprecation' || name === 'Sunset' || name === 'Link';
 }
 
-/** Headers of answers, each described once under `components`. */
-const answerHeaders = {
-  'X-Request-Id': {
-    required: true,
-    schema: { type: 'string' },
-    example: '0f9b8a52-6c1e-4d3a-9b57-2f8e0c4d71aa',
-  },
-  'Cache-Control': { required: true, schema: { type: 'string', const: 'no-store' }, example: 'no-store' },
-  'WWW-Authenticate': { schema: { type: 'string' }, example: 'Bearer' },
-  'Retry-After': { schema: { type: 'integer', minimum: 0 }, example: 5 },
-  ETag: { required: true, schema: { type: 'string' }, example: '"5f3a1c0b9d2e4f60"' },
-  Deprecation: { schema: { type: 'string', pattern: '^@-?\\d+$' }, example: '@1788220800' },
-  Sunset: { schema: { type: 'string' }, example: 'Tue, 01 Dec 2026 00:00:00 GMT' },
-  Link: {
-    schema: { type: 'string' },
-    example: `<${documentedProblemsUrl}/deprecation>; rel="deprecation"; type="text/html"`,
-  },
-  'Idempotent-Replayed': { schema: { type: 'string', const: 'true' }, example: 'true' },
-} as const satisfies Readonly<Record<AnswerHeader, ZodOpenApiHeaderObject>>;
+/** Headers of answers, with an example of each. A constant is no `literal`: an enumeration of answers could gain values. */
+const answerHeaders: Readonly<Record<AnswerHeader, readonly [schema.ZodType, example: string | number]>> = {
+  'X-Request-Id': [schema.string(), '0f9b8a52-6c1e-4d3a-9b57-2f8e0c4d71aa'],
+  'Cache-Control': [schema.string().meta({ const: 'no-store' }), 'no-store'],
+  'WWW-Authenticate': [schema.string().optional(), 'Bearer'],
+  'Retry-After': [schema.int().min(0).optional(), 5],
+  ETag: [schema.string(), '"5f3a1c0b9d2e4f60"'],
+  Deprecation: [schema.string().meta({ pattern: '^@-?\\d+$' }).optional(), '@1788220800'],
+  Sunset: [schema.string().optional(), 'Tue, 01 Dec 2026 00:00:00 GMT'],
+  Link: [
+    schema.string().optional(),
+    `<${documentedProblemsUrl}/deprecation>; rel="deprecation"; type="text/html"`,
+  ],
+  'Idempotent-Replayed': [schema.string().meta({ const: 'true' }).optional(), 'true'],
+};
 
 const everyAnswer = ['X-Request-Id', 'Cache-Control'] as const;
 
-function headerReferences(names: readonly AnswerHeader[]): ZodOpenApiHeadersObject {
-  return Object.fromEntries(
-    [...everyAnswer, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+/** Each a component, once. */
+function headersOf(names: readonly AnswerHeader[]): schema.ZodObject {
+  return schema.object(
+    Object.fromEntries(
+      [...everyAnswer, ...names].map((id) => {
+        const [value, example] = answerHeaders[id];
+        return [id, value.meta({ header: { id, description: responseHeaderTexts[id], example } })];
+      }),
+    ),
   );
 }
 
 /** Marks an enumeration of a response that stays closed: it narrows this one answer and promises nothing about later versions. */
 const known = { 'x-closed': true } as const;
 
-type JsonSchema = schema.core.JSONSchema.JSONSchema;
-
-/** What members are where one of them has a value, and what they are where it has not. */
-function when(
-  condition: Readonly<Record<string, string | boolean>>,
-  then: Readonly<Record<string, JsonSchema>>,
-  otherwise?: Readonly<Record<string, JsonSchema>>,
-): JsonSchema {
-  const constants = Object.entries(condition).map(([name, value]) => [name, { const: value }]);
-  return {
-    if: { properties: Object.fromEntries(constants) as Record<string, JsonSchema> },
-    then: branch(then),
-    ...(otherwise === undefined ? {} : { else: branch(otherwise) }),
-  };
-}
-
-/** Some members of an object. It is said that there are others: some validators take a schema with `properties` as complete unless it says so. */
-function branch(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  return { properties: { ...properties }, unevaluatedProperties: true };
-}
-
-const object: JsonSchema = { type: 'object' };
-const text: JsonSchema = { type: 'string' };
-const number: JsonSchema = { type: 'number' };
-const absent: JsonSchema = { type: 'null' };
-
-/** What the refinements of answers say about one member by the value of another. */
-const conditions: ReadonlyMap<unknown, readonly JsonSchema[]> = new Map<unknown, readonly JsonSchema[]>([
-  // A scale exists exactly while it is reportable [MA-082].
-  [adaptiveRun, [when({ scaleReportability: 'reportable' }, { scale: object }, { scale: absent })]],
-  [
-    attemptReport,
-    [
-      when({ testKind: 'mastery_gate' }, { gate: object }, { gate: absent }),
-      when({ testKind: 'adaptive_diagnostic' }, { diagnostic: object }, { diagnostic: absent }),
-    ],
-  ],
-  [score, [when({ unit: 'mastery_scale' }, { scaleVersion: text })]],
-  [
-    gateDecision,
-    [
-      when({ status: 'indeterminate' }, {}, { achieved: number, coverageEvidenceId: text }),
-      when({ status: 'pass' }, { gapCaseGuids: { maxItems: 0 } }),
-      when({ status: 'fail' }, { gapCaseGuids: { minItems: 1 } }),
-    ],
-  ],
-  [attemptReportPage, [when({ hasMore: true }, { nextCursor: text }, { nextCursor: absent })]],
-  [
-    readinessEntry,
-    [
-      when(
-        { decision: 'projected_pass' },
-        {
-          coverageFraction: { const: 1 },
-          dokDominance: { const: 'satisfied' },
-          qualifyingBlueprintSlotIds: { minItems: 1 },
-        },
-      ),
-    ],
-  ],
-  [
-    cohortReport,
-    [
-      {
-        if: { properties: { suppression: { properties: { status: { const: 'not_suppressed' } } } } },
-        else: branch({ measures: { not: {} } }),
-      },
-    ],
-  ],
-  [equivalenceReport, [when({ decision: 'insufficient_evidence' }, {}, { evidenceArtifactUrl: text })]],
-]);
-
-/** Names of a kind of resource, which stay what they are in every later version [RP-054]. */
-const fixedNames: ReadonlySet<unknown> = new Set(
-  [attemptReport, cohortReport, equivalenceReport, readinessReport, improvementRun, alignmentReport].map(
-    ({ shape }) => shape.object,
-  ),
-);
-
-/** What the schema's refinement says [MA-057]: a learner is named exactly in a learner's run. */
-const studentExactlyForLearners = {
-  if: { properties: { runMode: { const: 'production_learner' } } },
-  then: { ...branch({ resultsStudentId: { type: 'string' } }), required: ['resultsStudentId'] },
-  else: branch({ resultsStudentId: { not: {} } }),
-} satisfies schema.core.JSONSchema.JSONSchema;
-
 /**
  * Responses are open where our own check of them is strict: they may gain members, and values where an enumeration has the extension. The
  * enumeration itself stays an `enum`, so that generated types know its values. Requests stay as strict as they are.
  */
 const options: CreateDocumentOptions = {
-  override: ({ jsonSchema, zodSchema, io }) => {
-    if (zodSchema === startAdaptiveRunRequest) jsonSchema.allOf = [studentExactlyForLearners];
+  override: ({ jsonSchema, zodSchema, path, io }) => {
+    const conditions = conditionsOf(zodSchema).map((condition) =>
+      Object.fromEntries(
+        Object.entries(condition).map(([part, members]) => [
+          part,
+          createSchema(schema.looseObject(members)).schema,
+        ]),
+      ),
+    );
+    if (conditions.length > 0) jsonSchema.allOf = conditions;
     if (io !== 'output') return;
-    const said = conditions.get(zodSchema);
-    if (said !== undefined) jsonSchema.allOf = [...said];
     if (jsonSchema.additionalProperties !== undefined && zodSchema._zod.def.type === 'object') {
       delete jsonSchema.additionalProperties;
     }
@@ -503,7 +401,8 @@ const options: CreateDocumentOptions = {
     }
     const closed = 'x-closed' in jsonSchema;
     if (closed) delete (jsonSchema as Record<string, unknown>)['x-closed'];
-    if (fixedNames.has(zodSchema)) return;
+    // The name of a kind of resource stays what it is in every later version [RP-054].
+    if (path.at(-1) === 'object') return;
     const { type } = zodSchema._zod.def;
     const values = type === 'enum' ? jsonSchema.enum : type === 'literal' ? [jsonSchema.const] : undefined;
     if (closed || values === undefined || !values.every((value) => typeof value === 'string')) return;

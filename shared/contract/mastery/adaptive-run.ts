@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { when } from '../conditions.ts';
 import { stopReason } from '../stop-reason.ts';
 import {
   identifier,
@@ -25,8 +26,12 @@ export const startAdaptiveRunRequest = z
     resultsStudentId: studentReference.optional(),
   })
   .check(
-    z.refine(
-      (request) => (request.runMode === 'production_learner') === (request.resultsStudentId !== undefined),
+    when(
+      {
+        if: { runMode: z.literal('production_learner') },
+        then: { resultsStudentId: z.string() },
+        else: { resultsStudentId: z.never().optional() },
+      },
       {
         path: ['resultsStudentId'],
         message: 'is forbidden in run mode owner_conformance',
@@ -114,9 +119,15 @@ export const adaptiveRun = z
     caliperEventRef: identifier.optional(),
     receiptId: identifier,
   })
-  .refine((run) => (run.scale !== null) === (run.scaleReportability === 'reportable'), {
-    message: 'scale is present exactly when it is reportable',
-    path: ['scale'],
-  })
+  .check(
+    when(
+      {
+        if: { scaleReportability: z.literal('reportable') },
+        then: { scale: z.looseObject({}) },
+        else: { scale: z.null() },
+      },
+      { message: 'scale is present exactly when it is reportable [MA-082]', path: ['scale'] },
+    ),
+  )
   .meta({ id: 'AdaptiveRun' });
 export type AdaptiveRun = z.infer<typeof adaptiveRun>;

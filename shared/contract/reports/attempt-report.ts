@@ -1,6 +1,16 @@
 import * as z from 'zod';
+import { when } from '../conditions.ts';
 import { stopReason } from '../stop-reason.ts';
-import { areUnique, composed, instant, reference, text, uniqueListOf } from './primitives.ts';
+import {
+  areUnique,
+  composed,
+  cursorWhenMore,
+  instant,
+  pagePlace,
+  reference,
+  text,
+  uniqueListOf,
+} from './primitives.ts';
 import { reportsProblem } from './problem.ts';
 import { sourceRef, sources } from './source-ref.ts';
 
@@ -26,8 +36,8 @@ export const score = z
       ({ value, minimum, maximum }) => (minimum ?? value) <= value && value <= (maximum ?? value),
       'the value lies between minimum and maximum [RP-081]',
     ),
-    z.refine(
-      ({ unit, scaleVersion }) => unit !== 'mastery_scale' || scaleVersion !== null,
+    when(
+      { if: { unit: z.literal('mastery_scale') }, then: { scaleVersion: z.string() } },
       'a mastery scale has a version [RP-083]',
     ),
   )
@@ -80,21 +90,20 @@ export const gateDecision = z
     coverageEvidenceId: reference.nullable(),
   })
   .check(
-    z.refine(
-      ({ status, achieved }) => status === 'indeterminate' || achieved !== null,
-      'only an indeterminate gate has no measurement [RP-102]',
+    when(
+      {
+        if: { status: z.literal('indeterminate') },
+        else: { achieved: z.number(), coverageEvidenceId: z.string() },
+      },
+      'only an indeterminate gate lacks its measurement or coverage evidence [RP-011, RP-102]',
     ),
-    z.refine(
-      ({ status, gapCaseGuids }) => status !== 'pass' || gapCaseGuids.length === 0,
+    when(
+      { if: { status: z.literal('pass') }, then: { gapCaseGuids: z.array(z.unknown()).max(0) } },
       'a pass has no gaps [RP-105]',
     ),
-    z.refine(
-      ({ status, gapCaseGuids }) => status !== 'fail' || gapCaseGuids.length > 0,
+    when(
+      { if: { status: z.literal('fail') }, then: { gapCaseGuids: z.array(z.unknown()).min(1) } },
       'a fail lists its gaps [RP-105]',
-    ),
-    z.refine(
-      ({ status, coverageEvidenceId }) => coverageEvidenceId !== null || status === 'indeterminate',
-      'a decision without coverage evidence is indeterminate [RP-011]',
     ),
   )
   .meta({ id: 'GateDecision' });
@@ -143,12 +152,20 @@ export const attemptReport = z
     ...composed,
   })
   .check(
-    z.refine(
-      ({ testKind: kind, gate }) => (kind === 'mastery_gate') === (gate !== null),
+    when(
+      {
+        if: { testKind: z.literal('mastery_gate') },
+        then: { gate: z.looseObject({}) },
+        else: { gate: z.null() },
+      },
       'a gate exactly for a mastery gate [RP-066]',
     ),
-    z.refine(
-      ({ testKind: kind, diagnostic }) => (kind === 'adaptive_diagnostic') === (diagnostic !== null),
+    when(
+      {
+        if: { testKind: z.literal('adaptive_diagnostic') },
+        then: { diagnostic: z.looseObject({}) },
+        else: { diagnostic: z.null() },
+      },
       'a diagnostic exactly for an adaptive diagnostic [RP-068]',
     ),
     z.refine(
@@ -179,8 +196,7 @@ const withheld = z
 export const attemptReportPage = z
   .strictObject({
     data: z.array(attemptReport).max(100),
-    nextCursor: z.string().min(1).max(2048).nullable(),
-    hasMore: z.boolean(),
+    ...pagePlace,
     observedAt: instant,
     /** As many as the rows have owners: a page of 100 attempts may stand on 100 test specs. */
     sources: z.array(sourceRef).min(1),
@@ -194,11 +210,6 @@ export const attemptReportPage = z
       .refine((counts) => areUnique(counts.map(({ reason }) => reason)), 'every reason is named once')
       .optional(),
   })
-  .check(
-    z.refine(
-      ({ nextCursor, hasMore }) => hasMore === (nextCursor !== null),
-      'there is more exactly when there is a cursor [RP-136]',
-    ),
-  )
+  .check(cursorWhenMore)
   .meta({ id: 'AttemptReportPage' });
 export type AttemptReportPage = z.infer<typeof attemptReportPage>;

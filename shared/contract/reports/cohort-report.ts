@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { when } from '../conditions.ts';
 import { composed, count, instant, reference, text } from './primitives.ts';
 import { sourceRef } from './source-ref.ts';
 
@@ -65,8 +66,11 @@ export const cohortReport = z
     ...composed,
   })
   .check(
-    z.refine(
-      ({ suppression, measures }) => suppression.status === 'not_suppressed' || measures === undefined,
+    when(
+      {
+        if: { suppression: z.looseObject({ status: z.literal('not_suppressed') }) },
+        else: { measures: z.never().optional() },
+      },
       'only a snapshot that is not suppressed shows values [RP-131]',
     ),
   )

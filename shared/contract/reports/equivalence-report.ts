@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { when } from '../conditions.ts';
 import { composed, count, reference, text, uniqueListOf } from './primitives.ts';
 import { sources } from './source-ref.ts';
 
@@ -47,9 +48,11 @@ export const equivalenceReport = z
       'the statistic lies in its interval [RP-124]',
     ),
     z.refine(hasSizeOfEveryForm, 'one sample size for every form [RP-123]'),
-    z.refine(
-      ({ decision, evidenceArtifactUrl }) =>
-        evidenceArtifactUrl !== null || decision === 'insufficient_evidence',
+    when(
+      {
+        if: { decision: z.literal('insufficient_evidence') },
+        else: { evidenceArtifactUrl: z.string() },
+      },
       'a decision has its evidence [RP-126]',
     ),
   )

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { parseInstant } from '#shared/kernel/instant.ts';
+import { when } from '../conditions.ts';
 
 const MAX_REFERENCE_BYTES = 255;
 export const MAX_COUNT = 2_147_483_647;
@@ -65,6 +66,14 @@ const correlationId = z.string().min(1).max(128);
 
 /** When a report was composed, and for which request. */
 export const composed = { observedAt: instant, requestId: correlationId, traceId: correlationId };
+
+/** Where a page of a list stands. */
+export const pagePlace = { nextCursor: z.string().min(1).max(2048).nullable(), hasMore: z.boolean() };
+
+export const cursorWhenMore = when(
+  { if: { hasMore: z.literal(true) }, then: { nextCursor: z.string() }, else: { nextCursor: z.null() } },
+  'there is more exactly when there is a cursor [RP-136, RP-208]',
+);
 
 /** Whether all values differ. */
 export function areUnique(values: readonly string[]): boolean {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { when } from '../conditions.ts';
 import { areUnique, composed, proportion, reference, text, uniqueListOf } from './primitives.ts';
 import { sources } from './source-ref.ts';
 
@@ -22,10 +23,15 @@ export const readinessEntry = z
     limitations: z.array(limitation).max(MAX_LIMITATIONS),
   })
   .check(
-    z.refine(
-      ({ decision, coverageFraction, dokDominance, qualifyingBlueprintSlotIds }) =>
-        decision !== 'projected_pass' ||
-        (coverageFraction === 1 && dokDominance === 'satisfied' && qualifyingBlueprintSlotIds.length > 0),
+    when(
+      {
+        if: { decision: z.literal('projected_pass') },
+        then: {
+          coverageFraction: z.literal(1),
+          dokDominance: z.literal('satisfied'),
+          qualifyingBlueprintSlotIds: z.array(z.unknown()).min(1),
+        },
+      },
       'a projected pass has complete evidence [RP-116]',
     ),
   )

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { compareInstants } from '#shared/kernel/instant.ts';
 import { actions, isBreached } from './analysis-policy.ts';
 import { orderContent } from './order-content.ts';
-import { instant, text } from './primitives.ts';
+import { cursorWhenMore, instant, pagePlace, text } from './primitives.ts';
 import { sourceRef, sources } from './source-ref.ts';
 
 /** Every status that an order can have and a list can be filtered by [RP-203, RP-298]. */
@@ -59,15 +59,9 @@ export type RevisionOrder = z.infer<typeof revisionOrder>;
 export const revisionOrderPage = z
   .strictObject({
     data: z.array(revisionOrder).max(100),
-    nextCursor: z.string().min(1).max(2048).nullable(),
-    hasMore: z.boolean(),
+    ...pagePlace,
     observedAt: instant,
     sources,
   })
-  .check(
-    z.refine(
-      ({ nextCursor, hasMore }) => hasMore === (nextCursor !== null),
-      'there is more exactly when there is a cursor [RP-208]',
-    ),
-  )
+  .check(cursorWhenMore)
   .meta({ id: 'RevisionOrderPage' });
