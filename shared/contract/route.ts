@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import type { Filters } from './filters.ts';
 import type { FinerReceipt, Gate } from './gates.ts';
 import type { Grant } from './grants.ts';
@@ -88,9 +88,14 @@ export interface Route<
 }
 
 /** A row as it is written: what it leaves out is what nearly all rows have. */
-type Stated<R extends Route> = Omit<R, 'gates' | 'handler' | 'success' | 'problems' | 'lambda'> & {
+type Stated<R extends Route> = Omit<
+  R,
+  'gates' | 'handler' | 'request' | 'success' | 'problems' | 'lambda'
+> & {
   /** Default: none. */
   readonly gates?: R['gates'];
+  /** Default: neither parameter nor body; a body of 256 KiB; a key with every POST; no precondition. */
+  readonly request: Partial<R['request']>;
   /** Default: that of the operation's folder among the endpoints of its service. */
   readonly handler?: R['handler'];
   /** Default: a buffered 200 without further headers. */
@@ -99,14 +104,16 @@ type Stated<R extends Route> = Omit<R, 'gates' | 'handler' | 'success' | 'proble
   readonly lambda: Omit<R['lambda'], 'timeoutSeconds'> & Partial<R['lambda']>;
 };
 
+const noParameters = z.strictObject({});
+
 /** Completes a row, keeps its exact schema types, and holds it to the problems of its own service. */
 export function defineRoute<
   Service extends ServiceName,
-  Path extends z.ZodObject,
-  Body extends z.ZodType | undefined,
   Success extends z.ZodType,
-  Query extends z.ZodObject,
-  Filtered extends Filters,
+  Path extends z.ZodObject = typeof noParameters,
+  Body extends z.ZodType | undefined = undefined,
+  Query extends z.ZodObject = typeof noParameters,
+  Filtered extends Filters = Filters,
 >(
   row: Stated<Route<Path, Body, Success, Query, Filtered>> & {
     readonly service: Service;
@@ -115,11 +122,23 @@ export function defineRoute<
   },
 ): Route<Path, Body, Success, Query, Filtered> {
   const folder = row.operationId.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const request = {
+    path: noParameters,
+    query: noParameters,
+    filters: {},
+    body: undefined,
+    maxBodyBytes: row.request.body === undefined ? 0 : 256 * 1024,
+    idempotencyKey: row.method === 'POST',
+    ifMatch: false,
+    ...row.request,
+  };
   return {
     gates: [],
     problems: [],
     handler: `functions/${row.service}/endpoints/${folder}/handler.ts`,
     ...row,
+    // SAFETY: of what the row leaves out, the type is the default's too.
+    request: request as Route<Path, Body, Success, Query, Filtered>['request'],
     success: { status: 200, transfer: 'buffered', headers: [], ...row.success },
     lambda: { timeoutSeconds: 29, ...row.lambda },
   };

@@ -9,8 +9,3 @@ export const routes: readonly Route[] = [...masteryRoutes, ...reportsRoutes];
 export function routesOf(service: ServiceName): readonly Route[] {
   return routes.filter((route) => route.service === service);
 }
-
-/** The route of an operation id, or undefined. */
-export function routeByOperationId(operationId: string): Route | undefined {
-  return routes.find((route) => route.operationId === operationId);
-}

@@ -1,6 +1,4 @@
-import type * as z from 'zod';
 import type { BackgroundFunction } from './background.ts';
-import type { Filters } from './filters.ts';
 import {
   listCandidateReports,
   materializeAttemptReport,
@@ -31,13 +29,7 @@ export const serveSandbox: BackgroundFunction = {
 };
 
 /** A route as the sandbox serves it: no gate, no token, no owner that is asked, and a small body that goes out as a whole. */
-function inSandbox<
-  Path extends z.ZodObject,
-  Body extends z.ZodType | undefined,
-  Success extends z.ZodType,
-  Query extends z.ZodObject,
-  Filtered extends Filters,
->(row: Route<Path, Body, Success, Query, Filtered>): Route<Path, Body, Success, Query, Filtered> {
+function inSandbox<R extends Route>(row: R): R {
   const { handler, lambda } = serveSandbox;
   return {
     ...row,

@@ -18,9 +18,6 @@ import { orderStatus, revisionOrderPage } from './revision-order.ts';
  * Budgets are of the worst that can happen: everything is read, and what does not agree once more.
  */
 
-const noQuery = z.strictObject({});
-/** What every request is unless its row says otherwise: no filter, no body, no key, no precondition. */
-const plain = { filters: {}, body: undefined, maxBodyBytes: 0, idempotencyKey: false, ifMatch: false };
 /** What the rows that read, and those that write, have alike. */
 const read = { service: 'reports', method: 'GET', scope: 'reports:read' } as const;
 const write = { service: 'reports', method: 'POST', scope: 'reports:write' } as const;
@@ -92,7 +89,6 @@ export const readAttemptReport = defineRoute({
     'Returns the settled score of a scored attempt, the exact gaps and their evidence, with a receipt per source. The kind of the test decides which sections the report has; `view` decides how much of them is returned. If a required source is unavailable, the service returns 503: it never returns a partial report.',
   gates: ['C', 'D'],
   request: {
-    ...plain,
     path: z.strictObject({ attemptId: reference }),
     query: z.strictObject({ view: view.default('summary') }),
   },
@@ -116,7 +112,7 @@ export const readReadiness = defineRoute({
   description:
     'Returns one decision per external test that the blueprint’s crosswalk names, by the rule `gate-implies-readiness` version 2. A failed gate is `not_ready`. If evidence is missing, unusable or out of date, the decision is `indeterminate`, and a limitation names the cause. External tests without a published coverage are listed in `omittedEntries`. If the blueprint has no crosswalk, the service returns 404.',
   gates: ['C', 'D'],
-  request: { ...plain, path: z.strictObject({ attemptId: reference }), query: noQuery },
+  request: { path: z.strictObject({ attemptId: reference }) },
   success: { schema: readinessReport, example: examples.notReady },
   problems: ['409 source-version-conflict'],
   // Lookup; record, criteria, candidate; the first three once more, side by side; framework, crosswalks; the crosswalks once more.
@@ -137,7 +133,7 @@ export const listCandidateReports = defineRoute({
     'Returns the scored attempts of a candidate in the view `summary`, last modified first. Every report matches every filter. To get the next page, send `nextCursor` with the same filters, sort and limit; it expires after one hour. A page can have fewer reports than the limit although more follow; it is never empty then. Attempts that cannot be reported yet are left out, and `withheld` counts them by reason.',
   gates: ['C', 'D'],
   receipts: ['candidate_attempt_index'],
-  request: { ...plain, path: z.strictObject({ candidateSourcedId: reference }), ...candidateQuery },
+  request: { path: z.strictObject({ candidateSourcedId: reference }), ...candidateQuery },
   success: { schema: attemptReportPage, transfer: 'stream', example: examples.page },
   /*
    * Candidate, 50 reads of the index, and 100 test specs with each of them. As 128 calls are under way at a time, a page's test specs are
@@ -168,7 +164,7 @@ export const readClassCohort = defineRoute({
   summary: 'Get the cohort report of a class',
   description:
     'Returns the roll-up of a class as Analytics published it, after OneRoster has confirmed the class. The service calculates nothing, and a suppressed snapshot contains no values. If Analytics has never rolled up the class, the service returns 404.',
-  request: { ...plain, path: z.strictObject({ classSourcedId: reference }), query: noQuery },
+  request: { path: z.strictObject({ classSourcedId: reference }) },
   success: { schema: cohortReport, example: examples.classCohort },
   lambda: { ...cohortLambda, impact: 'Clients cannot show the cohort report of a class.' },
 });
@@ -180,7 +176,7 @@ export const readSchoolGradeCohort = defineRoute({
   summary: 'Get the cohort report of a grade',
   description:
     'Returns the roll-up of a grade of a school as Analytics published it, after OneRoster has confirmed the school. The service calculates nothing, and a suppressed snapshot contains no values. If Analytics has never rolled up the grade, the service returns 404.',
-  request: { ...plain, path: z.strictObject({ schoolSourcedId: reference, grade }), query: noQuery },
+  request: { path: z.strictObject({ schoolSourcedId: reference, grade }) },
   success: { schema: cohortReport, example: examples.schoolGradeCohort },
   lambda: { ...cohortLambda, impact: 'Clients cannot show the cohort report of a grade.' },
 });
@@ -193,7 +189,7 @@ export const readEquivalence = defineRoute({
   description:
     'Returns whether a form measures like its parallel forms: the decision of Analytics with its method, its figures and the evidence of the blueprint. The service calculates nothing. If Analytics has never analyzed the form, the service returns 404.',
   gates: ['A', 'D'],
-  request: { ...plain, path: z.strictObject({ qtiTestId: reference }), query: noQuery },
+  request: { path: z.strictObject({ qtiTestId: reference }) },
   success: { schema: equivalenceReport, example: examples.equivalentForms },
   // Form; analysis, criteria, form evidence; and all four once more, side by side.
   budget: { calls: 8, depth: 3 },
@@ -213,14 +209,7 @@ export const materializeAttemptReport = defineRoute({
   description:
     'Writes the scored outcomes of an attempt to Results, emits the Caliper event of the settled score, reads Results back and returns the report. If you retry within 24 hours with the same key and body, nothing is written twice: the response has the same `operationId` and the current report, and the header `Idempotent-Replayed: true` if the first request had succeeded. A problem after the first write contains the `operationId`; retry with the same key until the request succeeds.',
   gates: ['B', 'C', 'D'],
-  request: {
-    ...plain,
-    path: z.strictObject({}),
-    query: noQuery,
-    body: materializeRequest,
-    maxBodyBytes: 256 * 1024,
-    idempotencyKey: true,
-  },
+  request: { body: materializeRequest },
   success: {
     schema: materializeResponse,
     transfer: 'stream',
@@ -253,12 +242,7 @@ export const analyzeAdministration = defineRoute({
   description:
     'Starts an improvement run: pins the blueprint of the administration, its external assessments, the metrics of Analytics and the released policy, and queues the analysis. The request has no body: the server sets policy and formula. Read the run until it has ended. If you retry within 24 hours with the same key, the service returns the same run in its current state, with the header `Idempotent-Replayed: true` if the first request had succeeded. A different key starts another run. A run that waits for an unavailable receiver continues.',
   gates: ['D', 'F'],
-  request: {
-    ...plain,
-    path: z.strictObject({ administrationId: reference }),
-    query: noQuery,
-    idempotencyKey: true,
-  },
+  request: { path: z.strictObject({ administrationId: reference }) },
   success: { schema: improvementRun, headers: ['Idempotent-Replayed'], example: examples.queuedRun },
   problems: ['409 source-version-conflict'],
   // Administration; sources and analysis; four artifacts; and all of these once more.
@@ -287,7 +271,7 @@ export const readImprovementRun = defineRoute({
   description:
     'Returns the state of the run, its counts, the status of its four metrics and its omissions, and once it is complete a short-lived link to its receipt bundle. Counts can grow until the run has ended. The service reads the pinned artifacts of Analytics and Content again; if one is no longer available, it returns 503.',
   gates: ['D', 'F'],
-  request: { ...plain, path: z.strictObject({ improvementRunId: reference }), query: noQuery },
+  request: { path: z.strictObject({ improvementRunId: reference }) },
   success: { schema: improvementRun, example: examples.completedRun },
   // Sources and four artifacts; and what was amiss of them once more.
   budget: { calls: 10, depth: 2 },
@@ -307,7 +291,7 @@ export const readAlignmentReport = defineRoute({
   description:
     'Returns how well the blueprint covers one external assessment: each requirement with its weight and its contribution, the exact sums, the percentage by the formula `alignment-v1`, the comparison of predicted with actual results if Analytics has one, and a short-lived link to the receipt bundle. The service calculates it from the pinned crosswalk. If the crosswalk is no longer available, or the run has not reached the assessment yet, it returns 503; retry later.',
   gates: ['D', 'F'],
-  request: { ...plain, path: z.strictObject({ improvementRunId: reference, sourceKey }), query: noQuery },
+  request: { path: z.strictObject({ improvementRunId: reference, sourceKey }) },
   success: { schema: alignmentReport, transfer: 'stream', example: examples.alignment },
   problems: ['409 source-version-conflict'],
   // Crosswalk and comparison; and both once more.
@@ -336,7 +320,7 @@ export const listRevisionOrders = defineRoute({
   description:
     'Returns what the run asks Bank and Blueprint to revise, with the observed value, the threshold that it breaches and the receipt of the receiver, sorted by `createdAt` and `revisionOrderId`. The service reads observed values again from the pinned artifacts. A page can have fewer orders than the limit; follow `nextCursor` until it is null.',
   gates: ['D', 'F'],
-  request: { ...plain, path: z.strictObject({ improvementRunId: reference }), ...orderQuery },
+  request: { path: z.strictObject({ improvementRunId: reference }), ...orderQuery },
   success: { schema: revisionOrderPage, transfer: 'stream', example: examples.revisionOrders },
   // Sources and what the orders of a page rest on: at most twelve artifacts; and all of these once more.
   budget: { calls: 26, depth: 2 },
