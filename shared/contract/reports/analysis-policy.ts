@@ -2,41 +2,9 @@ import * as z from 'zod';
 import { alignmentFormula } from './improvement-run.ts';
 import { MAX_COUNT, sha256, text } from './primitives.ts';
 
-/** The four metrics of an improvement run, and what its alignment and its comparison of predicted with actual results give. */
-const metric = z.enum([
-  'item_difficulty',
-  'item_discrimination',
-  'distractor_distribution',
-  'form_summary',
-  'alignment',
-  'predicted_actual',
-]);
-type Metric = z.infer<typeof metric>;
-
 export const unit = z.enum(['proportion', 'count', 'points', 'percent']);
 
-export const requestedAction = z.enum([
-  'regenerate_item',
-  'rotate_item',
-  'review_miskey',
-  'tag_distractor',
-  'apply_calibration_delta',
-  'repair_crosswalk',
-]);
-type RequestedAction = z.infer<typeof requestedAction>;
-
 export const targetModule = z.enum(['bank', 'blueprint']);
-
-export const reasonCode = z.enum([
-  'low_discrimination',
-  'difficulty_out_of_band',
-  'dead_distractor',
-  'untagged_distractor',
-  'miskey_evidence',
-  'readiness_tolerance_breach',
-  'blueprint_coverage_defect',
-  'blueprint_rigor_defect',
-]);
 
 /** Members of a revision order that name what it is about. */
 const subject = z.enum(['qtiItemId', 'qtiFormId', 'qtiTestId', 'caseGuids', 'sourceKeys']);
@@ -49,31 +17,6 @@ export const threshold = z
   })
   .meta({ id: 'Threshold' });
 
-/** When an observed value asks for which revision. `observed` and `threshold` have the form that they have in the order [RP-198, RP-199]. */
-export const analysisTrigger = z.strictObject({
-  metric,
-  observed: z.strictObject({ name: text, unit }),
-  threshold,
-  targetModule,
-  requestedAction,
-  reasonCodes: z.array(reasonCode).min(1).max(20),
-  /** Without every one of these there is no order; at least those that the action needs [RP-195]. */
-  requiredSubjects: z.array(subject),
-});
-
-export type AnalysisTrigger = z.infer<typeof analysisTrigger>;
-
-/** An immutable analysis policy: the thresholds of an improvement run [RP-146, RP-201]. */
-export const analysisPolicy = z.strictObject({
-  id: text,
-  version: text,
-  visibility: z.enum(['tenant', 'system']),
-  formulaVersion: z.literal(alignmentFormula),
-  triggers: z.array(analysisTrigger).min(1),
-  checksum: sha256,
-});
-export type AnalysisPolicy = z.infer<typeof analysisPolicy>;
-
 /** One number that a metric offers, with the least and the greatest value that it can take. */
 interface Measure {
   readonly name: string;
@@ -84,13 +27,16 @@ interface Measure {
   readonly withoutGuids?: 'ever' | 'at_zero';
 }
 
+interface MetricRow {
+  readonly subjects: readonly Subject[];
+  readonly measures: readonly Measure[];
+}
+
 const ofCount = { unit: 'count', least: 0, greatest: MAX_COUNT } as const;
 const ofItems = ['qtiItemId', 'qtiFormId', 'qtiTestId', 'caseGuids'] as const;
 
 /** What each metric measures, and which subjects its evidence names (docs/records.md says how each measure is meant). */
-export const metrics: Readonly<
-  Record<Metric, { readonly subjects: readonly Subject[]; readonly measures: readonly Measure[] }>
-> = {
+const metricRows = {
   item_difficulty: {
     subjects: ofItems,
     measures: [
@@ -130,30 +76,39 @@ export const metrics: Readonly<
     subjects: ['qtiFormId', 'qtiTestId', 'caseGuids', 'sourceKeys'],
     measures: [{ name: 'observed_agreement', unit: 'proportion', least: 0, greatest: 1 }],
   },
-};
+} as const satisfies Readonly<Record<string, MetricRow>>;
+
+type Metric = keyof typeof metricRows;
+export const metrics: Readonly<Record<Metric, MetricRow>> = metricRows;
+/** The four metrics of an improvement run, and what its alignment and its comparison of predicted with actual results give. */
+const metric = z.enum(Object.keys(metrics) as Metric[]);
+
+interface ActionRow {
+  readonly targetModule: z.infer<typeof targetModule>;
+  readonly subjects: readonly Subject[];
+}
 
 /** Who takes an action, and the subjects without which it cannot be done [RP-193, RP-194]. */
-export const actions: Readonly<
-  Record<
-    RequestedAction,
-    { readonly targetModule: z.infer<typeof targetModule>; readonly subjects: readonly Subject[] }
-  >
-> = {
+const actionRows = {
   regenerate_item: { targetModule: 'bank', subjects: ['qtiItemId'] },
   rotate_item: { targetModule: 'bank', subjects: ['qtiItemId'] },
   review_miskey: { targetModule: 'bank', subjects: ['qtiItemId'] },
   tag_distractor: { targetModule: 'bank', subjects: ['qtiItemId'] },
   apply_calibration_delta: { targetModule: 'blueprint', subjects: [] },
   repair_crosswalk: { targetModule: 'blueprint', subjects: ['sourceKeys'] },
-};
+} as const satisfies Readonly<Record<string, ActionRow>>;
+
+type RequestedAction = keyof typeof actionRows;
+export const actions: Readonly<Record<RequestedAction, ActionRow>> = actionRows;
+export const requestedAction = z.enum(Object.keys(actions) as RequestedAction[]);
+
+interface ReasonRow {
+  readonly metrics: readonly Metric[];
+  readonly actions: readonly RequestedAction[];
+}
 
 /** Which metrics can show a reason, and which actions answer it. */
-export const reasons: Readonly<
-  Record<
-    z.infer<typeof reasonCode>,
-    { readonly metrics: readonly Metric[]; readonly actions: readonly RequestedAction[] }
-  >
-> = {
+const reasonRows = {
   low_discrimination: {
     metrics: ['item_discrimination'],
     actions: ['regenerate_item', 'rotate_item', 'review_miskey'],
@@ -177,7 +132,35 @@ export const reasons: Readonly<
   },
   blueprint_coverage_defect: { metrics: ['alignment'], actions: ['repair_crosswalk'] },
   blueprint_rigor_defect: { metrics: ['alignment'], actions: ['repair_crosswalk'] },
-};
+} as const satisfies Readonly<Record<string, ReasonRow>>;
+
+type ReasonCode = keyof typeof reasonRows;
+export const reasons: Readonly<Record<ReasonCode, ReasonRow>> = reasonRows;
+export const reasonCode = z.enum(Object.keys(reasons) as ReasonCode[]);
+
+/** When an observed value asks for which revision. `observed` and `threshold` have the form that they have in the order [RP-198, RP-199]. */
+export const analysisTrigger = z.strictObject({
+  metric,
+  observed: z.strictObject({ name: text, unit }),
+  threshold,
+  targetModule,
+  requestedAction,
+  reasonCodes: z.array(reasonCode).min(1).max(20),
+  /** Without every one of these there is no order; at least those that the action needs [RP-195]. */
+  requiredSubjects: z.array(subject),
+});
+export type AnalysisTrigger = z.infer<typeof analysisTrigger>;
+
+/** An immutable analysis policy: the thresholds of an improvement run [RP-146, RP-201]. */
+export const analysisPolicy = z.strictObject({
+  id: text,
+  version: text,
+  visibility: z.enum(['tenant', 'system']),
+  formulaVersion: z.literal(alignmentFormula),
+  triggers: z.array(analysisTrigger).min(1),
+  checksum: sha256,
+});
+export type AnalysisPolicy = z.infer<typeof analysisPolicy>;
 
 /** The measure that a trigger looks at; undefined for one that was released when there was another measure. */
 export function measureOf({
