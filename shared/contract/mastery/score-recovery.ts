@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { member } from '#shared/kernel/defect.ts';
 import { CANONICAL_GUID } from '#shared/kernel/guid.ts';
 import { executionPins } from './adaptive-run.ts';
 import { identifier, probability, sha256 } from './primitives.ts';
@@ -22,10 +23,16 @@ const knownMastery = z
         });
       return value;
     },
-    z.record(caseGuid, probability).refine((known) => sizeWithin(Object.keys(known), MAX_KCS), {
-      message: `must name 1 to ${MAX_KCS} knowledge components`,
-      params: { reason: 'out-of-range' },
-    }),
+    z.record(caseGuid, probability).refine(
+      (known) => {
+        const count = Object.keys(known).length;
+        return count >= 1 && count <= MAX_KCS;
+      },
+      {
+        message: `must name 1 to ${MAX_KCS} knowledge components`,
+        params: { reason: 'out-of-range' },
+      },
+    ),
   )
   .meta({ minProperties: 1, maxProperties: MAX_KCS });
 
@@ -70,27 +77,14 @@ export const simulationRequest = z
  * @param body the JSON value as it was sent
  */
 export function exceedsSimulationLimits(body: unknown): boolean {
-  const profiles = memberOf(body, 'profiles');
-  if (!Array.isArray(profiles)) return false;
+  const profiles = member(body, ['profiles'], z.array(z.unknown())) ?? [];
   return (
     profiles.length > MAX_PROFILES ||
-    profiles.some((profile: unknown) => {
-      const known = memberOf(profile, 'knownMastery');
-      return isObject(known) && Object.keys(known).length > MAX_KCS;
+    profiles.some((profile) => {
+      const known = member(profile, ['knownMastery'], z.record(z.string(), z.unknown())) ?? {};
+      return Object.keys(known).length > MAX_KCS;
     })
   );
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function sizeWithin(values: readonly unknown[], maximum: number): boolean {
-  return values.length >= 1 && values.length <= maximum;
 }
 
 /**
