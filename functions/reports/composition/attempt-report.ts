@@ -1,10 +1,6 @@
 import type * as z from 'zod';
-import type {
-  AttemptReport,
-  Omission,
-  View,
-  attemptReport,
-} from '#shared/contract/reports/attempt-report.ts';
+import { omittedBy } from '#shared/contract/reports/attempt-report.ts';
+import type { AttemptReport, View, attemptReport } from '#shared/contract/reports/attempt-report.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -74,13 +70,6 @@ function checkKnownGaps(gapCaseGuids: readonly string[], guids: ReadonlySet<stri
   return gapCaseGuids.every((guid) => guids.has(guid)) ? undefined : shortfall('unknownGap');
 }
 
-/** What each view leaves out. Readiness is a resource of its own, so every view names it [RP-065, RP-070, RP-077; the readings of RP-078, RP-079]. */
-const omissions: Readonly<Record<View, readonly Omission[]>> = {
-  summary: ['mastery', 'itemEvidence', 'readiness'],
-  standards: ['itemEvidence', 'readiness'],
-  evidence: ['readiness'],
-};
-
 /** The report as a view shows it, at the moment of its answer. Views differ in `mastery` and `omitted`, in nothing else [RP-075]. */
 export function projectAttemptReport(
   { header, mastery, sources, enrichmentProblems }: ComposedAttempt,
@@ -92,7 +81,7 @@ export function projectAttemptReport(
     ...header,
     mastery: projectMastery(mastery, view),
     sources: [...sources],
-    omitted: [...omissions[view]],
+    omitted: [...omittedBy[view]],
     incompleteSections: enrichmentProblems.map((problem) => reportsDocument(problem, moment)),
     ...correlationOf(moment),
   };

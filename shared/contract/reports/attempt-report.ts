@@ -48,11 +48,8 @@ export const itemEvidence = z
   .strictObject({
     qtiItemId: reference,
     qtiOutcomeId: reference,
-    /** Null only while Results exposes no stable component id. */
     resultComponentId: reference.nullable(),
-    /** The owner's signed policy contribution, passed on. */
     contribution: z.number(),
-    /** The authoritative time of the outcome. */
     observedAt: instant,
   })
   .meta({ id: 'ItemEvidence' });
@@ -83,7 +80,6 @@ export const gateDecision = z
   .strictObject({
     status: z.enum(['pass', 'fail', 'indeterminate', 'unknown']),
     criteriaVersion: text,
-    /** Null only when `indeterminate` without a valid measurement. */
     achieved: z.number().nullable(),
     required: z.number(),
     gapCaseGuids: uniqueListOf(reference),
@@ -117,7 +113,6 @@ export const diagnosticDetail = z
     standardError: z.number().min(0),
     stoppingReason: z.enum([...stopReason.options, 'unknown']),
     administeredItemCount: z.int().min(1),
-    /** Labels a crosswalk to an external scale, which is never a score that its vendor issued; null without one. */
     extNormsSet: text.nullable(),
   })
   .meta({ id: 'DiagnosticDetail' });
@@ -125,6 +120,13 @@ export type DiagnosticDetail = z.infer<typeof diagnosticDetail>;
 
 export const omission = z.enum(['mastery', 'itemEvidence', 'readiness']);
 export type Omission = z.infer<typeof omission>;
+
+/** What each view leaves out. Readiness is a resource of its own, so every view names it [RP-065, RP-070, RP-077; the readings of RP-078, RP-079]. */
+export const omittedBy: Readonly<Record<View, readonly Omission[]>> = {
+  summary: ['mastery', 'itemEvidence', 'readiness'],
+  standards: ['itemEvidence', 'readiness'],
+  evidence: ['readiness'],
+};
 
 /** Mastery rows of one report, at most. */
 export const MAX_MASTERY_ROWS = 5_000;
@@ -200,10 +202,6 @@ export const attemptReportPage = z
     observedAt: instant,
     /** As many as the rows have owners: a page of 100 attempts may stand on 100 test specs. */
     sources: z.array(sourceRef).min(1),
-    /**
-     * Scored attempts among those that the page covers, whatever `testKind` and `status` ask for, that cannot be a report yet. Every attempt
-     * is counted on one page. Absent when there is none.
-     */
     withheld: z
       .array(withheld)
       .min(1)

@@ -1,5 +1,6 @@
 /** The reports of the synthetic sandbox. The OpenAPI document of production shows them too, so that a reader can ask for what it shows. */
 import type * as z from 'zod';
+import { omittedBy } from './attempt-report.ts';
 import type { attemptReport, attemptReportPage, MasteryRow, View } from './attempt-report.ts';
 import type { equivalenceReport } from './equivalence-report.ts';
 import type { materializeResponse } from './materialize.ts';
@@ -201,16 +202,16 @@ function evidence(item: string, contribution: number): NonNullable<MasteryRow['e
 
 /** A fixture as a view shows it. */
 export function viewOf({ report }: AttemptFixture, view: View, correlation: Correlation): Report {
-  const { mastery } = report;
-  const shown: Readonly<Record<View, Pick<Report, 'mastery' | 'omitted'>>> = {
-    summary: { mastery: [], omitted: ['mastery', 'itemEvidence', 'readiness'] },
-    standards: {
-      mastery: mastery.map((row) => ({ ...row, evidence: undefined })),
-      omitted: ['itemEvidence', 'readiness'],
-    },
-    evidence: { mastery, omitted: ['readiness'] },
+  const omitted = omittedBy[view];
+  const rows = omitted.includes('itemEvidence')
+    ? report.mastery.map((row) => ({ ...row, evidence: undefined }))
+    : report.mastery;
+  return {
+    ...report,
+    mastery: omitted.includes('mastery') ? [] : rows,
+    omitted: [...omitted],
+    ...correlation,
   };
-  return { ...report, ...shown[view], ...correlation };
 }
 
 /** The receipts that the row of a list has, which is composed without QTI and CASE. */
