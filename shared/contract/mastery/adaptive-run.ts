@@ -113,7 +113,6 @@ export const adaptiveRun = z
     scale: scaleResult.nullable(),
     stopReason: stopReason.nullable(),
     remainingUncertainty: z.number().min(0),
-    /** When the policy’s time budget is over; absent without one. Only an advance ends the run then [MA-111]. */
     timeBudgetEndsAt: timestamp.optional(),
     resultRecordRef: identifier.optional(),
     caliperEventRef: identifier.optional(),

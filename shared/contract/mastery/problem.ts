@@ -26,7 +26,6 @@ export const masteryProblem = z
     invalidParams: z.array(invalidParam).max(100).optional(),
     currentEtag: z.string().optional(),
     upstream: upstreamReference.optional(),
-    /** Of the logged trace, where a pool was refused [MA-221]. */
     receiptId: z.string().min(1).optional(),
   })
   .meta({ id: 'MasteryProblem' });

@@ -106,7 +106,6 @@ export type RecoveryError = z.infer<typeof recoveryError>;
 export const scoreRecoverySimulation = z
   .strictObject({
     profilesTotal: z.int().min(1),
-    /** How often each profile has taken the test. */
     replications: z.int().min(1),
     recoveryErrors: z.array(recoveryError).min(1),
     tolerance: z.number().min(0),

@@ -60,7 +60,6 @@ export const cohortReport = z
     suppression: z
       .strictObject({ status: z.enum(['not_suppressed', 'suppressed', 'unknown']) })
       .meta({ id: 'CohortSuppression' }),
-    /** Absent unless the snapshot is not suppressed. */
     measures: z.array(cohortMeasure).optional(),
     source: sourceRef,
     ...composed,

@@ -125,7 +125,6 @@ export const improvementRun = z
       .length(runMetrics.length)
       .refine((rows) => areUnique(rows.map(({ metric }) => metric)), 'every metric has one row'),
     namedSourceCount: count,
-    /** The keys of the named sources, in the blueprint’s order: by them their alignment reports are read. */
     sourceKeys: z.array(sourceKey).refine(areUnique, 'every source has a key of its own [RP-167]').meta({
       uniqueItems: true,
     }),

@@ -13,11 +13,8 @@ const downloadUrl = z
 export const receiptLink = z
   .strictObject({
     mediaType: z.enum(['application/zip', 'application/json']),
-    /** Of the bundle's bytes. */
     sha256,
-    /** Its signature is the only credential in it. */
     downloadUrl,
-    /** After it, read the resource again for a new link. */
     expiresAt: instant,
   })
   .meta({ id: 'ReceiptLink' });

@@ -60,7 +60,6 @@ const candidateQuery = filteredQuery(
     qtiTestId: { schema: reference, appliedBy: 'owner', fact: 'qtiTestId' },
     testKind: { schema: requestableTestKind, appliedBy: 'service', fact: 'testKind' },
     status: { schema: z.enum(['scored', 'indeterminate']), appliedBy: 'service', fact: 'status' },
-    /** Inclusive lower bound on the modification in Results. */
     modifiedSince: {
       schema: instant,
       appliedBy: 'owner',
@@ -70,7 +69,6 @@ const candidateQuery = filteredQuery(
     },
   },
   {
-    /** Newest modification first, ties by attempt id ascending. */
     sort: z.enum(['-modifiedAt']).default('-modifiedAt'),
     limit,
     cursor,

@@ -10,9 +10,7 @@ export const sourceRef = z
   .strictObject({
     service: sourceService,
     resourceId: reference,
-    /** When this request observed the source. */
     observedAt: instant,
-    /** ETag or version as the owner gave it; null when it gave neither. */
     version: text.nullable(),
     status: sourceStatus,
   })
