@@ -237,11 +237,8 @@ function problemResponses(
   problemKeys: readonly string[],
   shared: SharedResponses,
 ): Record<`${4 | 5}${string}`, ZodOpenApiResponseObject> {
-  const byStatus = new Map<number, ProblemRow[]>();
-  for (const key of problemKeys) {
-    const row = problemRow(route.service, key);
-    byStatus.set(row.status, [...(byStatus.get(row.status) ?? []), row]);
-  }
+  const problems = problemKeys.map((key) => problemRow(route.service, key));
+  const byStatus = Map.groupBy(problems, ({ status }) => status);
   return Object.fromEntries(
     [...byStatus].map(([status, rows]) => {
       const deprecation = status === 422 ? route.success.headers.filter(tellsDeprecation) : [];
