@@ -1,4 +1,4 @@
-import { checkCatalog, checkCatalogForm, isObject } from '#shared/catalog/check.ts';
+import { checkCatalog, checkCatalogForm } from '#shared/catalog/check.ts';
 import { catalogHash, isHashVerifiable } from '#shared/catalog/hash.ts';
 import { readCatalog, readJson } from '#shared/catalog/read.ts';
 import { valueAt, type Defect } from '#shared/kernel/defect.ts';
@@ -87,4 +87,9 @@ function refusal(path: string, defects: readonly Defect[]): string {
     return `  ${shown === '' ? '(root)' : plainText(shown)}: ${plainText(message)}`;
   });
   return [`${path} is not a valid release catalog: ${count}`, ...lines].join('\n');
+}
+
+/** Whether a JSON value is an object; only an object has a hash without one of its members. */
+function isObject(record: unknown): record is Readonly<Record<string, unknown>> {
+  return typeof record === 'object' && record !== null && !Array.isArray(record);
 }

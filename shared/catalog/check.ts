@@ -100,8 +100,3 @@ function* consistencyDefects(catalog: ReleaseCatalog): Generator<Defect> {
     );
   }
 }
-
-/** Whether a JSON value is an object; only an object has a hash without one of its members. */
-export function isObject(record: unknown): record is Readonly<Record<string, unknown>> {
-  return typeof record === 'object' && record !== null && !Array.isArray(record);
-}

@@ -26,10 +26,6 @@ describe('the hash of a catalog', () => {
     expect(catalogHash(blockedCatalog())).toBe(stated);
     expect(stated).toBe(hashCanonical(covered));
     expect(catalogHash({ ...covered, catalog_revision_hash: 'x' })).toBe(stated);
-    // Under another scope text only the form of the hash is checked.
-    const other = { ...covered, catalog_revision_hash_scope: 'x' };
-    for (const wrong of [String(stated).toUpperCase(), `${String(stated)}0`, `0${String(stated)}`])
-      expect(pointersOf({ ...other, catalog_revision_hash: wrong })).toEqual(['/catalog_revision_hash']);
   });
 
   it('does not depend on the order of members or on white space', () => {
