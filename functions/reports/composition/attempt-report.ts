@@ -31,8 +31,8 @@ export interface ComposedAttempt {
  * is absent, not current or contradicts itself is a 503 naming the owner, never a report with less [RP-001, RP-028].
  */
 export function composeAttemptReport(facts: ReportFacts): Result<ComposedAttempt, Shortfall> {
-  const { evidence, record, criteria, candidate, framework, enrichments, proved } = facts;
-  const required = [evidence.receipt, record.receipt, criteria.receipt, candidate, framework.receipt];
+  const { evidence, record, criteria, framework, enrichments, proved } = facts;
+  const required = requiredReceipts(facts);
   const unfit = requireCurrent(required) ?? checkScored(facts) ?? checkFramework(facts);
   if (unfit !== undefined) return err(unfit);
 
@@ -56,6 +56,17 @@ export function composeAttemptReport(facts: ReportFacts): Result<ComposedAttempt
     sources: [...required, ...enrichments.map(({ receipt }) => receipt)],
     enrichmentProblems: enrichments.flatMap(({ problem }) => problem ?? []),
   });
+}
+
+/** The receipts of everything that a report of an attempt cannot go without. */
+export function requiredReceipts({
+  evidence,
+  record,
+  criteria,
+  candidate,
+  framework,
+}: Omit<AttemptFacts, 'enrichments'>): readonly SourceRef[] {
+  return [evidence.receipt, record.receipt, criteria.receipt, candidate, framework.receipt];
 }
 
 /** A framework from before the one that the test spec was built on is stale. */

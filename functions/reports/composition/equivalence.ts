@@ -26,8 +26,8 @@ export function composeEquivalence(
   const outdated = requireCurrent(sources);
   if (outdated !== undefined) return err(outdated);
   const { value: analysis } = equivalence;
-  const contradiction = contradictions.find(({ holds }) => holds(analysis));
-  if (contradiction !== undefined) return err(incomplete('analytics', contradiction.detail));
+  const contradiction = contradictionIn(analysis);
+  if (contradiction !== undefined) return err(incomplete('analytics', contradiction));
   return ok({
     object: 'equivalence_report',
     qtiTestId: form.value.qtiTestId,
@@ -52,41 +52,24 @@ function decisionOf({ decision }: FormEquivalence): EquivalenceReport['decision'
   return known(decisions.options, decision);
 }
 
-/** Analyses that no report can show [RP-121..RP-126]. */
-const contradictions: readonly {
-  readonly holds: (analysis: FormEquivalence) => boolean;
-  readonly detail: string;
-}[] = [
-  {
-    holds: ({ comparisonQtiTestIds }) => comparisonQtiTestIds.length === 0,
-    detail: 'The analysis at Analytics compares the form with no other form.',
-  },
-  {
-    holds: ({ qtiTestId, comparisonQtiTestIds }) => !areUnique([qtiTestId, ...comparisonQtiTestIds]),
-    detail: 'The analysis at Analytics names a form twice.',
-  },
-  {
-    holds: (analysis) => !hasSizeOfEveryForm(analysis),
-    detail: 'The analysis at Analytics does not have exactly one sample size for every form.',
-  },
-  {
-    holds: ({ statistic, confidenceInterval: { lower, upper } }) => statistic < lower || upper < statistic,
-    detail: 'The statistic of the analysis at Analytics lies outside its interval.',
-  },
-  {
-    holds: ({ tolerance }) => tolerance < 0,
-    detail: 'The tolerance of the analysis at Analytics is negative.',
-  },
-  {
-    holds: (analysis) =>
-      analysis.evidenceArtifactUrl === null && decisionOf(analysis) !== 'insufficient_evidence',
-    detail: 'Analytics decided without naming the artifact of its evidence.',
-  },
-  {
-    holds: ({ evidenceArtifactUrl }) => evidenceArtifactUrl !== null && !isPlainHttps(evidenceArtifactUrl),
-    detail: 'Analytics names the artifact of its evidence by something else than a plain HTTPS URL.',
-  },
-];
+/** Why no report can show an analysis, in a sentence [RP-121..RP-126]. */
+function contradictionIn(analysis: FormEquivalence): string | undefined {
+  const { qtiTestId, comparisonQtiTestIds, statistic, confidenceInterval, evidenceArtifactUrl } = analysis;
+  if (comparisonQtiTestIds.length === 0)
+    return 'The analysis at Analytics compares the form with no other form.';
+  if (!areUnique([qtiTestId, ...comparisonQtiTestIds]))
+    return 'The analysis at Analytics names a form twice.';
+  if (!hasSizeOfEveryForm(analysis))
+    return 'The analysis at Analytics does not have exactly one sample size for every form.';
+  if (statistic < confidenceInterval.lower || confidenceInterval.upper < statistic)
+    return 'The statistic of the analysis at Analytics lies outside its interval.';
+  if (analysis.tolerance < 0) return 'The tolerance of the analysis at Analytics is negative.';
+  if (evidenceArtifactUrl === null && decisionOf(analysis) !== 'insufficient_evidence')
+    return 'Analytics decided without naming the artifact of its evidence.';
+  if (evidenceArtifactUrl !== null && !isPlainHttps(evidenceArtifactUrl))
+    return 'Analytics names the artifact of its evidence by something else than a plain HTTPS URL.';
+  return undefined;
+}
 
 /** An HTTPS URL without credentials, which the answer shows exactly as it is written. */
 function isPlainHttps(text: string): boolean {

@@ -1,6 +1,7 @@
 import { isSelectable, isSelected } from '#shared/contract/filters.ts';
 import type { FilterValues } from '#shared/contract/filters.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes.ts';
+import { areUnique } from '#shared/contract/reports/primitives.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
@@ -44,37 +45,26 @@ export function checkIndex(index: CandidateAttempts, request: IndexRequest): Pro
   if (index.candidateSourcedId !== request.candidateSourcedId) return foreign();
   if (index.freshness !== 'current')
     return incomplete('results', 'The index of attempts is not current at Results.');
-  const violation = violations.find(({ holds }) => holds(index, request));
-  return violation === undefined ? undefined : incomplete('results', violation.detail);
+  const violation = violationIn(index, request);
+  return violation === undefined ? undefined : incomplete('results', violation);
 }
 
-const violations: readonly {
-  readonly holds: (index: CandidateAttempts, request: IndexRequest) => boolean;
-  readonly detail: string;
-}[] = [
-  {
-    holds: ({ rows }, { limit }) => rows.length > limit,
-    detail: 'The index of attempts at Results gives more rows than it was asked for.',
-  },
-  {
-    holds: ({ rows, hasMore }) => hasMore && rows.length === 0,
-    detail: 'The index of attempts at Results promises further rows and gives none.',
-  },
-  {
-    // Of the filters that the service applies, no row of the index has the fact.
-    holds: ({ rows }, { filters }) => !rows.every((row) => isSelectable(pageFilters, filters, row)),
-    detail: 'The index of attempts at Results gives a row that does not match the filters.',
-  },
-  {
-    holds: ({ rows }, { after }) => !isOrdered(after === undefined ? rows : [after, ...rows]),
-    detail: 'The index of attempts at Results is not in its order, newest modification first.',
-  },
-  {
-    holds: ({ rows }, { earlier = [] }) =>
-      new Set([...earlier, ...rows].map(({ attemptId }) => attemptId)).size < earlier.length + rows.length,
-    detail: 'The index of attempts at Results gives an attempt twice.',
-  },
-];
+function violationIn(
+  { rows, hasMore }: CandidateAttempts,
+  { filters, limit, after, earlier = [] }: IndexRequest,
+): string | undefined {
+  if (rows.length > limit) return 'The index of attempts at Results gives more rows than it was asked for.';
+  if (hasMore && rows.length === 0)
+    return 'The index of attempts at Results promises further rows and gives none.';
+  // Of the filters that the service applies, no row of the index has the fact.
+  if (!rows.every((row) => isSelectable(pageFilters, filters, row)))
+    return 'The index of attempts at Results gives a row that does not match the filters.';
+  if (!isOrdered(after === undefined ? rows : [after, ...rows]))
+    return 'The index of attempts at Results is not in its order, newest modification first.';
+  return areUnique([...earlier, ...rows].map(({ attemptId }) => attemptId))
+    ? undefined
+    : 'The index of attempts at Results gives an attempt twice.';
+}
 
 /** Strictly: newest modification first, ties by attempt id ascending, byte for byte. */
 function isOrdered(places: readonly RowPlace[]): boolean {

@@ -1,5 +1,4 @@
 import type * as z from 'zod';
-import type { GateDecision, TestKind } from '#shared/contract/reports/attempt-report.ts';
 import { areUnique } from '#shared/contract/reports/primitives.ts';
 import { MAX_ENTRIES, MAX_LIMITATIONS, nameSourcesOnce } from '#shared/contract/reports/readiness-report.ts';
 import type {
@@ -15,32 +14,19 @@ import { problem } from '#shared/problems/registry.ts';
 import { correlationOf } from '../facts/facts.ts';
 import type { Moment, ReadinessFacts, Released } from '../facts/facts.ts';
 import { checkScored, fallsShort, incomplete, requireCurrent } from '../facts/incomplete.ts';
-import { composeAttemptReport } from './attempt-report.ts';
+import { composeAttemptReport, requiredReceipts } from './attempt-report.ts';
 import { composeGate, settledKind } from './header.ts';
 
-/** The rule that is applied [RP-113]. What it says stands in `decide` and `causes`; other conditions are another version. */
+/** The rule that is applied [RP-113]. What it says stands in `composeEntry`; other conditions are another version. */
 const RULE = { decisionRuleId: 'gate-implies-readiness', decisionRuleVersion: '2' } as const;
 
 type Crosswalk = ReadinessCrosswalks['entries'][number];
 
 /** What an attempt says to every crosswalk. */
 interface AttemptGrounds {
-  /** Why the attempt has no report of its own, in a sentence; undefined where it has one. */
-  readonly shortfall: string | undefined;
-  /** Undefined where it cannot be told, null for a kind without one. */
-  readonly gate: GateDecision | null | undefined;
-  readonly testKind: TestKind | undefined;
-  /** Whether the blueprint has coverage evidence for claims beyond the single standard. */
-  readonly qualifyingCoverage: boolean;
-}
-
-/** What the rule is applied to. */
-interface Grounds extends AttemptGrounds {
-  /** Whether the set of crosswalks and this one of it are current. */
-  readonly crosswalkIsCurrent: boolean;
-  readonly coverageFraction: number;
-  readonly dokDominance: ReadinessEntry['dokDominance'];
-  readonly slots: number;
+  readonly hasFailedGate: boolean;
+  /** What rules out a projected pass whatever the crosswalk, a sentence for each cause. */
+  readonly limitations: readonly string[];
 }
 
 /**
@@ -52,7 +38,7 @@ export function composeReadiness(
   facts: ReadinessFacts & Released,
   moment: Moment,
 ): Result<z.input<typeof readinessReport>, Problem> {
-  const { evidence, record, criteria, candidate, framework, crosswalks } = facts;
+  const { evidence, crosswalks } = facts;
   const unfit = checkScored(facts) ?? checkCrosswalks(crosswalks.value);
   if (unfit !== undefined) return err(unfit);
   if (crosswalks.value.entries.length === 0)
@@ -68,11 +54,8 @@ export function composeReadiness(
       omittedEntries.push({ sourceTest, sourceVersion, reason: 'coverage_missing' });
       continue;
     }
-    const entry = composeEntry(crosswalk, {
-      ...attempt.value,
-      coverageFraction,
-      crosswalkIsCurrent: crosswalks.receipt.status === 'current' && crosswalk.freshness === 'current',
-    });
+    const isCurrent = crosswalks.receipt.status === 'current' && crosswalk.freshness === 'current';
+    const entry = composeEntry(attempt.value, { ...crosswalk, coverageFraction }, isCurrent);
     if (!entry.ok) return entry;
     entries.push(entry.value);
   }
@@ -83,14 +66,7 @@ export function composeReadiness(
     attemptId: evidence.value.attemptId,
     entries,
     ...(omittedEntries.length === 0 ? {} : { omittedEntries }),
-    sources: [
-      evidence.receipt,
-      record.receipt,
-      criteria.receipt,
-      candidate,
-      framework.receipt,
-      crosswalks.receipt,
-    ],
+    sources: [...requiredReceipts(facts), crosswalks.receipt],
     ...correlationOf(moment),
   });
 }
@@ -102,15 +78,18 @@ function groundsOf(facts: ReadinessFacts & Released): Result<AttemptGrounds, Pro
   if (!record.settled) return fallsShort('notSettled');
   const report = composeAttemptReport({ ...facts, enrichments: [] });
   if (!report.ok && report.error.reason === 'contradiction') return report;
+  const limitations = report.ok ? [] : [report.error.detail];
   // The gate of an attempt without a report may still be told.
   const kind = settledKind({ record, criteria });
   const gate = kind.ok ? composeGate(kind.value, { record, criteria }) : kind;
-  return ok({
-    shortfall: report.ok ? undefined : report.error.detail,
-    gate: gate.ok ? gate.value : undefined,
-    testKind: kind.ok ? kind.value : undefined,
-    qualifyingCoverage: criteria.qualifyingCoverage,
-  });
+  const status = gate.ok ? gate.value?.status : undefined;
+  if (gate.ok && gate.value === null)
+    limitations.push('Tests of this kind have no gate decision, on which readiness rests.');
+  if (kind.ok && kind.value === 'formative' && !criteria.qualifyingCoverage)
+    limitations.push('The blueprint has no coverage evidence that qualifies for an external claim.');
+  if (status === 'indeterminate') limitations.push('The gate decision of the attempt is indeterminate.');
+  if (status === 'unknown') limitations.push('The status of the attempt’s gate decision is not known.');
+  return ok({ hasFailedGate: status === 'fail', limitations });
 }
 
 /** The limits of a report [RP-110]. */
@@ -122,20 +101,34 @@ function checkCrosswalks({ entries }: ReadinessCrosswalks): Problem | undefined 
     : incomplete('blueprint', 'The blueprint holds two crosswalks to one version of a source test.');
 }
 
+/**
+ * The rule: a failed gate is `not_ready`, whatever else there is; a pass with nothing that speaks against it is a `projected_pass`; everything
+ * else is `indeterminate`, with a limitation for each cause [RP-116..RP-118, the reading of RP-119].
+ */
 function composeEntry(
-  crosswalk: Crosswalk,
-  known: Pick<Grounds, keyof AttemptGrounds | 'coverageFraction' | 'crosswalkIsCurrent'>,
+  { hasFailedGate, limitations: general }: AttemptGrounds,
+  crosswalk: Crosswalk & { readonly coverageFraction: number },
+  isCurrent: boolean,
 ): Result<ReadinessEntry, Problem> {
+  const { sourceTest, sourceVersion, crosswalkVersion, coverageFraction } = crosswalk;
   const { qualifyingBlueprintSlotIds } = crosswalk;
   if (!areUnique(qualifyingBlueprintSlotIds))
     return err(incomplete('blueprint', 'The blueprint names a qualifying slot of a source test twice.'));
   const dokDominance = dominanceOf(crosswalk.dokDominance);
-  const { decision, limitations: ours } = decide({
-    ...known,
-    dokDominance,
-    slots: qualifyingBlueprintSlotIds.length,
-  });
-  const limitations = [...crosswalk.limitations, ...ours];
+  const causes = [...general];
+  if (!hasFailedGate) {
+    if (!isCurrent) causes.push('The crosswalk to the source test is not current.');
+    if (coverageFraction !== 1) causes.push('The blueprint does not cover the source test completely.');
+    if (dokDominance === 'not_satisfied')
+      causes.push('The blueprint demands less depth of knowledge than the source test.');
+    if (dokDominance === 'indeterminate')
+      causes.push(
+        'Whether the blueprint demands as much depth of knowledge as the source test is not determined.',
+      );
+    if (qualifyingBlueprintSlotIds.length === 0)
+      causes.push('No slot of the blueprint qualifies for the source test.');
+  }
+  const limitations = [...crosswalk.limitations, ...causes];
   if (limitations.length > MAX_LIMITATIONS)
     return err(
       incomplete(
@@ -143,12 +136,13 @@ function composeEntry(
         'The blueprint states more limitations of a source test than a report can carry.',
       ),
     );
+  const decision = causes.length === 0 ? 'projected_pass' : 'indeterminate';
   return ok({
-    decision,
-    sourceTest: crosswalk.sourceTest,
-    sourceVersion: crosswalk.sourceVersion,
-    crosswalkVersion: crosswalk.crosswalkVersion,
-    coverageFraction: known.coverageFraction,
+    decision: hasFailedGate ? 'not_ready' : decision,
+    sourceTest,
+    sourceVersion,
+    crosswalkVersion,
+    coverageFraction,
     dokDominance,
     qualifyingBlueprintSlotIds,
     ...RULE,
@@ -160,56 +154,3 @@ function composeEntry(
 function dominanceOf(dokDominance: Crosswalk['dokDominance']): ReadinessEntry['dokDominance'] {
   return dokDominance === 'satisfied' || dokDominance === 'not_satisfied' ? dokDominance : 'indeterminate';
 }
-
-/**
- * The rule: a failed gate is `not_ready`, whatever else there is; a pass with nothing that speaks against it is a `projected_pass`; everything
- * else is `indeterminate`, with a limitation for each cause [RP-116..RP-118, the reading of RP-119].
- */
-function decide(grounds: Grounds): Pick<ReadinessEntry, 'decision' | 'limitations'> {
-  const shortfall = grounds.shortfall === undefined ? [] : [grounds.shortfall];
-  if (grounds.gate?.status === 'fail') return { decision: 'not_ready', limitations: shortfall };
-  const ruledOut = causes.filter(({ holds }) => holds(grounds)).map(({ limitation }) => limitation);
-  const limitations = [...shortfall, ...ruledOut];
-  return { decision: limitations.length === 0 ? 'projected_pass' : 'indeterminate', limitations };
-}
-
-/** All that rules a projected pass out beside the shortfall of a report. */
-const causes: readonly { readonly holds: (grounds: Grounds) => boolean; readonly limitation: string }[] = [
-  {
-    holds: ({ gate }) => gate === null,
-    limitation: 'Tests of this kind have no gate decision, on which readiness rests.',
-  },
-  {
-    holds: ({ testKind, qualifyingCoverage }) => testKind === 'formative' && !qualifyingCoverage,
-    limitation: 'The blueprint has no coverage evidence that qualifies for an external claim.',
-  },
-  {
-    holds: ({ gate }) => gate?.status === 'indeterminate',
-    limitation: 'The gate decision of the attempt is indeterminate.',
-  },
-  {
-    holds: ({ gate }) => gate?.status === 'unknown',
-    limitation: 'The status of the attempt’s gate decision is not known.',
-  },
-  {
-    holds: ({ crosswalkIsCurrent }) => !crosswalkIsCurrent,
-    limitation: 'The crosswalk to the source test is not current.',
-  },
-  {
-    holds: ({ coverageFraction }) => coverageFraction !== 1,
-    limitation: 'The blueprint does not cover the source test completely.',
-  },
-  {
-    holds: ({ dokDominance }) => dokDominance === 'not_satisfied',
-    limitation: 'The blueprint demands less depth of knowledge than the source test.',
-  },
-  {
-    holds: ({ dokDominance }) => dokDominance === 'indeterminate',
-    limitation:
-      'Whether the blueprint demands as much depth of knowledge as the source test is not determined.',
-  },
-  {
-    holds: ({ slots }) => slots === 0,
-    limitation: 'No slot of the blueprint qualifies for the source test.',
-  },
-];

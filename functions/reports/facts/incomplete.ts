@@ -29,89 +29,79 @@ export interface Shortfall extends Problem {
 
 /** Everything that keeps the facts of one attempt from being a report: why, whose fact it is, and in a sentence what is wrong. */
 const shortfalls = {
-  unreleased: [
-    'unreleased',
-    'mastery_engine',
-    'Evidence of the mastery engine from production learners is not there yet.',
-  ],
-  notScored: ['unsettled', 'qti', 'QTI has not scored the attempt.'],
-  noRecord: ['unsettled', 'results', 'Results holds no record of a scored attempt.'],
-  notSettled: ['unsettled', 'results', 'Results has not settled the record of the attempt.'],
-  noScore: ['unsettled', 'results', 'Results has not settled the score of the attempt.'],
-  noScale: [
-    'unsettled',
-    'results',
-    'The settled score is on a mastery scale whose version Results does not name.',
-  ],
-  noCriteria: [
-    'unsettled',
-    'content',
-    'Neither Results nor Content names the version and the threshold of the gate’s criteria.',
-  ],
-  noDiagnostic: ['unsettled', 'results', 'Results holds no diagnostic of the adaptive attempt.'],
-  oldFramework: [
-    'stale',
-    'case',
-    'The CASE framework is older than the one that the test spec was built on.',
-  ],
-  scoreOutOfBounds: [
-    'unusable',
-    'results',
-    'The settled score lies outside the bounds that Results gives for it.',
-  ],
-  noItem: ['unusable', 'qti', 'QTI counts no administered item for the adaptive attempt.'],
-  outcomeTwice: ['unusable', 'qti', 'QTI names an outcome of the attempt twice.'],
-  rowTwice: ['unusable', 'results', 'Results holds two mastery rows of one kind and CASE GUID.'],
-  tooManyRows: ['unusable', 'results', 'Results holds more mastery rows than a report can carry.'],
-  tooMuchEvidenceInRow: [
-    'unusable',
-    'results',
-    'Results holds more evidence for a mastery row than a report can carry.',
-  ],
-  tooMuchEvidence: [
-    'unusable',
-    'results',
-    'Results holds more evidence for the attempt than a report can carry.',
-  ],
-  noEvidence: ['missing', 'results', 'Results holds a mastery row without evidence.'],
-  noEstimate: [
-    'missing',
-    'results',
-    'Results has not settled the estimate or the threshold of a mastery row.',
-  ],
-  noOutcome: ['missing', 'qti', 'QTI has no scored outcome for evidence of a mastery row.'],
-  unknownRow: ['missing', 'case', 'The CASE framework lacks a GUID of the mastery rows.'],
-  unknownGap: ['missing', 'case', 'The CASE framework lacks a GUID of the gate’s gaps.'],
-  twoKinds: ['contradiction', 'results', 'Results and Content name different test kinds for the attempt.'],
-  twoTimes: [
-    'contradiction',
-    'results',
-    'Record and index at Results give an attempt two times of modification.',
-  ],
-  twoScales: ['contradiction', 'results', 'Score and diagnostic at Results are on two mastery scales.'],
-  twoScores: ['contradiction', 'results', 'Score and diagnostic at Results are two scores on one scale.'],
-  passBelowThreshold: ['contradiction', 'results', 'The gate is passed at Results below its own threshold.'],
-  passWithGaps: ['contradiction', 'results', 'The gate is passed at Results and lists gaps.'],
-  failWithoutGaps: ['contradiction', 'results', 'The gate is failed at Results and lists no gap.'],
-  gapTwice: ['contradiction', 'results', 'The gate’s list of gaps at Results names one of them twice.'],
-  unlistedGap: [
-    'contradiction',
-    'results',
-    'The failed gate at Results does not list every gap of its mastery rows.',
-  ],
-  otherParent: [
-    'contradiction',
-    'results',
-    'Results gives a mastery row another parent than the CASE framework.',
-  ],
-  tooFewItems: ['contradiction', 'qti', 'QTI has scored more items than it says that it administered.'],
-} as const satisfies Readonly<Record<string, readonly [Reason, SourceService, string]>>;
+  ...because('unreleased', 'mastery_engine', {
+    unreleased: 'Evidence of the mastery engine from production learners is not there yet.',
+  }),
+  ...because('unsettled', 'qti', { notScored: 'QTI has not scored the attempt.' }),
+  ...because('unsettled', 'results', {
+    noRecord: 'Results holds no record of a scored attempt.',
+    notSettled: 'Results has not settled the record of the attempt.',
+    noScore: 'Results has not settled the score of the attempt.',
+    noScale: 'The settled score is on a mastery scale whose version Results does not name.',
+    noDiagnostic: 'Results holds no diagnostic of the adaptive attempt.',
+  }),
+  ...because('unsettled', 'content', {
+    noCriteria: 'Neither Results nor Content names the version and the threshold of the gate’s criteria.',
+  }),
+  ...because('stale', 'case', {
+    oldFramework: 'The CASE framework is older than the one that the test spec was built on.',
+  }),
+  ...because('unusable', 'results', {
+    scoreOutOfBounds: 'The settled score lies outside the bounds that Results gives for it.',
+    rowTwice: 'Results holds two mastery rows of one kind and CASE GUID.',
+    tooManyRows: 'Results holds more mastery rows than a report can carry.',
+    tooMuchEvidenceInRow: 'Results holds more evidence for a mastery row than a report can carry.',
+    tooMuchEvidence: 'Results holds more evidence for the attempt than a report can carry.',
+  }),
+  ...because('unusable', 'qti', {
+    noItem: 'QTI counts no administered item for the adaptive attempt.',
+    outcomeTwice: 'QTI names an outcome of the attempt twice.',
+  }),
+  ...because('missing', 'results', {
+    noEvidence: 'Results holds a mastery row without evidence.',
+    noEstimate: 'Results has not settled the estimate or the threshold of a mastery row.',
+  }),
+  ...because('missing', 'qti', {
+    noOutcome: 'QTI has no scored outcome for evidence of a mastery row.',
+  }),
+  ...because('missing', 'case', {
+    unknownRow: 'The CASE framework lacks a GUID of the mastery rows.',
+    unknownGap: 'The CASE framework lacks a GUID of the gate’s gaps.',
+  }),
+  ...because('contradiction', 'results', {
+    twoKinds: 'Results and Content name different test kinds for the attempt.',
+    twoTimes: 'Record and index at Results give an attempt two times of modification.',
+    twoScales: 'Score and diagnostic at Results are on two mastery scales.',
+    twoScores: 'Score and diagnostic at Results are two scores on one scale.',
+    passBelowThreshold: 'The gate is passed at Results below its own threshold.',
+    passWithGaps: 'The gate is passed at Results and lists gaps.',
+    failWithoutGaps: 'The gate is failed at Results and lists no gap.',
+    gapTwice: 'The gate’s list of gaps at Results names one of them twice.',
+    unlistedGap: 'The failed gate at Results does not list every gap of its mastery rows.',
+    otherParent: 'Results gives a mastery row another parent than the CASE framework.',
+  }),
+  ...because('contradiction', 'qti', {
+    tooFewItems: 'QTI has scored more items than it says that it administered.',
+  }),
+};
 export type ShortfallName = keyof typeof shortfalls;
+
+/** The shortfalls of one owner for one reason, by their names. */
+function because<Name extends string>(
+  reason: Reason,
+  dependency: SourceService,
+  details: Readonly<Record<Name, string>>,
+): Readonly<Record<Name, Shortfall>> {
+  const entries = Object.entries<string>(details);
+  // SAFETY: every name of the details has its entry.
+  return Object.fromEntries(
+    entries.map(([name, detail]) => [name, { ...incomplete(dependency, detail), reason }]),
+  ) as Record<Name, Shortfall>;
+}
 
 /** The problem of facts that make no report of an attempt. */
 export function shortfall(name: ShortfallName): Shortfall {
-  const [reason, dependency, detail] = shortfalls[name];
-  return { ...incomplete(dependency, detail), reason };
+  return shortfalls[name];
 }
 
 /** As a result. */
