@@ -118,9 +118,14 @@ export function settledRecord(
   return compareInstants(record.modifiedAt, modifiedAt) === 0 ? ok(record) : fallsShort('twoTimes');
 }
 
-/** Whether the filters that this service applies can select a settled record, as far as the record alone tells. */
-export function isPossible({ testKind }: RecordHeader, filters: PageFilters): boolean {
-  return isSelectable(pageFilters, filters, { testKind });
+/** Whether a row can become a report that the filters select, as far as the index alone tells. */
+export function isPossible(
+  row: IndexRow,
+  { candidateSourcedId, filters }: Pick<PageContext, 'candidateSourcedId' | 'filters'>,
+): boolean {
+  if (!isScored(row)) return false;
+  const settled = settledRecord(row, candidateSourcedId);
+  return settled.ok && isSelectable(pageFilters, filters, { testKind: settled.value.testKind });
 }
 
 /** The owner whose version of a row's facts is not the one that the row pins. */

@@ -19,7 +19,7 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
-import type { CandidateAttempts, RecordHeader } from '#shared/platform/owners/results.ts';
+import type { CandidateAttempts } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { sourceProblem, together } from '#functions/reports/sources/problems.ts';
@@ -62,22 +62,28 @@ type Index = Observed<CandidateAttempts>;
 /** Where a page of the index begins, and the rows before it. */
 type Place = Pick<IndexRequest, 'after' | 'earlier'> & { readonly earlier: readonly RowPlace[] };
 
-/** What becomes of a row: neither a report nor withheld is one that the list does not have, or is not asked for. */
-interface RowOutcome {
+/** A row with what becomes of it: nothing, where the list does not have it or is not asked for it. */
+interface JudgedRow {
+  readonly row: IndexRow;
   readonly report?: ComposedAttempt | undefined;
   readonly withheld?: WithheldReason;
+  readonly problem?: Problem;
   /** The receipt of its test spec, where that decided. */
   readonly criteria?: SourceRef;
+  /** Whether the owners' versions of it differ. */
+  readonly disagrees?: boolean;
 }
 
 /** What a page has gathered so far. */
 interface Gathered {
   readonly data: ComposedAttempt[];
-  readonly withheld: Map<WithheldReason, number>;
+  readonly withheld: WithheldReason[];
   readonly indexes: Set<SourceRef>;
   readonly specs: Set<SourceRef>;
   /** The criteria by the spec and version that rows name, each read once; a failure counts where a row of the page needs them. */
-  readonly criteria: Map<string, Result<Observed<ReportCriteria>, Problem>>;
+  readonly criteria: Map<string, Promise<Result<Observed<ReportCriteria>, Problem>>>;
+  /** How often the index was read for it. */
+  reads: number;
   /** The last row that it covers. */
   last: RowPlace | undefined;
 }
@@ -96,28 +102,30 @@ export async function readCandidatePage(
   reader: SourceReader,
   request: PageRequest,
 ): Promise<Result<CandidatePage, Problem>> {
-  const begun = await together({
-    candidate: readCandidate(reader, request.candidateSourcedId, 'caller'),
-    index: readIndex(reader, request, { after: request.after, earlier: [] }),
-  });
-  if (!begun.ok) return begun;
-  const { candidate, index } = begun.value;
   const page: Gathered = {
     data: [],
-    withheld: new Map(),
+    withheld: [],
     indexes: new Set(),
     specs: new Set(),
     criteria: new Map(),
+    reads: 0,
     last: undefined,
   };
+  const begun = await together({
+    candidate: readCandidate(reader, request.candidateSourcedId, 'caller'),
+    index: readIndex(reader, request, page, { after: request.after, earlier: [] }),
+  });
+  if (!begun.ok) return begun;
+  const { candidate, index } = begun.value;
   const walked = await walk(reader, { ...request, candidate }, page, index);
   if (!walked.ok) return walked;
+  const withheld = reasons.map((reason) => ({
+    reason,
+    count: page.withheld.filter((one) => one === reason).length,
+  }));
   return ok({
     data: page.data,
-    withheld: reasons.flatMap((reason) => {
-      const count = page.withheld.get(reason);
-      return count === undefined ? [] : [{ reason, count }];
-    }),
+    withheld: withheld.filter(({ count }) => count > 0),
     next: walked.value === 'end' ? undefined : page.last,
     sources: [...page.indexes, ...page.specs, candidate],
   });
@@ -133,7 +141,7 @@ async function walk(
   page: Gathered,
   first: Index,
 ): Promise<Result<'end' | 'more', Problem>> {
-  let [index, reads] = [first, 1];
+  let index = first;
   let place: Place = { after: request.after, earlier: [] };
   /** Whether these are the rows that can fill the page: they are not read ahead of, since mostly they do. */
   let isOpening = true;
@@ -143,23 +151,25 @@ async function walk(
     const left = rows.filter((row) => page.last === undefined || isFollowing(row, page.last));
     const part = isOpening ? openingOf(left, request) : left;
     const behind: Place = { after: rows.at(-1), earlier: [...place.earlier, ...rows] };
-    const mayRead = hasMore && reads < MOST_INDEX_READS;
-    const [ahead] = await Promise.all([
-      mayRead && !isOpening ? readIndex(reader, request, behind) : undefined,
-      readCriteria(reader, request, page, part),
+    const mayRead = hasMore && page.reads < MOST_INDEX_READS;
+    const context = { ...request, index: index.receipt };
+    const [ahead, judged] = await Promise.all([
+      mayRead && !isOpening ? readIndex(reader, request, page, behind) : undefined,
+      Promise.all(part.map((row) => judgeRow(reader, row, page, context))),
     ]);
-    if (ahead !== undefined) reads += 1;
 
-    const differing = isSecondReading ? [] : part.filter((row) => disagrees(row, request, page));
-    if (differing.length > 0 && reads < MOST_INDEX_READS) {
-      for (const row of differing) page.criteria.delete(keyOf(row));
-      const again = await readIndex(reader, request, place);
+    const differing = isSecondReading ? [] : judged.filter(({ disagrees }) => disagrees);
+    if (differing.length > 0 && page.reads < MOST_INDEX_READS) {
+      for (const { row } of differing) page.criteria.delete(keyOf(row));
+      const again = await readIndex(reader, request, page, place);
       if (!again.ok) return again;
-      [index, reads, isSecondReading] = [again.value, reads + 1, true];
+      index = again.value;
+      isSecondReading = true;
       continue;
     }
 
-    const gathered = gather(page, part, index.receipt, request);
+    page.indexes.add(index.receipt);
+    const gathered = gather(page, judged, request.limit);
     if (!gathered.ok) return gathered;
     const isRead = gathered.value === 'all' && part.length === left.length;
     if (isRead && !hasMore) return ok('end');
@@ -167,88 +177,71 @@ async function walk(
     isOpening = false;
     if (!isRead) continue;
     if (!mayRead) return err(tooMuch());
-    const next = ahead ?? (await readIndex(reader, request, behind));
+    const next = ahead ?? (await readIndex(reader, request, page, behind));
     if (!next.ok) return next;
-    [index, place, isSecondReading] = [next.value, behind, false];
-    if (ahead === undefined) reads += 1;
+    index = next.value;
+    place = behind;
+    isSecondReading = false;
   }
 }
 
 /** The rows that can fill the page: all before the first that would be one too many. */
 function openingOf(rows: readonly IndexRow[], request: PageRequest): readonly IndexRow[] {
-  let possible = 0;
-  const end = rows.findIndex((row) => {
-    const record = recordOf(row, request);
-    if (record !== undefined && isPossible(record, request.filters)) possible += 1;
-    return possible > request.limit;
-  });
-  return end === -1 ? rows : rows.slice(0, end);
-}
-
-/** The settled record of a scored row; only such a row needs the criteria of its test spec. */
-function recordOf(row: IndexRow, { candidateSourcedId }: PageRequest): RecordHeader | undefined {
-  if (!isScored(row)) return undefined;
-  const record = settledRecord(row, candidateSourcedId);
-  return record.ok ? record.value : undefined;
+  const excess = rows.filter((row) => isPossible(row, request))[request.limit];
+  return excess === undefined ? rows : rows.slice(0, rows.indexOf(excess));
 }
 
 /** Adds rows to a page, in their order; `full` before the first one that it has no room for. */
-function gather(
-  page: Gathered,
-  rows: readonly IndexRow[],
-  index: SourceRef,
-  request: Sought,
-): Result<'all' | 'full', Problem> {
-  page.indexes.add(index);
-  for (const row of rows) {
-    const outcome = judgeRow(row, page, { ...request, index });
+function gather(page: Gathered, rows: readonly JudgedRow[], limit: number): Result<'all' | 'full', Problem> {
+  for (const { row, report, withheld, problem: found, criteria } of rows) {
     // What is wrong with a row that the page does not cover concerns the next page.
-    if (page.data.length === request.limit && (!outcome.ok || outcome.value.report !== undefined))
-      return ok('full');
-    if (!outcome.ok) return outcome;
-    const { report, withheld, criteria } = outcome.value;
+    if (page.data.length === limit && (found ?? report) !== undefined) return ok('full');
+    if (found !== undefined) return err(found);
     if (report !== undefined) page.data.push(report);
-    if (withheld !== undefined) page.withheld.set(withheld, (page.withheld.get(withheld) ?? 0) + 1);
+    if (withheld !== undefined) page.withheld.push(withheld);
     if (criteria !== undefined) page.specs.add(criteria);
     page.last = row;
   }
   return ok('all');
 }
 
-function judgeRow(
+/** Only a settled row needs the criteria of its test spec; the rows of one spec and version share one read of them. */
+async function judgeRow(
+  reader: SourceReader,
   row: IndexRow,
-  { criteria }: Gathered,
+  page: Gathered,
   context: Omit<PageContext, 'criteria'>,
-): Result<RowOutcome, Problem> {
-  if (!isScored(row)) return ok({});
+): Promise<JudgedRow> {
+  if (!isScored(row)) return { row };
   const record = settledRecord(row, context.candidateSourcedId);
-  if (!record.ok) return withheldOr(record.error);
-  const held = criteria.get(keyOf(row));
-  if (held === undefined) throw new Error('the test spec of a settled row was not read');
-  if (!held.ok) return held;
-  const report = composePageRow(row, { ...context, criteria: held.value });
-  const decided = { criteria: held.value.receipt };
-  return report.ok ? ok({ ...decided, report: report.value }) : withheldOr(report.error, decided);
+  if (!record.ok) return { row, ...withheldOr(record.error) };
+  const reading = page.criteria.get(keyOf(row)) ?? readReportCriteria(reader, row, 'derived');
+  page.criteria.set(keyOf(row), reading);
+  const criteria = await reading;
+  if (!criteria.ok) return { row, problem: criteria.error };
+  const report = composePageRow(row, { ...context, criteria: criteria.value });
+  return {
+    row,
+    ...(report.ok ? { report: report.value } : withheldOr(report.error)),
+    criteria: criteria.value.receipt,
+    disagrees: rowDisagreement(row, record.value, criteria.value) !== undefined,
+  };
 }
 
 /** What only needs time or a release is withheld; everything else makes no page [RP-028, RP-133]. */
-function withheldOr(error: Problem | Shortfall, decided: RowOutcome = {}): Result<RowOutcome, Problem> {
+function withheldOr(error: Problem | Shortfall): Pick<JudgedRow, 'withheld' | 'problem'> {
   const withheld = 'reason' in error ? reasons.find((reason) => reason === error.reason) : undefined;
-  return withheld === undefined ? err(error) : ok({ ...decided, withheld });
-}
-
-/** Whether the owners' versions of a row differ. */
-function disagrees(row: IndexRow, request: PageRequest, { criteria }: Gathered): boolean {
-  const [record, held] = [recordOf(row, request), criteria.get(keyOf(row))];
-  return record !== undefined && held?.ok === true && rowDisagreement(row, record, held.value) !== undefined;
+  return withheld === undefined ? { problem: error } : { withheld };
 }
 
 /** One read of the index, which is refused as a whole when it is not one to what it was asked. */
 async function readIndex(
   reader: SourceReader,
   { candidateSourcedId, filters }: PageRequest,
+  page: Gathered,
   place: Place,
 ): Promise<Result<Index, Problem>> {
+  page.reads += 1;
   const { after } = place;
   const query = {
     limit: String(INDEX_PAGE),
@@ -268,23 +261,6 @@ async function readIndex(
     ...place,
   });
   return refused === undefined ? answer : err(refused);
-}
-
-/** Reads the criteria of every spec and version among settled rows that have not been read yet, side by side. */
-async function readCriteria(
-  reader: SourceReader,
-  request: PageRequest,
-  { criteria }: Gathered,
-  rows: readonly IndexRow[],
-): Promise<void> {
-  const settled = rows.filter((row) => recordOf(row, request) !== undefined);
-  const missing = new Map(settled.map((row) => [keyOf(row), row]));
-  for (const key of criteria.keys()) missing.delete(key);
-  await Promise.all(
-    Array.from(missing, async ([key, row]) => {
-      criteria.set(key, await readReportCriteria(reader, row, 'derived'));
-    }),
-  );
 }
 
 function keyOf({ contentTestSpecId, contentTestSpecVersion }: SpecVersion): string {
