@@ -38,9 +38,7 @@ export function sourceBundle(facts: SourceFacts): Bundle {
     sourceAssessment: crosswalk.sourceAssessment,
     sourceVersion: crosswalk.sourceVersion,
     ...pinsOf(source),
-    numerator: alignment.numerator,
-    denominator: alignment.denominator,
-    alignmentPercent: alignment.alignmentPercent,
+    ...alignment,
     contributions: [...alignment.contributions],
     limitations: [...alignment.limitations, ...limitations],
     ...decisionsOf(derived),
@@ -161,25 +159,17 @@ function pinsOf({ crosswalk, comparison }: PinnedSource): Pick<SourceReceipt, 'c
 /** The decisions behind orders, named one by one: what was observed stays out [RP-202, RP-216]. */
 export function decisionsOf({ orders, withheld }: Derived): Pick<SourceReceipt, 'decisions' | 'withheld'> {
   return {
-    decisions: orders.map(({ trigger, content, evidence }) => ({
-      trigger,
-      revisionOrderId: content.revisionOrderId,
-      subjects: subjectsOf(content),
-      evidence: [artifactOf(evidence.service, evidence)],
-    })),
-    withheld: withheld.map(({ trigger, reason, subjects }) => ({
-      trigger,
-      reason,
-      subjects: subjectsOf(subjects),
-    })),
+    decisions: orders.map(({ trigger, content, evidence }) => {
+      const { revisionOrderId, qtiItemId, qtiFormId, qtiTestId, caseGuids, sourceKeys } = content;
+      return {
+        trigger,
+        revisionOrderId,
+        subjects: { qtiItemId, qtiFormId, qtiTestId, caseGuids, sourceKeys },
+        evidence: [artifactOf(evidence.service, evidence)],
+      };
+    }),
+    withheld: [...withheld],
   };
-}
-
-type Subjects = SourceReceipt['decisions'][number]['subjects'];
-
-function subjectsOf(about: Readonly<Subjects>): Subjects {
-  const { qtiItemId, qtiFormId, qtiTestId, caseGuids, sourceKeys } = about;
-  return { qtiItemId, qtiFormId, qtiTestId, caseGuids, sourceKeys };
 }
 
 /** Gives a bundle its digest, its one form in bytes (RFC 8785, UTF-8), and the address that these make [RP-211]. */

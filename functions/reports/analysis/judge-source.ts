@@ -41,7 +41,7 @@ export function judgeSource(
     sourceKey,
     crosswalk: crosswalk.pin,
     alignment: alignment.value,
-    ...(held === undefined ? {} : { comparison: held }),
+    comparison: held,
   });
   const shown = held === undefined ? undefined : showComparison(held.artifact);
   // There is none to show, its counts are withheld, or a decision on it is.
