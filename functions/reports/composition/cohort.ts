@@ -1,10 +1,12 @@
 import type * as z from 'zod';
 import { cohortReport } from '#shared/contract/reports/cohort-report.ts';
+import type { CohortScope } from '#shared/contract/reports/cohort-report.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import type { Rollup } from '#shared/platform/owners/analytics.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { correlationOf } from '../facts/facts.ts';
-import type { CohortFacts, Moment } from '../facts/facts.ts';
+import type { Moment, Observed } from '../facts/facts.ts';
 import { incomplete, requireCurrent } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
 
@@ -15,7 +17,8 @@ const suppressions = cohortReport.shape.suppression.shape.status.options;
  * count alone, as Analytics publishes it; where it withholds that, 503 [RP-004, RP-131, the reading of RP-132].
  */
 export function composeCohort(
-  { scope, rollup: { value: rollup, receipt } }: CohortFacts,
+  scope: CohortScope,
+  { value: rollup, receipt }: Observed<Rollup>,
   moment: Moment,
 ): Result<z.input<typeof cohortReport>, Problem> {
   const outdated = requireCurrent([receipt]);

@@ -1,7 +1,6 @@
 import type { Provable } from '#shared/contract/gates.ts';
-import type { CohortScope } from '#shared/contract/reports/cohort-report.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
-import type { FormEquivalence, Rollup } from '#shared/platform/owners/analytics.ts';
+import type { FormEquivalence } from '#shared/platform/owners/analytics.ts';
 import type { FormEvidence, ReadinessCrosswalks, ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { AttemptEvidence, Form } from '#shared/platform/owners/qti.ts';
 import type { CandidateAttempts, RecordHeader, SettledRecord } from '#shared/platform/owners/results.ts';
@@ -63,11 +62,6 @@ export interface ReadinessFacts extends Omit<AttemptFacts, 'enrichments'> {
 
 /** One row of the index of a candidate's attempts. */
 export type IndexRow = CandidateAttempts['rows'][number];
-
-export interface CohortFacts {
-  readonly scope: CohortScope;
-  readonly rollup: Observed<Rollup>;
-}
 
 export interface EquivalenceFacts {
   readonly form: Observed<Form>;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
@@ -64,12 +65,6 @@ export function equivalenceDisagreement({
   if (!isGoverned(equivalence.contentTestSpecId, equivalence.contentTestSpecVersion)) return 'analytics';
   if (!isGoverned(criteria.testSpecId, criteria.version)) return 'content';
   if (!isGoverned(formEvidence.testSpecId, formEvidence.testSpecVersion)) return 'blueprint';
-  return sameMembers(equivalence.comparisonQtiTestIds, formEvidence.comparisonQtiTestIds)
-    ? undefined
-    : 'analytics';
-}
-
-function sameMembers(one: readonly string[], other: readonly string[]): boolean {
-  const [first, second] = [new Set(one), new Set(other)];
-  return first.size === second.size && one.every((member) => second.has(member));
+  const compared = new Set(equivalence.comparisonQtiTestIds);
+  return isDeepStrictEqual(compared, new Set(formEvidence.comparisonQtiTestIds)) ? undefined : 'analytics';
 }

@@ -1,8 +1,7 @@
-import { mayReadAdministration, namesAdministration } from '#functions/reports/access/claims.ts';
+import { mayReadAdministration } from '#functions/reports/access/claims.ts';
 import type { Observed } from '#functions/reports/facts/facts.ts';
-import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { Principal } from '#shared/http/operation.ts';
-import { err, ok } from '#shared/kernel/result.ts';
+import { err } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Administration } from '#shared/platform/owners/administration.ts';
@@ -28,18 +27,4 @@ export async function readAdministration(
   );
   if (!answer.ok) return answer;
   return mayReadAdministration(principal, answer.value.value) ? answer : err(notFound());
-}
-
-/**
- * Whether the caller may act on an administration, whatever else is known of it: its receipt, none where Administration need not be asked; the
- * hidden 404 where it may not.
- */
-export async function readScope(
-  reader: SourceReader,
-  principal: Principal,
-  administrationId: string,
-): Promise<Result<readonly SourceRef[], Problem>> {
-  if (namesAdministration(principal, administrationId)) return ok([]);
-  const answer = await readAdministration(reader, principal, administrationId);
-  return answer.ok ? ok([answer.value.receipt]) : answer;
 }

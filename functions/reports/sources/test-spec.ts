@@ -1,7 +1,7 @@
 import type { Observed } from '#functions/reports/facts/facts.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
-import type { ReadinessCrosswalks, ReportCriteria } from '#shared/platform/owners/content.ts';
+import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { IdOrigin } from './problems.ts';
 import { readSource } from './reader.ts';
@@ -24,18 +24,5 @@ export function readReportCriteria(
     operations.readReportCriteria,
     { path: { testSpecId: contentTestSpecId }, query: { version: contentTestSpecVersion } },
     { origin, id: 'testSpecId' },
-  );
-}
-
-/** The blueprint's crosswalks to named external tests. */
-export function readReadinessCrosswalks(
-  reader: SourceReader,
-  { contentTestSpecId, contentTestSpecVersion }: SpecVersion,
-): Promise<Result<Observed<ReadinessCrosswalks>, Problem>> {
-  return readSource(
-    reader,
-    operations.readReadinessCrosswalks,
-    { path: { testSpecId: contentTestSpecId }, query: { version: contentTestSpecVersion } },
-    { origin: 'derived', id: 'crosswalkSetId' },
   );
 }

@@ -22,8 +22,6 @@ import type { PinFault } from '#functions/reports/sources/pinned.ts';
 import { isAbout, readSource } from '#functions/reports/sources/reader.ts';
 import type { Answered, SourceReader } from '#functions/reports/sources/reader.ts';
 
-type MetricEntry = AdministrationAnalysis['metrics'][number];
-
 /** What the owners say that an analysis of an administration stands on. */
 export interface ImprovementBasis {
   /** All pins but the policy and the formula, which are the service's own. */
@@ -66,6 +64,7 @@ export async function readImprovementBasis(
   return owner === undefined ? accept(second.value, policy) : err(conflicting(owner));
 }
 
+/** One reading, with every artifact that the analysis names. One that Analytics does not hold or show is a metric that is not available. */
 async function readBasis(
   reader: SourceReader,
   administration: Observed<Administration>,
@@ -85,29 +84,23 @@ async function readBasis(
       { origin: 'derived', id: 'administrationId' },
     ),
   });
-  return read.ok ? ok(await withMetrics(reader, { administration, ...read.value })) : read;
-}
-
-/** The artifacts that the analysis names, all side by side. One that Analytics does not hold or show is a metric that is not available. */
-async function withMetrics(reader: SourceReader, basis: Omit<Basis, 'metrics'>): Promise<Basis> {
-  const { administration, sourceSet, analysis } = basis;
-  const { administrationId, contentTestSpecId, contentTestSpecVersion } = administration.value;
+  if (!read.ok) return read;
+  const { sourceSet, analysis } = read.value;
   const run = {
     administrationId,
     pins: { contentTestSpecId, contentTestSpecVersion, sourceSet: pinOf(sourceSet) },
   };
-  const read = await Promise.all(
-    runMetrics.map(async (metric) => {
-      const pin = entryOf(analysis.value, metric)?.artifact;
-      if (pin === null || pin === undefined) return undefined;
-      const { artifactRef: ref, sha256 } = pin;
-      return [
-        metric,
-        await readPinnedArtifact(reader, run, { ref, sha256 }, { kind: 'metric', metric }),
-      ] as const;
-    }),
+  const named = runMetrics.flatMap((metric) => {
+    const artifact = entryOf(analysis.value, metric)?.artifact;
+    return artifact ? [{ metric, pin: { ref: artifact.artifactRef, sha256: artifact.sha256 } }] : [];
+  });
+  const metrics = await Promise.all(
+    named.map(
+      async ({ metric, pin }) =>
+        [metric, await readPinnedArtifact(reader, run, pin, { kind: 'metric', metric })] as const,
+    ),
   );
-  return { ...basis, metrics: new Map(read.filter((entry) => entry !== undefined)) };
+  return ok({ administration, sourceSet, analysis, metrics: new Map(metrics) });
 }
 
 /** The first owner that speaks of another version than the administration does, or of another artifact than its own entry. */
@@ -170,7 +163,7 @@ function unusableLists({ sourceSet, analysis }: Basis): Problem | undefined {
     : incomplete('analytics', 'Analytics names a metric or a comparison of the administration twice.');
 }
 
-function entryOf({ metrics }: AdministrationAnalysis, metric: RunMetric): MetricEntry | undefined {
+function entryOf({ metrics }: AdministrationAnalysis, metric: RunMetric) {
   return metrics.find((entry) => entry.metric === metric);
 }
 

@@ -1,9 +1,10 @@
+import { namesAdministration } from '#functions/reports/access/claims.ts';
 import { checkReleased } from '#functions/reports/composition/header.ts';
 import { composeAttemptReport, projectAttemptReport } from '#functions/reports/composition/attempt-report.ts';
 import type { AttemptFacts, Released } from '#functions/reports/facts/facts.ts';
 import { componentsOf, writeThrough } from './write-through.ts';
 import { checkScored, requireCurrent } from '#functions/reports/facts/incomplete.ts';
-import { readScope } from '#functions/reports/sources/administration.ts';
+import { readAdministration } from '#functions/reports/sources/administration.ts';
 import { readAttempt } from '#functions/reports/sources/attempt.ts';
 import { conflicting } from '#functions/reports/sources/problems.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
@@ -76,13 +77,15 @@ async function readAdministeredAttempt(
   const evidence = await readEvidence(reader, principal, attemptId);
   if (!evidence.ok) return evidence;
   if (evidence.value.value.administrationId !== administrationId) return err(otherAdministration());
-  const administration = await readScope(reader, principal, administrationId);
-  if (!administration.ok) return administration;
-  const receipts = [evidence.value.receipt, ...administration.value];
+  const administration: SourceRef[] = [];
+  if (!namesAdministration(principal, administrationId)) {
+    const read = await readAdministration(reader, principal, administrationId);
+    if (!read.ok) return read;
+    administration.push(read.value.receipt);
+  }
+  const receipts = [evidence.value.receipt, ...administration];
   const unfit = requireCurrent(receipts) ?? checkScored({ evidence: evidence.value });
-  return unfit === undefined
-    ? ok({ evidence: evidence.value.value, administration: administration.value })
-    : err(unfit);
+  return unfit === undefined ? ok({ evidence: evidence.value.value, administration }) : err(unfit);
 }
 
 /** Says of neither id whether there is such a thing. */

@@ -1,7 +1,20 @@
 import { composeEquivalence } from '#functions/reports/composition/equivalence.ts';
-import { readEquivalenceFacts } from './read-facts.ts';
+import type { EquivalenceFacts, Observed } from '#functions/reports/facts/facts.ts';
+import { incomplete } from '#functions/reports/facts/incomplete.ts';
+import { contradiction, equivalenceDisagreement } from '#functions/reports/facts/versions.ts';
+import { together } from '#functions/reports/sources/problems.ts';
+import type { IdOrigin } from '#functions/reports/sources/problems.ts';
+import { readSource } from '#functions/reports/sources/reader.ts';
+import type { SourceReader } from '#functions/reports/sources/reader.ts';
+import { readReportCriteria } from '#functions/reports/sources/test-spec.ts';
+import type { SpecVersion } from '#functions/reports/sources/test-spec.ts';
 import type { readEquivalence } from '#shared/contract/reports/routes.ts';
 import type { Operation } from '#shared/http/operation.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import * as operations from '#shared/platform/operations.ts';
+import type { Form } from '#shared/platform/owners/qti.ts';
+import type { Problem } from '#shared/problems/problem.ts';
 import { answerReport } from '../answer-report.ts';
 import type { ReportDependencies } from '../answer-report.ts';
 
@@ -14,4 +27,78 @@ export function readEquivalenceOperation(
       const facts = await readEquivalenceFacts(reader, request.path.qtiTestId);
       return facts.ok ? composeEquivalence(facts.value, moment()) : facts;
     });
+}
+
+/**
+ * The facts of an equivalence report, in two waves of reads: the form; then what Analytics, Content and the blueprint say of it. The form
+ * and its test spec must be visible to the caller's tenant, and Analytics must have analysed it: 404 else. Owners that do not speak of one and
+ * the same version and comparison are read once more, all side by side; what differs then is Analytics' gap, whose analysis is of something
+ * else.
+ */
+async function readEquivalenceFacts(
+  reader: SourceReader,
+  qtiTestId: string,
+): Promise<Result<EquivalenceFacts, Problem>> {
+  const form = await readForm(reader, qtiTestId);
+  if (!form.ok) return form;
+  const first = await readBeside(reader, qtiTestId, form.value.value, 'caller');
+  if (!first.ok) return first;
+  const facts = { form: form.value, ...first.value };
+  if (equivalenceDisagreement(facts) === undefined) return ok(facts);
+
+  const second = await together({
+    form: readForm(reader, qtiTestId),
+    // The form is visible: a version that Content lacks is one that Analytics has spoken of.
+    beside: readBeside(reader, qtiTestId, newerSpec(facts), 'derived'),
+  });
+  if (!second.ok) return second;
+  const again = { form: second.value.form, ...second.value.beside };
+  const owner = contradiction(equivalenceDisagreement(again), Object.values(again));
+  return owner === undefined
+    ? ok(again)
+    : err(
+        incomplete(owner, 'The owners do not speak of one version of the form’s test spec and comparison.'),
+      );
+}
+
+/** The form's own test spec, in the version that Analytics speaks of: it was read after the form. */
+function newerSpec({ form, equivalence }: EquivalenceFacts): SpecVersion {
+  const { contentTestSpecId } = form.value;
+  const { contentTestSpecVersion } =
+    equivalence.value.contentTestSpecId === contentTestSpecId ? equivalence.value : form.value;
+  return { contentTestSpecId, contentTestSpecVersion };
+}
+
+function readForm(reader: SourceReader, qtiTestId: string): Promise<Result<Observed<Form>, Problem>> {
+  return readSource(
+    reader,
+    operations.readForm,
+    { path: { qtiTestId } },
+    { origin: 'caller', id: 'qtiTestId' },
+  );
+}
+
+/** What the owners say of a form, side by side. */
+function readBeside(
+  reader: SourceReader,
+  qtiTestId: string,
+  spec: SpecVersion,
+  specOrigin: IdOrigin,
+): Promise<Result<Omit<EquivalenceFacts, 'form'>, Problem>> {
+  const { contentTestSpecId: testSpecId, contentTestSpecVersion: version } = spec;
+  return together({
+    equivalence: readSource(
+      reader,
+      operations.readFormEquivalence,
+      { path: { qtiTestId } },
+      { origin: 'confirmed', id: 'equivalenceId' },
+    ),
+    criteria: readReportCriteria(reader, spec, specOrigin),
+    formEvidence: readSource(
+      reader,
+      operations.readFormEvidence,
+      { path: { testSpecId, qtiTestId }, query: { version } },
+      { origin: 'derived', id: 'formEvidenceId' },
+    ),
+  });
 }

@@ -3,14 +3,15 @@ import type { ReadinessFacts } from '#functions/reports/facts/facts.ts';
 import { contradiction } from '#functions/reports/facts/versions.ts';
 import { readFrameworkIfHeld } from '#functions/reports/sources/case-package.ts';
 import { conflicting, together } from '#functions/reports/sources/problems.ts';
+import { readSource } from '#functions/reports/sources/reader.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import { readSettledAttempt } from '#functions/reports/sources/settled-attempt.ts';
-import { readReadinessCrosswalks } from '#functions/reports/sources/test-spec.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { readReadiness } from '#shared/contract/reports/routes.ts';
 import type { Operation, Principal } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import * as operations from '#shared/platform/operations.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { answerReport } from '../answer-report.ts';
 import type { ReportDependencies, ReportOwners } from '../answer-report.ts';
@@ -51,13 +52,21 @@ async function readCrosswalks(
   reader: SourceReader,
   record: ReadinessFacts['record'],
 ): Promise<Result<ReadinessFacts['crosswalks'], Problem>> {
+  const { contentTestSpecId: testSpecId, contentTestSpecVersion: version } = record.value;
   const conflict = (crosswalks: ReadinessFacts['crosswalks']): SourceService | undefined =>
-    crosswalks.value.testSpecVersion === record.value.contentTestSpecVersion
+    crosswalks.value.testSpecVersion === version
       ? undefined
       : contradiction('blueprint', [record, crosswalks]);
-  const first = await readReadinessCrosswalks(reader, record.value);
+  const read = () =>
+    readSource(
+      reader,
+      operations.readReadinessCrosswalks,
+      { path: { testSpecId }, query: { version } },
+      { origin: 'derived', id: 'crosswalkSetId' },
+    );
+  const first = await read();
   if (!first.ok || conflict(first.value) === undefined) return first;
-  const second = await readReadinessCrosswalks(reader, record.value);
+  const second = await read();
   const owner = second.ok ? conflict(second.value) : undefined;
   return owner === undefined ? second : err(conflicting(owner));
 }

@@ -1,0 +1,48 @@
+import type * as z from 'zod';
+import { mayReadClass, mayReadSchool } from '#functions/reports/access/claims.ts';
+import { composeCohort } from '#functions/reports/composition/cohort.ts';
+import { notFound, together } from '#functions/reports/sources/problems.ts';
+import { readSource } from '#functions/reports/sources/reader.ts';
+import { readCohortEntry } from '#functions/reports/sources/roster.ts';
+import type { CohortScope, cohortReport } from '#shared/contract/reports/cohort-report.ts';
+import type { OperationRequest } from '#shared/http/operation.ts';
+import { err, ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
+import * as operations from '#shared/platform/operations.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { openOwners } from './open-owners.ts';
+import type { OwnerDependencies } from './open-owners.ts';
+
+/**
+ * The rollup of a class, or of a grade of a school. No owner is asked about one that the claims do not name. OneRoster confirms it beside
+ * Analytics' answer: a cohort that is not on the roster is a 404 whatever Analytics says; so is one that Analytics has never rolled up (the
+ * reading on permanent absence).
+ */
+export async function answerCohort(
+  dependencies: OwnerDependencies,
+  request: OperationRequest,
+  scope: CohortScope,
+): Promise<Result<{ readonly body: z.input<typeof cohortReport> }, Problem>> {
+  const { type, ...path } = scope;
+  const mayRead =
+    type === 'class'
+      ? mayReadClass(request.principal, scope.classSourcedId)
+      : mayReadSchool(request.principal, scope.schoolSourcedId);
+  if (!mayRead) return err(notFound());
+  const opened = await openOwners(dependencies, request);
+  if (!opened.ok) return opened;
+  const { reader, moment } = opened.value;
+  const operation = type === 'class' ? operations.readClassRollup : operations.readSchoolGradeRollup;
+  const read = await together({
+    roster: readCohortEntry(reader, scope),
+    rollup: readSource(
+      reader,
+      operation,
+      { path },
+      { origin: 'confirmed', id: 'rollupId', asked: { scope } },
+    ),
+  });
+  if (!read.ok) return read;
+  const body = composeCohort(scope, read.value.rollup, moment());
+  return body.ok ? ok({ body: body.value }) : body;
+}
