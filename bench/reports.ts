@@ -156,17 +156,13 @@ async function largeReport(progress: Progress): Promise<Report> {
     await readAttempt(reader, createFrameworks().of(profile), principal, ATTEMPT_ID),
     ({ code }) => code,
   );
-  const moment = {
-    observedAt: new Date().toISOString(),
-    requestId: 'request',
-    traceId: 'trace',
-    problemsUrl: 'https://docs.example/problems',
-  };
+  const moment = { observedAt: new Date().toISOString(), requestId: 'request', traceId: 'trace' };
   const compose = () =>
     projectAttemptReport(
       unwrap(composeAttemptReport({ ...facts, proved }), ({ code }) => code),
       'evidence',
       moment,
+      'https://docs.example/problems',
     );
   const report = compose();
   const check = () => unwrap(checkBody(readAttemptReport.success.schema, report), String);

@@ -52,7 +52,8 @@ describe('the manifest', () => {
   });
 
   it('projects a fixture as production does a report [RP-074]', () => {
-    const moment = { ...correlation, observedAt: composedAt, problemsUrl: 'https://docs.example/problems' };
+    const moment = { ...correlation, observedAt: composedAt };
+    const problemsUrl = 'https://docs.example/problems';
     for (const fixture of [masteryGate, adaptiveDiagnostic]) {
       const { mastery, sources, ...header } = fixture.report;
       const composed = {
@@ -62,7 +63,9 @@ describe('the manifest', () => {
         enrichmentProblems: [],
       };
       for (const view of ['summary', 'standards', 'evidence'] as const)
-        expect(viewOf(fixture, view, correlation)).toEqual(projectAttemptReport(composed, view, moment));
+        expect(viewOf(fixture, view, correlation)).toEqual(
+          projectAttemptReport(composed, view, moment, problemsUrl),
+        );
     }
   });
 

@@ -30,8 +30,9 @@ export const moment: Moment = {
   observedAt: '2026-03-02T10:15:30.412Z',
   requestId: '0f8e6d1c-6f0b-4a57-9d3e-2b7f4c1a9e55',
   traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
-  problemsUrl: 'https://problems.example',
 };
+
+export const problemsUrl = 'https://problems.example';
 
 /** Ids that a careless object or an eager cleaner would spoil, and the longest ones. */
 const hostileIds = [

@@ -42,26 +42,14 @@ export function mayReadAdministration(
   );
 }
 
-/** Everything that decides what a caller may read, in one form: a JSON value for hashing. */
-type Authorization = Readonly<Record<keyof Principal, string | readonly string[]>>;
-
 /**
- * A caller's authorization in its one form: claims that are sets stand sorted, each value once. It is made of verified claims without
- * `iat` and `exp`, never of the token, so a refreshed token has the same one.
+ * A caller's authorization in its one form, a JSON value for hashing: everything that decides what the caller may read, where claims that are
+ * sets stand sorted, each value once. It is made of verified claims without `iat` and `exp`, never of the token, so a refreshed token has the
+ * same one.
  */
-export function authorizationOf(principal: Principal): Authorization {
-  return {
-    tenantId: principal.tenantId,
-    sub: principal.sub,
-    role: principal.role,
-    scopes: asSet(principal.scopes),
-    studentIds: asSet(principal.studentIds),
-    classSourcedIds: asSet(principal.classSourcedIds),
-    schoolSourcedIds: asSet(principal.schoolSourcedIds),
-    administrationIds: asSet(principal.administrationIds),
-  };
-}
-
-function asSet(values: readonly string[]): readonly string[] {
-  return [...new Set(values)].toSorted();
+export function authorizationOf(principal: Principal): Readonly<Record<string, string | readonly string[]>> {
+  const claims = Object.entries<string | readonly string[]>({ ...principal });
+  return Object.fromEntries(
+    claims.map(([name, claim]) => [name, typeof claim === 'string' ? claim : [...new Set(claim)].toSorted()]),
+  );
 }

@@ -9,7 +9,6 @@ import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { RunRecord } from '#shared/improvement/records.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
-import { correlationOf } from '../facts/facts.ts';
 import type { Moment, Observed } from '../facts/facts.ts';
 
 type Comparison = (Omit<Compared, 'pin'> & { readonly receipt: SourceRef }) | 'missing' | null;
@@ -52,7 +51,7 @@ export function composeAlignmentReport(
       crosswalk.receipt,
       ...(comparison === null || comparison === 'missing' ? [] : [comparison.receipt]),
     ],
-    ...correlationOf(moment),
+    ...moment,
   };
 }
 

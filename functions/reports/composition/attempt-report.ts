@@ -7,7 +7,6 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { reportsDocument } from '#shared/problems/document.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { correlationOf } from '../facts/facts.ts';
 import type { AttemptFacts, Moment, ReportFacts } from '../facts/facts.ts';
 import { composeHeader } from './header.ts';
 import type { ComposedHeader } from './header.ts';
@@ -81,11 +80,15 @@ function checkKnownGaps(gapCaseGuids: readonly string[], guids: ReadonlySet<stri
   return gapCaseGuids.every((guid) => guids.has(guid)) ? undefined : shortfall('unknownGap');
 }
 
-/** The report as a view shows it, at the moment of its answer. Views differ in `mastery` and `omitted`, in nothing else [RP-075]. */
+/**
+ * The report as a view shows it, at the moment of its answer. Views differ in `mastery` and `omitted`, in nothing else [RP-075].
+ * @param problemsUrl base of the types of the problems inside it
+ */
 export function projectAttemptReport(
   { header, mastery, sources, enrichmentProblems }: ComposedAttempt,
   view: View,
   moment: Moment,
+  problemsUrl: string,
 ): z.input<typeof attemptReport> {
   return {
     object: 'attempt_report',
@@ -93,8 +96,10 @@ export function projectAttemptReport(
     mastery: projectMastery(mastery, view),
     sources: [...sources],
     omitted: [...omittedBy[view]],
-    incompleteSections: enrichmentProblems.map((problem) => reportsDocument(problem, moment)),
-    ...correlationOf(moment),
+    incompleteSections: enrichmentProblems.map((problem) =>
+      reportsDocument(problem, { ...moment, problemsUrl }),
+    ),
+    ...moment,
   };
 }
 

@@ -5,7 +5,6 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Rollup } from '#shared/platform/owners/analytics.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { correlationOf } from '../facts/facts.ts';
 import type { Moment, Observed } from '../facts/facts.ts';
 import { incomplete, requireCurrent } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
@@ -37,6 +36,6 @@ export function composeCohort(
     suppression: { status },
     ...(status === 'not_suppressed' ? { measures: rollup.measures } : {}),
     source: receipt,
-    ...correlationOf(moment),
+    ...moment,
   });
 }

@@ -6,7 +6,6 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { FormEquivalence } from '#shared/platform/owners/analytics.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { correlationOf } from '../facts/facts.ts';
 import type { EquivalenceFacts, Moment } from '../facts/facts.ts';
 import { incomplete, requireCurrent } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
@@ -44,7 +43,7 @@ export function composeEquivalence(
     decision: decisionOf(analysis),
     evidenceArtifactUrl: analysis.evidenceArtifactUrl,
     sources,
-    ...correlationOf(moment),
+    ...moment,
   });
 }
 

@@ -14,12 +14,12 @@ import { fallsShort, shortfall } from '../facts/incomplete.ts';
 import type { Shortfall } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
 import { decideGate } from './gate-decision.ts';
-import type { Correlation, HeaderFacts, Released } from '../facts/facts.ts';
+import type { HeaderFacts, Moment, Released } from '../facts/facts.ts';
 
 /** What every view of a report says of its attempt: all that an answer, a projection and sources do not add. */
 export type ComposedHeader = Omit<
   AttemptReport,
-  'object' | 'mastery' | 'sources' | 'omitted' | 'incompleteSections' | keyof Correlation
+  'object' | 'mastery' | 'sources' | 'omitted' | 'incompleteSections' | keyof Moment
 >;
 
 /** The kind of a settled attempt: the one on which Results and Content agree, never a caller's [RP-008]. */
@@ -71,10 +71,7 @@ function composeDiagnostic({
   if (settled === null) return fallsShort('noDiagnostic');
   if (administeredItemCount < 1) return fallsShort('noItem');
   return ok({
-    scaleScore: settled.scaleScore,
-    scaleVersion: settled.scaleVersion,
-    calibrationVersion: settled.calibrationVersion,
-    standardError: settled.standardError,
+    ...settled,
     stoppingReason: known(diagnosticDetail.shape.stoppingReason.options, settled.stoppingReason),
     administeredItemCount,
     extNormsSet: criteria.externalScale?.normsSet ?? null,

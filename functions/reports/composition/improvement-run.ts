@@ -8,7 +8,6 @@ import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { RunProgress } from '#shared/improvement/records.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
 import type { MetricArtifact } from '#shared/platform/owners/analytics.ts';
-import { correlationOf } from '../facts/facts.ts';
 import type { Moment } from '../facts/facts.ts';
 
 /** What a run shows of its owners: the artifacts of its pinned metrics that were read, and a receipt of everything that was consulted. */
@@ -55,6 +54,6 @@ export function composeRun(
     // The clock of who ended it may be behind the clock of who began it [RP-155].
     completedAt: completedAt === undefined ? null : formatInstant(Math.max(createdAt, completedAt)),
     sources: [...sources],
-    ...correlationOf(moment),
+    ...moment,
   };
 }

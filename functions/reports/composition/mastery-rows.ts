@@ -104,10 +104,10 @@ function checkPlace(
 }
 
 function composeRow(settled: SettledMastery, index: OutcomeIndex): Result<ComposedRow, Shortfall> {
-  const { estimate, threshold } = settled;
+  const { estimate, threshold, evidence: settledEvidence, ...row } = settled;
   if (estimate === null || threshold === null) return fallsShort('noEstimate');
   const evidence: ItemEvidence[] = [];
-  for (const { qtiItemId, qtiOutcomeId, resultComponentId, contribution } of settled.evidence) {
+  for (const { qtiItemId, qtiOutcomeId, resultComponentId, contribution } of settledEvidence) {
     const outcome = findOutcome(index, qtiItemId, qtiOutcomeId);
     if (outcome === undefined) return fallsShort('noOutcome');
     evidence.push({
@@ -120,16 +120,11 @@ function composeRow(settled: SettledMastery, index: OutcomeIndex): Result<Compos
   }
   return ok({
     row: {
-      kind: settled.kind,
-      caseGuid: settled.caseGuid,
-      parentCaseGuid: settled.parentCaseGuid,
-      state: known(states, settled.state),
+      ...row,
       estimate,
       threshold,
-      uncertainty: settled.uncertainty,
-      uncertaintyKind: known(uncertaintyKinds, settled.uncertaintyKind),
-      policyId: settled.policyId,
-      policyVersion: settled.policyVersion,
+      state: known(states, row.state),
+      uncertaintyKind: known(uncertaintyKinds, row.uncertaintyKind),
     },
     evidence,
   });

@@ -4,7 +4,15 @@ import { attemptReport } from '#shared/contract/reports/attempt-report.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
 import { candidateAttempts } from '#shared/platform/owners/results.ts';
 import type { CandidateAttempts } from '#shared/platform/owners/results.ts';
-import { anExampleOf, attemptFacts, frozen, indexLike, moment, rowOf } from '#test/support/report-facts.ts';
+import {
+  anExampleOf,
+  attemptFacts,
+  frozen,
+  indexLike,
+  moment,
+  problemsUrl,
+  rowOf,
+} from '#test/support/report-facts.ts';
 import { composeAttemptReport, projectAttemptReport } from './attempt-report.ts';
 import { checkIndex, composePageRow } from './page.ts';
 import type { IndexRequest } from './page.ts';
@@ -21,10 +29,10 @@ describe('a row of a candidate’s page', () => {
         const whole = composeAttemptReport({ ...facts, enrichments: [] });
         if (!whole.ok || !result.ok || result.value === undefined)
           throw new Error('the facts make no report');
-        const summary = projectAttemptReport(result.value, 'summary', moment);
+        const summary = projectAttemptReport(result.value, 'summary', moment, problemsUrl);
         expect(attemptReport.parse(summary)).toEqual(summary);
         expect(summary).toEqual({
-          ...projectAttemptReport(whole.value, 'summary', moment),
+          ...projectAttemptReport(whole.value, 'summary', moment, problemsUrl),
           sources: [
             {
               ...context.index,

@@ -11,7 +11,6 @@ import type { Result } from '#shared/kernel/result.ts';
 import type { ReadinessCrosswalks } from '#shared/platform/owners/content.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { correlationOf } from '../facts/facts.ts';
 import type { Moment, ReadinessFacts, Released } from '../facts/facts.ts';
 import { checkScored, fallsShort, incomplete, requireCurrent } from '../facts/incomplete.ts';
 import { composeAttemptReport, requiredReceipts } from './attempt-report.ts';
@@ -67,7 +66,7 @@ export function composeReadiness(
     entries,
     ...(omittedEntries.length === 0 ? {} : { omittedEntries }),
     sources: [...requiredReceipts(facts), crosswalks.receipt],
-    ...correlationOf(moment),
+    ...moment,
   });
 }
 

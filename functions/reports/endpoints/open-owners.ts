@@ -30,12 +30,12 @@ export async function openOwners(
 ): Promise<Result<OpenedOwners, Problem>> {
   const opened = await openPlatform(dependencies, request);
   if (!opened.ok) return err(profileProblem(opened.error));
-  const { requestId, traceId, problemsUrl } = request;
+  const { requestId, traceId } = request;
   let latest = 0;
   const now = (): number => (latest = Math.max(latest, dependencies.now()));
   return ok({
     ...opened.value,
     reader: createSourceReader(opened.value.platform, now),
-    moment: () => ({ observedAt: formatInstant(now()), requestId, traceId, problemsUrl }),
+    moment: () => ({ observedAt: formatInstant(now()), requestId, traceId }),
   });
 }

@@ -75,14 +75,4 @@ export interface Moment {
   readonly observedAt: string;
   readonly requestId: string;
   readonly traceId: string;
-  /** Base of the problem types inside an answer. */
-  readonly problemsUrl: string;
-}
-
-/** The members by which every report names its request and its moment. */
-export type Correlation = Omit<Moment, 'problemsUrl'>;
-
-/** Those members of an answer's moment. */
-export function correlationOf({ observedAt, requestId, traceId }: Moment): Correlation {
-  return { observedAt, requestId, traceId };
 }

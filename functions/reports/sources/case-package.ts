@@ -93,16 +93,19 @@ function frameworkOf({
   CFItems: items,
   CFAssociations: associations,
 }: CfPackage): Framework {
-  const parents = new Map<string, string[]>();
-  for (const { associationType, originNodeURI: child, destinationNodeURI: parent } of associations) {
-    if (associationType !== 'isChildOf' || parent.identifier === document.identifier) continue;
-    const known = parents.get(child.identifier);
-    if (known === undefined) parents.set(child.identifier, [parent.identifier]);
-    else known.push(parent.identifier);
-  }
+  const links = associations.filter(
+    ({ associationType, destinationNodeURI }) =>
+      associationType === 'isChildOf' && destinationNodeURI.identifier !== document.identifier,
+  );
+  const byChild = Map.groupBy(links, ({ originNodeURI }) => originNodeURI.identifier);
   return {
     changedAt: document.lastChangeDateTime,
     guids: new Set(items.map(({ identifier }) => identifier)),
-    parents,
+    parents: new Map(
+      Array.from(byChild, ([child, above]) => [
+        child,
+        above.map((link) => link.destinationNodeURI.identifier),
+      ]),
+    ),
   };
 }

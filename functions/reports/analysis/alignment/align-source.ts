@@ -104,16 +104,11 @@ function distinctCurrent(mappings: readonly Mapping[]): readonly Mapping[] {
 
 /** Names whatever keeps requirements from counting, with how many they are and what they weigh [RP-176]. */
 function limitationsOf(contributions: readonly AlignmentContribution[], denominator: number): string[] {
-  const weights = new Map<ReasonCode | null, number[]>();
-  for (const { reasonCode, weight } of contributions) {
-    const same = weights.get(reasonCode);
-    if (same === undefined) weights.set(reasonCode, [weight]);
-    else same.push(weight);
-  }
+  const byReason = Map.groupBy(contributions, ({ reasonCode }) => reasonCode);
   return (Object.keys(shortfalls) as ReasonCode[]).flatMap((reasonCode) => {
-    const kept = weights.get(reasonCode);
+    const kept = byReason.get(reasonCode);
     if (kept === undefined) return [];
-    const weight = exactSum(kept).toNumber();
+    const weight = exactSum(kept.map((contribution) => contribution.weight)).toNumber();
     return [
       `${kept.length} of ${contributions.length} requirements ${shortfalls[reasonCode]} (${reasonCode}): weight ${weight} of ${denominator} counts zero.`,
     ];

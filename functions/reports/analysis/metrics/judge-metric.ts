@@ -29,7 +29,7 @@ export function judgeMetric(
   if (artifact === 'unreachable') return unavailable('receiver_unavailable');
   if (artifact.metric !== metric) return unavailable('owner_artifact_missing');
   const status = statusOf(entry, artifact);
-  if (!isComplete[status](artifact) || endsBeforeItStarts(artifact))
+  if (!isComplete(status, artifact) || endsBeforeItStarts(artifact))
     return unavailable('owner_field_missing');
   const { artifactRef: ref, sha256 } = entry.artifact;
   const pinned = { metric, artifact: { ref, sha256 } };
@@ -131,13 +131,16 @@ function statusOf(entry: Entry, { suppression }: MetricArtifact): Readable {
 }
 
 /** Whether an artifact says all that its row must show [RP-161..RP-164]. */
-const isComplete: Readonly<Record<Readable, (artifact: MetricArtifact) => boolean>> = {
-  available: ({ populationCount, sampleCount, analysisWindow, formulaVersion }) =>
-    populationCount !== null && sampleCount !== null && analysisWindow !== null && formulaVersion !== null,
-  suppressed: ({ suppression, formulaVersion }) => suppression.rule !== null && formulaVersion !== null,
-  stale: () => true,
-  unknown: () => true,
-};
+function isComplete(
+  status: Readable,
+  { populationCount, sampleCount, analysisWindow, formulaVersion, suppression }: MetricArtifact,
+): boolean {
+  if (status === 'available')
+    return (
+      populationCount !== null && sampleCount !== null && analysisWindow !== null && formulaVersion !== null
+    );
+  return status !== 'suppressed' || (suppression.rule !== null && formulaVersion !== null);
+}
 
 /** Such a window is none, whatever else is said [RP-163]. */
 function endsBeforeItStarts({ analysisWindow }: MetricArtifact): boolean {

@@ -44,7 +44,7 @@ export function listCandidateReportsOperation(
       const nextCursor = await cursor.value.seal(next);
       const now = moment();
       return ok({
-        data: data.map((composed) => projectAttemptReport(composed, 'summary', now)),
+        data: data.map((composed) => projectAttemptReport(composed, 'summary', now, request.problemsUrl)),
         nextCursor,
         hasMore: nextCursor !== null,
         observedAt: now.observedAt,

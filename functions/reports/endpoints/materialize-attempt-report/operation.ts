@@ -31,7 +31,7 @@ import type { ReportDependencies } from '../answer-report.ts';
 export function materializeAttemptReportOperation(dependencies: ReportDependencies): Operation<typeof route> {
   return (request) =>
     answerReport(dependencies, request, async ({ platform, reader, frameworks, moment }) => {
-      const { principal, body, proved } = request;
+      const { principal, body, proved, problemsUrl } = request;
       const attempt = await readAdministeredAttempt(reader, principal, body);
       if (!attempt.ok) return attempt;
       const { evidence, administration } = attempt.value;
@@ -51,7 +51,10 @@ export function materializeAttemptReportOperation(dependencies: ReportDependenci
         const enrichments = [...facts.value.enrichments, ...consulted];
         const composed = composeAttemptReport({ ...facts.value, enrichments, proved });
         return composed.ok
-          ? ok({ operationId, report: projectAttemptReport(composed.value, body.view, moment()) })
+          ? ok({
+              operationId,
+              report: projectAttemptReport(composed.value, body.view, moment(), problemsUrl),
+            })
           : composed;
       });
     });

@@ -15,9 +15,12 @@ export function readAttemptReportOperation(
 ): Operation<typeof readAttemptReport> {
   return (request) =>
     answerReport(dependencies, request, async ({ reader, frameworks, moment }) => {
-      const facts = await readAttempt(reader, frameworks, request.principal, request.path.attemptId);
+      const { principal, path, query, proved, problemsUrl } = request;
+      const facts = await readAttempt(reader, frameworks, principal, path.attemptId);
       if (!facts.ok) return facts;
-      const composed = composeAttemptReport({ ...facts.value, proved: request.proved });
-      return composed.ok ? ok(projectAttemptReport(composed.value, request.query.view, moment())) : composed;
+      const composed = composeAttemptReport({ ...facts.value, proved });
+      return composed.ok
+        ? ok(projectAttemptReport(composed.value, query.view, moment(), problemsUrl))
+        : composed;
     });
 }
