@@ -565,30 +565,8 @@ const standings = {
   complete: ended,
 } as const satisfies Readonly<Record<string, readonly OrderRecord['status'][]>>;
 
-/** A moment of a run; the clocks of two machines differ a little. */
-const moment = fc.integer({ min: -3, max: 5_000_000 }).map((ms) => createdAt + ms);
-
-/** An order as it is recorded; `statuses` are those that it can have. */
-export function orderRecord(statuses: readonly OrderRecord['status'][]): Arbitrary<OrderRecord> {
-  const orderId = fc.uuid().map((id) => `order_${id}`);
-  return fc
-    .record({
-      revisionOrderId: orderId,
-      status: fc.constantFrom(...statuses),
-      targetModule: fc.constantFrom('bank' as const, 'blueprint' as const),
-      lineage: sha256,
-      supersedesRevisionOrderId: fc.option(orderId),
-      ack: fc.record({ receiptId: reference, version: text, observedAt: moment }),
-      wasAcknowledged: fc.boolean(),
-      updatedAt: moment,
-    })
-    .map(({ ack, wasAcknowledged, ...order }) => {
-      const { status } = order;
-      const isOpen = status === 'pending' || status === 'blocked_upstream';
-      const hasAck = !isOpen && (status !== 'superseded' || wasAcknowledged);
-      return { ...order, evidence: 'metric:item_difficulty', ack: hasAck ? ack : null, createdAt };
-    });
-}
+/** A moment of a run. */
+const moment = fc.integer({ min: 0, max: 5_000_000 }).map((ms) => createdAt + ms);
 
 const namedSource: Arbitrary<PinnedSource> = fc.record({
   sourceKey,
@@ -597,7 +575,14 @@ const namedSource: Arbitrary<PinnedSource> = fc.record({
 });
 const MAX_SOURCES = 4;
 
-const { run: exampleRun } = improveRun().sourceFacts;
+const { run: exampleRun, orders: exampleOrders } = improveRun().runFacts.progress;
+
+/** An order as it is recorded, in one of these states. */
+function orderRecord(statuses: readonly OrderRecord['status'][]): Arbitrary<OrderRecord> {
+  return fc
+    .record({ revisionOrderId: fc.uuid(), status: fc.constantFrom(...statuses) })
+    .map((order) => ({ ...exampleOrders[0]!, ...order }));
+}
 
 const metricFacts = fc.tuple(
   ...runMetrics.map((metric) =>

@@ -45,8 +45,7 @@ describe('a run, in whatever state its records are', () => {
           revisionOrderCount: orders.length,
           blockedOrderCount: orders.filter(({ status }) => status === 'blocked_upstream').length,
           createdAt: new Date(createdAt).toISOString(),
-          completedAt:
-            completedAt === undefined ? null : new Date(Math.max(createdAt, completedAt)).toISOString(),
+          completedAt: completedAt === undefined ? null : new Date(completedAt).toISOString(),
           sources,
           observedAt: moment.observedAt,
           requestId: moment.requestId,

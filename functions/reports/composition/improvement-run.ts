@@ -51,8 +51,7 @@ export function composeRun(
     omissions: omission.options.filter((name) => omitted.has(name)),
     receipt,
     createdAt: formatInstant(createdAt),
-    // The clock of who ended it may be behind the clock of who began it [RP-155].
-    completedAt: completedAt === undefined ? null : formatInstant(Math.max(createdAt, completedAt)),
+    completedAt: completedAt === undefined ? null : formatInstant(completedAt),
     sources: [...sources],
     ...moment,
   };

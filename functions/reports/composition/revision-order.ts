@@ -25,8 +25,7 @@ export function composeOrder(
     targetReceipt: acknowledgementOf(record),
     supersedesRevisionOrderId,
     createdAt: formatInstant(createdAt),
-    // The clock of who delivers it may be behind the clock of who began its run [RP-206].
-    updatedAt: formatInstant(Math.max(createdAt, updatedAt)),
+    updatedAt: formatInstant(updatedAt),
   };
 }
 

@@ -70,7 +70,7 @@ export async function workRun(
   invocation: RunInvocation,
 ): Promise<boolean> {
   const { store, receipts, queue } = dependencies;
-  const { received, receivedAt, endsAt, log } = invocation;
+  const { received, receivedAt, endsAt, isReleased, log } = invocation;
   const { improvementRunId } = key;
   const tally: Tally = { evaluated: 0, opened: 0, delivered: 0, blocked: 0, newlyBlocked: 0 };
   const about = () => {
@@ -129,7 +129,13 @@ export async function workRun(
     ...owners,
     call: (operation, call) => owners.call(operation, { timeLimit: CALL_MS, ...call }),
   };
-  const { shouldContinue, isWithdrawn } = openStepCheck(invocation, dependencies.now);
+  // Once the release is withdrawn it stays so for this invocation.
+  const withdrawal = new AbortController();
+  const shouldContinue = async (): Promise<boolean> => {
+    if (withdrawal.signal.aborted || endsAt - dependencies.now() < LEAST_STEP_MS) return false;
+    if (!(await isReleased())) withdrawal.abort();
+    return !withdrawal.signal.aborted;
+  };
   const worker: Worker = {
     run,
     policy,
@@ -145,42 +151,19 @@ export async function workRun(
   const finished = await takeAll(worker, found);
   if (!finished.ok) {
     const fault = finished.error;
-    switch (fault.kind) {
-      case 'unavailable':
-        return wait('owner', fault.problem.dependency ?? 'unknown');
-      case 'gone':
-      case 'changed':
-      case 'moved':
-      case 'unusable':
-        return fail(`evidence_${fault.kind}`, fault.service);
-    }
+    return fault.kind === 'unavailable'
+      ? wait('owner', fault.problem.dependency ?? 'unknown')
+      : fail(`evidence_${fault.kind}`, fault.service);
   }
   if (finished.value === 'blocked_upstream') await store.touchRun(key, 'worker', now());
   if (finished.value !== 'unfinished') return done(finished.value);
   // Another message would find the gate closed: this one comes again when it may be open.
-  if (isWithdrawn()) return stall('release', 'unknown');
+  if (withdrawal.signal.aborted) return stall('release', 'unknown');
   // A run that is handed on without anything new recorded would be handed on for ever.
   if (tally.evaluated + tally.opened + tally.delivered + tally.newlyBlocked === 0)
     return stall('time', 'unknown');
   await queue.send(key);
   return done('handed_on');
-}
-
-/** What lets an invocation begin another step: time, and the release. Once withdrawn it stays so. */
-function openStepCheck(
-  { endsAt, isReleased }: RunInvocation,
-  now: () => number,
-): Pick<Worker, 'shouldContinue'> & { readonly isWithdrawn: () => boolean } {
-  let isWithdrawn = false;
-  return {
-    isWithdrawn: () => isWithdrawn,
-    shouldContinue: async () => {
-      if (isWithdrawn || endsAt - now() < LEAST_STEP_MS) return false;
-      const released = await isReleased();
-      isWithdrawn ||= !released;
-      return !isWithdrawn;
-    },
-  };
 }
 
 /** How much is recorded of a run: it grows with whatever a worker does of it, and never falls. */

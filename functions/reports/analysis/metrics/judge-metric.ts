@@ -88,36 +88,24 @@ export function showMetric(
   { metric, status, reasonCode, artifact: pin }: PinnedMetric,
   artifact: MetricArtifact | undefined,
 ): MetricStatus {
-  if (pin === null || artifact === undefined) {
-    return {
-      metric,
-      ...(pin === null
-        ? { status, artifactRef: null, reasonCode }
-        : { status: 'unknown', artifactRef: pin.ref, reasonCode: 'owner_artifact_missing' }),
-      populationCount: null,
-      sampleCount: null,
-      suppressionStatus: 'unknown',
-      suppressionRule: null,
-      analysisWindow: { start: null, end: null },
-      formulaVersion: null,
-    };
-  }
-  const isSuppressed = status === 'suppressed';
+  const shown = pin === null ? undefined : artifact;
+  const isLost = pin !== null && shown === undefined;
+  const isSuppressed = status === 'suppressed' && shown !== undefined;
   const suppressionStatus = isSuppressed
     ? 'suppressed'
-    : known(['not_suppressed'], artifact.suppression.status);
-  const isOpen = suppressionStatus === 'not_suppressed';
+    : known(['not_suppressed'], shown?.suppression.status ?? 'unknown');
+  const open = suppressionStatus === 'not_suppressed' ? shown : undefined;
   return {
     metric,
-    status,
-    artifactRef: pin.ref,
-    populationCount: isOpen ? artifact.populationCount : null,
-    sampleCount: isOpen ? artifact.sampleCount : null,
+    status: isLost ? 'unknown' : status,
+    artifactRef: pin?.ref ?? null,
+    populationCount: open?.populationCount ?? null,
+    sampleCount: open?.sampleCount ?? null,
     suppressionStatus,
-    suppressionRule: isSuppressed ? artifact.suppression.rule : null,
-    analysisWindow: artifact.analysisWindow ?? { start: null, end: null },
-    formulaVersion: artifact.formulaVersion,
-    reasonCode,
+    suppressionRule: isSuppressed ? shown.suppression.rule : null,
+    analysisWindow: shown?.analysisWindow ?? { start: null, end: null },
+    formulaVersion: shown?.formulaVersion ?? null,
+    reasonCode: isLost ? 'owner_artifact_missing' : reasonCode,
   };
 }
 
