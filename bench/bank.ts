@@ -38,7 +38,7 @@ export function makeBank({ items, kcs, nodes, alike = false }: BankSize): ModelP
       const guess = alike ? 0.2 : between(0.05, 0.3);
       const success = alike ? 0.9 : between(0.75, 0.97);
       return {
-        id: `item-${j}`,
+        artifactVersionId: `item-${j}`,
         kcs: own.map(kcGuid),
         probabilities: j % 5 === 0 ? additive(own.length, guess, success) : dina(own.length, guess, success),
       };

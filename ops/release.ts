@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Argument, InvalidArgumentError } from '@commander-js/extra-typings';
-import { checkModel } from '#functions/mastery/records/model-parameters.ts';
+import { checkModel } from '#functions/mastery/records/check-model.ts';
 import { dynamo, useSettings } from '#shared/stores/clients.ts';
 import { createRecordsTable, RecordTooLargeError } from '#shared/stores/records-table.ts';
 import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';

@@ -84,7 +84,7 @@ function replayedStudy(files: ResponseFiles, options: TableOptions): Result<Repl
       theta,
       kcs: kcs.map(({ kc, slope, location }) => ({ guid: kc, slope, location })),
       items: items.map((item) => ({
-        id: item.item,
+        artifactVersionId: item.item,
         kcs: item.kcs,
         probabilities: successTable(item, item.kcs.length),
       })),

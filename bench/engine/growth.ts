@@ -100,7 +100,7 @@ function tiedTogether(kcs: number): Timed['calls'] {
     items: range(RUN_LENGTH).map((item) => {
       const first = item % (kcs - 1);
       return {
-        id: `item-${item}`,
+        artifactVersionId: `item-${item}`,
         kcs: [kcGuid(first), kcGuid(first + 1)],
         probabilities: [0.1, 0.3, 0.4, 0.9],
       };

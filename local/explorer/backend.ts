@@ -7,7 +7,6 @@ import { reportIds } from '#local/seeds/ids.ts';
 import type { Seed } from '#local/seeds/seed.ts';
 import { compileModel, estimate } from '#functions/mastery/engine/index.ts';
 import type { CompiledModel } from '#functions/mastery/engine/index.ts';
-import { modelParameters } from '#functions/mastery/records/model-parameters.ts';
 import type { TokenClaims } from '#shared/stage/local-issuer.ts';
 import { attemptRequest } from '../attempt-request.ts';
 import { bankOf as findBank } from '../journey/bank.ts';
@@ -76,7 +75,7 @@ export function createExplorerBackend(
     return bank.value;
   });
   const modelOf = cached((tenantId, name) => {
-    const model = compileModel(modelParameters(bankOf(tenantId, name).parameters));
+    const model = compileModel(bankOf(tenantId, name).parameters);
     if (!model.ok) throw new Error('a released calibration compiles');
     return model.value;
   });

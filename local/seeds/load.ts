@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as z from 'zod';
-import { checkModel } from '#functions/mastery/records/model-parameters.ts';
+import { checkModel } from '#functions/mastery/records/check-model.ts';
 import { distinctDefects, schemaDefects } from '#shared/kernel/defect.ts';
 import type { Defect } from '#shared/kernel/defect.ts';
 import { err, ok } from '#shared/kernel/result.ts';

@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import { compileModel, nextStep, prepareSelection, weigh } from '#functions/mastery/engine/index.ts';
 import type { Outcome, StopReason } from '#functions/mastery/engine/index.ts';
 import { constraintsOf, stoppingRulesOf } from '#functions/mastery/records/engine-rules.ts';
-import { modelParameters } from '#functions/mastery/records/model-parameters.ts';
 import { soundSeed } from '#test/support/sound-seed.ts';
 import { instantiateSeed } from './instantiate.ts';
 import type { Learner } from './bank-files.ts';
@@ -19,7 +18,7 @@ function walkerThrough(bankName: string) {
     (one) => one.document.id === fixture.scaleCalibrationId,
   )!;
   const { members } = seeded.platform.manifests.find((one) => one.operationId === fixture.bankOperationId)!;
-  const compiled = compileModel(modelParameters(parameters));
+  const compiled = compileModel(parameters);
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.error));
   const model = compiled.value;
   const pool = members!.map(({ artifactVersionId, qtiIdentifier, kcGuids, caseGuids }) => {

@@ -1,6 +1,5 @@
 import { compileModel, feasibilityOf, prepareSelection } from '#functions/mastery/engine/index.ts';
 import type { UnmeetableMinimum } from '#functions/mastery/engine/index.ts';
-import { modelParameters } from '#functions/mastery/records/model-parameters.ts';
 import { constraintsOf } from '#functions/mastery/records/engine-rules.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { pointer, type Defect } from '#shared/kernel/defect.ts';
@@ -22,7 +21,7 @@ export function checkFeasibility(
   policy: SelectionPolicy,
   parameters: CalibrationParameters,
 ): PolicyFeasibility {
-  const model = compileModel(modelParameters(parameters));
+  const model = compileModel(parameters);
   if (!model.ok) throw new RangeError('the calibration is checked before the policy is held against it');
   const known = new Set(parameters.kcs.map(({ guid }) => guid));
   const constraints = constraintsOf(policy, [], [], undefined);

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { checkModel } from '#functions/mastery/records/model-parameters.ts';
+import { checkModel } from '#functions/mastery/records/check-model.ts';
 import { identifier } from '#shared/contract/mastery/primitives.ts';
 import { anchor, scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';

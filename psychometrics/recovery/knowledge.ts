@@ -118,7 +118,7 @@ function calibrated(world: World, learners: number): ModelParameters {
     });
     own.forEach(({ index, item, kcs: row }, j) => {
       items[index] = {
-        id: item.id,
+        artifactVersionId: item.id,
         kcs: row.map((kc) => kcGuid(start + kc)),
         probabilities: [...(parameters.tables[j] ?? [])],
       };

@@ -69,10 +69,10 @@ function prepare(condition: Condition, worldName: string, exposure: Exposure | u
   const model = compiled(known);
   const context = prepareSelection(
     model,
-    known.items.map(({ id, kcs }, item) => ({
+    known.items.map(({ artifactVersionId, kcs }, item) => ({
       item,
-      artifactVersionId: id,
-      qtiIdentifier: id,
+      artifactVersionId,
+      qtiIdentifier: artifactVersionId,
       tags: [...kcs],
       accessibility: [],
     })),

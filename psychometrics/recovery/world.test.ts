@@ -114,8 +114,9 @@ describe('the engine’s parameters of a world', () => {
     const errorsOf = (learners: number) => {
       const known = knownParameters(world, { kind: 'calibrated', learners });
       expect(compileModel(known).ok).toBe(true);
-      known.items.forEach(({ id, kcs }, j) => {
-        expect([id, new Set(kcs)]).toEqual([truth.items[j]!.id, new Set(truth.items[j]!.kcs)]);
+      known.items.forEach(({ artifactVersionId, kcs }, j) => {
+        const item = truth.items[j]!;
+        expect([artifactVersionId, new Set(kcs)]).toEqual([item.artifactVersionId, new Set(item.kcs)]);
       });
       const guesses = known.items.map(({ probabilities: [guess = NaN] }, j) => ({
         known: truth.items[j]!.probabilities[0]!,

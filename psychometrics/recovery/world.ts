@@ -125,7 +125,7 @@ export function parametersOf({ kcs, items }: World): ModelParameters {
     theta: GRID,
     kcs: kcs.map((kc, k) => ({ guid: kcGuid(k), ...kc })),
     items: items.map((item) => ({
-      id: item.id,
+      artifactVersionId: item.id,
       kcs: item.kcs.map(kcGuid),
       probabilities: Array.from({ length: 2 ** item.kcs.length }, (_, pattern) =>
         successOf(item, bitsIn(pattern)),

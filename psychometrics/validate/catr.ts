@@ -14,7 +14,7 @@ export function eapOf({ it, x }: CatrCase): { readonly eap: number; readonly sem
     theta: GRID,
     kcs: it.map(([slope, location], j) => ({ guid: `kc-${j}`, slope, location })),
     items: it.map(([, , low, high], j) => ({
-      id: `item-${j}`,
+      artifactVersionId: `item-${j}`,
       kcs: [`kc-${j}`],
       probabilities: [low, high],
     })),

@@ -86,7 +86,7 @@ function modelOf({ Q: q, par }: Design): CompiledModel {
       const [guess = NaN, slip = NaN] = par[j] ?? [];
       const all = 2 ** kcs.length - 1;
       return {
-        id: `item-${j}`,
+        artifactVersionId: `item-${j}`,
         kcs,
         probabilities: Array.from({ length: all + 1 }, (_, pattern) => (pattern === all ? 1 - slip : guess)),
       };

@@ -3,7 +3,7 @@ import { paginateScan } from '@aws-sdk/client-dynamodb';
 import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { paginateGetParametersByPath } from '@aws-sdk/client-ssm';
 import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
-import { checkModel } from '#functions/mastery/records/model-parameters.ts';
+import { checkModel } from '#functions/mastery/records/check-model.ts';
 import type { RunBasis } from '#functions/mastery/run/basis.ts';
 import type { ScoredOutcome } from '#functions/mastery/run/outcomes.ts';
 import type { AdaptiveRunState, StopCause } from '#functions/mastery/continuation/run-state.ts';

@@ -98,7 +98,7 @@ describe('the extremes', () => {
       theta: grid,
       kcs: kcs.map((kc, k) => ({ guid: `kc-${k}`, ...kc })),
       items: items.map((item, j) => ({
-        id: `item-${j}`,
+        artifactVersionId: `item-${j}`,
         kcs: item.kcs.map((k) => `kc-${k}`),
         probabilities: item.success,
       })),
@@ -145,7 +145,7 @@ describe('the posterior', () => {
         const probabilities = Array.from({ length: 2 ** kcs.length }, () => probability);
         const model = compiled({
           ...parameters,
-          items: [...parameters.items, { id: 'flat', kcs, probabilities }],
+          items: [...parameters.items, { artifactVersionId: 'flat', kcs, probabilities }],
         });
         const item = parameters.items.length;
         const before = estimate(model, outcomes);

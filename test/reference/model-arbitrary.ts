@@ -78,7 +78,7 @@ export const modelCaseOf = (mostItems: number): fc.Arbitrary<ModelCase> =>
           theta: grid,
           kcs: kcs.map((kc, k) => ({ guid: `kc-${k}`, ...kc })),
           items: items.map(({ kcs: own, success }, j) => ({
-            id: `item-${j}`,
+            artifactVersionId: `item-${j}`,
             kcs: own.map((k) => `kc-${k}`),
             probabilities: success,
           })),

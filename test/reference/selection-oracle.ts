@@ -131,7 +131,7 @@ export function contextOf(value: Case): SelectionContext {
     theta: { nodes: 3, min: -1, max: 1, mean: 0, sd: 1 },
     kcs: Array.from({ length: KCS }, (_, k) => ({ guid: `kc-${k}`, slope: 1, location: (k - 7) / 10 })),
     items: value.items.map(({ kcs, high }, j) => ({
-      id: `a-${j}`,
+      artifactVersionId: `a-${j}`,
       kcs: kcs.map((k) => `kc-${k}`),
       probabilities: Array.from({ length: 2 ** kcs.length }, (_, s) =>
         s === 2 ** kcs.length - 1 ? high : 0.2,

@@ -16,8 +16,8 @@ export function exampleModel(): CompiledModel {
       kcs: Array.from({ length: KCS }, (_, k) => ({ guid: guid(k), slope: 1.5, location: (k - 2) / 2 })),
       items: Array.from({ length: ITEMS }, (_, j) =>
         j % 3 === 0
-          ? { id: `v-${j}`, kcs: [guid(j), guid(j + 1)], probabilities: [0.1, 0.3, 0.4, 0.9] }
-          : { id: `v-${j}`, kcs: [guid(j)], probabilities: [0.15, 0.8 + j / 600] },
+          ? { artifactVersionId: `v-${j}`, kcs: [guid(j), guid(j + 1)], probabilities: [0.1, 0.3, 0.4, 0.9] }
+          : { artifactVersionId: `v-${j}`, kcs: [guid(j)], probabilities: [0.15, 0.8 + j / 600] },
       ),
       scale: Array.from({ length: NODES }, (_, g) => 300 + 20 * g),
     },

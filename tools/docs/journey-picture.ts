@@ -64,10 +64,7 @@ async function takeRun(): Promise<Run> {
   const bank = findBank(seed.value, localTenantIds[0], undefined);
   if (!bank.ok) throw new Error(bank.error);
   const { items } = bank.value.parameters;
-  const model = compileModel({
-    ...bank.value.parameters,
-    items: items.map(({ artifactVersionId, ...item }) => ({ id: artifactVersionId, ...item })),
-  });
+  const model = compileModel(bank.value.parameters);
   const policy = seed.value.banks[0]?.policy;
   if (!model.ok || policy === undefined)
     throw new Error('the built-in bank has a sound calibration and a policy');

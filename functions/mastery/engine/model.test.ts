@@ -9,13 +9,17 @@ const sound: ModelParameters = {
     { guid: 'b', slope: 2, location: 0.5 },
   ],
   items: [
-    { id: 'i', kcs: ['a', 'b'], probabilities: [0.1, 0.3, 0.2, 0.9] },
-    { id: 'j', kcs: ['b'], probabilities: [0.2, 0.8] },
+    { artifactVersionId: 'i', kcs: ['a', 'b'], probabilities: [0.1, 0.3, 0.2, 0.9] },
+    { artifactVersionId: 'j', kcs: ['b'], probabilities: [0.2, 0.8] },
   ],
   scale: [100, 200, 300],
 };
 
-const item = (kcs: string[], probabilities: number[], id = 'i') => ({ id, kcs, probabilities });
+const item = (kcs: string[], probabilities: number[], artifactVersionId = 'i') => ({
+  artifactVersionId,
+  kcs,
+  probabilities,
+});
 const theta = (change: Partial<ModelParameters['theta']>) => ({ theta: { ...sound.theta, ...change } });
 
 function pointers(parameters: ModelParameters, runtimeVersion?: string): string[] {
@@ -41,7 +45,11 @@ describe('compileModel', () => {
     ['an empty grid', theta({ min: 1 }), ['/theta/max']],
     ['a spread that no weight survives', theta({ mean: 5, sd: 1e-200 }), ['/theta']],
     ['a repeated KC', { kcs: [...sound.kcs, sound.kcs[0]!] }, ['/kcs/2/guid']],
-    ['a repeated item', { items: [...sound.items, item(['a'], [0.1, 0.9], 'j')] }, ['/items/2/id']],
+    [
+      'a repeated item',
+      { items: [...sound.items, item(['a'], [0.1, 0.9], 'j')] },
+      ['/items/2/artifactVersionId'],
+    ],
     ['an unknown KC', { items: [item(['c'], [0.1, 0.9])] }, ['/items/0/kcs/0']],
     ['a KC twice in an item', { items: [item(['a', 'a'], [0.1, 0.1, 0.1, 0.9])] }, ['/items/0/kcs/1']],
     ['a table of the wrong length', { items: [item(['a', 'b'], [0.1, 0.9])] }, ['/items/0/probabilities']],
@@ -66,7 +74,11 @@ describe('compileModel', () => {
     const withKcs = (count: number): ModelParameters => {
       const kcs = Array.from({ length: count }, (_, k) => ({ guid: `k${k}`, slope: 1, location: 0 }));
       const probabilities = Array.from({ length: 2 ** count }, () => 0.5);
-      return { ...sound, kcs, items: [{ id: 'i', kcs: kcs.map(({ guid }) => guid), probabilities }] };
+      return {
+        ...sound,
+        kcs,
+        items: [{ artifactVersionId: 'i', kcs: kcs.map(({ guid }) => guid), probabilities }],
+      };
     };
     expect(pointers(withKcs(12))).toStrictEqual([]);
     expect(pointers(withKcs(13))).toStrictEqual(['/items/0/kcs']);
@@ -85,7 +97,7 @@ describe('estimate', () => {
   it('throws on answers that tie 13 KCs together', () => {
     const kcs = Array.from({ length: 13 }, (_, k) => ({ guid: `k${k}`, slope: 1, location: 0 }));
     const items = kcs.slice(1).map(({ guid }, j) => ({
-      id: `i${j}`,
+      artifactVersionId: `i${j}`,
       kcs: [kcs[j]!.guid, guid],
       probabilities: [0.1, 0.1, 0.1, 0.9],
     }));

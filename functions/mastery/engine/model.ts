@@ -47,8 +47,8 @@ export function compileModel(
     core,
     kcGuids: parameters.kcs.map(({ guid }) => guid),
     kcIndex,
-    itemIds: parameters.items.map(({ id }) => id),
-    itemIndex: new Map(parameters.items.map(({ id }, index) => [id, index])),
+    itemIds: parameters.items.map(({ artifactVersionId }) => artifactVersionId),
+    itemIndex: new Map(parameters.items.map(({ artifactVersionId }, index) => [artifactVersionId, index])),
     itemKcs: parameters.items.map(({ kcs }) => kcs.map((guid) => kcIndex.get(guid) ?? -1)),
   });
 }
@@ -79,7 +79,7 @@ function defectsOf({ theta, kcs, items, scale }: ModelParameters, maximumKcs: nu
   return [
     ...defectIf(theta.min >= theta.max, ['theta', 'max'], 'must be greater than min'),
     ...repeated(kcs, ({ guid }, k) => [guid, 'kcs', k, 'guid']),
-    ...repeated(items, ({ id }, j) => [id, 'items', j, 'id']),
+    ...repeated(items, ({ artifactVersionId }, j) => [artifactVersionId, 'items', j, 'artifactVersionId']),
     ...items.flatMap((item, j) => [
       ...item.kcs.flatMap((guid, at) =>
         defectIf(!known.has(guid), ['items', j, 'kcs', at], 'is not one of the KCs'),

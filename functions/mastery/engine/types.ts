@@ -15,7 +15,7 @@ export interface ModelParameters {
   };
   readonly kcs: readonly { readonly guid: string; readonly slope: number; readonly location: number }[];
   readonly items: readonly {
-    readonly id: string;
+    readonly artifactVersionId: string;
     readonly kcs: readonly string[];
     readonly probabilities: readonly number[];
   }[];

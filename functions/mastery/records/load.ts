@@ -19,7 +19,6 @@ import {
 } from '#shared/records/record-guids.ts';
 import type { CalibrationParameters, ExposureTable } from '#shared/records/records.ts';
 import type { RecordStore } from '#shared/records/store.ts';
-import { modelParameters } from './model-parameters.ts';
 
 /** What a container keeps of a calibration's parameters: those of a large bank take tens of milliseconds to compile and look through. */
 interface Compiled {
@@ -75,7 +74,7 @@ export function createRunRecords(store: RecordStore): RunRecords {
   ): Compiled | undefined {
     const known = kept.get(key);
     if (known !== undefined) return known;
-    const model = compileModel(modelParameters(parameters), runtimeVersion);
+    const model = compileModel(parameters, runtimeVersion);
     if (!model.ok) return undefined;
     const made = { model: model.value, isCanonical: parameterGuidDefects(parameters).length === 0 };
     kept.set(key, made);

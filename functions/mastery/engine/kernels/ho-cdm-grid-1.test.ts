@@ -103,11 +103,15 @@ const golden: ModelParameters = {
     { guid: 'd', slope: 2.631885, location: -0.378627 },
   ],
   items: [
-    { id: 'i0', kcs: ['a', 'b'], probabilities: [0.036478, 0.036478, 0.036478, 0.903382] },
-    { id: 'i1', kcs: ['b'], probabilities: [0.128348, 0.747395] },
-    { id: 'i2', kcs: ['c', 'a'], probabilities: [0.1, 0.35, 0.2, 0.8] },
-    { id: 'i3', kcs: ['c'], probabilities: [0.22439, 0.88882] },
-    { id: 'i4', kcs: ['d', 'c', 'b'], probabilities: [0.05, 0.2, 0.15, 0.4, 0.1, 0.45, 0.3, 0.9] },
+    { artifactVersionId: 'i0', kcs: ['a', 'b'], probabilities: [0.036478, 0.036478, 0.036478, 0.903382] },
+    { artifactVersionId: 'i1', kcs: ['b'], probabilities: [0.128348, 0.747395] },
+    { artifactVersionId: 'i2', kcs: ['c', 'a'], probabilities: [0.1, 0.35, 0.2, 0.8] },
+    { artifactVersionId: 'i3', kcs: ['c'], probabilities: [0.22439, 0.88882] },
+    {
+      artifactVersionId: 'i4',
+      kcs: ['d', 'c', 'b'],
+      probabilities: [0.05, 0.2, 0.15, 0.4, 0.1, 0.45, 0.3, 0.9],
+    },
   ],
   scale: [100, 180, 240, 300, 365, 440, 560],
 };
