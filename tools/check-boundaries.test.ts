@@ -26,7 +26,7 @@ const wrong: Readonly<Record<string, readonly [from: string, to: string]>> = {
   'openapi-from-rows': ['shared/openapi/av.ts', '#shared/platform/target.ts'],
   'runtime-is-ports': ['shared/lambda/runtime.ts', '#shared/stores/target.ts'],
   'handlers-bind-the-process': [
-    'functions/mastery/endpoints/run-dependencies.ts',
+    'functions/mastery/endpoints/dependencies.ts',
     '#shared/lambda/process-runtime.ts',
   ],
   'binders-stay-outside': ['functions/mastery/run/bd.ts', '#shared/lambda/target.ts'],

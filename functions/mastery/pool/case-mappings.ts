@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import type { ScopedKc } from '#functions/mastery/run/bound-pool.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -5,9 +6,6 @@ import * as operations from '#shared/platform/operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { invalidCalibration, upstreamProblem } from '../upstream/problems.ts';
-
-/** A knowledge component as the calibration has pinned it. */
-type PinnedMapping = Pick<ScopedKc, 'guid' | 'uri'>;
 
 /** No more than the platform's own bound, so that other reads of the request are not queued behind hundreds of these. */
 const LANES = 32;
@@ -20,30 +18,21 @@ const LANES = 32;
 export async function verifyCaseMappings(
   platform: Platform,
   caseFrameworkGuid: string,
-  mappings: readonly PinnedMapping[],
+  mappings: readonly Pick<ScopedKc, 'guid' | 'uri'>[],
 ): Promise<Result<undefined, Problem>> {
-  const waiting = mappings.values();
   let failure: Problem | undefined;
-  const lane = async (): Promise<void> => {
-    for (const mapping of waiting) {
-      const found = await verifyMapping(platform, caseFrameworkGuid, mapping);
-      failure ??= found;
-      if (failure !== undefined) return;
+  await pLimit(LANES).map(mappings, async ({ guid, uri }) => {
+    if (failure !== undefined) return;
+    const answer = await platform.call(operations.resolveMapping, { path: { sourcedId: guid } });
+    if (!answer.ok) {
+      failure ??= upstreamProblem(answer.error);
+      return;
     }
-  };
-  await Promise.all(Array.from({ length: LANES }, lane));
+    const { identifier, uri: itemUri, CFDocumentURI } = answer.value.value;
+    if (identifier !== guid || itemUri !== uri || CFDocumentURI.identifier !== caseFrameworkGuid)
+      failure ??= invalidCalibration(
+        'A knowledge component in CASE is not the one of the calibration’s pinned mapping.',
+      );
+  });
   return failure === undefined ? ok(undefined) : err(failure);
-}
-
-async function verifyMapping(
-  platform: Platform,
-  caseFrameworkGuid: string,
-  { guid, uri }: PinnedMapping,
-): Promise<Problem | undefined> {
-  const answer = await platform.call(operations.resolveMapping, { path: { sourcedId: guid } });
-  if (!answer.ok) return upstreamProblem(answer.error);
-  const item = answer.value.value;
-  return item.identifier === guid && item.uri === uri && item.CFDocumentURI.identifier === caseFrameworkGuid
-    ? undefined
-    : invalidCalibration('A knowledge component in CASE is not the one of the calibration’s pinned mapping.');
 }

@@ -7,7 +7,7 @@ import type { DeliveryJson } from '#shared/platform/owners/qti.ts';
 import { scriptedOwners } from '#test/support/scripted-owners.ts';
 import type { Script, Scripted } from '#test/support/scripted-owners.ts';
 import { verifyCaseMappings } from './case-mappings.ts';
-import { createPoolCache, readPool, revalidatePool } from './read-pool.ts';
+import { readPool, revalidatePool } from './read-pool.ts';
 
 const tenantId = 'tenant-1';
 const ids = { testSpecId: 'spec-1', testBankId: 'bank-1', bankOperationId: 'operation-1' };
@@ -77,8 +77,8 @@ const scriptOf = ({ blueprint, bank, manifest, root }: World): Script => ({
   readAdaptivePoolRoot: answer(root),
 });
 /** Reads the pool of a world, of which some answers are others. */
-const read = (world: World, change: Script = {}, cache = createPoolCache()) =>
-  readPool(scriptedOwners({ ...scriptOf(world), ...change }), cache, ids);
+const read = (world: World, change: Script = {}) =>
+  readPool(scriptedOwners({ ...scriptOf(world), ...change }), ids);
 async function pinsOf(world: World) {
   const result = await read(world);
   if (!result.ok) throw new Error(result.error.detail);
@@ -156,16 +156,11 @@ describe('a pool', () => {
   it.each(Object.entries(mutations))(
     '%s: is refused, and nothing is left to select from [MA-024, MA-025, MA-026, MA-027, MA-221, MA-222]',
     async (_, mutate) => {
-      const cache = createPoolCache();
       await fc.assert(
         fc.asyncProperty(places, async ({ size, at, other }) => {
           // What a container has kept of a valid pool hides no defect.
-          await read(validWorld(size), {}, cache);
-          const result = await read(
-            changed((world) => mutate(world, at, other), size),
-            {},
-            cache,
-          );
+          await read(validWorld(size));
+          const result = await read(changed((world) => mutate(world, at, other), size));
           expect(result).toMatchObject(broken);
         }),
         { numRuns: 20 },
@@ -183,11 +178,10 @@ describe('a pool', () => {
   );
 
   it('that a container has kept stands for no other tag of its root, nor for another root of that tag [MA-071, MA-222]', async () => {
-    const cache = createPoolCache();
     const { root } = validWorld();
     const another = { ...root, itemRefs: root.itemRefs.slice(1) };
     const readAs = (value: object, etag: string) =>
-      read(validWorld(), { readAdaptivePoolRoot: { ...answer(value), etag } }, cache);
+      read(validWorld(), { readAdaptivePoolRoot: { ...answer(value), etag } });
     for (const qtiPoolEtag of ['"1"', '"2"'])
       expect(await readAs(root, qtiPoolEtag)).toMatchObject({ value: { pins: { qtiPoolEtag } } });
     expect(await readAs(another, '"2"')).toMatchObject(broken);
@@ -261,8 +255,7 @@ describe.each(['readAdaptivePoolManifest', 'readAdaptivePoolRoot'] as const)('tw
 it('a pinned pool is read again with the same pins, and refused without a strong ETag of its root [MA-066, MA-070]', async () => {
   const pins = await pinsOf(validWorld());
   const script = scriptOf(validWorld());
-  const again = (change: Script) =>
-    revalidatePool(scriptedOwners({ ...script, ...change }), createPoolCache(), pins, 'binding');
+  const again = (change: Script) => revalidatePool(scriptedOwners({ ...script, ...change }), pins, 'binding');
   expect(await again({})).toMatchObject({ ok: true, value: { pins, content: 'as_pinned' } });
   const weak = { ...answer(validWorld().root), etag: `W/${pins.qtiPoolEtag}` };
   expect(await again({ readAdaptivePoolRoot: weak })).toMatchObject(broken);

@@ -1,14 +1,12 @@
 import type { ExecutionPins } from '#shared/contract/mastery/adaptive-run.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { createRecent } from '#shared/kernel/recent.ts';
-import type { Recent } from '#shared/kernel/recent.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Manifest } from '#shared/platform/owners/bank.ts';
 import type { Blueprint } from '#shared/platform/owners/content.ts';
 import type { DeliveryJson } from '#shared/platform/owners/qti.ts';
-import type { UpstreamFault } from '#shared/platform/fault.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { Platform, UpstreamAnswer } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
@@ -21,11 +19,10 @@ import {
   mismatchProblem,
   upstreamProblem,
 } from '../upstream/problems.ts';
-import { bankIdentityHash, blueprintHash, checkBankIdentity, checkBlueprint } from './content.ts';
-import { checkManifest, strongTagOf } from './manifest.ts';
-import type { PoolIds, TerminalManifest } from './manifest.ts';
-import { reconcile } from './reconcile.ts';
-import type { ReconciledPool } from './reconcile.ts';
+import type { IdOrigin } from '../upstream/problems.ts';
+import { contentDefect, readContent } from './content.ts';
+import { checkManifest, reconcile, tagged } from './reconcile.ts';
+import type { PoolIds, ReconciledPool, Tagged, TerminalManifest } from './reconcile.ts';
 
 /** A pool that may be selected from. */
 export interface ReadPool {
@@ -42,12 +39,9 @@ export type ContentUse = 'binding' | 'noted' | 'none';
 
 /**
  * Reconciled pools by the content addresses of what they were made of. It spares the proof of a pool that was proved before, never the
- * reading. The same pool is the same object, so that whatever is built on it can be kept beside it.
+ * reading.
  */
-export type PoolCache = Recent<ReconciledPool>;
-
-/** A cache of the pools used last, one per container. */
-export const createPoolCache = (): PoolCache => createRecent(4);
+const proved = createRecent<ReconciledPool>(4);
 
 /**
  * Reads and proves the pool that a caller names: six calls, three deep. Blueprint, bank and manifest; then the manifest again and the root
@@ -57,43 +51,34 @@ export const createPoolCache = (): PoolCache => createRecent(4);
  */
 export async function readPool(
   platform: Platform,
-  cache: PoolCache,
   ids: PoolIds,
 ): Promise<Result<ReadPool & { readonly blueprint: Blueprint }, Problem>> {
-  const [blueprint, bank, manifest] = await Promise.all([
-    readBlueprint(platform, ids.testSpecId),
-    readBank(platform, ids.testBankId),
-    readManifest(platform, ids.bankOperationId),
-  ]);
-  if (!blueprint.ok) return err(upstreamProblem(blueprint.error, 'caller'));
-  const testSpecHash = checkBlueprint(blueprint.value, ids);
-  if (!testSpecHash.ok) return testSpecHash;
-  if (!bank.ok) return err(upstreamProblem(bank.error, 'caller'));
-  const testBankIdentityHash = checkBankIdentity(bank.value, ids);
-  if (!testBankIdentityHash.ok) return testBankIdentityHash;
-  if (!manifest.ok) return err(upstreamProblem(manifest.error, 'caller'));
   const mismatch = mismatchProblem(
     '/body/bankOperationId',
     'The Bank operation was not run for this test spec and bank.',
   );
-  const terminal = checkManifest(manifest.value, ids, mismatch);
-  if (!terminal.ok) return terminal;
+  const [content, manifest] = await Promise.all([
+    readContent(platform, ids, 'caller'),
+    readTerminalManifest(platform, ids, mismatch, 'caller'),
+  ]);
+  if (!content.ok) return content;
+  const defect = contentDefect(content.value, ids);
+  if (defect !== undefined) return err(defect);
+  if (!manifest.ok) return manifest;
 
-  const rootId = terminal.value.root.artifactVersionId;
+  const { answer, root: named } = manifest.value;
   const [steadyManifest, root] = await Promise.all([
-    readAgain(platform, operations.readAdaptivePoolManifest, manifest.value, () =>
-      readManifest(platform, ids.bankOperationId),
-    ),
-    readRoot(platform, rootId),
+    readAgain(platform, operations.readAdaptivePoolManifest, answer, () => readManifest(platform, ids)),
+    readRoot(platform, named.artifactVersionId),
   ]);
   if (!steadyManifest.ok) return steadyManifest;
-  if (!root.ok) return err(upstreamProblem(root.error));
+  if (!root.ok) return root;
   const steadyRoot = await readAgain(platform, operations.readAdaptivePoolRoot, root.value, () =>
-    readRoot(platform, rootId),
+    readRoot(platform, named.artifactVersionId),
   );
   if (!steadyRoot.ok) return steadyRoot;
 
-  const pool = prove(cache, manifest.value, terminal.value, root.value);
+  const pool = prove(manifest.value, root.value);
   if (!pool.ok) return pool;
   if (root.value.value.itemRefs.some(({ normalMaximum = 1 }) => normalMaximum !== 1))
     return err(
@@ -103,16 +88,9 @@ export async function readPool(
     );
   return ok({
     pool: pool.value,
-    blueprint: blueprint.value.value,
+    blueprint: content.value.blueprint.value,
     content: 'as_pinned',
-    pins: {
-      testSpecId: ids.testSpecId,
-      testSpecHash: testSpecHash.value,
-      testBankId: ids.testBankId,
-      testBankIdentityHash: testBankIdentityHash.value,
-      bankOperationId: ids.bankOperationId,
-      ...pool.value.pins,
-    },
+    pins: { ...content.value.pins, bankOperationId: ids.bankOperationId, ...pool.value.pins },
   });
 }
 
@@ -124,24 +102,21 @@ export async function readPool(
 async function readAgain<T>(
   platform: Platform,
   operation: UpstreamOperation,
-  first: UpstreamAnswer<T>,
-  read: () => Promise<Result<UpstreamAnswer<T>, UpstreamFault>>,
+  first: Tagged<T>,
+  read: () => Promise<Result<UpstreamAnswer<T>, Problem>>,
 ): Promise<Result<undefined, Problem>> {
   return confirmed(platform, async () => {
     const answer = await read();
-    if (!answer.ok) return err(upstreamProblem(answer.error));
-    const second = answer.value;
-    const untagged = [first, second].find((reading) => strongTagOf(reading) === undefined);
-    if (untagged !== undefined)
-      return err(invalidPool(operation, untagged.upstreamRequestId, 'The answer has no strong entity tag.'));
-    if (first.etag !== second.etag)
+    if (!answer.ok) return answer;
+    const second = tagged(operation, answer.value);
+    if (!second.ok) return second;
+    const { etag, value, bodyHash, upstreamRequestId } = second.value;
+    if (first.etag !== etag)
       return err(driftProblem('Two readings of the pool belong to different versions.'));
     // Only different bytes need the slower look at what they say.
-    return first.bodyHash === second.bodyHash || hashCanonical(first.value) === hashCanonical(second.value)
+    return first.bodyHash === bodyHash || hashCanonical(first.value) === hashCanonical(value)
       ? ok(undefined)
-      : err(
-          invalidPool(operation, second.upstreamRequestId, 'Two readings under the same entity tag differ.'),
-        );
+      : err(invalidPool(operation, upstreamRequestId, 'Two readings under the same entity tag differ.'));
   });
 }
 
@@ -155,13 +130,12 @@ async function readAgain<T>(
  */
 export async function revalidatePool(
   platform: Platform,
-  cache: PoolCache,
   pins: ExecutionPins,
   use: ContentUse,
 ): Promise<Result<ReadPool, Problem>> {
   const [content, pool] = await Promise.all([
     use === 'none' ? undefined : confirmed(platform, () => rereadContent(platform, pins)),
-    confirmed(platform, () => rereadPool(platform, cache, pins)),
+    confirmed(platform, () => rereadPool(platform, pins)),
   ]);
   if (content?.ok === false && (use === 'binding' || content.error.status !== 409)) return content;
   if (!pool.ok) return pool;
@@ -175,97 +149,77 @@ export async function revalidatePool(
 
 /** The blueprint, if it and the bank's identity are those of the pins. */
 async function rereadContent(platform: Platform, pins: ExecutionPins): Promise<Result<Blueprint, Problem>> {
-  const [blueprint, bank] = await Promise.all([
-    readBlueprint(platform, pins.testSpecId),
-    readBank(platform, pins.testBankId),
-  ]);
-  if (!blueprint.ok) return err(upstreamProblem(blueprint.error));
-  if (blueprintHash(blueprint.value.value) !== pins.testSpecHash) {
+  const content = await readContent(platform, pins, 'derived');
+  if (!content.ok) return content;
+  const { testSpecHash, testBankIdentityHash } = content.value.pins;
+  if (testSpecHash !== pins.testSpecHash)
     return err(contentDriftProblem('The Content blueprint differs from the one that this run is pinned to.'));
-  }
-  if (!bank.ok) return err(upstreamProblem(bank.error));
-  if (bankIdentityHash(bank.value.value) !== pins.testBankIdentityHash) {
-    return err(
-      contentDriftProblem(
-        'The identity of the Content bank differs from the one that this run is pinned to.',
-      ),
-    );
-  }
-  return ok(blueprint.value.value);
+  return testBankIdentityHash === pins.testBankIdentityHash
+    ? ok(content.value.blueprint.value)
+    : err(
+        contentDriftProblem(
+          'The identity of the Content bank differs from the one that this run is pinned to.',
+        ),
+      );
 }
 
 /** The pool, if manifest and root are those of the pins. */
-async function rereadPool(
-  platform: Platform,
-  cache: PoolCache,
-  pins: ExecutionPins,
-): Promise<Result<ReconciledPool, Problem>> {
+async function rereadPool(platform: Platform, pins: ExecutionPins): Promise<Result<ReconciledPool, Problem>> {
+  const mismatch = driftProblem('The Bank operation now names another test spec or bank.');
   const [manifest, root] = await Promise.all([
-    readManifest(platform, pins.bankOperationId),
+    readTerminalManifest(platform, pins, mismatch, 'derived'),
     readRoot(platform, pins.qtiPoolArtifactVersionId),
   ]);
-  if (!manifest.ok) return err(upstreamProblem(manifest.error));
-  const mismatch = driftProblem('The Bank operation now names another test spec or bank.');
-  const terminal = checkManifest(manifest.value, pins, mismatch);
-  if (!terminal.ok) return terminal;
-  if (!root.ok) return err(upstreamProblem(root.error));
-  const etag = strongTagOf(root.value);
-  if (etag === undefined) return err(noStrongTag(root.value));
+  if (!manifest.ok) return manifest;
+  if (!root.ok) return root;
   // Which version it is comes before whether it is sound: a root that moved on has every right to differ from the pinned manifest.
-  if (
-    etag !== pins.qtiPoolEtag ||
-    !isPinned(pins, terminal.value.root) ||
-    !isPinned(pins, root.value.value)
-  ) {
-    return err(driftProblem());
-  }
-  const pool = prove(cache, manifest.value, terminal.value, root.value);
+  const isPinned =
+    root.value.etag === pins.qtiPoolEtag &&
+    [manifest.value.root, root.value.value].every(
+      ({ packageId, packageHash, artifactId, artifactVersionId }) =>
+        packageId === pins.qtiPoolPackageId &&
+        packageHash === pins.qtiPoolPackageHash &&
+        artifactId === pins.qtiPoolArtifactId &&
+        artifactVersionId === pins.qtiPoolArtifactVersionId,
+    );
+  if (!isPinned) return err(driftProblem());
+  const pool = prove(manifest.value, root.value);
   return pool.ok && pool.value.pins.resolvedPoolHash !== pins.resolvedPoolHash ? err(driftProblem()) : pool;
 }
 
-/** Whether Bank's or QTI's own description of the root is the pinned one. */
-function isPinned(
-  pins: ExecutionPins,
-  root: Readonly<Record<'packageId' | 'packageHash' | 'artifactId' | 'artifactVersionId', string>>,
-): boolean {
-  return (
-    root.packageId === pins.qtiPoolPackageId &&
-    root.packageHash === pins.qtiPoolPackageHash &&
-    root.artifactId === pins.qtiPoolArtifactId &&
-    root.artifactVersionId === pins.qtiPoolArtifactVersionId
-  );
-}
-
-function prove(
-  cache: PoolCache,
-  answer: UpstreamAnswer<Manifest>,
-  manifest: TerminalManifest,
-  root: UpstreamAnswer<DeliveryJson>,
-): Result<ReconciledPool, Problem> {
-  const etag = strongTagOf(root);
-  if (etag === undefined) return err(noStrongTag(root));
-  const key = `${answer.bodyHash} ${root.bodyHash} ${etag}`;
-  const known = cache.get(key);
+function prove(manifest: TerminalManifest, root: Tagged<DeliveryJson>): Result<ReconciledPool, Problem> {
+  const key = `${manifest.answer.bodyHash} ${root.bodyHash} ${root.etag}`;
+  const known = proved.get(key);
   if (known !== undefined) return ok(known);
-  const reconciled = reconcile(answer, manifest, root, etag);
-  if (!reconciled.ok) return reconciled;
-  cache.set(key, reconciled.value);
+  const reconciled = reconcile(manifest, root);
+  if (reconciled.ok) proved.set(key, reconciled.value);
   return reconciled;
 }
 
-function noStrongTag(root: UpstreamAnswer<DeliveryJson>): Problem {
-  return invalidPool(
-    operations.readAdaptivePoolRoot,
-    root.upstreamRequestId,
-    'The pool’s root has no strong entity tag.',
-  );
+async function readTerminalManifest(
+  platform: Platform,
+  ids: PoolIds,
+  mismatch: Problem,
+  origin: IdOrigin,
+): Promise<Result<TerminalManifest, Problem>> {
+  const answer = await readManifest(platform, ids, origin);
+  return answer.ok ? checkManifest(answer.value, ids, mismatch) : answer;
 }
 
-const readBlueprint = (platform: Platform, testSpecId: string) =>
-  platform.call(operations.readTestSpec, { path: { testSpecId } });
-const readBank = (platform: Platform, testBankId: string) =>
-  platform.call(operations.validateAdaptiveBankIdentity, { path: { testBankId } });
-const readManifest = (platform: Platform, operationId: string) =>
-  platform.call(operations.readAdaptivePoolManifest, { path: { operationId } });
-const readRoot = (platform: Platform, artifactVersionId: string) =>
-  platform.call(operations.readAdaptivePoolRoot, { path: { artifactVersionId } });
+async function readManifest(
+  platform: Platform,
+  { bankOperationId: operationId }: PoolIds,
+  origin?: IdOrigin,
+): Promise<Result<UpstreamAnswer<Manifest>, Problem>> {
+  const answer = await platform.call(operations.readAdaptivePoolManifest, { path: { operationId } });
+  return answer.ok ? answer : err(upstreamProblem(answer.error, origin));
+}
+
+async function readRoot(
+  platform: Platform,
+  artifactVersionId: string,
+): Promise<Result<Tagged<DeliveryJson>, Problem>> {
+  const row = operations.readAdaptivePoolRoot;
+  const answer = await platform.call(row, { path: { artifactVersionId } });
+  return answer.ok ? tagged(row, answer.value) : err(upstreamProblem(answer.error));
+}

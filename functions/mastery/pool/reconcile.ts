@@ -1,23 +1,34 @@
 import type { ExecutionPins } from '#shared/contract/mastery/adaptive-run.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
+import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
+import { areCanonicalGuids } from '#shared/kernel/guid.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
-import type { Manifest } from '#shared/platform/owners/bank.ts';
+import type { Manifest, ManifestMember } from '#shared/platform/owners/bank.ts';
 import type { DeliveryJson } from '#shared/platform/owners/qti.ts';
 import type { UpstreamAnswer } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { invalidPool } from '../upstream/problems.ts';
-import { memberDefect } from './manifest.ts';
-import type { PoolIds, TerminalManifest } from './manifest.ts';
+import { invalidOwnerData, invalidPool } from '../upstream/problems.ts';
+
+/** What a caller names a pool by. */
+export type PoolIds = Pick<ExecutionPins, 'testSpecId' | 'testBankId' | 'bankOperationId'>;
+
+/** An answer with a strong entity tag. */
+export type Tagged<T> = UpstreamAnswer<T> & { readonly etag: string };
+
+/** A manifest that names its root and has members; whether these are sound is for `reconcile` to say. */
+export interface TerminalManifest {
+  readonly answer: Tagged<Manifest>;
+  readonly root: NonNullable<Manifest['root']>;
+  readonly members: readonly ManifestMember[];
+}
 
 /** One item of the pool, as Bank and QTI agree on it. */
-export interface PoolMember {
-  readonly artifactVersionId: string;
-  readonly qtiIdentifier: string;
-  readonly caseGuids: readonly string[];
-  readonly kcGuids: readonly string[];
-}
+export type PoolMember = Readonly<
+  Pick<ManifestMember, 'artifactVersionId' | 'qtiIdentifier' | 'caseGuids' | 'kcGuids'>
+>;
 
 export type PoolPins = Omit<ExecutionPins, keyof PoolIds | 'testSpecHash' | 'testBankIdentityHash'>;
 
@@ -28,25 +39,65 @@ export interface ReconciledPool {
   readonly members: readonly PoolMember[];
 }
 
+/** An answer, if it has a strong ETag; without one, or with a weak one, which vouches for nothing, it is 502. */
+export function tagged<T>(
+  operation: UpstreamOperation,
+  answer: UpstreamAnswer<T>,
+): Result<Tagged<T>, Problem> {
+  const { etag, upstreamRequestId } = answer;
+  return etag !== undefined && isStrongEntityTag(etag)
+    ? ok({ ...answer, etag })
+    : err(invalidPool(operation, upstreamRequestId, 'The answer has no strong entity tag.'));
+}
+
+/**
+ * The manifest, if its operation has succeeded and it is complete [MA-025, MA-055].
+ *
+ * - still queued or running: 424, retryable, since the same request succeeds once Bank has finished
+ * - failed: 424, not retryable; it will never have a pool
+ * - of another spec or bank: `mismatch`
+ * - of another operation, without a strong ETag, root or members: 502
+ */
+export function checkManifest(
+  answer: UpstreamAnswer<Manifest>,
+  asked: PoolIds,
+  mismatch: Problem,
+): Result<TerminalManifest, Problem> {
+  const row = operations.readAdaptivePoolManifest;
+  const { value: manifest, upstreamRequestId } = answer;
+  const invalid = (detail: string): Result<never, Problem> =>
+    err(invalidPool(row, upstreamRequestId, detail));
+  if (manifest.operationId !== asked.bankOperationId)
+    return invalid('Bank answered with the manifest of another operation.');
+  if (manifest.testSpecId !== asked.testSpecId || manifest.testBankId !== asked.testBankId)
+    return err(mismatch);
+  if (manifest.state === 'failed')
+    return err(invalidOwnerData(row, upstreamRequestId, 'The Bank operation failed and has no pool.'));
+  if (manifest.state !== 'succeeded')
+    return err(invalidOwnerData(row, upstreamRequestId, 'The Bank operation has not ended yet.', true));
+  const strong = tagged(row, answer);
+  if (!strong.ok) return strong;
+  const { root, members } = manifest;
+  if (root === undefined) return invalid('The manifest names no root.');
+  if (members === undefined || members.length === 0) return invalid('The manifest has no members.');
+  return ok({ answer: strong.value, root, members });
+}
+
 /**
  * Holds Bank's members and QTI's references against each other: both are sound in themselves, both name the same root, and they
  * correspond one to one by artifact version and by QTI identifier, in the same order, since both projections are ordered [MA-027].
  * Gives the pool with its hash [MA-071], or its first defect as the 502 of the owner whose answer shows it: where the two disagree, QTI's.
- * @param etag the root's strong entity tag
  */
 export function reconcile(
-  { upstreamRequestId }: UpstreamAnswer<Manifest>,
   manifest: TerminalManifest,
-  answer: UpstreamAnswer<DeliveryJson>,
-  etag: string,
+  { value: root, etag, upstreamRequestId }: Tagged<DeliveryJson>,
 ): Result<ReconciledPool, Problem> {
-  const root = answer.value;
   const unsound = memberDefect(manifest);
   if (unsound !== undefined)
-    return err(invalidPool(operations.readAdaptivePoolManifest, upstreamRequestId, unsound));
+    return err(invalidPool(operations.readAdaptivePoolManifest, manifest.answer.upstreamRequestId, unsound));
   const disagreement = rootDefect(root, manifest.root) ?? bijectionDefect(manifest, root);
   if (disagreement !== undefined)
-    return err(invalidPool(operations.readAdaptivePoolRoot, answer.upstreamRequestId, disagreement));
+    return err(invalidPool(operations.readAdaptivePoolRoot, upstreamRequestId, disagreement));
   const members = manifest.members.map(({ artifactVersionId, qtiIdentifier, caseGuids, kcGuids }) => ({
     artifactVersionId,
     qtiIdentifier,
@@ -76,6 +127,23 @@ export function reconcile(
   });
 }
 
+/** The first defect of the members in themselves, or undefined [MA-026]. */
+function memberDefect({ root, members }: TerminalManifest): string | undefined {
+  const versions = new Set<string>([root.artifactVersionId]);
+  const identifiers = new Set<string>();
+  for (const member of members) {
+    if (versions.has(member.artifactVersionId)) return 'An artifact version occurs twice in the manifest.';
+    if (identifiers.has(member.qtiIdentifier)) return 'A QTI identifier occurs twice in the manifest.';
+    versions.add(member.artifactVersionId);
+    identifiers.add(member.qtiIdentifier);
+    if (!areCanonicalGuids(member.caseGuids))
+      return 'A member’s CASE GUIDs are empty, not lower-case UUIDs, repeated or unsorted.';
+    if (!areCanonicalGuids(member.kcGuids))
+      return 'A member’s knowledge-component GUIDs are empty, not lower-case UUIDs, repeated or unsorted.';
+  }
+  return undefined;
+}
+
 /** Every reference takes its member away: what resolves twice finds nothing, and what is left over lies outside the graph [MA-221]. */
 function bijectionDefect({ members }: TerminalManifest, { itemRefs }: DeliveryJson): string | undefined {
   const unreferenced = new Map(members.map((member) => [member.artifactVersionId, member]));
@@ -94,13 +162,11 @@ function bijectionDefect({ members }: TerminalManifest, { itemRefs }: DeliveryJs
 /** The first way in which QTI's root is not the assessment test that the manifest names, or undefined [MA-024, MA-065]. */
 function rootDefect(root: DeliveryJson, named: TerminalManifest['root']): string | undefined {
   if (root.type !== 'assessment-test') return 'The pool’s root is not an assessment test.';
-  if (root.artifactVersionId !== named.artifactVersionId || root.artifactId !== named.artifactId) {
+  if (root.artifactVersionId !== named.artifactVersionId || root.artifactId !== named.artifactId)
     return 'QTI’s root is another artifact version than the manifest’s.';
-  }
-  if (root.packageId !== named.packageId || root.packageHash !== named.packageHash) {
+  if (root.packageId !== named.packageId || root.packageHash !== named.packageHash)
     return 'Package identity or hash disagree between Bank and QTI.';
-  }
-  if (root.qtiIdentifier !== named.qtiIdentifier)
-    return 'The root’s QTI identifier disagrees between Bank and QTI.';
-  return undefined;
+  return root.qtiIdentifier === named.qtiIdentifier
+    ? undefined
+    : 'The root’s QTI identifier disagrees between Bank and QTI.';
 }

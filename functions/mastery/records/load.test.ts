@@ -6,7 +6,7 @@ import { createMemoryRecordsTable, releaseInto } from '#test/support/memory-reco
 import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
 import { exampleState } from '#test/support/example-run.ts';
 import { sampleCalibrationFile, sampleParameters, samplePolicyFile } from '#test/support/sample-files.ts';
-import { createRunRecords } from './load.ts';
+import { loadNamed, loadPinned } from './load.ts';
 
 const TENANT = 'tenant-1';
 const FIRST_VALID = Date.parse('2026-01-01T00:00:00Z');
@@ -35,15 +35,15 @@ async function released({ document = {}, parameters = {} }: { document?: object;
     scaleCalibrationChecksum: checksum,
     startedAt: FIRST_VALID,
   };
-  const records = createRunRecords(createRecordStore({ table, mayReadSystem: () => true }));
-  return { table, key, state, records };
+  const store = createRecordStore({ table, mayReadSystem: () => true });
+  return { table, key, state, store };
 }
 
 it('compiles a calibration’s parameters once per container', async () => {
-  const { records, state } = await released();
+  const { store, state } = await released();
   const [named, pinned] = [
-    await records.loadNamed(TENANT, state, FIRST_VALID),
-    await records.loadPinned({ ...state, tenantId: 'tenant-2' }, FIRST_VALID),
+    await loadNamed(store, TENANT, state, FIRST_VALID),
+    await loadPinned(store, { ...state, tenantId: 'tenant-2' }, FIRST_VALID),
   ];
   expect(named).toMatchObject({
     ok: true,
@@ -60,19 +60,19 @@ it.each([
 ])(
   'holds a run to the validity at %i, from inclusive, until exclusive; once it has stopped, at its start [MA-042, MA-153, MA-161, MA-167]',
   async (now, expected) => {
-    const { records, state } = await released();
-    expect(await records.loadNamed(TENANT, state, now)).toMatchObject(expected);
-    expect(await records.loadPinned(state, now)).toMatchObject(expected);
+    const { store, state } = await released();
+    expect(await loadNamed(store, TENANT, state, now)).toMatchObject(expected);
+    expect(await loadPinned(store, state, now)).toMatchObject(expected);
     const stopped = { ...state, stopReason: 'max_items' } as const;
-    expect(await records.loadPinned(stopped, now)).toMatchObject(found);
-    expect(await records.loadPinned({ ...stopped, startedAt: now }, FIRST_VALID)).toMatchObject(expected);
+    expect(await loadPinned(store, stopped, now)).toMatchObject(found);
+    expect(await loadPinned(store, { ...stopped, startedAt: now }, FIRST_VALID)).toMatchObject(expected);
   },
 );
 
 it('lets no run go on under a damaged policy', async () => {
-  const { table, state, records } = await released();
+  const { table, state, store } = await released();
   table.corrupt({ kind: 'policy', id: state.selectionPolicyId }, { document: '{}' });
-  await expect(records.loadPinned(state, FIRST_VALID)).rejects.toThrow('checksum-mismatch');
+  await expect(loadPinned(store, state, FIRST_VALID)).rejects.toThrow('checksum-mismatch');
 });
 
 describe('a calibration is 422 [MA-195]', () => {
@@ -85,9 +85,9 @@ describe('a calibration is 422 [MA-195]', () => {
         table.corrupt(key, { parameters: canonicalJson(sampleParameters()).replace('0.85', '0.86') }),
     ],
   ])('whose %s are damaged', async (_, damage) => {
-    const { table, key, state, records } = await released();
+    const { table, key, state, store } = await released();
     damage(table, key);
-    expect(await records.loadPinned(state, FIRST_VALID)).toMatchObject(invalid);
+    expect(await loadPinned(store, state, FIRST_VALID)).toMatchObject(invalid);
   });
 
   it('that the engine refuses, or whose runtime it does not hold', async () => {
@@ -95,8 +95,8 @@ describe('a calibration is 422 [MA-195]', () => {
       { parameters: { scale: [1, 1, 1] } },
       { document: { runtimeVersion: 'ho-cdm-grid-9' } },
     ]) {
-      const { records, state } = await released(change);
-      expect(await records.loadPinned(state, FIRST_VALID)).toMatchObject(invalid);
+      const { store, state } = await released(change);
+      expect(await loadPinned(store, state, FIRST_VALID)).toMatchObject(invalid);
     }
   });
 
@@ -107,17 +107,17 @@ describe('a calibration is 422 [MA-195]', () => {
       sampleCalibrationFile({ visibility: 'tenant', subject: 'Reading' }, { tenantId: TENANT }),
     ],
   ])('when a %s has come to stand before the pinned one under the same id', async (_, own) => {
-    const { table, records, state } = await released();
+    const { table, store, state } = await released();
     await releaseInto(table, own);
-    expect(await records.loadPinned(state, FIRST_VALID)).toMatchObject(invalid);
+    expect(await loadPinned(store, state, FIRST_VALID)).toMatchObject(invalid);
   });
 
   it.each([
     ['unsorted components', { parameters: { kcs: (sampleParameters()['kcs'] as object[]).toReversed() } }],
     ['a framework in capitals', { document: { caseFrameworkGuid: 'A0000000-0000-4000-8000-000000000001' } }],
   ])('with %s for a start, and not for a run under way [MA-026]', async (_, change) => {
-    const { records, state } = await released(change);
-    expect(await records.loadNamed(TENANT, state, FIRST_VALID)).toMatchObject(invalid);
-    expect(await records.loadPinned(state, FIRST_VALID)).toMatchObject(found);
+    const { store, state } = await released(change);
+    expect(await loadNamed(store, TENANT, state, FIRST_VALID)).toMatchObject(invalid);
+    expect(await loadPinned(store, state, FIRST_VALID)).toMatchObject(found);
   });
 });

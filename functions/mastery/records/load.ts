@@ -20,12 +20,15 @@ import {
 import type { CalibrationParameters, ExposureTable } from '#shared/records/records.ts';
 import type { RecordStore } from '#shared/records/store.ts';
 
-/** What a container keeps of a calibration's parameters: those of a large bank take tens of milliseconds to compile and look through. */
+/** What a process keeps of parameters: those of a large bank take tens of milliseconds to compile and look through. */
 interface Compiled {
   readonly model: CompiledModel;
   /** Whether their GUIDs are in their one form. */
   readonly isCanonical: boolean;
 }
+
+/** By runtime version and hash of the parameters; everything else is read anew. */
+const kept = createRecent<Compiled>(4);
 
 /** A calibration that a run may compute with. */
 export interface RunCalibration extends Compiled {
@@ -45,110 +48,99 @@ export interface PinnedRecords {
 type RecordIds = Pick<StartAdaptiveRunRequest, 'selectionPolicyId' | 'scaleCalibrationId'>;
 
 /**
- * Loads policy and calibration by their exact ids. 404 `resource-not-found`, 422 `calibration-invalid`; rejects with a PermanentDefect for a
- * stored policy that is damaged, or whose table is. Times are epoch milliseconds.
+ * Loads policy and calibration by their exact ids, for a start or a simulation: the calibration must be valid now (epoch milliseconds), and
+ * GUIDs in their one form, since the records may have been released before the release refused others [MA-026, MA-195]. 404
+ * `resource-not-found`, 422 `calibration-invalid`; rejects with a PermanentDefect for a stored policy that is damaged, or whose table is.
  */
-export interface RunRecords {
-  /**
-   * For a start or a simulation: the calibration must be valid now, and GUIDs in their one form, since the records may have been released
-   * before the release refused others [MA-026, MA-195].
-   */
-  loadNamed(tenantId: string, ids: RecordIds, now: number): Promise<Result<PinnedRecords, Problem>>;
-  /**
-   * For a run under way. While items are offered the calibration must be valid now; once the test has ended, it is what it was at the start:
-   * a result is not lost because an owner was slow. Checksums are sealed with the token: an id that has come to mean something else, such
-   * as a tenant's own record of a system record's id, is refused. The run goes on with the GUIDs that it began with.
-   */
-  loadPinned(state: AdaptiveRunState, now: number): Promise<Result<PinnedRecords, Problem>>;
+export async function loadNamed(
+  store: RecordStore,
+  tenantId: string,
+  ids: RecordIds,
+  now: number,
+): Promise<Result<PinnedRecords, Problem>> {
+  const records = await load(store, tenantId, ids, now);
+  if (!records.ok) return records;
+  const { policy, calibration } = records.value;
+  const defects = [
+    ...policyGuidDefects(policy),
+    ...frameworkGuidDefects(calibration.document.caseFrameworkGuid),
+  ];
+  return defects.length === 0 && calibration.isCanonical
+    ? records
+    : err(invalidCalibration('GUIDs of the released records are not lower-case UUIDs in ascending order.'));
 }
 
-/** Loads what a run is pinned to. Compiled models are kept per container by runtime and parameters' hash; everything else is read anew. */
-export function createRunRecords(store: RecordStore): RunRecords {
-  /** As many as a container keeps. */
-  const kept = createRecent<Compiled>(4);
+/**
+ * As `loadNamed`, for a run under way. While items are offered the calibration must be valid now; once the test has ended, it is what it was
+ * at the start: a result is not lost because an owner was slow. Checksums are sealed with the token: an id that has come to mean something
+ * else, such as a tenant's own record of a system record's id, is refused. The run goes on with the GUIDs that it began with.
+ */
+export async function loadPinned(
+  store: RecordStore,
+  state: AdaptiveRunState,
+  now: number,
+): Promise<Result<PinnedRecords, Problem>> {
+  const validAt = state.stopReason === null ? now : state.startedAt;
+  const records = await load(store, state.tenantId, state, validAt);
+  if (!records.ok) return records;
+  const { policy, calibration } = records.value;
+  return policy.checksum === state.selectionPolicyChecksum &&
+    calibration.document.checksum === state.scaleCalibrationChecksum
+    ? records
+    : err(invalidCalibration('The released records are not the ones that this run is pinned to.'));
+}
 
-  function compiled(
-    key: string,
-    runtimeVersion: string,
-    parameters: CalibrationParameters,
-  ): Compiled | undefined {
-    const known = kept.get(key);
-    if (known !== undefined) return known;
-    const model = compileModel(parameters, runtimeVersion);
-    if (!model.ok) return undefined;
-    const made = { model: model.value, isCanonical: parameterGuidDefects(parameters).length === 0 };
-    kept.set(key, made);
-    return made;
-  }
+async function load(
+  store: RecordStore,
+  tenantId: string,
+  { selectionPolicyId, scaleCalibrationId }: RecordIds,
+  validAt: number,
+): Promise<Result<PinnedRecords, Problem>> {
+  const [policy, calibration] = await Promise.all([
+    store.policy(tenantId, selectionPolicyId),
+    loadCalibration(store, tenantId, scaleCalibrationId, validAt),
+  ]);
+  if (!policy.ok) throw new PermanentDefect(`a stored selection policy cannot be used: ${policy.error.kind}`);
+  if (policy.value === undefined) return err(problem('mastery', 'resource-not-found', 404));
+  if (!calibration.ok) return calibration;
+  const { document, exposureTable } = policy.value;
+  return ok({ policy: document, exposureTable, calibration: calibration.value });
+}
 
-  async function loadCalibration(
-    tenantId: string,
-    id: string,
-    validAt: number,
-  ): Promise<Result<RunCalibration, Problem>> {
-    const entry = await store.calibration(tenantId, id);
-    if (!entry.ok) return err(damagedCalibration());
-    if (entry.value === undefined) return err(problem('mastery', 'resource-not-found', 404));
-    const { document, parametersHash } = entry.value;
-    if (!isValidAt(document, validAt))
-      return err(invalidCalibration('The calibration is not valid at this time.'));
-    if (!supportsModel(document))
-      return err(
-        invalidCalibration('The calibration pins a model or a runtime that this service does not have.'),
-      );
-    const parameters = await entry.value.parameters();
-    if (!parameters.ok) return err(damagedCalibration());
-    const { runtimeVersion } = document;
-    const own = compiled(`${runtimeVersion} ${parametersHash}`, runtimeVersion, parameters.value);
-    return own === undefined
-      ? err(invalidCalibration('The model cannot use the parameters of the calibration.'))
-      : ok({ document, parametersHash, parameters: parameters.value, ...own });
-  }
+async function loadCalibration(
+  store: RecordStore,
+  tenantId: string,
+  id: string,
+  validAt: number,
+): Promise<Result<RunCalibration, Problem>> {
+  const entry = await store.calibration(tenantId, id);
+  if (!entry.ok) return err(damagedCalibration());
+  if (entry.value === undefined) return err(problem('mastery', 'resource-not-found', 404));
+  const { document, parametersHash } = entry.value;
+  if (!isValidAt(document, validAt))
+    return err(invalidCalibration('The calibration is not valid at this time.'));
+  if (!supportsModel(document))
+    return err(
+      invalidCalibration('The calibration pins a model or a runtime that this service does not have.'),
+    );
+  const parameters = await entry.value.parameters();
+  if (!parameters.ok) return err(damagedCalibration());
+  const key = `${document.runtimeVersion} ${parametersHash}`;
+  const compiled = kept.get(key) ?? compile(document, parameters.value);
+  if (compiled === undefined)
+    return err(invalidCalibration('The model cannot use the parameters of the calibration.'));
+  kept.set(key, compiled);
+  return ok({ document, parametersHash, parameters: parameters.value, ...compiled });
+}
 
-  async function load(
-    tenantId: string,
-    ids: RecordIds,
-    validAt: number,
-  ): Promise<Result<PinnedRecords, Problem>> {
-    const [policy, calibration] = await Promise.all([
-      store.policy(tenantId, ids.selectionPolicyId),
-      loadCalibration(tenantId, ids.scaleCalibrationId, validAt),
-    ]);
-    if (!policy.ok)
-      throw new PermanentDefect(`a stored selection policy cannot be used: ${policy.error.kind}`);
-    if (policy.value === undefined) return err(problem('mastery', 'resource-not-found', 404));
-    if (!calibration.ok) return calibration;
-    const { document, exposureTable } = policy.value;
-    return ok({ policy: document, exposureTable, calibration: calibration.value });
-  }
-
-  return {
-    async loadNamed(tenantId, ids, now) {
-      const records = await load(tenantId, ids, now);
-      if (!records.ok) return records;
-      const { policy, calibration } = records.value;
-      const defects = [
-        ...policyGuidDefects(policy),
-        ...frameworkGuidDefects(calibration.document.caseFrameworkGuid),
-      ];
-      return defects.length === 0 && calibration.isCanonical
-        ? records
-        : err(
-            invalidCalibration('GUIDs of the released records are not lower-case UUIDs in ascending order.'),
-          );
-    },
-
-    async loadPinned(state, now) {
-      const validAt = state.stopReason === null ? now : state.startedAt;
-      const records = await load(state.tenantId, state, validAt);
-      if (!records.ok) return records;
-      const { policy, calibration } = records.value;
-      return policy.checksum === state.selectionPolicyChecksum &&
-        calibration.document.checksum === state.scaleCalibrationChecksum
-        ? records
-        : err(invalidCalibration('The released records are not the ones that this run is pinned to.'));
-    },
-  };
+function compile(
+  { runtimeVersion }: ScaleCalibration,
+  parameters: CalibrationParameters,
+): Compiled | undefined {
+  const model = compileModel(parameters, runtimeVersion);
+  return model.ok
+    ? { model: model.value, isCanonical: parameterGuidDefects(parameters).length === 0 }
+    : undefined;
 }
 
 /** `validFrom` is inside the interval, `validUntil` is not [MA-042, MA-101]. */

@@ -3,9 +3,10 @@ import { readAnchor } from '#functions/mastery/pool/anchor.ts';
 import type { AnchorDoubt } from '#functions/mastery/pool/anchor.ts';
 import { verifyCaseMappings } from '#functions/mastery/pool/case-mappings.ts';
 import { readPool, revalidatePool } from '#functions/mastery/pool/read-pool.ts';
-import type { PoolIds } from '#functions/mastery/pool/manifest.ts';
-import type { ContentUse, PoolCache, ReadPool } from '#functions/mastery/pool/read-pool.ts';
+import type { ContentUse, ReadPool } from '#functions/mastery/pool/read-pool.ts';
+import type { PoolIds } from '#functions/mastery/pool/reconcile.ts';
 import { minimaOf } from '#functions/mastery/records/engine-rules.ts';
+import { loadPinned } from '#functions/mastery/records/load.ts';
 import type { PinnedRecords } from '#functions/mastery/records/load.ts';
 import { mismatchProblem } from '#functions/mastery/upstream/problems.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
@@ -13,9 +14,9 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
+import type { RecordStore } from '#shared/records/store.ts';
 import { bindPool } from './bound-pool.ts';
 import type { BoundPool } from './bound-pool.ts';
-import type { PoolDependencies } from './dependencies.ts';
 
 /** What records and owners say now: all that a diagnosis stands on beside the answers. */
 export interface RunBasis extends PinnedRecords, Pick<ReadPool, 'pins' | 'content'> {
@@ -66,11 +67,10 @@ async function readTest(
  */
 export async function readNamedPool(
   platform: Platform,
-  pools: PoolCache,
   ids: PoolIds,
   policy: SelectionPolicy,
 ): Promise<Result<ReadPool, Problem>> {
-  const read = await readPool(platform, pools, ids);
+  const read = await readPool(platform, ids);
   if (!read.ok) return read;
   const { pool, blueprint } = read.value;
   const kcs = new Set(pool.members.flatMap(({ kcGuids }) => kcGuids));
@@ -96,14 +96,14 @@ export async function readNamedPool(
  */
 export async function rereadBasis(
   platform: Platform,
-  { records, pools }: PoolDependencies,
+  store: RecordStore,
   state: AdaptiveRunState,
   now: number,
   afterStop: ContentUse,
 ): Promise<Result<RunBasis, Problem>> {
-  const pinned = await records.loadPinned(state, now);
+  const pinned = await loadPinned(store, state, now);
   if (!pinned.ok) return pinned;
   const use = state.stopReason === null ? 'binding' : afterStop;
-  const reading = revalidatePool(platform, pools, state.pins, use);
+  const reading = revalidatePool(platform, state.pins, use);
   return readBasis(platform, pinned.value, reading, ['unusable']);
 }

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { PoolMember, ReconciledPool } from '#functions/mastery/pool/reconcile.ts';
-import { createRunRecords } from '#functions/mastery/records/load.ts';
+import { loadNamed } from '#functions/mastery/records/load.ts';
 import type { PinnedRecords } from '#functions/mastery/records/load.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import type { Blueprint } from '#shared/platform/owners/content.ts';
@@ -64,7 +64,8 @@ describe('bindPool', () => {
     const policy = await releaseInto(table, samplePolicyFile());
     const calibration = await releaseInto(table, sampleCalibrationFile());
     const ids = { selectionPolicyId: policy.key.id, scaleCalibrationId: calibration.key.id };
-    const loaded = await createRunRecords(createRecordStore({ table, mayReadSystem: () => true })).loadNamed(
+    const loaded = await loadNamed(
+      createRecordStore({ table, mayReadSystem: () => true }),
       'tenant-1',
       ids,
       Date.parse('2026-06-01T00:00:00Z'),

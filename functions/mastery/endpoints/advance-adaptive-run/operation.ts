@@ -80,7 +80,7 @@ async function advance(
 ): Promise<Result<OperationAnswer<Advance>, Problem>> {
   const { platform } = opened;
   const [basis, runtime] = await Promise.all([
-    rereadBasis(platform, dependencies, continuation.state, request.receivedAt, 'none'),
+    rereadBasis(platform, dependencies.store, continuation.state, request.receivedAt, 'none'),
     // A repeated request may have waited for its twin: what that one wrote is not in the first reading.
     control.replayed ? readRunRuntime(platform, continuation.state) : ok(readBefore),
   ]);

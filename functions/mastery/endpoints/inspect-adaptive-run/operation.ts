@@ -40,7 +40,7 @@ export function inspectRun(dependencies: RunDependencies): Operation<typeof insp
         const { platform } = opened;
         const [runtime, basis] = await Promise.all([
           readRunRuntime(platform, state),
-          rereadBasis(platform, dependencies, state, receivedAt, 'noted'),
+          rereadBasis(platform, dependencies.store, state, receivedAt, 'noted'),
         ]);
         if (!runtime.ok) return runtime;
         if (!basis.ok) return basis;

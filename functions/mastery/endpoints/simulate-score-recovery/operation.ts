@@ -1,5 +1,6 @@
 import { emitAndReadBack, envelopeOf } from '#functions/mastery/evidence/caliper-event.ts';
 import type { EventDoubt } from '#functions/mastery/evidence/caliper-event.ts';
+import { loadNamed } from '#functions/mastery/records/load.ts';
 import type { PinnedRecords } from '#functions/mastery/records/load.ts';
 import { readBasis, readNamedPool } from '#functions/mastery/run/basis.ts';
 import { stoppingRulesOf } from '#functions/mastery/records/engine-rules.ts';
@@ -45,7 +46,7 @@ export function simulateRecovery(dependencies: PoolDependencies): Operation<Simu
   return (request) =>
     withRunPlatform(dependencies, request, async (opened) => {
       const { principal, body, receivedAt } = request;
-      const records = await dependencies.records.loadNamed(principal.tenantId, body, receivedAt);
+      const records = await loadNamed(dependencies.store, principal.tenantId, body, receivedAt);
       if (!records.ok) return records;
       return request.idempotent((control) => simulate(dependencies, request, opened, records.value, control));
     });
@@ -61,7 +62,7 @@ async function simulate(
   const { platform } = opened;
   const { policy, calibration } = records;
   const { model, document } = calibration;
-  const reading = readNamedPool(platform, dependencies.pools, body, policy);
+  const reading = readNamedPool(platform, body, policy);
   const basis = await readBasis(platform, records, reading, ['unavailable', 'absent', 'unusable']);
   if (!basis.ok) return basis;
   const { bound, pins } = basis.value;

@@ -17,6 +17,7 @@ import type { Assessment } from '#functions/mastery/run/diagnosis.ts';
 import { runEntityTag } from '#functions/mastery/run/entity-tag.ts';
 import { deriveIdentity } from '#functions/mastery/run/identity.ts';
 import { offerItem } from '#functions/mastery/run/offer-item.ts';
+import { loadNamed } from '#functions/mastery/records/load.ts';
 import type { PinnedRecords } from '#functions/mastery/records/load.ts';
 import type { NamedRuntime } from '#functions/mastery/run/outcomes.ts';
 import { priorUse, priorUsesOfStart } from '#functions/mastery/run/prior-use.ts';
@@ -36,7 +37,7 @@ export function startRun(dependencies: RunDependencies): Operation<Start> {
   return (request) =>
     withRunPlatform(dependencies, request, async (opened) => {
       const { principal, body, receivedAt } = request;
-      const records = await dependencies.records.loadNamed(principal.tenantId, body, receivedAt);
+      const records = await loadNamed(dependencies.store, principal.tenantId, body, receivedAt);
       if (!records.ok) return records;
       if (body.runMode === 'production_learner' && opened.profile.takesKcComponents !== true)
         return err(componentsUnsupported);
@@ -53,7 +54,7 @@ async function begin(
 ): Promise<Result<OperationAnswer<Start>, Problem>> {
   const { platform } = opened;
   const identity = await deriveIdentity(dependencies.keys, principal.tenantId, control, body, records.policy);
-  const reading = readNamedPool(platform, dependencies.pools, body, records.policy);
+  const reading = readNamedPool(platform, body, records.policy);
   const [basis, runtime] = await Promise.all([
     readBasis(platform, records, reading, ['absent', 'unusable']),
     readSessions(platform, { ...identity, offers: [] }),
