@@ -14,5 +14,6 @@ export type { UnmeetableMinimum } from './feasibility.ts';
 export { nextStep, weigh } from './run-step.ts';
 export type { Evidence } from './run-step.ts';
 export { drawSimulatedLearner, responderOf, simulateRun, simulatedRunSeed } from './simulation.ts';
+export type { SimulatedRun } from './simulation.ts';
 /** The frozen kernel's own elementary functions, for studies whose results must have the same bits on every runtime. */
 export { exp, log, logistic, sqrt } from './kernels/ho-cdm-grid-1/arithmetic.ts';

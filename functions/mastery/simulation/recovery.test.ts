@@ -3,13 +3,23 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
 import { exampleModel, exampleProfiles, exampleTest } from '#test/support/example-simulation.ts';
-import { judgeRecovery, readProfiles, recoveryError, replicationsOf, simulateSitting } from './recovery.ts';
+import {
+  judgeRecovery,
+  readProfiles,
+  recoveryError,
+  replicationsOf,
+  simulateSitting,
+  sitAll,
+} from './recovery.ts';
 import type { KnownProfile } from './recovery.ts';
 
 const test = exampleTest();
 /** The scores of the first replications of a profile. */
 const scoresOf = (profile: KnownProfile, replications: number, of = test): number[] =>
-  Array.from({ length: replications }, (_, n) => simulateSitting(of, profile, n).scaleScore);
+  Array.from(
+    { length: replications },
+    (_, n) => simulateSitting(of, profile, n).evidence.estimate.scaleScore,
+  );
 const errorsOf = (profiles: readonly KnownProfile[], of = test) =>
   profiles.map((profile) => recoveryError(of, profile, scoresOf(profile, 3, of)));
 
@@ -65,6 +75,46 @@ describe('a simulated profile', () => {
     // In doubles 0.3 - 0.1 is 0.19999999999999998.
     const error = { syntheticProfileId: 'synthetic:1', knownScale: 0.1, recoveredScale: 0.3 };
     expect(judgeRecovery([{ ...error, absoluteError: 0.2 }], 0.2).withinTolerance).toBe(true);
+  });
+});
+
+describe('the tests of all profiles', () => {
+  /** How many tests of two profiles are taken that take so long each, on a clock that only they move. */
+  const taken = async (until: number, milliseconds: readonly number[]): Promise<number> => {
+    const left = [...milliseconds];
+    let time = 1_000;
+    let isUnderWay = false;
+    const now = (): number => {
+      if (isUnderWay) time += left.shift() ?? 10;
+      isUnderWay = !isUnderWay;
+      return time;
+    };
+    return (await sitAll(test, exampleProfiles(2), { now, until })).simulated;
+  };
+
+  it('are taken by every profile, as often as can be afforded, as by itself', async () => {
+    const profiles = exampleProfiles(2);
+    const { scores, replications } = await sitAll(test, profiles, { now: () => 0, until: Infinity });
+    expect(replications).toBe(32);
+    expect(scores).toEqual(profiles.map((profile) => scoresOf(profile, 32)));
+  });
+
+  it.each([
+    ['all when the last one ends just in time', 1_641, [], 64],
+    ['none when the time is over already', 1_000, [], 0],
+    ['none that would end too late if it took as long as the longest before it', 1_075, [10, 30, 5], 3],
+    ['one that ends just in time', 1_076, [10, 30, 5, 10], 4],
+  ])('are %s', async (_, until, milliseconds, simulated) => {
+    expect(await taken(until, milliseconds)).toBe(simulated);
+  });
+
+  it('let others have their turn', async () => {
+    let isOthersTurn = false;
+    setImmediate(() => (isOthersTurn = true));
+    const turns: boolean[] = [];
+    const now = () => turns.push(isOthersTurn);
+    await sitAll(test, exampleProfiles(2), { now, until: Infinity });
+    expect([turns[0], turns.at(-1)]).toEqual([false, true]);
   });
 });
 

@@ -10,6 +10,7 @@ import type {
   CompiledModel,
   KnownMastery,
   SelectionContext,
+  SimulatedRun,
   StoppingRules,
 } from '#functions/mastery/engine/index.ts';
 import type { ScopedKc } from '#functions/mastery/run/bound-pool.ts';
@@ -72,38 +73,69 @@ export interface SimulatedTest {
   readonly pinsHash: string;
 }
 
-/** How one test of a profile came out. */
-export interface SimulatedSitting {
-  /** At full precision. */
-  readonly scaleScore: number;
-  readonly administeredItems: number;
-  /** What it cost, as `simulateRun` counts it. */
-  readonly work: number;
-}
-
 /** The most replications, and what bounds them (docs/score-recovery.md has the measurements). */
 const MOST_REPLICATIONS = 32;
 const MOST_CELLS = 2_000_000;
 const MOST_WORK = 300_000_000;
 
-/** How large a matrix is. */
-export interface MatrixSize {
-  readonly profiles: number;
-  /** In scope of the test. */
-  readonly kcs: number;
-  /** The most that a test may have. */
-  readonly maxItems: number;
-}
-
 /**
  * How often each profile takes the test: the largest number up to 32 for which profiles × KCs × items × replications is at most 2,000,000
  * and the work at most what one sitting of the largest matrix needs; at least 1. It depends on no clock: the same request has the same
  * number everywhere.
- * @param work what the first replication of all profiles cost together
+ * @param size of the matrix: `kcs` are those in scope of the test, `maxItems` the most that it may have
+ * @param work what the first replication of all profiles cost together, as `simulateRun` counts it
  */
-export function replicationsOf({ profiles, kcs, maxItems }: MatrixSize, work: number): number {
+export function replicationsOf(
+  { profiles, kcs, maxItems }: Readonly<Record<'profiles' | 'kcs' | 'maxItems', number>>,
+  work: number,
+): number {
   const affordable = Math.min(MOST_CELLS / (profiles * kcs * maxItems), MOST_WORK / work);
   return Math.max(1, Math.min(MOST_REPLICATIONS, Math.floor(affordable)));
+}
+
+/** What came of the profiles' tests. */
+export interface Sittings {
+  readonly replications: number;
+  /** How many tests were taken; fewer than profiles × replications when time ran out. */
+  readonly simulated: number;
+  readonly administeredItems: number;
+  /** For each profile its scale scores at full precision, in the order of the replications. */
+  readonly scores: readonly (readonly number[])[];
+}
+
+/**
+ * Lets all profiles take the test once, then as often again as that one replication says can be afforded. After each test the event loop
+ * has its turn: the pipeline's own watch over the request must be able to strike. Nothing is begun that would end too late if it took as
+ * long as the longest test before it.
+ * @param time the clock, and by when all has to be done; epoch milliseconds
+ */
+export async function sitAll(
+  test: SimulatedTest,
+  profiles: readonly KnownProfile[],
+  { now, until }: { readonly now: () => number; readonly until: number },
+): Promise<Sittings> {
+  const { scope, maxItems } = test.selection.constraints;
+  const size = { profiles: profiles.length, kcs: scope.length, maxItems };
+  const scores = profiles.map((): number[] => []);
+  let replications = 1;
+  const counts = { simulated: 0, administeredItems: 0 };
+  let firstWork = 0;
+  let longest = 0;
+  for (let replication = 0; replication < replications; replication += 1) {
+    for (const [at, profile] of profiles.entries()) {
+      const began = now();
+      if (began + longest >= until) return { replications, ...counts, scores };
+      const { evidence, work } = simulateSitting(test, profile, replication);
+      scores[at]?.push(evidence.estimate.scaleScore);
+      counts.simulated += 1;
+      counts.administeredItems += evidence.outcomes.length;
+      if (replication === 0) firstWork += work;
+      longest = Math.max(longest, now() - began);
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+    replications = replicationsOf(size, firstWork);
+  }
+  return { replications, ...counts, scores };
 }
 
 /**
@@ -116,17 +148,11 @@ export function simulateSitting(
   { selection, rules, pinsHash }: SimulatedTest,
   { known }: KnownProfile,
   replication: number,
-): SimulatedSitting {
+): SimulatedRun {
   const { model } = selection;
   const content = known.map(({ kc, probability }) => [model.kcGuids[kc] ?? '', probability]);
   const learner = drawSimulatedLearner(model, hashCanonical([content, pinsHash, replication]), known);
-  const { evidence, work } = simulateRun(
-    selection,
-    rules,
-    simulatedRunSeed(learner.name),
-    responderOf(model, learner),
-  );
-  return { scaleScore: evidence.estimate.scaleScore, administeredItems: evidence.outcomes.length, work };
+  return simulateRun(selection, rules, simulatedRunSeed(learner.name), responderOf(model, learner));
 }
 
 /**

@@ -20,17 +20,9 @@ import {
   judgeRecovery,
   readProfiles,
   recoveryError,
-  replicationsOf,
-  simulateSitting,
-} from '#functions/mastery/simulation/recovery.ts';
-import type {
-  KnownProfile,
-  SimulatedSitting,
-  SimulatedTest,
+  sitAll,
 } from '#functions/mastery/simulation/recovery.ts';
 import { simulationEvent } from './simulation-event.ts';
-import { mapWithinTime } from './within-time.ts';
-import type { TimeLimit } from './within-time.ts';
 
 type Simulation = typeof simulateScoreRecovery;
 
@@ -77,31 +69,16 @@ async function simulate(
   };
   const { now } = dependencies;
   const began = now();
-  const { sittings, replications } = await sitAll(test, profiles.value, {
-    now,
-    until: deadline - PUBLICATION_MS,
-  });
-  const figures = {
-    profiles: profiles.value.length,
-    replications,
-    simulated: sittings.length,
-    administeredItems: sittings.reduce((sum, { administeredItems }) => sum + administeredItems, 0),
-    durationMs: now() - began,
-  };
-  if (sittings.length < profiles.value.length * replications) {
+  const { scores, ...counts } = await sitAll(test, profiles.value, { now, until: deadline - PUBLICATION_MS });
+  const { simulated, replications } = counts;
+  const figures = { profiles: scores.length, ...counts, durationMs: now() - began };
+  if (simulated < scores.length * replications) {
     log('SIMULATION_OUT_OF_TIME', figures);
     return err(outOfTime());
   }
   log('SIMULATION_COMPUTED', figures);
 
-  const errors = profiles.value.map((profile, at) => {
-    const own = sittings.filter((_, n) => n % profiles.value.length === at);
-    return recoveryError(
-      test,
-      profile,
-      own.map(({ scaleScore }) => scaleScore),
-    );
-  });
+  const errors = profiles.value.map((profile, at) => recoveryError(test, profile, scores[at] ?? []));
   const matrix = { ...judgeRecovery(errors, recoveryTolerance), replications };
   const event = simulationEvent({
     tenantId: principal.tenantId,
@@ -124,33 +101,6 @@ async function simulate(
       envelopeHash: hashCanonical(envelopeOf(event)),
     },
   });
-}
-
-/**
- * Lets all profiles take the test once, then as often again as that one replication says can be afforded.
- * @returns sittings by replication, then by profile; fewer than there should be when time ran out
- */
-async function sitAll(
-  test: SimulatedTest,
-  profiles: readonly KnownProfile[],
-  limit: TimeLimit,
-): Promise<{ readonly sittings: readonly SimulatedSitting[]; readonly replications: number }> {
-  const first = await mapWithinTime(profiles, (profile) => simulateSitting(test, profile, 0), limit);
-  if (first.length < profiles.length) return { sittings: first, replications: 1 };
-  const { scope, maxItems } = test.selection.constraints;
-  const replications = replicationsOf(
-    { profiles: profiles.length, kcs: scope.length, maxItems },
-    first.reduce((sum, { work }) => sum + work, 0),
-  );
-  const further = Array.from({ length: replications - 1 }, (_, n) =>
-    profiles.map((profile) => ({ profile, replication: n + 1 })),
-  ).flat();
-  const others = await mapWithinTime(
-    further,
-    ({ profile, replication }) => simulateSitting(test, profile, replication),
-    limit,
-  );
-  return { sittings: [...first, ...others], replications };
 }
 
 /** The profiles take longer than a request may: 500, retryable, since a warm container is faster. */

@@ -27,6 +27,7 @@ export interface Simulated {
 export function simulationEvent({ tenantId, basis, profiles, matrix, at }: Simulated): CaliperEvent {
   const { policy, calibration, pins } = basis;
   const { document, model } = calibration;
+  const { recoveryErrors, ...figures } = matrix;
   const facts = {
     tenantId,
     testBankId: pins.testBankId,
@@ -39,13 +40,9 @@ export function simulationEvent({ tenantId, basis, profiles, matrix, at }: Simul
       scaleCalibrationChecksum: document.checksum,
       runtimeVersion: model.runtimeVersion,
       kernelHash: model.kernelHash,
-      profilesTotal: matrix.profilesTotal,
-      replications: matrix.replications,
       profilesHash: hashCanonical(profiles),
-      recoveryErrorsHash: hashCanonical(matrix.recoveryErrors),
-      tolerance: matrix.tolerance,
-      maxAbsoluteError: matrix.maxAbsoluteError,
-      withinTolerance: matrix.withinTolerance,
+      recoveryErrorsHash: hashCanonical(recoveryErrors),
+      ...figures,
     },
   };
   const id = deterministicUuid('mastery-simulation', tenantId, hashCanonical(facts));
