@@ -80,7 +80,7 @@ export function positionsOf(context: SelectionContext, runs: number, length = RU
       const position = { outcomes, posterior: estimate(context.model, outcomes), runSeed };
       positions.push(position);
       const selection = select(context, position);
-      if (selection.kind === 'exhausted') break;
+      if (typeof selection === 'string') break;
       outcomes = [...outcomes, { item: selection.item, correct: random() < 0.6 }];
     }
     return positions;

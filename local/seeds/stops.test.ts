@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { compileModel, nextStep, prepareSelection, weigh } from '#functions/mastery/engine/index.ts';
 import type { Outcome, StopReason } from '#functions/mastery/engine/index.ts';
-import { constraintsOf, stoppingRulesOf } from '#functions/mastery/records/engine-rules.ts';
+import { constraintsOf, runRulesOf } from '#functions/mastery/records/engine-rules.ts';
 import { soundSeed } from '#test/support/sound-seed.ts';
 import { instantiateSeed } from './instantiate.ts';
 import type { Learner } from './bank-files.ts';
@@ -28,13 +28,12 @@ function walkerThrough(bankName: string) {
   });
   const scope = model.kcGuids.map((_, kc) => kc);
   const context = prepareSelection(model, pool, constraintsOf(policy, scope, [], undefined));
-  const { numericPrecision } = document;
-  const rules = stoppingRulesOf(policy, { numericPrecision });
+  const rules = runRulesOf(policy, document);
   return ({ answers }: Learner): { readonly stop: StopReason; readonly items: readonly string[] } => {
     const outcomes: Outcome[] = [];
     const items: string[] = [];
     for (;;) {
-      const evidence = weigh(model, scope, { ...policy, numericPrecision }, outcomes);
+      const evidence = weigh(model, scope, rules, outcomes);
       const step = nextStep(context, rules, evidence, { runSeed: 'seed', elapsedMilliseconds: 0 });
       if (step.kind === 'stop') return { stop: step.reason, items };
       const name = seeded.itemNames[model.itemIds[step.item]!]!;

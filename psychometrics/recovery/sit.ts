@@ -142,7 +142,7 @@ export function* sitAll(
       kcs: learner.mastered.slice(0, condition.scope).map((mastered, kc) => {
         const posterior = kcPosteriors[kc] ?? NaN;
         const own = measured(kc);
-        const stated = classify({ ...rule, confidenceThreshold: STATED_CONFIDENCE }, posterior, own);
+        const stated = classify({ ...rule, confidenceThreshold: STATED_CONFIDENCE }, posterior, own > 0);
         return { mastered, posterior, items: own, classified: stated !== 'not_yet' };
       }),
     };

@@ -38,6 +38,9 @@ const KC_SETS = [
 export type Rule = Constraints['minima'][number];
 
 export interface Case extends Constraints {
+  readonly requiredAccessibility: readonly string[];
+  readonly enemySets: readonly (readonly string[])[];
+  readonly excludedItems: readonly string[];
   readonly items: readonly {
     readonly kcs: readonly number[];
     readonly tags: readonly string[];
@@ -249,7 +252,7 @@ export function selectionByDefinition(
   posterior: Estimate,
   run: RunPosition,
 ): Selection {
-  if (run.used.length >= value.maxItems) return { kind: 'exhausted', cause: 'max_items' };
+  if (run.used.length >= value.maxItems) return 'max_items';
   const { used } = run;
   const plan = sound === undefined ? 0 : planOf(sound, used);
   const barred = value.priorUse === 'exclude' ? [...used, ...value.met] : used;
@@ -272,8 +275,7 @@ export function selectionByDefinition(
 function selectionOf(value: Case, position: Position): Selection {
   const { context, posterior, run } = position;
   const eligible = informative(value, position);
-  if (eligible.length === 0 && position.eligible.length > 0)
-    return { kind: 'exhausted', cause: 'no_informative_item' };
+  if (eligible.length === 0 && position.eligible.length > 0) return 'no_informative_item';
   const whole = wholeGains(position);
   const ofUnsettled = new Float64Array(whole.length).fill(NaN);
   if (value.selectionTarget !== undefined) {
@@ -286,9 +288,9 @@ function selectionOf(value: Case, position: Position): Selection {
   for (const tier of tiers)
     for (const gains of [ofUnsettled, whole]) {
       const best = exposed(value, position, tier, gains);
-      if (best !== undefined) return { kind: 'selected', ...best };
+      if (best !== undefined) return best;
     }
-  return { kind: 'exhausted', cause: causeOf(value, run.used) };
+  return causeOf(value, run.used);
 }
 
 function wholeGains({ context: { model }, posterior }: Position): Float64Array {

@@ -46,9 +46,6 @@ export function exampleTest({
     selection: prepareSelection(model, pool, {
       scope: [...model.kcGuids.keys()],
       maxItems,
-      requiredAccessibility: [],
-      enemySets: [],
-      excludedItems: [],
       minima: [],
       maxima: [],
       exposure: { method: 'randomesque', size: 3 },

@@ -28,7 +28,7 @@ const next = (
 ): number | undefined => {
   const run = { used, runSeed, sequence: used.length + 1, met: [], unsettled: [] };
   const selection = selectItem(context, estimate(context.model, []), run);
-  return selection.kind === 'selected' ? selection.item : undefined;
+  return typeof selection === 'string' ? undefined : selection.item;
 };
 
 /** Milliseconds of the processor that something takes. */

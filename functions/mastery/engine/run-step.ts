@@ -1,4 +1,4 @@
-import { classify, scoredItemsPerKc } from './classification.ts';
+import { classify } from './classification.ts';
 import type { Classification, ClassificationRule } from './classification.ts';
 import { estimate, remainingUncertainty } from './model.ts';
 import type { CompiledModel } from './model.ts';
@@ -27,15 +27,11 @@ export function weigh(
   outcomes: readonly Outcome[],
 ): Evidence {
   const posterior = estimate(model, outcomes);
-  const scored = scoredItemsPerKc(
-    model.itemKcs,
-    model.kcGuids.length,
-    outcomes.map(({ item }) => item),
-  );
+  const measured = new Set(outcomes.flatMap(({ item }) => model.itemKcs[item] ?? []));
   return {
     outcomes,
     estimate: posterior,
-    classifications: scope.map((kc) => classify(rule, posterior.kcPosteriors[kc] ?? NaN, scored[kc] ?? 0)),
+    classifications: scope.map((kc) => classify(rule, posterior.kcPosteriors[kc] ?? NaN, measured.has(kc))),
     remainingUncertainty: remainingUncertainty(model, posterior, scope),
   };
 }
@@ -82,7 +78,7 @@ export function nextStep(
     met,
     unsettled: context.constraints.scope.filter((_, at) => evidence.classifications[at] === 'not_yet'),
   });
-  if (selection.kind === 'exhausted') return { kind: 'stop', reason: 'max_items', cause: selection.cause };
+  if (typeof selection === 'string') return { kind: 'stop', reason: 'max_items', cause: selection };
   return reason === undefined
     ? { kind: 'offer', item: selection.item }
     : { kind: 'stop', reason, cause: reason };

@@ -31,18 +31,18 @@ export interface Constraints {
   /** KC indices that the run reports on. */
   readonly scope: readonly number[];
   readonly maxItems: number;
-  readonly requiredAccessibility: readonly string[];
-  readonly enemySets: readonly (readonly string[])[];
-  readonly excludedItems: readonly string[];
+  readonly requiredAccessibility?: readonly string[] | undefined;
+  readonly enemySets?: readonly (readonly string[])[] | undefined;
+  readonly excludedItems?: readonly string[] | undefined;
   /** Coverage floors and content minima; a GUID may occur more than once. */
   readonly minima: readonly { readonly guid: string; readonly items: number }[];
   readonly maxima: readonly { readonly guid: string; readonly items: number }[];
-  /** What becomes of items that the learner met in earlier runs; absent: nothing. */
-  readonly priorUse?: 'avoid' | 'exclude';
-  /** What the gain of an item is about; absent: the whole latent state. */
-  readonly selectionTarget?: 'unsettled_components';
+  /** What becomes of items that the learner met in earlier runs; default: nothing. */
+  readonly priorUse?: 'allow' | 'avoid' | 'exclude' | undefined;
+  /** What the gain of an item is about; default: the whole latent state. */
+  readonly selectionTarget?: 'latent_state' | 'unsettled_components' | undefined;
   /** How chance keeps the best items from being offered to everybody; absent: the best item. */
-  readonly exposure?: Exposure;
+  readonly exposure?: Exposure | undefined;
   /** Bits; what tells less is not offered once every minimum is met and every KC in scope that can be has been measured. */
   readonly minimumGain?: number | undefined;
 }
@@ -60,9 +60,8 @@ export interface RunPosition {
   readonly unsettled: readonly number[];
 }
 
-export type Selection =
-  | { readonly kind: 'selected'; readonly item: number; readonly gain: number }
-  | { readonly kind: 'exhausted'; readonly cause: StopCause };
+/** The item to offer, or why there is none. */
+export type Selection = Ranked | StopCause;
 
 /** How many more gains are worked out when the first ones are refused. */
 const SECOND_LOOK = 32;
@@ -100,17 +99,18 @@ export function prepareSelection(
   pool: readonly PoolItem[],
   constraints: Constraints,
 ): SelectionContext {
+  const { requiredAccessibility = [], excludedItems = [], enemySets = [] } = constraints;
   const members: (PoolItem | undefined)[] = model.itemIds.map(() => undefined);
   const admitted = new Uint8Array(model.itemIds.length);
   const outOfScope: number[] = [];
   const scope = new Set(constraints.scope);
-  const excluded = new Set(constraints.excludedItems);
+  const excluded = new Set(excludedItems);
   const itemsByTag = new Map<string, number[]>();
   for (const { guid } of [...constraints.minima, ...constraints.maxima]) itemsByTag.set(guid, []);
   for (const member of pool) {
     const { item } = member;
     members[item] = member;
-    const accessible = constraints.requiredAccessibility.every((tag) => member.accessibility.includes(tag));
+    const accessible = requiredAccessibility.every((tag) => member.accessibility.includes(tag));
     if (accessible && !excluded.has(member.qtiIdentifier)) {
       admitted[item] = 1;
       if (model.itemKcs[item]?.some((kc) => scope.has(kc)) !== true) outOfScope.push(item);
@@ -122,7 +122,7 @@ export function prepareSelection(
     items: itemsByTag.get(guid) ?? [],
     count: items,
   });
-  const enemies = constraints.enemySets.map((set): Quota => ({
+  const enemies = enemySets.map((set): Quota => ({
     items: set.flatMap((name) => byIdentifier.get(name) ?? []),
     count: 1,
   }));
@@ -143,33 +143,29 @@ export function prepareSelection(
  * others and one remains), the policy's minimum gain, information gain rounded to 12 significant digits, exposure control if the policy
  * asks for one, SHA-256 of seed and artifact version id, artifact version id. The gain is that over the whole latent state, or under
  * `unsettled_components` that on the item's own unsettled KCs as long as any item measures one; an item that measures no in-scope KC is
- * offered only while it serves an unmet minimum. `exhausted` when no item is left or `maxItems` are used.
+ * offered only while it serves an unmet minimum.
  */
 export function selectItem(context: SelectionContext, estimate: Estimate, run: RunPosition): Selection {
-  const { constraints, rules } = context;
+  const { constraints, rules, admitted } = context;
   const slots = constraints.maxItems - run.used.length;
-  if (slots <= 0) return { kind: 'exhausted', cause: 'max_items' };
+  if (slots <= 0) return 'max_items';
   const usage = usageOf(rules, run.used);
-  const eligible = hardFilter(context, run, usage);
+  const barred = constraints.priorUse === 'exclude' ? [...run.used, ...run.met] : run.used;
+  const eligible = without(admitted, barred);
+  bar(rules, usage, eligible);
   const coverage = reachability(rules, standingOf(rules, usage, eligible, slots));
+  const choice = { context, estimate, run, coverage };
   for (const item of context.outOfScope) if (!coverage.serves(item)) eligible[item] = 0;
-  if (!keepInformative(context, estimate, run, eligible, coverage))
-    return { kind: 'exhausted', cause: 'no_informative_item' };
-  const chosen = bestUnmet(context, estimate, run, eligible, coverage);
-  if (chosen === undefined) return { kind: 'exhausted', cause: exhaustionCause(context, run) };
-  return { kind: 'selected', item: chosen.item, gain: chosen.gain };
+  if (!keepInformative(choice, eligible)) return 'no_informative_item';
+  return bestUnmet(choice, eligible) ?? exhaustionCause(context, run);
 }
 
-/** Pool membership, accessibility, exclusions (prepared), used items, prior use, enemies of used ones, maxima, components. */
-function hardFilter(
-  { admitted, constraints, rules }: SelectionContext,
-  run: RunPosition,
-  usage: Usage,
-): Uint8Array {
-  const barred = constraints.priorUse === 'exclude' ? [...run.used, ...run.met] : run.used;
-  const candidates = without(admitted, barred);
-  bar(rules, usage, candidates);
-  return candidates;
+/** What every part of one choice goes by. */
+interface Choice {
+  readonly context: SelectionContext;
+  readonly estimate: Estimate;
+  readonly run: RunPosition;
+  readonly coverage: Reachability;
 }
 
 /** A copy of a set of items in which these are not. */
@@ -180,18 +176,10 @@ function without(items: Uint8Array, barred: readonly number[]): Uint8Array {
 }
 
 /** The best among items that the learner has not met; where the policy does not care, or none of those is admitted, among all. */
-function bestUnmet(
-  context: SelectionContext,
-  estimate: Estimate,
-  run: RunPosition,
-  eligible: Uint8Array,
-  coverage: Reachability,
-): Ranked | undefined {
-  if (context.constraints.priorUse === 'avoid') {
-    const best = bestOnTarget(context, estimate, run, without(eligible, run.met), coverage);
-    if (best !== undefined) return best;
-  }
-  return bestOnTarget(context, estimate, run, eligible, coverage);
+function bestUnmet(choice: Choice, eligible: Uint8Array): Ranked | undefined {
+  const avoidsMet = choice.context.constraints.priorUse === 'avoid';
+  const best = avoidsMet ? bestOnTarget(choice, without(eligible, choice.run.met)) : undefined;
+  return best ?? bestOnTarget(choice, eligible);
 }
 
 /**
@@ -199,13 +187,8 @@ function bestUnmet(
  * eligible item measures a KC in scope that no scored item has measured: such a KC could never be classified.
  * @returns false when nothing that was eligible is left
  */
-function keepInformative(
-  { constraints, model, gains }: SelectionContext,
-  estimate: Estimate,
-  run: RunPosition,
-  eligible: Uint8Array,
-  coverage: Reachability,
-): boolean {
+function keepInformative({ context, estimate, run, coverage }: Choice, eligible: Uint8Array): boolean {
+  const { constraints, model, gains } = context;
   const { minimumGain } = constraints;
   if (minimumGain === undefined || !coverage.isMet || !eligible.includes(1)) return true;
   const unmeasured = new Set(constraints.scope);
@@ -237,23 +220,18 @@ function exhaustionCause({ admitted, constraints, rules }: SelectionContext, run
 }
 
 /** The best by what they say about unsettled KCs; where the policy does not care, or none measures one, by their gain on the whole state. */
-function bestOnTarget(
-  context: SelectionContext,
-  estimate: Estimate,
-  run: RunPosition,
-  eligible: Uint8Array,
-  coverage: Reachability,
-): Ranked | undefined {
+function bestOnTarget(choice: Choice, eligible: Uint8Array): Ranked | undefined {
+  const { context, estimate, run } = choice;
   const { decision, gains, model } = context;
   if (decision !== undefined) {
     const unsettled = new Uint8Array(model.kcGuids.length);
     for (const kc of run.unsettled) unsettled[kc] = 1;
-    const best = chooseAdmitted(context, run, eligible, coverage, (candidates, keep) =>
+    const best = chooseAdmitted(choice, eligible, (candidates, keep) =>
       decisionGains(decision, estimate, unsettled, candidates, gains, keep),
     );
     if (best !== undefined) return best;
   }
-  return chooseAdmitted(context, run, eligible, coverage, (candidates, keep) => {
+  return chooseAdmitted(choice, eligible, (candidates, keep) => {
     model.core.informationGains(estimate, candidates, gains, keep);
     return true;
   });
@@ -265,22 +243,17 @@ type Rank = (eligible: Uint8Array, keep: number) => boolean;
  * The best admitted item, or the one that exposure control takes in its place.
  * @param rank writes the gains of the eligible items, of which the `keep` highest are wanted, and says whether there is any to rank
  */
-function chooseAdmitted(
-  context: SelectionContext,
-  run: RunPosition,
-  eligible: Uint8Array,
-  coverage: Reachability,
-  rank: Rank,
-): Ranked | undefined {
+function chooseAdmitted(choice: Choice, eligible: Uint8Array, rank: Rank): Ranked | undefined {
+  const { context, run } = choice;
   const { exposure } = context.constraints;
-  const ranked = (firstLook: number) => admittedInOrder(context, run, eligible, coverage, rank, firstLook);
+  const ranked = (firstLook: number) => admittedInOrder(choice, eligible, rank, firstLook);
   switch (exposure?.method) {
     case undefined:
       return randomesque(ranked(1), 1, run);
     case 'randomesque':
       return randomesque(ranked(exposure.size), exposure.size, run);
     case 'progressive':
-      return progressive(context, run, eligible, coverage, rank);
+      return progressive(choice, eligible, rank);
     case 'sympson_hetter':
       return sympsonHetter(
         ranked(PASSING_LOOK),
@@ -295,13 +268,8 @@ function chooseAdmitted(
  * The admitted item with the highest (1 - s) R + s gain. What a first look leaves out gains at most the least that the look keeps: of those
  * items, only the gains of the ones whose draw could still make them the best are worked out.
  */
-function progressive(
-  context: SelectionContext,
-  run: RunPosition,
-  eligible: Uint8Array,
-  coverage: Reachability,
-  rank: Rank,
-): Ranked | undefined {
+function progressive(choice: Choice, eligible: Uint8Array, rank: Rank): Ranked | undefined {
+  const { context, run, coverage } = choice;
   const { constraints, gains } = context;
   if (!rank(eligible, CHANCE_LOOK)) return undefined;
   const known = gains.slice();
@@ -334,10 +302,8 @@ function progressive(
  * second one goes further among what is left, and only a third ranks everything.
  */
 function* admittedInOrder(
-  context: SelectionContext,
-  run: RunPosition,
+  { context, run, coverage }: Choice,
   eligible: Uint8Array,
-  coverage: Reachability,
   rank: Rank,
   firstLook: number,
 ): Generator<Ranked> {

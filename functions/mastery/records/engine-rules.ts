@@ -1,4 +1,4 @@
-import type { Constraints, Exposure, StoppingRules } from '#functions/mastery/engine/index.ts';
+import type { ClassificationRule, Constraints, StoppingRules } from '#functions/mastery/engine/index.ts';
 import type { ScaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import type { Blueprint } from '#shared/platform/owners/content.ts';
@@ -38,46 +38,28 @@ export function constraintsOf(
   slots: Slots,
   exposureTable: ExposureTable | undefined,
 ): Constraints {
-  const { eligibilityRules, maxItems } = policy;
-  const { priorUse, selectionTarget, exposure } = eligibilityRules;
-  const content = Object.entries(eligibilityRules.contentConstraints ?? {});
+  const { contentConstraints = {}, exposure, ...rules } = policy.eligibilityRules;
   return {
+    ...rules,
     scope,
-    maxItems,
-    requiredAccessibility: eligibilityRules.requiredAccessibility ?? [],
-    enemySets: eligibilityRules.enemySets ?? [],
-    excludedItems: eligibilityRules.excludedItems ?? [],
+    maxItems: policy.maxItems,
     minima: minimaOf(policy, slots),
-    maxima: content.flatMap(([guid, { maxItems: maximum }]) =>
-      maximum === undefined ? [] : [{ guid, items: maximum }],
+    maxima: Object.entries(contentConstraints).flatMap(([guid, { maxItems: items }]) =>
+      items === undefined ? [] : [{ guid, items }],
     ),
-    ...(priorUse === 'avoid' || priorUse === 'exclude' ? { priorUse } : {}),
-    ...(selectionTarget === 'unsettled_components' ? { selectionTarget } : {}),
-    ...(exposure === undefined ? {} : { exposure: exposureOf(exposure, exposureTable) }),
-    minimumGain: eligibilityRules.minimumGain,
+    exposure:
+      exposure?.method === 'sympson_hetter'
+        ? { method: exposure.method, probabilities: new Map(Object.entries(exposureTable ?? {})) }
+        : exposure,
   };
 }
 
-function exposureOf(
-  rule: NonNullable<SelectionPolicy['eligibilityRules']['exposure']>,
-  table: ExposureTable | undefined,
-): Exposure {
-  return rule.method === 'sympson_hetter'
-    ? { method: rule.method, probabilities: new Map(Object.entries(table ?? {})) }
-    : rule;
-}
-
-/** When the policy stops a run, in the engine's vocabulary. */
-export function stoppingRulesOf(
-  { precisionTarget, coverageFloors, timeBudgetSeconds }: SelectionPolicy,
+/** What the policy compares posteriors with and when it stops a run, in the engine's vocabulary. */
+export function runRulesOf(
+  policy: SelectionPolicy,
   { numericPrecision }: Pick<ScaleCalibration, 'numericPrecision'>,
-): StoppingRules {
-  return {
-    precisionTarget,
-    numericPrecision,
-    coverageFloors: floorsOf(coverageFloors),
-    timeBudgetSeconds,
-  };
+): StoppingRules & ClassificationRule {
+  return { ...policy, numericPrecision, coverageFloors: floorsOf(policy.coverageFloors) };
 }
 
 function floorsOf(floors: SelectionPolicy['coverageFloors']): StoppingRules['coverageFloors'] {

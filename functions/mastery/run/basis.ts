@@ -2,14 +2,10 @@ import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state
 import { readAnchor } from '#functions/mastery/pool/anchor.ts';
 import type { AnchorDoubt } from '#functions/mastery/pool/anchor.ts';
 import { verifyCaseMappings } from '#functions/mastery/pool/case-mappings.ts';
-import { readPool, revalidatePool } from '#functions/mastery/pool/read-pool.ts';
+import { revalidatePool } from '#functions/mastery/pool/read-pool.ts';
 import type { ContentUse, ReadPool } from '#functions/mastery/pool/read-pool.ts';
-import type { PoolIds } from '#functions/mastery/pool/reconcile.ts';
-import { minimaOf } from '#functions/mastery/records/engine-rules.ts';
 import { loadPinned } from '#functions/mastery/records/load.ts';
 import type { PinnedRecords } from '#functions/mastery/records/load.ts';
-import { mismatchProblem } from '#functions/mastery/upstream/problems.ts';
-import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Platform } from '#shared/platform/platform.ts';
@@ -59,33 +55,6 @@ async function readTest(
   const { caseFrameworkGuid } = records.calibration.document;
   const mapped = await verifyCaseMappings(platform, caseFrameworkGuid, bound.value.scope);
   return mapped.ok ? ok({ bound: bound.value, pins, content }) : mapped;
-}
-
-/**
- * Reads the pool that a caller names, for the policy that the caller names. 400 at the policy when it counts on a KC or a standard that no
- * member of the pool has: in its scope, its floors, its content minima, or the blueprint's slots where it makes these minima.
- */
-export async function readNamedPool(
-  platform: Platform,
-  ids: PoolIds,
-  policy: SelectionPolicy,
-): Promise<Result<ReadPool, Problem>> {
-  const read = await readPool(platform, ids);
-  if (!read.ok) return read;
-  const { pool, blueprint } = read.value;
-  const kcs = new Set(pool.members.flatMap(({ kcGuids }) => kcGuids));
-  const tags = new Set([...kcs, ...pool.members.flatMap(({ caseGuids }) => caseGuids)]);
-  const isHeld =
-    (policy.eligibilityRules.kcScope ?? []).every((guid) => kcs.has(guid)) &&
-    minimaOf(policy, blueprint.slots).every(({ guid }) => tags.has(guid));
-  return isHeld
-    ? read
-    : err(
-        mismatchProblem(
-          '/body/selectionPolicyId',
-          'The policy counts on a knowledge component or a standard that the pool does not have.',
-        ),
-      );
 }
 
 /**

@@ -1,9 +1,9 @@
 import { prepareSelection } from '#functions/mastery/engine/index.ts';
-import type { SelectionContext } from '#functions/mastery/engine/index.ts';
+import type { PoolItem, SelectionContext } from '#functions/mastery/engine/index.ts';
 import type { PoolMember, ReconciledPool } from '#functions/mastery/pool/reconcile.ts';
 import { constraintsOf, minimaOf } from '#functions/mastery/records/engine-rules.ts';
 import type { PinnedRecords, RunCalibration } from '#functions/mastery/records/load.ts';
-import { invalidCalibration } from '#functions/mastery/upstream/problems.ts';
+import { invalidCalibration, mismatchProblem } from '#functions/mastery/upstream/problems.ts';
 import { createRecent } from '#shared/kernel/recent.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -11,13 +11,7 @@ import type { Blueprint } from '#shared/platform/owners/content.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 
 /** A pool member and its place in the model. */
-export interface BoundItem extends PoolMember {
-  /** Index in the model's items. */
-  readonly modelItem: number;
-  /** What coverage floors and content constraints count: the GUIDs of knowledge components and standards, each once. */
-  readonly tags: readonly string[];
-  readonly accessibility: readonly string[];
-}
+export interface BoundItem extends PoolMember, PoolItem {}
 
 /** A knowledge component that the run classifies. */
 export interface ScopedKc {
@@ -45,9 +39,10 @@ export interface BoundPool {
 const prepared = createRecent<BoundPool>(8);
 
 /**
- * Maps a reconciled pool to a calibration's model, once for the same content in a container. 422 `calibration-invalid` when subject, grades
- * or CASE framework differ, when a member has no parameters, other knowledge components or another QTI identifier there [MA-052, MA-195].
- * Without `kcScope` the scope is every knowledge component that the pool covers.
+ * Maps a reconciled pool to a calibration's model, once for the same content in a container. 400 at the policy when it counts on a knowledge
+ * component or a standard that no member has. 422 `calibration-invalid` when subject, grades or CASE framework differ, when a member has no
+ * parameters, other knowledge components or another QTI identifier there [MA-052, MA-195]. Without `kcScope` the scope is every knowledge
+ * component that the pool covers.
  * @param test undefined: the test has ended, and no longer goes by what Content says of it
  */
 export function bindPool(
@@ -65,27 +60,27 @@ export function bindPool(
   ]);
   const known = prepared.get(key);
   if (known !== undefined) return ok(known);
-  const refusal = test && scopeRefusal(document, test);
-  if (refusal !== undefined) return err(invalidCalibration(refusal));
+  const refusal = test && (lacks(members, policy, test) ?? scopeRefusal(document, test));
+  if (refusal !== undefined) return err(refusal);
   const items: BoundItem[] = [];
   for (const member of members) {
     const item = bindMember(calibration, member);
     if (!item.ok) return item;
     items.push(item.value);
   }
-  const scope = scopedKcs(calibration, policy.eligibilityRules.kcScope, items);
-  if (!scope.ok) return scope;
+  const guids = policy.eligibilityRules.kcScope ?? [...new Set(items.flatMap(({ kcGuids }) => kcGuids))];
+  const scope = guids.toSorted().map((guid) => scopedKc(calibration, guid));
   let selection: SelectionContext | undefined;
   const bound: BoundPool = {
     items,
     byArtifactVersion: new Map(items.map((item) => [item.artifactVersionId, item])),
-    scope: scope.value,
+    scope,
     selection() {
       if (test === undefined) throw new Error('a run that has stopped selects nothing');
-      const kcs = scope.value.map(({ modelKc }) => modelKc);
+      const kcs = scope.map(({ modelKc }) => modelKc);
       return (selection ??= prepareSelection(
         model,
-        items.map((item) => ({ ...item, item: item.modelItem })),
+        items,
         constraintsOf(policy, kcs, test.slots, exposureTable),
       ));
     },
@@ -95,22 +90,42 @@ export function bindPool(
   return ok(bound);
 }
 
-function scopeRefusal(document: RunCalibration['document'], test: Blueprint): string | undefined {
-  if (test.subject !== document.subject) return 'The calibration is for another subject than the test.';
+/** 400 when no member bears what the policy counts on: in its scope, its floors, its content minima, or the slots that it makes minima. */
+function lacks(
+  members: readonly PoolMember[],
+  policy: PinnedRecords['policy'],
+  { slots }: Blueprint,
+): Problem | undefined {
+  const kcs = new Set(members.flatMap(({ kcGuids }) => kcGuids));
+  const tags = new Set([...kcs, ...members.flatMap(({ caseGuids }) => caseGuids)]);
+  const isHeld =
+    (policy.eligibilityRules.kcScope ?? []).every((guid) => kcs.has(guid)) &&
+    minimaOf(policy, slots).every(({ guid }) => tags.has(guid));
+  return isHeld
+    ? undefined
+    : mismatchProblem(
+        '/body/selectionPolicyId',
+        'The policy counts on a knowledge component or a standard that the pool does not have.',
+      );
+}
+
+function scopeRefusal(document: RunCalibration['document'], test: Blueprint): Problem | undefined {
+  if (test.subject !== document.subject)
+    return invalidCalibration('The calibration is for another subject than the test.');
   if (!test.gradeLevels.every((grade) => document.gradeCoverage.includes(grade)))
-    return 'The calibration does not cover every grade of the test.';
+    return invalidCalibration('The calibration does not cover every grade of the test.');
   return test.caseFrameworkGuid === document.caseFrameworkGuid
     ? undefined
-    : 'The calibration belongs to another CASE framework than the test.';
+    : invalidCalibration('The calibration belongs to another CASE framework than the test.');
 }
 
 function bindMember({ model, parameters }: RunCalibration, member: PoolMember): Result<BoundItem, Problem> {
-  const modelItem = model.itemIndex.get(member.artifactVersionId) ?? -1;
-  const item = parameters.items[modelItem];
-  if (item === undefined)
+  const item = model.itemIndex.get(member.artifactVersionId) ?? -1;
+  const own = parameters.items[item];
+  if (own === undefined)
     return err(invalidCalibration('The calibration has no parameters for an item of the pool.'));
   // The member's GUIDs are proved to be ascending; those of an older calibration may be in any order.
-  if (item.qtiIdentifier !== member.qtiIdentifier || item.kcs.toSorted().join() !== member.kcGuids.join())
+  if (own.qtiIdentifier !== member.qtiIdentifier || own.kcs.toSorted().join() !== member.kcGuids.join())
     return err(
       invalidCalibration(
         'The parameters of an item are not those of the pool’s item: identifier or components differ.',
@@ -118,27 +133,17 @@ function bindMember({ model, parameters }: RunCalibration, member: PoolMember): 
     );
   return ok({
     ...member,
-    modelItem,
+    item,
     tags: [...new Set([...member.kcGuids, ...member.caseGuids])],
-    accessibility: item.accessibility ?? [],
+    accessibility: own.accessibility ?? [],
   });
 }
 
-function scopedKcs(
-  { model, parameters }: RunCalibration,
-  kcScope: readonly string[] | undefined,
-  items: readonly BoundItem[],
-): Result<readonly ScopedKc[], Problem> {
-  const guids = kcScope ?? [...new Set(items.flatMap((item) => item.kcGuids))];
-  const scope: ScopedKc[] = [];
-  for (const guid of guids.toSorted()) {
-    const modelKc = model.kcIndex.get(guid) ?? -1;
-    const kc = parameters.kcs[modelKc];
-    if (kc === undefined)
-      return err(invalidCalibration('The calibration has no parameters for a knowledge component in scope.'));
-    scope.push({ guid, uri: kc.uri, modelKc });
-  }
-  return ok(scope);
+function scopedKc({ model, parameters }: RunCalibration, guid: string): ScopedKc {
+  const modelKc = model.kcIndex.get(guid) ?? -1;
+  const kc = parameters.kcs[modelKc];
+  if (kc === undefined) throw new Error('a component in scope is not one of any member');
+  return { guid, uri: kc.uri, modelKc };
 }
 
 function absentItems(

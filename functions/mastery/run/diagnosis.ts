@@ -5,7 +5,7 @@ import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import { losesMinimum, nextStep, weigh } from '#functions/mastery/engine/index.ts';
 import type { Evidence, StopCause } from '#functions/mastery/engine/index.ts';
 import type { RunBasis } from './basis.ts';
-import { stoppingRulesOf } from '#functions/mastery/records/engine-rules.ts';
+import { runRulesOf } from '#functions/mastery/records/engine-rules.ts';
 import type { BoundItem, BoundPool } from './bound-pool.ts';
 import type { ScoredOutcome } from './outcomes.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
@@ -38,14 +38,14 @@ export function assess(
 ): Assessment {
   const evidence = weighOutcomes(basis, outcomes);
   const { policy, calibration, bound } = basis;
-  const step = nextStep(bound.selection(), stoppingRulesOf(policy, calibration.document), evidence, {
+  const step = nextStep(bound.selection(), runRulesOf(policy, calibration.document), evidence, {
     runSeed: state.runSeed,
     elapsedMilliseconds,
     met: modelItems(bound, met),
   });
-  const diagnosis = describe(basis, evidence, step.kind === 'stop');
+  const diagnosis = describe(basis, outcomes, evidence, step.kind === 'stop');
   if (step.kind === 'stop') return { diagnosis, next: step };
-  const item = bound.items.find(({ modelItem }) => modelItem === step.item);
+  const item = bound.items.find((one) => one.item === step.item);
   if (item === undefined) throw new Error('a selected item is not a member of the pool');
   return { diagnosis, next: { kind: 'offer', item } };
 }
@@ -62,26 +62,19 @@ export function diagnose(
   { stopReason }: Pick<AdaptiveRunState, 'stopReason'>,
   outcomes: readonly ScoredOutcome[],
 ): Diagnosis {
-  return describe(basis, weighOutcomes(basis, outcomes), stopReason !== null);
-}
-
-/** What the outcomes say, at full precision, with the pool's item of each. */
-interface Weighed extends Evidence {
-  readonly items: readonly BoundItem[];
+  return describe(basis, outcomes, weighOutcomes(basis, outcomes), stopReason !== null);
 }
 
 function weighOutcomes(
   { calibration, policy, bound }: RunBasis,
   outcomes: readonly ScoredOutcome[],
-): Weighed {
-  const items = outcomes.map(({ artifactVersionId }) => itemOf(bound, artifactVersionId));
-  const evidence = weigh(
+): Evidence {
+  return weigh(
     calibration.model,
     bound.scope.map(({ modelKc }) => modelKc),
-    { ...policy, numericPrecision: calibration.document.numericPrecision },
-    outcomes.map(({ correct }, index) => ({ item: items[index]?.modelItem ?? -1, correct })),
+    runRulesOf(policy, calibration.document),
+    outcomes.map((outcome) => ({ item: itemOf(bound, outcome).item, correct: outcome.correct })),
   );
-  return { ...evidence, items };
 }
 
 /** What a stopped run has to say to Results and Caliper. */
@@ -116,15 +109,17 @@ export function isLimited({ limitations }: ScaleResult): boolean {
 
 function describe(
   { calibration, bound, isAnchored }: RunBasis,
-  evidence: Weighed,
+  outcomes: readonly ScoredOutcome[],
+  evidence: Evidence,
   hasStopped: boolean,
 ): Diagnosis {
   const { document } = calibration;
+  const items = outcomes.map((outcome) => itemOf(bound, outcome));
   const shown = (value: number): number => roundSignificant(value, document.numericPrecision);
   const standardError = shown(evidence.estimate.standardError);
   const { maximumReportableError = Infinity, reliabilityCeiling = 1 } = calibration.parameters;
   const isPrecise = standardError <= maximumReportableError;
-  const isPublishable = evidence.outcomes.length > 0 && (hasStopped || isPrecise);
+  const isPublishable = outcomes.length > 0 && (hasStopped || isPrecise);
   const scaleReportability = !isAnchored ? 'anchor_unavailable' : isPublishable ? 'reportable' : 'pending';
   return {
     kcClassifications: bound.scope.map(({ guid, modelKc }, index) => ({
@@ -133,7 +128,7 @@ function describe(
       caseMappingVersion: document.caseMappingVersion,
       classification: evidence.classifications[index] ?? 'not_yet',
       posteriorProbability: shown(evidence.estimate.kcPosteriors[modelKc] ?? NaN),
-      evidenceItemRefs: evidenceFor(guid, evidence.items),
+      evidenceItemRefs: evidenceFor(guid, items),
     })),
     scaleReportability,
     scale:
@@ -159,7 +154,7 @@ function describe(
 
 /** The model indices of those artifact versions that are in the pool. */
 function modelItems({ byArtifactVersion }: BoundPool, artifactVersions: ReadonlySet<string>): number[] {
-  return [...artifactVersions].flatMap((id) => byArtifactVersion.get(id)?.modelItem ?? []);
+  return [...artifactVersions].flatMap((id) => byArtifactVersion.get(id)?.item ?? []);
 }
 
 /** QTI identifiers of the scored items on a KC, each once, in the order of the run [MA-096]. */
@@ -170,7 +165,7 @@ function evidenceFor(guid: string, items: readonly BoundItem[]): string[] {
 }
 
 /** The pool's item that was offered; a pinned pool that lacks it has been told apart before as drift. */
-function itemOf({ byArtifactVersion }: BoundPool, artifactVersionId: string): BoundItem {
+function itemOf({ byArtifactVersion }: BoundPool, { artifactVersionId }: ScoredOutcome): BoundItem {
   const item = byArtifactVersion.get(artifactVersionId);
   if (item === undefined) throw new Error('an offered item is not a member of the pinned pool');
   return item;

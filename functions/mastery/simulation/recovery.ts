@@ -94,7 +94,7 @@ export function replicationsOf(
 }
 
 /** What came of the profiles' tests. */
-export interface Sittings {
+interface Sittings {
   readonly replications: number;
   /** How many tests were taken; fewer than profiles × replications when time ran out. */
   readonly simulated: number;

@@ -1,18 +1,16 @@
 import { emitAndReadBack, envelopeOf } from '#functions/mastery/evidence/caliper-event.ts';
 import type { EventDoubt } from '#functions/mastery/evidence/caliper-event.ts';
+import { readPool } from '#functions/mastery/pool/read-pool.ts';
 import { loadNamed } from '#functions/mastery/records/load.ts';
-import type { PinnedRecords } from '#functions/mastery/records/load.ts';
-import { readBasis, readNamedPool } from '#functions/mastery/run/basis.ts';
-import { stoppingRulesOf } from '#functions/mastery/records/engine-rules.ts';
+import { readBasis } from '#functions/mastery/run/basis.ts';
+import { runRulesOf } from '#functions/mastery/records/engine-rules.ts';
 import type { PoolDependencies } from '#functions/mastery/run/dependencies.ts';
 import { recordReceipt, withRunPlatform } from '#functions/mastery/run/receipt.ts';
-import type { OpenedRun } from '#functions/mastery/run/receipt.ts';
 import { invalidOwnerData, upstreamProblem } from '#functions/mastery/upstream/problems.ts';
 import type { simulateScoreRecovery } from '#shared/contract/mastery/routes.ts';
-import type { Control, Operation, OperationAnswer, OperationRequest } from '#shared/http/operation.ts';
+import type { Operation } from '#shared/http/operation.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
@@ -24,8 +22,6 @@ import {
 } from '#functions/mastery/simulation/recovery.ts';
 import { simulationEvent } from './simulation-event.ts';
 
-type Simulation = typeof simulateScoreRecovery;
-
 /** What is kept of the request's time for the event and its read-back. */
 const PUBLICATION_MS = 2_000;
 
@@ -34,73 +30,67 @@ const PUBLICATION_MS = 2_000;
  * and answers once Caliper shows it [MA-178]. The matrix follows from the request and from what owners and records say, the event also from
  * the time of the key's control record: a repetition composes the same and names the same event. Results is never spoken to [MA-199].
  */
-export function simulateRecovery(dependencies: PoolDependencies): Operation<Simulation> {
+export function simulateRecovery(dependencies: PoolDependencies): Operation<typeof simulateScoreRecovery> {
+  const { store, now } = dependencies;
   return (request) =>
     withRunPlatform(dependencies, request, async (opened) => {
-      const { principal, body, receivedAt } = request;
-      const records = await loadNamed(dependencies.store, principal.tenantId, body, receivedAt);
+      const { principal, body, receivedAt, deadline, log } = request;
+      const { platform } = opened;
+      const records = await loadNamed(store, principal.tenantId, body, receivedAt);
       if (!records.ok) return records;
-      return request.idempotent((control) => simulate(dependencies, request, opened, records.value, control));
+      return request.idempotent(async (control) => {
+        const reading = readPool(platform, body);
+        const basis = await readBasis(platform, records.value, reading, [
+          'unavailable',
+          'absent',
+          'unusable',
+        ]);
+        if (!basis.ok) return basis;
+        const { policy, calibration, bound, pins } = basis.value;
+        const { model, document } = calibration;
+        const { numericPrecision, recoveryTolerance } = document;
+        const profiles = readProfiles(body.profiles, model, { scope: bound.scope, numericPrecision });
+        if (!profiles.ok) return profiles;
+
+        const test = {
+          selection: bound.selection(),
+          rules: runRulesOf(policy, document),
+          pinsHash: hashCanonical([pins, policy.checksum, document.checksum]),
+        };
+        const began = now();
+        const until = deadline - PUBLICATION_MS;
+        const { scores, ...counts } = await sitAll(test, profiles.value, { now, until });
+        const { simulated, replications } = counts;
+        const figures = { profiles: scores.length, ...counts, durationMs: now() - began };
+        if (simulated < scores.length * replications) {
+          log('SIMULATION_OUT_OF_TIME', figures);
+          return err(outOfTime());
+        }
+        log('SIMULATION_COMPUTED', figures);
+
+        const errors = profiles.value.map((profile, at) => recoveryError(test, profile, scores[at] ?? []));
+        const matrix = { ...judgeRecovery(errors, recoveryTolerance), replications };
+        const event = simulationEvent({
+          tenantId: principal.tenantId,
+          basis: basis.value,
+          profiles: body.profiles,
+          matrix,
+          at: control.createdAt,
+        });
+        const acknowledged = await emitAndReadBack(platform, event);
+        if (!acknowledged.ok) return err(unacknowledged(acknowledged.error));
+        const conformance = { runMode: 'owner_conformance' as const, offers: [] };
+        return ok({
+          body: {
+            ...matrix,
+            executionPins: pins,
+            receiptId: recordReceipt(log, 'SIMULATION_RECEIPT', opened, basis.value, conformance),
+            eventIri: event.id,
+            envelopeHash: hashCanonical(envelopeOf(event)),
+          },
+        });
+      });
     });
-}
-
-async function simulate(
-  dependencies: PoolDependencies,
-  { principal, body, deadline, log }: OperationRequest<Simulation>,
-  opened: OpenedRun,
-  records: PinnedRecords,
-  control: Control,
-): Promise<Result<OperationAnswer<Simulation>, Problem>> {
-  const { platform } = opened;
-  const { policy, calibration } = records;
-  const { model, document } = calibration;
-  const reading = readNamedPool(platform, body, policy);
-  const basis = await readBasis(platform, records, reading, ['unavailable', 'absent', 'unusable']);
-  if (!basis.ok) return basis;
-  const { bound, pins } = basis.value;
-  const { numericPrecision, recoveryTolerance } = document;
-  const profiles = readProfiles(body.profiles, model, { scope: bound.scope, numericPrecision });
-  if (!profiles.ok) return profiles;
-
-  const test = {
-    selection: bound.selection(),
-    rules: { ...policy, ...stoppingRulesOf(policy, document) },
-    pinsHash: hashCanonical([pins, policy.checksum, document.checksum]),
-  };
-  const { now } = dependencies;
-  const began = now();
-  const { scores, ...counts } = await sitAll(test, profiles.value, { now, until: deadline - PUBLICATION_MS });
-  const { simulated, replications } = counts;
-  const figures = { profiles: scores.length, ...counts, durationMs: now() - began };
-  if (simulated < scores.length * replications) {
-    log('SIMULATION_OUT_OF_TIME', figures);
-    return err(outOfTime());
-  }
-  log('SIMULATION_COMPUTED', figures);
-
-  const errors = profiles.value.map((profile, at) => recoveryError(test, profile, scores[at] ?? []));
-  const matrix = { ...judgeRecovery(errors, recoveryTolerance), replications };
-  const event = simulationEvent({
-    tenantId: principal.tenantId,
-    basis: basis.value,
-    profiles: body.profiles,
-    matrix,
-    at: control.createdAt,
-  });
-  const acknowledged = await emitAndReadBack(platform, event);
-  if (!acknowledged.ok) return err(unacknowledged(acknowledged.error));
-  return ok({
-    body: {
-      ...matrix,
-      executionPins: pins,
-      receiptId: recordReceipt(log, 'SIMULATION_RECEIPT', opened, basis.value, {
-        runMode: 'owner_conformance',
-        offers: [],
-      }),
-      eventIri: event.id,
-      envelopeHash: hashCanonical(envelopeOf(event)),
-    },
-  });
 }
 
 /** The profiles take longer than a request may: 500, retryable, since a warm container is faster. */

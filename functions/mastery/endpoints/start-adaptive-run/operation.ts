@@ -8,7 +8,7 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { writeKcComponents } from '#shared/platform/operations.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { readBasis, readNamedPool } from '#functions/mastery/run/basis.ts';
+import { readBasis } from '#functions/mastery/run/basis.ts';
 import type { RunBasis } from '#functions/mastery/run/basis.ts';
 import { composeRun } from '#functions/mastery/run/compose.ts';
 import type { RunDependencies } from '#functions/mastery/run/dependencies.ts';
@@ -17,6 +17,7 @@ import type { Assessment } from '#functions/mastery/run/diagnosis.ts';
 import { runEntityTag } from '#functions/mastery/run/entity-tag.ts';
 import { deriveIdentity } from '#functions/mastery/run/identity.ts';
 import { offerItem } from '#functions/mastery/run/offer-item.ts';
+import { readPool } from '#functions/mastery/pool/read-pool.ts';
 import { loadNamed } from '#functions/mastery/records/load.ts';
 import type { PinnedRecords } from '#functions/mastery/records/load.ts';
 import type { NamedRuntime } from '#functions/mastery/run/outcomes.ts';
@@ -54,7 +55,7 @@ async function begin(
 ): Promise<Result<OperationAnswer<Start>, Problem>> {
   const { platform } = opened;
   const identity = await deriveIdentity(dependencies.keys, principal.tenantId, control, body, records.policy);
-  const reading = readNamedPool(platform, body, records.policy);
+  const reading = readPool(platform, body);
   const [basis, runtime] = await Promise.all([
     readBasis(platform, records, reading, ['absent', 'unusable']),
     readSessions(platform, { ...identity, offers: [] }),
