@@ -4,7 +4,8 @@ import { PutParameterCommand } from '@aws-sdk/client-ssm';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { openContinuation } from '#functions/mastery/continuation/continuation.ts';
 import { deriveIdentity } from '#functions/mastery/run/identity.ts';
-import * as runNames from '#functions/mastery/run/names.ts';
+import { namesOf } from '#functions/mastery/run/names.ts';
+import type { RunNames } from '#functions/mastery/run/names.ts';
 import {
   outstandingOffer,
   resultsAcknowledged,
@@ -86,7 +87,7 @@ const sealed = {
         status: statusOf(continuation.state),
         outstanding: outstandingOffer(continuation.state) ?? null,
         resultsAcknowledged: resultsAcknowledged(continuation.state),
-        names: namesOf(continuation.state),
+        names: namesIn(continuation.state),
       };
     }),
 
@@ -320,16 +321,9 @@ export async function readForm(name: string, reading: Reading): Promise<unknown>
 
 const settled = { tenantId: TENANT, attemptId: 'attempt-1', resultRecordId: 'record-1', version: '3' };
 
-function namesOf(state: AdaptiveRunState): Record<keyof typeof runNames, string> {
-  return {
-    offerKey: runNames.offerKey(state, 1),
-    producerResultId: runNames.producerResultId(state),
-    componentsKey: runNames.componentsKey(state),
-    componentId: runNames.componentId(state, 'kc-a'),
-    completionEventIri: runNames.completionEventIri(state),
-    attemptIri: runNames.attemptIri(state),
-    scoreIri: runNames.scoreIri(state),
-  };
+function namesIn(state: AdaptiveRunState): Record<keyof RunNames, string> {
+  const names = namesOf(state);
+  return { ...names, offerKey: names.offerKey(1), componentId: names.componentId('kc-a') };
 }
 
 /**

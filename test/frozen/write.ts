@@ -217,7 +217,7 @@ function states(frozen: DecodedForms['continuation']): Record<string, AdaptiveRu
   };
   const offer = (sequence: number) => ({
     deliverySessionId: `session-${sequence}`,
-    artifactVersionId: `av-${sequence}`,
+    rootArtifactVersionId: `av-${sequence}`,
   });
   const outcome = (sequence: number): ScoredOutcome => ({
     sequence,

@@ -1,22 +1,31 @@
 import type { Continuation } from '#functions/mastery/continuation/continuation.ts';
 import type { AdaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
-import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import { hashCanonical } from '#shared/kernel/canonical-json.ts';
+import { strongEntityTag } from '#shared/kernel/entity-tag.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
+import type { Log } from '#shared/observability/logger.ts';
+import type { RunBasis } from './basis.ts';
 import type { Diagnosis } from './diagnosis.ts';
+import { isProcessed } from './outcomes.ts';
+import type { NamedRuntime } from './outcomes.ts';
+import { recordReceipt } from './receipt.ts';
+import type { OpenedRun } from './receipt.ts';
 import { timeBudgetEndOf } from './time-budget.ts';
 import { outstandingOffer, statusOf } from '../continuation/run-state.ts';
+import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
-/** The answer of start, inspect and advance, from the state that its token seals and what the consumed outcomes say. */
+/** The answer of start, inspect and advance, from the state that its token seals and what the consumed outcomes say; its receipt is logged. */
 export function composeRun(
+  log: Log,
+  opened: OpenedRun,
+  basis: RunBasis,
   { token, expiresAt, state }: Continuation,
-  { timeBudgetSeconds }: Pick<SelectionPolicy, 'timeBudgetSeconds'>,
   diagnosis: Diagnosis,
-  receiptId: string,
 ): AdaptiveRun {
   const { runMode, selectionPolicyId, scaleCalibrationId, stopReason } = state;
   const status = statusOf(state);
   const offer = status === 'in_progress' ? outstandingOffer(state) : undefined;
-  const timeBudgetEnd = timeBudgetEndOf(state, timeBudgetSeconds);
+  const timeBudgetEnd = timeBudgetEndOf(state, basis.policy.timeBudgetSeconds);
   const { resultRecordId, caliperEventIri } = state.acknowledgements;
   return {
     continuationToken: token,
@@ -32,6 +41,38 @@ export function composeRun(
     ...(timeBudgetEnd === undefined ? {} : { timeBudgetEndsAt: formatInstant(timeBudgetEnd) }),
     ...(status === 'completed' && resultRecordId !== undefined ? { resultRecordRef: resultRecordId } : {}),
     ...(status === 'completed' && caliperEventIri !== undefined ? { caliperEventRef: caliperEventIri } : {}),
-    receiptId,
+    receiptId: recordReceipt(log, 'RUN_RECEIPT', opened, basis, state),
   };
+}
+
+/**
+ * The run's strong validator [MA-048]: what the continuation pins and how far it has come, and every attempt that QTI holds now for the
+ * sessions that it names. A newly scored attempt changes it; a session that the continuation does not name never does.
+ */
+export function runEntityTag(state: AdaptiveRunState, { sessions }: Pick<NamedRuntime, 'sessions'>): string {
+  return strongEntityTag(
+    hashCanonical({
+      tenantId: state.tenantId,
+      runSeed: state.runSeed,
+      runMode: state.runMode,
+      selectionPolicyId: state.selectionPolicyId,
+      scaleCalibrationId: state.scaleCalibrationId,
+      pins: state.pins,
+      consumed: state.consumed,
+      stopReason: state.stopReason,
+      acknowledgements: state.acknowledgements,
+      sessions: sessions.map(({ deliverySessionId, rootArtifactVersionId, attempts }) => ({
+        deliverySessionId,
+        artifactVersionId: rootArtifactVersionId,
+        attempts: attempts.map((attempt) => ({
+          attemptId: attempt.attemptId,
+          attemptNumber: attempt.attemptNumber,
+          status: attempt.status,
+          outcomes: attempt.outcomes ?? null,
+          scoredAt: attempt.scoredAt ?? null,
+          processed: isProcessed(attempt),
+        })),
+      })),
+    }),
+  );
 }

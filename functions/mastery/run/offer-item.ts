@@ -3,14 +3,12 @@ import { invalidPool, upstreamProblem } from '#functions/mastery/upstream/proble
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
-import type { DeliverySession, OfferedSession } from '#shared/platform/owners/qti.ts';
-import type { Platform, UpstreamAnswer } from '#shared/platform/platform.ts';
+import type { Platform } from '#shared/platform/platform.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { offerKey } from './names.ts';
+import { namesOf } from './names.ts';
 import type { BoundItem } from './bound-pool.ts';
-import { namedSession } from './outcomes.ts';
-import type { NamedRuntime, NamedSession } from './outcomes.ts';
+import type { NamedRuntime, RunSession } from './outcomes.ts';
 import { readSessions } from './runtime.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
@@ -24,14 +22,14 @@ export async function offerItem(
   state: AdaptiveRunState,
   { unnamed, others }: Pick<NamedRuntime, 'unnamed' | 'others'>,
   item: BoundItem,
-): Promise<Result<NamedSession, Problem>> {
+): Promise<Result<RunSession, Problem>> {
   const found = await findOffer(platform, state, unnamed, item);
   if (!found.ok) return found;
   if (found.value !== undefined) return ok(found.value);
   const sequence = state.offers.length + 1;
   const { qtiPoolArtifactVersionId, qtiPoolPackageId, qtiPoolPackageHash } = state.pins;
   const answer = await platform.call(operations.offerSelectedItem, {
-    idempotencyKey: offerKey(state, sequence),
+    idempotencyKey: namesOf(state).offerKey(sequence),
     body: {
       candidateRef: state.candidateRef,
       rootArtifactVersionId: item.artifactVersionId,
@@ -45,7 +43,21 @@ export async function offerItem(
       },
     },
   });
-  if (answer.ok) return placedOffer(answer.value, state, others, item);
+  if (answer.ok) {
+    const { value: session, upstreamRequestId } = answer.value;
+    const { candidateRef, deliverySessionId, rootArtifactVersionId } = session;
+    // Where QTI returns no run tags, a session that it has made for this offer before is among the others.
+    const repeated = others.find((other) => other.deliverySessionId === deliverySessionId);
+    return candidateRef === state.candidateRef && rootArtifactVersionId === item.artifactVersionId
+      ? ok({ ...session, attempts: repeated?.attempts ?? [] })
+      : err(
+          invalidPool(
+            operations.offerSelectedItem,
+            upstreamRequestId,
+            'The delivery session is not the one that was asked for.',
+          ),
+        );
+  }
   if (answer.error.kind !== 'conflict') return err(upstreamProblem(answer.error));
   await platform.pause();
   const twin = await findAgain(platform, state, item);
@@ -62,9 +74,9 @@ export async function offerItem(
 export async function findOffer(
   platform: Platform,
   state: AdaptiveRunState,
-  unnamed: readonly DeliverySession[],
+  unnamed: readonly RunSession[],
   item: BoundItem,
-): Promise<Result<NamedSession | undefined, Problem>> {
+): Promise<Result<RunSession | undefined, Problem>> {
   return confirmed(platform, () => findAgain(platform, state, item), offerAmong(unnamed, item));
 }
 
@@ -72,53 +84,32 @@ async function findAgain(
   platform: Platform,
   state: AdaptiveRunState,
   item: BoundItem,
-): Promise<Result<NamedSession | undefined, Problem>> {
+): Promise<Result<RunSession | undefined, Problem>> {
   const runtime = await readSessions(platform, state);
   return runtime.ok ? offerAmong(runtime.value.unnamed, item) : runtime;
 }
 
 function offerAmong(
-  unnamed: readonly DeliverySession[],
+  unnamed: readonly RunSession[],
   item: BoundItem,
-): Result<NamedSession | undefined, Problem> {
+): Result<RunSession | undefined, Problem> {
   const found = findSession(unnamed, item);
   return found === undefined && unnamed.some(isOpen)
     ? err(problem('mastery', 'stream-conflict', 409))
     : ok(found);
 }
 
-/** @param others where QTI returns no run tags, a session that it has made for this offer before is among them */
-function placedOffer(
-  { value: session, upstreamRequestId }: UpstreamAnswer<OfferedSession>,
-  state: AdaptiveRunState,
-  others: readonly DeliverySession[],
-  item: BoundItem,
-): Result<NamedSession, Problem> {
-  const { candidateRef, deliverySessionId, rootArtifactVersionId } = session;
-  if (candidateRef !== state.candidateRef || rootArtifactVersionId !== item.artifactVersionId)
-    return err(
-      invalidPool(
-        operations.offerSelectedItem,
-        upstreamRequestId,
-        'The delivery session is not the one that was asked for.',
-      ),
-    );
-  const repeated = others.find((other) => other.deliverySessionId === deliverySessionId);
-  return ok(namedSession({ ...session, attempts: repeated?.attempts ?? [] }));
-}
-
 /** The session of an item among those that the continuation does not name: an earlier request of this run had it delivered. */
 export function findSession(
-  sessions: readonly DeliverySession[],
+  sessions: readonly RunSession[],
   { artifactVersionId }: BoundItem,
-): NamedSession | undefined {
-  const [session] = sessions
+): RunSession | undefined {
+  return sessions
     .filter(({ rootArtifactVersionId }) => rootArtifactVersionId === artifactVersionId)
-    .toSorted((a, b) => (a.deliverySessionId < b.deliverySessionId ? -1 : 1));
-  return session && namedSession(session);
+    .toSorted((a, b) => (a.deliverySessionId < b.deliverySessionId ? -1 : 1))[0];
 }
 
 /** A session waits for its learner until one of its attempts is scored; QTI's closing of sessions plays no part [MA-144]. */
-export function isOpen(session: DeliverySession): boolean {
+export function isOpen(session: RunSession): boolean {
   return !session.attempts.some((attempt) => attempt.status === 'scored');
 }

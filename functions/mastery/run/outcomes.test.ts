@@ -7,7 +7,17 @@ import type { NamedRuntime, ScoredOutcome } from './outcomes.ts';
 import type { Offer } from '../continuation/run-state.ts';
 
 const AT = exampleOutcome.scoredAt;
-const conflict = { ok: false, error: 'stream-conflict' };
+const conflict = { ok: false, error: { status: 409, code: 'stream-conflict' } };
+/** What QTI holds is no evidence, as the problem says it. */
+const refused = (detail: string, retryable = false) => ({
+  ok: false,
+  error: {
+    status: 424,
+    detail: expect.stringContaining(detail) as string,
+    retryable,
+    upstream: { service: 'qti' },
+  },
+});
 
 function attempt(
   attemptId: string,
@@ -48,7 +58,7 @@ function name(list: readonly Offer[], sessions: readonly DeliverySession[], runT
 }
 function named(...given: Parameters<typeof name>): NamedRuntime {
   const result = name(...given);
-  if (!result.ok) throw new Error(result.error);
+  if (!result.ok) throw new Error(result.error.detail);
   return result.value;
 }
 
@@ -56,7 +66,10 @@ describe('nameSessions', () => {
   it('keeps the sessions that the continuation names in its order and sets all others apart [MA-028]', () => {
     const foreign = session(1, [attempt('x', 1, 1)], { deliverySessionId: 'foreign' });
     const result = named(offers(2), [session(2), foreign, session(1, [attempt('a', 1, 1)])]);
-    expect(result.sessions.map(({ offer }) => offer.deliverySessionId)).toEqual(['session-1', 'session-2']);
+    expect(result.sessions.map(({ deliverySessionId }) => deliverySessionId)).toEqual([
+      'session-1',
+      'session-2',
+    ]);
     expect(result.unnamed).toEqual([foreign]);
   });
 
@@ -90,13 +103,14 @@ describe('nameSessions', () => {
 
   it('refuses two attempts of a run with one id', () => {
     const sessions = [session(1, [attempt('a', 1, 1)]), session(2, [attempt('a', 1, 1)])];
-    expect(name(offers(2), sessions)).toEqual({ ok: false, error: 'same-id' });
+    expect(name(offers(2), sessions)).toMatchObject(refused('one id'));
   });
 
   it('is a stream-conflict when a named session has the tag of another run [MA-215]', () => {
     const sessions = [tagged('session-1', 'tag-2')];
     expect(name(offers(1), sessions, 'tag-2').ok).toBe(true);
-    for (const runTag of ['tag-1', undefined]) expect(name(offers(1), sessions, runTag)).toEqual(conflict);
+    for (const runTag of ['tag-1', undefined])
+      expect(name(offers(1), sessions, runTag)).toMatchObject(conflict);
   });
 
   it.each<[string, readonly DeliverySession[]]>([
@@ -105,20 +119,20 @@ describe('nameSessions', () => {
     ['appears twice', [session(1), session(2), session(2)]],
   ])('is a stream-conflict when a named session %s [MA-215]', (_, sessions) => {
     expect(name(offers(2), [session(1), session(2)]).ok).toBe(true);
-    expect(name(offers(2), sessions)).toEqual(conflict);
+    expect(name(offers(2), sessions)).toMatchObject(conflict);
   });
 });
 
 describe('readOutcomes', () => {
   /** The outcomes of a run with one offer, of which none has been consumed. */
   const read = (...list: readonly Attempt[]) =>
-    readOutcomes(exampleState, named(offers(1), [session(1, list)]));
+    readOutcomes({ ...exampleState, offers: offers(1) }, named(offers(1), [session(1, list)]));
   /** The same of a run that has consumed an outcome and has a second offer. */
   const reread = (outcome: ScoredOutcome, ...list: readonly Attempt[]) => {
     const consumed = { count: 1, digest: digestOutcomes([outcome]) };
     const [first, second] = offers(2);
     const own = [{ ...first!, consumedAttemptId: outcome.attemptId }, second!];
-    return readOutcomes({ ...exampleState, consumed }, named(own, [session(1, list), session(2)]));
+    return readOutcomes({ offers: own, consumed }, named(own, [session(1, list), session(2)]));
   };
   const processing = { processingTrace: { traceRef: 'trace', status: 'running' } };
 
@@ -131,7 +145,7 @@ describe('readOutcomes', () => {
   });
 
   it('is a stream-conflict when two attempts claim one number with different outcomes [MA-215]', () => {
-    expect(read(attempt('a', 1, 1), attempt('b', 1, 0))).toEqual(conflict);
+    expect(read(attempt('a', 1, 1), attempt('b', 1, 0))).toMatchObject(conflict);
     expect(read(attempt('a', 1, 1), attempt('b', 1, 1)).ok).toBe(true);
   });
 
@@ -148,7 +162,7 @@ describe('readOutcomes', () => {
       [attempt('a', 1, null)],
       [],
     ])
-      expect(reread(outcome, ...changed)).toEqual(conflict);
+      expect(reread(outcome, ...changed)).toMatchObject(conflict);
     // One that is scored after it changes nothing, though it is an earlier attempt.
     const second = { ...outcome, attemptNumber: 2 };
     expect(reread(second, attempt('late', 1, 0), attempt('a', 2, 1))).toMatchObject(consumed);
@@ -176,9 +190,9 @@ describe('readOutcomes', () => {
     ['no outcomes', { outcomes: null }],
     ['no time', { scoredAt: undefined }],
   ])('refuses a scored attempt with %s: it is no outcome of this model', (_, broken) => {
-    expect(read(attempt('a', 1, 1, broken))).toEqual({ ok: false, error: 'unreadable' });
-    const unprocessed = { ok: false, error: 'unprocessed' };
-    expect(read(attempt('a', 1, 1, { ...broken, ...processing }))).toEqual(unprocessed);
+    expect(read(attempt('a', 1, 1, broken))).toMatchObject(refused('not a 0 or 1 score'));
+    const unprocessed = refused('not completed the processing', true);
+    expect(read(attempt('a', 1, 1, { ...broken, ...processing }))).toMatchObject(unprocessed);
   });
 
   it('has no news in a score that QTI still processes, and no contradiction [MA-030]', () => {

@@ -1,9 +1,13 @@
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { parseUtcInstant } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import type { Err, Result } from '#shared/kernel/result.ts';
+import { readCandidateRuntime } from '#shared/platform/operations.ts';
 import type { Attempt, DeliverySession, RuntimeData } from '#shared/platform/owners/qti.ts';
-import type { Offer, AdaptiveRunState } from '../continuation/run-state.ts';
+import type { Problem } from '#shared/problems/problem.ts';
+import { problem } from '#shared/problems/registry.ts';
+import type { AdaptiveRunState } from '../continuation/run-state.ts';
+import { invalidOwnerData } from '../upstream/problems.ts';
 
 /** The outcome that counts for one offer. */
 export interface ScoredOutcome {
@@ -26,59 +30,66 @@ const SCORED = 'scored';
 const SUBMITTED = 'submitted';
 const COMPLETED = 'completed';
 
-/** A session that the continuation names. */
-export interface NamedSession {
-  readonly offer: Offer;
-  /** By QTI's clock. */
-  readonly createdAt: string;
-  /** In canonical order [MA-092]. */
-  readonly attempts: readonly Attempt[];
-}
+/** What a run looks at of a delivery session; its attempts are in canonical order: by number, then by id [MA-092]. */
+export type RunSession = Pick<
+  DeliverySession,
+  'deliverySessionId' | 'rootArtifactVersionId' | 'createdAt' | 'attempts'
+>;
 
 /** What QTI holds now of a run's candidate, run by run [MA-028]. */
 export interface NamedRuntime {
-  /** The sessions that the continuation names, in its order. */
-  readonly sessions: readonly NamedSession[];
+  /** The sessions of the continuation's offers, in their order. */
+  readonly sessions: readonly RunSession[];
   /** The run's own sessions that the continuation does not name: a lost acknowledgement, or a conflicting offer. */
-  readonly unnamed: readonly DeliverySession[];
+  readonly unnamed: readonly RunSession[];
   /** The sessions of the learner's other runs over the bank. They narrow the pool and touch nothing else. */
-  readonly others: readonly DeliverySession[];
+  readonly others: readonly RunSession[];
+  /** QTI's id of the reading. */
+  readonly requestId?: string | undefined;
+}
+
+/** The runtime contradicts the continuation. */
+const conflict = err(problem('mastery', 'stream-conflict', 409));
+
+/** What QTI holds is no evidence: 424, worth a retry only where QTI may still mend it. */
+function unreadable(requestId: string | undefined, detail: string, retryable = false): Err<Problem> {
+  return err(invalidOwnerData(readCandidateRuntime, requestId, detail, retryable));
 }
 
 /**
- * `stream-conflict`: the runtime contradicts the continuation. `unprocessed`: an outcome is not a score of 0 or 1 with a time, and QTI has not
- * completed its processing. `unreadable`: the same, and it has. `same-id`: two attempts have one id.
- */
-export type RuntimeFault = 'stream-conflict' | 'unprocessed' | 'unreadable' | 'same-id';
-
-/**
- * Tells the sessions of a candidate's runtime data apart and orders the attempts of the named ones by number, then id. The run's own are
- * those that it names and those with its tag; a run without a tag, which is older than tags, owns the sessions without one.
+ * Tells the sessions of a candidate's runtime data apart. The run's own are those that it names and those with its tag; a run without a tag,
+ * which is older than tags, owns the sessions without one. 409 `stream-conflict` when they are not those of the continuation.
  */
 export function nameSessions(
   { offers, runTag }: Pick<AdaptiveRunState, 'offers' | 'runTag'>,
   runtime: RuntimeData,
-): Result<NamedRuntime, RuntimeFault> {
+  requestId?: string,
+): Result<NamedRuntime, Problem> {
+  const all = runtime.sessions.map((session) => ({
+    ...session,
+    attempts: session.attempts.toSorted(
+      (a, b) => a.attemptNumber - b.attemptNumber || (a.attemptId < b.attemptId ? -1 : 1),
+    ),
+  }));
   const named = new Set(offers.map(({ deliverySessionId }) => deliverySessionId));
-  const isOwn = (session: DeliverySession): boolean =>
-    named.has(session.deliverySessionId) || tagOf(session) === runTag;
-  const own = runtime.sessions.filter(isOwn);
+  const { own = [], others = [] } = Object.groupBy(all, (session) =>
+    named.has(session.deliverySessionId) || tagOf(session) === runTag ? 'own' : 'others',
+  );
   const byId = new Map(own.map((session) => [session.deliverySessionId, session]));
-  if (byId.size !== own.length) return err('stream-conflict');
-  const sessions: NamedSession[] = [];
-  for (const offer of offers) {
-    const session = byId.get(offer.deliverySessionId);
-    if (session === undefined || session.rootArtifactVersionId !== offer.artifactVersionId)
-      return err('stream-conflict');
+  if (byId.size !== own.length) return conflict;
+  const sessions: DeliverySession[] = [];
+  for (const { deliverySessionId, artifactVersionId } of offers) {
+    const session = byId.get(deliverySessionId);
+    if (session?.rootArtifactVersionId !== artifactVersionId) return conflict;
     const tag = tagOf(session);
-    if (tag !== undefined && tag !== runTag) return err('stream-conflict');
-    byId.delete(offer.deliverySessionId);
-    sessions.push({ ...namedSession(session), offer });
+    if (tag !== undefined && tag !== runTag) return conflict;
+    byId.delete(deliverySessionId);
+    sessions.push(session);
   }
   const attemptIds = sessions.flatMap(({ attempts }) => attempts.map(({ attemptId }) => attemptId));
-  if (new Set(attemptIds).size !== attemptIds.length) return err('same-id');
-  const others = runtime.sessions.filter((session) => !isOwn(session));
-  return ok({ sessions, unnamed: [...byId.values()], others });
+  return new Set(attemptIds).size === attemptIds.length
+    ? ok({ sessions, unnamed: [...byId.values()], others, requestId })
+    : unreadable(requestId, 'Two attempts of the run have one id.');
 }
 
 function tagOf({ deliverySnapshot }: DeliverySession): string | undefined {
@@ -97,38 +108,44 @@ export interface Evidence {
  * The evidence of a run. A consumed offer keeps the attempt that was consumed, whatever is scored in its session later; if that attempt has
  * changed or is gone, the stream is no longer the one that the continuation describes.
  */
-export function readOutcomes(state: AdaptiveRunState, runtime: NamedRuntime): Result<Evidence, RuntimeFault> {
+export function readOutcomes(
+  { offers, consumed: pinned }: Pick<AdaptiveRunState, 'offers' | 'consumed'>,
+  { sessions, requestId }: NamedRuntime,
+): Result<Evidence, Problem> {
   const consumed: ScoredOutcome[] = [];
   let news: ScoredOutcome | undefined;
   let pending: Evidence['pending'];
-  for (const [index, { offer, attempts }] of runtime.sessions.entries()) {
+  for (const [index, { rootArtifactVersionId, attempts }] of sessions.entries()) {
     const sequence = index + 1;
-    const isConsumed = sequence <= state.consumed.count;
+    const isConsumed = sequence <= pinned.count;
     const counting = isConsumed
-      ? attempts.find(({ attemptId, status }) => attemptId === offer.consumedAttemptId && status === SCORED)
+      ? attempts.find(
+          ({ attemptId, status }) => attemptId === offers[index]?.consumedAttemptId && status === SCORED,
+        )
       : firstHandedIn(attempts);
     if (counting === undefined) {
-      if (isConsumed) return err('stream-conflict');
+      if (isConsumed) return conflict;
       continue;
     }
     if (counting.status === SUBMITTED) {
       pending = { handedInMs: handInOf(counting) };
       continue;
     }
-    const outcome = outcomeOf(sequence, offer, counting);
-    if (outcome === undefined) return err(isProcessed(counting) ? 'unreadable' : 'unprocessed');
+    const outcome = outcomeOf(sequence, rootArtifactVersionId, counting);
+    if (outcome === undefined)
+      return isProcessed(counting)
+        ? unreadable(requestId, 'A scored attempt is not a 0 or 1 score with its time.')
+        : unreadable(requestId, 'QTI has not completed the processing of an attempt.', true);
     // What QTI still works on is waited for. A consumed outcome was durable: only what the digest covers can take it back.
     if (!isConsumed && !isProcessed(counting)) {
       pending = { handedInMs: outcome.handedInMs };
       continue;
     }
-    if (isContradicted(counting, attempts)) return err('stream-conflict');
+    if (isContradicted(counting, attempts)) return conflict;
     if (isConsumed) consumed.push(outcome);
     else news ??= outcome;
   }
-  return digestOutcomes(consumed) === state.consumed.digest
-    ? ok({ consumed, news, pending })
-    : err('stream-conflict');
+  return digestOutcomes(consumed) === pinned.digest ? ok({ consumed, news, pending }) : conflict;
 }
 
 /** The digest that the continuation keeps of what it has consumed: a later change of any of it is seen. */
@@ -166,7 +183,7 @@ function scoreOf({ outcomes }: Attempt): unknown {
     : undefined;
 }
 
-function outcomeOf(sequence: number, offer: Offer, attempt: Attempt): ScoredOutcome | undefined {
+function outcomeOf(sequence: number, artifactVersionId: string, attempt: Attempt): ScoredOutcome | undefined {
   const score = scoreOf(attempt);
   const { scoredAt, submittedAt } = attempt;
   const scoredAtMs = typeof scoredAt === 'string' ? parseUtcInstant(scoredAt) : undefined;
@@ -176,7 +193,7 @@ function outcomeOf(sequence: number, offer: Offer, attempt: Attempt): ScoredOutc
   if (handedInMs === undefined) return undefined;
   return {
     sequence,
-    artifactVersionId: offer.artifactVersionId,
+    artifactVersionId,
     attemptId: attempt.attemptId,
     attemptNumber: attempt.attemptNumber,
     correct: score === 1,
@@ -196,23 +213,4 @@ function isContradicted(counting: Attempt, attempts: readonly Attempt[]): boolea
       isProcessed(other) &&
       scoreOf(other) !== scoreOf(counting),
   );
-}
-
-/** A session as the continuation names it once its item is offered: its attempts by number, then id [MA-092]. */
-export function namedSession({
-  deliverySessionId,
-  rootArtifactVersionId: artifactVersionId,
-  createdAt,
-  attempts,
-}: Pick<
-  DeliverySession,
-  'deliverySessionId' | 'rootArtifactVersionId' | 'createdAt' | 'attempts'
->): NamedSession {
-  return {
-    offer: { deliverySessionId, artifactVersionId },
-    createdAt,
-    attempts: attempts.toSorted(
-      (a, b) => a.attemptNumber - b.attemptNumber || (a.attemptId < b.attemptId ? -1 : 1),
-    ),
-  };
 }

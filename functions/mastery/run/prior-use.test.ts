@@ -9,11 +9,6 @@ const session = (rootArtifactVersionId: string, createdAt: string): DeliverySess
   createdAt,
   attempts: [],
 });
-const named = (artifactVersionId: string, createdAt: string) => ({
-  offer: { deliverySessionId: `named ${artifactVersionId}`, artifactVersionId },
-  attempts: [],
-  createdAt,
-});
 
 describe('priorUse', () => {
   const others = [
@@ -30,18 +25,18 @@ describe('priorUse', () => {
     ['all that other runs hold while this run has no session', [], [], 'abcd'],
     [
       'what they held when QTI created this run’s first session, to the last digit of its clock',
-      [named('x', late), named('y', first)],
+      [session('x', late), session('y', first)],
       [],
       'ab',
     ],
     ['the same while the continuation names none of its sessions', [], [session('y', first)], 'ab'],
     [
       'what the start has read where QTI’s clock tells no difference',
-      [named('x', '2026-03-01T08:00:00.0Z')],
+      [session('x', '2026-03-01T08:00:00.0Z')],
       [],
       'a',
     ],
-    ['nothing of which this run has a session itself', [named('a', late)], [session('d', late)], 'bc'],
+    ['nothing of which this run has a session itself', [session('a', late)], [session('d', late)], 'bc'],
   ])('is %s', (_, sessions, unnamed, met) => {
     expect(priorUse({ sessions, unnamed, others })).toEqual(new Set(met));
   });

@@ -1,6 +1,5 @@
 import { compareInstants, parseUtcInstant } from '#shared/kernel/instant.ts';
-import type { DeliverySession } from '#shared/platform/owners/qti.ts';
-import type { NamedRuntime } from './outcomes.ts';
+import type { NamedRuntime, RunSession } from './outcomes.ts';
 
 /**
  * The artifact versions that the learner met in other runs over the bank before this run's first session, by QTI's clock; while this run
@@ -34,20 +33,16 @@ function firstSessionAt({ sessions, unnamed }: NamedRuntime): string | undefined
   return [...sessions, ...unnamed].map(({ createdAt }) => createdAt).sort(compareInstants)[0];
 }
 
-function earlierOf(runtime: NamedRuntime): readonly DeliverySession[] {
+function earlierOf(runtime: NamedRuntime): readonly RunSession[] {
   const first = firstSessionAt(runtime);
   return first === undefined
     ? runtime.others
     : runtime.others.filter(({ createdAt }) => compareInstants(createdAt, first) <= 0);
 }
 
-function metIn(
-  earlier: readonly DeliverySession[],
-  { sessions, unnamed }: NamedRuntime,
-): ReadonlySet<string> {
+function metIn(earlier: readonly RunSession[], { sessions, unnamed }: NamedRuntime): ReadonlySet<string> {
   const met = new Set(earlier.map(({ rootArtifactVersionId }) => rootArtifactVersionId));
-  for (const { offer } of sessions) met.delete(offer.artifactVersionId);
-  for (const { rootArtifactVersionId } of unnamed) met.delete(rootArtifactVersionId);
+  for (const { rootArtifactVersionId } of [...sessions, ...unnamed]) met.delete(rootArtifactVersionId);
   return met;
 }
 

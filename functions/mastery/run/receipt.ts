@@ -87,27 +87,24 @@ function traceOf({ profile, platform, isolation }: OpenedRun) {
   };
 }
 
-type LoggedEntry = Omit<TraceEntry, 'version'> & {
-  readonly version: string | null;
-  /** How many calls the entry stands for. */
-  readonly calls: number;
-};
-
-/** One entry a call; the readings of single knowledge components, of which there may be hundreds, as one with a hash over their hashes. */
-function foldMappings(entries: readonly TraceEntry[]): LoggedEntry[] {
-  const mappings = entries.filter(({ operation }) => operation === operations.resolveMapping.id);
+/**
+ * One entry a call; the readings of single knowledge components, of which there may be hundreds, as one with a hash over their hashes.
+ * `calls` says for how many an entry stands.
+ */
+function foldMappings(entries: readonly TraceEntry[]): (TraceEntry & { readonly calls: number })[] {
+  const { mappings = [], others = [] } = Object.groupBy(entries, ({ operation }) =>
+    operation === operations.resolveMapping.id ? 'mappings' : 'others',
+  );
+  const logged = others.map((entry) => ({
+    ...entry,
+    version: entry.version === null ? null : word(entry.version),
+    namedTenant: entry.namedTenant === null ? null : word(entry.namedTenant),
+    calls: 1,
+  }));
   const [first] = mappings;
-  const others = entries
-    .filter((entry) => !mappings.includes(entry))
-    .map((entry) => ({
-      ...entry,
-      version: entry.version === null ? null : word(entry.version),
-      namedTenant: entry.namedTenant === null ? null : word(entry.namedTenant),
-      calls: 1,
-    }));
-  if (first === undefined) return others;
+  if (first === undefined) return logged;
   return [
-    ...others,
+    ...logged,
     {
       ...first,
       upstreamRequestId: null,

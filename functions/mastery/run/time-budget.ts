@@ -1,15 +1,14 @@
 import { parseUtcInstant } from '#shared/kernel/instant.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
-import type { Evidence, NamedRuntime, ScoredOutcome } from './outcomes.ts';
+import type { ScoredOutcome } from './outcomes.ts';
+import type { RunRuntime } from './runtime.ts';
 
 /**
- * What an advance does with the outstanding item. `consume`: its answer counts, after so many milliseconds of the budget. `wait`: nothing
- * is decided yet. `stop`: the budget is over and the item was not answered in time.
+ * What an advance does with the outstanding item: it consumes the answer, after so many milliseconds of the budget; it waits, since nothing
+ * is decided yet; or it stops, since the budget is over and the item was not answered in time.
  */
 export type TimeVerdict =
-  | { readonly kind: 'consume'; readonly news: ScoredOutcome; readonly elapsedMilliseconds: number }
-  | { readonly kind: 'wait' }
-  | { readonly kind: 'stop' };
+  'wait' | 'stop' | { readonly news: ScoredOutcome; readonly elapsedMilliseconds: number };
 
 /**
  * The hard time budget [MA-111]. Each difference is of one clock: a hand-in counts from the first session's creation, both QTI's; an advance
@@ -19,7 +18,7 @@ export type TimeVerdict =
  */
 export function judgeTime(
   state: AdaptiveRunState,
-  { consumed, news, pending, named }: Evidence & { readonly named: NamedRuntime },
+  { consumed, news, pending, named }: RunRuntime,
   timeBudgetSeconds: number | null,
   advancedAt: number,
 ): TimeVerdict {
@@ -29,16 +28,12 @@ export function judgeTime(
   const isLate = (handedInMs: number): boolean => handedInMs - firstSession >= budget;
   if (news !== undefined)
     return isLate(news.handedInMs) && consumed.length > 0
-      ? { kind: 'stop' }
-      : {
-          kind: 'consume',
-          news,
-          elapsedMilliseconds: Math.max(news.handedInMs - firstSession, sinceStart),
-        };
-  if (sinceStart < budget || consumed.length === 0) return { kind: 'wait' };
-  if (pending === undefined) return { kind: 'stop' };
+      ? 'stop'
+      : { news, elapsedMilliseconds: Math.max(news.handedInMs - firstSession, sinceStart) };
+  if (sinceStart < budget || consumed.length === 0) return 'wait';
+  if (pending === undefined) return 'stop';
   // When it was handed in may show only with its score.
-  return pending.handedInMs !== undefined && isLate(pending.handedInMs) ? { kind: 'stop' } : { kind: 'wait' };
+  return pending.handedInMs !== undefined && isLate(pending.handedInMs) ? 'stop' : 'wait';
 }
 
 /**

@@ -6,13 +6,14 @@ import { exampleOutcome, exampleState as blank } from '#test/support/example-run
 import { acknowledge, addOffer, beginFinalizing, consumeOutcome } from './transitions.ts';
 
 const item = { deliverySessionId: 'session-1', artifactVersionId: 'version-1' };
+const session = { deliverySessionId: 'session-1', rootArtifactVersionId: 'version-1' };
 const everything: Required<Acknowledgements> = {
   resultRecordId: 'record-1',
   componentsAcknowledged: true,
   caliperEventIri: 'urn:uuid:event',
 };
 const byMaxItems = { reason: 'max_items', cause: 'pool_exhausted' } as const;
-const offered = addOffer(blank, item);
+const offered = addOffer(blank, session);
 const consumed = consumeOutcome(offered, [], exampleOutcome).state;
 const stopped = beginFinalizing(consumed, byMaxItems);
 const completed = acknowledge(stopped, everything);
@@ -31,11 +32,11 @@ describe('the state machine of a run', () => {
   it('has at most one outstanding item, numbered by its place [MA-078, MA-092]', () => {
     expect([blank, consumed].map(outstandingOffer)).toEqual([undefined, undefined]);
     expect(outstandingOffer(offered)).toEqual({ ...item, sequence: 1 });
-    expect(outstandingOffer(addOffer(consumed, item))?.sequence).toBe(2);
+    expect(outstandingOffer(addOffer(consumed, session))?.sequence).toBe(2);
   });
 
   it('leaves an item behind that is not answered when it stops, and keeps reason and cause [MA-111, MA-137]', () => {
-    const left = beginFinalizing(addOffer(consumed, item), byMaxItems);
+    const left = beginFinalizing(addOffer(consumed, session), byMaxItems);
     expect(left).toEqual(stopped);
     expect([left.offers.length, left.stopReason, left.stopCause]).toEqual([1, 'max_items', 'pool_exhausted']);
     expect(outstandingOffer(left)).toBeUndefined();

@@ -3,13 +3,12 @@ import type { StopReason } from '#shared/contract/stop-reason.ts';
 import type {
   Acknowledgements,
   AdaptiveRunState,
-  Offer,
   StopCause,
 } from '#functions/mastery/continuation/run-state.ts';
 import type { RunBasis } from './basis.ts';
 import type { RunIdentity } from './identity.ts';
 import { digestOutcomes } from './outcomes.ts';
-import type { ScoredOutcome } from './outcomes.ts';
+import type { RunSession, ScoredOutcome } from './outcomes.ts';
 
 // The transitions of a run, in the order in which it makes them: in_progress, finalizing, completed.
 
@@ -39,8 +38,14 @@ export function startState(
 }
 
 /** (none) or in_progress → in_progress: QTI delivers one more item, once all before it are consumed [MA-078]. */
-export function addOffer(state: AdaptiveRunState, offer: Offer): AdaptiveRunState {
-  return { ...state, offers: [...state.offers, offer] };
+export function addOffer(
+  state: AdaptiveRunState,
+  {
+    deliverySessionId,
+    rootArtifactVersionId: artifactVersionId,
+  }: Pick<RunSession, 'deliverySessionId' | 'rootArtifactVersionId'>,
+): AdaptiveRunState {
+  return { ...state, offers: [...state.offers, { deliverySessionId, artifactVersionId }] };
 }
 
 /**

@@ -1,7 +1,6 @@
 import { openContinuation, sealContinuation } from '#functions/mastery/continuation/continuation.ts';
-import type { Continuation } from '#functions/mastery/continuation/continuation.ts';
 import type { advanceAdaptiveRun } from '#shared/contract/mastery/routes.ts';
-import type { Control, Operation, OperationAnswer, OperationRequest } from '#shared/http/operation.ts';
+import type { Operation } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Platform } from '#shared/platform/platform.ts';
@@ -9,19 +8,17 @@ import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { rereadBasis } from '#functions/mastery/run/basis.ts';
 import type { RunBasis } from '#functions/mastery/run/basis.ts';
-import { composeRun } from '#functions/mastery/run/compose.ts';
+import { composeRun, runEntityTag } from '#functions/mastery/run/compose.ts';
 import type { RunDependencies } from '#functions/mastery/run/dependencies.ts';
 import { assess, diagnose, findingsOf } from '#functions/mastery/run/diagnosis.ts';
 import type { Diagnosis } from '#functions/mastery/run/diagnosis.ts';
-import { runEntityTag } from '#functions/mastery/run/entity-tag.ts';
 import { findSession, offerItem } from '#functions/mastery/run/offer-item.ts';
 import { isFinalRefusal } from '#functions/mastery/upstream/problems.ts';
 import { firstHandedIn } from '#functions/mastery/run/outcomes.ts';
-import type { NamedRuntime, NamedSession, ScoredOutcome } from '#functions/mastery/run/outcomes.ts';
+import type { NamedRuntime, RunSession, ScoredOutcome } from '#functions/mastery/run/outcomes.ts';
 import { priorUse } from '#functions/mastery/run/prior-use.ts';
 import { publish } from '#functions/mastery/run/publication/publish.ts';
-import { recordReceipt, withRunPlatform } from '#functions/mastery/run/receipt.ts';
-import type { OpenedRun } from '#functions/mastery/run/receipt.ts';
+import { withRunPlatform } from '#functions/mastery/run/receipt.ts';
 import { readRunRuntime } from '#functions/mastery/run/runtime.ts';
 import type { RunRuntime } from '#functions/mastery/run/runtime.ts';
 import { judgeTime } from '#functions/mastery/run/time-budget.ts';
@@ -29,8 +26,6 @@ import type { TimeVerdict } from '#functions/mastery/run/time-budget.ts';
 import { statusOf } from '#functions/mastery/continuation/run-state.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { addOffer, beginFinalizing, consumeOutcome } from '#functions/mastery/run/transitions.ts';
-
-type Advance = typeof advanceAdaptiveRun;
 
 /** When a run that waits for its anchor alone is advanced again: a point is verified by people, an outage ends sooner. */
 const ANCHOR_RETRY_SECONDS = 60;
@@ -49,68 +44,52 @@ interface Step {
  * it does is derived from the token and from what QTI holds, so that a predecessor token leads to the same successor. The precondition is
  * judged by QTI's runtime alone, before anything else is read: a stale tag is the usual case and costs one call.
  */
-export function advanceRun(dependencies: RunDependencies): Operation<Advance> {
+export function advanceRun(dependencies: RunDependencies): Operation<typeof advanceAdaptiveRun> {
+  const { store, keys } = dependencies;
   return async (request) => {
-    const { principal, body, receivedAt } = request;
-    const { keys } = dependencies;
+    const { principal, body, receivedAt, ifMatch, log } = request;
     const continuation = await openContinuation(keys, body.continuationToken, principal.tenantId, receivedAt);
     if (!continuation.ok) return continuation;
-    if (request.ifMatch === undefined) return err(problem('mastery', 'precondition-required', 428));
-    const { state } = continuation.value;
+    if (ifMatch === undefined) return err(problem('mastery', 'precondition-required', 428));
+    const before = continuation.value.state;
     return withRunPlatform(dependencies, request, async (opened) => {
-      const runtime = await readRunRuntime(opened.platform, state);
-      if (!runtime.ok) return runtime;
-      const currentEtag = runEntityTag(state, runtime.value.named);
-      if (request.ifMatch !== currentEtag)
-        return err(problem('mastery', 'stream-conflict', 412, { currentEtag }));
-      return request.idempotent((control) =>
-        advance(dependencies, request, continuation.value, opened, runtime.value, control),
-      );
+      const { platform } = opened;
+      const readBefore = await readRunRuntime(platform, before);
+      if (!readBefore.ok) return readBefore;
+      const currentEtag = runEntityTag(before, readBefore.value.named);
+      if (ifMatch !== currentEtag) return err(problem('mastery', 'stream-conflict', 412, { currentEtag }));
+      return request.idempotent(async (control) => {
+        const [basis, runtime] = await Promise.all([
+          rereadBasis(platform, store, before, receivedAt, 'none'),
+          // A repeated request may have waited for its twin: what that one wrote is not in the first reading.
+          control.replayed ? readRunRuntime(platform, before) : readBefore,
+        ]);
+        if (!runtime.ok) return runtime;
+        if (!basis.ok) return basis;
+        const step = await takeStep(platform, basis.value, before, runtime.value, control.createdAt);
+        if (!step.ok) {
+          const { operation, requestId } = step.error.upstream ?? {};
+          if (isFinalRefusal(step.error))
+            log('FINALIZATION_REFUSED', { upstreamOperation: operation, upstreamRequestId: requestId });
+          return step;
+        }
+        const { state, diagnosis, renews } = step.value;
+        const successor = renews
+          ? await sealContinuation(keys, state, control.createdAt)
+          : continuation.value;
+        const awaitsAnchor =
+          statusOf(state) === 'finalizing' && diagnosis.scaleReportability === 'anchor_unavailable';
+        if (awaitsAnchor) log('RUN_AWAITS_ANCHOR', { stopReason: state.stopReason });
+        return ok({
+          body: composeRun(log, opened, basis.value, successor, diagnosis),
+          headers: {
+            ETag: runEntityTag(state, step.value.runtime),
+            ...(awaitsAnchor ? { 'Retry-After': String(ANCHOR_RETRY_SECONDS) } : {}),
+          },
+        });
+      });
     });
   };
-}
-
-async function advance(
-  dependencies: RunDependencies,
-  request: OperationRequest<Advance>,
-  continuation: Continuation,
-  opened: OpenedRun,
-  readBefore: RunRuntime,
-  control: Control,
-): Promise<Result<OperationAnswer<Advance>, Problem>> {
-  const { platform } = opened;
-  const [basis, runtime] = await Promise.all([
-    rereadBasis(platform, dependencies.store, continuation.state, request.receivedAt, 'none'),
-    // A repeated request may have waited for its twin: what that one wrote is not in the first reading.
-    control.replayed ? readRunRuntime(platform, continuation.state) : ok(readBefore),
-  ]);
-  if (!runtime.ok) return runtime;
-  if (!basis.ok) return basis;
-  const step = await takeStep(platform, basis.value, continuation.state, runtime.value, control.createdAt);
-  if (!step.ok) {
-    const { upstream } = step.error;
-    if (isFinalRefusal(step.error))
-      request.log('FINALIZATION_REFUSED', {
-        upstreamOperation: upstream?.operation,
-        upstreamRequestId: upstream?.requestId,
-      });
-    return step;
-  }
-  const { state, diagnosis } = step.value;
-  const successor = step.value.renews
-    ? await sealContinuation(dependencies.keys, state, control.createdAt)
-    : continuation;
-  const awaitsAnchor =
-    statusOf(state) === 'finalizing' && diagnosis.scaleReportability === 'anchor_unavailable';
-  if (awaitsAnchor) request.log('RUN_AWAITS_ANCHOR', { stopReason: state.stopReason });
-  const receiptId = recordReceipt(request.log, 'RUN_RECEIPT', opened, basis.value, state);
-  return ok({
-    body: composeRun(successor, basis.value.policy, diagnosis, receiptId),
-    headers: {
-      ETag: runEntityTag(state, step.value.runtime),
-      ...(awaitsAnchor ? { 'Retry-After': String(ANCHOR_RETRY_SECONDS) } : {}),
-    },
-  });
 }
 
 /** One step of the run, by the status that its token says. */
@@ -135,8 +114,8 @@ async function takeStep(
       return finish(platform, state, named, diagnose(basis, state, consumed), consumed);
     case 'in_progress': {
       const verdict = judgeTime(state, runtime, basis.policy.timeBudgetSeconds, advancedAt);
-      if (verdict.kind === 'wait') return ok(unchanged());
-      if (verdict.kind === 'consume') return consume(platform, basis, state, runtime, verdict);
+      if (verdict === 'wait') return ok(unchanged());
+      if (verdict !== 'stop') return consume(platform, basis, state, runtime, verdict);
       const stopped = beginFinalizing(state, { reason: 'time_budget', cause: 'time_budget' });
       return finish(platform, stopped, named, diagnose(basis, stopped, consumed), consumed);
     }
@@ -149,13 +128,13 @@ async function consume(
   basis: RunBasis,
   state: AdaptiveRunState,
   { consumed, named }: RunRuntime,
-  { news, elapsedMilliseconds }: Extract<TimeVerdict, { kind: 'consume' }>,
+  { news, elapsedMilliseconds }: Exclude<TimeVerdict, string>,
 ): Promise<Result<Step, Problem>> {
   const evidence = consumeOutcome(state, consumed, news);
   const met = priorUse(named);
   const { diagnosis, next } = assess(basis, evidence.state, evidence.outcomes, { elapsedMilliseconds, met });
-  const offered = (session: NamedSession, underWay: Diagnosis): Step => ({
-    state: addOffer(evidence.state, session.offer),
+  const offered = (session: RunSession, underWay: Diagnosis): Step => ({
+    state: addOffer(evidence.state, session),
     diagnosis: underWay,
     runtime: { ...named, sessions: [...named.sessions, session] },
     renews: true,
@@ -179,7 +158,7 @@ function answeredBefore(
   { state, outcomes }: ReturnType<typeof consumeOutcome>,
   { unnamed }: NamedRuntime,
   met: ReadonlySet<string>,
-): { readonly session: NamedSession; readonly diagnosis: Diagnosis } | undefined {
+): { readonly session: RunSession; readonly diagnosis: Diagnosis } | undefined {
   if (unnamed.length === 0) return undefined;
   const { diagnosis, next } = assess(basis, state, outcomes, { elapsedMilliseconds: 0, met });
   const session = next.kind === 'offer' ? findSession(unnamed, next.item) : undefined;

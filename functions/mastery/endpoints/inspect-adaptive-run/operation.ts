@@ -7,16 +7,15 @@ import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { rereadBasis } from '#functions/mastery/run/basis.ts';
 import type { RunBasis } from '#functions/mastery/run/basis.ts';
-import { composeRun } from '#functions/mastery/run/compose.ts';
+import { composeRun, runEntityTag } from '#functions/mastery/run/compose.ts';
 import type { RunDependencies } from '#functions/mastery/run/dependencies.ts';
 import { assess, diagnose, findingsOf } from '#functions/mastery/run/diagnosis.ts';
 import type { Findings } from '#functions/mastery/run/diagnosis.ts';
-import { runEntityTag } from '#functions/mastery/run/entity-tag.ts';
-import { completionEventIri } from '#functions/mastery/run/names.ts';
+import { namesOf } from '#functions/mastery/run/names.ts';
 import { findOffer, isOpen } from '#functions/mastery/run/offer-item.ts';
 import { priorUse } from '#functions/mastery/run/prior-use.ts';
 import { completionIsProven } from '#functions/mastery/run/publication/publish.ts';
-import { recordReceipt, withRunPlatform } from '#functions/mastery/run/receipt.ts';
+import { withRunPlatform } from '#functions/mastery/run/receipt.ts';
 import { readRunRuntime } from '#functions/mastery/run/runtime.ts';
 import type { RunRuntime } from '#functions/mastery/run/runtime.ts';
 import { resultsAcknowledged, statusOf } from '#functions/mastery/continuation/run-state.ts';
@@ -49,9 +48,8 @@ export function inspectRun(dependencies: RunDependencies): Operation<typeof insp
         const diagnosis = diagnose(basis.value, state, runtime.value.consumed);
         const findings = findingsOf(state, diagnosis, runtime.value.consumed);
         const shown = await withProof(platform, continuation.value, findings);
-        const receiptId = recordReceipt(request.log, 'RUN_RECEIPT', opened, basis.value, state);
         return ok({
-          body: composeRun(shown, basis.value.policy, diagnosis, receiptId),
+          body: composeRun(request.log, opened, basis.value, shown, diagnosis),
           headers: { ETag: runEntityTag(state, runtime.value.named) },
         });
       }),
@@ -73,7 +71,7 @@ async function offerConflict(
   const { unnamed } = runtime.named;
   if (statusOf(state) !== 'in_progress' || !unnamed.some(isOpen)) return undefined;
   const verdict = judgeTime(state, runtime, basis.policy.timeBudgetSeconds, at);
-  if (verdict.kind !== 'consume') return undefined;
+  if (typeof verdict === 'string') return undefined;
   const evidence = consumeOutcome(state, runtime.consumed, verdict.news);
   const { next } = assess(basis, evidence.state, evidence.outcomes, {
     elapsedMilliseconds: verdict.elapsedMilliseconds,
@@ -95,5 +93,6 @@ async function withProof(
     return continuation;
   const proven = await completionIsProven(platform, state, findings);
   if (!proven) return continuation;
-  return { ...continuation, state: acknowledge(state, { caliperEventIri: completionEventIri(state) }) };
+  const { completionEventIri: caliperEventIri } = namesOf(state);
+  return { ...continuation, state: acknowledge(state, { caliperEventIri }) };
 }

@@ -2,86 +2,73 @@ import { invalidCalibration, invalidOwnerData } from '#functions/mastery/upstrea
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
 import type { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
-import type { Control, Operation, OperationAnswer, OperationRequest } from '#shared/http/operation.ts';
+import type { Operation } from '#shared/http/operation.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
 import { writeKcComponents } from '#shared/platform/operations.ts';
-import type { Problem } from '#shared/problems/problem.ts';
 import { readBasis } from '#functions/mastery/run/basis.ts';
 import type { RunBasis } from '#functions/mastery/run/basis.ts';
-import { composeRun } from '#functions/mastery/run/compose.ts';
+import { composeRun, runEntityTag } from '#functions/mastery/run/compose.ts';
 import type { RunDependencies } from '#functions/mastery/run/dependencies.ts';
 import { assess, excludesTooMuch } from '#functions/mastery/run/diagnosis.ts';
 import type { Assessment } from '#functions/mastery/run/diagnosis.ts';
-import { runEntityTag } from '#functions/mastery/run/entity-tag.ts';
 import { deriveIdentity } from '#functions/mastery/run/identity.ts';
 import { offerItem } from '#functions/mastery/run/offer-item.ts';
 import { readPool } from '#functions/mastery/pool/read-pool.ts';
 import { loadNamed } from '#functions/mastery/records/load.ts';
-import type { PinnedRecords } from '#functions/mastery/records/load.ts';
 import type { NamedRuntime } from '#functions/mastery/run/outcomes.ts';
 import { priorUse, priorUsesOfStart } from '#functions/mastery/run/prior-use.ts';
-import { recordReceipt, withRunPlatform } from '#functions/mastery/run/receipt.ts';
-import type { OpenedRun } from '#functions/mastery/run/receipt.ts';
+import { withRunPlatform } from '#functions/mastery/run/receipt.ts';
 import { readSessions } from '#functions/mastery/run/runtime.ts';
 import { clockStartAt } from '#functions/mastery/run/time-budget.ts';
 import { addOffer, startState } from '#functions/mastery/run/transitions.ts';
-
-type Start = typeof startAdaptiveRun;
 
 /**
  * Starts a run: pins records and pool, offers the first item, and answers with the token that is the run's only handle [MA-135]. Repeated
  * with the same key it derives the same identity from the control record, finds its offer in QTI, and answers 201 again.
  */
-export function startRun(dependencies: RunDependencies): Operation<Start> {
+export function startRun(dependencies: RunDependencies): Operation<typeof startAdaptiveRun> {
+  const { store, keys, now } = dependencies;
   return (request) =>
     withRunPlatform(dependencies, request, async (opened) => {
-      const { principal, body, receivedAt } = request;
-      const records = await loadNamed(dependencies.store, principal.tenantId, body, receivedAt);
+      const { principal, body, receivedAt, log } = request;
+      const { platform } = opened;
+      const records = await loadNamed(store, principal.tenantId, body, receivedAt);
       if (!records.ok) return records;
       if (body.runMode === 'production_learner' && opened.profile.takesKcComponents !== true)
         return err(componentsUnsupported);
-      return request.idempotent((control) => begin(dependencies, request, opened, records.value, control));
+      return request.idempotent(async (control) => {
+        const identity = await deriveIdentity(keys, principal.tenantId, control, body, records.value.policy);
+        const [basis, runtime] = await Promise.all([
+          readBasis(platform, records.value, readPool(platform, body), ['absent', 'unusable']),
+          readSessions(platform, { ...identity, offers: [] }),
+        ]);
+        if (!basis.ok) return basis;
+        if (!runtime.ok) return runtime;
+
+        const blank = startState(principal.tenantId, body, identity, basis.value);
+        // A start that has made its offer stays good, whatever other runs have offered since.
+        if (runtime.value.unnamed.length === 0 && excludesTooMuch(basis.value, priorUse(runtime.value)))
+          return err(
+            invalidCalibration('Too few items that the learner has not met are left for the policy.'),
+          );
+        const { diagnosis, next } = firstStep(basis.value, blank, runtime.value);
+        if (next.kind === 'stop')
+          return err(
+            invalidCalibration('No item of the pool is eligible under the policy and the calibration.'),
+          );
+        const session = await offerItem(platform, blank, runtime.value, next.item);
+        if (!session.ok) return session;
+
+        const clockStart = clockStartAt(session.value.createdAt, identity.startedAt, now());
+        const state = { ...addOffer(blank, session.value), clockStart };
+        const continuation = await sealContinuation(keys, state, control.createdAt);
+        return ok({
+          body: composeRun(log, opened, basis.value, continuation, diagnosis),
+          headers: { ETag: runEntityTag(state, { sessions: [session.value] }) },
+        });
+      });
     });
-}
-
-async function begin(
-  dependencies: RunDependencies,
-  { principal, body, log }: OperationRequest<Start>,
-  opened: OpenedRun,
-  records: PinnedRecords,
-  control: Control,
-): Promise<Result<OperationAnswer<Start>, Problem>> {
-  const { platform } = opened;
-  const identity = await deriveIdentity(dependencies.keys, principal.tenantId, control, body, records.policy);
-  const reading = readPool(platform, body);
-  const [basis, runtime] = await Promise.all([
-    readBasis(platform, records, reading, ['absent', 'unusable']),
-    readSessions(platform, { ...identity, offers: [] }),
-  ]);
-  if (!basis.ok) return basis;
-  if (!runtime.ok) return runtime;
-
-  const blank = startState(principal.tenantId, body, identity, basis.value);
-  // A start that has made its offer stays good, whatever other runs have offered since.
-  if (runtime.value.unnamed.length === 0 && excludesTooMuch(basis.value, priorUse(runtime.value)))
-    return err(invalidCalibration('Too few items that the learner has not met are left for the policy.'));
-  const { diagnosis, next } = firstStep(basis.value, blank, runtime.value);
-  if (next.kind === 'stop')
-    return err(invalidCalibration('No item of the pool is eligible under the policy and the calibration.'));
-  const placed = await offerItem(platform, blank, runtime.value, next.item);
-  if (!placed.ok) return placed;
-
-  const { offer, createdAt } = placed.value;
-  const clockStart = clockStartAt(createdAt, identity.startedAt, dependencies.now());
-  const state = { ...addOffer(blank, offer), clockStart };
-  const continuation = await sealContinuation(dependencies.keys, state, control.createdAt);
-  const receiptId = recordReceipt(log, 'RUN_RECEIPT', opened, basis.value, state);
-  return ok({
-    body: composeRun(continuation, records.policy, diagnosis, receiptId),
-    headers: { ETag: runEntityTag(state, { sessions: [placed.value] }) },
-  });
 }
 
 /** The first step as a start decides it. Repeated, it finds the offer that it made by what it had read of other runs then. */

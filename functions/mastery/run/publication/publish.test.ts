@@ -3,14 +3,7 @@ import { ok } from '#shared/kernel/result.ts';
 import { operations } from '#shared/platform/all-operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import { exampleOutcome, exampleState } from '#test/support/example-run.ts';
-import {
-  attemptIri,
-  componentId,
-  completionEventIri,
-  offerKey,
-  producerResultId,
-  scoreIri,
-} from '../names.ts';
+import { namesOf } from '../names.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import type { Findings } from '../diagnosis.ts';
 import { publish } from './publish.ts';
@@ -18,7 +11,7 @@ import { publish } from './publish.ts';
 const state: AdaptiveRunState = {
   ...exampleState,
   stopReason: 'max_items',
-  acknowledgements: { resultRecordId: 'record-1', caliperEventIri: completionEventIri(exampleState) },
+  acknowledgements: { resultRecordId: 'record-1', caliperEventIri: namesOf(exampleState).completionEventIri },
 };
 const findings = {
   kcClassifications: ['kc-1', 'kc-2'].map((caseCompetencyGuid) => ({ caseCompetencyGuid })),
@@ -26,7 +19,7 @@ const findings = {
   outcomes: [exampleOutcome],
   lastOutcome: exampleOutcome,
 } as unknown as Findings;
-const ids = ['kc-2', 'kc-1'].map((kc) => componentId(state, kc));
+const ids = ['kc-2', 'kc-1'].map((kc) => namesOf(state).componentId(kc));
 
 it.each<[string, object, boolean]>([
   ['all of them in any order', {}, true],
@@ -55,9 +48,11 @@ it.each<[string, object, boolean]>([
 
 it('names of what a run publishes are distinct per purpose, tenant and run', () => {
   const runs = [state, { ...state, tenantId: 'tenant b' }, { ...state, runSeed: 'c'.repeat(64) }];
-  const names = runs.flatMap((run) => [
-    ...[offerKey(run, 1), offerKey(run, 2), producerResultId(run).slice('mastery-'.length)],
-    ...[completionEventIri, attemptIri, scoreIri].map((nameOf) => nameOf(run)),
-  ]);
+  const names = runs
+    .map(namesOf)
+    .flatMap(({ offerKey, producerResultId, ...event }) => [
+      ...[offerKey(1), offerKey(2), producerResultId.slice('mastery-'.length)],
+      ...[event.completionEventIri, event.attemptIri, event.scoreIri],
+    ]);
   expect(new Set(names).size).toBe(names.length);
 });

@@ -14,7 +14,7 @@ import { resultsAcknowledged } from '#functions/mastery/continuation/run-state.t
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { acknowledge } from '../transitions.ts';
 import type { Findings } from '../diagnosis.ts';
-import { componentsKey, producerResultId } from '../names.ts';
+import { namesOf } from '../names.ts';
 import { completionEvent, kcComponents, resultRecord } from './writings.ts';
 
 /** Why a publication did not go on: an owner is silent for now (the run stays `finalizing`), or has refused. */
@@ -61,12 +61,13 @@ export async function completionIsProven(
 const publishRecord: Publication = async (platform, state, findings) => {
   const { resultsStudentId } = state;
   if (resultsStudentId === undefined || state.acknowledgements.resultRecordId !== undefined) return ok(state);
+  const { producerResultId } = namesOf(state);
   const answer = await platform.call(operations.writeResultRecord, {
-    idempotencyKey: producerResultId(state),
+    idempotencyKey: producerResultId,
     body: resultRecord(state, resultsStudentId, findings),
   });
   if (!answer.ok) return err(failed(answer.error));
-  if (answer.value.value.producerResultId !== producerResultId(state))
+  if (answer.value.value.producerResultId !== producerResultId)
     return err(unacknowledged(operations.writeResultRecord, answer.value.upstreamRequestId));
   return ok(acknowledge(state, { resultRecordId: answer.value.value.resultRecordId }));
 };
@@ -77,7 +78,7 @@ const publishComponents: Publication = async (platform, state, { kcClassificatio
   const body = kcComponents(state, resultRecordId, kcClassifications);
   const answer = await platform.call(operations.writeKcComponents, {
     path: { resultRecordId },
-    idempotencyKey: componentsKey(state),
+    idempotencyKey: namesOf(state).componentsKey,
     body,
   });
   if (!answer.ok) return err(failed(answer.error));

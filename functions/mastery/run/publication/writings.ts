@@ -7,7 +7,7 @@ import type { CaliperEvent } from '#shared/platform/owners/caliper.ts';
 import type { KcComponentsRequest, ResultRecordRequest } from '#shared/platform/owners/results.ts';
 import { isLimited } from '../diagnosis.ts';
 import type { Findings } from '../diagnosis.ts';
-import { attemptIri, completionEventIri, componentId, producerResultId, scoreIri } from '../names.ts';
+import { namesOf } from '../names.ts';
 
 // What a completed run writes, with the same bytes at every retry: no time in it is that of the retry.
 
@@ -21,7 +21,7 @@ export function resultRecord(
   const { scaleId, scaleScore, standardError, limitations } = scale;
   const processingTraceRefs = state.offers.flatMap(({ consumedTraceRef }) => consumedTraceRef ?? []);
   return {
-    producerResultId: producerResultId(state),
+    producerResultId: namesOf(state).producerResultId,
     studentId,
     testSpecId,
     testBankId,
@@ -49,7 +49,7 @@ export function kcComponents(
   return {
     resultRecordId,
     components: classifications.map((kc) => ({
-      componentId: componentId(state, kc.caseCompetencyGuid),
+      componentId: namesOf(state).componentId(kc.caseCompetencyGuid),
       caseCompetencyGuid: kc.caseCompetencyGuid,
       classification: kc.classification,
       posteriorProbability: kc.posteriorProbability,
@@ -76,10 +76,10 @@ function gradeEvent(
   { lastOutcome, scale }: Findings,
   studentId: string,
 ): CaliperEvent {
-  const attempt = attemptIri(state);
+  const { completionEventIri, attemptIri: attempt, scoreIri } = namesOf(state);
   return {
     '@context': CALIPER_CONTEXT,
-    id: completionEventIri(state),
+    id: completionEventIri,
     type: 'GradeEvent',
     profile: 'GradingProfile',
     actor: ENGINE_ACTOR,
@@ -92,7 +92,7 @@ function gradeEvent(
       count: 1,
     },
     generated: {
-      id: scoreIri(state),
+      id: scoreIri,
       type: 'Score',
       attempt,
       scoreGiven: scale.scaleScore,
@@ -106,7 +106,7 @@ function gradeEvent(
 function conformance(state: AdaptiveRunState, { lastOutcome, outcomes }: Findings): CaliperEvent {
   const { tenantId, selectionPolicyChecksum, scaleCalibrationChecksum } = state;
   const { testBankId, resolvedPoolHash, qtiPoolPackageHash } = state.pins;
-  return conformanceEvent(completionEventIri(state), {
+  return conformanceEvent(namesOf(state).completionEventIri, {
     tenantId,
     testBankId,
     at: lastOutcome.scoredAtMs,

@@ -2,9 +2,8 @@ import { expect, it } from 'vitest';
 import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
 import { placesOf, withOthers } from '#test/support/changed.ts';
 import { exampleState } from '#test/support/example-run.ts';
-import { runEntityTag } from './entity-tag.ts';
+import { runEntityTag } from './compose.ts';
 
-const offer = { deliverySessionId: 'session-1', artifactVersionId: 'item-1' };
 const attempt = {
   attemptId: 'attempt-1',
   attemptNumber: 1,
@@ -13,14 +12,14 @@ const attempt = {
   scoredAt: '2026-03-01T08:00:00Z',
   processingTrace: { traceRef: 'trace-1', status: 'completed' },
 };
-const session = { deliverySessionId: 'session-2', rootArtifactVersionId: 'item-2', status: 'open' };
+const session = { deliverySessionId: 'session-1', rootArtifactVersionId: 'item-1' };
 const run = {
   state: {
     ...exampleState,
     stopReason: 'max_items' as const,
     acknowledgements: { resultRecordId: 'record-1' },
   },
-  sessions: [{ offer, createdAt: '2026-03-01T07:59:00Z', attempts: [attempt] }],
+  sessions: [{ ...session, createdAt: '2026-03-01T07:59:00Z', attempts: [attempt] }],
   unnamed: [{ ...session, createdAt: '2026-03-01T08:00:00Z', attempts: [structuredClone(attempt)] }],
 };
 const tagOf = ({ state, ...runtime }: typeof run): string => runEntityTag(state, runtime);
