@@ -1,15 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { receiptOf, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { callMastery, refusalOf } from '#test/support/mastery-call.ts';
-import { storeCalibration } from '#test/support/released-records.ts';
 import type { PolicyChange } from '#test/support/released-records.ts';
 import { simulate, simulationBody } from '#test/support/score-recovery.ts';
 import { useTestStack } from '#test/support/stack.ts';
-import {
-  readScaleCalibration,
-  readSelectionPolicy,
-  startAdaptiveRun,
-} from '#shared/contract/mastery/routes.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
 
 const BANK = 'fraction-subtraction';
 /** What no pool has. */
@@ -58,36 +53,6 @@ describe('a policy that counts on what the pool does not have', () => {
     });
     const { body } = await runs.start(policy).sendForRun();
     expect(receiptOf(stack, body.receiptId)).toMatchObject({ code: 'RUN_RECEIPT', absentItems: 2 });
-  });
-});
-
-describe('a record that was released with GUIDs in another form', () => {
-  /** Starts and simulates with the record in the place of the seed's own, and reads it. */
-  async function repliesWith(
-    record: { readonly selectionPolicyId: string } | { readonly scaleCalibrationId: string },
-  ): Promise<readonly string[]> {
-    const [read, path] =
-      'selectionPolicyId' in record
-        ? [readSelectionPolicy, { policyId: record.selectionPolicyId }]
-        : [readScaleCalibration, { calibrationId: record.scaleCalibrationId }];
-    return [
-      await callMastery(stack, startAdaptiveRun, { body: { ...runs.startBody(asked), ...record } }),
-      await simulate(stack, { body: { ...simulationBody(stack, { bank: BANK }), ...record } }),
-      await callMastery(stack, read, { path: { ...path } }),
-    ].map(refusalOf);
-  }
-  const refused = ['422 calibration-invalid', '422 calibration-invalid', '200'];
-
-  it('is 422 at start and simulation, and can be read: a policy with a scope in descending order, a calibration with unsorted components [MA-026, MA-195]', async () => {
-    const kcScope = [...new Set(members().flatMap(({ kcGuids }) => kcGuids))].toSorted().reverse();
-    const { selectionPolicyId, scaleCalibrationId: from } = await bodyUnder({
-      eligibilityRules: { kcScope },
-    });
-    expect(await repliesWith({ selectionPolicyId })).toEqual(refused);
-    const scaleCalibrationId = await storeCalibration(stack, from, ({ parameters }) =>
-      parameters.kcs.reverse(),
-    );
-    expect(await repliesWith({ scaleCalibrationId })).toEqual(refused);
   });
 });
 

@@ -1,11 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalJson, hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
+import type { RecordKey } from '#shared/records/record-key.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import { createMemoryRecordsTable, releaseInto } from '#test/support/memory-records.ts';
 import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
 import { exampleState } from '#test/support/example-run.ts';
-import { sampleCalibrationFile, sampleParameters, samplePolicyFile } from '#test/support/sample-files.ts';
+import {
+  KC_A,
+  KC_B,
+  sampleCalibrationFile,
+  sampleParameters,
+  samplePolicyFile,
+} from '#test/support/sample-files.ts';
 import { loadNamed, loadPinned } from './load.ts';
 
 const TENANT = 'tenant-1';
@@ -14,25 +21,28 @@ const EXPIRED = Date.parse('2027-01-01T00:00:00Z');
 const invalid = { ok: false, error: { status: 422, code: 'calibration-invalid', retryable: false } };
 const found = { ok: true };
 
-/** A system policy and a calibration, both released as they are without the release's checks, and a run that is pinned to them. */
-async function released({ document = {}, parameters = {} }: { document?: object; parameters?: object } = {}) {
+/** A system policy and a calibration as they are, without the release's checks, and a run that is pinned to them. */
+async function released(change: Partial<Record<'policy' | 'document' | 'parameters', object>> = {}) {
   const table = createMemoryRecordsTable();
-  const policy = await releaseInto(table, samplePolicyFile());
-  const stored = { ...sampleParameters(), ...parameters };
-  const content = { ...sampleCalibrationFile({ ...document })['document']! };
-  const checksum = documentChecksum(content);
+  const write = async (key: RecordKey, content: unknown, beside: object = {}): Promise<string> => {
+    const document = { ...(content as object) };
+    const checksum = documentChecksum(document);
+    await table.writeOnce(key, { document: canonicalJson({ ...document, checksum }), ...beside });
+    return checksum;
+  };
   const key = { kind: 'calibration', id: 'fractions-2026.1' } as const;
-  await table.writeOnce(key, {
-    document: canonicalJson({ ...content, checksum }),
-    parameters: { hash: hashCanonical(stored), text: canonicalJson(stored) },
-  });
+  const stored = { ...sampleParameters(), ...change.parameters };
+  const parameters = { hash: hashCanonical(stored), text: canonicalJson(stored) };
+  const selectionPolicyId = 'fractions-policy-7';
+  const policy = samplePolicyFile({ ...change.policy })['document'];
+  const calibration = sampleCalibrationFile({ ...change.document })['document'];
   const state = {
     ...exampleState,
     tenantId: TENANT,
-    selectionPolicyId: policy.key.id,
-    selectionPolicyChecksum: policy.checksum,
+    selectionPolicyId,
+    selectionPolicyChecksum: await write({ kind: 'policy', id: selectionPolicyId }, policy),
     scaleCalibrationId: key.id,
-    scaleCalibrationChecksum: checksum,
+    scaleCalibrationChecksum: await write(key, calibration, { parameters }),
     startedAt: FIRST_VALID,
   };
   const store = createRecordStore({ table, mayReadSystem: () => true });
@@ -114,10 +124,14 @@ describe('a calibration is 422 [MA-195]', () => {
 
   it.each([
     ['unsorted components', { parameters: { kcs: (sampleParameters()['kcs'] as object[]).toReversed() } }],
+    ['a scope in descending order', { policy: { eligibilityRules: { kcScope: [KC_B, KC_A] } } }],
     ['a framework in capitals', { document: { caseFrameworkGuid: 'A0000000-0000-4000-8000-000000000001' } }],
-  ])('with %s for a start, and not for a run under way [MA-026]', async (_, change) => {
-    const { store, state } = await released(change);
-    expect(await loadNamed(store, TENANT, state, FIRST_VALID)).toMatchObject(invalid);
-    expect(await loadPinned(store, state, FIRST_VALID)).toMatchObject(found);
-  });
+  ])(
+    'with %s for a start or a simulation, and not for a run under way [MA-026, MA-195]',
+    async (_, change) => {
+      const { store, state } = await released(change);
+      expect(await loadNamed(store, TENANT, state, FIRST_VALID)).toMatchObject(invalid);
+      expect(await loadPinned(store, state, FIRST_VALID)).toMatchObject(found);
+    },
+  );
 });
