@@ -4,8 +4,6 @@ import { describe, expect, it, vi } from 'vitest';
 import { gatewayRow } from '#test/support/probe-routes.ts';
 import { duringTests } from '#test/support/lazily.ts';
 import { startTestGateway } from '#test/support/test-gateway.ts';
-import type { TestGateway } from '#test/support/test-gateway.ts';
-import type { FunctionPool } from './function-pool.ts';
 
 /** A bundle as Lambda would run it: it does what the request's body says. */
 const bundle = `
@@ -188,39 +186,21 @@ describe('the gateway', () => {
   });
 });
 
-describe('a caller that waits no longer', () => {
-  /** A gateway whose functions never answer. */
-  const withPool = (invoke: FunctionPool['invoke']): Promise<TestGateway> =>
-    startTestGateway({ functions: {}, routes: [acts], timeoutSeconds: 1, limit: 1, invoke: () => invoke });
-
-  it('is made known to the pool when it hangs up', async () => {
-    const asked = Promise.withResolvers<AbortSignal>();
-    const hanging = await withPool((_name, _event, _id, caller) => {
-      asked.resolve(caller);
-      return new Promise(() => {});
-    });
-    const hangUp = new AbortController();
-    const call = fetch(`${hanging.url}/mastery/v1/acts`, { method: 'POST', signal: hangUp.signal });
-    const caller = await asked.promise;
-    expect(caller.aborted).toBe(false);
-    hangUp.abort();
-    await expect(call).rejects.toThrow();
-    await vi.waitFor(() => expect(caller.aborted).toBe(true));
-    await hanging.close();
-  });
-
-  it('is made known to the pool when it has been answered that it took too long', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    let caller: AbortSignal | undefined;
-    const hanging = await withPool((_name, _event, _id, signal) => {
+// That hangs up: streaming.test.ts.
+it('a caller that has been answered that it took too long is made known to the pool', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  let caller: AbortSignal | undefined;
+  const hanging = await startTestGateway({
+    ...{ functions: {}, routes: [acts], timeoutSeconds: 1, limit: 1 },
+    invoke: () => (_name, _event, _id, signal) => {
       caller = signal;
       vi.advanceTimersByTime(29_000);
       return new Promise(() => {});
-    });
-    const response = await fetch(`${hanging.url}/mastery/v1/acts`, { method: 'POST' });
-    expect(await response.json()).toMatchObject({ failure: 'integration-timeout' });
-    vi.useRealTimers();
-    await vi.waitFor(() => expect(caller?.aborted).toBe(true));
-    await hanging.close();
+    },
   });
+  const response = await fetch(`${hanging.url}/mastery/v1/acts`, { method: 'POST' });
+  expect(await response.json()).toMatchObject({ failure: 'integration-timeout' });
+  vi.useRealTimers();
+  await vi.waitFor(() => expect(caller?.aborted).toBe(true));
+  await hanging.close();
 });
