@@ -1,6 +1,7 @@
 import { CompactSign, exportJWK, generateKeyPair } from 'jose';
 import type { CryptoKey } from 'jose';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import { toProxyEvent } from '#local/gateway/proxy-event.ts';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
@@ -84,59 +85,44 @@ export interface TestRequest {
   readonly requestId?: string;
 }
 
-/** A REST API proxy event (payload version 1.0) for a route: as API Gateway and the local gateway make them. */
+type Values = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+function pairsOf(values: Values): readonly [string, string][] {
+  return Object.entries(values).flatMap(([name, value = []]) =>
+    [value].flat().map((one): [string, string] => [name, one]),
+  );
+}
+
+/** The event of a request for a route, as the local gateway makes it; bytes come as API Gateway hands over a binary body. */
 export function proxyEvent(
   route: Route,
   request: TestRequest,
   defaults: Readonly<Record<string, string>> = {},
 ): APIGatewayProxyEvent {
-  const { rawBody, body } = request;
-  const text = rawBody ?? (body === undefined ? undefined : JSON.stringify(body));
-  const given = {
-    ...defaults,
-    ...(text === undefined ? {} : { 'Content-Type': 'application/json' }),
-    ...request.headers,
-  };
-  const headers = lists(given);
-  const query = request.query === undefined ? null : lists(request.query);
+  const { rawBody, body, requestId = crypto.randomUUID() } = request;
+  const text = rawBody ?? (body === undefined ? '' : JSON.stringify(body));
+  const type: Values = text.length === 0 ? {} : { 'Content-Type': 'application/json' };
   const encoded = Object.entries(request.path ?? {}).map(([name, value]) => [
     name,
     encodeURIComponent(value),
   ]);
-  const pathParameters = { ...(Object.fromEntries(encoded) as Record<string, string>), ...request.rawPath };
-  const requestId = request.requestId ?? crypto.randomUUID();
-  return {
-    resource: route.path,
-    path: route.path,
-    httpMethod: route.method,
-    headers: lastOfEach(headers),
-    multiValueHeaders: headers,
-    queryStringParameters: query === null ? null : lastOfEach(query),
-    multiValueQueryStringParameters: query,
-    pathParameters: Object.keys(pathParameters).length === 0 ? null : pathParameters,
-    stageVariables: null,
-    body: text === undefined ? null : typeof text === 'string' ? text : Buffer.from(text).toString('base64'),
-    isBase64Encoded: text instanceof Uint8Array,
-    requestContext: {
-      requestId,
-      stage: 'test',
-      httpMethod: route.method,
-    } as APIGatewayProxyEvent['requestContext'],
-  };
-}
-
-function lists(
-  record: Readonly<Record<string, string | readonly string[] | undefined>>,
-): Record<string, string[]> {
-  return Object.fromEntries(
-    Object.entries(record).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, typeof value === 'string' ? [value] : [...value]]],
-    ),
+  const event = toProxyEvent(
+    {
+      method: route.method,
+      target: `${route.path}?${new URLSearchParams([...pairsOf(request.query ?? {})]).toString()}`,
+      rawHeaders: pairsOf({ ...defaults, ...type, ...request.headers }).flat(),
+      body: Buffer.from(text),
+      sourceIp: '127.0.0.1',
+    },
+    {
+      route,
+      pathParameters: { ...(Object.fromEntries(encoded) as Record<string, string>), ...request.rawPath },
+    },
+    { requestId, stage: 'test', receivedAt: testNow },
   );
-}
-
-function lastOfEach(record: Readonly<Record<string, readonly string[]>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(record).map(([name, values]) => [name, values.at(-1) ?? '']));
+  return typeof text === 'string'
+    ? event
+    : { ...event, body: Buffer.from(text).toString('base64'), isBase64Encoded: true };
 }
 
 export interface TestAnswer {
