@@ -9,6 +9,12 @@ const members = () => runs.membersOf(SHORT_BANK);
 const atMostTwoPerComponent = () =>
   Object.fromEntries(members().flatMap(({ kcGuids }) => kcGuids.map((guid) => [guid, { maxItems: 2 }])));
 
+/** A policy under which nothing but the rules ends a run, not even its length. */
+const endless = (): PolicyChange => ({
+  ...{ kcCutScore: 0.5, confidenceThreshold: 0.999999, precisionTarget: 1e-9 },
+  ...{ maxItems: members().length + 5, timeBudgetSeconds: null, coverageFloors: [] },
+});
+
 it.each<[string, () => PolicyChange['eligibilityRules']]>([
   ['no_informative_item', () => ({ minimumGain: 0.2 })],
   ['pool_exhausted', () => ({})],
@@ -16,12 +22,7 @@ it.each<[string, () => PolicyChange['eligibilityRules']]>([
 ])(
   'a run that no further item can be offered in ends as max_items, and its record and receipt name the true cause: %s [MA-088, MA-114, MA-198]',
   async (stopCause, rules) => {
-    // Nothing but the rules ends a run with these, not even its length.
-    const body = await runs.bodyUnder({
-      ...{ kcCutScore: 0.5, confidenceThreshold: 0.999999, precisionTarget: 1e-9 },
-      ...{ maxItems: members().length + 5, timeBudgetSeconds: null, coverageFloors: [] },
-      eligibilityRules: rules()!,
-    });
+    const body = await runs.bodyUnder({ ...endless(), eligibilityRules: rules()! });
     const run = await runs.toEnd(await runs.start(body).sendForRun());
     expect(run.body).toMatchObject({ status: 'completed', stopReason: 'max_items' });
     const record = await runs.recordOf(run);
@@ -33,3 +34,17 @@ it.each<[string, () => PolicyChange['eligibilityRules']]>([
       for (const { evidenceItemRefs } of run.body.kcClassifications) expect(evidenceItemRefs).not.toEqual([]);
   },
 );
+
+it('a run whose uncertainty is at the target ends as precision_target_met once its coverage floor is satisfied [MA-109, MA-198]', async () => {
+  const [caseCompetencyGuid = ''] = members()[0]!.kcGuids;
+  const body = await runs.bodyUnder({
+    ...endless(),
+    // No uncertainty is above one bit.
+    precisionTarget: 1,
+    coverageFloors: [{ caseCompetencyGuid, minimumEvidenceItems: 2 }],
+  });
+  const { body: ended } = await runs.toEnd(await runs.start(body).sendForRun());
+  expect(ended).toMatchObject({ status: 'completed', stopReason: 'precision_target_met' });
+  const covered = ended.kcClassifications.find((one) => one.caseCompetencyGuid === caseCompetencyGuid);
+  expect(covered?.evidenceItemRefs).toHaveLength(2);
+});
