@@ -78,6 +78,16 @@ const wrong: Readonly<Record<string, readonly [from: string, to: string]>> = {
   'no-cycles': ['shared/kernel/ah.ts', './ai.ts'],
 };
 
+/** Files that break no rule. */
+const right: Readonly<Record<string, string>> = {
+  'functions/mastery/endpoints/start/handler.ts': '#shared/lambda/lambda.ts',
+  'shared/lambda/lambda.ts': '#shared/stores/make-clients.ts',
+  'shared/stores/make-clients.ts': '@aws-sdk/client-kms',
+  'lib/stack.ts': 'aws-cdk-lib',
+  'local/start.ts': '#shared/contract/routes.ts',
+  'functions/mastery/engine/kernels/one/select.ts': '#shared/kernel/numbers.ts',
+};
+
 const project = resolve(import.meta.dirname, '..');
 
 /** Stand-ins for the packages that are imported: nothing looks inside one. */
@@ -121,6 +131,7 @@ describe('.dependency-cruiser.cjs', () => {
     'lib/with-cdk.ts': 'aws-cdk-lib',
     'shared/kernel/ai.ts': './ah.ts',
     'bench/target.ts': '',
+    ...right,
   });
 
   it.each(Object.entries(wrong))('%s catches %j', (rule, [from]) => {
@@ -136,15 +147,6 @@ describe('.dependency-cruiser.cjs', () => {
   });
 
   it('lets the right directions pass', () => {
-    const { violations, modules } = projectOf({
-      'functions/mastery/endpoints/start/handler.ts': '#shared/lambda/lambda.ts',
-      'shared/lambda/lambda.ts': '#shared/stores/make-clients.ts',
-      'shared/stores/make-clients.ts': '@aws-sdk/client-kms',
-      'lib/stack.ts': 'aws-cdk-lib',
-      'local/start.ts': '#shared/contract/routes.ts',
-      'functions/mastery/engine/kernels/one/select.ts': '#shared/kernel/numbers.ts',
-    });
-    expect(violations).toStrictEqual([]);
-    expect(modules).toBeGreaterThan(6);
+    expect(found.violations.filter(({ from }) => from in right)).toStrictEqual([]);
   });
 });
