@@ -101,10 +101,10 @@ describe('a streamed answer', () => {
   });
 
   it.each([false, true])(
-    'holds little of a body of 100 MB at a time, however slowly it is taken (gzip: %j)',
+    'holds little of a body of 20 MB at a time, however slowly it is taken (gzip: %j)',
     async (gzip) => {
       const row = randomBytes(75_000).toString('base64');
-      const body = jsonPieces({ rows: Array.from({ length: 1000 }, () => ({ row })) });
+      const body = jsonPieces({ rows: Array.from({ length: 200 }, () => ({ row })) });
       let made = 0;
       let taken = 0;
       let most = 0;
@@ -129,8 +129,8 @@ describe('a streamed answer', () => {
       });
       const { stream } = far;
       await answering(counted(), gzip).send({ ...far, stream });
-      expect(made).toBeGreaterThan(100_000_000);
-      expect(taken).toBeGreaterThan(gzip ? 75_000_000 : 100_000_000);
+      expect(made).toBeGreaterThan(20_000_000);
+      expect(taken).toBeGreaterThan(gzip ? 15_000_000 : 20_000_000);
       expect(most).toBeLessThan(1_500_000);
     },
   );
