@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
@@ -66,5 +65,7 @@ export function equivalenceDisagreement({
   if (!isGoverned(criteria.testSpecId, criteria.version)) return 'content';
   if (!isGoverned(formEvidence.testSpecId, formEvidence.testSpecVersion)) return 'blueprint';
   const compared = new Set(equivalence.comparisonQtiTestIds);
-  return isDeepStrictEqual(compared, new Set(formEvidence.comparisonQtiTestIds)) ? undefined : 'analytics';
+  const named = new Set(formEvidence.comparisonQtiTestIds);
+  const areSame = compared.size === named.size && [...named].every((form) => compared.has(form));
+  return areSame ? undefined : 'analytics';
 }
