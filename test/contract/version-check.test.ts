@@ -9,7 +9,7 @@ import type { FunctionPool } from '#local/gateway/function-pool.ts';
 import { variablesOf } from '#local/stack/function-variables.ts';
 import { deployedFunctions, versionCheck } from '#shared/contract/functions.ts';
 import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
-import type { VersionCheckFunction } from '#functions/deployment/check-version/check-version.ts';
+import type * as versionCheckHandler from '#functions/deployment/check-version/handler.ts';
 import { bundledFunctions, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
@@ -24,7 +24,7 @@ let deployment: Readonly<Record<string, unknown>>;
 let content: string | undefined;
 let stack: TestStack;
 let pool: FunctionPool;
-let check: VersionCheckFunction;
+let check: typeof versionCheckHandler.handler;
 
 const broken = 'throwsAtLoad';
 const unset = 'variablesMissing';
@@ -54,17 +54,11 @@ beforeAll(async () => {
   );
 
   Object.assign(globalThis, { versionCheckAws: answer });
-  standIn('client-codedeploy', 'CodeDeployClient', [
-    'GetDeploymentCommand',
-    'GetApplicationRevisionCommand',
-    'PutLifecycleEventHookExecutionStatusCommand',
-  ]);
-  standIn('client-lambda', 'LambdaClient', ['InvokeCommand']);
+  standIn('client-codedeploy', 'CodeDeploy');
+  standIn('client-lambda', 'Lambda');
   copyFileSync(fileOf(versionCheck.operationId), join(folder, 'index.mjs'));
-  const bundle = (await import(/* @vite-ignore */ pathToFileURL(join(folder, 'index.mjs')).href)) as {
-    handler: VersionCheckFunction;
-  };
-  check = bundle.handler;
+  const url = pathToFileURL(join(folder, 'index.mjs')).href;
+  ({ handler: check } = (await import(/* @vite-ignore */ url)) as typeof versionCheckHandler);
 });
 afterAll(async () => {
   Reflect.deleteProperty(globalThis, 'versionCheckAws');
@@ -76,17 +70,13 @@ beforeEach(() => {
   of('startAdaptiveRun');
 });
 
-function standIn(name: string, client: string, commands: readonly string[]): void {
+/** A package of Lambda's runtime, whose client hands every call to `answer`. */
+function standIn(name: string, client: string): void {
   const place = join(folder, 'node_modules/@aws-sdk', name);
   mkdirSync(place, { recursive: true });
   writeFileSync(
     join(place, 'index.js'),
-    [
-      `exports.${client} = class { send(command) { return globalThis.versionCheckAws(command.constructor.name, command.input); } };`,
-      ...commands.map(
-        (command) => `exports.${command} = class ${command} { constructor(input) { this.input = input; } };`,
-      ),
-    ].join('\n'),
+    `exports.${client} = function () { return new Proxy({}, { get: (_, name) => (input) => globalThis.versionCheckAws(name, input) }); };`,
   );
 }
 
@@ -110,11 +100,11 @@ async function answer(...call: Call): Promise<object> {
   calls.push(call);
   const [command, input] = call;
   switch (command) {
-    case 'GetDeploymentCommand':
+    case 'getDeployment':
       return { deploymentInfo: deployment };
-    case 'GetApplicationRevisionCommand':
+    case 'getApplicationRevision':
       return { revision: { revisionType: 'String', string: { content } } };
-    case 'InvokeCommand': {
+    case 'invoke': {
       const [name = ''] = String(input['FunctionName']).split(':');
       const event = JSON.parse(String(input['Payload'])) as unknown;
       const outcome = await pool.invoke(name, event, 'request-1', new AbortController().signal);
@@ -135,7 +125,7 @@ async function report(): Promise<unknown> {
   );
   const [command, { status, ...hook } = {}] = calls.at(-1) ?? [];
   expect([command, hook]).toEqual([
-    'PutLifecycleEventHookExecutionStatusCommand',
+    'putLifecycleEventHookExecutionStatus',
     { deploymentId: 'd-1', lifecycleEventHookExecutionId: 'hook-1' },
   ]);
   return status;
@@ -147,8 +137,8 @@ describe('the check of a new version', () => {
     async (name) => {
       of(name);
       expect(await report()).toBe('Succeeded');
-      expect(calls.filter(([command]) => command === 'InvokeCommand')).toMatchObject([
-        ['InvokeCommand', { FunctionName: `${name}:7` }],
+      expect(calls.filter(([command]) => command === 'invoke')).toMatchObject([
+        ['invoke', { FunctionName: `${name}:7` }],
       ]);
     },
   );
@@ -173,6 +163,6 @@ describe('the check of a new version', () => {
   it.each(['codeDeployRollback', 'CloudFormationRollback'])('does not hold up %s', async (creator) => {
     of(broken, { creator });
     expect(await report()).toBe('Succeeded');
-    expect(calls.map(([command]) => command)).not.toContain('InvokeCommand');
+    expect(calls.map(([command]) => command)).not.toContain('invoke');
   });
 });

@@ -1,0 +1,15 @@
+import { createRequire } from 'node:module';
+import type * as codeDeploySdk from '@aws-sdk/client-codedeploy';
+import type * as lambdaSdk from '@aws-sdk/client-lambda';
+
+/** The clients of the SDK that Lambda's runtime contains: four calls per deployment need none of their own in the bundle. */
+export function openVersionCheckClients(): {
+  readonly codeDeploy: codeDeploySdk.CodeDeploy;
+  readonly lambda: lambdaSdk.Lambda;
+} {
+  const load = createRequire(import.meta.url);
+  // SAFETY: the runtime's packages have these classes.
+  const { CodeDeploy } = load('@aws-sdk/client-codedeploy') as typeof codeDeploySdk;
+  const { Lambda } = load('@aws-sdk/client-lambda') as typeof lambdaSdk;
+  return { codeDeploy: new CodeDeploy(), lambda: new Lambda() };
+}
