@@ -1,5 +1,6 @@
-import { Stack, Token, Validations, type App } from 'aws-cdk-lib';
+import { Stack, Validations, type App } from 'aws-cdk-lib';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
+import { flattenCfnReference } from 'cdk-nag/lib/utils/flatten-cfn-reference.js';
 import type { IConstruct } from 'constructs';
 
 /** Lets cdk-nag judge the app: a finding that no construct acknowledges fails the synth. */
@@ -15,15 +16,14 @@ export function acknowledge(construct: IConstruct, findings: Readonly<Record<str
   Validations.of(construct).acknowledge(...Object.entries(findings).map(([id, reason]) => ({ id, reason })));
 }
 
-/** A value of the account as cdk-nag writes it: by its name where the stack is bound to none. */
-export function shown(value: string, pseudo: string): string {
-  return Token.isUnresolved(value) ? `<AWS::${pseudo}>` : value;
-}
-
-/** The finding of a wildcard in the ARN of a resource, as cdk-nag writes it. */
-export function wildcardFinding(scope: IConstruct, service: string, resource: string): string {
-  const { account, partition, region } = Stack.of(scope);
-  const place = [shown(region, 'Region'), shown(account, 'AccountId')];
-  const arn = ['arn', shown(partition, 'Partition'), service, ...place, resource].join(':');
-  return `AwsSolutions-IAM5[Resource::${arn}]`;
+/** Accepts for one reason whatever wildcards these resources of a policy have. */
+export function acknowledgeWildcards(
+  construct: IConstruct,
+  resources: readonly string[],
+  reason: string,
+): void {
+  for (const resource of resources.filter((name) => name.includes('*'))) {
+    const shown = flattenCfnReference(Stack.of(construct).resolve(resource));
+    acknowledge(construct, { [`AwsSolutions-IAM5[Resource::${shown}]`]: reason });
+  }
 }

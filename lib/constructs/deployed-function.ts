@@ -1,15 +1,14 @@
 import { join } from 'node:path';
-import { RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { answersCaller } from '#shared/contract/background.ts';
 import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
 import { grantsOf, isGated, rotatesKeys } from '#shared/contract/grants.ts';
-import { functionName, profilesPath } from '../names.ts';
+import { functionName } from '../names.ts';
 import { DEFAULT_KEY_ROTATION_DAYS } from '#shared/stage/stage.ts';
 import type { Stage } from '#shared/stage/stages.ts';
-import { acknowledge, wildcardFinding } from './acknowledge.ts';
-import { accessOf, keyNotePaths, type Places } from './grants.ts';
+import { accessOf, type Places } from './grants.ts';
 import { ownFunction } from './own-function.ts';
 
 /**
@@ -34,46 +33,21 @@ export function deployedFunction(
   const access = places && accessOf(within, grants, stage.name, places);
   const reserved =
     config.reservedConcurrency?.[operationId] ?? (isRoute(row) ? undefined : row.lambda.reservedConcurrency);
-  const built = ownFunction(within, stage, {
+  return ownFunction(within, stage, {
     id: '',
     functionName: functionName(stage, row),
     description: isRoute(row) ? `${row.method} ${row.path}: ${row.summary}` : row.summary,
     asset: join(assets, operationId),
     memorySize: lambda.memoryMb,
-    timeoutSeconds: lambda.timeoutSeconds,
-    role: {
-      description: `What ${operationId} may do: ${grants.join(', ') || 'nothing but log'}`,
-      logs: 'logs',
-      policies: access?.statements.length ? { logs: [], grants: access.statements } : {},
-    },
+    timeout: Duration.seconds(lambda.timeoutSeconds),
+    purpose: `What ${operationId} may do: ${grants.join(', ') || 'nothing but log'}`,
+    statements: access?.statements ?? [],
     environment: { ...ownEnvironment(stage, row), ...access?.environment },
     // A version that was live stays, so that `live` can go back to it at once. One that never became live is deleted: Lambda would not publish the
     // same code again.
     currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
     ...(reserved === undefined || reserved === 'none' ? {} : { reservedConcurrentExecutions: reserved }),
   });
-  acknowledge(within, {
-    ...(grants.includes('profiles:read') && {
-      [wildcardFinding(scope, 'ssm', `parameter${profilesPath(stage.name)}/*`)]:
-        'The profiles of one stage: a tenant is known only when its token is verified or its run is read, so the role covers them all.',
-    }),
-    ...(rotatesKeys(row)
-      ? Object.fromEntries(
-          keyNotePaths(stage.name)
-            .filter((path) => path.endsWith('*'))
-            .map((path) => [
-              wildcardFinding(scope, 'ssm', `parameter${path}`),
-              'The notes of the retired keys of one purpose: a key’s number is known only when it is retired.',
-            ]),
-        )
-      : {}),
-    ...(places !== undefined &&
-      (grants.includes('receipts:read') || grants.includes('receipts:write')) && {
-        [`AwsSolutions-IAM5[Resource::${JSON.stringify(Stack.of(scope).resolve(places.receipts.arn))}/*]`]:
-          'An object of the receipts is named by its tenant and its own digest, which no role can know before it is made.',
-      }),
-  });
-  return built;
 }
 
 /** What a function reads besides the variables of its grants. */

@@ -4,6 +4,7 @@ import type { Construct } from 'constructs';
 import { scheduledPurposes } from '#shared/keys/key-ring.ts';
 import { keyPurposesOf, variablesOfGrants, type Grant, type GrantVariable } from '#shared/contract/grants.ts';
 import { profilesPath } from '../names.ts';
+import { acknowledgeWildcards } from './acknowledge.ts';
 import type { StoreReferences } from '../stacks/records-and-keys.ts';
 import type { StageName } from '#shared/stage/stages.ts';
 
@@ -45,6 +46,15 @@ export function accessOf(
     stage,
     places,
   );
+  for (const grant of grants) {
+    const reason = wildcardReasons[grant];
+    if (reason === undefined) continue;
+    acknowledgeWildcards(
+      scope,
+      (allowed[grant] ?? []).flatMap(({ resources }) => resources),
+      reason,
+    );
+  }
   const purposes = keyPurposesOf(grants);
   return {
     statements: [
@@ -70,6 +80,19 @@ export function accessOf(
     ),
   };
 }
+
+const ofReceipts =
+  'An object of the receipts is named by its tenant and its own digest, which no role can know before it is made.';
+
+/** Why a grant cannot name every resource by itself. */
+const wildcardReasons: Readonly<Partial<Record<Grant, string>>> = {
+  'receipts:read': ofReceipts,
+  'receipts:write': ofReceipts,
+  'ring:rotate':
+    'The notes of the retired keys of one purpose: a key’s number is known only when it is retired.',
+  'profiles:read':
+    'The profiles of one stage: a tenant is known only when its token is verified or its run is read, so the role covers them all.',
+};
 
 type Conditions = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
@@ -137,7 +160,7 @@ function statementsBy(
 }
 
 /** The parameters in which a rotation notes what it does (`shared/stores/key-notes.ts`), and the folders that it reads. */
-export function keyNotePaths(stage: StageName): readonly string[] {
+function keyNotePaths(stage: StageName): readonly string[] {
   const retired = scheduledPurposes.map((purpose) => `/${stage}/retired-keys/${purpose}`);
   return [
     `/${stage}/key-ring`,

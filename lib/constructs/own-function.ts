@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { RemovalPolicy } from 'aws-cdk-lib';
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
@@ -11,7 +11,7 @@ import {
 import { LogGroup, type CfnLogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { Stage } from '#shared/stage/stages.ts';
-import { acknowledge } from './acknowledge.ts';
+import { acknowledgeWildcards } from './acknowledge.ts';
 
 /** A log group that forgets after the stage's retention, and outlives its stack. */
 export function logGroup(scope: Construct, id: string, { config }: Stage): LogGroup {
@@ -22,21 +22,13 @@ export function logGroup(scope: Construct, id: string, { config }: Stage): LogGr
 }
 
 /** What functions of ours differ in. */
-export interface OwnFunctionOptions extends Pick<
-  FunctionProps,
-  'functionName' | 'description' | 'memorySize' | 'currentVersionOptions' | 'reservedConcurrentExecutions'
-> {
+export interface OwnFunctionOptions extends Omit<FunctionProps, 'code' | 'handler' | 'runtime' | 'role'> {
   /** The first part of the ids of the construct. */
   readonly id: 'Check' | '';
-  readonly timeoutSeconds: number;
-  /** What its role is for, and the name of the policy with these statements, to which logging is added. */
-  readonly role: {
-    readonly description: string;
-    readonly policies: Readonly<Record<string, readonly PolicyStatement[]>>;
-    /** The name of the policy that lets it log. */
-    readonly logs: string;
-  };
-  readonly environment: Record<string, string>;
+  /** What its role is for. */
+  readonly purpose: string;
+  /** What it may do besides logging. */
+  readonly statements: readonly PolicyStatement[];
   /** The folder of its bundle. */
   readonly asset: string;
 }
@@ -45,32 +37,29 @@ export interface OwnFunctionOptions extends Pick<
 export function ownFunction(
   within: Construct,
   stage: Stage,
-  { id, timeoutSeconds, role: { description, policies, logs }, asset, ...options }: OwnFunctionOptions,
+  { id, purpose, statements, asset, ...options }: OwnFunctionOptions,
 ): LambdaFunction {
   const group = logGroup(within, `${id}Logs`, stage);
   const logging = new PolicyStatement({
     actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
     resources: [group.logGroupArn],
   });
-  const statements = { ...policies, [logs]: [logging, ...(policies[logs] ?? [])] };
   const role = new Role(within, `${id}Role`, {
     assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-    description,
-    inlinePolicies: Object.fromEntries(
-      Object.entries(statements).map(([name, own]) => [name, new PolicyDocument({ statements: [...own] })]),
-    ),
+    description: purpose,
+    inlinePolicies: { own: new PolicyDocument({ statements: [logging, ...statements] }) },
   });
-  acknowledge(within, {
-    'AwsSolutions-IAM5[Resource::*]':
-      'xray:PutTraceSegments and xray:PutTelemetryRecords take no resource; they are the only actions on *.',
-  });
+  acknowledgeWildcards(
+    within,
+    ['*'],
+    'xray:PutTraceSegments and xray:PutTelemetryRecords take no resource; they are the only actions on *.',
+  );
   return new LambdaFunction(within, id || 'Function', {
     ...options,
     runtime: Runtime.NODEJS_24_X,
     architecture: Architecture.ARM_64,
     code: Code.fromAsset(asset),
     handler: 'index.handler',
-    timeout: Duration.seconds(timeoutSeconds),
     role,
     logGroup: group,
     tracing: Tracing.ACTIVE,

@@ -29,15 +29,20 @@ import {
 import { ERROR_LINES, METRIC_NAMESPACE } from '#shared/observability/log-codes.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { functionName, LIVE, versionCheckName } from '../names.ts';
-import { acknowledge, wildcardFinding } from './acknowledge.ts';
+import { acknowledge, acknowledgeWildcards } from './acknowledge.ts';
 import { liveDimensions, metricOf } from './alarms.ts';
+import { deployedFunction } from './deployed-function.ts';
+import type { Places } from './grants.ts';
 import { ownFunction } from './own-function.ts';
 
 /** The alias `live` of a function: what every caller calls. */
 export type LiveFunction = Alias & IFunction;
 
-/** Brings the version of a function that its code and settings make into service, and returns what every caller calls. */
-type Release = (row: DeployedFunction, built: LambdaFunction) => LiveFunction;
+/**
+ * Makes a function, brings the version that its code and settings make into service, and returns what every caller calls.
+ * @param places undefined for a function that may touch nothing
+ */
+type Release = (row: DeployedFunction, places: Places | undefined) => LiveFunction;
 
 /**
  * What brings new versions of a stack's functions into service: CodeDeploy moves the alias `live` of a function to its new version after the version
@@ -53,10 +58,6 @@ export function rollout(
   rows: readonly DeployedFunction[],
   assets: string,
 ): Release {
-  if (rows.length === 0)
-    return ({ operationId }) => {
-      throw new Error(`${operationId} is not among the functions of the stack`);
-    };
   const within = new Construct(scope, 'Rollout');
   const application = new CfnApplication(within, 'Application', { computePlatform: 'Lambda' });
   const names = rows.map((row) => functionName(stage, row));
@@ -83,8 +84,8 @@ export function rollout(
       'cloudwatch:DescribeAlarms takes no single alarm that CodeDeploy asks for.',
   });
 
-  return (row, built) => {
-    const version = built.currentVersion;
+  return (row, places) => {
+    const built = deployedFunction(scope, stage, row, places, assets);
     const { canaryMinutes } = stage.config;
     const isCanary = canaryMinutes !== undefined && isRoute(row) && row.learnersWait === true;
     const deployments = new CfnDeploymentGroup(built, 'Deployments', {
@@ -93,28 +94,23 @@ export function rollout(
       deploymentGroupName: functionName(stage, row),
       serviceRoleArn: role.roleArn,
       deploymentStyle: { deploymentType: 'BLUE_GREEN', deploymentOption: 'WITH_TRAFFIC_CONTROL' },
-      ...(isCanary
-        ? {
-            deploymentConfigName: `CodeDeployDefault.LambdaCanary10Percent${String(canaryMinutes)}Minutes`,
-            alarmConfiguration: {
-              enabled: true,
-              alarms: [{ name: failingVersionAlarm(built, stage, row).alarmName }],
-            },
-            autoRollbackConfiguration: {
-              enabled: true,
-              events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_ALARM'],
-            },
-          }
-        : {
-            // All calls move within seconds: an alarm would see nothing of the new version, and one of the former would stop its repair.
-            deploymentConfigName: 'CodeDeployDefault.LambdaAllAtOnce',
-            autoRollbackConfiguration: { enabled: true, events: ['DEPLOYMENT_FAILURE'] },
-          }),
+      deploymentConfigName: `CodeDeployDefault.Lambda${isCanary ? `Canary10Percent${canaryMinutes}Minutes` : 'AllAtOnce'}`,
+      // Without a step all calls move within seconds: an alarm would see nothing of the new version, and one of the former would stop its repair.
+      ...(isCanary && {
+        alarmConfiguration: {
+          enabled: true,
+          alarms: [{ name: failingVersionAlarm(built, stage, row).alarmName }],
+        },
+      }),
+      autoRollbackConfiguration: {
+        enabled: true,
+        events: ['DEPLOYMENT_FAILURE', ...(isCanary ? ['DEPLOYMENT_STOP_ON_ALARM'] : [])],
+      },
     });
     const alias = new Alias(built, 'Live', {
       aliasName: LIVE,
       // SAFETY: the CDK declares the role of a version as present in one place and as optional in the other, as of an alias below.
-      version: version as Version & IVersion,
+      version: built.currentVersion as Version & IVersion,
     });
     (alias.node.defaultChild as CfnAlias).cfnOptions.updatePolicy = {
       codeDeployLambdaAliasUpdate: {
@@ -182,46 +178,37 @@ function versionCheckFunction(
   names: readonly string[],
   assets: string,
 ): LambdaFunction {
-  const check = ownFunction(within, stage, {
+  const versions = names.map((each) => arnOf(within, 'lambda', 'function', `${each}:*`));
+  acknowledgeWildcards(
+    within,
+    versions,
+    'The number of a new version is known only when it is published, and a permission for it alone would come too late.',
+  );
+  acknowledge(within, {
+    'Serverless-LambdaDLQ': 'CodeDeploy calls it and waits for its report: a deployment without one fails.',
+  });
+  return ownFunction(within, stage, {
     id: 'Check',
     functionName: versionCheckName(stage, name),
     description: 'Calls a new version before its callers do, and reports to CodeDeploy whether it responds',
     asset: join(assets, versionCheck.operationId),
     memorySize: 256,
     // The sweep of a new sweeper may take a minute.
-    timeoutSeconds: 120,
-    role: {
-      description: `Checks new versions of the ${name} functions`,
-      logs: 'check',
-      policies: {
-        check: [
-          new PolicyStatement({
-            actions: ['lambda:InvokeFunction'],
-            resources: names.map((each) => arnOf(within, 'lambda', 'function', `${each}:*`)),
-          }),
-          new PolicyStatement({
-            actions: ['codedeploy:GetApplicationRevision'],
-            resources: [arnOf(within, 'codedeploy', 'application', application.ref)],
-          }),
-          new PolicyStatement({
-            actions: ['codedeploy:GetDeployment', 'codedeploy:PutLifecycleEventHookExecutionStatus'],
-            resources: names.map((each) =>
-              arnOf(within, 'codedeploy', 'deploymentgroup', `${application.ref}/${each}`),
-            ),
-          }),
-        ],
-      },
-    },
+    timeout: Duration.seconds(120),
+    purpose: `Checks new versions of the ${name} functions`,
+    statements: [
+      new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: versions }),
+      new PolicyStatement({
+        actions: ['codedeploy:GetApplicationRevision'],
+        resources: [arnOf(within, 'codedeploy', 'application', application.ref)],
+      }),
+      new PolicyStatement({
+        actions: ['codedeploy:GetDeployment', 'codedeploy:PutLifecycleEventHookExecutionStatus'],
+        resources: names.map((each) =>
+          arnOf(within, 'codedeploy', 'deploymentgroup', `${application.ref}/${each}`),
+        ),
+      }),
+    ],
     environment: { LOG_LEVEL: stage.config.logLevel },
   });
-  acknowledge(within, {
-    ...Object.fromEntries(
-      names.map((each) => [
-        wildcardFinding(within, 'lambda', `function:${each}:*`),
-        'The number of a new version is known only when it is published, and a permission for it alone would come too late.',
-      ]),
-    ),
-    'Serverless-LambdaDLQ': 'CodeDeploy calls it and waits for its report: a deployment without one fails.',
-  });
-  return check;
 }

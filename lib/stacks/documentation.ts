@@ -24,13 +24,12 @@ import {
   Bucket,
   BucketEncryption,
   ObjectOwnership,
-  type CfnBucket,
   type IBucket,
 } from 'aws-cdk-lib/aws-s3';
 import { BucketDeployment, CacheControl, Source } from 'aws-cdk-lib/aws-s3-deployment';
 import type { Stage } from '#shared/stage/stages.ts';
 import { contentSecurityPolicy } from '#tools/page/headers.ts';
-import { acknowledge, shown } from '../constructs/acknowledge.ts';
+import { acknowledge, acknowledgeWildcards } from '../constructs/acknowledge.ts';
 import { logGroup } from '../constructs/own-function.ts';
 import { stackProps } from '../names.ts';
 import { SANDBOX_URL_OUTPUT } from './sandbox.ts';
@@ -185,24 +184,21 @@ function securityHeaders(stack: Stack): ResponseHeadersPolicy {
 function acknowledgeUploader(stack: Stack, bucket: Bucket): void {
   const uploader = stack.node.children.find(({ node }) => node.id.startsWith('Custom::CDKBucketDeployment'));
   if (uploader === undefined) throw new Error('the CDK has renamed the function that uploads files');
-  const assets = `cdk-hnb659fds-assets-${shown(stack.account, 'AccountId')}-${shown(stack.region, 'Region')}`;
-  const site = stack.getLogicalId(bucket.node.defaultChild as CfnBucket);
-  const findings = [
-    'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]',
-    ...['GetBucket*', 'GetObject*', 'List*', 'Abort*', 'DeleteObject*'].map(
-      (action) => `IAM5[Action::s3:${action}]`,
-    ),
-    `IAM5[Resource::arn:${shown(stack.partition, 'Partition')}:s3:::${assets}/*]`,
-    `IAM5[Resource::<${site}.Arn>/*]`,
-    'IAM5[Resource::*]',
-    'L1',
-  ].map((finding) => `AwsSolutions-${finding}`);
   const reason =
     'The CDK chooses role and runtime of this function. It reads the assets of the stage, writes to the bucket of the site and empties the cache.';
-  acknowledge(uploader, {
-    ...Object.fromEntries(
-      [...findings, 'Serverless-LambdaLatestVersion'].map((finding) => [finding, reason]),
+  const { account, partition, region } = stack;
+  const assets = `arn:${partition}:s3:::cdk-hnb659fds-assets-${account}-${region}/*`;
+  acknowledgeWildcards(uploader, [assets, bucket.arnForObjects('*'), '*'], reason);
+  const findings = [
+    'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]',
+    ...['GetBucket*', 'GetObject*', 'List*', 'Abort*', 'DeleteObject*'].map(
+      (action) => `AwsSolutions-IAM5[Action::s3:${action}]`,
     ),
+    'AwsSolutions-L1',
+    'Serverless-LambdaLatestVersion',
+  ];
+  acknowledge(uploader, {
+    ...Object.fromEntries(findings.map((finding) => [finding, reason])),
     'Serverless-LambdaDLQ': 'CloudFormation waits for its answer: a failure fails the deployment.',
     'Serverless-LambdaTracing': 'It runs during a deployment only.',
   });

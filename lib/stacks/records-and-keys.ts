@@ -15,13 +15,14 @@ import {
   BucketEncryption,
   ObjectOwnership,
   type CfnBucket,
+  type IBucket,
 } from 'aws-cdk-lib/aws-s3';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import { tables, type TableDefinition } from '#shared/stores/tables.ts';
 import { analyzeRun } from '#shared/contract/background.ts';
 import { bucketParameter, gatesPath, markerName } from '#shared/release/applied-manifest.ts';
-import { acknowledge } from '../constructs/acknowledge.ts';
+import { acknowledge, acknowledgeWildcards } from '../constructs/acknowledge.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { keyAlias, stackProps } from '../names.ts';
 
@@ -169,6 +170,12 @@ function runQueue(stack: Stack): void {
  * receipt.
  */
 function receiptBucket(stack: Stack, stage: Stage): void {
+  const { receiptReplica, receiptRetention } = stage.config;
+  const replica =
+    receiptReplica === undefined ? undefined : Bucket.fromBucketArn(stack, 'Replica', receiptReplica);
+  const replicationRole =
+    replica &&
+    new Role(stack, 'ReceiptsReplication', { assumedBy: new ServicePrincipal('s3.amazonaws.com') });
   const bucket = new Bucket(stack, 'Receipts', {
     encryption: BucketEncryption.S3_MANAGED,
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
@@ -177,17 +184,21 @@ function receiptBucket(stack: Stack, stage: Stage): void {
     versioned: true,
     objectLockEnabled: true,
     removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    // Delete markers are not copied: what somebody deletes here stays visible there.
+    ...(replicationRole && {
+      replicationRole,
+      replicationRules: [
+        { id: 'receipts', priority: 1, destination: replica, deleteMarkerReplication: false },
+      ],
+    }),
   });
-  const { receiptReplica, receiptRetention } = stage.config;
   const { mode = 'GOVERNANCE', years } = receiptRetention;
-  const resource = bucket.node.defaultChild as CfnBucket;
   // The construct's own property takes days only.
-  resource.objectLockConfiguration = {
+  (bucket.node.defaultChild as CfnBucket).objectLockConfiguration = {
     objectLockEnabled: 'Enabled',
     rule: { defaultRetention: { mode, years } },
   };
-  if (receiptReplica !== undefined)
-    resource.replicationConfiguration = replication(stack, resource, receiptReplica);
+  if (replicationRole) allowReplication(replicationRole, bucket, replica);
   // If-None-Match writes only what is absent; If-Match lets a restore replace exactly the damaged version that it has read.
   bucket.addToResourcePolicy(
     new PolicyStatement({
@@ -212,48 +223,26 @@ function receiptBucket(stack: Stack, stage: Stage): void {
   });
 }
 
-/**
- * Copies every new version, with its lock, to another bucket. Delete markers are not copied: what somebody deletes here stays visible there.
- */
-function replication(
-  stack: Stack,
-  { attrArn: bucketArn, logicalId }: CfnBucket,
-  replica: string,
-): CfnBucket.ReplicationConfigurationProperty {
-  const role = new Role(stack, 'ReceiptsReplication', {
-    assumedBy: new ServicePrincipal('s3.amazonaws.com'),
-  });
+/** Lets S3 copy every new version, with its lock, and delete nothing there: the CDK's own grant would let it. */
+function allowReplication(role: Role, bucket: Bucket, replica: IBucket): void {
   const allow = (resource: string, ...actions: string[]) =>
     role.addToPolicy(new PolicyStatement({ actions, resources: [resource] }));
-  allow(bucketArn, 's3:GetReplicationConfiguration', 's3:ListBucket');
+  const [originals, copies] = [bucket.arnForObjects('*'), replica.arnForObjects('*')];
+  allow(bucket.bucketArn, 's3:GetReplicationConfiguration', 's3:ListBucket');
   allow(
-    `${bucketArn}/*`,
+    originals,
     's3:GetObjectVersionForReplication',
     's3:GetObjectVersionAcl',
     's3:GetObjectVersionTagging',
     's3:GetObjectRetention',
     's3:GetObjectLegalHold',
   );
-  allow(`${replica}/*`, 's3:ReplicateObject', 's3:ReplicateTags');
-  const reason =
-    'S3 copies every object of the bucket of receipts, whose names nobody knows before they are written.';
-  acknowledge(role, {
-    [`AwsSolutions-IAM5[Resource::<${String(stack.resolve(logicalId))}.Arn>/*]`]: reason,
-    [`AwsSolutions-IAM5[Resource::${replica}/*]`]: reason,
-  });
-  return {
-    role: role.roleArn,
-    rules: [
-      {
-        id: 'receipts',
-        priority: 1,
-        status: 'Enabled',
-        filter: { prefix: '' },
-        deleteMarkerReplication: { status: 'Disabled' },
-        destination: { bucket: replica },
-      },
-    ],
-  };
+  allow(copies, 's3:ReplicateObject', 's3:ReplicateTags');
+  acknowledgeWildcards(
+    role,
+    [originals, copies],
+    'S3 copies every object of the bucket of receipts, whose names nobody knows before they are written.',
+  );
 }
 
 /**

@@ -1,6 +1,5 @@
 import { CfnOutput, Stack, type App } from 'aws-cdk-lib';
 import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
-import { deployedFunction } from '../constructs/deployed-function.ts';
 import { restApi } from '../constructs/rest-api.ts';
 import { rollout } from '../constructs/rollout.ts';
 import type { Stage } from '#shared/stage/stages.ts';
@@ -20,7 +19,7 @@ export function sandbox(app: App, stage: Stage, assets: string): Stack {
     description: 'Mastery reports: the synthetic sandbox of the reports service',
   });
   const live = rollout(stack, stage, 'sandbox', [serveSandbox], assets);
-  const built = live(serveSandbox, deployedFunction(stack, stage, serveSandbox, undefined, assets));
+  const built = live(serveSandbox, undefined);
   const url = restApi(
     stack,
     stage,

@@ -1,9 +1,8 @@
 import { CfnOutput, Stack, type App } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
-import type { BackgroundFunction } from '#shared/contract/background.ts';
+import { readReceipt } from '#shared/contract/background.ts';
 import { deployedFunctions, deploymentOf, isRoute } from '#shared/contract/functions.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
-import { deployedFunction } from '../constructs/deployed-function.ts';
 import { restApi } from '../constructs/rest-api.ts';
 import { rollout, type LiveFunction } from '../constructs/rollout.ts';
 import { attachQueue, attachSchedule } from '../constructs/triggers.ts';
@@ -37,38 +36,23 @@ export function service(
   stack.addStackDependency(stores);
   const references = storeReferences(stores);
 
-  const rows = deployedFunctions.filter((row) => deploymentOf(row) === name);
-  const released = rows.filter((row) => isReleased(row, release));
+  const released = deployedFunctions.filter((row) => deploymentOf(row) === name && isReleased(row, release));
   const live = rollout(stack, stage, name, released, assets);
 
-  let receiptsUrl: string | undefined;
-  for (const row of rows) {
+  let link: LiveFunction | undefined;
+  for (const row of released) {
     if (isRoute(row)) continue;
-    if (!isReleased(row, release)) {
-      if (row.trigger === 'link') receiptsUrl = receiptsApi(stack, stage, row, undefined);
-      continue;
-    }
-    const built = live(row, deployedFunction(stack, stage, row, references, assets));
-    switch (row.trigger) {
-      case 'queue':
-        attachQueue(built, stage, references.runs);
-        break;
-      case 'schedule':
-        attachSchedule(built, row.everyMinutes);
-        break;
-      case 'link':
-        receiptsUrl = receiptsApi(stack, stage, row, built);
-        break;
-      case 'sandbox':
-        throw new Error('the sandbox has a stack of its own');
-    }
+    const built = live(row, references);
+    if (row.trigger === 'queue') attachQueue(built, stage, references.runs);
+    else if (row.trigger === 'schedule') attachSchedule(built, row.everyMinutes);
+    else link = built;
   }
 
-  const places = receiptsUrl === undefined ? references : { ...references, receiptsUrl };
-  const served = released.filter(isRoute).map((route) => ({
-    operation: route,
-    function: live(route, deployedFunction(stack, stage, route, places, assets)),
-  }));
+  const places =
+    name === 'reports' ? { ...references, receiptsUrl: receiptsApi(stack, stage, link) } : references;
+  const served = released
+    .filter(isRoute)
+    .map((operation) => ({ operation, function: live(operation, places) }));
   const url = restApi(stack, stage, name, served);
   new CfnOutput(stack, 'BaseUrl', {
     value: url,
@@ -83,12 +67,8 @@ export function service(
  * @param built undefined while it is not released
  * @returns `{receipts_url}`
  */
-function receiptsApi(
-  stack: Stack,
-  stage: Stage,
-  { operationId, summary }: BackgroundFunction,
-  built: LiveFunction | undefined,
-): string {
+function receiptsApi(stack: Stack, stage: Stage, built: LiveFunction | undefined): string {
+  const { operationId, summary } = readReceipt;
   const url = restApi(
     new Construct(stack, 'ReceiptsApi'),
     stage,
