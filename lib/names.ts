@@ -7,7 +7,7 @@ import {
 } from '#shared/contract/functions.ts';
 import { stackName, type StackId } from '#shared/stage/stack-names.ts';
 import type { Stage, StageName } from '#shared/stage/stages.ts';
-import type { ApiName } from './constructs/api-body.ts';
+import type { ApiName } from '#shared/stage/stage.ts';
 
 /*
  * Every physical name of a stage. Constructs, alarms and dashboards take names from here, so that whatever looks a resource up finds it.

@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Aws, Duration } from 'aws-cdk-lib';
 import {
   ComparisonOperator,
   Metric,
@@ -15,7 +15,7 @@ import { DEFAULT_KEY_ROTATION_DAYS } from '#shared/stage/stage.ts';
 import { RUN_HIDDEN, type StoreReferences } from '../stacks/records-and-keys.ts';
 import { apiName, functionName, LIVE, prefix } from '../names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
-import type { ApiName } from './api-body.ts';
+import type { ApiName } from '#shared/stage/stage.ts';
 
 /** An alarm as a value: its metric, its impact, and the section of docs/runbook.md for it. */
 export interface AlarmDefinition {
@@ -77,19 +77,8 @@ export function functionAlarms(stage: Stage, row: DeployedFunction): readonly Al
   ];
 }
 
-/** The requests that fail when an API does. */
-const requestsOf: Readonly<Record<ApiName, string>> = {
-  mastery: 'requests to the mastery service',
-  reports: 'requests to the reports service',
-  receipts: 'requests for receipt bundles',
-  sandbox: 'requests to the sandbox',
-};
-
-/**
- * The alarms of one API.
- * @param region where it is deployed: a dimension of the firewall's metrics
- */
-export function apiAlarms(stage: Stage, api: ApiName, region: string): readonly AlarmDefinition[] {
+/** The alarms of one API. */
+export function apiAlarms(stage: Stage, api: ApiName): readonly AlarmDefinition[] {
   const average = (name: string): Metric =>
     metricOf('AWS/ApiGateway', name, { ApiName: apiName(stage, api), Stage: stage.name }, Stats.AVERAGE);
   return [
@@ -97,7 +86,7 @@ export function apiAlarms(stage: Stage, api: ApiName, region: string): readonly 
       id: `${api}-server-errors`,
       section: 'api-server-errors',
       title: `The ${api} API returns 5xx`,
-      impact: `More than 1 % of the ${requestsOf[api]} fail with 5xx.`,
+      impact: `More than 1 % of the requests to the ${api} API fail with 5xx.`,
       metric: average('5XXError'),
       threshold: 0.01,
       periods: { breaching: 2, of: 3 },
@@ -125,7 +114,7 @@ export function apiAlarms(stage: Stage, api: ApiName, region: string): readonly 
       metric: metricOf('AWS/WAFV2', 'BlockedRequests', {
         WebACL: apiName(stage, api),
         Rule: 'rate-per-address',
-        Region: region,
+        Region: Aws.REGION,
       }),
     },
   ];
@@ -136,13 +125,12 @@ export function triggerAlarms(
   stage: Stage,
   row: BackgroundFunction,
   { runs, deadLetters }: Pick<StoreReferences, 'runs' | 'deadLetters'>,
-  region: string,
 ): readonly AlarmDefinition[] {
   switch (row.trigger) {
     case 'link':
-      return apiAlarms(stage, 'receipts', region);
+      return apiAlarms(stage, 'receipts');
     case 'sandbox':
-      return apiAlarms(stage, 'sandbox', region);
+      return apiAlarms(stage, 'sandbox');
     case 'queue': {
       const metric = (QueueName: string, name: string): Metric =>
         metricOf('AWS/SQS', name, { QueueName }, Stats.MAXIMUM);

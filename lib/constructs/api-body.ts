@@ -1,10 +1,8 @@
+import { Aws } from 'aws-cdk-lib';
 import { preflightHeaders } from '#shared/contract/cors.ts';
 import type { Route, ServiceName, Transfer } from '#shared/contract/route.ts';
 import { gatewayResponses, type GatewayResponse } from '#shared/problems/gateway-responses.ts';
-import type { DomainName } from '#shared/stage/stage.ts';
-
-/** The APIs that there are: one a service, one that serves receipts to the holders of links, and the sandbox. */
-export type ApiName = DomainName;
+import type { StageConfig } from '#shared/stage/stage.ts';
 
 /** What an API says of one of its methods. The path is a template below the API's stage; `{name}` is one segment. */
 export type ServedOperation = Pick<Route, 'operationId' | 'method' | 'summary'> & {
@@ -18,24 +16,16 @@ interface RoutedFunction {
   readonly function: { readonly functionArn: string };
 }
 
-export interface ApiBodyOptions {
-  /** Whose problems the gateway's own answers are. */
-  readonly service: ServiceName;
-  readonly title: string;
-  readonly problemsUrl: string;
-  /** Origins of pages that may call it. None: no path has `OPTIONS`. */
-  readonly allowedOrigins: readonly string[];
-  readonly partition: string;
-  readonly region: string;
-}
-
 /**
  * The one body that defines a REST API: OpenAPI 3.0.1 with a proxy integration per operation and the gateway's own answers. One body, not a
  * resource per method, since CloudFormation would take the new deployment's snapshot before it removes a closed route. API Gateway deploys
- * no API without a method: without functions the body has one, which refuses everything.
+ * no API without a method: without functions the body has one, which refuses everything. With allowed origins every path has `OPTIONS`.
+ * @param service whose problems the gateway's own answers are
  */
 export function apiBody(
-  options: ApiBodyOptions,
+  title: string,
+  service: ServiceName,
+  { allowedOrigins = [], problemsUrl }: Pick<StageConfig, 'allowedOrigins' | 'problemsUrl'>,
   functions: readonly RoutedFunction[],
 ): Readonly<Record<string, unknown>> {
   const paths: Record<string, Record<string, unknown>> = {};
@@ -47,26 +37,25 @@ export function apiBody(
       'x-amazon-apigateway-integration': {
         type: 'aws_proxy',
         httpMethod: 'POST',
-        ...invocation(operation.success.transfer, called.functionArn, options),
+        ...invocation(operation.success.transfer, called.functionArn),
         passthroughBehavior: 'when_no_match',
         timeoutInMillis: 29_000,
       },
     };
   }
-  const [first, ...others] = options.allowedOrigins;
-  if (first !== undefined) {
+  if (allowedOrigins.length > 0) {
     for (const methods of Object.values(paths))
       methods['options'] = preflight(
         Object.keys(methods).map((method) => method.toUpperCase()),
-        [first, ...others],
+        allowedOrigins,
       );
   }
-  const responses = gatewayResponses(options.service, options.problemsUrl, options.allowedOrigins);
+  const responses = gatewayResponses(service, problemsUrl, allowedOrigins);
   const unknownPath = responses.RESOURCE_NOT_FOUND;
   const isEmpty = functions.length === 0;
   return {
     openapi: '3.0.1',
-    info: { title: options.title, version: 'v1' },
+    info: { title, version: 'v1' },
     paths: isEmpty ? { '/{proxy+}': { 'x-amazon-apigateway-any-method': refusal(unknownPath) } } : paths,
     // A mock integration refuses a body of a type other than JSON before its own response.
     'x-amazon-apigateway-gateway-responses': isEmpty
@@ -82,16 +71,7 @@ function refusal({ statusCode, responseParameters, responseTemplates }: GatewayR
   );
   return {
     ...parameters({ path: '/{proxy+}' }),
-    ...mocked(
-      String(statusCode),
-      'Nothing is released.',
-      headers,
-      {
-        passthroughBehavior: 'never',
-        requestTemplates: { 'application/json': JSON.stringify({ statusCode }) },
-      },
-      responseTemplates,
-    ),
+    ...mocked(statusCode, 'Nothing is released.', headers, { statusCode }, responseTemplates),
   };
 }
 
@@ -103,30 +83,30 @@ function refusal({ statusCode, responseParameters, responseTemplates }: GatewayR
  */
 function preflight(
   methods: readonly string[],
-  [first, ...others]: readonly [string, ...string[]],
+  [first = '', ...others]: readonly string[],
 ): Readonly<Record<string, unknown>> {
   const headers = Object.entries(preflightHeaders(methods, first)).map(
     ([name, value]) => [name, `'${value}'`] as const,
   );
   return mocked(
-    '204',
+    204,
     'The methods and headers that a web page may send',
     headers,
-    // A preflight request has no media type; any other is the gateway's problem about media types, and no failure.
-    { requestTemplates: { 'application/json': '{"statusCode": 200}' }, passthroughBehavior: 'never' },
+    { statusCode: 200 },
     others.length === 0 ? undefined : { 'application/json': originTemplate(others) },
   );
 }
 
 /**
- * What the gateway itself returns for every request of a method.
- * @param request the integration's part of the request; the order of its members is a part of the id of a deployment
+ * What the gateway itself returns for every request of a method. A request of another media type than JSON gets the gateway's problem about
+ * media types.
+ * @param request what the mock is sent: the status by which it chooses its response
  */
 function mocked(
-  statusCode: string,
+  statusCode: number,
   description: string,
   headers: readonly (readonly [name: string, value: string])[],
-  request: Readonly<Record<'passthroughBehavior' | 'requestTemplates', unknown>>,
+  request: { readonly statusCode: number },
   responseTemplates: Readonly<Record<string, string>> | undefined,
 ): Readonly<Record<string, unknown>> {
   return {
@@ -138,10 +118,11 @@ function mocked(
     },
     'x-amazon-apigateway-integration': {
       type: 'mock',
-      ...request,
+      passthroughBehavior: 'never',
+      requestTemplates: { 'application/json': JSON.stringify(request) },
       responses: {
         default: {
-          statusCode,
+          statusCode: String(statusCode),
           responseParameters: Object.fromEntries(
             headers.map(([name, value]) => [`method.response.header.${name}`, value]),
           ),
@@ -169,9 +150,8 @@ function originTemplate(origins: readonly string[]): string {
 function invocation(
   transfer: Transfer,
   functionArn: string,
-  { partition, region }: ApiBodyOptions,
 ): { readonly uri: string; readonly responseTransferMode?: 'STREAM' } {
-  const service = `arn:${partition}:apigateway:${region}:lambda:path`;
+  const service = `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}:lambda:path`;
   return transfer === 'stream'
     ? {
         uri: `${service}/2021-11-15/functions/${functionArn}/response-streaming-invocations`,

@@ -1,4 +1,4 @@
-import { CfnOutput, Stack } from 'aws-cdk-lib';
+import { Aws, CfnOutput, Stack } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
@@ -16,10 +16,10 @@ import { CfnRecordSet } from 'aws-cdk-lib/aws-route53';
 import type { Construct } from 'constructs';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { apiName } from '../names.ts';
-import type { ApiDomain, DomainName } from '#shared/stage/stage.ts';
+import type { ApiDomain, ApiName } from '#shared/stage/stage.ts';
 import { domainsOf, type Stage } from '#shared/stage/stages.ts';
 import { acknowledge } from './acknowledge.ts';
-import { apiBody, type ApiName, type ServedOperation } from './api-body.ts';
+import { apiBody, type ServedOperation } from './api-body.ts';
 import { logGroup } from './own-function.ts';
 import type { LiveFunction } from './rollout.ts';
 import { webAcl } from './web-acl.ts';
@@ -52,7 +52,6 @@ export function restApi(
   const { config } = stage;
   const { title, service, traced } = apis[name];
   const domain = config.domains?.[name];
-  const { partition, region, urlSuffix } = Stack.of(scope);
   const accessLogs = logGroup(scope, 'AccessLogs', stage);
   const api = new SpecRestApi(scope, 'Api', {
     restApiName: apiName(stage, name),
@@ -61,19 +60,7 @@ export function restApi(
     cloudWatchRole: false,
     // Takes effect with a deployment of the API, whose logical id follows from the API's properties.
     ...(domain !== undefined && { disableExecuteApiEndpoint: domain.keepsFormerAddress !== true }),
-    apiDefinition: ApiDefinition.fromInline(
-      apiBody(
-        {
-          service,
-          title,
-          problemsUrl: config.problemsUrl,
-          allowedOrigins: config.allowedOrigins ?? [],
-          partition,
-          region,
-        },
-        operations,
-      ),
-    ),
+    apiDefinition: ApiDefinition.fromInline(apiBody(title, service, config, operations)),
     deployOptions: {
       stageName: stage.name,
       tracingEnabled: traced,
@@ -123,14 +110,15 @@ export function restApi(
         }),
   });
   return (
-    domainsOf(config)[name] ?? `https://${api.restApiId}.execute-api.${region}.${urlSuffix}/${stage.name}`
+    domainsOf(config)[name] ??
+    `https://${api.restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}/${stage.name}`
   );
 }
 
 /** Leads a host name of the stage's own to the stage of an API, whose paths it then has without a prefix. */
 function customDomain(
   scope: Construct,
-  name: DomainName,
+  name: ApiName,
   api: SpecRestApi,
   { domain, certificateArn, hostedZoneId }: ApiDomain,
 ): void {

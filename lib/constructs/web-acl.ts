@@ -4,7 +4,7 @@ import { fixedCrossOriginHeaders } from '#shared/contract/cors.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { apiName } from '../names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
-import type { ApiName } from './api-body.ts';
+import type { ApiName } from '#shared/stage/stage.ts';
 import { rateLimitedDocument } from '#shared/problems/gateway-responses.ts';
 
 /**
@@ -41,7 +41,6 @@ export function webAcl(
       {
         // A REST API lets this header change the method of a request: a route would be reached under another one's checks.
         name: 'method-override',
-        priority: 0,
         statement: {
           sizeConstraintStatement: {
             fieldToMatch: { singleHeader: { Name: 'x-http-method-override' } },
@@ -51,11 +50,9 @@ export function webAcl(
           },
         },
         action: { block: {} },
-        visibilityConfig: unsampled('method-override'),
       },
       {
         name: 'rate-per-address',
-        priority: 1,
         statement: {
           rateBasedStatement: {
             limit: stage.config.requestsPerAddress,
@@ -68,46 +65,39 @@ export function webAcl(
             customResponse: {
               responseCode: 429,
               customResponseBodyKey: 'rateLimited',
-              responseHeaders: [
-                { name: 'Retry-After', value: '60' },
-                { name: 'Cache-Control', value: 'no-store' },
-                ...Object.entries(fixedCrossOriginHeaders(stage.config.allowedOrigins ?? [])).map(
-                  ([name, value]) => ({ name, value }),
-                ),
-              ],
+              responseHeaders: Object.entries({
+                'Retry-After': '60',
+                'Cache-Control': 'no-store',
+                ...fixedCrossOriginHeaders(stage.config.allowedOrigins ?? []),
+              }).map(([name, value]) => ({ name, value })),
             },
           },
         },
-        visibilityConfig: unsampled('rate-per-address'),
       },
-      managed(2, 'AWSManagedRulesAmazonIpReputationList'),
-      managed(3, 'AWSManagedRulesKnownBadInputsRuleSet'),
-      managed(4, 'AWSManagedRulesCommonRuleSet', [
-        // Bodies of megabytes and cursors up to 2,048 characters are part of the contract; the functions hold the limits.
-        'SizeRestrictions_BODY',
-        'SizeRestrictions_QUERYSTRING',
-        // Service clients need not send one.
-        'NoUserAgent_HEADER',
-      ]),
-    ],
+      managed('AWSManagedRulesAmazonIpReputationList'),
+      managed('AWSManagedRulesKnownBadInputsRuleSet'),
+      managed('AWSManagedRulesCommonRuleSet', {
+        ruleActionOverrides: [
+          // Bodies of megabytes and cursors up to 2,048 characters are part of the contract; the functions hold the limits.
+          'SizeRestrictions_BODY',
+          'SizeRestrictions_QUERYSTRING',
+          // Service clients need not send one.
+          'NoUserAgent_HEADER',
+        ].map((name) => ({ name, actionToUse: { count: {} } })),
+      }),
+    ].map((rule, priority) => ({ ...rule, priority, visibilityConfig: unsampled(rule.name) })),
   });
   new CfnWebACLAssociation(scope, 'WebAclAssociation', { resourceArn: stageArn, webAclArn: acl.attrArn });
+}
 
-  function managed(priority: number, name: string, counted: readonly string[] = []): CfnWebACL.RuleProperty {
-    return {
-      name,
-      priority,
-      statement: {
-        managedRuleGroupStatement: {
-          vendorName: 'AWS',
-          name,
-          ...(counted.length !== 0 && {
-            ruleActionOverrides: counted.map((rule) => ({ name: rule, actionToUse: { count: {} } })),
-          }),
-        },
-      },
-      overrideAction: { none: {} },
-      visibilityConfig: unsampled(name),
-    };
-  }
+/** A group of rules that AWS keeps up to date. */
+function managed(
+  name: string,
+  changes: Pick<CfnWebACL.ManagedRuleGroupStatementProperty, 'ruleActionOverrides'> = {},
+) {
+  return {
+    name,
+    statement: { managedRuleGroupStatement: { vendorName: 'AWS', name, ...changes } },
+    overrideAction: { none: {} },
+  };
 }

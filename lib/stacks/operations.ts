@@ -55,13 +55,12 @@ export function operations(
   const show = (name: string, height: number, definitions: readonly AlarmDefinition[]): AlarmStatusWidget =>
     new AlarmStatusWidget({ title: `${name}: alarms`, width: 24, height, alarms: definitions.map(raise) });
   const references = storeReferences(stores);
-  for (const name of new Set(functions.map(deploymentOf))) {
-    const own = functions.filter((row) => deploymentOf(row) === name);
+  for (const [name, own] of Map.groupBy(functions, deploymentOf)) {
     const definitions = [
-      ...(own.some(isRoute) ? apiAlarms(stage, name, stack.region) : []),
+      ...(own.some(isRoute) ? apiAlarms(stage, name) : []),
       ...own.flatMap((row) => [
         ...functionAlarms(stage, row),
-        ...(isRoute(row) ? [] : triggerAlarms(stage, row, references, stack.region)),
+        ...(isRoute(row) ? [] : triggerAlarms(stage, row, references)),
       ]),
     ];
     dashboard.addWidgets(show(name, 4, definitions));
@@ -79,22 +78,19 @@ export function operations(
 /** The topic of the alarms: the stage's own, or the one that its settings name. */
 function alarmTopic(stack: Stack, { name, config }: Stage): ITopic {
   const { alarmsEmail, alarmsTopicArn } = config;
-  let topic: ITopic;
-  if (alarmsTopicArn === undefined) {
-    const own = new Topic(stack, 'Alarms', { displayName: `Mastery reports ${name}`, enforceSSL: true });
-    // The topic's policy takes the place of the default one, which would have let CloudWatch publish.
-    own.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
-        actions: ['sns:Publish'],
-        resources: [own.topicArn],
-        conditions: { StringEquals: { 'aws:SourceAccount': stack.account } },
-      }),
-    );
-    topic = own;
-  } else {
-    topic = Topic.fromTopicArn(stack, 'Alarms', alarmsTopicArn);
-  }
+  const topic: ITopic =
+    alarmsTopicArn === undefined
+      ? new Topic(stack, 'Alarms', { displayName: `Mastery reports ${name}`, enforceSSL: true })
+      : Topic.fromTopicArn(stack, 'Alarms', alarmsTopicArn);
+  // The policy of a topic of ours takes the place of the default one, which would have let CloudWatch publish.
+  topic.addToResourcePolicy(
+    new PolicyStatement({
+      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+      actions: ['sns:Publish'],
+      resources: [topic.topicArn],
+      conditions: { StringEquals: { 'aws:SourceAccount': stack.account } },
+    }),
+  );
   if (alarmsEmail !== undefined) {
     topic.addSubscription(new EmailSubscription(alarmsEmail));
     acknowledge(topic, {
@@ -107,13 +103,12 @@ function alarmTopic(stack: Stack, { name, config }: Stage): ITopic {
 
 /** A graph for each kind of alarm: the watched figures of all functions side by side. */
 function graphs(name: string, definitions: readonly AlarmDefinition[]): readonly GraphWidget[] {
-  const sections = [...new Set(definitions.map(({ section }) => section))];
-  return sections.map(
-    (section) =>
+  return [...Map.groupBy(definitions, ({ section }) => section)].map(
+    ([section, own]) =>
       new GraphWidget({
         title: `${name}: ${section.replaceAll('-', ' ')}`,
         width: 8,
-        left: definitions.filter((definition) => definition.section === section).map(({ metric }) => metric),
+        left: own.map(({ metric }) => metric),
       }),
   );
 }

@@ -12,8 +12,8 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 export const DEFAULT_KEY_ROTATION_DAYS = 30;
 
-/** What may have a host name of its own, besides the documentation. */
-export type DomainName = ServiceName | 'receipts' | 'sandbox';
+/** The APIs that there are: one per service, one that serves receipts to the holders of links, and the sandbox. */
+export type ApiName = ServiceName | 'receipts' | 'sandbox';
 
 /** A host name, with its certificate from AWS Certificate Manager in the stage's account. */
 interface CustomDomain<Region extends string> {
@@ -60,7 +60,7 @@ export interface StageConfig {
   /** The documentation site's own host name, with its certificate, which CloudFront wants in us-east-1. Absent: a name of CloudFront's. */
   readonly documentation?: CustomDomain<'us-east-1'>;
   /** Own host names of the APIs and of the receipts, which then no longer have the ones that AWS makes. Absent: those of AWS. */
-  readonly domains?: Readonly<Partial<Record<DomainName, ApiDomain>>>;
+  readonly domains?: Readonly<Partial<Record<ApiName, ApiDomain>>>;
   /** The page whose anchors the alarms name: docs/runbook.md as your operators read it. */
   readonly runbookUrl: HttpsUrl;
   /** Requests per second over all callers, and how many may come at once. Beyond them: 429 `rate-limited`. */

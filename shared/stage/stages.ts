@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
-import { nobodysKey, type ApiDomain, type DomainName, type StageConfig, type StageConfigs } from './stage.ts';
+import { nobodysKey, type ApiDomain, type ApiName, type StageConfig, type StageConfigs } from './stage.ts';
 
 /**
  * The stages of this deployment. The addresses under `.example` (RFC 2606) and `nobodysKey` are places to fill in: they synthesize,
@@ -162,7 +162,7 @@ function domainsDefect({ environment, documentation, domains = {} }: StageConfig
 }
 
 /** The addresses of a stage's APIs under names of its own, without a slash at their end. */
-export function domainsOf({ domains = {} }: StageConfig): Readonly<Partial<Record<DomainName, string>>> {
+export function domainsOf({ domains = {} }: StageConfig): Readonly<Partial<Record<ApiName, string>>> {
   return Object.fromEntries(Object.entries(domains).map(([name, { domain }]) => [name, `https://${domain}`]));
 }
 

@@ -8,7 +8,7 @@ import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
 import { masteryProblem } from '#shared/contract/mastery/problem.ts';
 import { gatewayResponseTypes, rateLimitedDocument } from '#shared/problems/gateway-responses.ts';
 import { problemRow } from '#shared/problems/registry.ts';
-import type { ApiName } from '#lib/constructs/api-body.ts';
+import type { ApiName } from '#shared/stage/stage.ts';
 import type { StackTemplate } from './template.ts';
 import { deployed, everySetting, propertiesOf } from './deployed.ts';
 
