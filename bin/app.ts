@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { App } from 'aws-cdk-lib';
-import { deployment } from '#lib/deployment.ts';
+import { deployment, type DeploymentOptions } from '#lib/deployment.ts';
 import { offlineRelease, parseGates, readRelease } from '#shared/release/read-release.ts';
 import { SANDBOX_PATH } from '#lib/stacks/documentation.ts';
 import { stageNameDefect } from '#lib/names.ts';
@@ -12,10 +11,8 @@ import { domainsOf, placeholders, settingsDefect, stageNamed, type Stage } from 
 import { s3, ssm } from '#shared/stores/clients.ts';
 import { readGateFlags, readGateParameter } from '#shared/stores/gate-parameters.ts';
 import { readObject } from '#shared/stores/proof-objects.ts';
-import { bundledFunctions } from '#shared/contract/functions.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { MAX_MANIFEST_BYTES } from '#shared/release/manifest.ts';
-import type { ReleaseState } from '#shared/release/release-state.ts';
 import { writeSite } from '#tools/site/files.ts';
 import { renderSite } from '#tools/site/render.ts';
 
@@ -43,45 +40,38 @@ async function build(app: App): Promise<Result<undefined, string>> {
       ? await fromStage(stage.value, contextText(app, 'first'))
       : offline(stage.value, gates);
   if (!source.ok) return source;
-  const assets = resolve(import.meta.dirname, '../build/functions');
-  const missing = bundledFunctions.filter(
-    ({ operationId }) => !existsSync(join(assets, operationId, 'index.mjs')),
-  );
-  if (missing.length > 0) {
-    return err(
-      `no bundle of ${missing.map(({ operationId }) => operationId).join(', ')}: run npm run build (cdk.json does)`,
-    );
-  }
+  const undeployable = whyUndeployable(stage.value, named, gates);
+  if (gates === undefined && undeployable !== undefined)
+    process.stderr.write(`CloudFormation will reject these templates: ${undeployable}\n`);
   const site = join(app.outdir, 'site');
   const { release } = source.value;
   const addresses = domainsOf(source.value.stage.config);
   await writeSite(site, await renderSite({ release, apis: { sandbox: SANDBOX_PATH }, addresses }));
-  const undeployable =
-    source.value.undeployable ?? (named === undefined ? 'no -c stage=NAME was given' : undefined);
-  if (gates === undefined && undeployable !== undefined)
-    process.stderr.write(`CloudFormation will reject these templates: ${undeployable}\n`);
-  deployment(app, { stage: source.value.stage, release, undeployable, assets, site });
+  const assets = resolve(import.meta.dirname, '../build/functions');
+  deployment(app, { ...source.value, undeployable, assets, site });
   checkWithNag(app);
   return ok(undefined);
 }
 
-/** What the stacks are made from. */
-interface Source {
-  readonly stage: Stage;
-  readonly release: ReleaseState;
-  /** Why the templates must not be deployed. */
-  readonly undeployable: string | undefined;
+function whyUndeployable(
+  stage: Stage,
+  named: string | undefined,
+  gates: string | undefined,
+): string | undefined {
+  if (gates !== undefined) return 'synthesized with -c gates, without the account of the stage';
+  const unfilled = placeholders(stage);
+  if (unfilled.length > 0) return `${stage.name} still has placeholder settings: ${unfilled.join(', ')}`;
+  return named === undefined ? 'no -c stage=NAME was given' : undefined;
 }
+
+/** What the stacks are made from. */
+type Source = Pick<DeploymentOptions, 'stage' | 'release'>;
 
 /** What `-c gates=…` opens. Nothing proves it. */
 function offline(stage: Stage, gates: string): Result<Source, string> {
   const open = parseGates(gates);
   return open.ok
-    ? ok({
-        stage,
-        release: offlineRelease(open.value),
-        undeployable: 'synthesized with -c gates, without the account of the stage',
-      })
+    ? ok({ stage, release: offlineRelease(open.value) })
     : err(`-c gates=${gates}: ${open.error}`);
 }
 
@@ -116,13 +106,7 @@ async function fromStage(stage: Stage, first: string | undefined): Promise<Resul
   );
   if (!read.ok) return read;
   for (const note of read.value.notes) process.stderr.write(`${note}\n`);
-  const unfilled = placeholders(stage);
-  return ok({
-    stage: bound,
-    release: read.value.release,
-    undeployable:
-      unfilled.length === 0 ? undefined : `${name} still has placeholder settings: ${unfilled.join(', ')}`,
-  });
+  return ok({ stage: bound, release: read.value.release });
 }
 
 /** Context given by `-c` is text; a value of another type in cdk.json cannot name a stage or gates. */
