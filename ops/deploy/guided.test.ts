@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { LocalChange } from '#local/aws/account.ts';
 import { stackName, type StackId } from '#shared/stage/stack-names.ts';
+import { err, ok } from '#shared/kernel/result.ts';
 import { NOW, startSoundStage, type SoundStage } from '#test/support/sound-stage.ts';
 import { runChecks } from '#ops/doctor/finding.ts';
 import { stageChecks } from '#ops/doctor/stage-checks.ts';
@@ -125,7 +126,7 @@ const prepared = [
 
 describe('npm run deploy', () => {
   it('shows every change of every stack, executes what was shown, and ends with checks and addresses', async () => {
-    expect(await deploy()).toStrictEqual({ ok: true, value: undefined });
+    expect(await deploy()).toStrictEqual(ok(undefined));
     expect(calls).toStrictEqual([
       'synth',
       ...prepared,
@@ -144,12 +145,13 @@ describe('npm run deploy', () => {
 
   it('stops before anything is deployed when an address would be lost, unless that is allowed by name', async () => {
     changes.set('Reports', [modified, modified, lost]);
-    expect(await deploy()).toStrictEqual({
-      ok: false,
-      error: expect.stringMatching(
-        /replace +AWS::ApiGateway::RestApi {2}Api1 of mastery-reports-prod-reports\n.*--allow-replacement Api1\nNothing was deployed/,
-      ) as string,
-    });
+    expect(await deploy()).toStrictEqual(
+      err(
+        expect.stringMatching(
+          /replace +AWS::ApiGateway::RestApi {2}Api1 of mastery-reports-prod-reports\n.*--allow-replacement Api1\nNothing was deployed/,
+        ),
+      ),
+    );
     expect(calls).toStrictEqual(['synth', ...prepared]);
     expect(await deploy({ allowed: new Set(['Api1']) })).toMatchObject({ ok: true });
   });
@@ -210,10 +212,9 @@ describe('npm run deploy', () => {
     ['an unknown stack', /unknown stack "Maestry": expected Mastery, Reports/, () => undefined, ['synth']],
   ])('%s stops it', async (_, message, spoil, made) => {
     spoil();
-    expect(await deploy({ stacks: made.length === 1 && changes.size > 0 ? ['Maestry'] : [] })).toStrictEqual({
-      ok: false,
-      error: expect.stringMatching(message) as string,
-    });
+    expect(await deploy({ stacks: made.length === 1 && changes.size > 0 ? ['Maestry'] : [] })).toStrictEqual(
+      err(expect.stringMatching(message)),
+    );
     expect(calls).toStrictEqual(made);
   });
 

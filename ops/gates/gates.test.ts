@@ -13,6 +13,7 @@ import { releaseManifest, verifyManifest } from '#shared/release/manifest.ts';
 import type { ManifestReceipt, ReleaseManifest } from '#shared/release/manifest.ts';
 import { flagsOf } from '#shared/release/release-state.ts';
 import { localBucketName } from '#shared/stage/local-stage.ts';
+import { err, ok } from '#shared/kernel/result.ts';
 import { startTestAws, useTestAws } from '#test/support/aws.ts';
 import { projectFolder, runProgram } from '#test/support/commands.ts';
 import { sampleProof } from '#test/support/proof-receipt.ts';
@@ -130,10 +131,7 @@ describe('a signature', () => {
   const use = { key: jwk, stage: 'prod', now: NOW };
 
   it('that is made here verifies, and one that a key elsewhere makes of the digest does too', async () => {
-    expect(await verifyManifest(signManifest(manifest, privateKey), use)).toStrictEqual({
-      ok: true,
-      value: manifest,
-    });
+    expect(await verifyManifest(signManifest(manifest, privateKey), use)).toStrictEqual(ok(manifest));
     expect(Buffer.from(signingDigest(manifest))).toStrictEqual(
       createHash('sha256').update(signingInput(manifest)).digest(),
     );
@@ -141,7 +139,7 @@ describe('a signature', () => {
     for (let round = 0; round < 300; round += 1) {
       const der = signBytes('sha256', Buffer.from(signingInput(manifest)), privateKey);
       const jws = attachSignature(manifest, der);
-      expect(await verifyManifest(jws.ok ? jws.value : '', use)).toStrictEqual({ ok: true, value: manifest });
+      expect(await verifyManifest(jws.ok ? jws.value : '', use)).toStrictEqual(ok(manifest));
     }
   });
 
@@ -166,15 +164,11 @@ describe('a signature', () => {
       print: () => undefined,
     };
     expect(await sign(draft, options)).toMatchObject({ ok: true });
-    expect(await verifyManifest((await readFile(out, 'utf8')).trim(), use)).toStrictEqual({
-      ok: true,
-      value: { ...manifest, receipts: [receiptOf('A', 'file:a.json')] },
-    });
+    expect(await verifyManifest((await readFile(out, 'utf8')).trim(), use)).toStrictEqual(
+      ok({ ...manifest, receipts: [receiptOf('A', 'file:a.json')] }),
+    );
     await writeFile(draft, JSON.stringify({ ...manifest, rehearsal: 'no' }));
-    expect(await sign(draft, options)).toMatchObject({
-      ok: false,
-      error: expect.stringContaining('/rehearsal') as string,
-    });
+    expect(await sign(draft, options)).toMatchObject(err(expect.stringContaining('/rehearsal')));
     expect(await sign(draft, { ...options, key: undefined })).toMatchObject({ ok: false });
   });
 });
@@ -185,19 +179,13 @@ describe('the example of docs/release.md', () => {
     const json = /<!-- manifest -->\s*```json\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
     const manifest = releaseManifest.parse(JSON.parse(json));
     const use = { key: jwk, stage: 'local', now: Date.parse(manifest.issuedAt) };
-    expect(await verifyManifest(signManifest(manifest, privateKey), use)).toStrictEqual({
-      ok: true,
-      value: manifest,
-    });
+    expect(await verifyManifest(signManifest(manifest, privateKey), use)).toStrictEqual(ok(manifest));
     expect(
       await verifyManifest(signManifest({ ...manifest, stage: 'prod' }, privateKey), {
         ...use,
         stage: 'prod',
       }),
-    ).toStrictEqual({
-      ok: false,
-      error: 'rehearsal',
-    });
+    ).toStrictEqual(err('rehearsal'));
   });
 });
 

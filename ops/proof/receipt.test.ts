@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { err, ok } from '#shared/kernel/result.ts';
 import { sampleProof } from '#test/support/proof-receipt.ts';
 import { claimsToBeProof, proofFault, readProof, receiptBytes, type ProofReceipt } from './receipt.ts';
 
@@ -15,14 +16,11 @@ const without = (part: string): ProofReceipt =>
 describe('a receipt of the proof', () => {
   it('is read back from its bytes, which are canonical [RP-024]', () => {
     const receipt = sampleProof();
-    expect(readProof(receiptBytes(receipt))).toEqual({ ok: true, value: receipt });
+    expect(readProof(receiptBytes(receipt))).toEqual(ok(receipt));
     expect(faultOf(receipt)).toBeUndefined();
     const spaced = Buffer.from(JSON.stringify(receipt, null, 2));
     expect(claimsToBeProof(spaced)).toBe(true);
-    expect(readProof(spaced)).toMatchObject({
-      ok: false,
-      error: expect.stringContaining('canonical') as string,
-    });
+    expect(readProof(spaced)).toMatchObject(err(expect.stringContaining('canonical')));
   });
 
   it('covers every open route, and all kinds in all views under both tenants [RP-024]', () => {

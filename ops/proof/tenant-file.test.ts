@@ -2,6 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { err } from '#shared/kernel/result.ts';
 import { describeUnfit, exampleTenantFile, readTenantFile } from './tenant-file.ts';
 import type { Tenant, TenantFile } from './tenant-file.ts';
 
@@ -63,10 +64,9 @@ describe('a tenant’s file', () => {
     );
     expect(await read(wrong)).toContain('"clas"');
     const missing = join(folder, 'nowhere.json');
-    expect(await readTenantFile(missing, 'A', {}, NOW)).toEqual({
-      ok: false,
-      error: `cannot read ${missing}: no such file or directory`,
-    });
+    expect(await readTenantFile(missing, 'A', {}, NOW)).toEqual(
+      err(`cannot read ${missing}: no such file or directory`),
+    );
   });
 
   it.each<readonly [object, RegExp]>([

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { err, ok } from '#shared/kernel/result.ts';
 import { describedStack } from '#test/support/described-stack.ts';
 import {
   findRunningStack,
@@ -29,16 +30,13 @@ describe('the description of the running stack', () => {
   it('is read back as written, by its owner only, and leaves no partial file', async () => {
     await writeStackDescription(file, described(process.pid));
     await writeStackDescription(file, described(process.pid));
-    expect(await findRunningStack(file)).toStrictEqual({ ok: true, value: described(process.pid) });
+    expect(await findRunningStack(file)).toStrictEqual(ok(described(process.pid)));
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await readdir(dirname(file))).toStrictEqual(['stack.json']);
   });
 
   it('tells absent, dead and unreadable apart, and how to start one', async () => {
-    const none = (reason: string) => ({
-      ok: false,
-      error: expect.stringMatching(new RegExp(`${reason}.*npm start`)) as string,
-    });
+    const none = (reason: string) => err(expect.stringMatching(new RegExp(`${reason}.*npm start`)));
     expect(await findRunningStack(file)).toStrictEqual(none('no local stack is running'));
     await writeStackDescription(file, described(deadPid()));
     expect(await findRunningStack(file)).toStrictEqual(none('ended without cleaning up'));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
@@ -145,7 +145,6 @@ export async function writeStackDescription(file: string, description: StackDesc
   await mkdir(dirname(file), { recursive: true });
   const partial = `${file}.${randomUUID()}`;
   await writeFile(partial, `${JSON.stringify(description, null, 2)}\n`, { mode: 0o600 });
-  await chmod(partial, 0o600);
   await rename(partial, file);
 }
 

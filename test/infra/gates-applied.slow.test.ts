@@ -7,6 +7,7 @@ import { gates, type GateName } from '#shared/contract/gates.ts';
 import { routesOf } from '#shared/contract/routes.ts';
 import { bucketParameter } from '#shared/release/applied-manifest.ts';
 import { isReleased } from '#shared/release/release-state.ts';
+import { err } from '#shared/kernel/result.ts';
 import { useTestAws } from '#test/support/aws.ts';
 import { createSigner, sampleManifest } from '#test/support/release.ts';
 import { applyManifest, withdraw, type ReleaseStore } from '#ops/gates/apply.ts';
@@ -140,10 +141,9 @@ describe('a manifest that is applied to a stage', () => {
         await withdrawing('D');
       },
     };
-    expect(await apply(slow)).toStrictEqual({
-      ok: false,
-      error: expect.stringMatching(/another operator applied to prod at the same time/) as string,
-    });
+    expect(await apply(slow)).toStrictEqual(
+      err(expect.stringMatching(/another operator applied to prod at the same time/)),
+    );
     expect(await flags()).toBe('A closed, B closed, C open, D closed, E open, F closed');
     expect((await store.state.read())?.flags).toMatchObject({ A: 'closed', D: 'closed' });
   });
@@ -164,12 +164,13 @@ describe('a withdrawal', () => {
       ...store,
       writeParameter: () => Promise.reject(new Error('ThrottlingException')),
     };
-    expect(await withdraw(deaf, new Set(['D']), options)).toStrictEqual({
-      ok: false,
-      error: expect.stringMatching(
-        /run the command again\nthe parameter \/prod\/gates\/D was not changed: ThrottlingException/,
-      ) as string,
-    });
+    expect(await withdraw(deaf, new Set(['D']), options)).toStrictEqual(
+      err(
+        expect.stringMatching(
+          /run the command again\nthe parameter \/prod\/gates\/D was not changed: ThrottlingException/,
+        ),
+      ),
+    );
     expect((await store.state.read())?.flags).toMatchObject({ C: 'open', D: 'closed' });
   });
 
@@ -183,12 +184,9 @@ describe('a withdrawal', () => {
       },
     };
     printed.length = 0;
-    expect(await withdraw(slow, new Set(['D']), options)).toStrictEqual({
-      ok: false,
-      error: expect.stringMatching(
-        /^could not close D completely: run the command again\n.*another operator/,
-      ) as string,
-    });
+    expect(await withdraw(slow, new Set(['D']), options)).toStrictEqual(
+      err(expect.stringMatching(/^could not close D completely: run the command again\n.*another operator/)),
+    );
     expect(printed.join('\n')).not.toMatch(/closed D/);
     expect(await withdrawing('D')).toMatchObject({ ok: true });
     expect((await store.state.read())?.flags).toMatchObject({ C: 'open', D: 'closed' });
