@@ -54,13 +54,6 @@ describe('npm run catalog', () => {
     });
   });
 
-  it.each([
-    [['check', 'absent.json'], 1, 'cannot read absent.json: no such file or directory\n'],
-    [['hash', 'docs'], 1, 'cannot read docs: it is a directory\n'],
-  ])('says what is wrong with %j', async (argv, code, stderr) => {
-    expect(await run(...argv)).toEqual({ code, stdout: '', stderr });
-  });
-
   it('reads no more than it takes of a file without an end', async () => {
     expect(await run('check', '/dev/zero')).toMatchObject({
       code: 1,

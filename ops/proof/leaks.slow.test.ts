@@ -186,16 +186,6 @@ it.each<Row>([
       }),
   ],
   [
-    'a denial with a header more [RP-316]',
-    comparisons,
-    () => onDenial((answer) => withHeader(answer, 'X-Cache', 'Hit')),
-  ],
-  [
-    'a denial with another detail [RP-316]',
-    comparisons,
-    () => onDenial((answer) => withMembers(answer, { detail: 'Not yours.' })),
-  ],
-  [
     'a denial that changes once its owner was served [RP-316]',
     ['denial.readAttemptReport.mastery_gate'],
     () => {

@@ -64,15 +64,11 @@ describe('npm run receipts', () => {
     });
   });
 
-  it.each([
-    [['verify', 'absent.json'], 1, 'cannot read absent.json: no such file or directory\n'],
-    [['verify', 'evidence'], 1, 'cannot read evidence: it is a directory\n'],
-    [
-      ['verify', 'bundle.json', '--artifacts', 'absent'],
-      1,
-      'cannot read absent: no such file or directory\n',
-    ],
-  ])('says what is wrong with %j', async (argv, code, stderr) => {
-    expect(await run(...argv)).toEqual({ code, stdout: '', stderr });
+  it('says that the folder of the artifacts cannot be read', async () => {
+    expect(await run('verify', 'bundle.json', '--artifacts', 'absent')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'cannot read absent: no such file or directory\n',
+    });
   });
 });

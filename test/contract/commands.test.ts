@@ -135,6 +135,11 @@ describe('wrong usage exits with 2 and a sentence, which names everything that i
     ['gates', ['apply', '--stage', 'nowhere', '--withdraw', 'C'], /unknown stage "nowhere"/],
     ['gates', ['show', 'surplus'], /too many arguments/],
     ['keys', ['retire', '--leaked'], 'missing: --purpose, --kid'],
+    ['keys', ['retire', '--leaked', '--purpose', 'pseudonym'], 'missing: --kid'],
+    ['keys', ['retire', '--kid', 'k1'], 'missing: --leaked'],
+    ['keys', ['rotate', '--leaked'], 'missing: --purpose'],
+    ['keys', ['rotate', '--purpose', 'pseudonym'], /pseudonym is not rotated on a schedule/],
+    ['keys', ['init', '--leaked', '--purpose', 'pseudonym'], /unknown option '--leaked'/],
     ['keys', ['list', '--stage', 'nowhere'], /unknown stage "nowhere"/],
     ['restore', [], 'missing: --stage, --store, --to (or --from)'],
     [
@@ -172,7 +177,7 @@ describe('wrong usage exits with 2 and a sentence, which names everything that i
     ['token', ['--tenant='], /must not be empty/],
     ['token', ['--studentIds', 'a,,b'], /names separated by commas/],
     ['token', ['stray'], /too many arguments/],
-    ['keys', ['rotate', '--purpose', 'x'], /Allowed choices are /],
+    ['keys', ['rotate', '--purpose', 'x'], /Allowed choices are continuation, cursor, idempotency, /],
     ['keys', ['--stage', 'nowhere', 'list'], /unknown stage "nowhere"/],
     ['gates', ['\u001B[2J'], /^unknown command '\u{fffd}\[2J'\n$/u],
     ['gates', ['aply', 'a.json'], /unknown command 'aply'. Did you mean apply\?/],
@@ -188,6 +193,17 @@ describe('wrong usage exits with 2 and a sentence, which names everything that i
     if (typeof sentence === 'string') expect(stderr).toBe(`${sentence}\n`);
     else expect(stderr).toMatch(sentence);
   });
+});
+
+it.each([
+  ['catalog', ['check', 'absent.json'], 'absent.json: no such file or directory'],
+  ['catalog', ['hash', 'docs'], 'docs: it is a directory'],
+  ['receipts', ['verify', 'absent.json'], 'absent.json: no such file or directory'],
+  ['receipts', ['verify', 'docs'], 'docs: it is a directory'],
+  ['release', ['policy', '/nope', '--dry-run'], '/nope: no such file or directory'],
+  ['release', ['policy', 'docs', '--dry-run'], 'docs: it is a directory'],
+] as const)('%s %j says in words why it cannot read a file', async (script, argv, reason) => {
+  expect(await run(script, ...argv)).toEqual({ code: 1, stdout: '', stderr: `cannot read ${reason}\n` });
 });
 
 it('a program without its subcommand is wrong usage, answered by its help', async () => {
