@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readStudyTables } from '#tools/terminal/study-tables.ts';
+import { err } from '#shared/kernel/result.ts';
 import { missingLine, studyOf } from './read-data.ts';
 import type { Study } from './read-data.ts';
 
@@ -49,10 +50,9 @@ describe('studyOf', () => {
   });
 
   it('refuses an item that no learner answered', () => {
-    expect(read({ responses: ',I1,I2,I3\na,1,0,\nb,1,1,NA\n' })).toEqual({
-      ok: false,
-      error: ['no learner answered "I3": add --ignore I3'],
-    });
+    expect(read({ responses: ',I1,I2,I3\na,1,0,\nb,1,1,NA\n' })).toEqual(
+      err(['no learner answered "I3": add --ignore I3']),
+    );
   });
 
   it('refuses more than twelve knowledge components', () => {

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import * as z from 'zod';
 import { describe, expect, it } from 'vitest';
+import { err, ok } from '#shared/kernel/result.ts';
 import { checkBody, jsonPieces } from './check-response.ts';
 
 describe('checkBody', () => {
   it('takes what the schema makes of a body, and nothing that the schema does not know', () => {
     const schema = z.strictObject({ view: z.string().default('summary'), rows: z.array(z.int()) });
-    expect(checkBody(schema, { rows: [1] })).toEqual({ ok: true, value: { view: 'summary', rows: [1] } });
-    expect(checkBody(schema, { rows: ['canary', 1, 1.5], canary: 1 })).toEqual({
-      ok: false,
-      error: ['invalid_type at /body/rows/0', 'invalid_type at /body/rows/2', 'unrecognized_keys at /body'],
-    });
+    expect(checkBody(schema, { rows: [1] })).toEqual(ok({ view: 'summary', rows: [1] }));
+    expect(checkBody(schema, { rows: ['canary', 1, 1.5], canary: 1 })).toEqual(
+      err(['invalid_type at /body/rows/0', 'invalid_type at /body/rows/2', 'unrecognized_keys at /body']),
+    );
   });
 
   it('names at most a hundred places', () => {

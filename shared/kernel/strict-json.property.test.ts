@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { err, ok } from './result.ts';
 import { parseStrictJson } from './strict-json.ts';
 
 describe('parseStrictJson', () => {
@@ -7,7 +8,7 @@ describe('parseStrictJson', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), fc.nat(3), (value, indent) => {
         const text = JSON.stringify(value, null, indent);
-        expect(parseStrictJson(text)).toEqual({ ok: true, value: JSON.parse(text) as unknown });
+        expect(parseStrictJson(text)).toEqual(ok(JSON.parse(text) as unknown));
       }),
     );
   });
@@ -24,10 +25,7 @@ describe('parseStrictJson', () => {
             (_, at) => `\\u${name.charCodeAt(at).toString(16).padStart(4, '0')}`,
           ).join('');
           const text = `{"outer":[{${JSON.stringify(name)}:${JSON.stringify(first)},"${escaped}":${JSON.stringify(second)}}]}`;
-          expect(parseStrictJson(text)).toEqual({
-            ok: false,
-            error: { kind: 'duplicate-key', pointer: '/outer/0' },
-          });
+          expect(parseStrictJson(text)).toEqual(err({ kind: 'duplicate-key', pointer: '/outer/0' }));
         },
       ),
     );
@@ -40,7 +38,7 @@ describe('parseStrictJson', () => {
     ['{"a":{"b":1,"c":[{"d":2}]},"a":3}', ''],
     ['[{"a":"\\":","b":":","a":"\\\\"}]', '/0'],
   ])('refuses %s', (text, pointer) => {
-    expect(parseStrictJson(text)).toEqual({ ok: false, error: { kind: 'duplicate-key', pointer } });
+    expect(parseStrictJson(text)).toEqual(err({ kind: 'duplicate-key', pointer }));
   });
 
   it('accepts the same name in different objects', () => {
@@ -57,7 +55,7 @@ describe('parseStrictJson', () => {
     ['nothing', '', 'malformed'],
     ['two values', '{}{}', 'malformed'],
   ])('refuses %s', (_, text, kind) => {
-    expect(parseStrictJson(text)).toMatchObject({ ok: false, error: { kind } });
+    expect(parseStrictJson(text)).toMatchObject(err({ kind }));
   });
 
   it('accepts 64 levels, a paired surrogate and brackets inside strings', () => {

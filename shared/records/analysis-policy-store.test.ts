@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ok } from '#shared/kernel/result.ts';
+import { err, ok } from '#shared/kernel/result.ts';
 import { createAnalysisPolicyStore } from './analysis-policy-store.ts';
 import type { AnalysisPolicyStore, PolicyPin } from './analysis-policy-store.ts';
 import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
@@ -38,10 +38,9 @@ describe('a pinned policy', () => {
     const pin = await release('1.0');
     await release('2.0', TENANT);
     for (const isAuthorized of [true, false])
-      expect(await open(() => isAuthorized).readPinned(TENANT, pin)).toMatchObject({
-        ok: true,
-        value: { version: '1.0', checksum: pin.checksum },
-      });
+      expect(await open(() => isAuthorized).readPinned(TENANT, pin)).toMatchObject(
+        ok({ version: '1.0', checksum: pin.checksum }),
+      );
   });
 
   it('of a tenant is its own, not another tenant’s nor the platform’s [MA-104, RP-146]', async () => {
@@ -67,7 +66,7 @@ describe('a pinned policy', () => {
     ] as const) {
       table.corrupt(key, { document });
       for (const read of [open().readPinned(TENANT, pin), open().read(TENANT, ID)])
-        expect(await read).toMatchObject({ ok: false, error: { kind } });
+        expect(await read).toMatchObject(err({ kind }));
     }
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { gates, type Provable } from '#shared/contract/gates.ts';
+import { err, ok } from '#shared/kernel/result.ts';
 import type { ReleaseManifest } from './manifest.ts';
 import { appliedToProd, createSigner, signedManifest } from '#test/support/release.ts';
 import { offlineRelease, parseGates, readRelease, type AppliedGates } from './read-release.ts';
@@ -11,7 +12,7 @@ describe('parseGates', () => {
     ['A,D', ['A', 'D']],
     ['A,B,C,D,E,F', [...gates]],
   ])('reads %j', (text, open) => {
-    expect(parseGates(text)).toStrictEqual({ ok: true, value: new Set(open) });
+    expect(parseGates(text)).toStrictEqual(ok(new Set(open)));
   });
 
   it.each([
@@ -24,7 +25,7 @@ describe('parseGates', () => {
     ['all', /unknown gate "all"/],
     ['A,A', /gate A is given twice/],
   ])('refuses %j and says why', (text, message) => {
-    expect(parseGates(text)).toStrictEqual({ ok: false, error: expect.stringMatching(message) as string });
+    expect(parseGates(text)).toStrictEqual(err(expect.stringMatching(message) as string));
   });
 });
 
@@ -63,23 +64,20 @@ describe('readRelease', () => {
       { isFirst },
     );
   const nowhere = () => Promise.resolve(undefined);
-  const refusal = (message: RegExp) => ({ ok: false, error: expect.stringMatching(message) as string });
+  const refusal = (message: RegExp) => err(expect.stringMatching(message) as string);
 
   it('opens what is flagged and proved while gate E is open, with what is proved beyond gates [RP-023, RP-025]', async () => {
-    expect(await read({ flags: { A: 'open', C: 'open', D: 'closed', E: 'open' } })).toStrictEqual({
-      ok: true,
-      value: {
+    expect(await read({ flags: { A: 'open', C: 'open', D: 'closed', E: 'open' } })).toStrictEqual(
+      ok({
         release: { open: new Set(['A', 'C']), proved: new Set(['A', 'C', 'D', 'candidate_attempt_index']) },
         notes: [],
-      },
-    });
+      }),
+    );
   });
 
   it('takes a gate for closed that was never opened, without asking for a manifest', async () => {
-    const nothing = (...notes: readonly string[]) => ({
-      ok: true,
-      value: { release: { open: new Set(), proved: new Set() }, notes },
-    });
+    const nothing = (...notes: readonly string[]) =>
+      ok({ release: { open: new Set(), proved: new Set() }, notes });
     expect(await read({ readParameter: nowhere })).toStrictEqual(
       nothing('prod has no gate flags yet: all gates are closed'),
     );
@@ -97,10 +95,9 @@ describe('readRelease', () => {
       expect(await read({ ...unmarked, flags: { A } })).toStrictEqual(
         refusal(/gate flags without \/prod\/gates\/marker/),
       );
-    expect(await read({ ...unmarked, isFirst: true })).toMatchObject({
-      ok: true,
-      value: { notes: ['first deployment of prod: all gates are closed'] },
-    });
+    expect(await read({ ...unmarked, isFirst: true })).toMatchObject(
+      ok({ notes: ['first deployment of prod: all gates are closed'] }),
+    );
     for (const stored of [{}, { ...unmarked, flags: { A: 'closed' } }])
       expect(await read({ ...stored, isFirst: true })).toStrictEqual(
         refusal(/is not the first deployment of prod here: omit -c first/),
@@ -108,13 +105,12 @@ describe('readRelease', () => {
   });
 
   it('closes everything with gate E, and says so [RP-025]', async () => {
-    expect(await read({ flags: { A: 'open', E: 'closed' } })).toStrictEqual({
-      ok: true,
-      value: {
+    expect(await read({ flags: { A: 'open', E: 'closed' } })).toStrictEqual(
+      ok({
         release: { open: new Set(), proved: new Set() },
         notes: [expect.stringMatching(/gate E of prod is closed, and therefore A too/) as string],
-      },
-    });
+      }),
+    );
   });
 
   const flags = { A: 'open', E: 'open' };
@@ -157,7 +153,7 @@ describe('readRelease', () => {
     async (_, stored, message) => {
       const result = await read(stored);
       expect(result).toStrictEqual(refusal(message));
-      expect(result).toStrictEqual({ ok: false, error: expect.stringContaining('-c gates=') as string });
+      expect(result).toStrictEqual(err(expect.stringContaining('-c gates=') as string));
     },
   );
 

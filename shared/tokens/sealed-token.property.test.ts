@@ -2,22 +2,22 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';
+import { err, ok } from '#shared/kernel/result.ts';
 import { openToken, sealToken } from './sealed-token.ts';
 import type { TokenKind } from './sealed-token.ts';
 
 const kind: TokenKind = { purpose: 'cursor', typ: 'probe+jwe' };
 const keys = createMemoryKeyRing();
-const refused = { ok: false, error: expect.stringMatching(/^(malformed|unopenable)$/) as string };
+const refused = err(expect.stringMatching(/^(malformed|unopenable)$/) as string);
 
 describe('a sealed token', () => {
   it('opens to the very value that was sealed, and shows nothing of it', async () => {
     await fc.assert(
       fc.asyncProperty(fc.dictionary(fc.string(), fc.jsonValue()), async (content) => {
         const token = await sealToken(keys, kind, { canary: 'canary-7731', content });
-        expect(await openToken(keys, kind, token)).toEqual({
-          ok: true,
-          value: JSON.parse(JSON.stringify({ canary: 'canary-7731', content })) as unknown,
-        });
+        expect(await openToken(keys, kind, token)).toEqual(
+          ok(JSON.parse(JSON.stringify({ canary: 'canary-7731', content })) as unknown),
+        );
         const parts = token.split('.').map((part) => Buffer.from(part, 'base64url').toString('latin1'));
         expect(parts).toHaveLength(5);
         expect(parts.join('|')).not.toContain('canary');
@@ -33,24 +33,15 @@ describe('a sealed token', () => {
 
   it('is of one kind: neither another type nor another purpose opens it', async () => {
     const token = await sealToken(keys, kind, {});
-    expect(await openToken(keys, { ...kind, typ: 'other+jwe' }, token)).toEqual({
-      ok: false,
-      error: 'malformed',
-    });
-    expect(await openToken(keys, { ...kind, purpose: 'continuation' }, token)).toEqual({
-      ok: false,
-      error: 'unopenable',
-    });
+    expect(await openToken(keys, { ...kind, typ: 'other+jwe' }, token)).toEqual(err('malformed'));
+    expect(await openToken(keys, { ...kind, purpose: 'continuation' }, token)).toEqual(err('unopenable'));
     // Were the ids the same, the keys would still differ.
     const sameIds: KeyRing = {
       active: (purpose) => keys.active(purpose),
       open: (purpose) => keys.open(purpose, `${purpose}-1`),
     };
     expect(await openToken(sameIds, kind, token)).toMatchObject({ ok: true });
-    expect(await openToken(sameIds, { ...kind, purpose: 'continuation' }, token)).toEqual({
-      ok: false,
-      error: 'unopenable',
-    });
+    expect(await openToken(sameIds, { ...kind, purpose: 'continuation' }, token)).toEqual(err('unopenable'));
   });
 
   it.each([
@@ -66,10 +57,9 @@ describe('a sealed token', () => {
     const known = JSON.parse(Buffer.from(header, 'base64url').toString()) as object;
     const changed = Buffer.from(JSON.stringify({ ...known, ...change })).toString('base64url');
     const asked = () => Promise.reject(new Error('asked'));
-    expect(await openToken({ active: asked, open: asked }, kind, [changed, ...others].join('.'))).toEqual({
-      ok: false,
-      error: 'malformed',
-    });
+    expect(await openToken({ active: asked, open: asked }, kind, [changed, ...others].join('.'))).toEqual(
+      err('malformed'),
+    );
   });
 
   it('is refused, whatever text stands in its place, without an exception', async () => {

@@ -92,18 +92,14 @@ describe('buildFunctions', () => {
 
   it('says which name or file is wrong', async () => {
     const outdir = await folder();
-    expect(await buildFunctions({ outdir, entries: [probe], only: ['porbe'] })).toStrictEqual({
-      ok: false,
-      error: ['unknown function "porbe": expected an operation id'],
-    });
+    expect(await buildFunctions({ outdir, entries: [probe], only: ['porbe'] })).toStrictEqual(
+      err(['unknown function "porbe": expected an operation id']),
+    );
     const absent = await buildFunctions({
       outdir,
       entries: [{ operationId: 'absent', handler: 'functions/absent/handler.ts' }],
     });
-    expect(absent).toMatchObject({
-      ok: false,
-      error: [expect.stringContaining('functions/absent/handler.ts') as string],
-    });
+    expect(absent).toMatchObject(err([expect.stringContaining('functions/absent/handler.ts') as string]));
   });
 });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { err, ok } from '#shared/kernel/result.ts';
 import { decodeText, readCsv, writeCsv } from './csv.ts';
 
 const plainTable = {
@@ -20,7 +21,7 @@ describe('readCsv', () => {
     ['semicolons', ';"I1";I2\na;1;0\nb;;NA\n'],
     ['tabs', '\tI1\tI2\na\t1\t0\nb\t\tNA\n'],
   ])('takes %s', (_name, text) => {
-    expect(readCsv(text)).toEqual({ ok: true, value: plainTable });
+    expect(readCsv(text)).toEqual(ok(plainTable));
   });
 
   it.each([
@@ -48,10 +49,7 @@ describe('readCsv', () => {
           ['', ...names],
           ['row', ...names],
         ];
-        expect(readCsv(writeCsv(rows))).toEqual({
-          ok: true,
-          value: { header: rows[0], rows: [{ line: 2, cells: rows[1] }] },
-        });
+        expect(readCsv(writeCsv(rows))).toEqual(ok({ header: rows[0], rows: [{ line: 2, cells: rows[1] }] }));
       }),
     );
   });
@@ -75,13 +73,13 @@ describe('decodeText', () => {
     ['UTF-16, little-endian', Buffer.from(text, 'utf16le')],
     ['UTF-16, big-endian', Buffer.from(text, 'utf16le').swap16()],
   ])('takes %s with a byte order mark', (_name, bytes) => {
-    expect(decodeText(bytes)).toEqual({ ok: true, value: text.slice(1) });
+    expect(decodeText(bytes)).toEqual(ok(text.slice(1)));
   });
 
   it.each([
     ['Windows-1252', Buffer.from('id,I1\nM\xfcller,1\n', 'latin1'), /^row 2: the text is not UTF-8: save/],
     ['a workbook', Buffer.from('PK\u0003\u0004\0\0'), /^this is not a text file: export/],
   ])('refuses %s with what to do', (_name, bytes, sentence) => {
-    expect(decodeText(bytes)).toEqual({ ok: false, error: expect.stringMatching(sentence) as string });
+    expect(decodeText(bytes)).toEqual(err(expect.stringMatching(sentence) as string));
   });
 });

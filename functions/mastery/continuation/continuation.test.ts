@@ -1,6 +1,6 @@
 import { CompactEncrypt } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { ok } from '#shared/kernel/result.ts';
+import { err, ok } from '#shared/kernel/result.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { exampleState } from '#test/support/example-run.ts';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';
@@ -34,11 +34,8 @@ const header = { alg: 'dir', enc: 'A256GCM', kid: 'continuation-1', typ: 'master
 
 const ring = createMemoryKeyRing();
 const open = (token: string, at = START, tenant = tenantId) => openContinuation(ring, token, tenant, at);
-const expired = {
-  ok: false,
-  error: { code: 'invalid-request', invalidParams: [{ reason: 'expired' }] },
-};
-const hidden = { ok: false, error: problem('mastery', 'resource-not-found', 404) };
+const expired = err({ code: 'invalid-request', invalidParams: [{ reason: 'expired' }] });
+const hidden = err(problem('mastery', 'resource-not-found', 404));
 
 describe('continuation', () => {
   it('is a compact JWE with A256GCM that opens to the very state that was sealed, and shows nothing of it [MA-058, MA-059, MA-063]', async () => {
@@ -49,7 +46,7 @@ describe('continuation', () => {
     expect(JSON.parse(protectedHeader)).toEqual(header);
     for (const secret of ['student-1', 'candidate-pseudonym', 'bank/1', 'session-1'])
       expect(others.join()).not.toContain(secret);
-    expect(await open(token)).toMatchObject({ ok: true, value: { state, token } });
+    expect(await open(token)).toMatchObject(ok({ state, token }));
     for (const stopCause of stopCauses) {
       const end = { ...stopped, stopCause };
       expect(await open((await sealContinuation(ring, end, START)).token)).toMatchObject(ok({ state: end }));

@@ -13,12 +13,13 @@ import {
   sampleParameters,
   samplePolicyFile,
 } from '#test/support/sample-files.ts';
+import { err, ok } from '#shared/kernel/result.ts';
 import { loadNamed, loadPinned } from './load.ts';
 
 const TENANT = 'tenant-1';
 const FIRST_VALID = Date.parse('2026-01-01T00:00:00Z');
 const EXPIRED = Date.parse('2027-01-01T00:00:00Z');
-const invalid = { ok: false, error: { status: 422, code: 'calibration-invalid', retryable: false } };
+const invalid = err({ status: 422, code: 'calibration-invalid', retryable: false });
 const found = { ok: true };
 
 /** A system policy and a calibration as they are, without the release's checks, and a run that is pinned to them. */
@@ -55,10 +56,7 @@ it('compiles a calibration’s parameters once per container', async () => {
     await loadNamed(store, TENANT, state, FIRST_VALID),
     await loadPinned(store, { ...state, tenantId: 'tenant-2' }, FIRST_VALID),
   ];
-  expect(named).toMatchObject({
-    ok: true,
-    value: { calibration: { model: { itemIds: ['av-1', 'av-2', 'av-3'] } } },
-  });
+  expect(named).toMatchObject(ok({ calibration: { model: { itemIds: ['av-1', 'av-2', 'av-3'] } } }));
   expect(named.ok && named.value.calibration.model).toBe(pinned.ok && pinned.value.calibration.model);
 });
 

@@ -2,22 +2,21 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Attempt, DeliverySession } from '#shared/platform/owners/qti.ts';
 import { exampleOutcome, exampleState } from '#test/support/example-run.ts';
+import { err, ok } from '#shared/kernel/result.ts';
 import { digestOutcomes, nameSessions, readOutcomes } from './outcomes.ts';
 import type { NamedRuntime, ScoredOutcome } from './outcomes.ts';
 import type { Offer } from '../continuation/run-state.ts';
 
 const AT = exampleOutcome.scoredAt;
-const conflict = { ok: false, error: { status: 409, code: 'stream-conflict' } };
+const conflict = err({ status: 409, code: 'stream-conflict' });
 /** What QTI holds is no evidence, as the problem says it. */
-const refused = (detail: string, retryable = false) => ({
-  ok: false,
-  error: {
+const refused = (detail: string, retryable = false) =>
+  err({
     status: 424,
     detail: expect.stringContaining(detail) as string,
     retryable,
     upstream: { service: 'qti' },
-  },
-});
+  });
 
 function attempt(
   attemptId: string,
@@ -137,11 +136,10 @@ describe('readOutcomes', () => {
   const processing = { processingTrace: { traceRef: 'trace', status: 'running' } };
 
   it('takes the first scored attempt of a session in canonical order as its outcome [MA-092]', () => {
-    expect(read(attempt('c', 3, 0), attempt('a', 1, null), attempt('b', 2, 1))).toMatchObject({
-      ok: true,
-      value: { consumed: [], news: { attemptId: 'b', correct: true, sequence: 1 } },
-    });
-    expect(read(attempt('a', 1, null))).toEqual({ ok: true, value: { consumed: [], news: undefined } });
+    expect(read(attempt('c', 3, 0), attempt('a', 1, null), attempt('b', 2, 1))).toMatchObject(
+      ok({ consumed: [], news: { attemptId: 'b', correct: true, sequence: 1 } }),
+    );
+    expect(read(attempt('a', 1, null))).toEqual(ok({ consumed: [], news: undefined }));
   });
 
   it('is a stream-conflict when two attempts claim one number with different outcomes [MA-215]', () => {
@@ -153,7 +151,7 @@ describe('readOutcomes', () => {
     const first = read(attempt('a', 1, 1));
     if (!first.ok || first.value.news === undefined) throw new Error('no outcome');
     const outcome = first.value.news;
-    const consumed = { ok: true, value: { consumed: [{ attemptId: 'a', correct: true }] } };
+    const consumed = ok({ consumed: [{ attemptId: 'a', correct: true }] });
     expect(reread(outcome, attempt('a', 1, 1))).toMatchObject(consumed);
     for (const changed of [
       [attempt('a', 1, 0)],
@@ -169,19 +167,15 @@ describe('readOutcomes', () => {
   });
 
   it('waits while an earlier attempt is handed in and not scored yet', () => {
-    expect(read(attempt('a', 1, null, { status: 'submitted' }), attempt('b', 2, 1))).toEqual({
-      ok: true,
-      value: { consumed: [], news: undefined, pending: { handedInMs: undefined } },
-    });
+    expect(read(attempt('a', 1, null, { status: 'submitted' }), attempt('b', 2, 1))).toEqual(
+      ok({ consumed: [], news: undefined, pending: { handedInMs: undefined } }),
+    );
   });
 
   it('does not judge attempts that do not count, nor outcome variables and statuses that it does not read', () => {
     const counts = attempt('a', 1, 1, { outcomes: { SCORE: 1, completionStatus: 'completed' } });
     const suspended = attempt('c', 3, null, { status: 'suspended' });
-    expect(read(suspended, attempt('b', 2, 0.5), counts)).toMatchObject({
-      ok: true,
-      value: { news: { attemptId: 'a' } },
-    });
+    expect(read(suspended, attempt('b', 2, 0.5), counts)).toMatchObject(ok({ news: { attemptId: 'a' } }));
   });
 
   it.each([
@@ -198,13 +192,11 @@ describe('readOutcomes', () => {
   it('has no news in a score that QTI still processes, and no contradiction [MA-030]', () => {
     const open = attempt('a', 1, 1, processing);
     for (const list of [[open], [open, attempt('b', 1, 0)]])
-      expect(read(...list)).toEqual({
-        ok: true,
-        value: { consumed: [], news: undefined, pending: { handedInMs: Date.parse(AT) } },
-      });
-    expect(read(attempt('a', 1, 1), attempt('b', 1, 0, processing))).toMatchObject({
-      ok: true,
-      value: { news: { attemptId: 'a' } },
-    });
+      expect(read(...list)).toEqual(
+        ok({ consumed: [], news: undefined, pending: { handedInMs: Date.parse(AT) } }),
+      );
+    expect(read(attempt('a', 1, 1), attempt('b', 1, 0, processing))).toMatchObject(
+      ok({ news: { attemptId: 'a' } }),
+    );
   });
 });

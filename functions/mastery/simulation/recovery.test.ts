@@ -11,6 +11,7 @@ import {
   simulateSitting,
   sitAll,
 } from './recovery.ts';
+import { err, ok } from '#shared/kernel/result.ts';
 import type { KnownProfile } from './recovery.ts';
 
 const test = exampleTest();
@@ -170,10 +171,9 @@ describe('profiles in the numbering of a model', () => {
   });
 
   it('are read at the calibration’s precision [MA-041]', () => {
-    expect(read({ 'kc-1': 0.123456789 }, 3)).toMatchObject({
-      ok: true,
-      value: [{ syntheticProfileId: 'synthetic:1', known: [{ kc: 1, probability: 0.123 }] }],
-    });
+    expect(read({ 'kc-1': 0.123456789 }, 3)).toMatchObject(
+      ok([{ syntheticProfileId: 'synthetic:1', known: [{ kc: 1, probability: 0.123 }] }]),
+    );
   });
 
   it.each([
@@ -184,10 +184,7 @@ describe('profiles in the numbering of a model', () => {
     'naming a component that the calibration %s are 422, without its name [MA-195]',
     (said, knownMastery) => {
       const refused = read(knownMastery);
-      expect(refused).toMatchObject({
-        ok: false,
-        error: { status: 422, code: 'calibration-invalid', retryable: false },
-      });
+      expect(refused).toMatchObject(err({ status: 422, code: 'calibration-invalid', retryable: false }));
       const { detail } = (refused as { error: { detail: string } }).error;
       expect(detail).toContain(said);
       for (const name of Object.keys(knownMastery)) expect(detail).not.toContain(name);

@@ -4,6 +4,7 @@ import type * as z from 'zod';
 import { readinessReport } from '#shared/contract/reports/readiness-report.ts';
 import { readinessCrosswalks } from '#shared/platform/owners/content.ts';
 import { anExampleOf, frozen, moment, readinessFacts } from '#test/support/report-facts.ts';
+import { err } from '#shared/kernel/result.ts';
 import { decideGate } from './gate-decision.ts';
 import { composeReadiness } from './readiness.ts';
 import type { ReadinessFacts, Released } from '../facts/facts.ts';
@@ -129,10 +130,9 @@ describe('readiness', () => {
         const isLeftOut = (at: number): boolean => ['null', 'absent'].includes(fates[at] ?? 'supplied');
         const left = entries.filter((_, at) => isLeftOut(at));
         if (left.length === entries.length) {
-          expect(composeReadiness(facts, moment)).toMatchObject({
-            ok: false,
-            error: { status: 503, dependency: 'blueprint' },
-          });
+          expect(composeReadiness(facts, moment)).toMatchObject(
+            err({ status: 503, dependency: 'blueprint' }),
+          );
           return;
         }
         const { omittedEntries, ...others } = readinessReport.parse(composed(frozen(facts)));

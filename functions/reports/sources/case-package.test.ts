@@ -4,6 +4,7 @@ import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { scriptedOwners } from '#test/support/scripted-owners.ts';
 import type { Scripted } from '#test/support/scripted-owners.ts';
+import { ok } from '#shared/kernel/result.ts';
 import { createFrameworks, readFramework } from './case-package.ts';
 import type { Frameworks } from './case-package.ts';
 import { createSourceReader } from './reader.ts';
@@ -63,10 +64,9 @@ describe('a framework', () => {
       ),
       etag: '"1"',
     });
-    expect(result).toMatchObject({
-      ok: true,
-      value: { receipt: { service: 'case', resourceId: DOCUMENT, version: '"1"', status: 'current' } },
-    });
+    expect(result).toMatchObject(
+      ok({ receipt: { service: 'case', resourceId: DOCUMENT, version: '"1"', status: 'current' } }),
+    );
     expect(result.ok && result.value.value).toEqual({
       changedAt: '2026-01-01T00:00:00Z',
       guids: new Set(['root', 'leaf', 'twin']),

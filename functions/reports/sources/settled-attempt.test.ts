@@ -13,6 +13,7 @@ import {
   sentenceOf,
 } from '#test/support/scripted-owners.ts';
 import type { Script, Scripted } from '#test/support/scripted-owners.ts';
+import { err } from '#shared/kernel/result.ts';
 import { readAttempt } from './attempt.ts';
 import { createFrameworks } from './case-package.ts';
 import { createSourceReader } from './reader.ts';
@@ -73,7 +74,7 @@ it('an attempt whose candidate the claims do not name is the very 404 of one tha
     fc.asyncProperty(spoilt, async (value) => {
       const principal = principalWith({ studentIds: [`${candidate}x`] });
       const { result, owners } = await attempt({ readAttemptEvidence: { value } }, principal);
-      expect(result).toEqual({ ok: false, error: notFound() });
+      expect(result).toEqual(err(notFound()));
       expect(owners.names()).toEqual(['readAttemptEvidence']);
     }),
   );

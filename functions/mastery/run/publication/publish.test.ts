@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ok } from '#shared/kernel/result.ts';
+import { err, ok } from '#shared/kernel/result.ts';
 import { operations } from '#shared/platform/all-operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import { exampleOutcome, exampleState } from '#test/support/example-run.ts';
@@ -34,15 +34,12 @@ it.each<[string, object, boolean]>([
   const { service, id: operation } = operations.writeKcComponents;
   expect(await publish(platform, state, findings)).toMatchObject(
     complete
-      ? { ok: true, value: { acknowledgements: { ...state.acknowledgements, componentsAcknowledged: true } } }
-      : {
-          ok: false,
-          error: {
-            status: 424,
-            code: 'finalization-incomplete',
-            upstream: { service, operation, requestId: 'up-1' },
-          },
-        },
+      ? ok({ acknowledgements: { ...state.acknowledgements, componentsAcknowledged: true } })
+      : err({
+          status: 424,
+          code: 'finalization-incomplete',
+          upstream: { service, operation, requestId: 'up-1' },
+        }),
   );
 });
 
