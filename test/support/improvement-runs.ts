@@ -10,7 +10,6 @@ import { writeRunMessage } from '#shared/improvement/run-message.ts';
 import type { RunKey, RunProgress } from '#shared/improvement/records.ts';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { revisionOrderAck, revisionOrderRequest } from '#shared/platform/owners/revision-orders.ts';
-import type { RevisionOrderRequest } from '#shared/platform/owners/revision-orders.ts';
 import type { ReportsSeed } from '#local/platform/tenant-state.ts';
 import type { ComparisonArtifact, MetricArtifact } from '#shared/platform/owners/analytics.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
@@ -29,12 +28,7 @@ const heldOrders = z.record(z.string(), z.object({ order: revisionOrderRequest, 
 const changedEntity = z.object({ entity: z.object({}).loose() });
 
 /** An order as its receiver holds it. */
-export interface Received {
-  readonly module: 'bank' | 'blueprint';
-  readonly order: RevisionOrderRequest;
-  readonly decision: 'accepted' | 'replayed' | 'rejected';
-  readonly receiptId: string;
-}
+export type Received = z.infer<typeof heldOrders>[string] & { readonly module: 'bank' | 'blueprint' };
 
 /** What the owners hold of an administration when the tests begin. */
 interface Held {
@@ -152,19 +146,13 @@ export function openImprovementRuns(
   const received: ImprovementRuns['received'] = async (administrationId) => {
     const { entities } = await stateOf(stack, tenantId);
     const all = (['bank', 'blueprint'] as const).flatMap((module) =>
-      Object.values(heldOrders.parse(entities[`${module}.revision_order`])).map(({ order, ack }) => ({
+      Object.values(heldOrders.parse(entities[`${module}.revision_order`])).map((held) => ({
         module,
-        order,
-        ack,
+        ...held,
       })),
     );
     const ours = all.filter(({ order }) => order.administrationId === administrationId);
-    const byId = new Map(
-      ours.map(({ module, order, ack }) => [
-        order.revisionOrderId,
-        { module, order, decision: ack.decision, receiptId: ack.receiptId },
-      ]),
-    );
+    const byId = new Map(ours.map((received) => [received.order.revisionOrderId, received]));
     // An order that both had taken would be there twice.
     expect(byId.size).toBe(ours.length);
     return byId;
@@ -248,7 +236,10 @@ export function openImprovementRuns(
           }
           acknowledged.add(order.revisionOrderId);
           expect(['accepted', 'replayed', 'rejected', 'superseded']).toContain(order.status);
-          expect(there).toMatchObject({ module: order.targetModule, receiptId: order.ack.receiptId });
+          expect(there).toMatchObject({
+            module: order.targetModule,
+            ack: { receiptId: order.ack.receiptId },
+          });
           expect(there?.order.supersedesRevisionOrderId).toBe(order.supersedesRevisionOrderId);
         }
       }

@@ -242,11 +242,11 @@ describe.each(localTenantIds)('the receipts of %s', (tenantId) => {
         orders.map(({ revisionOrderId }) => revisionOrderId),
       );
       for (const order of receipt.orders) {
-        const { decision, receiptId, module } = held.get(order.revisionOrderId)!;
+        const { module, ack } = held.get(order.revisionOrderId)!;
         expect(order).toMatchObject({
-          status: decision,
+          status: ack.decision,
           targetModule: module,
-          receipt: { service: module, resourceId: receiptId },
+          receipt: { service: module, resourceId: ack.receiptId },
         });
       }
     }

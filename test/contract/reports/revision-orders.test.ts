@@ -123,14 +123,13 @@ describe.each(localTenantIds)('the orders of %s', (tenantId) => {
       expect(orders.map(({ revisionOrderId }) => revisionOrderId)).toEqual([...held.keys()].toSorted());
       expect(new Set(orders.map(({ status }) => status))).toEqual(new Set(decisions));
       for (const order of orders) {
-        const { module, order: sent, decision, receiptId } = held.get(order.revisionOrderId)!;
-        expect([order.status, order.targetModule]).toEqual([decision, module]);
-        expect(order.targetReceipt).toMatchObject({
-          service: module,
-          resourceId: receiptId,
-          status: 'current',
-        });
-        expect(order.createdAt <= order.updatedAt).toBe(true);
+        const { module, order: sent, ack } = held.get(order.revisionOrderId)!;
+        expect([order.status, order.targetModule]).toEqual([ack.decision, module]);
+        const { observedAt = '', ...receipt } = order.targetReceipt ?? {};
+        const { receiptId: resourceId, version } = ack;
+        expect(receipt).toEqual({ service: module, resourceId, version, status: 'current' });
+        const times = [order.createdAt, observedAt, order.updatedAt];
+        expect(times).toEqual(times.toSorted());
         for (const name of Object.keys(revisionOrder.shape) as (keyof RevisionOrder)[])
           if (name in sent && name !== 'evidenceRefs')
             expect([name, order[name]]).toEqual([name, (sent as never)[name]]);
