@@ -72,7 +72,13 @@ export const mutatedModules: readonly MutatedModule[] = [
     sources: ['functions/reports/composition'],
     tests: [
       ['functions/reports/composition/'],
-      ['test/contract/reports/views.test.ts'],
+      [
+        'test/contract/reports/views.test.ts',
+        'test/contract/reports/alignment-report.test.ts',
+        'test/contract/reports/revision-orders.test.ts',
+        'functions/reports/endpoints/list-candidate-reports/',
+        'test/contract/reports/candidate-list.test.ts',
+      ],
       ['test/lemmas/contradictions.contract.test.ts'],
     ],
     proof: 'http',
