@@ -153,11 +153,14 @@ function observeComparison({ sourceKey, comparison }: AlignedSource): readonly O
 function derive(grounds: OrderGrounds, observations: readonly Observation[]): Derived {
   const orders = new Map<string, UnrelatedOrder>();
   const withheld = new Map<string, Withheld>();
-  for (const { metric, evidence, measures, subjects: named } of observations)
+  for (const { metric, evidence, measures, subjects: named } of observations) {
+    // Sorted once for all triggers, and only when one looks at it: there may be many long lists.
+    let sorted: OrderSubjects | undefined;
+    const about = () => (sorted ??= inOrder(named));
     for (const [index, trigger] of grounds.policy.triggers.entries()) {
       if (trigger.metric !== metric) continue;
       const withhold = (reason: Withheld['reason']) => {
-        const subjects = inOrder(named);
+        const subjects = about();
         withheld.set(`${reason} ${digestOf(subjects)} ${index}`, { trigger: index, reason, subjects });
       };
       if (measureOf(trigger) === undefined) withhold('not_judged');
@@ -168,7 +171,7 @@ function derive(grounds: OrderGrounds, observations: readonly Observation[]): De
         else if (bindingSubjects(trigger).some((subject) => (named[subject]?.length ?? 0) === 0))
           withhold('subject_missing');
         else
-          for (const subjects of partsOf(inOrder(named))) {
+          for (const subjects of partsOf(about())) {
             const content = contentOf(grounds, trigger, evidence, subjects, value);
             const { revisionOrderId: id } = content;
             if (value < (orders.get(id)?.content.observedMetric.value ?? Infinity))
@@ -176,6 +179,7 @@ function derive(grounds: OrderGrounds, observations: readonly Observation[]): De
           }
       }
     }
+  }
   return {
     orders: withLineage(grounds, orders.values()).toSorted((a, b) =>
       compareText(a.content.revisionOrderId, b.content.revisionOrderId),
