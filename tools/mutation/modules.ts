@@ -78,6 +78,7 @@ export const mutatedModules: readonly MutatedModule[] = [
         'test/contract/reports/revision-orders.test.ts',
         'functions/reports/endpoints/list-candidate-reports/',
         'test/contract/reports/candidate-list.test.ts',
+        'test/contract/reports/withheld-attempts.test.ts',
       ],
       ['test/lemmas/contradictions.contract.test.ts'],
     ],
