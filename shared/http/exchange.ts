@@ -3,7 +3,7 @@ import type { Provable } from '#shared/contract/gates.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
 import type { Log, OpenLog } from '#shared/observability/logger.ts';
 import { problemsUrlOf } from './environment.ts';
-import type { Control, OperationRequest, Principal } from './operation.ts';
+import type { Control, OperationAnswer, OperationRequest, Principal } from './operation.ts';
 import { readHeaders } from './syntax/headers.ts';
 import type { Headers } from './syntax/headers.ts';
 import type { CheckedRequest } from './syntax/read-request.ts';
@@ -39,6 +39,8 @@ export interface Exchange {
   begunBefore?: string | undefined;
   /** Idempotency: the control record, once the work has begun. */
   control?: Control;
+  /** The operation, on a route of the registry: what the response check makes the answer of. */
+  answer?: OperationAnswer;
 }
 
 const exchanges = new WeakMap<Context, Exchange>();

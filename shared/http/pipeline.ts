@@ -6,17 +6,16 @@ import type { Route } from '#shared/contract/route.ts';
 import type { Idempotency } from '#shared/idempotency/idempotency.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';
-import type { PipelineAnswer } from './answers.ts';
 import { baseMiddleware } from './base-middleware.ts';
 import type { Pipeline } from './base-middleware.ts';
-import { checkResponse } from './check-response.ts';
 import { established, exchangeOf } from './exchange.ts';
 import type { BaseRuntime } from './exchange.ts';
 import { once } from './once.ts';
-import type { Operation, OperationRequest } from './operation.ts';
+import type { Operation, OperationAnswer, OperationRequest } from './operation.ts';
 import { Refusal } from './refusal.ts';
 import { idempotency, notIdempotent } from './stages/idempotency.ts';
 import { releaseState } from './stages/release-state.ts';
+import { responseCheck } from './stages/response-check.ts';
 import { scope } from './stages/scope.ts';
 import { syntax } from './stages/syntax.ts';
 import { token } from './stages/token.ts';
@@ -46,23 +45,24 @@ export function createPipeline<R extends Route>(route: R, parts: PipelineParts<R
   return baseMiddleware(
     { service, operationId, method, transfer: success.transfer },
     runtime,
-    async (_event, context) => operate(route, await bound(), context),
+    async (_event, context) => {
+      exchangeOf(context).answer = await operate(route, await bound(), context);
+    },
   )
     .use(token(route, runtime))
     .use(scope(route))
     .use(syntax(route))
     .use(isGated(route) ? releaseState(route, release) : [])
-    .use(request.idempotencyKey && keyed ? idempotency(route, keyed) : []);
+    .use(request.idempotencyKey && keyed ? idempotency(route, keyed) : [])
+    .use(responseCheck(route));
 }
 
-/**
- * The foot of the ladder: runs the operation with what the stages have established, and checks its answer. Throws its problem as a Refusal.
- */
+/** The foot of the ladder: runs the operation with what the stages have established, and throws its problem as a Refusal. */
 async function operate<R extends Route>(
   route: R,
   operation: Operation<R>,
   context: Context,
-): Promise<PipelineAnswer> {
+): Promise<OperationAnswer> {
   const exchange = exchangeOf(context);
   const { requestId, traceId, problemsUrl, receivedAt, deadline, log } = exchange;
   const { path, query, body, ifMatch } = established(exchange.request, 'syntax');
@@ -82,7 +82,7 @@ async function operate<R extends Route>(
     log,
     idempotent: exchange.idempotent ?? notIdempotent,
   });
-  if (outcome.ok) return checkResponse(route, outcome.value, exchange);
+  if (outcome.ok) return outcome.value;
   const { service, status, code } = outcome.error;
   if (service !== route.service) throw new TypeError('the operation returned a problem of another service');
   if (!problemKeysOf(route).includes(`${status} ${code}`))

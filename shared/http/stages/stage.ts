@@ -5,7 +5,7 @@ import type { PipelineAnswer } from '../answers.ts';
 export interface StageRequest {
   readonly event: APIGatewayProxyEvent;
   readonly context: Context;
-  /** For `after` that of the handler; for `onError` that of the problem boundary, whose hook comes first. */
+  /** For `after` that of the handler or of the response check, whose hook comes first; for `onError` that of the problem boundary, whose hook comes first. */
   response: PipelineAnswer;
   readonly error: unknown;
 }
