@@ -154,7 +154,7 @@ async function wakeParked({ runs, queue }: AnalyzeDependencies, run: RunRecord):
     if (open.improvementRunId === improvementRunId) continue;
     if (lookedAt >= MOST_LOOKED_AT) return;
     lookedAt += 1;
-    const other = await runs.readRun(open);
+    const other = await runs.readSummary(open);
     if (other?.state === 'blocked_upstream') await queue.send(open);
   }
 }
