@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { stream } from '#shared/kernel/random-stream.ts';
 import { contextOf } from '#test/reference/selection-oracle.ts';
 import type { Case } from '#test/reference/selection-oracle.ts';
+import { cover, standingOf } from './coverage.ts';
 import { feasibilityOf, losesMinimum } from './feasibility.ts';
+import { usageOf } from './kinds.ts';
 import { estimate } from './model.ts';
 import { prepareSelection, selectItem } from './selection.ts';
 import type { SelectionContext } from './selection.ts';
@@ -158,6 +160,14 @@ describe('what is planned for the minima of a policy', () => {
     const either = contextOf(poolOf([...graph, { tags: ['last'] }], { ...graphRules, minima }));
     expect(losesMinimum(either, [...edges.keys()])).toBe(false);
     expect(feasibilityOf(either)).toEqual({ unmeetable: [], undecided: [0] });
+  });
+
+  it('charges a question for what it looks at, also when it is answered at once', () => {
+    const minima = [{ guid: 'graph', items: 1 }];
+    const { rules, admitted } = contextOf(poolOf(graph, { minima, maxItems: 1 }));
+    const full = standingOf(rules, usageOf(rules, []), admitted, 0);
+    const work = { left: 100 };
+    expect([cover(rules, full, [0], work), work.left]).toEqual(['impossible', 99]);
   });
 
   it('looks at a whole policy with bounded work, however many minima keep one from being met', () => {
