@@ -150,7 +150,14 @@ export function contextOf(value: Case): SelectionContext {
     tags: tagsOf(value, item),
     accessibility,
   }));
-  return prepareSelection(model.value, pool, value);
+  // As a policy does that does not ask for it.
+  const given = <T>(list: readonly T[]) => (list.length === 0 ? undefined : list);
+  return prepareSelection(model.value, pool, {
+    ...value,
+    excludedItems: given(value.excludedItems),
+    requiredAccessibility: given(value.requiredAccessibility),
+    enemySets: given(value.enemySets),
+  });
 }
 
 export const tagsOf = ({ items }: Case, j: number): readonly string[] => [

@@ -168,6 +168,7 @@ describe('what is planned for the minima of a policy', () => {
     const full = standingOf(rules, usageOf(rules, []), admitted, 0);
     const work = { left: 100 };
     expect([cover(rules, full, [0], work), work.left]).toEqual(['impossible', 99]);
+    expect(cover(rules, full, [0], { left: 0 })).toBe('undecided');
   });
 
   it('looks at a whole policy with bounded work, however many minima keep one from being met', () => {

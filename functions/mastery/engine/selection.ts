@@ -99,7 +99,7 @@ export function prepareSelection(
   pool: readonly PoolItem[],
   constraints: Constraints,
 ): SelectionContext {
-  const { requiredAccessibility = [], excludedItems = [], enemySets = [] } = constraints;
+  const { requiredAccessibility = [], excludedItems, enemySets = [] } = constraints;
   const members: (PoolItem | undefined)[] = model.itemIds.map(() => undefined);
   const admitted = new Uint8Array(model.itemIds.length);
   const outOfScope: number[] = [];
