@@ -467,6 +467,12 @@ export const arguedMutants: readonly ArguedMutants[] = [
     ],
     reason: 'A second barrier: the header check has refused every other algorithm and any compression.',
   },
+  {
+    file: 'shared/http/auth/verify-token.ts',
+    line: 'decodeUtf8(',
+    changes: [["''", '"Stryker was here!"']],
+    reason: 'Equivalent: neither is JSON.',
+  },
 ];
 
 /** Code on one line. */
