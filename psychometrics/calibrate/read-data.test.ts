@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readStudyTables } from '#tools/terminal/study-tables.ts';
 import { err } from '#shared/kernel/result.ts';
+import { readStudyTables } from '#tools/terminal/study-tables.ts';
 import { missingLine, studyOf } from './read-data.ts';
 import type { Study } from './read-data.ts';
 

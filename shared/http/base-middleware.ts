@@ -17,14 +17,14 @@ const EARLY_END_MS = 750;
 /**
  * The outer stages of every function that answers HTTP: correlation, security headers and problem boundary, which have the last word on every
  * answer. The function's own stages come after them, added with `.use`.
- * @param handler throws a Refusal, or anything else, which is a 500; it gives the answer, or leaves it to a stage's `after`
+ * @param handler returns the answer, or leaves it to a stage's `after`; throws a Refusal, or anything else, which is a 500
  */
 export function baseMiddleware(
   row: FunctionRow,
   runtime: BaseRuntime,
   handler: Pipeline | ((event: APIGatewayProxyEvent, context: Context) => Promise<void>),
 ): MiddyfiedHandler<APIGatewayProxyEvent, PipelineAnswer> {
-  // SAFETY: a request for which neither has made an answer fails at the first header, and so becomes a 500.
+  // SAFETY: without an answer of either, the first stage that adds a header throws, which is a 500.
   return middy<APIGatewayProxyEvent, PipelineAnswer>(handler as Pipeline, {
     timeoutEarlyInMillis: EARLY_END_MS,
   })

@@ -39,7 +39,7 @@ export interface Exchange {
   begunBefore?: string | undefined;
   /** Idempotency: the control record, once the work has begun. */
   control?: Control;
-  /** The operation, on a route of the registry: what the response check makes the answer of. */
+  /** The operation of a route: its answer, for the response check. */
   answer?: OperationAnswer;
 }
 

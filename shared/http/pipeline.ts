@@ -1,4 +1,3 @@
-import type { Context } from 'aws-lambda';
 import type { Provable } from '#shared/contract/gates.ts';
 import { isGated } from '#shared/contract/grants.ts';
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
@@ -9,7 +8,7 @@ import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 import { baseMiddleware } from './base-middleware.ts';
 import type { Pipeline } from './base-middleware.ts';
 import { established, exchangeOf } from './exchange.ts';
-import type { BaseRuntime } from './exchange.ts';
+import type { BaseRuntime, Exchange } from './exchange.ts';
 import { once } from './once.ts';
 import type { Operation, OperationAnswer, OperationRequest } from './operation.ts';
 import { Refusal } from './refusal.ts';
@@ -46,7 +45,8 @@ export function createPipeline<R extends Route>(route: R, parts: PipelineParts<R
     { service, operationId, method, transfer: success.transfer },
     runtime,
     async (_event, context) => {
-      exchangeOf(context).answer = await operate(route, await bound(), context);
+      const exchange = exchangeOf(context);
+      exchange.answer = await operate(route, await bound(), exchange);
     },
   )
     .use(token(route, runtime))
@@ -61,9 +61,8 @@ export function createPipeline<R extends Route>(route: R, parts: PipelineParts<R
 async function operate<R extends Route>(
   route: R,
   operation: Operation<R>,
-  context: Context,
+  exchange: Exchange,
 ): Promise<OperationAnswer> {
-  const exchange = exchangeOf(context);
   const { requestId, traceId, problemsUrl, receivedAt, deadline, log } = exchange;
   const { path, query, body, ifMatch } = established(exchange.request, 'syntax');
   const outcome = await operation({

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { err, ok } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';
-import { err, ok } from '#shared/kernel/result.ts';
 import { openToken, sealToken } from './sealed-token.ts';
 import type { TokenKind } from './sealed-token.ts';
 

@@ -150,7 +150,7 @@ export function contextOf(value: Case): SelectionContext {
     tags: tagsOf(value, item),
     accessibility,
   }));
-  // As a policy does that does not ask for it.
+  // A policy leaves out what it does not ask for.
   const given = <T>(list: readonly T[]) => (list.length === 0 ? undefined : list);
   return prepareSelection(model.value, pool, {
     ...value,

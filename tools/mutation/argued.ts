@@ -471,7 +471,7 @@ export const arguedMutants: readonly ArguedMutants[] = [
     file: 'shared/http/auth/verify-token.ts',
     line: 'decodeUtf8(',
     changes: [["''", '"Stryker was here!"']],
-    reason: 'Equivalent: neither is JSON.',
+    reason: 'Equivalent: neither text is JSON.',
   },
 ];
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalJson, hashCanonical } from '#shared/kernel/canonical-json.ts';
+import { err, ok } from '#shared/kernel/result.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
 import type { RecordKey } from '#shared/records/record-key.ts';
 import { createRecordStore } from '#shared/records/store.ts';
@@ -13,7 +14,6 @@ import {
   sampleParameters,
   samplePolicyFile,
 } from '#test/support/sample-files.ts';
-import { err, ok } from '#shared/kernel/result.ts';
 import { loadNamed, loadPinned } from './load.ts';
 
 const TENANT = 'tenant-1';

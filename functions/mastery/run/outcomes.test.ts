@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { err, ok } from '#shared/kernel/result.ts';
 import type { Attempt, DeliverySession } from '#shared/platform/owners/qti.ts';
 import { exampleOutcome, exampleState } from '#test/support/example-run.ts';
-import { err, ok } from '#shared/kernel/result.ts';
 import { digestOutcomes, nameSessions, readOutcomes } from './outcomes.ts';
 import type { NamedRuntime, ScoredOutcome } from './outcomes.ts';
 import type { Offer } from '../continuation/run-state.ts';

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
+import { err, ok } from '#shared/kernel/result.ts';
 import { exampleModel, exampleProfiles, exampleTest } from '#test/support/example-simulation.ts';
 import {
   judgeRecovery,
@@ -11,7 +12,6 @@ import {
   simulateSitting,
   sitAll,
 } from './recovery.ts';
-import { err, ok } from '#shared/kernel/result.ts';
 import type { KnownProfile } from './recovery.ts';
 
 const test = exampleTest();

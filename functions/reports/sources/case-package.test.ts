@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Framework, Observed } from '#functions/reports/facts/facts.ts';
+import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { scriptedOwners } from '#test/support/scripted-owners.ts';
 import type { Scripted } from '#test/support/scripted-owners.ts';
-import { ok } from '#shared/kernel/result.ts';
 import { createFrameworks, readFramework } from './case-package.ts';
 import type { Frameworks } from './case-package.ts';
 import { createSourceReader } from './reader.ts';

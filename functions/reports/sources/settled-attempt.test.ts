@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { err } from '#shared/kernel/result.ts';
 import { reportCriteria } from '#shared/platform/owners/content.ts';
 import { attemptEvidence } from '#shared/platform/owners/qti.ts';
 import { settledRecord } from '#shared/platform/owners/results.ts';
@@ -13,7 +14,6 @@ import {
   sentenceOf,
 } from '#test/support/scripted-owners.ts';
 import type { Script, Scripted } from '#test/support/scripted-owners.ts';
-import { err } from '#shared/kernel/result.ts';
 import { readAttempt } from './attempt.ts';
 import { createFrameworks } from './case-package.ts';
 import { createSourceReader } from './reader.ts';

@@ -4,8 +4,8 @@ import { established, exchangeOf } from '../exchange.ts';
 import type { Stage } from './stage.ts';
 
 /**
- * Makes of what the operation has answered an HTTP answer that keeps the route's contract, or a 500 [MA-224]. The last stage of a ladder: its
- * hook comes first, so that the others see checked answers alone.
+ * Turns the operation's answer into an HTTP answer that keeps the route's contract, or into a 500 [MA-224]. It is the last stage, so its hook
+ * runs first and the other stages only see checked answers.
  */
 export function responseCheck(route: Route): Stage {
   return {

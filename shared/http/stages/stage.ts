@@ -5,7 +5,7 @@ import type { PipelineAnswer } from '../answers.ts';
 export interface StageRequest {
   readonly event: APIGatewayProxyEvent;
   readonly context: Context;
-  /** For `after` that of the handler or of the response check, whose hook comes first; for `onError` that of the problem boundary, whose hook comes first. */
+  /** What the hook that runs first has made: for `after` the response check, or else the handler, for `onError` the problem boundary. */
   response: PipelineAnswer;
   readonly error: unknown;
 }
