@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Stack } from '#local/stack/stack.ts';
 import type { AdaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
-import { advanceAdaptiveRun, inspectAdaptiveRun, startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import { advanceAdaptiveRun } from '#shared/contract/mastery/routes/advance-adaptive-run.ts';
+import { inspectAdaptiveRun } from '#shared/contract/mastery/routes/inspect-adaptive-run.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { proxyEvent } from '#test/support/lambda.ts';
 import { buildFunctions } from '#tools/bundling/build.ts';

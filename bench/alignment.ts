@@ -1,6 +1,6 @@
 import { alignSource } from '#functions/reports/analysis/alignment/align-source.ts';
 import { alignment as example } from '#shared/contract/reports/examples.ts';
-import { readAlignmentReport } from '#shared/contract/reports/routes.ts';
+import { readAlignmentReport } from '#shared/contract/reports/routes/read-alignment-report.ts';
 import { checkBody } from '#shared/http/check-response.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import { above, duration, judge, ratio, table, timeAll } from './measure.ts';

@@ -9,7 +9,7 @@ import { variablesOf } from '#local/stack/function-variables.ts';
 import { startStack } from '#local/stack/stack.ts';
 import type { Stack } from '#local/stack/stack.ts';
 import { provable } from '#shared/contract/gates.ts';
-import { masteryRoutes } from '#shared/contract/mastery/routes.ts';
+import { routesOf } from '#shared/contract/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { buildFunctions } from '#tools/bundling/build.ts';
 
@@ -32,7 +32,7 @@ export async function startLargeStack(bank: LargeBank): Promise<Stack & AsyncDis
   const stack = await startStack({
     port: 0,
     seed: await largeSeed(bank),
-    routes: masteryRoutes,
+    routes: routesOf('mastery'),
     background: [],
     proved: new Set(provable),
     bundles: built.value,

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { readAttemptReport } from '#shared/contract/reports/routes.ts';
+import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
 import { createTestIssuer, proxyEvent, testAudience, testIssuerUrl } from '#test/support/lambda.ts';
 import { buildFunctions } from '#tools/bundling/build.ts';
 import { ATTEMPT_ID, CANDIDATE_ID, TENANT_ID } from './attempt.ts';

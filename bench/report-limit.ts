@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readAttemptReport } from '#shared/contract/reports/routes.ts';
+import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
 import { addressOf } from '#shared/platform/transport/address.ts';
 import { secret } from '#shared/platform/transport/secret.ts';
 import { makeAttempt, TENANT_ID } from './attempt.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Stack } from '#local/stack/stack.ts';
-import { simulateScoreRecovery as route } from '#shared/contract/mastery/routes.ts';
+import { simulateScoreRecovery as route } from '#shared/contract/mastery/routes/simulate-score-recovery.ts';
 import { proxyEvent } from '#test/support/lambda.ts';
 import { buildFunctions } from '#tools/bundling/build.ts';
 import type { BuiltFunction } from '#tools/bundling/build.ts';

@@ -1,8 +1,8 @@
 import { expectTypeOf, it } from 'vitest';
 import type * as z from 'zod';
 import type { MasteryClient, ReportsClient, SandboxClient } from '#client/index.ts';
-import type * as masteryRoutes from '#shared/contract/mastery/routes.ts';
-import type * as reportsRoutes from '#shared/contract/reports/routes.ts';
+import type { masteryRoutes } from '#shared/contract/mastery/routes.ts';
+import type { reportsRoutes } from '#shared/contract/reports/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
 import type { sandboxRoutes } from '#shared/contract/sandbox.ts';
 

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import type { attemptReportPage } from '#shared/contract/reports/attempt-report.ts';
 import { canonicalQuery, isSelected } from '#shared/contract/filters.ts';
-import { cursorRefusal } from '#shared/contract/reports/routes.ts';
+import { cursorRefusal } from '#shared/contract/reports/page-parameters.ts';
 import { adaptiveDiagnostic, masteryGate, pageWith } from '#shared/contract/reports/sandbox-fixtures.ts';
 import type { AttemptFixture, Correlation } from '#shared/contract/reports/sandbox-fixtures.ts';
 import { sandboxRoutes } from '#shared/contract/sandbox.ts';

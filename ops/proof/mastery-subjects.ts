@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { adaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
-import * as routes from '#shared/contract/mastery/routes.ts';
+import { masteryRoutes as routes } from '#shared/contract/mastery/routes.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { bodyOf, describeReply } from './replies.ts';
 import type { Subject } from './suite.ts';

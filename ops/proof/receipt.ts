@@ -1,8 +1,9 @@
 import * as z from 'zod';
-import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
 import { requestableTestKind, view } from '#shared/contract/reports/attempt-report.ts';
 import { instant, sha256, text } from '#shared/contract/reports/primitives.ts';
-import { analyzeAdministration, materializeAttemptReport } from '#shared/contract/reports/routes.ts';
+import { analyzeAdministration } from '#shared/contract/reports/routes/analyze-administration.ts';
+import { materializeAttemptReport } from '#shared/contract/reports/routes/materialize-attempt-report.ts';
 import { canonicalJson, hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';

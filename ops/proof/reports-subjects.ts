@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type * as z from 'zod';
 import { requestableTestKind } from '#shared/contract/reports/attempt-report.ts';
 import { improvementRun } from '#shared/contract/reports/improvement-run.ts';
-import * as routes from '#shared/contract/reports/routes.ts';
+import { reportsRoutes as routes } from '#shared/contract/reports/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { bodyOf, describeReply } from './replies.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ServiceName } from '#shared/contract/route.ts';
-import { readAttemptReport } from '#shared/contract/reports/routes.ts';
+import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
 import { routesOf } from '#shared/contract/routes.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';

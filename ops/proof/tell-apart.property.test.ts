@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readAttemptReport } from '#shared/contract/reports/routes.ts';
+import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
 import { withRandomIds, randomId } from './random-ids.ts';
 import type { Reply } from './target.ts';
 import { tellApart } from './tell-apart.ts';

@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { describe, expect, it } from 'vitest';
 import type { Filter } from './filters.ts';
 import { instant } from './reports/primitives.ts';
-import { analyzeAdministration, materializeAttemptReport } from './reports/routes.ts';
+import { analyzeAdministration } from './reports/routes/analyze-administration.ts';
+import { materializeAttemptReport } from './reports/routes/materialize-attempt-report.ts';
 import { problemKeysOf } from './route-problems.ts';
 import { routes, routesOf } from './routes.ts';
 

@@ -3,7 +3,9 @@ import { reportsRoutes } from './reports/routes.ts';
 import type { Route, ServiceName } from './route.ts';
 
 /** Every route of every service: stacks, gateway, OpenAPI, sandbox, bundles and the test matrix read this list. */
-export const routes: readonly Route[] = [...masteryRoutes, ...reportsRoutes];
+export const routes: readonly Route[] = [...Object.values(masteryRoutes), ...Object.values(reportsRoutes)];
+
+export type OperationId = keyof typeof masteryRoutes | keyof typeof reportsRoutes;
 
 /** The routes of one service. */
 export function routesOf(service: ServiceName): readonly Route[] {

@@ -1,11 +1,9 @@
 import type { BackgroundFunction } from './background.ts';
-import {
-  listCandidateReports,
-  materializeAttemptReport,
-  readAttemptReport,
-  readEquivalence,
-  readReadiness,
-} from './reports/routes.ts';
+import { listCandidateReports } from './reports/routes/list-candidate-reports.ts';
+import { materializeAttemptReport } from './reports/routes/materialize-attempt-report.ts';
+import { readAttemptReport } from './reports/routes/read-attempt-report.ts';
+import { readEquivalence } from './reports/routes/read-equivalence.ts';
+import { readReadiness } from './reports/routes/read-readiness.ts';
 import type { Route } from './route.ts';
 
 /**

@@ -1,14 +1,14 @@
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
-import { advanceAdaptiveRun, inspectAdaptiveRun, startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
-import {
-  analyzeAdministration,
-  listCandidateReports,
-  listRevisionOrders,
-  materializeAttemptReport,
-  readAttemptReport,
-  readImprovementRun,
-  readReadiness,
-} from '#shared/contract/reports/routes.ts';
+import { advanceAdaptiveRun } from '#shared/contract/mastery/routes/advance-adaptive-run.ts';
+import { inspectAdaptiveRun } from '#shared/contract/mastery/routes/inspect-adaptive-run.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
+import { analyzeAdministration } from '#shared/contract/reports/routes/analyze-administration.ts';
+import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
+import { listRevisionOrders } from '#shared/contract/reports/routes/list-revision-orders.ts';
+import { materializeAttemptReport } from '#shared/contract/reports/routes/materialize-attempt-report.ts';
+import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
+import { readImprovementRun } from '#shared/contract/reports/routes/read-improvement-run.ts';
+import { readReadiness } from '#shared/contract/reports/routes/read-readiness.ts';
 import type { Route } from '#shared/contract/route.ts';
 
 /** A link of OpenAPI: which values of a success the next request takes, as runtime expressions. */

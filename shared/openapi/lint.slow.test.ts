@@ -1,11 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { readSelectionPolicy } from '#shared/contract/mastery/routes.ts';
-import {
-  listCandidateReports,
-  readAttemptReport,
-  readClassCohort,
-  readReadiness,
-} from '#shared/contract/reports/routes.ts';
+import { readSelectionPolicy } from '#shared/contract/mastery/routes/read-selection-policy.ts';
+import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
+import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
+import { readClassCohort } from '#shared/contract/reports/routes/read-class-cohort.ts';
+import { readReadiness } from '#shared/contract/reports/routes/read-readiness.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { allOpen } from '#shared/release/release-state.ts';
 import { but } from '#test/support/changed.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { offlineRelease } from '#shared/release/read-release.ts';
-import { inspectAdaptiveRun, startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
-import { listCandidateReports } from '#shared/contract/reports/routes.ts';
+import { inspectAdaptiveRun } from '#shared/contract/mastery/routes/inspect-adaptive-run.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
+import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import { routesOf } from '#shared/contract/routes.ts';
 import { closed } from '#shared/release/release-state.ts';

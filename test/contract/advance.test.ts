@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { advanceAdaptiveRun as advance } from '#shared/contract/mastery/routes.ts';
+import { advanceAdaptiveRun as advance } from '#shared/contract/mastery/routes/advance-adaptive-run.ts';
 import { runOf, sentenceOf, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { RunGiven } from '#test/support/adaptive-run.ts';
 import { callMastery, problemOf, refusalOf } from '#test/support/mastery-call.ts';

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import {
-  advanceAdaptiveRun,
-  inspectAdaptiveRun,
-  readScaleCalibration,
-  readSelectionPolicy,
-  simulateScoreRecovery,
-  startAdaptiveRun,
-} from '#shared/contract/mastery/routes.ts';
+import { advanceAdaptiveRun } from '#shared/contract/mastery/routes/advance-adaptive-run.ts';
+import { inspectAdaptiveRun } from '#shared/contract/mastery/routes/inspect-adaptive-run.ts';
+import { readScaleCalibration } from '#shared/contract/mastery/routes/read-scale-calibration.ts';
+import { readSelectionPolicy } from '#shared/contract/mastery/routes/read-selection-policy.ts';
+import { simulateScoreRecovery } from '#shared/contract/mastery/routes/simulate-score-recovery.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { RunGiven } from '#test/support/adaptive-run.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { readEquivalence } from '#shared/contract/reports/routes.ts';
-import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import { readEquivalence } from '#shared/contract/reports/routes/read-equivalence.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { Fetch } from '#shared/network/http-client.ts';
 import { useAdaptiveRuns } from '#test/support/adaptive-run.ts';

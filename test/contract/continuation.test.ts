@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
-import { advanceAdaptiveRun, inspectAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import { advanceAdaptiveRun } from '#shared/contract/mastery/routes/advance-adaptive-run.ts';
+import { inspectAdaptiveRun } from '#shared/contract/mastery/routes/inspect-adaptive-run.ts';
 import { MAX_RUN_ITEMS } from '#shared/contract/mastery/selection-policy.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { sentenceOf, useAdaptiveRuns } from '#test/support/adaptive-run.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readSelectionPolicy } from '#shared/contract/mastery/routes.ts';
+import { readSelectionPolicy } from '#shared/contract/mastery/routes/read-selection-policy.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import type { StartAdaptiveRunRequest } from '#shared/contract/mastery/adaptive-run.ts';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';

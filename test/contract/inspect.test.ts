@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inspectAdaptiveRun as inspect } from '#shared/contract/mastery/routes.ts';
+import { inspectAdaptiveRun as inspect } from '#shared/contract/mastery/routes/inspect-adaptive-run.ts';
 import { useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { callMastery, refusalOf } from '#test/support/mastery-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';

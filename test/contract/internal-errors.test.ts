@@ -1,11 +1,9 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
 import { localTableName } from '#shared/stage/local-stage.ts';
-import {
-  readSelectionPolicy,
-  simulateScoreRecovery,
-  startAdaptiveRun,
-} from '#shared/contract/mastery/routes.ts';
+import { readSelectionPolicy } from '#shared/contract/mastery/routes/read-selection-policy.ts';
+import { simulateScoreRecovery } from '#shared/contract/mastery/routes/simulate-score-recovery.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { callMastery, problemOf } from '#test/support/mastery-call.ts';

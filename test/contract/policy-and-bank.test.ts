@@ -4,7 +4,7 @@ import { callMastery, refusalOf } from '#test/support/mastery-call.ts';
 import type { PolicyChange } from '#test/support/released-records.ts';
 import { simulate, simulationBody } from '#test/support/score-recovery.ts';
 import { useTestStack } from '#test/support/stack.ts';
-import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
 
 const BANK = 'fraction-subtraction';
 /** What no pool has. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
-import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
 import { openAdaptiveRuns, receiptTraceOf, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { callMastery, problemOf } from '#test/support/mastery-call.ts';
 import { simulate, simulationBody, simulationIn } from '#test/support/score-recovery.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { simulateScoreRecovery as route } from '#shared/contract/mastery/routes.ts';
+import { simulateScoreRecovery as route } from '#shared/contract/mastery/routes/simulate-score-recovery.ts';
 import type { ScoreRecoverySimulation } from '#shared/contract/mastery/score-recovery.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { receiptTraceOf, useAdaptiveRuns } from '#test/support/adaptive-run.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { startAdaptiveRun as start } from '#shared/contract/mastery/routes.ts';
+import { startAdaptiveRun as start } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
 import { adaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
 import { useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { RunReply } from '#test/support/adaptive-run.ts';

@@ -8,7 +8,7 @@ import { createFunctionPool } from '#local/gateway/function-pool.ts';
 import type { FunctionPool } from '#local/gateway/function-pool.ts';
 import { variablesOf } from '#local/stack/function-variables.ts';
 import { deployedFunctions, versionCheck } from '#shared/contract/functions.ts';
-import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
 import type * as versionCheckHandler from '#functions/deployment/check-version/handler.ts';
 import { bundledFunctions, startTestStack } from '#test/support/stack.ts';
 import type { TestStack } from '#test/support/stack.ts';

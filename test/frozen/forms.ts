@@ -1,6 +1,7 @@
 import { openListCursor } from '#functions/reports/cursor/cursor.ts';
 import type { ListCursor } from '#functions/reports/cursor/cursor.ts';
-import { listCandidateReports, listRevisionOrders } from '#shared/contract/reports/routes.ts';
+import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
+import { listRevisionOrders } from '#shared/contract/reports/routes/list-revision-orders.ts';
 import type { DecryptCommand } from '@aws-sdk/client-kms';
 import type { KMSClient } from '@aws-sdk/client-kms';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';

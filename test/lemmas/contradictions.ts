@@ -6,14 +6,12 @@ import type { WithheldReason } from '#shared/contract/reports/attempt-report.ts'
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { EquivalenceReport } from '#shared/contract/reports/equivalence-report.ts';
 import type { ReadinessReport } from '#shared/contract/reports/readiness-report.ts';
-import {
-  listCandidateReports,
-  readAttemptReport,
-  readClassCohort,
-  readEquivalence,
-  readReadiness,
-  readSchoolGradeCohort,
-} from '#shared/contract/reports/routes.ts';
+import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
+import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
+import { readClassCohort } from '#shared/contract/reports/routes/read-class-cohort.ts';
+import { readEquivalence } from '#shared/contract/reports/routes/read-equivalence.ts';
+import { readReadiness } from '#shared/contract/reports/routes/read-readiness.ts';
+import { readSchoolGradeCohort } from '#shared/contract/reports/routes/read-school-grade-cohort.ts';
 import type { Route } from '#shared/contract/route.ts';
 import type { GatewayCall } from '#test/support/gateway-call.ts';
 import type { ReportsCaller } from '#test/support/reports-call.ts';

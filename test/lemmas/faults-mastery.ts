@@ -1,10 +1,8 @@
 import { expect } from 'vitest';
-import {
-  advanceAdaptiveRun,
-  inspectAdaptiveRun,
-  simulateScoreRecovery,
-  startAdaptiveRun,
-} from '#shared/contract/mastery/routes.ts';
+import { advanceAdaptiveRun } from '#shared/contract/mastery/routes/advance-adaptive-run.ts';
+import { inspectAdaptiveRun } from '#shared/contract/mastery/routes/inspect-adaptive-run.ts';
+import { simulateScoreRecovery } from '#shared/contract/mastery/routes/simulate-score-recovery.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import { operations } from '#shared/platform/all-operations.ts';
 import { sentenceOf } from '#test/support/adaptive-run.ts';

@@ -1,17 +1,15 @@
 import { expect } from 'vitest';
-import {
-  analyzeAdministration,
-  listCandidateReports,
-  listRevisionOrders,
-  materializeAttemptReport,
-  readAlignmentReport,
-  readAttemptReport,
-  readClassCohort,
-  readEquivalence,
-  readImprovementRun,
-  readReadiness,
-  readSchoolGradeCohort,
-} from '#shared/contract/reports/routes.ts';
+import { analyzeAdministration } from '#shared/contract/reports/routes/analyze-administration.ts';
+import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
+import { listRevisionOrders } from '#shared/contract/reports/routes/list-revision-orders.ts';
+import { materializeAttemptReport } from '#shared/contract/reports/routes/materialize-attempt-report.ts';
+import { readAlignmentReport } from '#shared/contract/reports/routes/read-alignment-report.ts';
+import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
+import { readClassCohort } from '#shared/contract/reports/routes/read-class-cohort.ts';
+import { readEquivalence } from '#shared/contract/reports/routes/read-equivalence.ts';
+import { readImprovementRun } from '#shared/contract/reports/routes/read-improvement-run.ts';
+import { readReadiness } from '#shared/contract/reports/routes/read-readiness.ts';
+import { readSchoolGradeCohort } from '#shared/contract/reports/routes/read-school-grade-cohort.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { RunKey } from '#shared/improvement/records.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';

@@ -27,7 +27,7 @@ import {
 } from './requests.ts';
 import type { Draft, Header } from './requests.ts';
 import { everyClaim, openWorlds, operations, ownedBy } from './worlds.ts';
-import type { OperationId } from './worlds.ts';
+import type { OperationId } from '#shared/contract/routes.ts';
 
 const stack = useTestStack();
 const worlds = lazily(() => openWorlds(stack));

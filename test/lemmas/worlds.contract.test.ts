@@ -8,7 +8,7 @@ import { lazily } from '#test/support/lazily.ts';
 import { useTestStack } from '#test/support/stack.ts';
 import { answerOf, expectHeadersOfEvery, openTitles } from './answers.ts';
 import { nobodys, openWorlds, operations, ownedBy } from './worlds.ts';
-import type { OperationId } from './worlds.ts';
+import type { OperationId } from '#shared/contract/routes.ts';
 
 // Every operation is served, and can be brought to the problems that its row names beside those of requests and principals.
 

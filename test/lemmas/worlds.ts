@@ -1,8 +1,7 @@
 import type { StartAdaptiveRunRequest } from '#shared/contract/mastery/adaptive-run.ts';
-import type * as mastery from '#shared/contract/mastery/routes.ts';
-import type * as reports from '#shared/contract/reports/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
+import type { OperationId } from '#shared/contract/routes.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { RunGiven } from '#test/support/adaptive-run.ts';
 import { callGateway } from '#test/support/gateway-call.ts';
@@ -14,14 +13,6 @@ import { simulationBody } from '#test/support/score-recovery.ts';
 import type { TestStack } from '#test/support/stack.ts';
 
 // What cannot be derived from a route's row: how a request is served in the fixtures, and what of it belongs to a tenant.
-
-/** The rows that a module exports under their operation ids. */
-type RowsOf<Module> = {
-  [Name in keyof Module]: Module[Name] extends Route ? Name : never;
-}[keyof Module] &
-  string;
-/** Every operation: a new row without its entry in `recipes` does not compile. */
-export type OperationId = RowsOf<typeof mastery> | RowsOf<typeof reports>;
 
 /** Resource claims of a token. */
 export type Claims = NonNullable<GatewayCall['claims']>;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type * as z from 'zod';
 import type { materializeResponse } from '#shared/contract/reports/materialize.ts';
-import { materializeAttemptReport as route } from '#shared/contract/reports/routes.ts';
+import { materializeAttemptReport as route } from '#shared/contract/reports/routes/materialize-attempt-report.ts';
 import { openControlRecords } from './control-records.ts';
 import type { Controlled } from './control-records.ts';
 import type { GatewayCall, GatewayReply } from './gateway-call.ts';

@@ -1,5 +1,6 @@
 import { requestableTestKind, view } from '#shared/contract/reports/attempt-report.ts';
-import { readAttemptReport, readEquivalence } from '#shared/contract/reports/routes.ts';
+import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
+import { readEquivalence } from '#shared/contract/reports/routes/read-equivalence.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import type { ProofReceipt } from '#ops/proof/receipt.ts';
 

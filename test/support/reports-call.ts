@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { instantiateSeed } from '#local/seeds/instantiate.ts';
 import type { TenantFixtures } from '#shared/stage/description.ts';
 import type { AttemptReportPage } from '#shared/contract/reports/attempt-report.ts';
-import { listCandidateReports } from '#shared/contract/reports/routes.ts';
+import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
 import type { ReportsProblem } from '#shared/contract/reports/problem.ts';
 import type { Route } from '#shared/contract/route.ts';

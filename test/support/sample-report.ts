@@ -1,7 +1,7 @@
 import { attemptReport } from '#shared/contract/reports/attempt-report.ts';
 import type { AttemptReport, MasteryRow } from '#shared/contract/reports/attempt-report.ts';
 import { failedGate } from '#shared/contract/reports/examples.ts';
-import { advanceAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import { advanceAdaptiveRun } from '#shared/contract/mastery/routes/advance-adaptive-run.ts';
 import type { AdaptiveRun } from '#client/index.ts';
 
 /** A run of two measured components and one without evidence, for tests. */

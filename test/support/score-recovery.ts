@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { simulateScoreRecovery } from '#shared/contract/mastery/routes.ts';
+import { simulateScoreRecovery } from '#shared/contract/mastery/routes/simulate-score-recovery.ts';
 import { scoreRecoverySimulation } from '#shared/contract/mastery/score-recovery.ts';
 import type { ScoreRecoverySimulation, simulationRequest } from '#shared/contract/mastery/score-recovery.ts';
 import { SHORT_BANK } from './adaptive-run.ts';

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { readScaleCalibration, readSelectionPolicy } from '#shared/contract/mastery/routes.ts';
+import { readScaleCalibration } from '#shared/contract/mastery/routes/read-scale-calibration.ts';
+import { readSelectionPolicy } from '#shared/contract/mastery/routes/read-selection-policy.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { createMemoryRecordsTable, releaseInto } from '#test/support/memory-records.ts';
 import type { MemoryRecordsTable } from '#test/support/memory-records.ts';

@@ -1,6 +1,6 @@
 import { isSelectable, isSelected } from '#shared/contract/filters.ts';
 import type { FilterValues } from '#shared/contract/filters.ts';
-import { listCandidateReports } from '#shared/contract/reports/routes.ts';
+import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
 import { areUnique } from '#shared/contract/reports/primitives.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';
 import { anyPrincipal, principalWith } from '#test/support/principal.ts';
 import { openListCursor } from './cursor.ts';
-import { listCandidateReports, listRevisionOrders } from '#shared/contract/reports/routes.ts';
+import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
+import { listRevisionOrders } from '#shared/contract/reports/routes/list-revision-orders.ts';
 import type { Principal } from '#shared/http/operation.ts';
 import type { Result } from '#shared/kernel/result.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { authorizationOf } from '#functions/reports/access/claims.ts';
 import { canonicalQuery } from '#shared/contract/filters.ts';
-import { cursorRefusal } from '#shared/contract/reports/routes.ts';
+import { cursorRefusal } from '#shared/contract/reports/page-parameters.ts';
 import type { Route } from '#shared/contract/route.ts';
 import type { OperationRequest } from '#shared/http/operation.ts';
 import { invalid } from '#shared/http/syntax/issues.ts';

@@ -1,5 +1,6 @@
 import { notAsked, outcomeOf, type Check, type Outcome } from '../check.ts';
-import { listCandidateReports, listRevisionOrders } from '#shared/contract/reports/routes.ts';
+import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
+import { listRevisionOrders } from '#shared/contract/reports/routes/list-revision-orders.ts';
 import { randomId } from '../random-ids.ts';
 import { bodyOf, refusalFindings, successFindings } from '../replies.ts';
 import { about, directionsOf, titleOf, type Direction, type Subject, type Suite } from '../suite.ts';

@@ -1,5 +1,5 @@
-import { materializeAttemptReport } from '#shared/contract/reports/routes.ts';
-import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import { materializeAttemptReport } from '#shared/contract/reports/routes/materialize-attempt-report.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
 import { notAsked, outcomeOf, type Check, type Outcome } from '../check.ts';
 import { withRandomIds } from '../random-ids.ts';
 import { refusalFindings, successFindings, type Refusal } from '../replies.ts';

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { inspectAdaptiveRun, startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
-import { analyzeAdministration, materializeAttemptReport } from '#shared/contract/reports/routes.ts';
+import { inspectAdaptiveRun } from '#shared/contract/mastery/routes/inspect-adaptive-run.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
+import { analyzeAdministration } from '#shared/contract/reports/routes/analyze-administration.ts';
+import { materializeAttemptReport } from '#shared/contract/reports/routes/materialize-attempt-report.ts';
 import { outcomeOf, type Check, type Outcome } from '../check.ts';
 import { withRandomIds } from '../random-ids.ts';
 import { bodyOf, codeOf, describeReply, refusalFindings, successFindings } from '../replies.ts';

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { attemptReport, requestableTestKind, view } from '#shared/contract/reports/attempt-report.ts';
 import type { AttemptReport, View } from '#shared/contract/reports/attempt-report.ts';
-import { readAttemptReport } from '#shared/contract/reports/routes.ts';
+import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
 import { outcomeOf, type Check, type Outcome } from '../check.ts';
 import { bodyOf, successFindings } from '../replies.ts';
 import { titleOf, type Suite } from '../suite.ts';

@@ -1,4 +1,4 @@
-import { listCandidateReports } from '#shared/contract/reports/routes.ts';
+import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
 import { outcomeOf, type Check, type Outcome } from '../check.ts';
 import { bodyOf, successFindings } from '../replies.ts';
 import { sendOwn, titleOf, type Subject, type Suite } from '../suite.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { simulateScoreRecovery } from './routes.ts';
+import { simulateScoreRecovery } from './routes/simulate-score-recovery.ts';
 import { exceedsSimulationLimits } from './score-recovery.ts';
 
 const { requestExample, request } = simulateScoreRecovery;

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Route } from '../route.ts';
-import { readScaleCalibration, readSelectionPolicy, simulateScoreRecovery } from './routes.ts';
+import { readScaleCalibration } from './routes/read-scale-calibration.ts';
+import { readSelectionPolicy } from './routes/read-selection-policy.ts';
+import { simulateScoreRecovery } from './routes/simulate-score-recovery.ts';
 
 // The requests: test/lemmas/requests.ts.
 

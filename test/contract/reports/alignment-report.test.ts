@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { localTenantIds } from '#local/seeds/tenants.ts';
 import type { AlignmentReport } from '#shared/contract/reports/alignment-report.ts';
 import { expectProven, fetchReceipt, runReceiptOf, sourceReceiptOf } from '#test/support/receipts.ts';
-import { readAlignmentReport } from '#shared/contract/reports/routes.ts';
+import { readAlignmentReport } from '#shared/contract/reports/routes/read-alignment-report.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';

@@ -4,7 +4,7 @@ import type { ReportDependencies } from '#functions/reports/endpoints/answer-rep
 import { listCandidateReportsOperation } from '#functions/reports/endpoints/list-candidate-reports/operation.ts';
 import { MOST_INDEX_READS } from '#functions/reports/endpoints/list-candidate-reports/read-facts.ts';
 import type { IndexRow } from '#functions/reports/facts/facts.ts';
-import { listCandidateReports } from '#shared/contract/reports/routes.ts';
+import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
 import { createPlatform } from '#shared/platform/http-platform.ts';
 import type { PlatformPorts } from '#shared/platform/http-platform.ts';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';

@@ -1,12 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  listCandidateReports,
-  readAttemptReport,
-  readClassCohort,
-  readEquivalence,
-  readReadiness,
-  readSchoolGradeCohort,
-} from '#shared/contract/reports/routes.ts';
+import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
+import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
+import { readClassCohort } from '#shared/contract/reports/routes/read-class-cohort.ts';
+import { readEquivalence } from '#shared/contract/reports/routes/read-equivalence.ts';
+import { readReadiness } from '#shared/contract/reports/routes/read-readiness.ts';
+import { readSchoolGradeCohort } from '#shared/contract/reports/routes/read-school-grade-cohort.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { operations } from '#shared/platform/all-operations.ts';
 import type { GatewayCall } from '#test/support/gateway-call.ts';

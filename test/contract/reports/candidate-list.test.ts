@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { localTenantIds } from '#local/seeds/tenants.ts';
 import type { AttemptReport, AttemptReportPage } from '#shared/contract/reports/attempt-report.ts';
-import { listCandidateReports, readAttemptReport } from '#shared/contract/reports/routes.ts';
+import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
+import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
 import type { GatewayCall } from '#test/support/gateway-call.ts';
 import { candidatePages, openReportsCaller, queryOf, reportsAnswerOf } from '#test/support/reports-call.ts';
 import { lazily } from '#test/support/lazily.ts';

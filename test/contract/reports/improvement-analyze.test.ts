@@ -3,12 +3,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { analysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import { improvementRun, runMetrics } from '#shared/contract/reports/improvement-run.ts';
 import type { ImprovementRun } from '#shared/contract/reports/improvement-run.ts';
-import {
-  analyzeAdministration as route,
-  listRevisionOrders,
-  readAlignmentReport,
-  readImprovementRun,
-} from '#shared/contract/reports/routes.ts';
+import { analyzeAdministration as route } from '#shared/contract/reports/routes/analyze-administration.ts';
+import { listRevisionOrders } from '#shared/contract/reports/routes/list-revision-orders.ts';
+import { readAlignmentReport } from '#shared/contract/reports/routes/read-alignment-report.ts';
+import { readImprovementRun } from '#shared/contract/reports/routes/read-improvement-run.ts';
 import { analyzeRun } from '#shared/contract/background.ts';
 import { localTenantIds } from '#local/seeds/tenants.ts';
 import * as operations from '#shared/platform/operations.ts';

@@ -1,10 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  analyzeAdministration,
-  listRevisionOrders,
-  readAlignmentReport,
-  readImprovementRun,
-} from '#shared/contract/reports/routes.ts';
+import { analyzeAdministration } from '#shared/contract/reports/routes/analyze-administration.ts';
+import { listRevisionOrders } from '#shared/contract/reports/routes/list-revision-orders.ts';
+import { readAlignmentReport } from '#shared/contract/reports/routes/read-alignment-report.ts';
+import { readImprovementRun } from '#shared/contract/reports/routes/read-improvement-run.ts';
 import type { RunKey } from '#shared/improvement/records.ts';
 import { ALWAYS } from '#test/lemmas/faults.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';

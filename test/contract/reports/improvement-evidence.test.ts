@@ -5,7 +5,8 @@ import type { AlignmentReport } from '#shared/contract/reports/alignment-report.
 import type { ImprovementRun } from '#shared/contract/reports/improvement-run.ts';
 import { revisionOrderPage } from '#shared/contract/reports/revision-order.ts';
 import type { RevisionOrder } from '#shared/contract/reports/revision-order.ts';
-import { listRevisionOrders, readAlignmentReport } from '#shared/contract/reports/routes.ts';
+import { listRevisionOrders } from '#shared/contract/reports/routes/list-revision-orders.ts';
+import { readAlignmentReport } from '#shared/contract/reports/routes/read-alignment-report.ts';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';

@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
-import { analyzeAdministration as route, readImprovementRun } from '#shared/contract/reports/routes.ts';
+import { analyzeAdministration as route } from '#shared/contract/reports/routes/analyze-administration.ts';
+import { readImprovementRun } from '#shared/contract/reports/routes/read-improvement-run.ts';
 import { routes } from '#shared/contract/routes.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { isReleased } from '#shared/release/release-state.ts';

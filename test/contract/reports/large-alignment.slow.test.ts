@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { alignmentReport } from '#shared/contract/reports/alignment-report.ts';
-import { readAlignmentReport } from '#shared/contract/reports/routes.ts';
+import { readAlignmentReport } from '#shared/contract/reports/routes/read-alignment-report.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import { lazily } from '#test/support/lazily.ts';

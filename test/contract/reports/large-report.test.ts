@@ -4,7 +4,7 @@ import { afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { readAttemptReportOperation } from '#functions/reports/endpoints/read-attempt-report/operation.ts';
 import { awsLambda, ResponseStream } from '#local/gateway/response-stream.ts';
 import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
-import { readAttemptReport } from '#shared/contract/reports/routes.ts';
+import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
 import { sendAnswer } from '#shared/lambda/answer-stream.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { testIssuer, testLambda } from '#test/support/lambda.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { provable } from '#shared/contract/gates.ts';
-import { materializeAttemptReport as route } from '#shared/contract/reports/routes.ts';
+import { materializeAttemptReport as route } from '#shared/contract/reports/routes/materialize-attempt-report.ts';
 import { indistinguishable } from '#test/support/gateway-call.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { openMaterializer, outcomeOf } from '#test/support/materialize.ts';

@@ -2,11 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { localTenantIds } from '#local/seeds/tenants.ts';
 import { provable } from '#shared/contract/gates.ts';
-import {
-  listCandidateReports,
-  materializeAttemptReport as route,
-  readAttemptReport,
-} from '#shared/contract/reports/routes.ts';
+import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
+import { materializeAttemptReport as route } from '#shared/contract/reports/routes/materialize-attempt-report.ts';
+import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
 import { caliperEvent } from '#shared/platform/owners/caliper.ts';
 import { openControlRecords } from '#test/support/control-records.ts';
 import { lazily } from '#test/support/lazily.ts';

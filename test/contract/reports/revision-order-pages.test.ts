@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { revisionOrderPage } from '#shared/contract/reports/revision-order.ts';
-import { listRevisionOrders } from '#shared/contract/reports/routes.ts';
+import { listRevisionOrders } from '#shared/contract/reports/routes/list-revision-orders.ts';
 import type { RunRecord } from '#shared/improvement/records.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { GatewayReply } from '#test/support/gateway-call.ts';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { localTenantIds } from '#local/seeds/tenants.ts';
 import { revisionOrder, revisionOrderPage } from '#shared/contract/reports/revision-order.ts';
 import type { RevisionOrder } from '#shared/contract/reports/revision-order.ts';
-import { listRevisionOrders } from '#shared/contract/reports/routes.ts';
+import { listRevisionOrders } from '#shared/contract/reports/routes/list-revision-orders.ts';
 import type { RunKey } from '#shared/improvement/records.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';

@@ -4,13 +4,11 @@ import { localTenantIds } from '#local/seeds/tenants.ts';
 import type { HeldAttempt } from '#local/platform/tenant-state.ts';
 import { view as viewNames } from '#shared/contract/reports/attempt-report.ts';
 import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
-import {
-  readAttemptReport,
-  readClassCohort,
-  readEquivalence,
-  readReadiness,
-  readSchoolGradeCohort,
-} from '#shared/contract/reports/routes.ts';
+import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
+import { readClassCohort } from '#shared/contract/reports/routes/read-class-cohort.ts';
+import { readEquivalence } from '#shared/contract/reports/routes/read-equivalence.ts';
+import { readReadiness } from '#shared/contract/reports/routes/read-readiness.ts';
+import { readSchoolGradeCohort } from '#shared/contract/reports/routes/read-school-grade-cohort.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { SettledRecord } from '#shared/platform/owners/results.ts';
 import { expectedReport } from '#test/support/expected-report.ts';

@@ -3,14 +3,12 @@ import { localBucketName, localStage, localTableName } from '#shared/stage/local
 import { provable } from '#shared/contract/gates.ts';
 import type { Gate, GateName } from '#shared/contract/gates.ts';
 import { alignmentReport } from '#shared/contract/reports/alignment-report.ts';
-import {
-  readAlignmentReport,
-  readAttemptReport,
-  readEquivalence,
-  reportsRoutes,
-} from '#shared/contract/reports/routes.ts';
-import { readSelectionPolicy } from '#shared/contract/mastery/routes.ts';
+import { readAlignmentReport } from '#shared/contract/reports/routes/read-alignment-report.ts';
+import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
+import { readEquivalence } from '#shared/contract/reports/routes/read-equivalence.ts';
+import { readSelectionPolicy } from '#shared/contract/mastery/routes/read-selection-policy.ts';
 import type { Route } from '#shared/contract/route.ts';
+import { routesOf } from '#shared/contract/routes.ts';
 import type { GateFlags } from '#shared/release/release-state.ts';
 import { FRESH_MS } from '#shared/release/watch-release.ts';
 import { applyManifest, withdraw } from '#ops/gates/apply.ts';
@@ -24,7 +22,7 @@ import { createSigner, openFlags, signedManifest } from '#test/support/release.t
 import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
 import { clientsOf, useTestStack } from '#test/support/stack.ts';
 import { openWorlds } from '#test/lemmas/worlds.ts';
-import type { OperationId } from '#test/lemmas/worlds.ts';
+import type { OperationId } from '#shared/contract/routes.ts';
 
 /** Within so long a withdrawal shows. */
 const PROMISE_MS = 30_000;
@@ -62,12 +60,12 @@ async function send({ operationId }: Route, change: GatewayCall = {}): Promise<G
 /** What every route of the reports service returns, in one line each. */
 async function answers(): Promise<Readonly<Record<string, string>>> {
   const found: Record<string, string> = {};
-  for (const route of reportsRoutes) found[route.operationId] = reportsAnswerOf(await send(route));
+  for (const route of routesOf('reports')) found[route.operationId] = reportsAnswerOf(await send(route));
   return found;
 }
 
 const all = (answer: (route: Route) => string): Readonly<Record<string, string>> =>
-  Object.fromEntries(reportsRoutes.map((route) => [route.operationId, answer(route)]));
+  Object.fromEntries(routesOf('reports').map((route) => [route.operationId, answer(route)]));
 const whole = all(() => '200');
 
 const options = { stage: localStage, dryRun: false, print: () => undefined };

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { EntityName } from '#local/platform/entities.ts';
 import { provable } from '#shared/contract/gates.ts';
 import type { AttemptReportPage } from '#shared/contract/reports/attempt-report.ts';
-import { listCandidateReports } from '#shared/contract/reports/routes.ts';
+import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
 import { lazily } from '#test/support/lazily.ts';
 import { candidatePages, openReportsCaller, queryOf, reportsAnswerOf } from '#test/support/reports-call.ts';
 import type { ReportsCaller } from '#test/support/reports-call.ts';

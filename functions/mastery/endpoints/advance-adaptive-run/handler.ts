@@ -1,4 +1,4 @@
-import { advanceAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import { advanceAdaptiveRun } from '#shared/contract/mastery/routes/advance-adaptive-run.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createLambda } from '#shared/lambda/lambda.ts';
 import { advanceRun } from './operation.ts';

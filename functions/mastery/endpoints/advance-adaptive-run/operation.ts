@@ -1,5 +1,5 @@
 import { openContinuation, sealContinuation } from '#functions/mastery/continuation/continuation.ts';
-import type { advanceAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import type { advanceAdaptiveRun } from '#shared/contract/mastery/routes/advance-adaptive-run.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';

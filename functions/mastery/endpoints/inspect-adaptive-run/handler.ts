@@ -1,4 +1,4 @@
-import { inspectAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import { inspectAdaptiveRun } from '#shared/contract/mastery/routes/inspect-adaptive-run.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createLambda } from '#shared/lambda/lambda.ts';
 import { inspectRun } from './operation.ts';

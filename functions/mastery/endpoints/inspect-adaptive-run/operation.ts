@@ -1,6 +1,6 @@
 import { openContinuation } from '#functions/mastery/continuation/continuation.ts';
 import type { Continuation } from '#functions/mastery/continuation/continuation.ts';
-import type { inspectAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import type { inspectAdaptiveRun } from '#shared/contract/mastery/routes/inspect-adaptive-run.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Platform } from '#shared/platform/platform.ts';

@@ -1,4 +1,4 @@
-import { readScaleCalibration } from '#shared/contract/mastery/routes.ts';
+import { readScaleCalibration } from '#shared/contract/mastery/routes/read-scale-calibration.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createReadLambda } from '#shared/lambda/read-lambda.ts';
 import { recordDependencies } from '../dependencies.ts';

@@ -1,4 +1,4 @@
-import type { readScaleCalibration } from '#shared/contract/mastery/routes.ts';
+import type { readScaleCalibration } from '#shared/contract/mastery/routes/read-scale-calibration.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { problem } from '#shared/problems/registry.ts';

@@ -1,4 +1,4 @@
-import { readSelectionPolicy } from '#shared/contract/mastery/routes.ts';
+import { readSelectionPolicy } from '#shared/contract/mastery/routes/read-selection-policy.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createReadLambda } from '#shared/lambda/read-lambda.ts';
 import { recordDependencies } from '../dependencies.ts';

@@ -1,4 +1,4 @@
-import type { readSelectionPolicy } from '#shared/contract/mastery/routes.ts';
+import type { readSelectionPolicy } from '#shared/contract/mastery/routes/read-selection-policy.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { PermanentDefect } from '#shared/http/refusal.ts';
 import { err, ok } from '#shared/kernel/result.ts';

@@ -1,5 +1,5 @@
 import { simulateRecovery } from './operation.ts';
-import { simulateScoreRecovery } from '#shared/contract/mastery/routes.ts';
+import { simulateScoreRecovery } from '#shared/contract/mastery/routes/simulate-score-recovery.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createLambda } from '#shared/lambda/lambda.ts';
 import { poolDependencies } from '../dependencies.ts';

@@ -7,7 +7,7 @@ import { runRulesOf } from '#functions/mastery/records/engine-rules.ts';
 import type { PoolDependencies } from '#functions/mastery/run/dependencies.ts';
 import { recordReceipt, withRunPlatform } from '#functions/mastery/run/receipt.ts';
 import { invalidOwnerData, upstreamProblem } from '#functions/mastery/upstream/problems.ts';
-import type { simulateScoreRecovery } from '#shared/contract/mastery/routes.ts';
+import type { simulateScoreRecovery } from '#shared/contract/mastery/routes/simulate-score-recovery.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';

@@ -1,4 +1,4 @@
-import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createLambda } from '#shared/lambda/lambda.ts';
 import { startRun } from './operation.ts';

@@ -1,7 +1,7 @@
 import { invalidCalibration, invalidOwnerData } from '#functions/mastery/upstream/problems.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
-import type { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import type { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';

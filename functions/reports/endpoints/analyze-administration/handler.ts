@@ -1,6 +1,6 @@
 import { createImprovementQueue } from '#shared/stores/improvement-queue.ts';
 import { makeSqs } from '#shared/stores/make-clients.ts';
-import { analyzeAdministration } from '#shared/contract/reports/routes.ts';
+import { analyzeAdministration } from '#shared/contract/reports/routes/analyze-administration.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
 import { createLambda } from '#shared/lambda/lambda.ts';
 import { openAnalysisPolicies } from '#shared/lambda/open-analysis-policies.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { analyzeAdministration } from '#shared/contract/reports/routes.ts';
+import { analyzeAdministration } from '#shared/contract/reports/routes/analyze-administration.ts';
 import { maxSources } from '#shared/improvement/records.ts';
 import type { ImprovementStore, Pin, RunKey } from '#shared/improvement/records.ts';
 import { ok } from '#shared/kernel/result.ts';

@@ -2,7 +2,7 @@ import { incomplete, requireCurrent } from '#functions/reports/facts/incomplete.
 import { readAdministration } from '#functions/reports/sources/administration.ts';
 import { readImprovementBasis } from './read-basis.ts';
 import { alignmentFormula } from '#shared/contract/reports/improvement-run.ts';
-import type { analyzeAdministration } from '#shared/contract/reports/routes.ts';
+import type { analyzeAdministration } from '#shared/contract/reports/routes/analyze-administration.ts';
 import type { Control, Operation, OperationRequest } from '#shared/http/operation.ts';
 import type { RunKey, RunPins, RunProgress, RunRecord } from '#shared/improvement/records.ts';
 import type { RunQueue } from '#shared/improvement/run-message.ts';

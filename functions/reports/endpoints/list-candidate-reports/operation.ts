@@ -4,7 +4,7 @@ import type { RowPlace } from '#functions/reports/composition/page.ts';
 import { openListCursor } from '#functions/reports/cursor/cursor.ts';
 import { readCandidatePage } from './read-facts.ts';
 import { notFound } from '#functions/reports/sources/problems.ts';
-import { listCandidateReports } from '#shared/contract/reports/routes.ts';
+import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';

@@ -13,7 +13,7 @@ import type { IndexRequest, PageContext, RowPlace } from '#functions/reports/com
 import { ownerQuery } from '#shared/contract/filters.ts';
 import { withheldReason } from '#shared/contract/reports/attempt-report.ts';
 import type { AttemptReportPage, WithheldReason } from '#shared/contract/reports/attempt-report.ts';
-import { listCandidateReports } from '#shared/contract/reports/routes.ts';
+import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';

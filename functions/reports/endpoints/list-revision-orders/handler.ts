@@ -1,4 +1,4 @@
-import { listRevisionOrders } from '#shared/contract/reports/routes.ts';
+import { listRevisionOrders } from '#shared/contract/reports/routes/list-revision-orders.ts';
 import { openAnalysisPolicies } from '#shared/lambda/open-analysis-policies.ts';
 import { openKeyRing } from '#shared/lambda/open-key-ring.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';

@@ -7,7 +7,7 @@ import { pinProblem, readPinnedSourceSet, readTwice } from '#functions/reports/s
 import { together } from '#functions/reports/sources/problems.ts';
 import { isSelected } from '#shared/contract/filters.ts';
 import type { RevisionOrder } from '#shared/contract/reports/revision-order.ts';
-import { listRevisionOrders } from '#shared/contract/reports/routes.ts';
+import { listRevisionOrders } from '#shared/contract/reports/routes/list-revision-orders.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { Operation, OperationRequest } from '#shared/http/operation.ts';
 import type { EvidenceKey, ImprovementStore, OrderRecord, RunRecord } from '#shared/improvement/records.ts';

@@ -1,4 +1,4 @@
-import { materializeAttemptReport } from '#shared/contract/reports/routes.ts';
+import { materializeAttemptReport } from '#shared/contract/reports/routes/materialize-attempt-report.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createLambda } from '#shared/lambda/lambda.ts';
 import { reportDependencies } from '../report-dependencies.ts';

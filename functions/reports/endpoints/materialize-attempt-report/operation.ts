@@ -10,7 +10,7 @@ import { conflicting } from '#functions/reports/sources/problems.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import { readEvidence } from '#functions/reports/sources/settled-attempt.ts';
 import { readReportCriteria } from '#functions/reports/sources/test-spec.ts';
-import type { materializeAttemptReport as route } from '#shared/contract/reports/routes.ts';
+import type { materializeAttemptReport as route } from '#shared/contract/reports/routes/materialize-attempt-report.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { Operation, Principal } from '#shared/http/operation.ts';
 import { invalid } from '#shared/http/syntax/issues.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ReportFacts } from '#functions/reports/facts/facts.ts';
-import type { materializeAttemptReport } from '#shared/contract/reports/routes.ts';
+import type { materializeAttemptReport } from '#shared/contract/reports/routes/materialize-attempt-report.ts';
 import { caliperEnvelope } from '#shared/platform/owners/caliper.ts';
 import type { CaliperEnvelope } from '#shared/platform/owners/caliper.ts';
 import { settledComponentsRequest } from '#shared/platform/owners/results.ts';

@@ -1,4 +1,4 @@
-import { readAlignmentReport } from '#shared/contract/reports/routes.ts';
+import { readAlignmentReport } from '#shared/contract/reports/routes/read-alignment-report.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createReadLambda } from '#shared/lambda/read-lambda.ts';
 import { improvementDependencies, linkDependencies } from '../improvement-dependencies.ts';

@@ -5,7 +5,7 @@ import { readComparison } from '#functions/reports/improvement/evidence.ts';
 import { pinProblem, readPinnedCrosswalk, readTwice } from '#functions/reports/sources/pinned.ts';
 import type { PinFault } from '#functions/reports/sources/pinned.ts';
 import { conflicting, notFound, together } from '#functions/reports/sources/problems.ts';
-import type { readAlignmentReport } from '#shared/contract/reports/routes.ts';
+import type { readAlignmentReport } from '#shared/contract/reports/routes/read-alignment-report.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import type { RunRecord } from '#shared/improvement/records.ts';
 import { err, ok } from '#shared/kernel/result.ts';

@@ -1,6 +1,6 @@
 import { composeAttemptReport, projectAttemptReport } from '#functions/reports/composition/attempt-report.ts';
 import { readAttempt } from '#functions/reports/sources/attempt.ts';
-import type { readAttemptReport } from '#shared/contract/reports/routes.ts';
+import type { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { ok } from '#shared/kernel/result.ts';
 import { answerReport } from '../answer-report.ts';

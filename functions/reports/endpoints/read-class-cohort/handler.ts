@@ -1,4 +1,4 @@
-import { readClassCohort } from '#shared/contract/reports/routes.ts';
+import { readClassCohort } from '#shared/contract/reports/routes/read-class-cohort.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createReadLambda } from '#shared/lambda/read-lambda.ts';
 import { reportDependencies } from '../report-dependencies.ts';

@@ -1,4 +1,4 @@
-import type { readClassCohort } from '#shared/contract/reports/routes.ts';
+import type { readClassCohort } from '#shared/contract/reports/routes/read-class-cohort.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { answerCohort } from '../answer-cohort.ts';
 import type { OwnerDependencies } from '../open-owners.ts';

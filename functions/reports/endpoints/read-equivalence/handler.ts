@@ -1,4 +1,4 @@
-import { readEquivalence } from '#shared/contract/reports/routes.ts';
+import { readEquivalence } from '#shared/contract/reports/routes/read-equivalence.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createReadLambda } from '#shared/lambda/read-lambda.ts';
 import { reportDependencies } from '../report-dependencies.ts';

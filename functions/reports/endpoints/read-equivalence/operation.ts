@@ -8,7 +8,7 @@ import { readSource } from '#functions/reports/sources/reader.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import { readReportCriteria } from '#functions/reports/sources/test-spec.ts';
 import type { SpecVersion } from '#functions/reports/sources/test-spec.ts';
-import type { readEquivalence } from '#shared/contract/reports/routes.ts';
+import type { readEquivalence } from '#shared/contract/reports/routes/read-equivalence.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';

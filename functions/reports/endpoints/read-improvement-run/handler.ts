@@ -1,4 +1,4 @@
-import { readImprovementRun } from '#shared/contract/reports/routes.ts';
+import { readImprovementRun } from '#shared/contract/reports/routes/read-improvement-run.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createReadLambda } from '#shared/lambda/read-lambda.ts';
 import { improvementDependencies, linkDependencies } from '../improvement-dependencies.ts';

@@ -1,5 +1,5 @@
 import { notFound } from '#functions/reports/sources/problems.ts';
-import type { readImprovementRun } from '#shared/contract/reports/routes.ts';
+import type { readImprovementRun } from '#shared/contract/reports/routes/read-improvement-run.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { composeProgress, readRunEvidence } from '../compose-progress.ts';

@@ -1,4 +1,4 @@
-import { readReadiness } from '#shared/contract/reports/routes.ts';
+import { readReadiness } from '#shared/contract/reports/routes/read-readiness.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createReadLambda } from '#shared/lambda/read-lambda.ts';
 import { reportDependencies } from '../report-dependencies.ts';

@@ -7,7 +7,7 @@ import { readSource } from '#functions/reports/sources/reader.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import { readSettledAttempt } from '#functions/reports/sources/settled-attempt.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
-import type { readReadiness } from '#shared/contract/reports/routes.ts';
+import type { readReadiness } from '#shared/contract/reports/routes/read-readiness.ts';
 import type { Operation, Principal } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';

@@ -1,0 +1,23 @@
+import { defineRoute } from '../../route.ts';
+import { adaptiveRun, continuationRequest } from '../adaptive-run.ts';
+import * as examples from '../examples.ts';
+import { continuationBytes, run, runLambda, runProblems } from '../row-defaults.ts';
+
+export const inspectAdaptiveRun = defineRoute({
+  ...run,
+  operationId: 'inspectAdaptiveRun',
+  path: '/v1/adaptive-runs:inspect',
+  summary: 'Inspect an adaptive run',
+  description:
+    'Reads the item pool and the run’s QTI attempts again, and returns the state of the run with its current `ETag`. Inspect after each scored answer and before each advance: a newly scored attempt changes the `ETag`. Inspect writes nothing; the continuation token and its expiry stay the same.',
+  scope: 'mastery:read',
+  request: { body: continuationRequest, maxBodyBytes: continuationBytes },
+  success: { schema: adaptiveRun, headers: ['ETag'], example: examples.startedRun },
+  requestExample: examples.continuation,
+  problems: runProblems,
+  budget: { calls: 12, depth: 8 },
+  lambda: {
+    ...runLambda,
+    impact: 'Clients cannot inspect a test in progress, and therefore cannot advance it.',
+  },
+});
