@@ -114,13 +114,15 @@ export function defineRoute<
   Body extends z.ZodType | undefined = undefined,
   Query extends z.ZodObject = typeof noParameters,
   Filtered extends Filters = Filters,
+  const Template extends Route['path'] = Route['path'],
 >(
   row: Stated<Route<Path, Body, Success, Query, Filtered>> & {
     readonly service: Service;
+    readonly path: Template;
     /** Default: none. */
     readonly problems?: readonly ProblemKey<Service>[];
   },
-): Route<Path, Body, Success, Query, Filtered> {
+): Route<Path, Body, Success, Query, Filtered> & { readonly path: Template } {
   const folder = row.operationId.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   const request = {
     path: noParameters,

@@ -1,5 +1,6 @@
+import * as z from 'zod';
 import type { createDocument } from 'zod-openapi';
-import type { Descriptions, ObjectText, Text } from '#shared/contract/descriptions/text.ts';
+import type { Component, Descriptions, ObjectText, Text } from '#shared/contract/descriptions/text.ts';
 
 /** The extension of an enumeration that later versions may extend. It lists the known values, as `enum` does. */
 export const extensible = 'x-extensible-enum';
@@ -12,23 +13,29 @@ interface Schema extends Described {
   properties?: Record<string, Schema>;
 }
 
+/** Gives schemas the names under which documents list them. Without a name a schema stands in each place that uses it. */
+export function nameComponents(components: Readonly<Record<string, Component>>): void {
+  for (const [id, { schema }] of Object.entries(components))
+    z.globalRegistry.add(schema, { ...z.globalRegistry.get(schema), id });
+}
+
 /**
- * Adds the descriptions of components, fields and parameters to a rendered document. What has no text stays as it is: a test lists it.
+ * Adds the descriptions of components, fields and parameters to a rendered document.
  * @param document changed in place
  */
 export function describeDocument(
   document: ReturnType<typeof createDocument>,
-  { schemas, parameters }: Descriptions,
+  { components, parameters }: Descriptions,
 ): void {
   for (const [id, schema] of Object.entries(document.components?.schemas ?? {})) {
     // A schema whose responses differ from its requests becomes two components.
-    const text = schemas[id] ?? schemas[id.replace(/Output$/, '')];
+    const { text } = components[id] ?? components[id.replace(/Output$/, '')] ?? {};
     if (text !== undefined) describeSchema(schema as Schema, text);
   }
   for (const item of Object.values(document.paths ?? {})) {
     for (const operation of Object.values(item as Record<string, Operation>)) {
       for (const parameter of operation.parameters ?? []) {
-        const text = parameters[`${operation.operationId}.${parameter.name}`] ?? parameters[parameter.name];
+        const text = parameters[operation.operationId]?.[parameter.name];
         if (text !== undefined) parameter.description = markdown(text, parameter);
       }
     }

@@ -20,7 +20,7 @@ import { problemRow } from '#shared/problems/registry.ts';
 import type { ProblemRow } from '#shared/problems/registry.ts';
 import { isReleased } from '#shared/release/release-state.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
-import { describeDocument, extensible } from './describe.ts';
+import { describeDocument, extensible, nameComponents } from './describe.ts';
 import { linksOf } from './links.ts';
 import { documentationUrl, documentedProblemsUrl, problemExample } from './problem-examples.ts';
 
@@ -69,31 +69,7 @@ const texts: Readonly<Record<ServiceName, { title: string; introduction: string;
 const tolerance =
   'Within `/v1`, responses may gain fields and enum values; ignore the ones you do not know. An enumeration that may gain values has the extension `x-extensible-enum`: if you generate a client, configure it to accept unknown values. Unknown request fields and query parameters are rejected.';
 
-/** What the operations of a resource are about, by the first segment below `/v1`. */
-const tagDescriptions: Readonly<Record<string, string>> = {
-  'adaptive-runs':
-    'Start, inspect and advance an adaptive run. A run has no id; its continuation token is its only handle.',
-  'selection-policies': 'How a run selects items and when it stops. Versions are immutable.',
-  'scale-calibrations':
-    'What responses to items show about knowledge components and the scale. Versions are immutable; only their descriptors are public.',
-  'score-recovery-simulations':
-    'Check how well a test recovers the known scores of simulated learners. No real learner takes part.',
-  'attempt-reports':
-    'Reports on one scored attempt, and what it implies for external tests. Each report has a receipt per source.',
-  candidates: 'The reports of one candidate, last modified first, in pages.',
-  classes: 'The roll-up of a class, as Analytics published it.',
-  schools: 'The roll-up of a grade of a school, as Analytics published it.',
-  forms: 'Whether parallel forms measure alike, as Analytics decided it.',
-  administrations: 'Start the analysis of a scored administration.',
-  'improvement-runs':
-    'What an analysis found: how well the blueprint covers external assessments, and what Bank and Blueprint are asked to revise. Links to receipt bundles expire after five minutes; read the resource again to get a new link.',
-};
-
-function descriptionOf(tag: string): string {
-  const description = tagDescriptions[tag];
-  if (description === undefined) throw new Error(`the tag ${tag} has no description`);
-  return description;
-}
+for (const { components } of Object.values(descriptions)) nameComponents(components);
 
 const problemSchemas = { mastery: masteryProblem, reports: reportsProblem } as const;
 
@@ -155,7 +131,10 @@ export function renderEdition(edition: Edition): OpenApiDocument {
         variables: { baseUrl: { default: `https://${host}.api.mastery-reports.example` } },
       },
     ],
-    tags: [...new Set(routes.map(tagOf))].map((name) => ({ name, description: descriptionOf(name) })),
+    tags: [...new Set(routes.map(tagOf))].map((name) => ({
+      name,
+      description: tagText(edition.service, name),
+    })),
     paths: pathsOf(edition),
     ...(routes.length === 0
       ? {}
@@ -186,9 +165,15 @@ function pathsOf(edition: Edition): ZodOpenApiPathsObject {
   return paths;
 }
 
-/** `/v1/adaptive-runs:inspect` belongs with `/v1/adaptive-runs`. */
-function tagOf(route: Route): string {
-  return route.path.split('/')[2]?.split(':')[0] ?? route.service;
+function tagOf({ path }: Route): string {
+  return /^\/v1\/([^/:]+)/.exec(path)?.[1] ?? path;
+}
+
+function tagText(service: ServiceName, tag: string): string {
+  const text = descriptions[service].tags[tag];
+  // Rows of the registry without it do not compile.
+  if (text === undefined) throw new Error(`the resource ${tag} of ${service} has no text`);
+  return text;
 }
 
 function operationOf(route: Route, edition: Edition, shared: SharedResponses): ZodOpenApiOperationObject {

@@ -17,9 +17,9 @@ const stack = useTestStack();
 const runs = useAdaptiveRuns(stack);
 
 /** The routes that take a token. */
-const routes = [inspectAdaptiveRun, advanceAdaptiveRun];
+const routes = [inspectAdaptiveRun, advanceAdaptiveRun] as const;
 /** The answer to a token for which no owner is asked. */
-async function refused(route: typeof inspectAdaptiveRun, continuationToken: string): Promise<GatewayReply> {
+async function refused(route: (typeof routes)[number], continuationToken: string): Promise<GatewayReply> {
   const { result, calls } = await callsDuring(stack, () =>
     callMastery(stack, route, {
       body: { continuationToken },

@@ -41,6 +41,8 @@ export type RunReply =
     };
 export type RunGiven = Extract<RunReply, { kind: 'run' }>;
 
+type RunRoute = typeof startAdaptiveRun | typeof inspectAdaptiveRun | typeof advanceAdaptiveRun;
+
 /** One request of a run, which can be sent as often as wanted: the same bytes under the same key. */
 export interface RunRequest extends Controlled {
   /** The function that serves it. */
@@ -74,12 +76,7 @@ function makeRuns(stack: TestStack, tenantId: string) {
   const seeded = stack.seededTenants.get(tenantId)!;
   const control = openControlRecords(stack);
 
-  function request(
-    // The rows of inspect and advance have one type.
-    route: typeof startAdaptiveRun | typeof inspectAdaptiveRun,
-    body: object,
-    ifMatch?: string,
-  ): RunRequest {
+  function request(route: RunRoute, body: object, ifMatch?: string): RunRequest {
     const idempotencyKey = randomUUID();
     const { method, path: canonicalPath } = route;
     const asked = { tenantId, method, canonicalPath, idempotencyKey, ifMatch, body };
@@ -257,11 +254,7 @@ function memberOf(entity: unknown, pointer: string): OwnerChange['changes'][numb
  * What every answer must be, whatever went wrong on the way: a run of the published schema with a strong tag and the documented status, or
  * a problem that its route declares, in the envelope, with `Retry-After` when it may be repeated; and no credential anywhere.
  */
-function checkedReply(
-  route: typeof startAdaptiveRun | typeof inspectAdaptiveRun,
-  reply: GatewayReply,
-  credential: string,
-): RunReply {
+function checkedReply(route: RunRoute, reply: GatewayReply, credential: string): RunReply {
   const { status, headers, text } = reply;
   expect(text).not.toContain(credential);
   if (status === route.success.status) {

@@ -1,42 +1,21 @@
-import type * as z from 'zod';
-import type {
-  AttemptReport,
-  AttemptReportPage,
-  DiagnosticDetail,
-  GateDecision,
-  ItemEvidence,
-  MasteryRow,
-  Score,
-  TestKind,
-  View,
+import {
+  attemptReport,
+  attemptReportPage,
+  diagnosticDetail,
+  gateDecision,
+  itemEvidence,
+  masteryRow,
+  score,
+  withheld,
 } from '#shared/contract/reports/attempt-report.ts';
-import type { EquivalenceReport } from '#shared/contract/reports/equivalence-report.ts';
-import type { materializeRequest, materializeResponse } from '#shared/contract/reports/materialize.ts';
-import type {
-  OmittedEntry,
-  ReadinessEntry,
-  ReadinessReport,
-} from '#shared/contract/reports/readiness-report.ts';
-import { compositionFields, pageFields, stopReasonMeanings } from './common.ts';
-import type { Descriptions, SchemaTexts, ValueText } from './text.ts';
-
-interface Components {
-  readonly AttemptReport: AttemptReport;
-  readonly Score: Score;
-  readonly MasteryRow: MasteryRow;
-  readonly ItemEvidence: ItemEvidence;
-  readonly GateDecision: GateDecision;
-  readonly DiagnosticDetail: DiagnosticDetail;
-  readonly AttemptReportPage: AttemptReportPage;
-  readonly WithheldAttempts: NonNullable<AttemptReportPage['withheld']>[number];
-  readonly ReadinessReport: ReadinessReport;
-  readonly ReadinessEntry: ReadinessEntry;
-  readonly OmittedReadinessEntry: OmittedEntry;
-  readonly EquivalenceReport: EquivalenceReport;
-  readonly ConfidenceInterval: EquivalenceReport['confidenceInterval'];
-  readonly MaterializeRequest: z.infer<typeof materializeRequest>;
-  readonly MaterializeResponse: z.infer<typeof materializeResponse>;
-}
+import { equivalenceReport } from '#shared/contract/reports/equivalence-report.ts';
+import { materializeRequest, materializeResponse } from '#shared/contract/reports/materialize.ts';
+import { omittedEntry, readinessEntry, readinessReport } from '#shared/contract/reports/readiness-report.ts';
+import type { TestKind, View } from '#shared/contract/reports/attempt-report.ts';
+import type { reportsRoutes } from '#shared/contract/reports/routes.ts';
+import { compositionFields, pageFields, pageParameters, stopReasonMeanings } from './common.ts';
+import { component } from './text.ts';
+import type { ParameterTexts, ValueText } from './text.ts';
 
 const unknown = 'the owner has a value that this version does not know';
 const view: ValueText<View> = {
@@ -62,8 +41,8 @@ const stated = {
 } as const;
 
 /** The components of the routes about attempts, readiness and form equivalence. */
-export const attemptReportSchemas: SchemaTexts<Components> = {
-  AttemptReport: {
+export const attemptReportComponents = {
+  AttemptReport: component(attemptReport, {
     about:
       'What one scored attempt shows. The service composes it from its owners for each request and calculates no score.',
     fields: {
@@ -98,8 +77,8 @@ export const attemptReportSchemas: SchemaTexts<Components> = {
       requestId: compositionFields.requestId,
       traceId: compositionFields.traceId,
     },
-  },
-  Score: {
+  }),
+  Score: component(score, {
     about: 'A settled score.',
     fields: {
       value: 'The score, in `unit`.',
@@ -117,8 +96,8 @@ export const attemptReportSchemas: SchemaTexts<Components> = {
       scaleVersion:
         'The version of the scale. Null if the source has no version; never null if `unit` is `mastery_scale`.',
     },
-  },
-  MasteryRow: {
+  }),
+  MasteryRow: component(masteryRow, {
     about: 'What the attempt shows about one standard or knowledge component.',
     fields: {
       kind: {
@@ -154,8 +133,8 @@ export const attemptReportSchemas: SchemaTexts<Components> = {
       evidence:
         'The scored outcomes behind the decision, from 1 to 500. Present in the view `evidence` only.',
     },
-  },
-  ItemEvidence: {
+  }),
+  ItemEvidence: component(itemEvidence, {
     about: 'One scored outcome that contributed to a decision.',
     fields: {
       qtiItemId: 'The id of the item in QTI. The service returns no item content.',
@@ -166,8 +145,8 @@ export const attemptReportSchemas: SchemaTexts<Components> = {
         'What the outcome contributed under the policy, with its sign. The owner computed it; compare it only within one policy version.',
       observedAt: 'When the outcome was determined, according to its owner.',
     },
-  },
-  GateDecision: {
+  }),
+  GateDecision: component(gateDecision, {
     about: 'The pass/fail decision of a mastery gate, made by Results.',
     fields: {
       status: {
@@ -188,8 +167,8 @@ export const attemptReportSchemas: SchemaTexts<Components> = {
       coverageEvidenceId:
         'The id of the evidence that the test covers the blueprint. Null only if `status` is `indeterminate`.',
     },
-  },
-  DiagnosticDetail: {
+  }),
+  DiagnosticDetail: component(diagnosticDetail, {
     about: 'The diagnosis of an adaptive test.',
     fields: {
       scaleScore:
@@ -205,8 +184,8 @@ export const attemptReportSchemas: SchemaTexts<Components> = {
       extNormsSet:
         'The label of the crosswalk to an external scale. Null if there is no crosswalk. A crosswalk is not a score that the vendor issued.',
     },
-  },
-  AttemptReportPage: {
+  }),
+  AttemptReportPage: component(attemptReportPage, {
     about: 'One page of a learner’s reports, most recently modified first.',
     fields: {
       data: 'The reports in the view `summary`, at most `limit`. Empty if no report satisfies the filters.',
@@ -215,8 +194,8 @@ export const attemptReportSchemas: SchemaTexts<Components> = {
       withheld:
         'How many scored attempts of this page’s range cannot be a report yet, by reason. Each attempt is counted on one page. Absent if there is none.',
     },
-  },
-  WithheldAttempts: {
+  }),
+  WithheldAttempts: component(withheld, {
     about: 'Scored attempts that cannot be a report yet.',
     fields: {
       reason: {
@@ -229,8 +208,8 @@ export const attemptReportSchemas: SchemaTexts<Components> = {
       },
       count: 'The number of attempts; 1 or more.',
     },
-  },
-  ReadinessReport: {
+  }),
+  ReadinessReport: component(readinessReport, {
     about: 'What an attempt implies for the external tests that its blueprint names.',
     fields: {
       object: 'The type of this resource: always `readiness_report`.',
@@ -244,8 +223,8 @@ export const attemptReportSchemas: SchemaTexts<Components> = {
       requestId: compositionFields.requestId,
       traceId: compositionFields.traceId,
     },
-  },
-  ReadinessEntry: {
+  }),
+  ReadinessEntry: component(readinessEntry, {
     about: 'What the attempt implies for one external test. A projection, not a result of that test.',
     fields: {
       decision: {
@@ -276,8 +255,8 @@ export const attemptReportSchemas: SchemaTexts<Components> = {
       decisionRuleVersion: 'The version of the decision rule.',
       limitations: 'What limits the decision, in sentences for people, at most 50. Empty if nothing does.',
     },
-  },
-  OmittedReadinessEntry: {
+  }),
+  OmittedReadinessEntry: component(omittedEntry, {
     about: 'A named test without a decision.',
     fields: {
       sourceTest: 'The name of the external test.',
@@ -287,8 +266,8 @@ export const attemptReportSchemas: SchemaTexts<Components> = {
         values: { coverage_missing: 'the blueprint does not state how much of the test it covers' },
       },
     },
-  },
-  EquivalenceReport: {
+  }),
+  EquivalenceReport: component(equivalenceReport, {
     about:
       'Whether parallel test forms measure alike, as Analytics determined it. The service calculates nothing.',
     fields: {
@@ -322,12 +301,12 @@ export const attemptReportSchemas: SchemaTexts<Components> = {
       requestId: compositionFields.requestId,
       traceId: compositionFields.traceId,
     },
-  },
-  ConfidenceInterval: {
+  }),
+  ConfidenceInterval: component(equivalenceReport.shape.confidenceInterval, {
     about: 'A confidence interval, in the unit of its statistic.',
     fields: { lower: 'The lower bound, inclusive.', upper: 'The upper bound, inclusive.' },
-  },
-  MaterializeRequest: {
+  }),
+  MaterializeRequest: component(materializeRequest, {
     about: 'The attempt whose settled facts are to be written to Results.',
     fields: {
       attemptId: 'The QTI id of a scored attempt.',
@@ -335,32 +314,39 @@ export const attemptReportSchemas: SchemaTexts<Components> = {
         'The id of the attempt’s administration. If it is not the attempt’s own, the service returns 400.',
       view,
     },
-  },
-  MaterializeResponse: {
+  }),
+  MaterializeResponse: component(materializeResponse, {
     about: 'The operation that wrote the facts, and the report that they make.',
     fields: {
       operationId:
         'The id of the operation. A repeated request has the same one; problem documents of the operation contain it too.',
       report: 'The report, composed after the service has read the written facts back.',
     },
-  },
+  }),
 };
 
+const attemptId =
+  'The id of a scored attempt in QTI. The list of a learner’s reports contains it. Your token must give access to the learner (`studentIds`).';
+
 /** The parameters of these routes. */
-export const attemptReportParameters: Descriptions['parameters'] = {
-  attemptId:
-    'The id of a scored attempt in QTI. The list of a learner’s reports contains it. Your token must give access to the learner (`studentIds`).',
-  candidateSourcedId: 'The OneRoster id of a learner. Your token must give access to it (`studentIds`).',
-  'readEquivalence.qtiTestId':
-    'The id of a test form in QTI. Reports contain it as `qtiTestId`. Its blueprint must belong to your tenant.',
-  'listCandidateReports.qtiTestId': 'Only reports on this test form: its QTI id. Absent: all forms.',
-  view,
-  testKind: { text: 'Only reports of this kind of test. Absent: all kinds.', values: requestableKinds },
-  'listCandidateReports.status': { text: 'Only reports with this status. Absent: both.', values: stated },
-  modifiedSince:
-    'Only reports whose Results record was modified at or after this instant (RFC 3339, UTC, ending in `Z`). Absent: all.',
-  sort: {
-    text: 'The order of the reports.',
-    values: { '-modifiedAt': 'most recently modified first; ties by `attemptId`, ascending' },
+export const attemptReportParameters = {
+  readAttemptReport: { attemptId, view },
+  readReadiness: { attemptId },
+  listCandidateReports: {
+    candidateSourcedId: 'The OneRoster id of a learner. Your token must give access to it (`studentIds`).',
+    qtiTestId: 'Only reports on this test form: its QTI id. Absent: all forms.',
+    testKind: { text: 'Only reports of this kind of test. Absent: all kinds.', values: requestableKinds },
+    status: { text: 'Only reports with this status. Absent: both.', values: stated },
+    modifiedSince:
+      'Only reports whose Results record was modified at or after this instant (RFC 3339, UTC, ending in `Z`). Absent: all.',
+    sort: {
+      text: 'The order of the reports.',
+      values: { '-modifiedAt': 'most recently modified first; ties by `attemptId`, ascending' },
+    },
+    ...pageParameters,
   },
-};
+  readEquivalence: {
+    qtiTestId:
+      'The id of a test form in QTI. Reports contain it as `qtiTestId`. Its blueprint must belong to your tenant.',
+  },
+} satisfies Partial<ParameterTexts<typeof reportsRoutes>>;

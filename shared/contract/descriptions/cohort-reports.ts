@@ -1,22 +1,19 @@
-import type * as z from 'zod';
-import type { CohortReport, CohortScope, grade } from '#shared/contract/reports/cohort-report.ts';
+import {
+  classScope,
+  cohortMeasure,
+  cohortReport,
+  cohortScope,
+  grade,
+  schoolGradeScope,
+} from '#shared/contract/reports/cohort-report.ts';
+import type { reportsRoutes } from '#shared/contract/reports/routes.ts';
 import { compositionFields, suppressionStatus } from './common.ts';
-import type { Descriptions, SchemaTexts } from './text.ts';
-
-interface Components {
-  readonly Grade: z.infer<typeof grade>;
-  readonly CohortReport: CohortReport;
-  /** A choice of the next two. */
-  readonly CohortScope: string;
-  readonly ClassScope: Extract<CohortScope, { type: 'class' }>;
-  readonly SchoolGradeScope: Extract<CohortScope, { type: 'school_grade' }>;
-  readonly CohortSuppression: CohortReport['suppression'];
-  readonly CohortMeasure: NonNullable<CohortReport['measures']>[number];
-}
+import { component } from './text.ts';
+import type { ParameterTexts } from './text.ts';
 
 /** The components of the cohort reports. */
-export const cohortReportSchemas: SchemaTexts<Components> = {
-  Grade: {
+export const cohortReportComponents = {
+  Grade: component(grade, {
     text: 'A grade level, as OneRoster names it. Case-sensitive.',
     values: {
       IT: 'infant or toddler',
@@ -44,8 +41,8 @@ export const cohortReportSchemas: SchemaTexts<Components> = {
       UG: 'ungraded',
       Other: 'another level',
     },
-  },
-  CohortReport: {
+  }),
+  CohortReport: component(cohortReport, {
     about: 'The roll-up of a class or of a grade of a school, exactly as Analytics published it.',
     fields: {
       object: 'Always `cohort_report`.',
@@ -61,40 +58,45 @@ export const cohortReportSchemas: SchemaTexts<Components> = {
       requestId: compositionFields.requestId,
       traceId: compositionFields.traceId,
     },
-  },
-  CohortScope: 'The cohort of a roll-up: a class, or a grade of a school.',
-  ClassScope: {
+  }),
+  CohortScope: component(cohortScope, 'The cohort of a roll-up: a class, or a grade of a school.'),
+  ClassScope: component(classScope, {
     about: 'The scope of a class.',
     fields: {
       type: { text: 'The kind of cohort.', values: { class: 'a class' } },
       classSourcedId: 'The OneRoster id of the class.',
     },
-  },
-  SchoolGradeScope: {
+  }),
+  SchoolGradeScope: component(schoolGradeScope, {
     about: 'The scope of a grade of a school.',
     fields: {
       type: { text: 'The kind of cohort.', values: { school_grade: 'a grade of a school' } },
       schoolSourcedId: 'The OneRoster id of the school.',
       grade: 'The grade of the school.',
     },
-  },
-  CohortSuppression: {
+  }),
+  CohortSuppression: component(cohortReport.shape.suppression, {
     about: 'Whether the values of a snapshot are withheld.',
     fields: { status: suppressionStatus },
-  },
-  CohortMeasure: {
+  }),
+  CohortMeasure: component(cohortMeasure, {
     about: 'One value of a roll-up.',
     fields: {
       name: 'The name of the value, as Analytics defines it.',
       value: 'The value, in `unit`.',
       unit: 'The unit of the value, as Analytics defines it.',
     },
-  },
+  }),
 };
 
 /** The parameters of the cohort reports. */
-export const cohortReportParameters: Descriptions['parameters'] = {
-  classSourcedId: 'The OneRoster id of the class. Your token must give access to it (`classSourcedIds`).',
-  schoolSourcedId: 'The OneRoster id of the school. Your token must give access to it (`schoolSourcedIds`).',
-  grade: 'The grade of the school.',
-};
+export const cohortReportParameters = {
+  readClassCohort: {
+    classSourcedId: 'The OneRoster id of the class. Your token must give access to it (`classSourcedIds`).',
+  },
+  readSchoolGradeCohort: {
+    schoolSourcedId:
+      'The OneRoster id of the school. Your token must give access to it (`schoolSourcedIds`).',
+    grade: 'The grade of the school.',
+  },
+} satisfies Partial<ParameterTexts<typeof reportsRoutes>>;

@@ -1,7 +1,9 @@
-import type { ReportsProblem, SourceService } from '#shared/contract/reports/problem.ts';
-import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
+import { count, instant, proportion, reference } from '#shared/contract/reports/primitives.ts';
+import { fieldError, reportsProblem, sourceService } from '#shared/contract/reports/problem.ts';
+import { sourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { StopReason } from '#shared/contract/stop-reason.ts';
-import type { SchemaTexts, ValueText } from './text.ts';
+import { component } from './text.ts';
+import type { ValueText } from './text.ts';
 
 /** The request headers of every document. */
 export const requestHeaderTexts = {
@@ -86,8 +88,8 @@ export const suppressionStatus: ValueText<'not_suppressed' | 'suppressed' | 'unk
 };
 
 /** The components that every route of the reports service has. */
-export const reportsCommonSchemas = {
-  ReportsProblem: {
+export const reportsCommonComponents = {
+  ReportsProblem: component(reportsProblem, {
     about:
       'Why a request failed (RFC 9457). Every field is present; a field that does not apply is null. Branch on `type`.',
     fields: {
@@ -100,16 +102,16 @@ export const reportsCommonSchemas = {
       operationId:
         'The id of the operation that a write began, so that you can find out what became of it. Null if no write began.',
     },
-  },
-  FieldError: {
+  }),
+  FieldError: component(fieldError, {
     about: 'One invalid place of a request.',
     fields: {
       pointer: 'A JSON Pointer to the place, below `/path`, `/query`, `/headers` or `/body`.',
       code: 'A stable code for what is wrong, for example `required` or `out-of-range`.',
       message: 'What is wrong, for people. It never repeats the submitted value.',
     },
-  },
-  SourceService: {
+  }),
+  SourceService: component(sourceService, {
     text: 'A source of facts.',
     values: {
       qti: 'test delivery: attempts, items, forms and their outcomes',
@@ -124,8 +126,8 @@ export const reportsCommonSchemas = {
       blueprint: 'the receiver of revision orders for calibrations and crosswalks',
       unknown: 'a source that this version has no name for',
     },
-  },
-  SourceRef: {
+  }),
+  SourceRef: component(sourceRef, {
     about: 'The receipt of one source: what the service read, and how fresh it was.',
     fields: {
       service: 'The source.',
@@ -142,19 +144,12 @@ export const reportsCommonSchemas = {
         },
       },
     },
-  },
-  PlatformReference:
+  }),
+  PlatformReference: component(
+    reference,
     'An id that its owner assigned: 1-255 bytes of UTF-8 without white space. Opaque and case-sensitive: pass it on exactly as you received it, percent-encoded as one segment in a path.',
-  Instant: 'An instant in UTC (RFC 3339, ending in `Z`).',
-  Proportion: 'A number from 0 to 1 with at most six decimal places.',
-  Count: 'A whole number from 0 to 2,147,483,647.',
-} as const satisfies SchemaTexts<{
-  ReportsProblem: ReportsProblem;
-  FieldError: NonNullable<ReportsProblem['fieldErrors']>[number];
-  SourceService: SourceService;
-  SourceRef: SourceRef;
-  PlatformReference: string;
-  Instant: string;
-  Proportion: number;
-  Count: number;
-}>;
+  ),
+  Instant: component(instant, 'An instant in UTC (RFC 3339, ending in `Z`).'),
+  Proportion: component(proportion, 'A number from 0 to 1 with at most six decimal places.'),
+  Count: component(count, 'A whole number from 0 to 2,147,483,647.'),
+};

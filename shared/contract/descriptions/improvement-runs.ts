@@ -1,29 +1,17 @@
-import type * as z from 'zod';
-import type {
-  AlignmentContribution,
-  AlignmentReport,
-  PredictedActualComparison,
+import {
+  alignmentContribution,
+  alignmentReport,
+  predictedActualComparison,
 } from '#shared/contract/reports/alignment-report.ts';
-import type { ImprovementRun, MetricStatus } from '#shared/contract/reports/improvement-run.ts';
-import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
-import type { RevisionOrder, revisionOrderPage } from '#shared/contract/reports/revision-order.ts';
-import { compositionFields, pageFields, suppressionStatus } from './common.ts';
-import type { Descriptions, SchemaTexts } from './text.ts';
-
-interface Components {
-  readonly SourceKey: string;
-  readonly ImprovementRun: ImprovementRun;
-  readonly MetricStatus: MetricStatus;
-  readonly AnalysisWindow: MetricStatus['analysisWindow'];
-  readonly ReceiptLink: ReceiptLink;
-  readonly AlignmentReport: AlignmentReport;
-  readonly AlignmentContribution: AlignmentContribution;
-  readonly PredictedActualComparison: PredictedActualComparison;
-  readonly RevisionOrder: RevisionOrder;
-  readonly RevisionOrderPage: z.infer<typeof revisionOrderPage>;
-  readonly ObservedMetric: RevisionOrder['observedMetric'];
-  readonly Threshold: RevisionOrder['threshold'];
-}
+import { threshold } from '#shared/contract/reports/analysis-policy.ts';
+import { improvementRun, metricStatus, sourceKey } from '#shared/contract/reports/improvement-run.ts';
+import { orderContent } from '#shared/contract/reports/order-content.ts';
+import { receiptLink } from '#shared/contract/reports/receipt-link.ts';
+import { revisionOrder, revisionOrderPage } from '#shared/contract/reports/revision-order.ts';
+import type { reportsRoutes } from '#shared/contract/reports/routes.ts';
+import { compositionFields, pageFields, pageParameters, suppressionStatus } from './common.ts';
+import { component } from './text.ts';
+import type { ParameterTexts } from './text.ts';
 
 const unknown = 'a value that this version does not know';
 const analysisPolicyId = 'The id of the released analysis policy that sets the thresholds.';
@@ -32,10 +20,12 @@ const contentTestSpecVersion = 'The immutable version of the test specification.
 const expiringLink = 'A link to the immutable receipt bundle. It expires after five minutes.';
 
 /** The components of the routes about improvement runs. */
-export const improvementRunSchemas: SchemaTexts<Components> = {
-  SourceKey:
+export const improvementRunComponents = {
+  SourceKey: component(
+    sourceKey,
     'The key of one external assessment within an improvement run: 1-255 of the characters A-Z, a-z, 0-9, `.`, `_`, `~` and `-`. The run lists its keys in `sourceKeys`.',
-  ImprovementRun: {
+  ),
+  ImprovementRun: component(improvementRun, {
     about: 'The analysis of one scored administration.',
     fields: {
       object: 'Always `improvement_run`.',
@@ -81,8 +71,8 @@ export const improvementRunSchemas: SchemaTexts<Components> = {
       completedAt: 'When the run ended, never before `createdAt`. Null until then.',
       ...compositionFields,
     },
-  },
-  MetricStatus: {
+  }),
+  MetricStatus: component(metricStatus, {
     about: 'What Analytics has of one metric for an improvement run. The values stay in Analytics.',
     fields: {
       metric: {
@@ -127,15 +117,15 @@ export const improvementRunSchemas: SchemaTexts<Components> = {
         },
       },
     },
-  },
-  AnalysisWindow: {
+  }),
+  AnalysisWindow: component(metricStatus.shape.analysisWindow, {
     about: 'The period that a metric covers. Both ends are null or neither is; available metrics have both.',
     fields: {
       start: 'The beginning of the period. Null if it is not known.',
       end: 'The end of the period, never before `start`. Null if it is not known.',
     },
-  },
-  ReceiptLink: {
+  }),
+  ReceiptLink: component(receiptLink, {
     about: 'A link to an immutable receipt bundle. Anyone who has the link can use it until it expires.',
     fields: {
       mediaType: {
@@ -148,8 +138,8 @@ export const improvementRunSchemas: SchemaTexts<Components> = {
         'The https address of the bundle. It needs no token: its signature is the only credential in it. Do not log it.',
       expiresAt: 'When the link expires. Read the resource again to get a new link.',
     },
-  },
-  AlignmentReport: {
+  }),
+  AlignmentReport: component(alignmentReport, {
     about: 'How well a blueprint covers one external assessment.',
     fields: {
       object: 'Always `alignment_report`.',
@@ -180,8 +170,8 @@ export const improvementRunSchemas: SchemaTexts<Components> = {
       receipt: expiringLink,
       ...compositionFields,
     },
-  },
-  AlignmentContribution: {
+  }),
+  AlignmentContribution: component(alignmentContribution, {
     about: 'How one requirement of an external assessment counts.',
     fields: {
       sourceRequirementId: 'The id of the requirement. Each id occurs once in a report.',
@@ -206,8 +196,8 @@ export const improvementRunSchemas: SchemaTexts<Components> = {
         },
       },
     },
-  },
-  PredictedActualComparison: {
+  }),
+  PredictedActualComparison: component(predictedActualComparison, {
     about: 'How predicted results compare with actual results, as Analytics found out.',
     fields: {
       artifactRef: 'The id of the immutable comparison in Analytics.',
@@ -226,8 +216,8 @@ export const improvementRunSchemas: SchemaTexts<Components> = {
       observedAgreement:
         '`agreementCount` / `populationCount`, rounded half up to six digits. Null unless the comparison is `not_suppressed`.',
     },
-  },
-  RevisionOrder: {
+  }),
+  RevisionOrder: component(revisionOrder, {
     about: 'What an improvement run asks Bank or Blueprint to revise, and why.',
     fields: {
       revisionOrderId:
@@ -299,16 +289,16 @@ export const improvementRunSchemas: SchemaTexts<Components> = {
       createdAt: 'When the order was created.',
       updatedAt: 'When the order last changed, never before `createdAt`.',
     },
-  },
-  RevisionOrderPage: {
+  }),
+  RevisionOrderPage: component(revisionOrderPage, {
     about: 'One page of the revision orders of an improvement run, oldest first.',
     fields: {
       data: 'The orders, at most 100. Empty if no order matches.',
       ...pageFields,
       sources: 'One receipt per source that the page was composed from.',
     },
-  },
-  ObservedMetric: {
+  }),
+  ObservedMetric: component(orderContent.shape.observedMetric, {
     about: 'The observed value that led to an order.',
     fields: {
       name: 'The name of the value, for example `discrimination_index`.',
@@ -323,8 +313,8 @@ export const improvementRunSchemas: SchemaTexts<Components> = {
         },
       },
     },
-  },
-  Threshold: {
+  }),
+  Threshold: component(threshold, {
     about: 'When an observed value leads to an order.',
     fields: {
       operator: {
@@ -339,29 +329,40 @@ export const improvementRunSchemas: SchemaTexts<Components> = {
       },
       value: 'The threshold, in the unit of the observed value.',
     },
-  },
+  }),
 };
 
+const improvementRunId =
+  'The id of the improvement run. The operation that analyzes an administration returns it.';
+
 /** The parameters of these routes. */
-export const improvementRunParameters: Descriptions['parameters'] = {
-  administrationId:
-    'The id of the scored administration. Attempt reports contain it. It must be in the `administrationIds` of your token, or its class or school must be in your token’s claims.',
-  improvementRunId:
-    'The id of the improvement run. The operation that analyzes an administration returns it.',
-  sourceKey: 'The key of the external assessment. The improvement run lists its keys in `sourceKeys`.',
-  'listRevisionOrders.status': {
-    text: 'Only orders with this status. Absent: every status.',
-    values: {
-      pending: 'not delivered yet',
-      accepted: 'accepted by the receiver',
-      replayed: 'known to the receiver already',
-      blocked_upstream: 'the receiver is unavailable',
-      rejected: 'rejected by the receiver',
-      superseded: 'replaced by an order of a later run',
+export const improvementRunParameters = {
+  analyzeAdministration: {
+    administrationId:
+      'The id of the scored administration. Attempt reports contain it. It must be in the `administrationIds` of your token, or its class or school must be in your token’s claims.',
+  },
+  readImprovementRun: { improvementRunId },
+  readAlignmentReport: {
+    improvementRunId,
+    sourceKey: 'The key of the external assessment. The improvement run lists its keys in `sourceKeys`.',
+  },
+  listRevisionOrders: {
+    improvementRunId,
+    status: {
+      text: 'Only orders with this status. Absent: every status.',
+      values: {
+        pending: 'not delivered yet',
+        accepted: 'accepted by the receiver',
+        replayed: 'known to the receiver already',
+        blocked_upstream: 'the receiver is unavailable',
+        rejected: 'rejected by the receiver',
+        superseded: 'replaced by an order of a later run',
+      },
     },
+    targetModule: {
+      text: 'Only orders to this receiver. Absent: both.',
+      values: { bank: 'Bank', blueprint: 'Blueprint' },
+    },
+    ...pageParameters,
   },
-  targetModule: {
-    text: 'Only orders to this receiver. Absent: both.',
-    values: { bank: 'Bank', blueprint: 'Blueprint' },
-  },
-};
+} satisfies Partial<ParameterTexts<typeof reportsRoutes>>;

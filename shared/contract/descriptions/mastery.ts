@@ -1,62 +1,44 @@
-import type * as z from 'zod';
-import type {
-  AdaptiveRun,
-  ExecutionPins,
-  KcClassification,
-  OfferedItem,
-  RunMode,
-  ScaleResult,
-  StartAdaptiveRunRequest,
+import {
+  adaptiveRun,
   continuationRequest,
+  executionPins,
+  kcClassification,
+  offeredItem,
+  scaleResult,
+  startAdaptiveRunRequest,
 } from '#shared/contract/mastery/adaptive-run.ts';
-import type { ScaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
-import type {
-  RecoveryError,
-  ScoreRecoverySimulation,
-  SyntheticProfile,
+import {
+  identifier,
+  probability,
+  sha256,
+  strongEntityTag,
+  studentReference,
+  timestamp,
+} from '#shared/contract/mastery/primitives.ts';
+import { invalidParam, masteryProblem, upstreamReference } from '#shared/contract/mastery/problem.ts';
+import { anchor as anchorSchema, scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
+import {
+  recoveryError,
+  scoreRecoverySimulation,
   simulationRequest,
+  syntheticProfile,
 } from '#shared/contract/mastery/score-recovery.ts';
+import {
+  contentConstraint,
+  coverageFloor,
+  eligibilityRules,
+  progressiveExposure,
+  randomesqueExposure,
+  selectionPolicy,
+  sympsonHetterExposure,
+} from '#shared/contract/mastery/selection-policy.ts';
+import type { RunMode } from '#shared/contract/mastery/adaptive-run.ts';
+import type { masteryRoutes } from '#shared/contract/mastery/routes.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import type { StopReason } from '#shared/contract/stop-reason.ts';
-import type { MasteryProblem } from '#shared/contract/mastery/problem.ts';
 import { problemFields, stopReasonMeanings } from './common.ts';
-import type { Descriptions, SchemaTexts, ValueText } from './text.ts';
-
-type EligibilityRules = SelectionPolicy['eligibilityRules'];
-type ExposureRule = NonNullable<EligibilityRules['exposure']>;
-
-/** The components of the mastery engine's document by their ids. */
-interface Components {
-  readonly StartAdaptiveRunRequest: StartAdaptiveRunRequest;
-  readonly ContinuationRequest: z.infer<typeof continuationRequest>;
-  readonly AdaptiveRun: AdaptiveRun;
-  readonly ExecutionPins: ExecutionPins;
-  readonly OfferedItem: OfferedItem;
-  readonly KcClassification: KcClassification;
-  readonly ScaleResult: ScaleResult;
-  readonly Anchor: ScaleResult['anchor'];
-  readonly SelectionPolicy: SelectionPolicy;
-  readonly CoverageFloor: SelectionPolicy['coverageFloors'][number];
-  readonly EligibilityRules: EligibilityRules;
-  readonly ContentConstraint: NonNullable<EligibilityRules['contentConstraints']>[string];
-  readonly RandomesqueExposure: Extract<ExposureRule, { method: 'randomesque' }>;
-  readonly ProgressiveExposure: Extract<ExposureRule, { method: 'progressive' }>;
-  readonly SympsonHetterExposure: Extract<ExposureRule, { method: 'sympson_hetter' }>;
-  readonly ScaleCalibration: ScaleCalibration;
-  readonly SimulationRequest: z.infer<typeof simulationRequest>;
-  readonly SyntheticProfile: SyntheticProfile;
-  readonly ScoreRecoverySimulation: ScoreRecoverySimulation;
-  readonly RecoveryError: RecoveryError;
-  readonly MasteryProblem: MasteryProblem;
-  readonly InvalidParam: NonNullable<MasteryProblem['invalidParams']>[number];
-  readonly UpstreamReference: NonNullable<MasteryProblem['upstream']>;
-  readonly Identifier: string;
-  readonly StudentReference: string;
-  readonly Probability: number;
-  readonly Timestamp: string;
-  readonly Sha256: string;
-  readonly StrongEntityTag: string;
-}
+import { component } from './text.ts';
+import type { Descriptions, ParameterTexts, TagTexts, ValueText } from './text.ts';
 
 const selectionPolicyId =
   'The exact id of a released selection policy. Your operator releases policies and knows their ids. Aliases such as `latest` do not exist.';
@@ -96,15 +78,26 @@ const validUntil = 'Until when the calibration is valid, exclusive; always later
 const anchor = 'The external scale that the vertical scale is tied to. Metadata only.';
 const kcGuid = 'The CASE GUID of a knowledge component or standard.';
 
-const schemas: SchemaTexts<Components> = {
-  Identifier:
+const components = {
+  Identifier: component(
+    identifier,
     'An id that its owner assigned. Opaque and case-sensitive: pass it on exactly as you received it, percent-encoded as one segment in a path.',
-  StudentReference: 'A student reference of Results: 1-255 bytes of UTF-8 without surrounding white space.',
-  Probability: 'A probability from 0 to 1, rounded to the calibration’s `numericPrecision`.',
-  Timestamp: 'An instant in UTC (RFC 3339, ending in `Z`).',
-  Sha256: 'A SHA-256 digest: 64 lowercase hexadecimal characters.',
-  StrongEntityTag: 'A strong entity tag (RFC 9110), with its quotation marks. Opaque.',
-  StartAdaptiveRunRequest: {
+  ),
+  StudentReference: component(
+    studentReference,
+    'A student reference of Results: 1-255 bytes of UTF-8 without surrounding white space.',
+  ),
+  Probability: component(
+    probability,
+    'A probability from 0 to 1, rounded to the calibration’s `numericPrecision`.',
+  ),
+  Timestamp: component(timestamp, 'An instant in UTC (RFC 3339, ending in `Z`).'),
+  Sha256: component(sha256, 'A SHA-256 digest: 64 lowercase hexadecimal characters.'),
+  StrongEntityTag: component(
+    strongEntityTag,
+    'A strong entity tag (RFC 9110), with its quotation marks. Opaque.',
+  ),
+  StartAdaptiveRunRequest: component(startAdaptiveRunRequest, {
     about: 'What an adaptive run is started with.',
     fields: {
       selectionPolicyId,
@@ -116,15 +109,15 @@ const schemas: SchemaTexts<Components> = {
       resultsStudentId:
         'The Results id of the learner, in your tenant. Required if `runMode` is `production_learner`, forbidden otherwise. The service encrypts it in the continuation token and does not store it.',
     },
-  },
-  ContinuationRequest: {
+  }),
+  ContinuationRequest: component(continuationRequest, {
     about: 'The run to inspect or to advance.',
     fields: {
       continuationToken:
         'The `continuationToken` of the latest response for this run. It expires at `continuationExpiresAt`. Keep it secret: do not log it, and do not put it in a URL.',
     },
-  },
-  AdaptiveRun: {
+  }),
+  AdaptiveRun: component(adaptiveRun, {
     about: 'The state of an adaptive run.',
     fields: {
       continuationToken:
@@ -169,8 +162,8 @@ const schemas: SchemaTexts<Components> = {
         'The id of the completion event in Caliper. Present only on a completed run, once Caliper has acknowledged the event.',
       receiptId,
     },
-  },
-  ExecutionPins: {
+  }),
+  ExecutionPins: component(executionPins, {
     about:
       'The exact versions that a run or a simulation uses. The service checks them before each offer, and returns 409 if an owner has changed one.',
     fields: {
@@ -188,8 +181,8 @@ const schemas: SchemaTexts<Components> = {
       resolvedPoolHash:
         'The SHA-256 of the resolved pool: manifest, QTI version, and the items with their standards and knowledge components, in order.',
     },
-  },
-  OfferedItem: {
+  }),
+  OfferedItem: component(offeredItem, {
     about: 'The item that a run offers.',
     fields: {
       deliverySessionId:
@@ -198,8 +191,8 @@ const schemas: SchemaTexts<Components> = {
         'The immutable version of the item in QTI. Equal to `rootArtifactVersionId` of the delivery session.',
       sequence: 'The position of the offer in the run. The first offer is 1.',
     },
-  },
-  KcClassification: {
+  }),
+  KcClassification: component(kcClassification, {
     about: 'What a run has found out about one knowledge component.',
     fields: {
       caseCompetencyGuid: 'The CASE GUID of the knowledge component. Ask CASE for its name.',
@@ -218,8 +211,8 @@ const schemas: SchemaTexts<Components> = {
       evidenceItemRefs:
         'The QTI ids of the items whose scored outcomes are the evidence, without duplicates, in the order of the run. Empty if there is no evidence yet.',
     },
-  },
-  ScaleResult: {
+  }),
+  ScaleResult: component(scaleResult, {
     about: 'A score on the vertical mastery scale.',
     fields: {
       scaleScore:
@@ -232,8 +225,8 @@ const schemas: SchemaTexts<Components> = {
       validUntil,
       limitations,
     },
-  },
-  Anchor: {
+  }),
+  Anchor: component(anchorSchema, {
     about: 'The external scale that a vertical scale is tied to, and the license for it.',
     fields: {
       source: 'The id of the external scale.',
@@ -241,8 +234,8 @@ const schemas: SchemaTexts<Components> = {
       checksum: 'The SHA-256 of the anchor data.',
       licenseScope: 'What the license covers, as the licensor named it.',
     },
-  },
-  SelectionPolicy: {
+  }),
+  SelectionPolicy: component(selectionPolicy, {
     about: 'How a run selects items and when it stops. An immutable version: a correction has a new id.',
     fields: {
       id: 'The id of this version.',
@@ -267,15 +260,15 @@ const schemas: SchemaTexts<Components> = {
       eligibilityRules: 'Which items a run may offer, and what it has to cover.',
       checksum: 'The SHA-256 of the policy in canonical JSON (RFC 8785), without this field.',
     },
-  },
-  CoverageFloor: {
+  }),
+  CoverageFloor: component(coverageFloor, {
     about: 'How many scored items one knowledge component or standard needs.',
     fields: {
       caseCompetencyGuid: kcGuid,
       minimumEvidenceItems: 'The fewest scored items before the run may stop for precision; 0 or more.',
     },
-  },
-  EligibilityRules: {
+  }),
+  EligibilityRules: component(eligibilityRules, {
     about: 'Which items a run may offer, and what it has to cover. Every rule is optional.',
     fields: {
       kcScope:
@@ -317,15 +310,15 @@ const schemas: SchemaTexts<Components> = {
         },
       },
     },
-  },
-  ContentConstraint: {
+  }),
+  ContentConstraint: component(contentConstraint, {
     about: 'How many of the offered items measure one knowledge component or standard.',
     fields: {
       minItems: 'The fewest items. Absent: no minimum.',
       maxItems: 'The most items. Absent: no maximum.',
     },
-  },
-  RandomesqueExposure: {
+  }),
+  RandomesqueExposure: component(randomesqueExposure, {
     about: 'Chance selects among the best items.',
     fields: {
       method: {
@@ -334,8 +327,8 @@ const schemas: SchemaTexts<Components> = {
       },
       size: 'Among how many of the best items chance selects; 1 or more.',
     },
-  },
-  ProgressiveExposure: {
+  }),
+  ProgressiveExposure: component(progressiveExposure, {
     about: 'Chance matters less with each offer.',
     fields: {
       method: {
@@ -346,8 +339,8 @@ const schemas: SchemaTexts<Components> = {
         },
       },
     },
-  },
-  SympsonHetterExposure: {
+  }),
+  SympsonHetterExposure: component(sympsonHetterExposure, {
     about: 'Each item has a probability of being offered.',
     fields: {
       method: {
@@ -359,8 +352,8 @@ const schemas: SchemaTexts<Components> = {
       tableSha256:
         'The SHA-256 of the table of probabilities in canonical JSON (RFC 8785). The table itself stays on the server.',
     },
-  },
-  ScaleCalibration: {
+  }),
+  ScaleCalibration: component(scaleCalibration, {
     about:
       'What responses to items show about knowledge components and the scale. An immutable version: a correction has a new id. Its parameters stay on the server.',
     fields: {
@@ -385,8 +378,8 @@ const schemas: SchemaTexts<Components> = {
       limitations,
       checksum: 'The SHA-256 of this descriptor in canonical JSON (RFC 8785), without this field.',
     },
-  },
-  SimulationRequest: {
+  }),
+  SimulationRequest: component(simulationRequest, {
     about: 'The test and the simulated learners of a score-recovery simulation.',
     fields: {
       selectionPolicyId,
@@ -396,16 +389,16 @@ const schemas: SchemaTexts<Components> = {
       bankOperationId,
       profiles: 'The simulated learners, from 1 to 100. Each `syntheticProfileId` occurs once.',
     },
-  },
-  SyntheticProfile: {
+  }),
+  SyntheticProfile: component(syntheticProfile, {
     about: 'A simulated learner. Ids of real learners are rejected.',
     fields: {
       syntheticProfileId: 'A name that you choose for the simulated learner. It begins with `synthetic:`.',
       knownMastery:
         'For 1 to 500 knowledge components, by CASE GUID, the probability that the simulated learner has mastered them.',
     },
-  },
-  ScoreRecoverySimulation: {
+  }),
+  ScoreRecoverySimulation: component(scoreRecoverySimulation, {
     about: 'How far recovered scale scores are from the known ones.',
     fields: {
       profilesTotal: 'The number of simulated learners.',
@@ -420,8 +413,8 @@ const schemas: SchemaTexts<Components> = {
       eventIri: 'The IRI of the synthetic event in Caliper. The service has read the event back.',
       envelopeHash: 'The SHA-256 of the event’s envelope, as Caliper acknowledged it.',
     },
-  },
-  RecoveryError: {
+  }),
+  RecoveryError: component(recoveryError, {
     about: 'How well the test recovered the score of one simulated learner.',
     fields: {
       syntheticProfileId: 'The simulated learner, as named in the request.',
@@ -431,8 +424,8 @@ const schemas: SchemaTexts<Components> = {
       standardError:
         'The standard error of `recoveredScale`, in units of the scale. Absent if there was only one replication.',
     },
-  },
-  MasteryProblem: {
+  }),
+  MasteryProblem: component(masteryProblem, {
     about: 'Why a request failed (RFC 9457). A field that does not apply is absent. Branch on `code`.',
     fields: {
       ...problemFields,
@@ -445,16 +438,16 @@ const schemas: SchemaTexts<Components> = {
       upstream: 'The owner that caused the failure. Absent if the failure has nothing to do with an owner.',
       receiptId: 'The id of the redacted trace in the service’s log. Present if the item pool was refused.',
     },
-  },
-  InvalidParam: {
+  }),
+  InvalidParam: component(invalidParam, {
     about: 'One invalid place of a request.',
     fields: {
       name: 'A JSON Pointer to the place, below `/path`, `/query`, `/headers` or `/body`.',
       reason: 'A stable code for what is wrong, for example `required` or `out-of-range`.',
       message: 'What is wrong, for people. It never repeats the submitted value.',
     },
-  },
-  UpstreamReference: {
+  }),
+  UpstreamReference: component(upstreamReference, {
     about: 'The call to an owner that failed.',
     fields: {
       service: {
@@ -473,14 +466,25 @@ const schemas: SchemaTexts<Components> = {
       operation: 'The operation, for example `qti.read_candidate_runtime`.',
       requestId: 'The owner’s id of the call. Absent if no call was made or the owner gave no id.',
     },
-  },
+  }),
 };
 
-/** The texts of the mastery engine's document. */
-export const masteryDescriptions: Descriptions = {
-  schemas,
+/** The texts of the mastery engine’s document. */
+export const masteryDescriptions = {
+  components,
   parameters: {
-    policyId: `The id of the policy. Runs return it as \`selectionPolicyId\`.`,
-    calibrationId: `The id of the calibration. Runs and scale scores return it as \`scaleCalibrationId\`.`,
-  },
-};
+    readSelectionPolicy: { policyId: 'The id of the policy. Runs return it as `selectionPolicyId`.' },
+    readScaleCalibration: {
+      calibrationId: 'The id of the calibration. Runs and scale scores return it as `scaleCalibrationId`.',
+    },
+  } satisfies ParameterTexts<typeof masteryRoutes>,
+  tags: {
+    'adaptive-runs':
+      'Start, inspect and advance an adaptive run. A run has no id; its continuation token is its only handle.',
+    'selection-policies': 'How a run selects items and when it stops. Versions are immutable.',
+    'scale-calibrations':
+      'What responses to items show about knowledge components and the scale. Versions are immutable; only their descriptors are public.',
+    'score-recovery-simulations':
+      'Check how well a test recovers the known scores of simulated learners. No real learner takes part.',
+  } satisfies TagTexts<typeof masteryRoutes>,
+} satisfies Descriptions;

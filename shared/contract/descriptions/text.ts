@@ -2,6 +2,8 @@
  * The form of the texts in this folder. They are for client developers: what a field means, its unit and range, when it is null or absent, and
  * where its value comes from. Only `shared/openapi` reads them, so no function's bundle contains them.
  */
+import type * as z from 'zod';
+import type { Route } from '#shared/contract/route.ts';
 
 /** A text, and the meaning of each value that the field can have. */
 export interface ValueText<V extends string = string> {
@@ -18,18 +20,58 @@ export interface ObjectText<T = Readonly<Record<string, string>>> {
   readonly fields: { readonly [Field in keyof T]-?: Text<Value<T[Field]>> };
 }
 
-/** The texts of one document: of components by their ids, of path and query parameters by name or by `operationId.name`. */
-export interface Descriptions {
-  readonly schemas: Readonly<Record<string, Text | ObjectText>>;
-  readonly parameters: Readonly<Record<string, Text>>;
+/** A schema that the documents show under a name of its own, and its texts. */
+export interface Component {
+  readonly schema: z.ZodType;
+  readonly text: Text | ObjectText;
 }
 
-/** The texts of components by their ids: `Components` maps each id to the type of its values. */
-export type SchemaTexts<Components> = {
-  readonly [Id in keyof Components]: [Components[Id]] extends [object]
-    ? ObjectText<Components[Id]>
-    : Text<Components[Id]>;
+/**
+ * Makes a component: its name in the documents and in generated clients is the key of its entry.
+ * @param text complete: a field without a text does not compile. A choice of components has no fields of its own.
+ */
+export function component<S extends z.ZodType>(schema: S, text: TextOf<S>): Component {
+  // SAFETY: the texts of the schema's own fields are texts.
+  return { schema, text: text as Text | ObjectText };
+}
+
+type TextOf<S extends z.ZodType> = S extends z.ZodUnion
+  ? string
+  : [z.output<S>] extends [object]
+    ? ObjectText<z.output<S>>
+    : Text<z.output<S>>;
+
+/** Routes by their operation ids. */
+type Rows = Readonly<Record<string, Route>>;
+
+type Parameters<R extends Route> = R['request']['path']['shape'] & R['request']['query']['shape'];
+
+/** The texts of the path and query parameters of each route that has any. */
+export type ParameterTexts<R extends Rows> = {
+  readonly [Id in keyof R as keyof Parameters<R[Id]> extends never ? never : Id]: {
+    readonly [Name in keyof Parameters<R[Id]>]-?: Text<Value<z.output<Parameters<R[Id]>[Name]>>>;
+  };
 };
+
+/** The resource that a path leads to: `/v1/adaptive-runs:inspect` belongs with `/v1/adaptive-runs`. */
+export type TagOf<Path extends string> = Path extends `/v1/${infer Rest}`
+  ? Rest extends `${infer Segment}/${string}`
+    ? TagOf<`/v1/${Segment}`>
+    : Rest extends `${infer Name}:${string}`
+      ? Name
+      : Rest
+  : never;
+
+/** What the operations of each resource are about, by the first segment of their paths. */
+export type TagTexts<R extends Rows> = Readonly<Record<TagOf<R[keyof R]['path']>, string>>;
+
+/** The texts of one document. */
+export interface Descriptions {
+  readonly components: Readonly<Record<string, Component>>;
+  /** By operation id and name. */
+  readonly parameters: Readonly<Record<string, Readonly<Record<string, Text>>>>;
+  readonly tags: Readonly<Record<string, string>>;
+}
 
 /** What a field holds besides null: itself, or what its list contains. */
 type Value<T> = NonNullable<T> extends readonly (infer Element)[] ? Element : NonNullable<T>;

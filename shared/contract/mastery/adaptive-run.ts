@@ -38,63 +38,56 @@ export const startAdaptiveRunRequest = z
         params: { reason: 'forbidden' },
       },
     ),
-  )
-  .meta({ id: 'StartAdaptiveRunRequest' });
+  );
 export type StartAdaptiveRunRequest = z.infer<typeof startAdaptiveRunRequest>;
 
 /** The body of inspect and advance [MA-059, MA-188]: five base64url parts, of which the key part is empty (`alg: dir`). */
-export const continuationRequest = z
-  .strictObject({
-    continuationToken: z.string().regex(/^[A-Za-z0-9_-]+\.\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/),
-  })
-  .meta({ id: 'ContinuationRequest' });
+export const continuationRequest = z.strictObject({
+  continuationToken: z.string().regex(/^[A-Za-z0-9_-]+\.\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/),
+});
 
-export const executionPins = z
-  .strictObject({
-    testSpecId: identifier,
-    testSpecHash: sha256,
-    testBankId: identifier,
-    testBankIdentityHash: sha256,
-    bankOperationId: identifier,
-    qtiPoolPackageId: identifier,
-    qtiPoolArtifactId: identifier,
-    qtiPoolArtifactVersionId: identifier,
-    qtiPoolPackageHash: sha256,
-    qtiPoolEtag: strongEntityTag,
-    resolvedPoolHash: sha256,
-  })
-  .meta({ id: 'ExecutionPins' });
+export const executionPins = z.strictObject({
+  testSpecId: identifier,
+  testSpecHash: sha256,
+  testBankId: identifier,
+  testBankIdentityHash: sha256,
+  bankOperationId: identifier,
+  qtiPoolPackageId: identifier,
+  qtiPoolArtifactId: identifier,
+  qtiPoolArtifactVersionId: identifier,
+  qtiPoolPackageHash: sha256,
+  qtiPoolEtag: strongEntityTag,
+  resolvedPoolHash: sha256,
+});
 export type ExecutionPins = z.infer<typeof executionPins>;
 
-const offeredItem = z
-  .strictObject({ deliverySessionId: identifier, artifactVersionId: identifier, sequence: z.int().min(1) })
-  .meta({ id: 'OfferedItem' });
+export const offeredItem = z.strictObject({
+  deliverySessionId: identifier,
+  artifactVersionId: identifier,
+  sequence: z.int().min(1),
+});
 export type OfferedItem = z.infer<typeof offeredItem>;
 
-export const kcClassification = z
-  .strictObject({
-    caseCompetencyGuid: identifier,
-    caseFrameworkGuid: identifier,
-    caseMappingVersion: identifier,
-    classification: z.enum(['mastered', 'gap', 'not_yet']),
-    posteriorProbability: probability,
-    evidenceItemRefs: z.array(identifier),
-  })
-  .meta({ id: 'KcClassification' });
+export const kcClassification = z.strictObject({
+  caseCompetencyGuid: identifier,
+  caseFrameworkGuid: identifier,
+  caseMappingVersion: identifier,
+  classification: z.enum(['mastered', 'gap', 'not_yet']),
+  posteriorProbability: probability,
+  evidenceItemRefs: z.array(identifier),
+});
 export type KcClassification = z.infer<typeof kcClassification>;
 
-export const scaleResult = z
-  .strictObject({
-    scaleScore: z.number(),
-    standardError: z.number().min(0),
-    scaleId: identifier,
-    scaleCalibrationId: identifier,
-    anchor,
-    validFrom: timestamp,
-    validUntil: timestamp,
-    limitations: z.array(z.string().min(1)).min(1),
-  })
-  .meta({ id: 'ScaleResult' });
+export const scaleResult = z.strictObject({
+  scaleScore: z.number(),
+  standardError: z.number().min(0),
+  scaleId: identifier,
+  scaleCalibrationId: identifier,
+  anchor,
+  validFrom: timestamp,
+  validUntil: timestamp,
+  limitations: z.array(z.string().min(1)).min(1),
+});
 export type ScaleResult = z.infer<typeof scaleResult>;
 
 /** The answer of start, inspect and advance [MA-072]. */
@@ -127,6 +120,5 @@ export const adaptiveRun = z
       },
       { message: 'scale is present exactly when it is reportable [MA-082]', path: ['scale'] },
     ),
-  )
-  .meta({ id: 'AdaptiveRun' });
+  );
 export type AdaptiveRun = z.infer<typeof adaptiveRun>;

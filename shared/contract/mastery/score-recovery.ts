@@ -39,38 +39,34 @@ const knownMastery = z
 /** A made-up learner. No id of a real one begins like this one's, which goes on after the prefix [MA-127]. */
 const syntheticProfileId = z.string().regex(/^synthetic:[\s\S]/);
 
-const syntheticProfile = z
-  .strictObject({ syntheticProfileId, knownMastery })
-  .meta({ id: 'SyntheticProfile' });
+export const syntheticProfile = z.strictObject({ syntheticProfileId, knownMastery });
 export type SyntheticProfile = z.infer<typeof syntheticProfile>;
 
-export const simulationRequest = z
-  .strictObject({
-    selectionPolicyId: identifier,
-    scaleCalibrationId: identifier,
-    testSpecId: identifier,
-    testBankId: identifier,
-    bankOperationId: identifier,
-    profiles: z
-      .array(syntheticProfile)
-      .min(1)
-      .max(MAX_PROFILES)
-      .check(({ value, issues }) => {
-        const seen = new Set<string>();
-        for (const [index, profile] of value.entries()) {
-          if (seen.has(profile.syntheticProfileId))
-            issues.push({
-              code: 'custom',
-              message: 'is the id of an earlier profile too',
-              params: { reason: 'repeated' },
-              path: [index, 'syntheticProfileId'],
-              input: value,
-            });
-          seen.add(profile.syntheticProfileId);
-        }
-      }),
-  })
-  .meta({ id: 'SimulationRequest' });
+export const simulationRequest = z.strictObject({
+  selectionPolicyId: identifier,
+  scaleCalibrationId: identifier,
+  testSpecId: identifier,
+  testBankId: identifier,
+  bankOperationId: identifier,
+  profiles: z
+    .array(syntheticProfile)
+    .min(1)
+    .max(MAX_PROFILES)
+    .check(({ value, issues }) => {
+      const seen = new Set<string>();
+      for (const [index, profile] of value.entries()) {
+        if (seen.has(profile.syntheticProfileId))
+          issues.push({
+            code: 'custom',
+            message: 'is the id of an earlier profile too',
+            params: { reason: 'repeated' },
+            path: [index, 'syntheticProfileId'],
+            input: value,
+          });
+        seen.add(profile.syntheticProfileId);
+      }
+    }),
+});
 
 /**
  * Whether a body asks for more than one simulation takes: a problem of its own, whatever else is wrong with the body [MA-182].
@@ -91,15 +87,13 @@ export function exceedsSimulationLimits(body: unknown): boolean {
  * What one profile was known to be and what its simulated tests have found on average, in units of the scale [MA-130]. The standard error is
  * that of the average; a single replication has none.
  */
-const recoveryError = z
-  .strictObject({
-    syntheticProfileId,
-    knownScale: z.number(),
-    recoveredScale: z.number(),
-    absoluteError: z.number().min(0),
-    standardError: z.number().min(0).optional(),
-  })
-  .meta({ id: 'RecoveryError' });
+export const recoveryError = z.strictObject({
+  syntheticProfileId,
+  knownScale: z.number(),
+  recoveredScale: z.number(),
+  absoluteError: z.number().min(0),
+  standardError: z.number().min(0).optional(),
+});
 export type RecoveryError = z.infer<typeof recoveryError>;
 
 /** The answer of a simulation [MA-129..MA-134]. */
@@ -119,6 +113,5 @@ export const scoreRecoverySimulation = z
   .refine(({ profilesTotal, recoveryErrors }) => profilesTotal === recoveryErrors.length, {
     message: 'there is one error for each profile',
     path: ['recoveryErrors'],
-  })
-  .meta({ id: 'ScoreRecoverySimulation' });
+  });
 export type ScoreRecoverySimulation = z.infer<typeof scoreRecoverySimulation>;

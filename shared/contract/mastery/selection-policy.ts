@@ -2,62 +2,63 @@ import * as z from 'zod';
 import { identifier, probability, sha256 } from './primitives.ts';
 
 /** How many scored items a GUID (a knowledge component or a standard) needs before precision may stop the run [MA-112]. */
-const coverageFloor = z
-  .strictObject({ caseCompetencyGuid: identifier, minimumEvidenceItems: z.int().min(0) })
-  .meta({ id: 'CoverageFloor' });
+export const coverageFloor = z.strictObject({
+  caseCompetencyGuid: identifier,
+  minimumEvidenceItems: z.int().min(0),
+});
+
+export const randomesqueExposure = z.strictObject({ method: z.literal('randomesque'), size: z.int().min(1) });
+export const progressiveExposure = z.strictObject({ method: z.literal('progressive') });
+export const sympsonHetterExposure = z.strictObject({
+  method: z.literal('sympson_hetter'),
+  tableSha256: sha256,
+});
 
 /** How chance keeps the same few items from being offered to everybody; the table of `sympson_hetter` is server-only. */
 const exposureRule = z.discriminatedUnion('method', [
-  z
-    .strictObject({ method: z.literal('randomesque'), size: z.int().min(1) })
-    .meta({ id: 'RandomesqueExposure' }),
-  z.strictObject({ method: z.literal('progressive') }).meta({ id: 'ProgressiveExposure' }),
-  z
-    .strictObject({ method: z.literal('sympson_hetter'), tableSha256: sha256 })
-    .meta({ id: 'SympsonHetterExposure' }),
+  randomesqueExposure,
+  progressiveExposure,
+  sympsonHetterExposure,
 ]);
 
-const contentConstraint = z
-  .strictObject({ minItems: z.int().min(0).optional(), maxItems: z.int().min(0).optional() })
-  .meta({ id: 'ContentConstraint' });
+export const contentConstraint = z.strictObject({
+  minItems: z.int().min(0).optional(),
+  maxItems: z.int().min(0).optional(),
+});
 
 /**
  * Pinned constraints, version 1 of the keys (docs/records.md explains each). Unknown keys make a policy unreleasable: a constraint
  * that this runtime does not know would silently not be kept [MA-113].
  */
-export const eligibilityRules = z
-  .strictObject({
-    kcScope: z.array(identifier).min(1).optional(),
-    contentConstraints: z.record(identifier, contentConstraint).optional(),
-    requiredAccessibility: z.array(z.string().min(1)).optional(),
-    enemySets: z.array(z.array(identifier).min(2)).optional(),
-    excludedItems: z.array(identifier).optional(),
-    exposure: exposureRule.optional(),
-    priorUse: z.enum(['allow', 'avoid', 'exclude']).optional(),
-    selectionTarget: z.enum(['latent_state', 'unsettled_components']).optional(),
-    minimumGain: z.number().positive().optional(),
-    poolMembership: z.literal('manifest').optional(),
-    blueprintCoverage: z.enum(['slots', 'none']).optional(),
-  })
-  .meta({ id: 'EligibilityRules' });
+export const eligibilityRules = z.strictObject({
+  kcScope: z.array(identifier).min(1).optional(),
+  contentConstraints: z.record(identifier, contentConstraint).optional(),
+  requiredAccessibility: z.array(z.string().min(1)).optional(),
+  enemySets: z.array(z.array(identifier).min(2)).optional(),
+  excludedItems: z.array(identifier).optional(),
+  exposure: exposureRule.optional(),
+  priorUse: z.enum(['allow', 'avoid', 'exclude']).optional(),
+  selectionTarget: z.enum(['latent_state', 'unsettled_components']).optional(),
+  minimumGain: z.number().positive().optional(),
+  poolMembership: z.literal('manifest').optional(),
+  blueprintCoverage: z.enum(['slots', 'none']).optional(),
+});
 
 /** The most items that a released policy may offer: the token of a longer run would outgrow the requests that carry it. */
 export const MAX_RUN_ITEMS = 500;
 
 /** An immutable selection policy as clients read it [MA-104..MA-115]. */
-export const selectionPolicy = z
-  .strictObject({
-    id: identifier,
-    visibility: z.enum(['tenant', 'system']),
-    algorithm: z.literal('constrained_information_gain'),
-    kcCutScore: probability,
-    confidenceThreshold: probability,
-    precisionTarget: z.number().positive(),
-    maxItems: z.int().min(1),
-    timeBudgetSeconds: z.int().min(1).nullable(),
-    coverageFloors: z.array(coverageFloor),
-    eligibilityRules,
-    checksum: sha256,
-  })
-  .meta({ id: 'SelectionPolicy' });
+export const selectionPolicy = z.strictObject({
+  id: identifier,
+  visibility: z.enum(['tenant', 'system']),
+  algorithm: z.literal('constrained_information_gain'),
+  kcCutScore: probability,
+  confidenceThreshold: probability,
+  precisionTarget: z.number().positive(),
+  maxItems: z.int().min(1),
+  timeBudgetSeconds: z.int().min(1).nullable(),
+  coverageFloors: z.array(coverageFloor),
+  eligibilityRules,
+  checksum: sha256,
+});
 export type SelectionPolicy = z.infer<typeof selectionPolicy>;

@@ -46,8 +46,7 @@ export const alignmentContribution = z
       ({ coverage, rigor, reasonCode }) => (coverage * rigor === 1) === (reasonCode === null),
       'whatever does not count in full has its reason [RP-184]',
     ),
-  )
-  .meta({ id: 'AlignmentContribution' });
+  );
 export type AlignmentContribution = z.infer<typeof alignmentContribution>;
 
 /** What Analytics found when it compared predicted with actual external results [RP-185..RP-189]. */
@@ -83,8 +82,7 @@ export const predictedActualComparison = z
           : observedAgreement === null,
       'the agreement is its count over the population [RP-188]',
     ),
-  )
-  .meta({ id: 'PredictedActualComparison' });
+  );
 export type PredictedActualComparison = z.infer<typeof predictedActualComparison>;
 
 /**
@@ -157,6 +155,5 @@ export const alignmentReport = z
       ({ receipt, observedAt }) => compareInstants(receipt.expiresAt, observedAt) > 0,
       'a link has not expired when it is given [RP-213]',
     ),
-  )
-  .meta({ id: 'AlignmentReport' });
+  );
 export type AlignmentReport = z.infer<typeof alignmentReport>;

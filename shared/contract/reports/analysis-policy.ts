@@ -10,12 +10,10 @@ export const targetModule = z.enum(['bank', 'blueprint']);
 const subject = z.enum(['qtiItemId', 'qtiFormId', 'qtiTestId', 'caseGuids', 'sourceKeys']);
 export type Subject = z.infer<typeof subject>;
 
-export const threshold = z
-  .strictObject({
-    operator: z.enum(['lt', 'lte', 'gt', 'gte', 'outside']),
-    value: z.number(),
-  })
-  .meta({ id: 'Threshold' });
+export const threshold = z.strictObject({
+  operator: z.enum(['lt', 'lte', 'gt', 'gte', 'outside']),
+  value: z.number(),
+});
 
 /** One number that a metric offers, with the least and the greatest value that it can take. */
 interface Measure {

@@ -40,40 +40,35 @@ export const score = z
       { if: { unit: z.literal('mastery_scale') }, then: { scaleVersion: z.string() } },
       'a mastery scale has a version [RP-083]',
     ),
-  )
-  .meta({ id: 'Score' });
+  );
 export type Score = z.infer<typeof score>;
 
-export const itemEvidence = z
-  .strictObject({
-    qtiItemId: reference,
-    qtiOutcomeId: reference,
-    resultComponentId: reference.nullable(),
-    contribution: z.number(),
-    observedAt: instant,
-  })
-  .meta({ id: 'ItemEvidence' });
+export const itemEvidence = z.strictObject({
+  qtiItemId: reference,
+  qtiOutcomeId: reference,
+  resultComponentId: reference.nullable(),
+  contribution: z.number(),
+  observedAt: instant,
+});
 export type ItemEvidence = z.infer<typeof itemEvidence>;
 
 /** Item evidence of one mastery row, at most. */
 export const MAX_ROW_EVIDENCE = 500;
 
 /** `evidence` is absent in the view `standards`, never empty [RP-079, RP-095]. */
-export const masteryRow = z
-  .strictObject({
-    kind: z.enum(['standard', 'knowledge_component']),
-    caseGuid: reference,
-    parentCaseGuid: reference.nullable(),
-    state: z.enum(['mastered', 'not_yet', 'gap', 'insufficient_evidence', 'unknown']),
-    estimate: z.number(),
-    threshold: z.number(),
-    uncertainty: z.number().min(0),
-    uncertaintyKind: z.enum(['standard_error', 'interval_half_width', 'policy_margin', 'unknown']),
-    policyId: text,
-    policyVersion: text,
-    evidence: z.array(itemEvidence).min(1).max(MAX_ROW_EVIDENCE).optional(),
-  })
-  .meta({ id: 'MasteryRow' });
+export const masteryRow = z.strictObject({
+  kind: z.enum(['standard', 'knowledge_component']),
+  caseGuid: reference,
+  parentCaseGuid: reference.nullable(),
+  state: z.enum(['mastered', 'not_yet', 'gap', 'insufficient_evidence', 'unknown']),
+  estimate: z.number(),
+  threshold: z.number(),
+  uncertainty: z.number().min(0),
+  uncertaintyKind: z.enum(['standard_error', 'interval_half_width', 'policy_margin', 'unknown']),
+  policyId: text,
+  policyVersion: text,
+  evidence: z.array(itemEvidence).min(1).max(MAX_ROW_EVIDENCE).optional(),
+});
 export type MasteryRow = z.infer<typeof masteryRow>;
 
 export const gateDecision = z
@@ -101,21 +96,18 @@ export const gateDecision = z
       { if: { status: z.literal('fail') }, then: { gapCaseGuids: z.array(z.unknown()).min(1) } },
       'a fail lists its gaps [RP-105]',
     ),
-  )
-  .meta({ id: 'GateDecision' });
+  );
 export type GateDecision = z.infer<typeof gateDecision>;
 
-export const diagnosticDetail = z
-  .strictObject({
-    scaleScore: z.number(),
-    scaleVersion: text,
-    calibrationVersion: text,
-    standardError: z.number().min(0),
-    stoppingReason: z.enum([...stopReason.options, 'unknown']),
-    administeredItemCount: z.int().min(1),
-    extNormsSet: text.nullable(),
-  })
-  .meta({ id: 'DiagnosticDetail' });
+export const diagnosticDetail = z.strictObject({
+  scaleScore: z.number(),
+  scaleVersion: text,
+  calibrationVersion: text,
+  standardError: z.number().min(0),
+  stoppingReason: z.enum([...stopReason.options, 'unknown']),
+  administeredItemCount: z.int().min(1),
+  extNormsSet: text.nullable(),
+});
 export type DiagnosticDetail = z.infer<typeof diagnosticDetail>;
 
 export const omission = z.enum(['mastery', 'itemEvidence', 'readiness']);
@@ -178,8 +170,7 @@ export const attemptReport = z
       ({ omitted, mastery }) => !omitted.includes('mastery') || mastery.length === 0,
       'an omitted section is empty [RP-065]',
     ),
-  )
-  .meta({ id: 'AttemptReport' });
+  );
 export type AttemptReport = z.infer<typeof attemptReport>;
 
 /**
@@ -190,9 +181,7 @@ export const withheldReason = z.enum(['unsettled', 'stale', 'unreleased']);
 export type WithheldReason = z.infer<typeof withheldReason>;
 
 /** Scored attempts that a page has passed over, by the reason. */
-const withheld = z
-  .strictObject({ reason: withheldReason, count: z.int().min(1) })
-  .meta({ id: 'WithheldAttempts' });
+export const withheld = z.strictObject({ reason: withheldReason, count: z.int().min(1) });
 
 /** One page of a candidate's reports, newest modification first. */
 export const attemptReportPage = z
@@ -208,6 +197,5 @@ export const attemptReportPage = z
       .refine((counts) => areUnique(counts.map(({ reason }) => reason)), 'every reason is named once')
       .optional(),
   })
-  .check(cursorWhenMore)
-  .meta({ id: 'AttemptReportPage' });
+  .check(cursorWhenMore);
 export type AttemptReportPage = z.infer<typeof attemptReportPage>;

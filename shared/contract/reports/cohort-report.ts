@@ -4,49 +4,44 @@ import { composed, count, instant, reference, text } from './primitives.ts';
 import { sourceRef } from './source-ref.ts';
 
 /** Entry grade levels (CEDS), as OneRoster names them; exact case. */
-export const grade = z
-  .enum([
-    'IT',
-    'PR',
-    'PK',
-    'TK',
-    'KG',
-    '01',
-    '02',
-    '03',
-    '04',
-    '05',
-    '06',
-    '07',
-    '08',
-    '09',
-    '10',
-    '11',
-    '12',
-    '13',
-    'PS',
-    'ABE',
-    'ASE',
-    'AdultESL',
-    'UG',
-    'Other',
-  ])
-  .meta({ id: 'Grade' });
+export const grade = z.enum([
+  'IT',
+  'PR',
+  'PK',
+  'TK',
+  'KG',
+  '01',
+  '02',
+  '03',
+  '04',
+  '05',
+  '06',
+  '07',
+  '08',
+  '09',
+  '10',
+  '11',
+  '12',
+  '13',
+  'PS',
+  'ABE',
+  'ASE',
+  'AdultESL',
+  'UG',
+  'Other',
+]);
 
-const cohortScope = z
-  .discriminatedUnion('type', [
-    z.strictObject({ type: z.literal('class'), classSourcedId: reference }).meta({ id: 'ClassScope' }),
-    z
-      .strictObject({ type: z.literal('school_grade'), schoolSourcedId: reference, grade })
-      .meta({ id: 'SchoolGradeScope' }),
-  ])
-  .meta({ id: 'CohortScope' });
+export const classScope = z.strictObject({ type: z.literal('class'), classSourcedId: reference });
+export const schoolGradeScope = z.strictObject({
+  type: z.literal('school_grade'),
+  schoolSourcedId: reference,
+  grade,
+});
+export const cohortScope = z.discriminatedUnion('type', [classScope, schoolGradeScope]);
 export type CohortScope = z.infer<typeof cohortScope>;
 
 /** One value of the rollup, exactly as Analytics published it. */
-const cohortMeasure = z
-  .strictObject({ name: text, value: z.number(), unit: text })
-  .meta({ id: 'CohortMeasure' });
+export const cohortMeasure = z.strictObject({ name: text, value: z.number(), unit: text });
 
 /** A cohort as Analytics has rolled it up; nothing in it is calculated here. */
 export const cohortReport = z
@@ -57,9 +52,7 @@ export const cohortReport = z
     formulaVersion: text,
     asOf: instant,
     populationCount: count,
-    suppression: z
-      .strictObject({ status: z.enum(['not_suppressed', 'suppressed', 'unknown']) })
-      .meta({ id: 'CohortSuppression' }),
+    suppression: z.strictObject({ status: z.enum(['not_suppressed', 'suppressed', 'unknown']) }),
     measures: z.array(cohortMeasure).optional(),
     source: sourceRef,
     ...composed,
@@ -72,6 +65,5 @@ export const cohortReport = z
       },
       'only a snapshot that is not suppressed shows values [RP-131]',
     ),
-  )
-  .meta({ id: 'CohortReport' });
+  );
 export type CohortReport = z.infer<typeof cohortReport>;

@@ -33,9 +33,7 @@ export const equivalenceReport = z
     method: text,
     analysisVersion: text,
     statistic: z.number(),
-    confidenceInterval: z
-      .strictObject({ lower: z.number(), upper: z.number() })
-      .meta({ id: 'ConfidenceInterval' }),
+    confidenceInterval: z.strictObject({ lower: z.number(), upper: z.number() }),
     tolerance: z.number().min(0),
     decision: z.enum(['equivalent', 'not_equivalent', 'insufficient_evidence', 'unknown']),
     evidenceArtifactUrl: z.url({ protocol: /^https$/ }).nullable(),
@@ -55,6 +53,5 @@ export const equivalenceReport = z
       },
       'a decision has its evidence [RP-126]',
     ),
-  )
-  .meta({ id: 'EquivalenceReport' });
+  );
 export type EquivalenceReport = z.infer<typeof equivalenceReport>;

@@ -11,8 +11,7 @@ export const alignmentFormula = 'alignment-v1';
 export const sourceKey = z
   .string()
   .regex(/^[A-Za-z0-9._~-]{1,255}$/, 'must be 1 to 255 of A-Z, a-z, 0-9, and . _ ~ -')
-  .refine((text) => text !== '.' && text !== '..', 'must not be . or ..')
-  .meta({ id: 'SourceKey' });
+  .refine((text) => text !== '.' && text !== '..', 'must not be . or ..');
 
 /** The metrics that every run names, available or not [RP-157]. */
 export const runMetrics = [
@@ -39,9 +38,7 @@ export const metricStatus = z
     sampleCount: count.nullable(),
     suppressionStatus,
     suppressionRule: text.nullable(),
-    analysisWindow: z
-      .strictObject({ start: instant.nullable(), end: instant.nullable() })
-      .meta({ id: 'AnalysisWindow' }),
+    analysisWindow: z.strictObject({ start: instant.nullable(), end: instant.nullable() }),
     formulaVersion: text.nullable(),
     reasonCode: z
       .enum([
@@ -91,8 +88,7 @@ export const metricStatus = z
       ({ status, reasonCode }) => (status === 'available') === (reasonCode === null),
       'whatever is not available has its reason [RP-165]',
     ),
-  )
-  .meta({ id: 'MetricStatus' });
+  );
 export type MetricStatus = z.infer<typeof metricStatus>;
 
 const runStatus = z.enum([
@@ -178,6 +174,5 @@ export const improvementRun = z
       ({ receipt, observedAt }) => receipt === null || compareInstants(receipt.expiresAt, observedAt) > 0,
       'a link has not expired when it is given [RP-213]',
     ),
-  )
-  .meta({ id: 'ImprovementRun' });
+  );
 export type ImprovementRun = z.infer<typeof improvementRun>;

@@ -3,18 +3,14 @@ import { attemptReport, view } from './attempt-report.ts';
 import { reference } from './primitives.ts';
 
 /** Which attempt is written through, and how its report is to be shown. */
-export const materializeRequest = z
-  .strictObject({
-    attemptId: reference,
-    administrationId: reference,
-    view: view.default('summary'),
-  })
-  .meta({ id: 'MaterializeRequest' });
+export const materializeRequest = z.strictObject({
+  attemptId: reference,
+  administrationId: reference,
+  view: view.default('summary'),
+});
 
 /** What was written is read back: the report is the one that a read would give at this moment. */
-export const materializeResponse = z
-  .strictObject({
-    operationId: z.string().min(1).max(128),
-    report: attemptReport,
-  })
-  .meta({ id: 'MaterializeResponse' });
+export const materializeResponse = z.strictObject({
+  operationId: z.string().min(1).max(128),
+  report: attemptReport,
+});

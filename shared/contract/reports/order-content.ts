@@ -23,7 +23,7 @@ export const orderContent = z.strictObject({
   caseGuids: uniqueListOf(reference).max(MAX_SUBJECTS),
   sourceKeys: uniqueListOf(sourceKey).max(MAX_SUBJECTS),
   reasonCodes: z.array(reasonCode).min(1).max(20).refine(areUnique, 'every reason is given once'),
-  observedMetric: z.strictObject({ name: text, value: z.number(), unit }).meta({ id: 'ObservedMetric' }),
+  observedMetric: z.strictObject({ name: text, value: z.number(), unit }),
   threshold,
   analysisPolicyId: text,
   analysisPolicyVersion: text,

@@ -23,7 +23,7 @@ function isReference(text: string): boolean {
 export const reference = z
   .string()
   .refine(isReference, 'must be 1 to 255 UTF-8 bytes without white space')
-  .meta({ id: 'PlatformReference', minLength: 1, maxLength: 255 });
+  .meta({ minLength: 1, maxLength: 255 });
 
 /** RFC 3339 UTC instant: terminal `Z`, fractional seconds accepted, no offset, no leap second [RP-051]. */
 export const instant = z
@@ -33,7 +33,7 @@ export const instant = z
     // Whoever compares instants is not asked about what is none.
     abort: true,
   })
-  .meta({ id: 'Instant', format: 'date-time', examples: ['2026-01-31T09:30:00.000Z'] });
+  .meta({ format: 'date-time', examples: ['2026-01-31T09:30:00.000Z'] });
 
 /** Whether a number has at most six fractional digits in its shortest decimal form. */
 function hasSixDigits(value: number): boolean {
@@ -45,11 +45,10 @@ export const proportion = z
   .number()
   .min(0)
   .max(1)
-  .refine(hasSixDigits, 'must have at most six fractional digits')
-  .meta({ id: 'Proportion' });
+  .refine(hasSixDigits, 'must have at most six fractional digits');
 
 /** A count of a snapshot, never inferred from an array that was left out [RP-053]. */
-export const count = z.int().min(0).max(MAX_COUNT).meta({ id: 'Count' });
+export const count = z.int().min(0).max(MAX_COUNT);
 
 /** A name or version given by its owner. What is not well-formed UTF-16 has no UTF-8 form, and so no digest. */
 export const text = z

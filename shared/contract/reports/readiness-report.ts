@@ -34,14 +34,15 @@ export const readinessEntry = z
       },
       'a projected pass has complete evidence [RP-116]',
     ),
-  )
-  .meta({ id: 'ReadinessEntry' });
+  );
 export type ReadinessEntry = z.infer<typeof readinessEntry>;
 
 /** A named test that no decision is made on, since the blueprint lacks what an entry of it must say. */
-const omittedEntry = z
-  .strictObject({ sourceTest: text, sourceVersion: text, reason: z.enum(['coverage_missing']) })
-  .meta({ id: 'OmittedReadinessEntry' });
+export const omittedEntry = z.strictObject({
+  sourceTest: text,
+  sourceVersion: text,
+  reason: z.enum(['coverage_missing']),
+});
 export type OmittedEntry = z.infer<typeof omittedEntry>;
 
 /** Whether entries are unique by source test and version [RP-110]. */
@@ -54,24 +55,22 @@ export function nameSourcesOnce(
 }
 
 /** What an attempt implies for the named source tests of its blueprint's crosswalk. */
-export const readinessReport = z
-  .strictObject({
-    object: z.literal('readiness_report'),
-    attemptId: reference,
-    entries: z
-      .array(readinessEntry)
-      .min(1)
-      .max(MAX_ENTRIES)
-      .refine(nameSourcesOnce, 'entries are unique by source test and version [RP-110]'),
-    /** Additive: the named tests of the crosswalk that are not among the entries. Absent when all of them are. */
-    omittedEntries: z
-      .array(omittedEntry)
-      .min(1)
-      .max(MAX_ENTRIES)
-      .refine(nameSourcesOnce, 'tests are unique by source test and version')
-      .optional(),
-    sources,
-    ...composed,
-  })
-  .meta({ id: 'ReadinessReport' });
+export const readinessReport = z.strictObject({
+  object: z.literal('readiness_report'),
+  attemptId: reference,
+  entries: z
+    .array(readinessEntry)
+    .min(1)
+    .max(MAX_ENTRIES)
+    .refine(nameSourcesOnce, 'entries are unique by source test and version [RP-110]'),
+  /** Additive: the named tests of the crosswalk that are not among the entries. Absent when all of them are. */
+  omittedEntries: z
+    .array(omittedEntry)
+    .min(1)
+    .max(MAX_ENTRIES)
+    .refine(nameSourcesOnce, 'tests are unique by source test and version')
+    .optional(),
+  sources,
+  ...composed,
+});
 export type ReadinessReport = z.infer<typeof readinessReport>;

@@ -10,12 +10,10 @@ const downloadUrl = z
   );
 
 /** Where an immutable receipt bundle can be fetched for a few minutes [RP-211..RP-214]. */
-export const receiptLink = z
-  .strictObject({
-    mediaType: z.enum(['application/zip', 'application/json']),
-    sha256,
-    downloadUrl,
-    expiresAt: instant,
-  })
-  .meta({ id: 'ReceiptLink' });
+export const receiptLink = z.strictObject({
+  mediaType: z.enum(['application/zip', 'application/json']),
+  sha256,
+  downloadUrl,
+  expiresAt: instant,
+});
 export type ReceiptLink = z.infer<typeof receiptLink>;

@@ -51,8 +51,7 @@ export const revisionOrder = orderContent
       ({ createdAt, updatedAt }) => compareInstants(createdAt, updatedAt) <= 0,
       'nothing is changed before it is made [RP-206]',
     ),
-  )
-  .meta({ id: 'RevisionOrder' });
+  );
 export type RevisionOrder = z.infer<typeof revisionOrder>;
 
 /** Some of a run’s orders, all of which every filter admits. */
@@ -63,5 +62,4 @@ export const revisionOrderPage = z
     observedAt: instant,
     sources,
   })
-  .check(cursorWhenMore)
-  .meta({ id: 'RevisionOrderPage' });
+  .check(cursorWhenMore);

@@ -6,15 +6,13 @@ import { instant, reference, text } from './primitives.ts';
 const sourceStatus = z.enum(['current', 'stale', 'unavailable', 'unknown']);
 
 /** The receipt of one consulted upstream resource [RP-006, RP-085, RP-086]. */
-export const sourceRef = z
-  .strictObject({
-    service: sourceService,
-    resourceId: reference,
-    observedAt: instant,
-    version: text.nullable(),
-    status: sourceStatus,
-  })
-  .meta({ id: 'SourceRef' });
+export const sourceRef = z.strictObject({
+  service: sourceService,
+  resourceId: reference,
+  observedAt: instant,
+  version: text.nullable(),
+  status: sourceStatus,
+});
 export type SourceRef = z.infer<typeof sourceRef>;
 
 export const sources = z.array(sourceRef).min(1).max(32);
