@@ -8,7 +8,17 @@ import type { ElementLike, Markup } from './pages/markup.ts';
 /** One entry of a legend: the sign and what it stands for. */
 export type Key = readonly [
   sign:
-    'line' | 'ink' | 'dashed' | 'full' | 'hollow' | 'bar' | 'tick' | 'band' | 'above' | 'below' | 'outlined',
+    | 'line'
+    | 'ink'
+    | 'dashed'
+    | 'full'
+    | 'hollow'
+    | 'bar'
+    | 'tick'
+    | 'band'
+    | 'above'
+    | 'below'
+    | 'outlined',
   text: string,
 ];
 

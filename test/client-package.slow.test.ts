@@ -42,7 +42,9 @@ describe('the packed client', () => {
     await symlink(join(project, 'node_modules/@types'), join(folder, 'node_modules/@types'));
     const options = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--allowImportingTsExtensions'];
     const target = ['--module', 'nodenext', '--target', 'es2024', '--types', 'node'];
-    await run(bin('tsc'), [...options, ...target, 'first-report.ts', 'take-run.ts'], { cwd: folder });
+    const compiler = join(project, 'node_modules/typescript/bin/tsc');
+    const files = ['first-report.ts', 'take-run.ts'];
+    await run(process.execPath, [compiler, ...options, ...target, ...files], { cwd: folder });
     const { stdout } = await run(
       bin('esbuild'),
       ['node_modules/mastery-reports-client/dist/index.js', '--bundle', '--platform=browser', '--format=esm'],

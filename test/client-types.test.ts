@@ -18,7 +18,7 @@ type Plain<T> = T extends readonly (infer Item)[]
     : T;
 
 // Identical types, not only assignable ones: the usual comparison of two functions that are generic in T.
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 type AnyMethod = (input: never) => Promise<{ readonly data: unknown }>;
 

@@ -5,19 +5,18 @@ import { examples, exits, program, run } from './terminal/command.ts';
 await run(
   program(
     'npm run check --',
-    'Runs every static check: lint, types, format, dead code, import directions, generated documents. Unchanged files are skipped, unless CI=true is set in the environment.',
+    'Runs every static check: format, lint, types, import directions, dead code, generated documents.',
   )
-    .option('--no-cache', 'check all files again')
     .addHelpText(
       'after',
       examples(
-        'npm run check:lint    run one check, without the cache',
-        'npm run check:types   also: format, dead-code, boundaries, docs',
+        'npm run check:lint    run one check',
+        'npm run check:types   also: format, boundaries, dead-code, docs',
       ),
     )
     .action(
-      exits(async ({ cache }) => {
-        const passed = await runChecks(staticChecks(cache && process.env['CI'] !== 'true'));
+      exits(async () => {
+        const passed = await runChecks(staticChecks);
         const failed = passed.filter((one) => !one).length;
         return failed === 0 ? ok(undefined) : err(`${failed} of ${passed.length} checks failed`);
       }),

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { ok } from '#shared/kernel/result.ts';
-import { projectRoot, runCheck, runChecks, staticChecks } from './checks/checks.ts';
+import { projectRoot, runCheck, runChecks, scriptCheck, staticChecks } from './checks/checks.ts';
 import { examples, exits, program, run } from './terminal/command.ts';
 
 /** How a run ended. A static check counts as one. */
@@ -22,21 +22,12 @@ const vitestResults = z.object({
 /** Runs vitest projects, with their output as it comes. */
 async function runTests(projects: readonly string[]): Promise<Counts> {
   rmSync(resultsFile, { force: true });
+  const args = [
+    ...projects.map((project) => `--project=${project}`),
+    ...['--reporter=default', '--reporter=json', `--outputFile.json=${resultsFile}`],
+  ];
   const passed = await runCheck(
-    {
-      name: `tests: ${projects.join(', ')}`,
-      command: [
-        ...[
-          'npm',
-          'run',
-          '--silent',
-          'test:unit',
-          '--',
-          ...projects.map((project) => `--project=${project}`),
-        ],
-        ...['--reporter=default', '--reporter=json', `--outputFile.json=${resultsFile}`],
-      ],
-    },
+    { ...scriptCheck('test:unit', args), name: `tests: ${projects.join(', ')}` },
     'at once',
   );
   const results = vitestResults.safeParse(readJson(resultsFile));
@@ -51,7 +42,7 @@ async function runTests(projects: readonly string[]): Promise<Counts> {
 }
 
 async function runStaticChecks(): Promise<Counts> {
-  const passed = await runChecks(staticChecks(process.env['CI'] !== 'true'));
+  const passed = await runChecks(staticChecks);
   const failed = passed.filter((one) => !one).length;
   return { passed: passed.length - failed, failed, skipped: 0 };
 }

@@ -56,7 +56,8 @@ export interface Problem {
   readonly dependency?: string | null;
   /** Reports service. */
   readonly fieldErrors?:
-    readonly { readonly pointer: string; readonly code: string; readonly message: string }[] | null;
+    | readonly { readonly pointer: string; readonly code: string; readonly message: string }[]
+    | null;
   /** Reports service: the operation that the key of a write stands for. */
   readonly operationId?: string | null;
 }

@@ -18,7 +18,7 @@ import type { Fixture } from './manifest.ts';
  * asked, nothing is kept; of the process it takes the clock, random ids and a place for its log, and it needs no variable.
  */
 export function createSandbox(runtime: BaseRuntime): Pipeline {
-  // eslint-disable-next-line @typescript-eslint/require-await -- a throw becomes a rejection
+  // oxlint-disable-next-line typescript/require-await -- a throw becomes a rejection
   return baseMiddleware({ ...serveSandbox, transfer: 'buffered' }, runtime, async (event, context) =>
     answer(exchangeOf(context), event),
   );

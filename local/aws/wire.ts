@@ -16,7 +16,17 @@ export type AwsAnswer = Result<object, AwsError>;
 export type AwsOperation = (input: Readonly<Record<string, unknown>>) => Promise<AwsAnswer>;
 
 export type AwsServiceName =
-  'acm' | 'apigateway' | 'cloudformation' | 'dynamodb' | 'iam' | 'kms' | 's3' | 'sns' | 'sqs' | 'ssm' | 'sts';
+  | 'acm'
+  | 'apigateway'
+  | 'cloudformation'
+  | 'dynamodb'
+  | 'iam'
+  | 'kms'
+  | 's3'
+  | 'sns'
+  | 'sqs'
+  | 'ssm'
+  | 'sts';
 
 /** A service of the AWS JSON protocols that functions use. */
 export interface AwsService {

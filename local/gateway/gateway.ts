@@ -21,7 +21,11 @@ import { onTheWire, statusOfParserError, transportProblem } from './transport-pr
 
 /** What the gateway itself answers, without or instead of a function. */
 export type GatewayFailure =
-  'no-route' | 'too-large' | 'filtered' | 'integration-failed' | 'integration-timeout';
+  | 'no-route'
+  | 'too-large'
+  | 'filtered'
+  | 'integration-failed'
+  | 'integration-timeout';
 
 /** One served request, with nothing in it that a log may not hold: the template, never the path. */
 export interface Access {

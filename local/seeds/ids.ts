@@ -28,7 +28,14 @@ export function qtiIdentifier(name: string, tenantId: string, directory: string)
 }
 
 type ReportName =
-  'school' | 'class' | 'student' | 'form' | 'testSpec' | 'administration' | 'attempt' | 'sourceKey';
+  | 'school'
+  | 'class'
+  | 'student'
+  | 'form'
+  | 'testSpec'
+  | 'administration'
+  | 'attempt'
+  | 'sourceKey';
 
 /** A tenant's ids for the names in `reports.json`. */
 export type ReportIds = Readonly<Record<ReportName, (name: string) => string>>;

@@ -64,7 +64,12 @@ export interface Route<
     readonly transfer: Transfer;
     /** Response headers beyond those that every answer carries. */
     readonly headers: readonly (
-      'ETag' | 'Retry-After' | 'Deprecation' | 'Sunset' | 'Link' | 'Idempotent-Replayed'
+      | 'ETag'
+      | 'Retry-After'
+      | 'Deprecation'
+      | 'Sunset'
+      | 'Link'
+      | 'Idempotent-Replayed'
     )[];
     readonly example: z.input<Success>;
   };

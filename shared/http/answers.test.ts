@@ -167,7 +167,7 @@ describe.each(services)('an internal error of %s', (service) => {
       undefined,
       { statusCode: 200, body: secrets },
     ]) {
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a defect may throw anything
+      // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- a defect may throw anything
       const lambda = await testProbe(row, () => Promise.reject(defect));
       expectError(await lambda.invoke(), lambda);
     }

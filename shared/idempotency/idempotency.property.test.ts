@@ -195,7 +195,9 @@ describe('requests one after the other', () => {
             ];
             if (!isSettled) {
               const final = { succeeds: 'completed', 'is refused': 'failed' }[given as string] as
-                'completed' | 'failed' | undefined;
+                | 'completed'
+                | 'failed'
+                | undefined;
               const status = expected === undefined || expected.ok ? 201 : expected.error.status;
               if (expected !== undefined)
                 logged.push(line('OPERATION_SETTLED', { state: final ?? 'started', status }));

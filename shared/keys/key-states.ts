@@ -18,7 +18,8 @@ export const READ_MS = 3_000;
 
 /** One step of a plan, before keys are made and times are set. */
 export type KeyStep =
-  { readonly kind: 'create'; readonly kid: string; readonly state: 'pending' | 'active' } | KeyMove;
+  | { readonly kind: 'create'; readonly kid: string; readonly state: 'pending' | 'active' }
+  | KeyMove;
 
 /** A key whose waiting time is not over. */
 export interface Waiting {

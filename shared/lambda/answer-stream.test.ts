@@ -65,9 +65,7 @@ function answering(body: PipelineAnswer['body'], gzip = false) {
     { stream }: Far,
     milliseconds = minute,
     sleep: Sleep = processRuntime().sleep,
-  ): Promise<void> =>
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- declared as a class that the runtime has no instances of
-    sendAnswer(answer, stream, milliseconds, sleep);
+  ): Promise<void> => sendAnswer(answer, stream, milliseconds, sleep);
   return { answer, send, lines };
 }
 

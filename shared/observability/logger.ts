@@ -68,7 +68,7 @@ class PortLogger extends Logger {
   readonly #write: (line: string) => void;
 
   constructor(serviceName: string, now: () => number, write: (line: string) => void, stage: () => string) {
-    // eslint-disable-next-line no-restricted-globals -- Powertools reads its settings from the process and from nowhere else
+    // oxlint-disable-next-line no-restricted-globals -- Powertools reads its settings from the process and from nowhere else
     for (const name of switches) Reflect.deleteProperty(process.env, name);
     super({ serviceName, logFormatter: new LineFormatter(now, stage) });
     this.#write = write;

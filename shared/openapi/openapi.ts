@@ -316,7 +316,11 @@ function requestHeaders(route: Route): schema.ZodObject {
 }
 
 type AnswerHeader =
-  'X-Request-Id' | 'Cache-Control' | 'WWW-Authenticate' | 'Retry-After' | Route['success']['headers'][number];
+  | 'X-Request-Id'
+  | 'Cache-Control'
+  | 'WWW-Authenticate'
+  | 'Retry-After'
+  | Route['success']['headers'][number];
 
 function tellsDeprecation(name: AnswerHeader): boolean {
   return name === 'Deprecation' || name === 'Sunset' || name === 'Link';

@@ -128,7 +128,8 @@ const lifecycle = z.strictObject({ deprecatedAt: timestamp, sunsetAt: timestamp.
 
 /** Why a record was not deprecated. */
 export type DeprecationFailure =
-  { readonly kind: 'defects'; readonly defects: readonly Defect[] } | { readonly kind: 'not-found' };
+  | { readonly kind: 'defects'; readonly defects: readonly Defect[] }
+  | { readonly kind: 'not-found' };
 
 /** Sets, or moves, the deprecation of a released record; its content stays as it is [MA-049, MA-050]. */
 export async function deprecateRecord(

@@ -38,7 +38,7 @@ export async function readObject(
   try {
     const { Body: body, ContentLength: length } = await client.send(
       new GetObjectCommand({ Bucket: bucket, Key: key }),
-      // eslint-disable-next-line no-restricted-properties -- only the gates command reads proofs, and it has no runtime
+      // oxlint-disable-next-line no-restricted-properties -- only the gates command reads proofs, and it has no runtime
       { abortSignal: AbortSignal.any([stop.signal, AbortSignal.timeout(30_000)]) },
     );
     if (length === undefined || length > maxBytes) {

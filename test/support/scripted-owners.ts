@@ -106,7 +106,11 @@ function resultOf<T>(
 }
 
 type AttemptRead =
-  'readAttemptEvidence' | 'readSettledRecord' | 'readReportCriteria' | 'readUser' | 'readPackage';
+  | 'readAttemptEvidence'
+  | 'readSettledRecord'
+  | 'readReportCriteria'
+  | 'readUser'
+  | 'readPackage';
 
 /** What the owners answer of an attempt whose facts are given. */
 export function scriptOf({

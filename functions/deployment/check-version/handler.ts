@@ -70,7 +70,7 @@ async function faultOf(deploymentId: string): Promise<string | undefined> {
   if (rollbacks.has(creator)) return undefined;
   // The revision of a deployment comes without its content.
   const found = await codeDeploy.getApplicationRevision({ applicationName, revision });
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- CloudFormation's deployments may still have this form
+  // oxlint-disable-next-line typescript/no-deprecated -- CloudFormation's deployments may still have this form
   const { content = '' } = found.revision?.string ?? found.revision?.appSpecContent ?? {};
   // An AppSpec is JSON or YAML.
   const [, number] = /TargetVersion['"]?\s*:\s*['"]?(\d+)/.exec(content) ?? [];

@@ -5,7 +5,7 @@ export { compileModel, estimate, remainingUncertainty } from './model.ts';
 export type { CompiledModel } from './model.ts';
 export { classify } from './classification.ts';
 export type { Classification, ClassificationRule } from './classification.ts';
-export type { StopCause, StopReason, StoppingRules } from './stopping.ts';
+export type { StopCause, StoppingRules } from './stopping.ts';
 export { prepareSelection, selectItem } from './selection.ts';
 export type { Constraints, PoolItem, SelectionContext } from './selection.ts';
 export type { Exposure } from './exposure.ts';

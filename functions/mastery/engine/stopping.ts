@@ -9,7 +9,11 @@ export type StopReason = 'classifications_complete' | 'precision_target_met' | '
  * `no_informative_item`: what is left tells less than the policy's `minimumGain`.
  */
 export type StopCause =
-  StopReason | 'pool_exhausted' | 'content_maxima' | 'component_limit' | 'no_informative_item';
+  | StopReason
+  | 'pool_exhausted'
+  | 'content_maxima'
+  | 'component_limit'
+  | 'no_informative_item';
 
 /** When a run stops, beside what selection has been prepared with. */
 export interface StoppingRules {

@@ -8,7 +8,9 @@ import type { RunRuntime } from './runtime.ts';
  * is decided yet; or it stops, since the budget is over and the item was not answered in time.
  */
 export type TimeVerdict =
-  'wait' | 'stop' | { readonly news: ScoredOutcome; readonly elapsedMilliseconds: number };
+  | 'wait'
+  | 'stop'
+  | { readonly news: ScoredOutcome; readonly elapsedMilliseconds: number };
 
 /**
  * The hard time budget [MA-111]. Each difference is of one clock: a hand-in counts from the first session's creation, both QTI's; an advance

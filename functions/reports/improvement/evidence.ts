@@ -75,7 +75,8 @@ export function triedAt({ blockedAt }: { readonly blockedAt?: number }): number 
  * bundle may be, now or ever.
  */
 export type EvidenceFault =
-  PinFault | { readonly kind: 'unusable'; readonly service: 'analytics' | 'blueprint' | 'unknown' };
+  | PinFault
+  | { readonly kind: 'unusable'; readonly service: 'analytics' | 'blueprint' | 'unknown' };
 
 /** The decisions on one evidence under a policy: a function of the pinned bytes, so that every worker finds the same. */
 export interface Evaluation {

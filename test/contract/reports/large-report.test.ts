@@ -42,7 +42,6 @@ it.each(['identity', 'gzip'])(
       chunks.push(chunk);
       return new Promise((resolve) => setImmediate(resolve));
     });
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- declared as a class that the runtime has no instances of
     await sendAnswer(answer, stream, 60_000, processRuntime().sleep);
     expect(events.filter((event) => event === 'row')).toHaveLength(500);
     expect(events.indexOf('sent')).toBeLessThan(events.lastIndexOf('row') / 2);

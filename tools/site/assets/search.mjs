@@ -66,7 +66,7 @@ function move(step) {
 }
 
 input.addEventListener('input', show);
-if (input.value !== '') show();
+if (input.value !== '') void show();
 input.addEventListener('focus', show);
 search.addEventListener('keydown', (event) => {
   if (event.key === 'Escape') {

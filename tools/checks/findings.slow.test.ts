@@ -1,0 +1,160 @@
+import { execFileSync, spawnSync, type SpawnSyncReturns } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { projectRoot, scriptCheck } from './checks.ts';
+
+/** For each rule a file that breaks it. The rules are of every kind: with types and without, built in and of the plugin, for all files and for some. */
+const wrong: Readonly<Record<string, readonly [file: string, code: string]>> = {
+  'eslint(eqeqeq)': ['lib/a.ts', 'export const same = (a: number, b: number): boolean => a == b;'],
+  'eslint(no-console)': ['lib/b.ts', 'console.log(1);'],
+  'eslint(use-isnan)': ['lib/ba.ts', 'export const isNumber = (a: number): boolean => a !== NaN;'],
+  'eslint(no-unused-vars)': ['tools/c.mjs', 'const unused = 1;'],
+  'typescript(ban-ts-comment)': ['lib/d.ts', '// @ts-expect-error\nexport const one: string = 1;'],
+  'typescript(no-explicit-any)': ['lib/e.ts', 'export const given = (value: any): string => String(value);'],
+  'typescript(no-non-null-assertion)': [
+    'lib/f.ts',
+    'export const first = (all: string[]): string => all[0]!;',
+  ],
+  'typescript(explicit-module-boundary-types)': ['lib/g.ts', 'export const one = () => 1;'],
+  'typescript(no-floating-promises)': ['lib/h.ts', 'Promise.resolve(1);'],
+  'typescript(await-thenable)': ['lib/i.ts', 'await 1;'],
+  'typescript(no-misused-promises)': ['lib/j.ts', '[1].forEach(async () => { await Promise.resolve(); });'],
+  'typescript(no-unsafe-assignment)': ['lib/k.ts', "export const value = JSON.parse('1');"],
+  'typescript(no-unsafe-return)': [
+    'lib/l.ts',
+    'export const read = (text: string): string => JSON.parse(text);',
+  ],
+  'typescript(no-unsafe-member-access)': ['lib/m.ts', "export const value: unknown = JSON.parse('1').a;"],
+  'typescript(no-unnecessary-condition)': [
+    'lib/n.ts',
+    'export const shown = (value: string): string => value ?? 1;',
+  ],
+  'typescript(no-unnecessary-type-assertion)': [
+    'lib/o.ts',
+    'export const text = (value: string): string => value as string;',
+  ],
+  'typescript(restrict-template-expressions)': [
+    'lib/p.ts',
+    'export const text = (value: object): string => `${value}`;',
+  ],
+  'typescript(no-deprecated)': ['lib/q.ts', "export const part = 'ab'.substr(1);"],
+  'typescript(only-throw-error)': ['lib/r.ts', "throw 'text';"],
+  'typescript(require-await)': ['lib/s.ts', 'export const one = async (): Promise<number> => 1;'],
+  'typescript(switch-exhaustiveness-check)': [
+    'lib/t.ts',
+    "export function f(x: 'a' | 'b'): void {\n  switch (x) {\n    case 'a':\n  }\n}",
+  ],
+  'eslint(no-restricted-globals)': ['shared/u.ts', 'export const key = process.env;'],
+  'eslint(no-restricted-properties)': ['functions/v.ts', 'export const now = (): number => Date.now();'],
+  'eslint(no-restricted-imports)': ['functions/w.ts', "export { randomUUID } from 'node:crypto';"],
+  'eslint-js(no-restricted-syntax)': ['shared/x.ts', 'export const now = (): Date => new Date();'],
+};
+
+/** Several files may break one rule: in the engine its restrictions are others. */
+const wrongInTheEngine: readonly (readonly [rule: string, code: string])[] = [
+  ['eslint-js(no-restricted-syntax)', 'export const square = (x: number): number => x ** 2;'],
+  ['eslint-js(no-restricted-syntax)', 'export const all: unknown = globalThis.Array;'],
+  ['eslint(no-restricted-properties)', 'export const root = Math.sqrt(2);'],
+  ['eslint(no-restricted-globals)', 'export const at = new Date(0);'],
+];
+
+/** Files that break no rule. */
+const right: Readonly<Record<string, string>> = {
+  'tools/prints.ts': 'console.log(new Date(), 2 ** 3, Math.random());',
+  'shared/y.test.ts': 'export const first = (all: string[]): string => all[0]!;',
+  'shared/network/z.ts': 'export const env = process.env;',
+};
+
+const lintReport = z.object({
+  number_of_files: z.int(),
+  diagnostics: z.array(z.object({ code: z.string(), filename: z.string() })),
+});
+
+/** A project of these files, with our settings. */
+function projectOf(files: Readonly<Record<string, string>>): string {
+  const root = mkdtempSync(join(tmpdir(), 'findings-'));
+  for (const name of [
+    'package.json',
+    'oxlint.config.ts',
+    'tsconfig.json',
+    'local/explorer/app/tsconfig.json',
+  ]) {
+    cpSync(join(projectRoot, name), join(root, name));
+  }
+  symlinkSync(join(projectRoot, 'node_modules'), join(root, 'node_modules'));
+  for (const [file, code] of Object.entries(files)) {
+    mkdirSync(join(root, dirname(file)), { recursive: true });
+    writeFileSync(join(root, file), `${code}\n`);
+  }
+  return root;
+}
+
+/** Runs a script of package.json in another folder. */
+function runScript(script: string, args: readonly string[], cwd: string): SpawnSyncReturns<string> {
+  const { command, env } = scriptCheck(script, args);
+  const [program = '', ...words] = command;
+  return spawnSync(program, words, { cwd, env, encoding: 'utf8', maxBuffer: 1e8 });
+}
+
+describe('npm run check:lint', () => {
+  const files = {
+    ...Object.fromEntries(Object.values(wrong)),
+    ...Object.fromEntries(wrongInTheEngine.map(([, code], n) => [`functions/mastery/engine/e${n}.ts`, code])),
+    ...right,
+  };
+  const { status, stdout } = runScript('check:lint', ['--format=json'], projectOf(files));
+  const { diagnostics, number_of_files } = lintReport.parse(JSON.parse(stdout));
+  const caught = (file: string): readonly string[] =>
+    diagnostics.filter(({ filename }) => filename === file).map(({ code }) => code);
+
+  it('fails, and reads every file', () => {
+    expect({ status, number_of_files }).toEqual({
+      status: 1,
+      number_of_files: Object.keys(files).length + 1,
+    });
+  });
+  it.each(Object.entries(wrong))('%s catches %j', (rule, [file]) => {
+    expect(caught(file)).toContain(rule);
+  });
+  it.each(wrongInTheEngine.map(([rule, code], n) => [rule, code, n] as const))(
+    '%s catches in the engine %s',
+    (rule, _, n) => {
+      expect(caught(`functions/mastery/engine/e${n}.ts`)).toContain(rule);
+    },
+  );
+  it('lets the right files pass', () => {
+    expect(diagnostics.filter(({ filename }) => filename in right)).toStrictEqual([]);
+  });
+
+  it('reads every file of the project that is compiled', () => {
+    const compiled = execFileSync('git', ['ls-files', '-z', '*.ts', '*.tsx'], {
+      cwd: projectRoot,
+      encoding: 'utf8',
+    });
+    const linted = runScript('check:lint', ['--debug=files'], projectRoot).stdout.split('\n');
+    const exempt = /^client\/src\/generated\//;
+    const missed = compiled.split('\0').filter((file) => file !== '' && !linted.includes(file));
+    expect(missed.filter((file) => !exempt.test(file))).toStrictEqual([]);
+  });
+});
+
+it.each([
+  ['lib/a.ts', 'export const one: string = 1;', 'lib/a.ts(1,14): error TS2322'],
+  [
+    'local/explorer/app/a.tsx',
+    'export const one: string = 1;',
+    'local/explorer/app/a.tsx(1,14): error TS2322',
+  ],
+])('npm run check:types fails for a wrong type in %s', (file, code, sentence) => {
+  const root = projectOf({
+    'lib/right.ts': 'export {};',
+    'local/explorer/app/right.ts': 'export {};',
+    [file]: code,
+  });
+  const { status, stdout } = runScript('check:types', [], root);
+  expect(stdout).toContain(sentence);
+  expect(status).not.toBe(0);
+});
