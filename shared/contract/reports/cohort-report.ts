@@ -66,4 +66,3 @@ export const cohortReport = z
       'only a snapshot that is not suppressed shows values [RP-131]',
     ),
   );
-export type CohortReport = z.infer<typeof cohortReport>;
