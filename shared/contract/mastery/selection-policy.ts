@@ -6,8 +6,11 @@ const coverageFloor = z
   .strictObject({ caseCompetencyGuid: identifier, minimumEvidenceItems: z.int().min(0) })
   .meta({ id: 'CoverageFloor' });
 
-/** How chance keeps the same few items from being offered to everybody; the table of `sympson_hetter` is server-only. */
-const exposureRule = z.discriminatedUnion('method', [
+/**
+ * How chance keeps the same few items from being offered to everybody. A method that needs parameters for each item names their table by
+ * `tableSha256`; the table itself is server-only.
+ */
+export const exposureRule = z.discriminatedUnion('method', [
   z
     .strictObject({ method: z.literal('randomesque'), size: z.int().min(1) })
     .meta({ id: 'RandomesqueExposure' }),
@@ -16,6 +19,15 @@ const exposureRule = z.discriminatedUnion('method', [
     .strictObject({ method: z.literal('sympson_hetter'), tableSha256: sha256 })
     .meta({ id: 'SympsonHetterExposure' }),
 ]);
+
+/** How a policy controls exposure. A new method does not compile until every table of methods has its row. */
+export type ExposureRule = z.infer<typeof exposureRule>;
+export type ExposureMethod = ExposureRule['method'];
+
+/** Whether a rule names a table of item parameters, which is then released and stored with its policy. */
+export function namesTable(rule: ExposureRule): rule is Extract<ExposureRule, { tableSha256: string }> {
+  return 'tableSha256' in rule;
+}
 
 const contentConstraint = z
   .strictObject({ minItems: z.int().min(0).optional(), maxItems: z.int().min(0).optional() })
