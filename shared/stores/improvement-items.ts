@@ -1,5 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod';
+import { receiptLink } from '#shared/contract/reports/receipt-link.ts';
 import type { FormerOrder, LineageHead } from '#shared/improvement/lineage.ts';
 import {
   evidenceRecord,
@@ -80,7 +81,7 @@ const pinsColumns = z.object({ pins: bytes });
 
 const receiptColumns = z.object({
   receiptSha256: z.string(),
-  receiptMediaType: z.enum(['application/zip', 'application/json']),
+  receiptMediaType: receiptLink.shape.mediaType,
 });
 
 const formerColumns = z.object({ revisionOrderId: z.string(), supersedes: z.string().exactOptional() });
