@@ -107,7 +107,7 @@ export const caseOf = ({
         selectionTarget: fc.constant('unsettled_components' as const),
         minimumGain: fc.constantFrom(1e-3, 0.05, 0.1, 0.3),
         met: fc.uniqueArray(item, { maxLength: count }),
-      },
+      } satisfies { readonly [Key in keyof Required<Case>]: fc.Arbitrary<Case[Key]> },
       {
         requiredKeys: [
           ...(['items', 'minima', 'maxima', 'enemySets', 'excludedItems', 'requiredAccessibility'] as const),
@@ -156,10 +156,12 @@ export const tagsOf = ({ items }: Case, j: number): readonly string[] => [
 export const carrying = (value: Case, set: readonly number[], guid: string): number =>
   set.filter((j) => tagsOf(value, j).includes(guid)).length;
 
+type Filter = 'length' | 'accessibility' | 'exclusion' | 'enemies' | 'maximum' | 'component';
+
 /** The rules that a set of used items breaks, each from its definition. */
-export function broken(value: Case, set: readonly number[]): readonly string[] {
+export function broken(value: Case, set: readonly number[]): readonly Filter[] {
   const named = set.map((j) => `q-${j}`);
-  const rules: Readonly<Record<string, boolean>> = {
+  const rules: Readonly<Record<Filter, boolean>> = {
     length: set.length > value.maxItems,
     accessibility: set.some((j) =>
       value.requiredAccessibility.some((tag) => !value.items[j]!.accessibility.includes(tag)),
@@ -169,7 +171,8 @@ export function broken(value: Case, set: readonly number[]): readonly string[] {
     maximum: value.maxima.some(({ guid, items }) => carrying(value, set, guid) > items),
     component: largestComponent(set.map((j) => value.items[j]!.kcs)) > MOST_COMPONENT_KCS,
   };
-  return Object.keys(rules).filter((name) => rules[name]);
+  // SAFETY: the keys of the table are the filters.
+  return (Object.keys(rules) as Filter[]).filter((name) => rules[name]);
 }
 
 /** KCs of the largest component, by spreading one label over whatever an item ties together until nothing changes. */
@@ -339,7 +342,7 @@ function exposed(
 
 /** The rule without which an item could be offered. */
 function causeOf(value: Case, used: readonly number[]): StopCause {
-  const isOpen = (...ignored: readonly string[]): boolean =>
+  const isOpen = (...ignored: readonly Filter[]): boolean =>
     [...value.items.keys()].some(
       (j) => !used.includes(j) && broken(value, [...used, j]).every((name) => ignored.includes(name)),
     );
