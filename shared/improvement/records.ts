@@ -7,7 +7,7 @@ import {
   runStatus,
 } from '#shared/contract/reports/improvement-run.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
-import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
+import { receiptLink } from '#shared/contract/reports/receipt-link.ts';
 import { orderStatus } from '#shared/contract/reports/revision-order.ts';
 
 /*
@@ -77,7 +77,8 @@ export function isTerminal(state: ImprovementRunState): boolean {
 export const openStates = runState.options.filter((state) => !isTerminal(state));
 
 /** An immutable bundle in the bucket of receipts. */
-export type BundleRef = Pick<ReceiptLink, 'sha256' | 'mediaType'>;
+export const bundleRef = receiptLink.pick({ sha256: true, mediaType: true });
+export type BundleRef = z.infer<typeof bundleRef>;
 
 /** A run that has not ended, as the list of open runs shows it. */
 export const openRun = z.object({

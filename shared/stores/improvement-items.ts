@@ -1,8 +1,8 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod';
-import { receiptLink } from '#shared/contract/reports/receipt-link.ts';
 import type { FormerOrder, LineageHead } from '#shared/improvement/lineage.ts';
 import {
+  bundleRef,
   evidenceRecord,
   openRun,
   orderRecord,
@@ -81,7 +81,7 @@ const pinsColumns = z.object({ pins: bytes });
 
 const receiptColumns = z.object({
   receiptSha256: z.string(),
-  receiptMediaType: receiptLink.shape.mediaType,
+  receiptMediaType: bundleRef.shape.mediaType,
 });
 
 const formerColumns = z.object({ revisionOrderId: z.string(), supersedes: z.string().exactOptional() });

@@ -10,10 +10,10 @@ import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts'
 import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { analysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import { receiptBundle } from '#shared/contract/reports/receipt-bundle.ts';
-import { receiptLink } from '#shared/contract/reports/receipt-link.ts';
 import { reportsRoutes } from '#shared/contract/reports/routes.ts';
 import { controlRecord } from '#shared/idempotency/control-record.ts';
 import {
+  bundleRef,
   evidenceRecord,
   openRun,
   orderRecord,
@@ -174,7 +174,6 @@ describe('the newest frozen forms', () => {
 function schemasOf(decoded: DecodedForms): {
   readonly [Name in keyof DecodedForms]: readonly (readonly [form: string, z.ZodType, readonly unknown[]])[];
 } {
-  const bundle = receiptLink.pick({ mediaType: true, sha256: true });
   const runs = Object.values(decoded.improvement.runs);
   const evidence = runs.flatMap((run) => Object.values(run.evidence));
   // SAFETY: each kind of record is read with the member that is asked for.
@@ -187,7 +186,7 @@ function schemasOf(decoded: DecodedForms): {
       ['state', adaptiveRunState, Object.values(decoded.continuation).map(({ state }) => state)],
     ],
     cursor: [],
-    'receipt-link': [['link', bundle, Object.values(decoded['receipt-link'])]],
+    'receipt-link': [['link', bundleRef, Object.values(decoded['receipt-link'])]],
     idempotency: [],
     pseudonym: [],
     control: [['record', controlRecord, Object.values(decoded.control)]],
@@ -205,10 +204,10 @@ function schemasOf(decoded: DecodedForms): {
     improvement: [
       ['run', runRecord, runs.map(({ run }) => run)],
       ['pins', runPins, runs.map(({ run }) => run?.pins)],
-      ['receipt of a run', bundle, runs.map(({ run }) => run?.receipt)],
+      ['receipt of a run', bundleRef, runs.map(({ run }) => run?.receipt)],
       ['summary', runSummary, runs.map(({ summary }) => summary)],
       ['evidence', evidenceRecord, evidence],
-      ['receipt of evidence', bundle, evidence.map((one) => one?.receipt)],
+      ['receipt of evidence', bundleRef, evidence.map((one) => one?.receipt)],
       ['order', orderRecord, runs.flatMap(({ orders }) => orders)],
       ['open run', openRun, decoded.improvement.open],
     ],
