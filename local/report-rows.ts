@@ -1,8 +1,19 @@
 import type { AttemptReport, MasteryRow } from '#client/index.ts';
 
-/** The states of a mastery row; what needs attention comes first. */
-export const rowStates = ['gap', 'not_yet', 'insufficient_evidence', 'unknown', 'mastered'] as const;
-export type RowState = (typeof rowStates)[number];
+/** The values that an enumeration of the client lists, without those of a later version. */
+type Listed<T> = T extends string ? (string extends T ? never : T) : never;
+export type RowState = Listed<MasteryRow['state']>;
+
+/** The states of a mastery row by their need: what needs attention comes first. */
+const needs: Readonly<Record<RowState, number>> = {
+  gap: 0,
+  not_yet: 1,
+  insufficient_evidence: 2,
+  unknown: 3,
+  mastered: 4,
+};
+// SAFETY: the keys of the table are the states.
+export const rowStates = (Object.keys(needs) as RowState[]).toSorted((a, b) => needs[a] - needs[b]);
 
 /** A state of a later version counts as `unknown`. */
 export function knownState({ state }: Pick<MasteryRow, 'state'>): RowState {
@@ -13,7 +24,7 @@ export function knownState({ state }: Pick<MasteryRow, 'state'>): RowState {
 export function rowsByNeed({ mastery }: Pick<AttemptReport, 'mastery'>): readonly MasteryRow[] {
   return mastery.toSorted(
     (a, b) =>
-      rowStates.indexOf(knownState(a)) - rowStates.indexOf(knownState(b)) ||
+      needs[knownState(a)] - needs[knownState(b)] ||
       a.estimate - a.threshold - (b.estimate - b.threshold) ||
       (a.caseGuid < b.caseGuid ? -1 : 1),
   );

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
-import { eligibilityRules, selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import { eligibilityRules, namesTable, selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import {
   actions,
   analysisPolicy,
@@ -12,6 +12,7 @@ import {
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { createMemoryRecordsTable, type MemoryRecordsTable } from '#test/support/memory-records.ts';
+import { exposureMethod, exposureMethods } from '#test/reference/exposure-methods.ts';
 import { calibrationParameters } from '#shared/records/records.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import {
@@ -323,6 +324,16 @@ describe('docs/records.md', () => {
         ...Object.keys(analysisTrigger.shape),
       ]),
     );
+  });
+
+  it.each([
+    ['records.md', exposureMethods],
+    ['engine.md', exposureMethods],
+    ['recovery.md', exposureMethods],
+    ['seeds.md', exposureMethods.filter((method) => !namesTable(exposureMethod(method).example([]).rule))],
+  ])('docs/%s names every method of exposure control', async (name, methods) => {
+    const text = await readFile(new URL(`../docs/${name}`, import.meta.url), 'utf8');
+    expect(methods.filter((method) => !new RegExp(`[\`"]${method}[\`"]`).test(text))).toEqual([]);
   });
 
   it('has a row for every measure, action and reason, with what goes with it', async () => {

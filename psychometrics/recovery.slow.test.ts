@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { exposureMethodNames } from './recovery/exposure.ts';
 import { useCommands } from '#test/support/commands.ts';
 
 const command = useCommands();
@@ -31,10 +32,9 @@ describe('npm run recovery', () => {
 
   it('shows exposure control beside the other rows and writes its parameters by world', async () => {
     const out = join(folder, 'exposure');
-    const methods = ['randomesque', 'progressive', 'sympson_hetter'];
-    const run = await recovery(...tiny, '--bar', '0.05', '--exposure', ...methods, '--out', out);
+    const run = await recovery(...tiny, '--bar', '0.05', '--exposure', ...exposureMethodNames, '--out', out);
     expect(run).toMatchObject({ code: 0, stderr: '' });
-    for (const method of methods) {
+    for (const method of exposureMethodNames) {
       expect(run.stdout).toContain(`exposure: ${method}`);
       expect(run.stdout).toMatch(new RegExp(`^(met|missed) +overlap, ${method} `, 'm'));
     }

@@ -4,6 +4,7 @@ import { Option } from '@commander-js/extra-typings';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { DESIGN, policies, policyNames } from './recovery/conditions.ts';
+import { exposureMethodNames, fittedMethods } from './recovery/exposure.ts';
 import { htmlReport } from './recovery/html-report.ts';
 import { exposureJson, resultsJson, runStudy } from './recovery/study.ts';
 import type { StudySettings } from './recovery/study.ts';
@@ -62,8 +63,8 @@ const command = program(
   .addOption(
     new Option(
       '--exposure <METHODS...>',
-      'adds one row per method of exposure control, each with aims of its own; only those of sympson_hetter affect the exit code',
-    ).choices(['randomesque', 'progressive', 'sympson_hetter'] as const),
+      `adds one row per method of exposure control, each with aims of its own; only those of ${fittedMethods.join(', ')} affect the exit code`,
+    ).choices(exposureMethodNames),
   )
   .option('--seed <N>', 'selects other worlds and other learners', integer(0, 1_000_000_000), 1)
   .option(
@@ -74,7 +75,7 @@ const command = program(
   )
   .option(
     '--out <DIR>',
-    'writes report.html, results.json and, for sympson_hetter, exposure.json into this folder',
+    `writes report.html, results.json and, for ${fittedMethods.join(', ')}, exposure.json into this folder`,
     text,
   )
   .addHelpText(

@@ -1,4 +1,5 @@
 import type { Constraints } from '#functions/mastery/engine/index.ts';
+import { engineExample, exposureMethods } from '#test/reference/exposure-methods.ts';
 import { kcGuid } from '../bank.ts';
 import { above, duration, judge, ratio, table, timeAll } from '../measure.ts';
 import type { Part, Progress, Report, Timed } from '../measure.ts';
@@ -26,8 +27,10 @@ const policies: readonly {
 }[] = [
   { name: 'plain', policy: {} },
   { name: 'plain, all items alike', policy: {}, alike: true },
-  { name: 'randomesque 5', policy: { exposure: { method: 'randomesque', size: 5 } } },
-  { name: 'progressive', policy: { exposure: { method: 'progressive' } } },
+  ...exposureMethods.map((method) => ({
+    name: method,
+    policy: { exposure: engineExample(method, range(REFERENCE.items).map(qtiIdentifier)) },
+  })),
   { name: 'unsettled components, half of the KCs', policy: { selectionTarget: 'unsettled_components' } },
   {
     name: '20 minima, two thirds of the run',

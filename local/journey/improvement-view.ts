@@ -1,4 +1,6 @@
 import type { AlignmentReport, ImprovementRun, MetricStatus, RevisionOrder } from '#client/index.ts';
+import type { ImprovementRun as ContractRun } from '#shared/contract/reports/improvement-run.ts';
+import type { RevisionOrder as ContractOrder } from '#shared/contract/reports/revision-order.ts';
 import { bar, column, columnsOf, fit } from '#tools/terminal/line.ts';
 import type { LineSpace, Segment, Style } from '#tools/terminal/line.ts';
 
@@ -6,7 +8,7 @@ import type { LineSpace, Segment, Style } from '#tools/terminal/line.ts';
 export function renderProgress(run: ImprovementRun, space: LineSpace): string {
   const { status, alignmentRecordCount: aligned, namedSourceCount: named } = run;
   return fit(space, [
-    [styleOf(status), column(status, 25)],
+    [runStyles[status] ?? 'dim', column(status, 25)],
     ['cyan', bar(named === 0 ? 1 : aligned / named, 20)],
     ['none', ` ${aligned} of ${named} sources aligned, ${run.revisionOrderCount} orders`],
     ['yellow', run.blockedOrderCount === 0 ? '' : `, ${run.blockedOrderCount} waiting for a receiver`],
@@ -51,7 +53,7 @@ function headLines(run: ImprovementRun, space: LineSpace): readonly string[] {
   return [
     fit(space, [
       ['bold', 'improvement run  '],
-      [styleOf(run.status), run.status],
+      [runStyles[run.status] ?? 'dim', run.status],
     ]),
     factLine(space, 'run', ['none', run.improvementRunId]),
     factLine(space, 'administration', ['none', run.administrationId]),
@@ -143,7 +145,7 @@ function orderLines(order: RevisionOrder, space: LineSpace): readonly string[] {
   ];
 }
 
-/** A status that is not listed is of a later version. */
+// A status that is not listed is of a later version.
 const orderStyles: Readonly<Record<string, Style>> = {
   pending: 'dim',
   accepted: 'green',
@@ -151,21 +153,18 @@ const orderStyles: Readonly<Record<string, Style>> = {
   blocked_upstream: 'yellow',
   rejected: 'red',
   superseded: 'dim',
-};
+  unknown: 'dim',
+} satisfies Record<ContractOrder['status'], Style>;
 
-function styleOf(status: ImprovementRun['status']): Style {
-  switch (status) {
-    case 'completed':
-      return 'green';
-    case 'failed':
-      return 'red';
-    case 'completed_with_omissions':
-    case 'blocked_upstream':
-      return 'yellow';
-    default:
-      return 'dim';
-  }
-}
+const runStyles: Readonly<Record<string, Style>> = {
+  queued: 'dim',
+  analyzing: 'dim',
+  completed: 'green',
+  completed_with_omissions: 'yellow',
+  blocked_upstream: 'yellow',
+  failed: 'red',
+  unknown: 'dim',
+} satisfies Record<ContractRun['status'], Style>;
 
 function receiptLines({ receipt }: ImprovementRun, space: LineSpace): readonly string[] {
   if (receipt === null) return [fit(space, [['dim', 'no receipt: the run is not complete']])];

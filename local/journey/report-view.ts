@@ -2,6 +2,7 @@ import type { AttemptReport, MasteryRow } from '#client/index.ts';
 import { column, columnsOf, fit, gauge } from '#tools/terminal/line.ts';
 import type { LineSpace, Segment, Style } from '#tools/terminal/line.ts';
 import { isProbability, knownState, rowsByNeed, rowStates } from '../report-rows.ts';
+import type { RowState } from '../report-rows.ts';
 
 /** What the seed calls things that a report names by id; undefined where it does not know them. */
 export interface ReportNames {
@@ -11,7 +12,13 @@ export interface ReportNames {
   readonly item: (qtiItemId: string) => string | undefined;
 }
 
-const stateStyles: Readonly<Record<string, Style>> = { gap: 'red', mastered: 'green' };
+const stateStyles: Readonly<Record<string, Style>> = {
+  gap: 'red',
+  not_yet: 'dim',
+  insufficient_evidence: 'dim',
+  unknown: 'dim',
+  mastered: 'green',
+} satisfies Record<RowState, Style>;
 
 function styleOf(state: string): Style {
   return stateStyles[state] ?? 'dim';

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { eligibilityRules, exposureRule, namesTable } from '#shared/contract/mastery/selection-policy.ts';
 import { timestamp } from '#shared/contract/mastery/primitives.ts';
 import { analysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import { oneModel, thetaGrid } from '#tools/terminal/study.ts';
@@ -23,12 +24,12 @@ export function exactlyOne<Name extends string>(
 }
 
 const rules = {
-  exposure: z.discriminatedUnion('method', [
-    z.strictObject({ method: z.literal('randomesque'), size: z.int().min(1) }),
-    z.strictObject({ method: z.literal('progressive') }),
-  ]),
-  priorUse: z.enum(['allow', 'avoid', 'exclude']),
-  selectionTarget: z.enum(['latent_state', 'unsettled_components']),
+  exposure: exposureRule.refine(
+    (rule) => !namesTable(rule),
+    'names a table, and a seed has none: choose another method',
+  ),
+  priorUse: eligibilityRules.shape.priorUse.unwrap(),
+  selectionTarget: eligibilityRules.shape.selectionTarget.unwrap(),
 };
 
 /** `seed.json` */
@@ -158,9 +159,7 @@ export const policyFile = z.strictObject({
       exposure: rules.exposure.optional(),
       priorUse: rules.priorUse.optional(),
       selectionTarget: rules.selectionTarget.optional(),
-      minimumGain: z.number().positive().optional(),
-      poolMembership: z.literal('manifest').optional(),
-      blueprintCoverage: z.enum(['slots', 'none']).optional(),
+      ...eligibilityRules.pick({ minimumGain: true, poolMembership: true, blueprintCoverage: true }).shape,
     })
     .default({}),
 });

@@ -212,6 +212,12 @@ describe('a seed directory', () => {
     [rules, { contentConstraints: [crossed] }, `${rules}/contentConstraints/0`, /above/],
     [rules, { kcScope: ['Z'] }, `${rules}/kcScope/0`],
     [rules, { kcScope: ['A', 'A'] }, `${rules}/kcScope/1`],
+    [
+      rules,
+      { exposure: { method: 'sympson_hetter', tableSha256: 'a'.repeat(64) } },
+      `${rules}/exposure`,
+      /a seed has none/,
+    ],
     [rules, { excludedItems: ['I9'] }, `${rules}/excludedItems/0`],
     [rules, { excludedItems: ['I1', 'I1'] }, `${rules}/excludedItems/1`],
     [rules, { enemySets: [['I1', 'I9']] }, `${rules}/enemySets/0/1`, /"I9" is not an item/],

@@ -1,9 +1,16 @@
 import * as z from 'zod';
 import { actions, requestedAction } from '#shared/contract/reports/analysis-policy.ts';
-import { requestableTestKind } from '#shared/contract/reports/attempt-report.ts';
+import {
+  gateDecision,
+  masteryRow as reportedRow,
+  requestableTestKind,
+  score,
+} from '#shared/contract/reports/attempt-report.ts';
 import { grade } from '#shared/contract/reports/cohort-report.ts';
-import { runMetrics } from '#shared/contract/reports/improvement-run.ts';
+import { equivalenceReport } from '#shared/contract/reports/equivalence-report.ts';
+import { metricStatus, runMetrics } from '#shared/contract/reports/improvement-run.ts';
 import { count, instant, proportion, text } from '#shared/contract/reports/primitives.ts';
+import { readinessEntry } from '#shared/contract/reports/readiness-report.ts';
 import { stopReason } from '#shared/contract/stop-reason.ts';
 import { freshness } from '#shared/platform/owners/primitives.ts';
 import { tenantFixtures } from '#shared/stage/description.ts';
@@ -32,7 +39,7 @@ const rollup = z.strictObject({
   asOf: instant,
   /** Null: withheld. */
   populationCount: count.nullable(),
-  suppression: z.enum(['not_suppressed', 'suppressed', 'unknown']).default('not_suppressed'),
+  suppression: metricStatus.shape.suppressionStatus.default('not_suppressed'),
   freshness: settledFreshness,
   measures: z.array(z.strictObject({ name: text, value: z.number(), unit: text })).default([]),
 });
@@ -87,7 +94,7 @@ const alignment = z
 
 const suppression = z
   .strictObject({
-    status: z.enum(['not_suppressed', 'suppressed', 'unknown']),
+    status: metricStatus.shape.suppressionStatus,
     rule: text.nullable().default(null),
   })
   .prefault({ status: 'not_suppressed' });
@@ -133,7 +140,7 @@ const analysis = z.strictObject({
   metrics: z.array(
     z.strictObject({
       metric: z.enum(runMetrics),
-      status: z.enum(['available', 'unavailable', 'suppressed', 'stale', 'unknown']).default('available'),
+      status: metricStatus.shape.status.default('available'),
       artifact: metricArtifact.nullable(),
     }),
   ),
@@ -187,7 +194,7 @@ const crosswalk = z.strictObject({
   crosswalkVersion: text,
   /** Null: there is no coverage evidence. */
   coverageFraction: proportion.nullable(),
-  dokDominance: z.enum(['satisfied', 'not_satisfied', 'indeterminate']),
+  dokDominance: readinessEntry.shape.dokDominance,
   slots: z.array(name).default([]),
   freshness: settledFreshness,
   limitations: z.array(z.string().min(1).max(500)).default([]),
@@ -226,7 +233,7 @@ const equivalence = z
     statistic: z.number(),
     confidenceInterval: z.strictObject({ lower: z.number(), upper: z.number() }),
     tolerance: z.number(),
-    decision: z.enum(['equivalent', 'not_equivalent', 'insufficient_evidence']),
+    decision: equivalenceReport.shape.decision.exclude(['unknown']),
     /** Whether Analytics shows an artifact of its analysis. */
     evidenceArtifact: z.boolean(),
     freshness: settledFreshness,
@@ -254,11 +261,11 @@ const masteryRow = z
   .strictObject({
     standard: code.optional(),
     kc: code.optional(),
-    state: z.enum(['mastered', 'not_yet', 'gap', 'insufficient_evidence']),
+    state: reportedRow.shape.state.exclude(['unknown']),
     estimate: z.number().nullable(),
     threshold: z.number().nullable(),
     uncertainty: z.number().min(0),
-    uncertaintyKind: z.enum(['standard_error', 'interval_half_width', 'policy_margin']),
+    uncertaintyKind: reportedRow.shape.uncertaintyKind.exclude(['unknown']),
     /** The administered items that it rests on, by their number from 1, and what each contributes. */
     evidence: z.array(
       z.strictObject({
@@ -279,12 +286,12 @@ const record = z
       value: z.number(),
       minimum: z.number().nullable(),
       maximum: z.number().nullable(),
-      unit: z.enum(['points', 'percent', 'mastery_scale']),
+      unit: score.shape.unit.exclude(['unknown']),
       scale: name.nullable().default(null),
     }),
     gate: z
       .strictObject({
-        status: z.enum(['pass', 'fail', 'indeterminate']),
+        status: gateDecision.shape.status.exclude(['unknown']),
         achieved: z.number().nullable(),
         /** Results' own; default: the test spec's. */
         criteria: criteria.optional(),

@@ -1,5 +1,6 @@
 import { CLASSIFICATION_CONFIDENCE, DESIGN } from './conditions.ts';
 import type { ExposureMethod, StudySize } from './conditions.ts';
+import { exposureMethods } from './exposure.ts';
 import type { Figures } from './figures.ts';
 
 /** One aim and what was seen. */
@@ -28,7 +29,7 @@ const MOST_EXPOSED = 0.3;
 const OVERLAP = 0.2;
 const AGREEMENT_LOST = 0.005;
 
-/** Holds a row with exposure control to the design's aims; only Sympson-Hetter's decide, whose parameters are found to meet them. */
+/** Holds a row with exposure control to the design's aims; only those of a method whose parameters are found to meet them decide. */
 export function judgeExposure(
   method: ExposureMethod,
   figures: Figures,
@@ -42,7 +43,7 @@ export function judgeExposure(
     most: limit / bar,
     unit: 'share',
     met: value <= limit / bar,
-    decides: method === 'sympson_hetter',
+    decides: exposureMethods[method].find !== undefined,
   });
   return [
     most('most exposed', figures.mostExposed, MOST_EXPOSED),

@@ -16,14 +16,14 @@ const ROOTS = [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3];
 const LARGEST_RISE = 2;
 const DIGITS = 6;
 
-/** How many simulated tests `findProbabilities` takes. */
+/** How many simulated tests `find` of a method takes. */
 export const SEARCH_TESTS = ROOTS.length * COHORT;
 
 /**
  * Finds by simulation what Sympson-Hetter control needs in one world. After each round an item passes less often when more than the target
  * were given it: k = min(1, target / P(selected)), where P(selected) = P(given) / k (Sympson and Hetter 1985).
  */
-export function findProbabilities(condition: Condition, worldName: string): Probabilities {
+function findProbabilities(condition: Condition, worldName: string): Probabilities {
   const probabilities = Array.from({ length: condition.size.items }, () => 1);
   const table = (): Probabilities =>
     new Map(
@@ -33,7 +33,7 @@ export function findProbabilities(condition: Condition, worldName: string): Prob
     );
   for (const [round, roots] of ROOTS.entries()) {
     const given = probabilities.map(() => 0);
-    const exposure = exposureOf('sympson_hetter', table());
+    const exposure = exposureMethods.sympson_hetter.rule(table());
     for (const { items } of sitAll(condition, worldName, COHORT, exposure, `exposure ${round} `))
       for (const item of items) given[item] = (given[item] ?? 0) + 1 / COHORT;
     given.forEach((share, item) => {
@@ -45,14 +45,25 @@ export function findProbabilities(condition: Condition, worldName: string): Prob
   return table();
 }
 
-/** The constraint of a row. */
-export function exposureOf(method: ExposureMethod, probabilities: Probabilities = new Map()): Exposure {
-  switch (method) {
-    case 'randomesque':
-      return { method, size: RANDOMESQUE };
-    case 'progressive':
-      return { method };
-    case 'sympson_hetter':
-      return { method, probabilities };
-  }
+/** How the study controls exposure by a method. */
+interface StudiedMethod<Method extends ExposureMethod> {
+  /** The constraint of a row. */
+  readonly rule: (probabilities?: Probabilities) => Extract<Exposure, { readonly method: Method }>;
+  /** Finds the parameters with which the method meets the aims, in one world; the aims of a method without parameters do not decide. */
+  readonly find?: (condition: Condition, worldName: string) => Probabilities;
 }
+
+export const exposureMethods: { readonly [Method in ExposureMethod]: StudiedMethod<Method> } = {
+  randomesque: { rule: () => ({ method: 'randomesque', size: RANDOMESQUE }) },
+  progressive: { rule: () => ({ method: 'progressive' }) },
+  sympson_hetter: {
+    rule: (probabilities = new Map()) => ({ method: 'sympson_hetter', probabilities }),
+    find: findProbabilities,
+  },
+};
+
+// SAFETY: the keys of the table are the methods.
+export const exposureMethodNames = Object.keys(exposureMethods) as readonly ExposureMethod[];
+
+/** The methods whose parameters the study finds. */
+export const fittedMethods = exposureMethodNames.filter((name) => exposureMethods[name].find !== undefined);

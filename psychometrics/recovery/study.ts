@@ -4,7 +4,7 @@ import { compareWithBruteForce } from './brute-force.ts';
 import type { BruteForceFigures } from './brute-force.ts';
 import { conditionsOf } from './conditions.ts';
 import type { Condition, ExposureMethod, StudySize } from './conditions.ts';
-import { exposureOf, findProbabilities, SEARCH_TESTS } from './exposure.ts';
+import { exposureMethods, SEARCH_TESTS } from './exposure.ts';
 import type { Probabilities } from './exposure.ts';
 import { agrees, figuresOf, isCovered, recoveredOf } from './figures.ts';
 import type { Figures } from './figures.ts';
@@ -98,7 +98,7 @@ export function runStudy(
       ? settings.learners
       : Math.ceil(settings.learners / SHARE_OF_ROWS);
   const worldNames = Array.from({ length: settings.worlds }, (_, w) => `${settings.seed} ${w}`);
-  const searches = conditions.filter(({ exposure }) => exposure === 'sympson_hetter');
+  const searches = conditions.filter(({ exposure }) => exposure && exposureMethods[exposure].find);
   const total =
     conditions.reduce((sum, row) => sum + workOf(row, settings.worlds * learnersOf(row)), 0) +
     searches.reduce((sum, row) => sum + workOf(row, settings.worlds * SEARCH_TESTS), 0);
@@ -124,13 +124,13 @@ export function runStudy(
     const worlds: Sitting[][] = [];
     for (const name of worldNames) {
       const sittings: Sitting[] = [];
-      const { exposure: method } = condition;
-      if (method === 'sympson_hetter') {
+      const method = condition.exposure && exposureMethods[condition.exposure];
+      if (method?.find !== undefined) {
         progress(done / total, 'exposure parameters');
-        probabilities.set(name, findProbabilities(condition, name));
+        probabilities.set(name, method.find(condition, name));
         done += workOf(condition, SEARCH_TESTS);
       }
-      const exposure = method && exposureOf(method, probabilities.get(name));
+      const exposure = method?.rule(probabilities.get(name));
       for (const sitting of sitAll(condition, name, learners, exposure)) {
         progress(done / total, condition.name);
         sittings.push(sitting);
@@ -227,7 +227,7 @@ function lengthsOf(sittings: readonly Sitting[]): readonly LengthGroup[] {
 /** Significant digits of `results.json`: below them sums may differ between processors. */
 const DIGITS = 9;
 
-/** What Sympson-Hetter control was found to need: by world a table in the form that `npm run release` takes. */
+/** What a method with parameters was found to need: by world a table in the form that `npm run release` takes. */
 export function exposureJson({ probabilities }: Study): string {
   const tables = [...probabilities].map(([world, table]) => [world, Object.fromEntries(table)]);
   return `${JSON.stringify(Object.fromEntries(tables), null, 2)}\n`;

@@ -1,7 +1,13 @@
 import * as z from 'zod';
-import { metricStatus } from '#shared/contract/reports/improvement-run.ts';
+import { analysisPolicy, targetModule } from '#shared/contract/reports/analysis-policy.ts';
+import {
+  judgedRows,
+  metricStatus,
+  runStandings,
+  runStatus,
+} from '#shared/contract/reports/improvement-run.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
-import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
+import { receiptLink } from '#shared/contract/reports/receipt-link.ts';
 import { orderStatus } from '#shared/contract/reports/revision-order.ts';
 
 /*
@@ -20,7 +26,7 @@ const pinnedMetric = z.strictObject({
   reasonCode: metricStatus.shape.reasonCode,
   artifact: pin.nullable(),
   /** Of an available one: whether each of its rows can be judged under the pinned policy. Absent in the first form of pins. */
-  judged: z.enum(['all', 'some']).exactOptional(),
+  judged: judgedRows.exactOptional(),
 });
 export type PinnedMetric = Readonly<z.infer<typeof pinnedMetric>>;
 
@@ -38,7 +44,7 @@ export const runPins = z.strictObject({
   contentTestSpecVersion: z.string(),
   /** The released policy, and whose record it is: another one of the same id may be released later. */
   analysisPolicy: z.strictObject({
-    owner: z.enum(['tenant', 'system']),
+    owner: analysisPolicy.shape.visibility,
     id: z.string(),
     version: z.string(),
     checksum: z.string(),
@@ -58,25 +64,21 @@ export type RunPins = Readonly<z.infer<typeof runPins>>;
 /** So many sources a run can have: their pins, whatever the ids are, still fit into the one transaction that creates it. */
 export const maxSources = 1000;
 
-/** The states of a run that has not ended. */
-export const openStates = ['queued', 'analyzing', 'blocked_upstream'] as const;
-
 /** Every state of a run. */
-export const improvementRunStates = [
-  ...openStates,
-  'completed',
-  'completed_with_omissions',
-  'failed',
-] as const;
-export type ImprovementRunState = (typeof improvementRunStates)[number];
+const runState = runStatus.exclude(['unknown']);
+export type ImprovementRunState = z.infer<typeof runState>;
 
 /** Whether a run in this state has ended: it never leaves it [RP-155]. */
 export function isTerminal(state: ImprovementRunState): boolean {
-  return !openStates.some((open) => open === state);
+  return runStandings[state] !== 'open';
 }
 
+/** The states of a run that has not ended. */
+export const openStates = runState.options.filter((state) => !isTerminal(state));
+
 /** An immutable bundle in the bucket of receipts. */
-export type BundleRef = Pick<ReceiptLink, 'sha256' | 'mediaType'>;
+export const bundleRef = receiptLink.pick({ sha256: true, mediaType: true });
+export type BundleRef = z.infer<typeof bundleRef>;
 
 /** A run that has not ended, as the list of open runs shows it. */
 export const openRun = z.object({
@@ -88,7 +90,7 @@ export type OpenRun = Readonly<z.infer<typeof openRun>>;
 export type RunKey = Omit<OpenRun, 'administrationId'>;
 
 const standingRun = openRun.extend({
-  state: z.enum(improvementRunStates),
+  state: runState,
   createdAt: z.int(),
   /** When a worker or the sweeper last touched or moved it. */
   touchedAt: z.int(),
@@ -141,7 +143,7 @@ export interface EvidenceRecord extends Readonly<z.infer<typeof evidenceRecord>>
 const newOrder = z.object({
   revisionOrderId: z.string(),
   evidence: evidenceKey,
-  targetModule: z.enum(['bank', 'blueprint']),
+  targetModule,
   /** SHA-256 hex of what the order is about, whatever its evidence says: later orders on the same supersede earlier ones. */
   lineage: z.string(),
 });

@@ -14,7 +14,8 @@ export const scheduledPurposes = [
 ] as const satisfies readonly KeyPurpose[];
 
 /** `pending → active → opening → retired`: only `active` seals; `pending`, `active` and `opening` open; `retired` does nothing. */
-export type KeyState = 'pending' | 'active' | 'opening' | 'retired';
+export const keyStates = ['pending', 'active', 'opening', 'retired'] as const;
+export type KeyState = (typeof keyStates)[number];
 
 /** 256-bit data keys by purpose and id. Throws when settings or KMS are unreachable: that is a defect of the deployment (500), not of the caller. */
 export interface KeyRing {

@@ -1,6 +1,9 @@
+/** What is released. */
+export const recordKinds = ['policy', 'calibration', 'analysis-policy'] as const;
+
 /** Names one record. Without `tenantId` it is a system record. */
 export interface RecordKey {
-  readonly kind: 'policy' | 'calibration' | 'analysis-policy';
+  readonly kind: (typeof recordKinds)[number];
   readonly id: string;
   readonly tenantId?: string;
 }
@@ -21,10 +24,9 @@ export function partitionKey(key: RecordKey): string | undefined {
 
 /** The record of a partition key; undefined for what is none. */
 export function parsePartitionKey(text: string): RecordKey | undefined {
-  const [, tenant, kind, id = ''] =
-    /^(?:system|tenant#([^#]+))#(policy|calibration|analysis-policy)#(.+)$/s.exec(text) ?? [];
+  const [, tenant, named, id = ''] = /^(?:system|tenant#([^#]+))#([^#]+)#(.+)$/s.exec(text) ?? [];
+  const kind = recordKinds.find((known) => known === named);
   if (kind === undefined) return undefined;
-  // SAFETY: the pattern names exactly the kinds.
-  const key = { kind: kind as RecordKey['kind'], id };
+  const key = { kind, id };
   return tenant === undefined ? key : { ...key, tenantId: decodeURIComponent(tenant) };
 }

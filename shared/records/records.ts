@@ -16,7 +16,7 @@ export const policyRecord = z.strictObject({ ...recordMembers, document: selecti
 export type PolicyRecord = z.infer<typeof policyRecord>;
 
 /**
- * Server-only parameters of a policy with Sympson-Hetter exposure control: the probability to pass of each QTI identifier that does not always.
+ * Server-only parameters of a policy whose exposure rule names a table: the probability to pass of each QTI identifier that does not always.
  * Never returned to anyone.
  */
 export const exposureTable = z.record(identifier, probability);

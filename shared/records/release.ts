@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { timestamp } from '#shared/contract/mastery/primitives.ts';
+import { namesTable } from '#shared/contract/mastery/selection-policy.ts';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { schemaDefects } from '#shared/kernel/defect.ts';
 import type { Defect } from '#shared/kernel/defect.ts';
@@ -37,7 +38,7 @@ export interface PreparedRecord {
 
 /**
  * Checks a selection policy's file and brings it into its stored form.
- * @param table the item parameters that belong to it; those of `sympson_hetter` and no other policy need some
+ * @param table the item parameters that belong to it; a policy whose exposure rule names a table needs some, and no other takes any
  */
 export function preparePolicy(
   file: unknown,
@@ -48,7 +49,7 @@ export function preparePolicy(
   const { exposure } = checked.value.document.eligibilityRules;
   const text = table && canonicalJson(table);
   const hash = text && sha256Hex(text);
-  const wanted = exposure?.method === 'sympson_hetter' ? exposure.tableSha256 : undefined;
+  const wanted = exposure !== undefined && namesTable(exposure) ? exposure.tableSha256 : undefined;
   if (hash === wanted)
     return ok(
       preparedRecord(
@@ -62,7 +63,7 @@ export function preparePolicy(
       pointer: '/document/eligibilityRules/exposure',
       message:
         wanted === undefined
-          ? 'is no sympson_hetter, and takes no table'
+          ? 'takes no table: it has no tableSha256'
           : hash === undefined
             ? 'needs its table: --exposure-table FILE'
             : `names another table than the one given, whose tableSha256 is ${hash}`,

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import type { ScaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
-import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import { namesTable, selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { createRecent } from '#shared/kernel/recent.ts';
@@ -19,7 +19,7 @@ import type { Lifecycle, ParametersReference } from './table.ts';
 export interface PolicyEntry {
   readonly document: SelectionPolicy;
   readonly lifecycle: Lifecycle;
-  /** Of a policy with `sympson_hetter` alone: server-only. */
+  /** Of a policy whose exposure rule names a table: server-only. */
   readonly exposureTable: ExposureTable | undefined;
 }
 
@@ -78,7 +78,8 @@ export function createRecordStore(options: RecordFinderOptions): RecordStore {
       if (!verified.ok) return verified;
       const document = verified.value;
       const { exposure } = document.eligibilityRules;
-      if (exposure?.method !== 'sympson_hetter') return ok({ document, lifecycle, exposureTable: undefined });
+      if (exposure === undefined || !namesTable(exposure))
+        return ok({ document, lifecycle, exposureTable: undefined });
       if (parameters?.hash !== exposure.tableSha256) return err({ kind: 'checksum-mismatch', lifecycle });
       const table = await readParameters(tableOf, found.key, parameters, lifecycle);
       return table.ok ? ok({ document, lifecycle, exposureTable: table.value }) : table;

@@ -33,8 +33,11 @@ export function missingFor(
   return [...needed.filter((gate) => !open.has(gate)), ...receipts.filter((name) => !proved.has(name))];
 }
 
+/** What a flag can say. */
+export const flagValues = ['open', 'closed'] as const;
+
 /** The flags of a stage, as they were last applied. */
-export type GateFlags = Readonly<Partial<Record<GateName, 'open' | 'closed'>>>;
+export type GateFlags = Readonly<Partial<Record<GateName, (typeof flagValues)[number]>>>;
 
 /** The receipt by which a stage's gate D was opened: the two-tenant proof, or a rehearsal of it, which proves nothing. */
 export interface IsolationProof {

@@ -2,6 +2,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod';
 import type { FormerOrder, LineageHead } from '#shared/improvement/lineage.ts';
 import {
+  bundleRef,
   evidenceRecord,
   openRun,
   orderRecord,
@@ -80,7 +81,7 @@ const pinsColumns = z.object({ pins: bytes });
 
 const receiptColumns = z.object({
   receiptSha256: z.string(),
-  receiptMediaType: z.enum(['application/zip', 'application/json']),
+  receiptMediaType: bundleRef.shape.mediaType,
 });
 
 const formerColumns = z.object({ revisionOrderId: z.string(), supersedes: z.string().exactOptional() });

@@ -48,7 +48,7 @@ export function createReleaseStateTable(client: DynamoDBClient, TableName: strin
               ConditionExpression: 'appliedAt = :previous',
               ExpressionAttributeValues: attributesOf({ ':previous': instant.encode(previous.appliedAt) }),
             };
-      const Item = attributesOf({ ...key, ...columns.encode(applied) });
+      const Item = attributesOf({ ...key, ...releaseColumns.encode(applied) });
       return didHold(client.send(new PutItemCommand({ TableName, Item, ...condition })));
     },
   };
@@ -60,4 +60,5 @@ const released = z.object({
   appliedAt: instant,
 });
 const isolationProof = z.object({ digest: z.string(), outcome: z.enum(['proved', 'rehearsed']) });
-const columns = released.extend({ isolationProof: isolationProof.exactOptional() });
+/** What the item of a release has beside its key in the table. */
+export const releaseColumns = released.extend({ isolationProof: isolationProof.exactOptional() });

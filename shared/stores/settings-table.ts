@@ -2,6 +2,7 @@ import { TransactionCanceledException, TransactWriteItemsCommand } from '@aws-sd
 import type { DynamoDBClient, TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
 import type { KeyChange, KeyRecord, KeySettings, WritableKeySettings } from '#shared/keys/key-record.ts';
+import { keyStates } from '#shared/keys/key-ring.ts';
 import type { KeyPurpose, KeyState } from '#shared/keys/key-ring.ts';
 import { attributesOf, bytes, instant, queryItems } from './dynamo.ts';
 import type { Item, ItemKey } from './dynamo.ts';
@@ -89,8 +90,9 @@ function keyOf({ purpose, kid }: Pick<KeyRecord, 'purpose' | 'kid'>): ItemKey {
   return { pk: partition(purpose), sk: kid };
 }
 
-const keyColumns = z.object({
-  state: z.enum(['pending', 'active', 'opening', 'retired']),
+/** What the item of a key has beside its key in the table. */
+export const keyColumns = z.object({
+  state: z.enum(keyStates),
   wrappedKey: bytes.exactOptional(),
   createdAt: instant,
   activatedAt: instant.exactOptional(),

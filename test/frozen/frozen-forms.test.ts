@@ -3,21 +3,40 @@ import { isDeepStrictEqual } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { compactDecrypt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { stopCause } from '#functions/mastery/continuation/run-state.ts';
-import { stopReason } from '#shared/contract/stop-reason.ts';
-import { runMode } from '#shared/contract/mastery/adaptive-run.ts';
-import { orderStatus } from '#shared/contract/reports/revision-order.ts';
+import * as z from 'zod';
+import { adaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
+import { masteryRoutes } from '#shared/contract/mastery/routes.ts';
+import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
+import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import { analysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
+import { receiptBundle } from '#shared/contract/reports/receipt-bundle.ts';
+import { reportsRoutes } from '#shared/contract/reports/routes.ts';
 import { controlRecord } from '#shared/idempotency/control-record.ts';
-import { improvementRunStates } from '#shared/improvement/records.ts';
-import type { ReceiptBundle } from '#shared/contract/reports/receipt-bundle.ts';
-import type { KeyState } from '#shared/keys/key-ring.ts';
+import {
+  bundleRef,
+  evidenceRecord,
+  openRun,
+  orderRecord,
+  runPins,
+  runRecord,
+  runSummary,
+} from '#shared/improvement/records.ts';
+import { parsePartitionKey, recordKinds } from '#shared/records/record-key.ts';
 import type { RecordKey } from '#shared/records/record-key.ts';
+import { calibrationParameters } from '#shared/records/records.ts';
+import { releaseManifest } from '#shared/release/manifest.ts';
 import type { ReleaseManifest } from '#shared/release/manifest.ts';
+import { flagValues } from '#shared/release/release-state.ts';
+import { releaseColumns } from '#shared/stores/release-state-table.ts';
+import { keyColumns } from '#shared/stores/settings-table.ts';
+import { proofReceipt } from '#ops/proof/receipt.ts';
 import { startTestAws } from '#test/support/aws.ts';
 import type { TestAws } from '#test/support/aws.ts';
 import { signingInput } from '#ops/gates/sign-manifest.ts';
 import type { FrozenForms, FrozenItem, Stores } from './forms.ts';
+import { missingExamples } from './missing-examples.ts';
 import { openForms, readers, readForm } from './read.ts';
+import type { DecodedForms } from './read.ts';
 import { versionOf, versions, writeForms } from './write.ts';
 
 const newest = versions.at(-1) ?? '';
@@ -96,34 +115,46 @@ describe('the newest frozen forms', () => {
     expect([...new Set(frozen)].toSorted()).toEqual([...new Set(named)].toSorted());
   });
 
-  // One entry for each value of a type: another one does not compile until it stands here, and then has to be frozen.
-  it.each([
-    ['adaptive run modes', 'continuation', runMode.options, 'runMode'],
-    ['stop reasons', 'continuation', stopReason.options, 'stopReason'],
-    ['stop causes', 'continuation', stopCause.options, 'stopCause'],
-    ['control states', 'control', controlRecord.shape.state.options, 'state'],
-    ['key states', 'settings', everyOf<KeyState>({ pending: 0, active: 0, opening: 0, retired: 0 }), 'state'],
-    ['improvement run states', 'improvement', improvementRunStates, 'state'],
-    ['order statuses', 'improvement', orderStatus.options, 'status'],
-    [
-      'receipt bundles',
-      'receipt bundles',
-      everyOf<ReceiptBundle['object']>({ source_receipt: 0, run_receipt: 0 }),
-      'object',
-    ],
-  ] as const)('have all %s', (_, section, values, member) => {
-    const found = membersOf(decoded[section], member);
-    expect(values.filter((value) => !found.has(value))).toEqual([]);
+  it.each(Object.keys(readers))(
+    'have an example of each member of every union and enumeration: %s',
+    (name) => {
+      const missing = schemasOf(decoded)[name as keyof DecodedForms].flatMap(([form, schema, examples]) =>
+        missingExamples(schema, examples).map((member) => `${form}${member}`),
+      );
+      expect(
+        missing.filter((member) => !Object.keys(without).some((pattern) => new RegExp(pattern).test(member))),
+        'no reader is fed with these members: test/frozen/write.ts has to write an example of each, before test/frozen/freeze.ts',
+      ).toEqual([]);
+    },
+  );
+
+  it('lack no other examples than those for which there is a reason', () => {
+    const missing = Object.values(schemasOf(decoded)).flatMap((forms) =>
+      forms.flatMap(([form, schema, examples]) =>
+        missingExamples(schema, examples).map((member) => `${form}${member}`),
+      ),
+    );
+    const idle = Object.keys(without).filter(
+      (pattern) => !missing.some((member) => new RegExp(pattern).test(member)),
+    );
+    expect(idle).toEqual([]);
+  });
+
+  it('have a cursor of every list', () => {
+    const lists = [...masteryRoutes, ...reportsRoutes].filter(
+      ({ request }) => 'cursor' in request.query.shape,
+    );
+    expect(new Set(Object.values(forms.tokens.cursors).map(({ list }) => list))).toEqual(
+      new Set(lists.map(({ operationId }) => operationId)),
+    );
   });
 
   it('have every kind of record, with and without a lifecycle, as text, compressed and in parts', () => {
     const items = forms.items.records.map(({ pk, sk, ...columns }) => ({
-      kind: /^(?:system|tenant#[^#]*)#([^#]*)/.exec(textOf(pk))?.[1],
+      kind: parsePartitionKey(textOf(pk))?.kind,
       form: [textOf(sk).replace(/#.*/, ''), ...Object.keys(columns)].join(' '),
     }));
-    expect(new Set(items.map(({ kind }) => kind))).toEqual(
-      new Set(everyOf<RecordKey['kind']>({ policy: 0, calibration: 0, 'analysis-policy': 0 })),
-    );
+    expect(new Set(items.map(({ kind }) => kind))).toEqual(new Set(recordKinds));
     expect([...new Set(items.map(({ form }) => form))].toSorted()).toEqual([
       'document document',
       'document document parametersHash parametersParts',
@@ -135,6 +166,78 @@ describe('the newest frozen forms', () => {
     expect(forms.items.records.filter(({ sk }) => textOf(sk).startsWith('parameters#'))).toHaveLength(5);
   });
 });
+
+/**
+ * The forms that have a schema, by their reader: their name, the schema and the examples that the reader made of the frozen forms. A reader
+ * whose forms are texts and names alone has none.
+ */
+function schemasOf(decoded: DecodedForms): {
+  readonly [Name in keyof DecodedForms]: readonly (readonly [form: string, z.ZodType, readonly unknown[]])[];
+} {
+  const runs = Object.values(decoded.improvement.runs);
+  const evidence = runs.flatMap((run) => Object.values(run.evidence));
+  // SAFETY: each kind of record is read with the member that is asked for.
+  const recordsOf = (kind: RecordKey['kind'], member: string) =>
+    Object.values(decoded.records[kind] ?? {}).map(
+      (read) => (read as Readonly<Record<string, unknown>>)[member],
+    );
+  return {
+    continuation: [
+      ['state', adaptiveRunState, Object.values(decoded.continuation).map(({ state }) => state)],
+    ],
+    cursor: [],
+    'receipt-link': [['link', bundleRef, Object.values(decoded['receipt-link'])]],
+    idempotency: [],
+    pseudonym: [],
+    control: [['record', controlRecord, Object.values(decoded.control)]],
+    settings: [
+      ['key', keyColumns, Object.values(decoded.settings.keys).flatMap(({ records }) => records)],
+      ['release', releaseColumns, [decoded.settings.release]],
+      ['manifest', releaseManifest, [decoded.settings.release.manifest]],
+    ],
+    records: [
+      ['policy', selectionPolicy, recordsOf('policy', 'document')],
+      ['calibration', scaleCalibration, recordsOf('calibration', 'document')],
+      ['parameters', calibrationParameters, recordsOf('calibration', 'parameters')],
+      ['analysis policy', analysisPolicy, recordsOf('analysis-policy', 'policy')],
+    ],
+    improvement: [
+      ['run', runRecord, runs.map(({ run }) => run)],
+      ['pins', runPins, runs.map(({ run }) => run?.pins)],
+      ['receipt of a run', bundleRef, runs.map(({ run }) => run?.receipt)],
+      ['summary', runSummary, runs.map(({ summary }) => summary)],
+      ['evidence', evidenceRecord, evidence],
+      ['receipt of evidence', bundleRef, evidence.map((one) => one?.receipt)],
+      ['order', orderRecord, runs.flatMap(({ orders }) => orders)],
+      ['open run', openRun, decoded.improvement.open],
+    ],
+    'receipt bundles': [
+      ['receipt', receiptBundle, Object.values(decoded['receipt bundles']).map(({ receipt }) => receipt)],
+    ],
+    'objects of a release': [],
+    'parameters of a release': [
+      ['flags', z.record(z.string(), z.enum(flagValues)), [decoded['parameters of a release'].flags]],
+    ],
+    'retired keys': [],
+    'leaked keys': [],
+    'purposes with keys': [],
+    'service profiles': [],
+    'messages of the queue': [],
+    'files of commands': [['proof', proofReceipt, Object.values(decoded['files of commands'])]],
+    'derived names': [],
+  };
+}
+
+/** Members of which the forms have no example, as patterns, with the reason why. */
+const without: Readonly<Record<string, string>> = {
+  '^release/isolationProof/outcome: rehearsed$': 'a stage has one release, and any outcome is read alike',
+  '^receipt/formatVersion: 1$': 'only version 0.1.0 wrote it: v1 has it',
+  '^receipt/.*/service: (analytics|blueprint)$':
+    'one schema names both owners, and at each place there is one',
+  '^receipt/metrics/.*reasonCode: receiver_unavailable$': 'pins have it, and a receipt repeats them',
+  '^receipt/sources/.*/mediaType: application/zip$': 'the receipt of a source is JSON',
+  '^proof/tenants/': 'the first tenant is A, the second B',
+};
 
 /**
  * What the readers of a release refuse of the newest forms, or read differently from today's readers, with the reason why that is safe.
@@ -194,21 +297,6 @@ function differingMembers(one: unknown, other: unknown, name = ''): readonly str
       (other as Readonly<Record<string, unknown>>)[key],
       /^\d+$/.test(key) ? name : key,
     ),
-  );
-}
-
-function everyOf<T extends string>(values: Readonly<Record<T, 0>>): readonly T[] {
-  return Object.keys(values) as T[];
-}
-
-/** All values of members of a name, at any depth. */
-function membersOf(value: unknown, name: string): ReadonlySet<unknown> {
-  if (typeof value !== 'object' || value === null) return new Set();
-  return new Set(
-    Object.entries(value).flatMap(([key, member]) => [
-      ...(key === name ? [member as unknown] : []),
-      ...membersOf(member, name),
-    ]),
   );
 }
 

@@ -33,6 +33,7 @@ import { keyPurposes } from '#shared/keys/key-ring.ts';
 import type { KeyPurpose, KeyRing } from '#shared/keys/key-ring.ts';
 import { createServiceProfiles } from '#shared/platform/service-profiles.ts';
 import { createAnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';
+import { parsePartitionKey, recordKinds } from '#shared/records/record-key.ts';
 import type { RecordKey } from '#shared/records/record-key.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import { gatesPath, manifestParameter, parseReference } from '#shared/release/applied-manifest.ts';
@@ -167,7 +168,7 @@ const tables = {
     };
   },
 
-  records: async ({ stores }) => {
+  records: async ({ stores, forms }) => {
     const options = { table: stores.records, mayReadSystem: () => true };
     const records = createRecordStore(options);
     const policies = createAnalysisPolicyStore(options);
@@ -189,13 +190,14 @@ const tables = {
         };
       },
     } satisfies Record<RecordKey['kind'], (id: string) => Promise<unknown>>;
-    return each(
-      {
-        policy: ['fractions-policy-7', 'own policy'],
-        calibration: ['fractions-2026.1', 'own calibration'],
-        'analysis-policy': ['revision-thresholds-3', 'own analysis policy'],
-      } satisfies Record<RecordKey['kind'], readonly string[]>,
-      (ids, kind) => each(byName(ids), (id): Promise<unknown> => kinds[kind as RecordKey['kind']](id)),
+    // Every record of the forms, so that the readers of a release are fed with what a later one adds.
+    const keys = forms.items.records.flatMap(({ pk, sk }) =>
+      textOf(sk) === 'document' ? (parsePartitionKey(textOf(pk)) ?? []) : [],
+    );
+    return each(byName(recordKinds), (kind) =>
+      each(byName(keys.flatMap((key) => (key.kind === kind ? key.id : []))), (id): Promise<unknown> =>
+        kinds[kind](id),
+      ),
     );
   },
 

@@ -21,11 +21,15 @@ import { createObjectVersions } from '#shared/stores/object-versions.ts';
 import { keepProof, placeOfProof } from '#shared/stores/proof-objects.ts';
 import { noteChanges } from '#shared/stores/key-notes.ts';
 import { tables } from '#shared/stores/tables.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import { eligibilityRules } from '#shared/contract/mastery/selection-policy.ts';
+import { analysisTrigger } from '#shared/contract/reports/analysis-policy.ts';
 import type { StopReason } from '#shared/contract/stop-reason.ts';
 import { identifyRequest } from '#shared/idempotency/request-identity.ts';
 import { writeRunMessage } from '#shared/improvement/run-message.ts';
-import type { OrderRecord, RunRecord } from '#shared/improvement/records.ts';
-import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { runPins } from '#shared/improvement/records.ts';
+import type { OrderRecord, RunPins, RunRecord } from '#shared/improvement/records.ts';
+import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { changeKeys, initKeyRing } from '#shared/keys/administration.ts';
 import type { KeyAdministration } from '#shared/keys/administration.ts';
@@ -43,7 +47,10 @@ import {
 import {
   sampleAnalysisPolicyFile,
   sampleCalibrationFile,
+  sampleParameters,
+  sampleCrosswalkTrigger,
   samplePolicyFile,
+  sampleTrigger,
 } from '#test/support/sample-files.ts';
 import {
   deprecateRecord,
@@ -57,11 +64,24 @@ import { formatReference, gatesPath, manifestParameter } from '#shared/release/a
 import type { ReleaseManifest } from '#shared/release/manifest.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
 import type { TestAws } from '#test/support/aws.ts';
-import { improveRun } from '#test/support/improvement-facts.ts';
+import type { ExposureTable } from '#shared/records/records.ts';
+import { exposureMethod, exposureMethods } from '#test/reference/exposure-methods.ts';
+import {
+  artifactOf,
+  everyTrigger,
+  improveRun,
+  mappingOf,
+  policyWith,
+  requirementOf,
+  runArtifacts,
+} from '#test/support/improvement-facts.ts';
+import type { ImprovedRun } from '#test/support/improvement-facts.ts';
 import { sampleProof } from '#test/support/proof-receipt.ts';
 import { receiptBytes } from '#ops/proof/receipt.ts';
+import type { ProofReceipt } from '#ops/proof/receipt.ts';
 import { each, freezeItem, openRing, openStores, placeInList, STAGE, TENANT, WRITTEN_AT } from './forms.ts';
 import type { FrozenForms, FrozenItem, Stores, TableName } from './forms.ts';
+import { covering } from './missing-examples.ts';
 import type { DecodedForms } from './read.ts';
 import type { GateFlags } from '#shared/release/release-state.ts';
 
@@ -143,8 +163,25 @@ export async function writeForms(
     objects,
     parameters,
     messages: decoded['messages of the queue'].map((run) => writeRunMessage(run!)),
-    files: { 'two-tenant-proof.json': Buffer.from(receiptBytes(sampleProof())).toString() },
+    files: {
+      'two-tenant-proof.json': Buffer.from(receiptBytes(sampleProof())).toString(),
+      'two-tenant-proof of the engine.json': Buffer.from(receiptBytes(proofOfEngine())).toString(),
+    },
   };
+}
+
+/** A proof of the mastery engine in which nothing is open, and one check was not asked. */
+function proofOfEngine(): ProofReceipt {
+  const { operationId, method, path } = startAdaptiveRun;
+  const check = { title: 'what holds', asked: 'what was sent' };
+  return sampleProof({
+    service: 'mastery',
+    routes: [{ operationId, method, path, open: false }],
+    checks: [
+      { ...check, id: `routes.${operationId}.both`, result: 'not_open', why: 'a gate is closed' },
+      { ...check, id: 'run.advance-to-stop.A', result: 'not_asked', why: 'the tenant has no attempt' },
+    ],
+  });
 }
 
 /** Bytes that are the same at every call: as many as wanted of the digests of a text. */
@@ -289,39 +326,53 @@ async function writeControl(
 
 const deprecation = { deprecatedAt: '2026-01-15T00:00:00Z', sunsetAt: '2026-06-30T00:00:00Z' };
 
-/** A record of each kind, of the platform and of a tenant, with and without a deprecation; a document that is stored compressed. */
-const exposureTable = { 'item-1': 0.25, 'item-3': 0.125 };
-
-async function writeRecords({ records: table }: Stores): Promise<void> {
-  const own = { tenantId: TENANT, deprecatedAt: deprecation.deprecatedAt };
-  const prepared: readonly Result<PreparedRecord, unknown>[] = [
-    preparePolicy(samplePolicyFile()),
+/** A policy with each rule that one alone cannot show: each method of exposure control, and each value of the other rules. */
+function policiesOfRules(): readonly Result<PreparedRecord, unknown>[] {
+  const { priorUse, selectionTarget, blueprintCoverage } = eligibilityRules.shape;
+  const named = (name: string, rule: object, table?: ExposureTable) =>
     preparePolicy(
       samplePolicyFile(
-        {
-          id: 'own policy',
-          visibility: 'tenant',
-          timeBudgetSeconds: 900,
-          eligibilityRules: {
-            exposure: { method: 'sympson_hetter', tableSha256: hashCanonical(exposureTable) },
-            priorUse: 'exclude',
-            selectionTarget: 'unsettled_components',
-          },
-        },
-        own,
+        { id: name, visibility: 'tenant', timeBudgetSeconds: 900, eligibilityRules: rule },
+        { tenantId: TENANT },
       ),
-      exposureTable,
-    ),
+      table,
+    );
+  return [
+    ...exposureMethods.map((method) => {
+      const { rule: exposure, table } = exposureMethod(method).example(['item-1', 'item-3']);
+      return named(`exposure ${method}`, { exposure }, table);
+    }),
+    ...priorUse.unwrap().options.map((value) => named(`prior use ${value}`, { priorUse: value })),
+    ...selectionTarget.unwrap().options.map((value) => named(`target ${value}`, { selectionTarget: value })),
+    ...blueprintCoverage
+      .unwrap()
+      .options.map((value) => named(`slots ${value}`, { blueprintCoverage: value })),
+    named('minimum gain', { minimumGain: 0.01 }),
+  ];
+}
+
+/** A record of each kind, of the platform and of a tenant, with and without a deprecation; a document that is stored compressed. */
+async function writeRecords({ records: table }: Stores): Promise<void> {
+  const own = { tenantId: TENANT, deprecatedAt: deprecation.deprecatedAt };
+  const triggers = covering(analysisTrigger, everyTrigger);
+  const prepared: readonly Result<PreparedRecord, unknown>[] = [
+    preparePolicy(samplePolicyFile()),
+    ...policiesOfRules(),
     prepareCalibration(sampleCalibrationFile(), checkModel),
     prepareCalibration(
       sampleCalibrationFile(
         { id: 'own calibration', visibility: 'tenant', limitations: ['Long. '.repeat(40_000)] },
-        own,
+        {
+          ...own,
+          parameters: { ...sampleParameters(), maximumReportableError: 80, reliabilityCeiling: 0.95 },
+        },
       ),
       checkModel,
     ),
     prepareAnalysisPolicy(sampleAnalysisPolicyFile()),
-    prepareAnalysisPolicy(sampleAnalysisPolicyFile({ id: 'own analysis policy', visibility: 'tenant' }, own)),
+    prepareAnalysisPolicy(
+      sampleAnalysisPolicyFile({ id: 'own analysis policy', visibility: 'tenant', triggers }, own),
+    ),
   ];
   for (const record of prepared) {
     const { key } = demand(await writeRecord(table, demand(record)));
@@ -391,9 +442,58 @@ async function writeRuns(
   // By a clock that is behind that of its creation.
   await end(await create('run_omitting'), { completedAt: completed.createdAt + 40 });
   await create('run_queued');
+  const { run: queued } = frozen['run_queued']!;
+  await store.createRun({ ...queued!, improvementRunId: 'run_pinned', pins: everyPin(queued!.pins) });
+}
+
+/** Pins with each value that one of them can have. */
+function everyPin(pins: RunPins): RunPins {
+  const { metric, status, reasonCode, judged } = runPins.shape.metrics.unwrap().element.shape;
+  const reasons = [...reasonCode.unwrap().options, null];
+  const nth = <T>(values: readonly T[], n: number): T => values[n % values.length]!;
+  const metrics = Array.from({ length: 2 * reasons.length }, (_, n) => ({
+    metric: nth(metric.options, n),
+    status: nth(status.options, n),
+    reasonCode: nth(reasons, n),
+    artifact: n % 2 === 0 ? null : pins.sourceSet,
+    judged: nth(judged.unwrap().options, n),
+  }));
+  return { ...pins, analysisPolicy: { ...pins.analysisPolicy, owner: 'system' }, metrics };
 }
 
 // --- Objects and parameters -----------------------------------------------------------------------------------------------------------
+
+/** Complete runs whose receipts have between them what a receipt can have. */
+function improvedRuns(): readonly ImprovedRun[] {
+  const triggers = [
+    ...covering(analysisTrigger, everyTrigger),
+    // Of policies that were released when there were other measures and units.
+    ...[sampleTrigger, sampleCrosswalkTrigger].flatMap((of) => [
+      of({ observed: { name: 'a former measure', unit: 'count' } }),
+      of({ observed: { ...analysisTrigger.parse(of()).observed, unit: 'points' } }),
+    ]),
+  ];
+  const policy = policyWith(triggers.map((trigger) => analysisTrigger.parse(trigger)));
+  const crosswalk = {
+    ...runArtifacts.crosswalk,
+    requirements: [
+      requirementOf('ambiguous', { mappings: [mappingOf('guid-1'), mappingOf('guid-2')] }),
+      requirementOf('unknown', { mappings: [mappingOf('guid-3', { targetDok: null })] }),
+    ],
+  };
+  const incomplete = artifactOf('item_discrimination', { analysisWindow: null });
+  return [
+    improveRun(),
+    improveRun({ policy, crosswalk }),
+    improveRun({ comparison: null, metricStatus: 'stale', orderStatuses: ['rejected'] }),
+    improveRun({
+      comparison: 'missing',
+      metricStatus: 'a status of tomorrow',
+      orderStatuses: ['superseded'],
+    }),
+    improveRun({ discrimination: incomplete }),
+  ];
+}
 
 async function writeObjects(
   { s3 }: TestAws,
@@ -405,10 +505,11 @@ async function writeObjects(
   await release.write(withdrawn, undefined);
   await release.write({ ...frozen, manifest }, withdrawn);
 
-  const { source, run } = improveRun();
   const rehearsal = '{"rehearsal":true}';
-  await receipts.put(TENANT, source);
-  await receipts.put(TENANT, run);
+  for (const { source, run } of improvedRuns()) {
+    await receipts.put(TENANT, source);
+    await receipts.put(TENANT, run);
+  }
   await keepProof(s3, localBucketName, 'manifest', manifest);
   await keepProof(s3, localBucketName, 'rehearsal', rehearsal);
   const bucket = createObjectVersions(s3, localBucketName);

@@ -13,7 +13,7 @@ import type { StopCause } from '#functions/mastery/engine/stopping.ts';
 import type { Estimate } from '#functions/mastery/engine/types.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
-import { stream } from '#shared/kernel/random-stream.ts';
+import { exposureMethod, exposureMethods } from './exposure-methods.ts';
 
 /**
  * Selection from the definitions of a policy's rules: all subsets of a small pool are judged by them, and from those that break none follows
@@ -58,19 +58,7 @@ const rule = (min: number, max: number): fc.Arbitrary<Rule> =>
   });
 
 const exposures = (mostItems: number): fc.Arbitrary<Exposure> =>
-  fc.oneof(
-    fc.constantFrom(1, 1, 2, 3, mostItems).map((size) => ({ method: 'randomesque' as const, size })),
-    fc.constant({ method: 'progressive' as const }),
-    fc
-      .dictionary(
-        fc.nat(mostItems).map((j) => `q-${j}`),
-        fc.constantFrom(0, 0.2, 0.6, 1),
-      )
-      .map((table) => ({
-        method: 'sympson_hetter' as const,
-        probabilities: new Map(Object.entries(table)),
-      })),
-  );
+  fc.oneof(...exposureMethods.map((method) => exposureMethod(method).arbitrary(mostItems)));
 
 /** Pools under rules of every kind; `minima` are too much for pools of which not every subset can be looked at. */
 export const caseOf = ({
@@ -119,7 +107,7 @@ export const caseOf = ({
         selectionTarget: fc.constant('unsettled_components' as const),
         minimumGain: fc.constantFrom(1e-3, 0.05, 0.1, 0.3),
         met: fc.uniqueArray(item, { maxLength: count }),
-      },
+      } satisfies { readonly [Key in keyof Required<Case>]: fc.Arbitrary<Case[Key]> },
       {
         requiredKeys: [
           ...(['items', 'minima', 'maxima', 'enemySets', 'excludedItems', 'requiredAccessibility'] as const),
@@ -168,10 +156,12 @@ export const tagsOf = ({ items }: Case, j: number): readonly string[] => [
 export const carrying = (value: Case, set: readonly number[], guid: string): number =>
   set.filter((j) => tagsOf(value, j).includes(guid)).length;
 
+type Filter = 'length' | 'accessibility' | 'exclusion' | 'enemies' | 'maximum' | 'component';
+
 /** The rules that a set of used items breaks, each from its definition. */
-export function broken(value: Case, set: readonly number[]): readonly string[] {
+export function broken(value: Case, set: readonly number[]): readonly Filter[] {
   const named = set.map((j) => `q-${j}`);
-  const rules: Readonly<Record<string, boolean>> = {
+  const rules: Readonly<Record<Filter, boolean>> = {
     length: set.length > value.maxItems,
     accessibility: set.some((j) =>
       value.requiredAccessibility.some((tag) => !value.items[j]!.accessibility.includes(tag)),
@@ -181,7 +171,8 @@ export function broken(value: Case, set: readonly number[]): readonly string[] {
     maximum: value.maxima.some(({ guid, items }) => carrying(value, set, guid) > items),
     component: largestComponent(set.map((j) => value.items[j]!.kcs)) > MOST_COMPONENT_KCS,
   };
-  return Object.keys(rules).filter((name) => rules[name]);
+  // SAFETY: the keys of the table are the filters.
+  return (Object.keys(rules) as Filter[]).filter((name) => rules[name]);
 }
 
 /** KCs of the largest component, by spreading one label over whatever an item ties together until nothing changes. */
@@ -322,23 +313,15 @@ function informative(
   return asked.filter((j) => roundSignificant(gains[j]!, 12) >= minimumGain);
 }
 
-interface Ranked {
-  readonly item: number;
-  readonly gain: number;
-}
-
-/** A number below 2^48 from the hash of a text. */
-const drawOf = (text: string): bigint => BigInt(`0x${sha256Hex(text).slice(0, 12)}`);
-
 /** The item that exposure control takes of those that have a gain: by weight to 12 digits, then by SHA-256 of seed and artifact version id. */
 function exposed(
   { exposure, maxItems }: Case,
   { run: { runSeed, used, sequence }, admits }: Position,
   tier: readonly number[],
   gains: Float64Array,
-): Ranked | undefined {
+): Exclude<Selection, StopCause> | undefined {
   const ranked = tier.filter((item) => !Number.isNaN(gains[item]));
-  const inOrder = (weightOf: (item: number) => number): readonly Ranked[] =>
+  const inOrder = (weightOf: (item: number) => number): readonly number[] =>
     ranked
       .filter(admits)
       .map((item) => ({
@@ -347,29 +330,19 @@ function exposed(
         hash: sha256Hex(`${runSeed}a-${item}`),
       }))
       .sort((a, b) => b.weight - a.weight || (a.hash < b.hash ? -1 : 1))
-      .map(({ item }) => ({ item, gain: roundSignificant(gains[item]!, 12) }));
-  const byGain = inOrder((item) => gains[item]!);
-  if (exposure?.method === 'sympson_hetter') {
-    const passes = ({ item }: Ranked): boolean =>
-      Number(drawOf(`sympson_hetter|${runSeed}|a-${item}`)) <
-      (exposure.probabilities.get(`q-${item}`) ?? 1) * 2 ** 48;
-    return byGain.find(passes) ?? byGain[0];
-  }
-  if (exposure?.method === 'progressive') {
-    const next = stream(`progressive|${runSeed}|${sequence}`);
-    const draws = Array.from(gains, () => next());
-    const highest = Math.max(...ranked.map((item) => gains[item]!));
-    const share = used.length / maxItems;
-    return inOrder((item) => (1 - share) * draws[item]! * highest + share * gains[item]!)[0];
-  }
-  const best = byGain.slice(0, exposure?.size ?? 1);
-  const draw = drawOf(`randomesque|${runSeed}|${sequence}`);
-  return best[best.length > 1 ? Number(draw % BigInt(best.length)) : 0];
+      .map(({ item }) => item);
+  const share = used.length / maxItems;
+  const highest = Math.max(...ranked.map((item) => gains[item]!));
+  const item =
+    exposure === undefined
+      ? inOrder((j) => gains[j]!)[0]
+      : exposureMethod(exposure.method).take(exposure, { runSeed, sequence, share, gains, highest, inOrder });
+  return item === undefined ? undefined : { item, gain: roundSignificant(gains[item]!, 12) };
 }
 
 /** The rule without which an item could be offered. */
 function causeOf(value: Case, used: readonly number[]): StopCause {
-  const isOpen = (...ignored: readonly string[]): boolean =>
+  const isOpen = (...ignored: readonly Filter[]): boolean =>
     [...value.items.keys()].some(
       (j) => !used.includes(j) && broken(value, [...used, j]).every((name) => ignored.includes(name)),
     );

@@ -171,6 +171,11 @@ export interface RunChange {
   readonly crosswalk?: AlignmentCrosswalk;
   readonly comparison?: ComparisonArtifact | 'missing' | null;
   readonly discrimination?: MetricArtifact;
+  readonly policy?: AnalysisPolicy;
+  /** What Analytics says of each metric that it has. */
+  readonly metricStatus?: string;
+  /** The statuses of the orders, in turn. */
+  readonly orderStatuses?: readonly OrderRecord['status'][];
 }
 
 /** A complete run of one source and two available metrics, with the bytes of its evidence and its two receipts. */
@@ -191,7 +196,11 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
     artifacts.set(ref, bytes);
     return { ref, sha256: sha256Hex(bytes) };
   };
-  const policy = policyExample();
+  const {
+    policy = policyExample(),
+    metricStatus = 'available',
+    orderStatuses = ['accepted', 'replayed'],
+  } = change;
   const found: Partial<Record<RunMetric, MetricArtifact>> = {
     item_difficulty: artifactOf('item_difficulty', { rows: [rowOf('item-weak', 'proportion_correct', 0.5)] }),
     item_discrimination: discrimination,
@@ -205,7 +214,7 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
     const artifact = found[metric];
     const named = artifact === undefined ? undefined : pin(artifact.artifactRef, artifact);
     const entry = named && { artifactRef: named.ref, sha256: named.sha256 };
-    return judgeMetric(metric, { metric, status: 'available', artifact: entry ?? null }, artifact, policy);
+    return judgeMetric(metric, { metric, status: metricStatus, artifact: entry ?? null }, artifact, policy);
   });
   const compared =
     comparison === null || comparison === 'missing'
@@ -273,8 +282,8 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
         },
       ],
       orders: [
-        ...[...derived].flatMap(([metric, of]) => recordsOf(`metric:${metric}`, of)),
-        ...recordsOf(`source:${sourceKey}`, judged.value.derived),
+        ...[...derived].flatMap(([metric, of]) => recordsOf(`metric:${metric}`, of, orderStatuses)),
+        ...recordsOf(`source:${sourceKey}`, judged.value.derived, orderStatuses),
       ].toSorted(byId),
     },
     policy,
@@ -303,15 +312,22 @@ function policyExample(): AnalysisPolicy {
   return analysisPolicy.parse({ ...document, checksum: documentChecksum(document) });
 }
 
-function recordsOf(evidence: EvidenceKey, { orders }: Derived): OrderRecord[] {
+function recordsOf(
+  evidence: EvidenceKey,
+  { orders }: Derived,
+  statuses: readonly OrderRecord['status'][],
+): OrderRecord[] {
   return orders.map(({ content: { revisionOrderId, targetModule }, lineage }, n) => ({
     revisionOrderId,
     evidence,
     targetModule,
     lineage,
-    status: n % 2 === 0 ? 'accepted' : 'replayed',
+    status: statuses[n % statuses.length]!,
     supersedesRevisionOrderId: null,
-    ack: { receiptId: `receipt-of-${revisionOrderId}`, version: '1', observedAt: createdAt + 500 + n },
+    ack:
+      statuses[n % statuses.length] === 'superseded'
+        ? null
+        : { receiptId: `receipt-of-${revisionOrderId}`, version: '1', observedAt: createdAt + 500 + n },
     createdAt,
     updatedAt: createdAt + 500 + n,
   }));
@@ -347,6 +363,25 @@ const questions = (Object.keys(metrics) as AnalysisTrigger['metric'][]).flatMap(
       }),
     ),
   ),
+);
+
+/** A trigger of each question, for all of its reasons, with all subjects that it can name and a threshold that most values breach. */
+export const everyTrigger: readonly AnalysisTrigger[] = questions.map(
+  ({ metric, measure, operator, requestedAction, codes, thresholds }) => {
+    const [least = 0, greatest = least] = [thresholds[0], thresholds.at(-1)];
+    const threshold = { operator, value: operator === 'lt' || operator === 'lte' ? greatest : least };
+    return {
+      metric,
+      observed: { name: measure.name, unit: measure.unit },
+      threshold,
+      targetModule: actions[requestedAction].targetModule,
+      requestedAction,
+      reasonCodes: codes,
+      requiredSubjects: metrics[metric].subjects.filter(
+        (subject) => subject !== 'caseGuids' || !canLackGuids(measure, threshold),
+      ),
+    };
+  },
 );
 
 function triggerOf(question: (typeof questions)[number]): Arbitrary<AnalysisTrigger> {

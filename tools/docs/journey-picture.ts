@@ -6,7 +6,7 @@ import {
   simulateRun,
   weigh,
 } from '#functions/mastery/engine/index.ts';
-import type { Evidence } from '#functions/mastery/engine/index.ts';
+import type { Classification, Evidence } from '#functions/mastery/engine/index.ts';
 import { findBank } from '#local/journey/bank.ts';
 import type { JourneyBank } from '#local/journey/bank.ts';
 import { simulatedLearner } from '#local/journey/learner.ts';
@@ -106,7 +106,7 @@ async function takeRun(): Promise<Run> {
   };
 }
 
-const letters: Readonly<Record<string, string>> = { mastered: ' M', gap: ' G' };
+const letters = { mastered: ' M', gap: ' G', not_yet: '' } satisfies Record<Classification, string>;
 
 /** One row per knowledge component, one column per item. */
 function cells({ bank, states, answers }: Run): ReturnType<typeof chart> {
@@ -118,7 +118,7 @@ function cells({ bank, states, answers }: Run): ReturnType<typeof chart> {
         name,
         count,
         posterior,
-        text: `${posterior.toFixed(2)}${letters[classifications[kc] ?? ''] ?? ''}`,
+        text: `${posterior.toFixed(2)}${letters[classifications[kc] ?? 'not_yet']}`,
       };
     }),
   );

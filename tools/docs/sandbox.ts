@@ -14,8 +14,12 @@ const introduction = [
   'You can send the `Authorization` header as in production; the sandbox ignores it.',
 ].join('\n\n');
 
+type Queries = Readonly<Record<string, Readonly<Record<string, string>>>>;
+/** What some routes have, by operation. */
+type ByOperation<T> = Partial<Record<keyof typeof sandboxRoutes, T>>;
+
 /** Queries that the examples of a route show, by name; every other route is shown without one. */
-const shownQueries: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>>> = {
+const shownQueries: Readonly<Record<string, Queries>> = {
   readAttemptReport: {
     evidence: { view: 'evidence' },
     standards: { view: 'standards' },
@@ -26,7 +30,7 @@ const shownQueries: Readonly<Record<string, Readonly<Record<string, Readonly<Rec
     'first-of-two-pages': { limit: '1' },
     'without-match': { testKind: 'formative' },
   },
-};
+} satisfies ByOperation<Queries>;
 
 /** The OpenAPI 3.1 document of the sandbox. What its examples show are its own answers. */
 export function renderSandboxOpenApi(): OpenApiDocument {
@@ -46,11 +50,11 @@ export function renderSandboxOpenApi(): OpenApiDocument {
 }
 
 const notes: Readonly<Record<string, string>> = {
-  [sandboxRoutes.materializeAttemptReport.operationId]:
+  materializeAttemptReport:
     'In the sandbox every request returns the same fixed operation, and nothing is written. The sandbox ignores key and body; they are documented as production requires them.',
-  [sandboxRoutes.listCandidateReports.operationId]:
+  listCandidateReports:
     'The sandbox has two attempts of one candidate. Filters, sort, limit and cursor work as in production; a cursor does not expire.',
-};
+} satisfies ByOperation<string>;
 
 /** What the gateway or the function may answer instead of a fixture. */
 function problemKeysOf({ method, request }: Route): readonly ProblemKey<'reports'>[] {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { engineExample, exposureMethods } from '#test/reference/exposure-methods.ts';
 import {
   broken,
   caseOf,
@@ -9,7 +10,6 @@ import {
   soundSets,
 } from '#test/reference/selection-oracle.ts';
 import type { Case } from '#test/reference/selection-oracle.ts';
-import type { Exposure } from './exposure.ts';
 import { estimate } from './model.ts';
 import { selectItem } from './selection.ts';
 
@@ -86,15 +86,7 @@ describe('selection against the definitions of its rules', () => {
       // Otherwise the comparison holds for want of cases.
       for (const what of [
         ...needed,
-        ...[
-          'max_items',
-          'randomesque',
-          'progressive',
-          'sympson_hetter',
-          'no exposure rule',
-          'priorUse avoid',
-          'priorUse exclude',
-        ],
+        ...['max_items', ...exposureMethods, 'no exposure rule', 'priorUse avoid', 'priorUse exclude'],
         ...['selectionTarget unsettled_components', 'minimumGain 0.05'],
       ])
         expect(happened.get(what) ?? 0, what).toBeGreaterThan(3);
@@ -131,11 +123,8 @@ describe('selection against the definitions of its rules', () => {
     }
   });
 
-  it.each<Exposure>([
-    { method: 'randomesque', size: 3 },
-    { method: 'progressive' },
-    { method: 'sympson_hetter', probabilities: new Map() },
-  ])('finds the one item that a minimum needs behind a hundred that tell more, under %o', (exposure) => {
+  it.each(exposureMethods)('finds the one item that a minimum needs behind a hundred, under %s', (method) => {
+    const exposure = engineExample(method, []);
     const { items, ...rules } = free(100, 1);
     const last = { ...items[0]!, tags: ['last'], high: 0.3 };
     const minima = [{ guid: 'last', items: 1 }];

@@ -1,6 +1,11 @@
-import type { ClassificationRule, Constraints, StoppingRules } from '#functions/mastery/engine/index.ts';
+import type {
+  ClassificationRule,
+  Constraints,
+  Exposure,
+  StoppingRules,
+} from '#functions/mastery/engine/index.ts';
 import type { ScaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
-import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import type { ExposureRule, SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import type { Blueprint } from '#shared/platform/owners/content.ts';
 import type { ExposureTable } from '#shared/records/records.ts';
 
@@ -29,8 +34,21 @@ export function minimaOf(
 }
 
 /**
+ * Exposure control in the engine's vocabulary.
+ * @param table of a rule that names one
+ */
+export function exposureOf(
+  rule: ExposureRule | undefined,
+  table: ExposureTable | undefined,
+): Exposure | undefined {
+  return rule?.method === 'sympson_hetter'
+    ? { method: rule.method, probabilities: new Map(Object.entries(table ?? {})) }
+    : rule;
+}
+
+/**
  * The policy in the engine's vocabulary.
- * @param exposureTable of `sympson_hetter`
+ * @param exposureTable of a policy whose exposure rule names one
  */
 export function constraintsOf(
   policy: SelectionPolicy,
@@ -47,10 +65,7 @@ export function constraintsOf(
     maxima: Object.entries(contentConstraints).flatMap(([guid, { maxItems: items }]) =>
       items === undefined ? [] : [{ guid, items }],
     ),
-    exposure:
-      exposure?.method === 'sympson_hetter'
-        ? { method: exposure.method, probabilities: new Map(Object.entries(exposureTable ?? {})) }
-        : exposure,
+    exposure: exposureOf(exposure, exposureTable),
   };
 }
 

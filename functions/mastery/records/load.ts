@@ -40,7 +40,7 @@ export interface RunCalibration extends Compiled {
 /** The released records that a run is pinned to. */
 export interface PinnedRecords {
   readonly policy: SelectionPolicy;
-  /** Of `sympson_hetter` alone: by QTI identifier the probability to pass. */
+  /** Of a policy whose exposure rule names a table: by QTI identifier the probability to pass. */
   readonly exposureTable: ExposureTable | undefined;
   readonly calibration: RunCalibration;
 }

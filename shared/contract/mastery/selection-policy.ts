@@ -14,12 +14,24 @@ export const sympsonHetterExposure = z.strictObject({
   tableSha256: sha256,
 });
 
-/** How chance keeps the same few items from being offered to everybody; the table of `sympson_hetter` is server-only. */
-const exposureRule = z.discriminatedUnion('method', [
+/**
+ * How chance keeps the same few items from being offered to everybody. A method that needs parameters for each item names their table by
+ * `tableSha256`; the table itself is server-only.
+ */
+export const exposureRule = z.discriminatedUnion('method', [
   randomesqueExposure,
   progressiveExposure,
   sympsonHetterExposure,
 ]);
+
+/** How a policy controls exposure. A new method does not compile until every table of methods has its row. */
+export type ExposureRule = z.infer<typeof exposureRule>;
+export type ExposureMethod = ExposureRule['method'];
+
+/** Whether a rule names a table of item parameters, which is then released and stored with its policy. */
+export function namesTable(rule: ExposureRule): rule is Extract<ExposureRule, { tableSha256: string }> {
+  return 'tableSha256' in rule;
+}
 
 export const contentConstraint = z.strictObject({
   minItems: z.int().min(0).optional(),

@@ -26,6 +26,9 @@ export type RunMetric = (typeof runMetrics)[number];
 export const omission = z.enum([...runMetrics, 'predicted_actual']);
 export type Omission = z.infer<typeof omission>;
 
+/** How many rows of an available metric its triggers can judge. */
+export const judgedRows = z.enum(['all', 'some']);
+
 const suppressionStatus = z.enum(['not_suppressed', 'suppressed', 'unknown']);
 
 /** What Analytics has of one metric for the run [RP-157..RP-165]; the artifact itself stays with its owner. */
@@ -91,7 +94,8 @@ export const metricStatus = z
   );
 export type MetricStatus = z.infer<typeof metricStatus>;
 
-const runStatus = z.enum([
+/** Every status of a run; `unknown` is one of a later version. */
+export const runStatus = z.enum([
   'queued',
   'analyzing',
   'completed',
@@ -101,8 +105,16 @@ const runStatus = z.enum([
   'unknown',
 ]);
 
-const terminal: ReadonlySet<string> = new Set(['completed', 'completed_with_omissions', 'failed']);
-const complete: ReadonlySet<string> = new Set(['completed', 'completed_with_omissions']);
+/** Whether a run of a status goes on, or how it has ended. */
+export const runStandings: Readonly<Record<z.infer<typeof runStatus>, 'open' | 'complete' | 'failed'>> = {
+  queued: 'open',
+  analyzing: 'open',
+  completed: 'complete',
+  completed_with_omissions: 'complete',
+  blocked_upstream: 'open',
+  failed: 'failed',
+  unknown: 'open',
+};
 
 /** One analysis of a scored administration [RP-141..RP-156]. */
 export const improvementRun = z
@@ -138,7 +150,8 @@ export const improvementRun = z
     z.refine(
       ({ status, namedSourceCount, alignmentRecordCount, blockedOrderCount }) =>
         alignmentRecordCount <= namedSourceCount &&
-        (!complete.has(status) || (alignmentRecordCount === namedSourceCount && blockedOrderCount === 0)),
+        (runStandings[status] !== 'complete' ||
+          (alignmentRecordCount === namedSourceCount && blockedOrderCount === 0)),
       'a complete run has an alignment record of every named source and no undelivered order [RP-150, RP-217]',
     ),
     z.refine(
@@ -151,12 +164,14 @@ export const improvementRun = z
     ),
     z.refine(
       ({ status, receipt }) =>
-        complete.has(status) ? receipt !== null : terminal.has(status) || receipt === null,
+        runStandings[status] === 'complete'
+          ? receipt !== null
+          : runStandings[status] === 'failed' || receipt === null,
       'a complete run has its receipt, one that goes on has none [RP-153, RP-154]',
     ),
     z.refine(
       ({ status, createdAt, completedAt }) =>
-        terminal.has(status) === (completedAt !== null) &&
+        (runStandings[status] !== 'open') === (completedAt !== null) &&
         (completedAt === null || compareInstants(createdAt, completedAt) <= 0),
       'exactly a terminal run has ended, and not before it began [RP-155]',
     ),
@@ -167,7 +182,7 @@ export const improvementRun = z
     ),
     z.refine(
       ({ status, omissions }) =>
-        !complete.has(status) || (status === 'completed') === (omissions.length === 0),
+        runStandings[status] !== 'complete' || (status === 'completed') === (omissions.length === 0),
       'a run with omissions says so in its status [RP-221]',
     ),
     z.refine(
