@@ -1,3 +1,4 @@
+import './tools/loopback.mjs';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 /**
