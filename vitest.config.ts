@@ -1,3 +1,4 @@
+import './tools/loopback.mjs';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 /**
@@ -18,6 +19,7 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     globalSetup: temporaryFolder,
+    setupFiles: 'test/support/show-function-lines.ts',
     projects: [
       {
         extends: true,

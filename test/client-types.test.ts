@@ -19,7 +19,9 @@ type Plain<T> = T extends readonly (infer Item)[]
 
 // Identical types, not only assignable ones: the usual comparison of two functions that are generic in T.
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
-type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : Stale;
+/** What the compiler prints in the place of a type that differs. */
+type Stale = 'client/src/generated differs from the schemas: run npm run docs';
 type AnyMethod = (input: never) => Promise<{ readonly data: unknown }>;
 
 type ShapeOf<Shape> = { [Name in keyof Shape]: Shape[Name] extends z.ZodType ? z.input<Shape[Name]> : never };
@@ -34,8 +36,8 @@ type Expected<R extends Route, Side extends 'input' | 'output'> = ShapeOf<R['req
 type Fits<Input, Taken, Given> = [Input] extends [Taken]
   ? [Given] extends [Input]
     ? Same<keyof Input, keyof Given>
-    : false
-  : false;
+    : Stale
+  : Stale;
 
 /** For each method, whether it takes and returns what the schemas of its route do. */
 type Agreement<Client, Routes> = {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 // Loaded before every command: an older Node cannot even read the TypeScript files that would tell.
 const [major = 0] = process.versions.node.split('.').map(Number);
 if (major < 24) {
@@ -7,3 +9,12 @@ if (major < 24) {
   );
   process.exit(1);
 }
+// Checksums and generated documents are compared byte for byte (.gitattributes).
+if (readFileSync(new URL(import.meta.url), 'latin1').includes('\r')) {
+  console.error(
+    'The files of this folder have Windows line ends (CR LF), and the project needs LF. Clone it again with ' +
+      '`git clone -c core.autocrlf=false`, or copy the files without conversion.',
+  );
+  process.exit(1);
+}
+await import('./loopback.mjs');

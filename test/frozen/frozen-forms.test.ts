@@ -5,12 +5,11 @@ import { compactDecrypt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { adaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
-import { masteryRoutes } from '#shared/contract/mastery/routes.ts';
 import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { analysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import { receiptBundle } from '#shared/contract/reports/receipt-bundle.ts';
-import { reportsRoutes } from '#shared/contract/reports/routes.ts';
+import { routes } from '#shared/contract/routes.ts';
 import { controlRecord } from '#shared/idempotency/control-record.ts';
 import {
   bundleRef,
@@ -141,9 +140,7 @@ describe('the newest frozen forms', () => {
   });
 
   it('have a cursor of every list', () => {
-    const lists = [...masteryRoutes, ...reportsRoutes].filter(
-      ({ request }) => 'cursor' in request.query.shape,
-    );
+    const lists = routes.filter(({ request }) => 'cursor' in request.query.shape);
     expect(new Set(Object.values(forms.tokens.cursors).map(({ list }) => list))).toEqual(
       new Set(lists.map(({ operationId }) => operationId)),
     );

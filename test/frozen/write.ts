@@ -21,7 +21,7 @@ import { createObjectVersions } from '#shared/stores/object-versions.ts';
 import { keepProof, placeOfProof } from '#shared/stores/proof-objects.ts';
 import { noteChanges } from '#shared/stores/key-notes.ts';
 import { tables } from '#shared/stores/tables.ts';
-import { startAdaptiveRun } from '#shared/contract/mastery/routes.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
 import { eligibilityRules } from '#shared/contract/mastery/selection-policy.ts';
 import { analysisTrigger } from '#shared/contract/reports/analysis-policy.ts';
 import type { StopReason } from '#shared/contract/stop-reason.ts';

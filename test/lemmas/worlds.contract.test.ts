@@ -7,7 +7,7 @@ import { openPublishedContract } from '#test/support/published-contract.ts';
 import { lazily } from '#test/support/lazily.ts';
 import { useTestStack } from '#test/support/stack.ts';
 import { answerOf, expectHeadersOfEvery, openTitles } from './answers.ts';
-import { nobodys, openWorlds, operations, ownedBy } from './worlds.ts';
+import { openWorlds, operations, withOtherBody } from './worlds.ts';
 import type { OperationId } from '#shared/contract/routes.ts';
 
 // Every operation is served, and can be brought to the problems that its row names beside those of requests and principals.
@@ -35,12 +35,8 @@ const ways: readonly {
   {
     problem: ({ service }) =>
       service === 'mastery' ? '409 idempotency-key-reused: a key' : '409 idempotency-conflict: a key',
-    applies: ({ request }) => request.body !== undefined,
-    spoil(call, operation) {
-      const [, name] = ownedBy(operation)[0]!;
-      const body = call.body as Readonly<Record<string, string>>;
-      return { ...call, body: { ...body, [name]: nobodys(body[name]!) } };
-    },
+    applies: ({ request }) => request.body !== undefined && request.idempotencyKey,
+    spoil: (call, operation) => withOtherBody(operation, call),
   },
   {
     problem: () => '412 stream-conflict: a stale precondition',

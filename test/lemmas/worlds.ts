@@ -22,8 +22,10 @@ export type Place = readonly [part: 'path' | 'body', name: string];
 interface Recipe {
   /** A request that is served, and can be sent as often as wanted. */
   readonly request: (tenant: Tenant) => Promise<GatewayCall> | GatewayCall;
-  /** The values that name something of the tenant's own. */
+  /** The values that name something of the tenant's own; none if the route returns the same to every tenant. */
   readonly owned: readonly Place[];
+  /** Another body that is served, for a route with a key and a body in which no value is owned. */
+  readonly otherBody?: unknown;
   /**
    * Resource claims, each sufficient for the request and none with more than it takes; absent: it takes none. The first is that of the
    * request itself.
@@ -168,6 +170,32 @@ export interface Worlds {
 /** The values of an operation's request that name something of the tenant's own. */
 export function ownedBy(operation: OperationId): readonly Place[] {
   return recipes[operation].owned;
+}
+
+/** The call with another body that has the form of its route. */
+export function withOtherBody(operation: OperationId, call: GatewayCall): GatewayCall {
+  const { owned, otherBody } = recipes[operation];
+  const place = owned.find(([part]) => part === 'body');
+  if (place !== undefined) return naming(call, place, nobodys(valueAt(call, place)));
+  if (otherBody === undefined)
+    throw new Error(
+      `${operation}: no value of its body is in "owned"; add a second body as "otherBody" to its entry in test/lemmas/worlds.ts`,
+    );
+  return { ...call, body: otherBody };
+}
+
+export function valueAt(call: GatewayCall, [part, name]: Place): string {
+  const value = (call[part] as Readonly<Record<string, string>> | undefined)?.[name];
+  if (value === undefined)
+    throw new Error(
+      `the request has no /${part}/${name}, which "owned" of its entry in test/lemmas/worlds.ts names`,
+    );
+  return value;
+}
+
+/** The call with another value in a place. */
+export function naming(call: GatewayCall, [part, name]: Place, value: string): GatewayCall {
+  return { ...call, [part]: { ...(call[part] as object), [name]: value } };
 }
 
 /** Whether an operation's request takes resource claims. */

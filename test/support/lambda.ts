@@ -2,6 +2,7 @@ import { CompactSign, exportJWK, generateKeyPair } from 'jose';
 import type { CryptoKey } from 'jose';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { toProxyEvent } from '#local/gateway/proxy-event.ts';
+import { createLineReader } from '#local/stack/function-log.ts';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
@@ -11,6 +12,7 @@ import type { Runtime } from '#shared/lambda/runtime.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 import { createMemoryControlTable } from './control-table.ts';
 import type { MemoryControlTable } from './control-table.ts';
+import { keepLine } from './function-lines.ts';
 import { createMemoryKeyRing } from './key-ring.ts';
 import { createSigner, wholeRelease } from './release.ts';
 
@@ -168,6 +170,7 @@ export async function testLambda<R extends Route>(
   const { table = createMemoryControlTable(), remainingMs = 29_000 } = options;
   const clock = { now: testNow };
   const lines: string[] = [];
+  const readLine = createLineReader(route.operationId, keepLine);
   const now = (): number => clock.now;
   /** A wait passes at once, and no time limit is ever reached. */
   const sleep: Runtime['sleep'] = (milliseconds, signal) => {
@@ -201,7 +204,10 @@ export async function testLambda<R extends Route>(
       now,
       sleep,
       random,
-      write: (line) => lines.push(line),
+      write: (line) => {
+        lines.push(line);
+        readLine(line);
+      },
     },
     idempotency: () => createIdempotency({ table, keys, now, sleep, random }),
     release: () => release,

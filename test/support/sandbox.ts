@@ -6,6 +6,7 @@ import type { Page, PageRequest } from '#local/gateway/gateway.ts';
 import { createLineReader } from '#local/stack/function-log.ts';
 import type { FunctionLogLine } from '#local/stack/function-log.ts';
 import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
+import { keepLine } from './function-lines.ts';
 import { callRaw } from './raw-call.ts';
 import type { GatewayReply } from './gateway-call.ts';
 import { bundledFunctions } from './stack.ts';
@@ -39,7 +40,11 @@ export async function startSandbox(
     pool: createFunctionPool(
       [{ name: operationId, bundleUrl: pathToFileURL(file).href, ...lambda, variables: {} }],
       1,
-      (name) => createLineReader(name, (line) => lines.push(line)),
+      (name) =>
+        createLineReader(name, (line) => {
+          lines.push(line);
+          keepLine(line);
+        }),
     ),
     gatewayResponse: answerOfGateway('https://docs.mastery-reports.example/problems'),
     page,

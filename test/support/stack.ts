@@ -16,6 +16,7 @@ import type { Scope } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { createMasteryClient, createReportsClient } from '#client/index.ts';
 import type { MasteryClient, ReportsClient } from '#client/index.ts';
+import { keepLine } from './function-lines.ts';
 import { inProcess, sourceOf, type PortsOf } from './in-process.ts';
 import { duringTests } from './lazily.ts';
 import { controlOf, type Control } from './platform-control.ts';
@@ -136,7 +137,10 @@ async function start({
           startEnvironment: inProcess(ports),
         }),
     issuerKey,
-    onFunctionLog: (line) => lines.push(line),
+    onFunctionLog: (line) => {
+      lines.push(line);
+      keepLine(line);
+    },
     ...rest,
   });
   return { stack, seed, issuerKey, lines };
