@@ -1,9 +1,10 @@
 import { availableParallelism, cpus } from 'node:os';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { examples, exits, list, program, run, UsageError } from '#tools/terminal/command.ts';
+import { examples, exits, list, program, run, text, UsageError } from '#tools/terminal/command.ts';
 import { withLiveLine } from '#tools/terminal/live-line.ts';
 import { openProgress } from '#tools/terminal/progress.ts';
+import { compareWith } from './against.ts';
 import { names, parts } from './parts.ts';
 import type { PartName } from './parts.ts';
 
@@ -18,20 +19,42 @@ const command = program(
     '--quick',
     'run one small round of each part, as npm run test:slow does: smaller inputs, ratio guards twice as wide',
   )
-  .addHelpText('after', examples('npm run bench -- --only next-item,replay', 'npm run bench -- --check'))
+  .option(
+    '--against <COMMIT>',
+    'compare with another commit, installed in a temporary worktree: three rounds in turn, each with the bench of its own tree. ' +
+      'Compares each time and size that both print under the same part, row and column, best against best; lists what is not compared',
+    text,
+  )
+  .addHelpText(
+    'after',
+    examples(
+      'npm run bench -- --only next-item,replay',
+      'npm run bench -- --check',
+      'npm run bench -- --against HEAD~20 --only alignment',
+    ),
+  )
   .action(exits(main));
 
 interface Options {
   readonly only?: readonly string[] | undefined;
   readonly check?: true | undefined;
   readonly quick?: true | undefined;
+  readonly against?: string | undefined;
 }
 
-async function main({ only, check, quick }: Options): Promise<Result<undefined, string | UsageError>> {
+async function main({
+  only,
+  check,
+  quick,
+  against,
+}: Options): Promise<Result<undefined, string | UsageError>> {
   const unknown = only?.find((name) => !names.some((known) => known === name));
   if (unknown !== undefined)
     return err(new UsageError(`unknown part "${unknown}": expected ${names.join(', ')}`));
+  if (against !== undefined && check === true)
+    return err(new UsageError('--check judges this tree alone: leave it out with --against'));
   const chosen = names.filter((name) => only?.includes(name) !== false);
+  if (against !== undefined) return compareWith(against, chosen, quick === true);
   return measure(chosen, quick === true, check === true);
 }
 
