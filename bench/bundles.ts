@@ -78,14 +78,13 @@ async function benchBundles(rounds: number, progress: Progress): Promise<readonl
   });
 }
 
-/** Which aims of a bundle are missed, as sentences. */
-function missedAims(functions: readonly BundleFigures[]): readonly string[] {
-  return functions.flatMap(({ operationId, bytes, ratio }) => [
-    ...(bytes > bundleLimit ? [`${operationId}: ${kilobytes(bytes)}, aim ${kilobytes(bundleLimit)}`] : []),
-    ...(ratio !== undefined && ratio > importRatioAim
+/** Which imports miss their aim, as sentences. A bundle that is too large does not build. */
+function slowImports(functions: readonly BundleFigures[]): readonly string[] {
+  return functions.flatMap(({ operationId, ratio }) =>
+    ratio !== undefined && ratio > importRatioAim
       ? [`${operationId}: import ${ratio.toFixed(2)} of its SDK clients alone, aim ${importRatioAim}`]
-      : []),
-  ]);
+      : [],
+  );
 }
 
 /** The table that `npm run bench` prints. */
@@ -138,10 +137,14 @@ function kilobytes(bytes: number): string {
 }
 
 export const bundlePart: Part = {
-  name: 'bundles',
   title: 'Bundles: minified size, and first import in a process of its own',
-  run: async (progress) => {
-    const bench = await benchBundles(15, progress);
-    return { text: bundleTable(bench), missed: missedAims(bench) };
+  run: async (progress, isQuick) => {
+    const bench = await benchBundles(isQuick ? 1 : 15, progress);
+    const slow = slowImports(bench);
+    return {
+      text: bundleTable(bench),
+      // One import of each is at the mercy of what else the machine does.
+      ...(isQuick ? { missed: [], undecided: slow } : { missed: slow }),
+    };
   },
 };

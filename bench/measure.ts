@@ -9,14 +9,22 @@ export interface Report {
   readonly text: string;
   /** Aims and guards that do not depend on the speed of the machine and are missed, as sentences. */
   readonly missed: readonly string[];
+  /** Guards that one small round is too noisy to decide, if they are missed in it. */
+  readonly undecided?: readonly string[];
 }
 
-/** A part of the bench, run by its name. */
+/** A part of the bench. Its answers are checked before their times are believed: a call that fails throws. */
 export interface Part {
-  readonly name: string;
   readonly title: string;
-  readonly run: (progress: Progress) => Report | Promise<Report>;
+  /** @param isQuick one small round: the fewest repetitions, and smaller inputs where their size is not the point */
+  readonly run: (progress: Progress, isQuick: boolean) => Report | Promise<Report>;
 }
+
+/** What few repetitions may add to a ratio on a busy machine. */
+const QUICK_ROOM = 2;
+
+/** A guard, as it is held: a small round gets twice the room. */
+export const guardIn = (guard: number, isQuick: boolean): number => (isQuick ? QUICK_ROOM * guard : guard);
 
 /** Something to time: several calls that differ in their input, as the positions of a run do. */
 export interface Timed {

@@ -6,11 +6,7 @@ import { ATTEMPT_ID, CANDIDATE_ID, TENANT_ID } from './attempt.ts';
 
 /** The bundle of the function that reads a report, as it deploys: its path. */
 export async function buildReportFunction(): Promise<string> {
-  const { operationId, handler } = readAttemptReport;
-  const built = await buildFunctions({
-    outdir: 'build/bench/reports',
-    entries: [{ operationId, handler }],
-  });
+  const built = await buildFunctions({ only: [readAttemptReport.operationId] });
   if (!built.ok) throw new Error(built.error.join('\n'));
   return built.value[0]?.file ?? '';
 }
@@ -52,6 +48,7 @@ export function functionVariables(
     PLATFORM_TENANT: TENANT_ID,
     PLATFORM_JWT: 'credential',
     PLATFORM_URL: platformUrl,
+    APPROVED_HOSTS: new URL(platformUrl).host,
     LOG_LEVEL: 'error',
   };
 }

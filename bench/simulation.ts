@@ -20,6 +20,8 @@ const BANKS = [
   { items: 10_000, scope: 500, maxItems: 60 },
   { items: 10_000, scope: 24, maxItems: 20 },
 ];
+const QUICK_PROFILES = 5;
+const QUICK_BANKS = [{ items: 500, scope: 24, maxItems: 5 }];
 /** A first request finds a new container, a second one a warm one. */
 const REQUESTS = 2;
 
@@ -30,23 +32,25 @@ const PROCESSOR_SECONDS = 10;
 const MEMORY_MB = 512;
 
 /** The whole request: through the local gateway, and in a process of its own, owners and stores in this one. */
-async function simulation(progress: Progress): Promise<Report> {
+async function simulation(progress: Progress, isQuick: boolean): Promise<Report> {
   progress('building');
   const built = await buildFunctions();
   if (!built.ok) throw new Error(built.error.join('\n'));
   const measured: Measured[] = [];
-  for (const bank of BANKS) measured.push(await measure(built.value, bank, progress));
+  const [banks, profiles] = isQuick ? [QUICK_BANKS, QUICK_PROFILES] : [BANKS, PROFILES];
+  for (const bank of banks) measured.push(await measure(built.value, bank, profiles, progress));
   return reportOf(measured);
 }
 
 async function measure(
   functions: readonly BuiltFunction[],
   bank: LargeBank,
+  profileCount: number,
   progress: Progress,
 ): Promise<Measured> {
   progress('making the bank');
   await using stack = await startLargeStack(bank);
-  const body = requestBody(stack);
+  const body = requestBody(stack, profileCount);
   const answered: Answered[] = [];
   while (answered.length < REQUESTS) {
     progress(`through the gateway: ${answered.length + 1} of ${REQUESTS}`);
@@ -65,16 +69,16 @@ async function measure(
 }
 
 /** Profiles of rising ability, each of whose KCs is known for certain. */
-function requestBody({ seededTenants }: Stack): object {
+function requestBody({ seededTenants }: Stack, profileCount: number): object {
   const tenant = seededTenants.get(TENANT);
   const bank = tenant?.fixtures.mastery.banks[0];
   const kcScope = tenant?.policies[0]?.document.eligibilityRules.kcScope;
   if (bank === undefined || kcScope === undefined) throw new Error('the stack has no bank with a scope');
   const { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId } = bank;
   const random = makeRandom(11);
-  const profiles = Array.from({ length: PROFILES }, (_, n) => ({
+  const profiles = Array.from({ length: profileCount }, (_, n) => ({
     syntheticProfileId: `synthetic:${n}`,
-    knownMastery: Object.fromEntries(kcScope.map((guid) => [guid, Number(random() * PROFILES < n)])),
+    knownMastery: Object.fromEntries(kcScope.map((guid) => [guid, Number(random() * profileCount < n)])),
   }));
   return { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId, profiles };
 }
@@ -152,7 +156,6 @@ function reportOf(measured: readonly Measured[]): Report {
 }
 
 export const simulationPart: Part = {
-  name: 'simulation',
   title: `Recovery simulation, a whole request of ${PROFILES} profiles: KCs in scope × items × replications, banks of 10,000 items`,
   run: simulation,
 };

@@ -14,8 +14,12 @@ import type { Timed } from '../measure.ts';
 
 /** The bank that the aims speak of. */
 export const REFERENCE: BankSize = { items: 10_000, kcs: 500, nodes: 61 };
+/** A bank for one small round. */
+const QUICK: BankSize = { ...REFERENCE, items: 2_000 };
 export const RUN_LENGTH = 60;
 const STANDARDS = 40;
+
+export const referenceOf = (isQuick: boolean): BankSize => (isQuick ? QUICK : REFERENCE);
 
 export interface Bank {
   readonly model: CompiledModel;
@@ -80,7 +84,8 @@ export function positionsOf(context: SelectionContext, runs: number, length = RU
       const position = { outcomes, posterior: estimate(context.model, outcomes), runSeed };
       positions.push(position);
       const selection = select(context, position);
-      if (typeof selection === 'string') break;
+      // Otherwise the time of a choice would be that of finding none.
+      if (typeof selection === 'string') throw new Error(`after ${outcomes.length} answers: ${selection}`);
       outcomes = [...outcomes, { item: selection.item, correct: random() < 0.6 }];
     }
     return positions;

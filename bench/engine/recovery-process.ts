@@ -6,7 +6,7 @@ import {
 } from '#functions/mastery/engine/index.ts';
 import { makeRandom } from '../bank.ts';
 import { peakMb } from '../measure.ts';
-import { bankOf, contextOf, range, REFERENCE } from './positions.ts';
+import { bankOf, contextOf, range, REFERENCE, RUN_LENGTH } from './positions.ts';
 
 /** What the matrix took, the preparation of model and pool included. */
 export interface MatrixFigures {
@@ -19,7 +19,7 @@ export interface MatrixFigures {
   readonly peak: number;
 }
 
-const PROFILES = 100;
+const PROFILES = Number(process.argv[2]);
 /** No run ends before its sixtieth item. */
 const rules = {
   kcCutScore: 0.5,
@@ -42,6 +42,7 @@ for (const profile of range(PROFILES)) {
   items += simulateRun(context, rules, simulatedRunSeed(name), respond).evidence.outcomes.length;
 }
 const { user, system } = process.cpuUsage(before);
+if (items !== PROFILES * RUN_LENGTH) throw new Error(`${items} items were answered`);
 const figures: MatrixFigures = {
   profiles: PROFILES,
   items,

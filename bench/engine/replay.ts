@@ -2,17 +2,18 @@ import { compileModel, estimate } from '#functions/mastery/engine/index.ts';
 import { makeBank } from '../bank.ts';
 import { duration, judge, ratio, table, timeAll } from '../measure.ts';
 import type { Part, Progress, Report } from '../measure.ts';
-import { bankOf, contextOf, ends, REFERENCE, RUN_LENGTH, select } from './positions.ts';
+import { bankOf, contextOf, ends, referenceOf, RUN_LENGTH, select } from './positions.ts';
 
 /** Aim in milliseconds, on a machine like a Lambda with one whole processor. */
 const REPLAY = 5;
 
-async function replay(progress: Progress): Promise<Report> {
+async function replay(progress: Progress, isQuick: boolean): Promise<Report> {
   progress('making the bank');
-  const bank = bankOf(REFERENCE);
+  const size = referenceOf(isQuick);
+  const bank = bankOf(size);
   const context = contextOf(bank, { maxItems: RUN_LENGTH + 1 });
   const positions = ends(context, RUN_LENGTH);
-  const parameters = makeBank(REFERENCE);
+  const parameters = makeBank(size);
   const text = JSON.stringify(parameters);
   const timings = await timeAll(
     [
@@ -24,10 +25,17 @@ async function replay(progress: Progress): Promise<Report> {
         }),
       },
       { name: 'parse', calls: [() => JSON.parse(text) as unknown] },
-      { name: 'compile', calls: [() => compileModel(parameters)] },
+      {
+        name: 'compile',
+        calls: [
+          () => {
+            if (!compileModel(parameters).ok) throw new Error('the model does not compile');
+          },
+        ],
+      },
       { name: 'prepare', calls: [() => contextOf(bank)] },
     ],
-    10,
+    isQuick ? 2 : 10,
     progress,
   );
   const [replayed, parsed, compiled, prepared] = timings.map(({ p50 }) => p50);
@@ -54,7 +62,6 @@ async function replay(progress: Progress): Promise<Report> {
 }
 
 export const replayPart: Part = {
-  name: 'replay',
   title: 'Replay and preparation: the same bank',
   run: replay,
 };

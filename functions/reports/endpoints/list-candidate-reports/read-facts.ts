@@ -54,7 +54,7 @@ export interface CandidatePage {
 export const MOST_INDEX_READS = 50;
 
 /** Rows that one read of the index asks for. */
-const INDEX_PAGE = 100;
+export const INDEX_PAGE = 100;
 
 const reasons = withheldReason.options;
 
