@@ -9,6 +9,7 @@ import {
   positionsOf,
   qtiIdentifier,
   range,
+  REFERENCE,
   referenceOf,
   select,
   standard,

@@ -23,7 +23,8 @@ import {
   takesClaims,
   valueAt,
 } from './worlds.ts';
-import type { Claims, OperationId } from './worlds.ts';
+import type { Claims } from './worlds.ts';
+import type { OperationId } from '#shared/contract/routes.ts';
 
 // Who may do what on every route, derived from the rows: what is denied cannot be told from what nobody has, neither by its answer nor by
 // what the owners are asked for it.
