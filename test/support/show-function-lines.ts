@@ -19,6 +19,7 @@ beforeAll(() => {
   atStart = countLines();
 });
 // Vitest wants a pattern where the fixtures are.
+// oxlint-disable-next-line no-empty-pattern
 afterAll(({}, suite) => {
   if (hooksFailed(suite)) process.stderr.write(`${describeLines(atStart) ?? ''}\n`);
 });
