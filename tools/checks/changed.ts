@@ -75,7 +75,7 @@ export function planFor(files: readonly string[], commit: string, root = project
   }
   const present = files.filter((file) => existsSync(join(root, file)));
   const code = present.filter(isCode);
-  // The explorer and the documents' tests read JSON as modules.
+  // Code may import JSON (resolveJsonModule).
   const compiled = files.some((file) => isCode(file) || file.endsWith('.json'));
   const unmatched = '--no-error-on-unmatched-pattern';
   return {
