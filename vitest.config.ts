@@ -1,14 +1,8 @@
 import './tools/loopback.mjs';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { testGlobs } from './tools/checks/test-projects.ts';
 
-/**
- * Which project a test file is in, a matter of its path alone:
- * - `slow`: `*.slow.test.ts`, whatever is exhaustive or spawns whole commands; `npm run test:slow`. Most that need a stack run over the bundles.
- * - `contract`: what stands in `test/contract`, and `*.contract.test.ts` elsewhere: whole functions, most of them in the test's own process.
- * - `unit`: every other `*.test.ts` of the tree.
- */
-const contract = ['test/contract/**/*.test.ts', '**/*.contract.test.ts'];
-const slow = ['**/*.slow.test.ts'];
+const { contract, slow, unit } = testGlobs;
 const notOurs = [...configDefaults.exclude, '{build,cdk.out,.local}/**'];
 
 /** Builds the functions, once for all files of the projects that have it. */
@@ -25,7 +19,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['**/*.test.ts'],
+          include: unit,
           exclude: [...notOurs, ...contract, ...slow],
           // No file may change what another one sees: modules are loaded once for all files of a worker.
           pool: 'forks',

@@ -1,7 +1,8 @@
-import { execFileSync, spawnSync, type SpawnSyncReturns } from 'node:child_process';
+import { execFile, execFileSync, spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { projectRoot, scriptCheck } from './checks.ts';
@@ -66,6 +67,8 @@ const right: Readonly<Record<string, string>> = {
   'tools/prints.ts': 'console.log(new Date(), 2 ** 3, Math.random());',
   'shared/y.test.ts': 'export const first = (all: string[]): string => all[0]!;',
   'shared/network/z.ts': 'export const env = process.env;',
+  // Nothing asks for another form of a kernel.
+  'functions/mastery/engine/kernels/any/k.ts': 'export const f = (x: string): string => (x ?? 1) as string;',
 };
 
 const lintReport = z.object({
@@ -158,3 +161,46 @@ it.each([
   expect(stdout).toContain(sentence);
   expect(status).not.toBe(0);
 });
+
+it('npm run check -- --changed fails for every kind of mistake in what is new, and passes without', async () => {
+  const copy = mkdtempSync(join(tmpdir(), 'changed-'));
+  const left = ['.git', 'node_modules', 'build', 'cdk.out', '.local'];
+  cpSync(projectRoot, copy, { recursive: true, filter: (source) => !left.includes(basename(source)) });
+  symlinkSync(join(projectRoot, 'node_modules'), join(copy, 'node_modules'));
+  const git = (...args: readonly string[]): void => {
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.org', ...args], { cwd: copy });
+  };
+  git('init', '--quiet');
+  writeFileSync(join(copy, '.git/info/exclude'), 'node_modules');
+  git('add', '.');
+  git('commit', '--quiet', '--message=all');
+  const { PATH, TMPDIR } = process.env;
+  const check = (): Promise<{ readonly stdout: string; readonly code?: number }> =>
+    promisify(execFile)(process.execPath, ['tools/check.ts', '--changed'], {
+      cwd: copy,
+      env: { PATH, TMPDIR },
+    }).catch(
+      // SAFETY: execFile rejects with the exit code and what was printed.
+      (error: unknown) => error as { readonly stdout: string; readonly code: number },
+    );
+  expect(await check()).toEqual({ stdout: 'Nothing differs from HEAD.\n', stderr: '' });
+
+  const folder = join(copy, 'functions/mastery/pool');
+  writeFileSync(join(folder, 'planted.ts'), 'export const one: string = 1\nPromise.resolve(one);\n');
+  writeFileSync(
+    join(folder, 'planted.test.ts'),
+    "import { it } from 'vitest';\n\nit('fails', () => {\n  throw new Error('planted');\n});\n",
+  );
+  const { code, stdout } = await check();
+  expect(code).toBe(1);
+  for (const sentence of [
+    /^FAIL lint .*\n[^]*no-floating-promises[^]*planted\.ts:2/m,
+    /^FAIL types .*\n[^]*planted\.ts\(1,14\): error TS2322/m,
+    /^FAIL tests .*\n[^]*planted\.test\.ts/m,
+    /^FAIL format .*\n[^]*planted\.ts/m,
+    /^4 of 4 checks failed$/m,
+    /\nEverything related: npm run check && .*\n$/,
+  ]) {
+    expect(stdout).toMatch(sentence);
+  }
+}, 300_000);
