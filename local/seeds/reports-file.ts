@@ -230,6 +230,8 @@ const equivalence = z
     sampleSizes: z.record(name, count),
     method: text,
     analysisVersion: text,
+    /** Whether the statistic is a difference of the forms, in the unit of the tolerance. */
+    statisticKind: z.literal('difference').optional(),
     statistic: z.number(),
     confidenceInterval: z.strictObject({ lower: z.number(), upper: z.number() }),
     tolerance: z.number(),

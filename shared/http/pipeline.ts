@@ -82,9 +82,10 @@ async function operate<R extends Route>(
     idempotent: exchange.idempotent ?? notIdempotent,
   });
   if (outcome.ok) return outcome.value;
-  const { service, status, code } = outcome.error;
+  const { service, status, code, invariant, dependency = 'unknown' } = outcome.error;
   if (service !== route.service) throw new TypeError('the operation returned a problem of another service');
   if (!problemKeysOf(route).includes(`${status} ${code}`))
     log('PROBLEM_UNDECLARED', { problem: `${status} ${code}` });
+  if (invariant !== undefined) log('FACTS_CONTRADICTORY', { invariant, dependency });
   throw new Refusal(outcome.error);
 }

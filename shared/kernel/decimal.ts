@@ -31,6 +31,11 @@ export function canBeOneValue(one: number, other: number): boolean {
   return a.minus(b).abs().times(2).lte(new Decimal(1).shiftedBy(-digits));
 }
 
+/** Whether two numbers are strictly further apart than so many times a distance, exactly. */
+export function isFurtherApart(one: number, other: number, distance: number, times: number): boolean {
+  return decimalOf(one).minus(decimalOf(other)).abs().gt(decimalOf(distance).times(times));
+}
+
 function decimalOf(value: number): Decimal {
   if (!Number.isFinite(value)) throw new RangeError('a number is not finite');
   return new Decimal(String(value));

@@ -169,6 +169,10 @@ export const logCodes = {
     'A streamed response was cut off: the client disconnected, or read too slowly for the function’s time limit.',
     { reason: 'word' },
   ),
+  FACTS_CONTRADICTORY: warn(
+    'Facts of an owner cannot all be true, so the caller received 503 dependency-incomplete: ask the owner about the invariant.',
+    { invariant: 'word', dependency: 'word' },
+  ),
   PROBLEM_UNDECLARED: error(
     'The operation returned a problem that its route does not declare. The service sent it anyway.',
     { problem: 'word' },

@@ -26,6 +26,8 @@ export interface Problem {
   /** Mastery only: of a pool that was refused. */
   readonly receiptId?: string;
   readonly upstream?: UpstreamReference;
+  /** Reports only: the id of the invariant that the owners’ facts break. It is logged, and stands in `detail`. */
+  readonly invariant?: string;
   /** Reports only. */
   readonly dependency?: SourceService;
   /** Reports only. */

@@ -192,7 +192,8 @@ const classes = {
   /** An owner says that its answer is old. A page reads neither QTI nor CASE. */
   stale: (owner) => ({
     report: missing(owner),
-    readiness: { ...noPass, ...outdated(owner) },
+    // The gate may have been passed since the lookup or the record.
+    readiness: { ...(owner === 'qti' || owner === 'results' ? undecided : noPass), ...outdated(owner) },
     page: owner === 'qti' ? same : withheld('stale'),
   }),
   /** A fact of the summary breaks its own bounds. */
@@ -249,6 +250,15 @@ const evidence = '/mastery/0/evidence';
 /** Of the second mastery row, a child of the first one. */
 const parent = '/mastery/1/parentCaseGuid';
 
+/** The mastery rows, all in one state, with estimates that fit any state. */
+const inState = (state: string) => (held: Held) =>
+  rowsOf(held).map((row) => ({ ...row, state, uncertaintyKind: 'gut' }));
+const firstGuid = (held: Held): readonly string[] => [rowsOf(held)[0]!.caseGuid];
+const twiceCounted = (held: Held) => {
+  const [piece] = rowsOf(held)[0]!.evidence;
+  return [piece, { ...piece, contribution: -0.5 }];
+};
+
 /** What makes no report of a settled attempt, and leaves no pass. */
 const shortfalls: readonly (readonly [Kind, ...Fact[]])[] = [
   [
@@ -280,7 +290,6 @@ const shortfalls: readonly (readonly [Kind, ...Fact[]])[] = [
       ({ attempt: { outcomes } }: Held) => [...outcomes, outcomes[0]],
       'one of them twice',
     ),
-    record('/mastery', (held: Held) => [...rowsOf(held), rowsOf(held)[0]], 'one row twice'),
     record('/mastery/0/estimate', null),
     record('/mastery/0/threshold', null),
     record(evidence, []),
@@ -340,9 +349,76 @@ const attemptRows: readonly Row[] = [
     record('/gate/gapCaseGuids', (held: Held) => [rowsOf(held)[0]!.caseGuid], 'of a pass'),
     all(record('/gate/achieved', 10), record('/gate/required', 80), criteria('/criteria/required', 80)),
   ),
+  // Of a passed gate: gaps that are not listed, however many.
+  ...pass(
+    'contradiction beyond the summary',
+    record('/mastery/0/state', 'gap'),
+    all(
+      record('/mastery/0/state', 'gap'),
+      criteria('/criteria/governedCaseGuids', firstGuid, 'of the first row'),
+    ),
+    record('/mastery', inState('gap'), 'all gaps'),
+    record('/mastery', (held: Held) => [...rowsOf(held), rowsOf(held)[0]], 'one row twice'),
+    record(evidence, twiceCounted, 'one outcome twice'),
+    all(
+      record('/mastery/0/estimate', 0.01),
+      record('/mastery/0/threshold', 0.9),
+      record('/mastery/0/uncertainty', 0.05),
+    ),
+  ),
+  ...pass(
+    shown(
+      { 'mastery/0/state': 'gap', 'mastery/0/uncertaintyKind': 'unknown' },
+      {
+        entries: (entries: readonly Entry[]) => entries.map(undecidedEntry),
+      },
+    ),
+    all(
+      record(
+        '/mastery',
+        (held: Held) => rowsOf(held).map((row, at) => (at === 0 ? inState('gap')(held)[0] : row)),
+        'the first a gap',
+      ),
+      criteria('/criteria/governedCaseGuids', [nowhere]),
+    ),
+  ),
+  // Nothing that is mastered is shown beside the pass.
+  ...pass(shown({ mastery: [] }, undecided), record('/mastery', [])),
+  ...pass(
+    shown(
+      {
+        mastery: (rows: readonly object[]) =>
+          rows.map((row) => ({
+            ...row,
+            state: 'insufficient_evidence',
+            uncertaintyKind: 'unknown',
+          })),
+      },
+      undecided,
+    ),
+    record('/mastery', inState('insufficient_evidence'), 'all without sufficient evidence'),
+  ),
+  ...fail(
+    'contradiction beyond the summary',
+    record('/mastery', (held: Held) => [...rowsOf(held), rowsOf(held)[0]], 'one row twice'),
+    record('/mastery', inState('mastered'), 'all mastered'),
+  ),
+  // Short of the total without a gap.
+  ...fail(
+    shown({
+      'gate/gapCaseGuids': [],
+      mastery: (rows: readonly object[]) =>
+        rows.map((row) => ({ ...row, state: 'not_yet', uncertaintyKind: 'unknown' })),
+    }),
+    all(record('/gate/gapCaseGuids', []), record('/mastery', inState('not_yet'), 'all not yet')),
+  ),
   ...fail(
     'contradiction',
     record('/gate/status', 'pass'),
+    all(
+      record('/gate/gapCaseGuids', []),
+      record('/gate/achieved', (held: Held) => held.record.gate!.required, 'at its threshold'),
+    ),
     record('/gate/gapCaseGuids', (held: Held) => [...gapsOf(held), gapsOf(held)[0]], 'one of them twice'),
   ),
   ...pass(
@@ -437,7 +513,7 @@ const attemptRows: readonly Row[] = [
   ...pass(shown({ 'score/unit': 'unknown' }), record('/score/unit', 'owls')),
   ...pass(shown({ 'mastery/0/state': 'unknown' }), record('/mastery/0/state', 'enlightened')),
   ...pass(shown({ 'mastery/0/uncertaintyKind': 'unknown' }), record('/mastery/0/uncertaintyKind', 'gut')),
-  ...pass(shown({ 'gate/status': 'unknown' }, undecided), record('/gate/status', 'maybe')),
+  ...pass(shown({ status: 'unknown', 'gate/status': 'unknown' }, undecided), record('/gate/status', 'maybe')),
   ...pass(
     shown({ testKind: 'unknown', gate: null }, undecided),
     all(record('/testKind', 'quiz'), criteria('/testKind', 'quiz')),
@@ -571,17 +647,70 @@ const readinessRows: readonly Own[] = [
   [crosswalks(slots, ['slot', 'slot']), missing('blueprint')],
   [
     all(crosswalks(slots, []), crosswalks(`${first}/limitations`, Array(50).fill('No.'), '50 of them')),
+    {
+      'entries/0': (entry: Entry) => ({
+        ...entry,
+        decision: 'indeterminate',
+        qualifyingBlueprintSlotIds: [],
+        limitations: [
+          ...Array<string>(49).fill('No.'),
+          'No. No slot of the blueprint qualifies for the source test.',
+        ],
+      }),
+    },
+  ],
+  [
+    all(
+      crosswalks(slots, []),
+      crosswalks(`${first}/limitations`, Array(50).fill('N'.repeat(480)), '50 long ones'),
+    ),
     missing('blueprint'),
   ],
 ];
-/** A failed gate is not ready, however stale the crosswalks. */
-const failedReadinessRows: readonly Own[] = [[crosswalks('/freshness', 'stale'), outdated('blueprint')]];
+/** A failed gate is not ready, however stale the crosswalks; what else speaks against a pass is named all the same. */
+const failedReadinessRows: readonly Own[] = [
+  [
+    crosswalks('/freshness', 'stale'),
+    {
+      entries: (entries: readonly Entry[]) =>
+        entries.map((entry) =>
+          entry.limitations.some((limitation) => limitation.includes('not current')) ? entry : limited(entry),
+        ),
+      ...outdated('blueprint'),
+    },
+  ],
+];
 
 const withoutMeasures = (status: string): Patch => ({
   'suppression/status': status,
   measures: undefined,
 });
 const suppressed = '/suppression/status';
+
+interface Shown {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+}
+const share = (value: number): Shown => ({ name: 'share_proficient', value, unit: 'proportion' });
+const count = (value: number): Shown => ({ name: 'tardies', value, unit: 'count' });
+const contradictoryMeasures: readonly (readonly Shown[])[] = [
+  [share(-0.7)],
+  [share(1.7)],
+  [{ name: 'mean_percent_correct', value: 1e21, unit: 'percent' }],
+  [share(0.5), share(0.6)],
+  [count(-1)],
+  [count(1.5)],
+];
+const possibleMeasures: readonly (readonly Shown[])[] = [
+  [share(0)],
+  [share(1)],
+  // Growth below zero, and a share in another unit.
+  [
+    { name: 'growth', value: -3.5, unit: 'points' },
+    { name: 'share_proficient', value: 70, unit: 'percent' },
+  ],
+];
 
 /** What both cohorts depend on: the entity that the caller names, and the snapshot of exactly its scope. */
 const cohortRows = (
@@ -595,6 +724,19 @@ const cohortRows = (
   ...scopes.map(([pointer, value]): Own => [rollup(pointer, value), unavailable('analytics')]),
   [rollup('/populationCount', null), missing('analytics')],
   [all(rollup('/populationCount', null), rollup(suppressed, 'suppressed')), missing('analytics')],
+  ...contradictoryMeasures.map((measures): Own => [rollup('/measures', measures), missing('analytics')]),
+  ...possibleMeasures.map((measures): Own => [rollup('/measures', measures), { measures }]),
+  [rollup('/populationCount', 0), missing('analytics')],
+  [
+    all(rollup('/populationCount', 0), rollup('/measures', [count(0)])),
+    { populationCount: 0, measures: [count(0)] },
+  ],
+  [rollup('/asOf', '2999-01-01T00:00:00Z'), missing('analytics')],
+  // Values that are not shown are not judged.
+  [
+    all(rollup(suppressed, 'suppressed'), rollup('/measures', contradictoryMeasures[0])),
+    withoutMeasures('suppressed'),
+  ],
   [rollup(suppressed, 'suppressed'), withoutMeasures('suppressed')],
   [rollup(suppressed, 'redacted'), withoutMeasures('unknown')],
   [
@@ -634,6 +776,20 @@ const alsoAtBlueprint = (forms: (held: Held) => readonly string[], name: string)
     analysis('/sampleSizes', sizes, 'of them'),
   );
 };
+
+const beyondTolerance = analysis(
+  '/tolerance',
+  ({ analysis: { statistic } }: Held) => statistic - 0.001,
+  'less than the statistic',
+);
+const beyond: Patch = { tolerance: (_: number, { statistic }: EquivalenceReport) => statistic - 0.001 };
+const noSample = (): Fact =>
+  analysis(
+    '/sampleSizes',
+    ({ analysis: { sampleSizes } }: Held) =>
+      Object.fromEntries(Object.keys(sampleSizes).map((form) => [form, 0])),
+    'all of them 0',
+  );
 
 const equivalenceRows: readonly Own[] = [
   [form('/freshness', 'stale'), missing('qti')],
@@ -713,6 +869,8 @@ const equivalenceRows: readonly Own[] = [
     'https://:pass@analytics.example/a',
     'https://',
     ' https://analytics.example/a',
+    'https://analytics.example/a?X-Amz-Signature=x',
+    'https://[::1]/a',
     '',
   ].map((url): Own => [analysis(artifact, url), missing('analytics')]),
   [
@@ -721,7 +879,42 @@ const equivalenceRows: readonly Own[] = [
   ],
   [analysis('/decision', 'toss_a_coin'), { decision: 'unknown' }],
   // Whatever the blueprint says: Analytics alone decides.
-  [formEvidence('/coverageMatch', false), { coverageMatch: false }],
+  [
+    formEvidence('/coverageMatch', false),
+    { coverageMatch: false, limitations: [expect.stringContaining('do not cover it alike')] },
+  ],
+  [
+    all(formEvidence('/dokMatch', false), formEvidence('/coverageMatch', false)),
+    {
+      coverageMatch: false,
+      dokMatch: false,
+      limitations: [
+        expect.stringContaining('do not cover it alike'),
+        expect.stringContaining('depth of knowledge'),
+      ],
+    },
+  ],
+  [
+    all(analysis('/decision', 'not_equivalent'), formEvidence('/dokMatch', false)),
+    { decision: 'not_equivalent', dokMatch: false },
+  ],
+  [beyondTolerance, missing('analytics')],
+  // A ratio is not bounded by the tolerance; two other decisions are possible at any statistic.
+  [all(beyondTolerance, analysis('/statisticKind', 'ratio')), beyond],
+  [all(beyondTolerance, analysis('/decision', 'not_equivalent')), { ...beyond, decision: 'not_equivalent' }],
+  [
+    analysis('/tolerance', ({ analysis: { statistic } }: Held) => statistic, 'the statistic'),
+    { tolerance: (_: number, { statistic }: EquivalenceReport) => statistic },
+  ],
+  [noSample(), missing('analytics')],
+  [
+    all(noSample(), analysis('/decision', 'insufficient_evidence')),
+    {
+      decision: 'insufficient_evidence',
+      sampleSizes: (sizes: Record<string, number>) =>
+        Object.fromEntries(Object.keys(sizes).map((form) => [form, 0])),
+    },
+  ],
 ];
 
 /** A route and what it is asked for. */

@@ -40,7 +40,7 @@ export function expectedReport(
     administrationId: evidence.administrationId,
     contentTestSpecId: evidence.contentTestSpecId,
     testKind: nameIn(testKind.options, record.testKind),
-    status: gate?.status === 'indeterminate' ? 'indeterminate' : 'scored',
+    status: gate?.status === 'indeterminate' || gate?.status === 'unknown' ? gate.status : 'scored',
     score: { ...record.score!, unit: nameIn(score.shape.unit.options, record.score!.unit) },
     mastery: record.mastery.map((row) => ({
       ...row,

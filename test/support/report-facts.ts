@@ -20,6 +20,7 @@ import type {
   RecordHeader,
   SettledGate,
   SettledRecord,
+  SettledMastery,
 } from '#shared/platform/owners/results.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { wholeRelease } from './release.ts';
@@ -115,15 +116,25 @@ interface GatePart {
   readonly criteria: ReportCriteria['criteria'];
 }
 
-function gatePart(guids: readonly string[], rowGaps: readonly string[]): Arbitrary<GatePart> {
+function gatePart(
+  guids: readonly string[],
+  mastery: readonly Pick<SettledMastery, 'caseGuid' | 'state'>[],
+): Arbitrary<GatePart> {
+  const inState = (state: string) => mastery.filter((row) => row.state === state).map((row) => row.caseGuid);
+  const rowGaps = [...new Set(inState('gap'))];
+  const mastered = inState('mastered');
+  // Of two rows with one GUID only one is mastered: no gate can list it.
+  const isListable = rowGaps.every((guid) => !mastered.includes(guid));
   return fc
     .record({
-      status: fc.constantFrom('pass', 'fail', 'indeterminate', 'appealed'),
+      status: isListable
+        ? fc.constantFrom('pass', 'fail', 'indeterminate', 'appealed')
+        : fc.constantFrom('pass', 'indeterminate', 'appealed'),
       criteriaVersion: text,
       achieved: finite,
       measured: fc.boolean(),
       required: finite,
-      gaps: fc.subarray([...guids]),
+      gaps: fc.subarray(guids.filter((guid) => !mastered.includes(guid))),
       coverageEvidenceId: fc.option(reference),
       missing: fc.constantFrom(
         'nothing',
@@ -135,30 +146,45 @@ function gatePart(guids: readonly string[], rowGaps: readonly string[]): Arbitra
         'version',
       ),
     })
-    .map(({ status, criteriaVersion, achieved, measured, required, gaps, coverageEvidenceId, missing }) => ({
-      gate:
-        missing === 'decision'
-          ? null
-          : {
-              status,
-              criteriaVersion: missing === 'version' ? null : criteriaVersion,
-              achieved:
-                status === 'indeterminate' && !measured
-                  ? null
-                  : status === 'pass'
-                    ? Math.max(achieved, required)
-                    : achieved,
-              required: missing === 'threshold' ? null : required,
-              gapCaseGuids:
-                status === 'pass'
-                  ? []
-                  : status === 'fail'
-                    ? [...new Set([...gaps, ...rowGaps, ...guids.slice(0, 1)])]
-                    : gaps,
-              coverageEvidenceId,
-            },
-      criteria: missing === 'content' ? null : { criteriaVersion, required },
-    }));
+    .map(
+      ({
+        status: drawn,
+        criteriaVersion,
+        achieved,
+        measured,
+        required,
+        gaps,
+        coverageEvidenceId,
+        missing,
+      }) => {
+        const listed = [...new Set([...gaps, ...rowGaps])];
+        const status = drawn === 'fail' && listed.length === 0 ? 'indeterminate' : drawn;
+        // A pass beside gaps speaks of everything else.
+        const governed =
+          status === 'pass' && rowGaps.length > 0
+            ? { governedCaseGuids: guids.filter((guid) => !rowGaps.includes(guid)) }
+            : {};
+        return {
+          gate:
+            missing === 'decision'
+              ? null
+              : {
+                  status,
+                  criteriaVersion: missing === 'version' ? null : criteriaVersion,
+                  achieved:
+                    status === 'indeterminate' && !measured
+                      ? null
+                      : status === 'pass'
+                        ? Math.max(achieved, required)
+                        : achieved,
+                  required: missing === 'threshold' ? null : required,
+                  gapCaseGuids: status === 'pass' ? [] : status === 'fail' ? listed : gaps,
+                  coverageEvidenceId,
+                },
+          criteria: missing === 'content' ? null : { criteriaVersion, required, ...governed },
+        };
+      },
+    );
 }
 
 const diagnostic: Arbitrary<NonNullable<RecordHeader['diagnostic']>> = fc.record({
@@ -177,6 +203,13 @@ function onScaleOf(
   return unit === 'mastery_scale' && scaleVersion !== null
     ? { ...measured, scaleScore: value, scaleVersion }
     : measured;
+}
+
+/** The row with its estimate on the side of the threshold that its state says. */
+function onItsSide<Row extends { state: string; estimate: number; threshold: number }>(row: Row): Row {
+  const { state, estimate, threshold } = row;
+  const isSwapped = state === 'mastered' ? estimate < threshold : state === 'gap' && estimate > threshold;
+  return isSwapped ? { ...row, estimate: threshold, threshold: estimate } : row;
 }
 
 /** A framework whose items hang on items before them, and mastery rows on some of them with outcomes as their evidence. */
@@ -212,35 +245,37 @@ const masteryPart = references(1, 6)
       outcomes: fc.constant(outcomes),
       mastery: fc.tuple(
         ...places.map(({ kind, guid, at }) =>
-          fc.record({
-            kind: fc.constant(kind),
-            caseGuid: fc.constant(guid),
-            parentCaseGuid: fc.constant(above[at]!.at(-1) ?? null),
-            state: fc.constantFrom('mastered', 'not_yet', 'gap', 'insufficient_evidence', 'on_fire'),
-            estimate: finite,
-            threshold: finite,
-            uncertainty: magnitude,
-            uncertaintyKind: fc.constantFrom(
-              'standard_error',
-              'interval_half_width',
-              'policy_margin',
-              'gut_feeling',
-            ),
-            policyId: text,
-            policyVersion: text,
-            evidence: fc.subarray(outcomes, { minLength: 1 }).chain((contributing) =>
-              fc.tuple(
-                ...contributing.map(({ qtiItemId, qtiOutcomeId }) =>
-                  fc.record({
-                    qtiItemId: fc.constant(qtiItemId),
-                    qtiOutcomeId: fc.constant(qtiOutcomeId),
-                    resultComponentId: fc.option(reference),
-                    contribution: finite,
-                  }),
+          fc
+            .record({
+              kind: fc.constant(kind),
+              caseGuid: fc.constant(guid),
+              parentCaseGuid: fc.constant(above[at]!.at(-1) ?? null),
+              state: fc.constantFrom('mastered', 'not_yet', 'gap', 'insufficient_evidence', 'on_fire'),
+              estimate: finite,
+              threshold: finite,
+              uncertainty: magnitude,
+              uncertaintyKind: fc.constantFrom(
+                'standard_error',
+                'interval_half_width',
+                'policy_margin',
+                'gut_feeling',
+              ),
+              policyId: text,
+              policyVersion: text,
+              evidence: fc.subarray(outcomes, { minLength: 1 }).chain((contributing) =>
+                fc.tuple(
+                  ...contributing.map(({ qtiItemId, qtiOutcomeId }) =>
+                    fc.record({
+                      qtiItemId: fc.constant(qtiItemId),
+                      qtiOutcomeId: fc.constant(qtiOutcomeId),
+                      resultComponentId: fc.option(reference),
+                      contribution: finite,
+                    }),
+                  ),
                 ),
               ),
-            ),
-          }),
+            })
+            .map(onItsSide),
         ),
       ),
     }),
@@ -249,7 +284,6 @@ const masteryPart = references(1, 6)
 /** The facts on one settled attempt, on which all owners agree, of a kind or of any. */
 export function attemptFacts(kind: Arbitrary<Kind> = fc.constantFrom(...kinds)): Arbitrary<ReportFacts> {
   return masteryPart.chain(({ framework, outcomes, mastery }) => {
-    const rowGaps = mastery.filter(({ state }) => state === 'gap').map(({ caseGuid }) => caseGuid);
     return fc
       .record({
         testKind: kind,
@@ -265,7 +299,7 @@ export function attemptFacts(kind: Arbitrary<Kind> = fc.constantFrom(...kinds)):
         caseFrameworkGuid: reference,
         versions: fc.record({ qti: text, record: text, content: text }),
         score,
-        gate: gatePart([...framework.guids], rowGaps),
+        gate: gatePart([...framework.guids], mastery),
         diagnostic,
         modifiedAt: instant,
         changedAt: fc
@@ -348,7 +382,10 @@ export function withRows(facts: ReportFacts, evidence: readonly number[]): Repor
     ...row!,
     caseGuid: `component-${at}`,
     parentCaseGuid: null,
-    evidence: Array.from({ length: count }, () => piece!),
+    evidence: Array.from({ length: count }, (_, component) => ({
+      ...piece!,
+      resultComponentId: `${component}`,
+    })),
   }));
   const guids = new Set(mastery.map(({ caseGuid }) => caseGuid));
   return {
@@ -470,7 +507,10 @@ export function passedGate(): ReportFacts {
     gapCaseGuids: [],
     coverageEvidenceId: 'coverage-771',
   };
-  for (const row of facts.record.value.mastery) row.state = 'mastered';
+  for (const row of facts.record.value.mastery) {
+    row.state = 'mastered';
+    row.estimate = row.threshold;
+  }
   return facts;
 }
 

@@ -9,6 +9,7 @@ import { allOpen } from '#shared/release/release-state.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
 import { renderCatalogSchema } from './catalog-schema.ts';
 import { renderClientSources } from './client-sources.ts';
+import { renderInvariants } from './invariants.ts';
 import { renderLogCodes } from './log-codes.ts';
 import { withPart } from './page-part.ts';
 import { renderContracts } from './platform-contracts.ts';
@@ -21,6 +22,7 @@ const generatedFolders = ['docs/openapi', 'client/src/generated'] as const;
 
 /** Generated parts of hand-written pages: page, name of the part, what renders it. */
 const parts: readonly (readonly [page: string, part: string, render: () => string])[] = [
+  ['docs/invariants.md', 'invariants', renderInvariants],
   ['docs/log-codes.md', 'log codes', renderLogCodes],
   ['docs/platform-contracts.md', 'operations', renderContracts],
   ['docs/problems.md', 'problem types', renderProblemTypes],

@@ -467,6 +467,8 @@ interface components {
             readonly decision: ("equivalent" | "not_equivalent" | "insufficient_evidence" | "unknown") | OtherValue;
             /** @description The https address of the study. Null only if `decision` is `insufficient_evidence`. */
             readonly evidenceArtifactUrl: string | null;
+            /** @description What the blueprint says against a decision `equivalent`, in sentences for people. Absent if it says nothing. */
+            readonly limitations?: readonly string[] | undefined;
             /** @description One receipt per source that the report was composed from. */
             readonly sources: readonly components["schemas"]["SourceRef"][];
             /** @description When the service composed this response. */

@@ -1,18 +1,20 @@
 import type * as z from 'zod';
 import { omittedBy } from '#shared/contract/reports/attempt-report.ts';
 import type { AttemptReport, View, attemptReport } from '#shared/contract/reports/attempt-report.ts';
+import { reportInvariants } from '#shared/contract/reports/invariants/attempt-report.ts';
+import { firstBroken } from '#shared/contract/reports/invariants/invariant.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { reportsDocument } from '#shared/problems/document.ts';
+import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { AttemptFacts, Moment, ReportFacts } from '../facts/facts.ts';
 import { composeHeader } from './header.ts';
 import type { ComposedHeader } from './header.ts';
-import { checkScored, requireCurrent, shortfall } from '../facts/incomplete.ts';
+import { checkScored, contradictory, requireCurrent, shortfall } from '../facts/incomplete.ts';
 import type { Shortfall } from '../facts/incomplete.ts';
-import { checkGaps } from './gate-decision.ts';
 import { composeMastery } from './mastery-rows.ts';
 import type { ComposedRow } from './mastery-rows.ts';
 
@@ -45,13 +47,22 @@ export function composeAttemptReport(facts: ReportFacts): Result<ComposedAttempt
   const mastery = composeMastery(record.value.mastery, evidence.value, framework.value);
   if (!mastery.ok) return mastery;
   const { gate } = header.value;
-  const gap =
-    checkGaps(gate, record.value.mastery) ?? checkKnownGaps(gate?.gapCaseGuids ?? [], framework.value.guids);
-  if (gap !== undefined) return err(gap);
+  const { rows, scoredItemCount } = mastery.value;
+  const governed = governedBy(criteria.value);
+  const broken = firstBroken(reportInvariants, {
+    gate,
+    mastery: rows,
+    isGoverned: governed,
+    administeredItemCount: evidence.value.administeredItemCount,
+    scoredItemCount,
+  });
+  if (broken !== undefined) return err(contradictory(broken));
+  const unknown = checkKnownGaps(gate?.gapCaseGuids ?? [], framework.value.guids);
+  if (unknown !== undefined) return err(unknown);
 
   return ok({
     header: header.value,
-    mastery: mastery.value,
+    mastery: rows,
     sources: [...required, ...enrichments.map(({ receipt }) => receipt)],
     enrichmentProblems: enrichments.flatMap(({ problem }) => problem ?? []),
   });
@@ -73,6 +84,14 @@ function checkFramework({ framework, criteria }: AttemptFacts): Shortfall | unde
   return compareInstants(framework.value.changedAt, criteria.value.caseFrameworkChangedAt) < 0
     ? shortfall('oldFramework')
     : undefined;
+}
+
+/** Whether the criteria of a gate speak of a standard or knowledge component: of all, unless Content names them (an assumption). */
+export function governedBy({ criteria }: Pick<ReportCriteria, 'criteria'>): (caseGuid: string) => boolean {
+  const named = criteria?.governedCaseGuids;
+  if (named === undefined) return () => true;
+  const governed = new Set(named);
+  return (caseGuid) => governed.has(caseGuid);
 }
 
 /** Every gap can be looked up in CASE. */

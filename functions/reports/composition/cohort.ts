@@ -1,12 +1,14 @@
 import type * as z from 'zod';
 import { cohortReport } from '#shared/contract/reports/cohort-report.ts';
 import type { CohortScope } from '#shared/contract/reports/cohort-report.ts';
+import { cohortInvariants } from '#shared/contract/reports/invariants/cohort-report.ts';
+import { firstBroken } from '#shared/contract/reports/invariants/invariant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Rollup } from '#shared/platform/owners/analytics.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { Moment, Observed } from '../facts/facts.ts';
-import { incomplete, requireCurrent } from '../facts/incomplete.ts';
+import { contradictory, incomplete, requireCurrent } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
 
 const suppressions = cohortReport.shape.suppression.shape.status.options;
@@ -26,6 +28,14 @@ export function composeCohort(
   if (populationCount === null)
     return err(incomplete('analytics', 'Analytics does not publish the population count of the cohort.'));
   const status = known(suppressions, rollup.suppression.status);
+  const shown = status === 'not_suppressed' ? { measures: rollup.measures } : {};
+  const broken = firstBroken(cohortInvariants, {
+    asOf: rollup.asOf,
+    observedAt: moment.observedAt,
+    populationCount,
+    ...shown,
+  });
+  if (broken !== undefined) return err(contradictory(broken));
   return ok({
     object: 'cohort_report',
     scope,
@@ -34,7 +44,7 @@ export function composeCohort(
     asOf: rollup.asOf,
     populationCount,
     suppression: { status },
-    ...(status === 'not_suppressed' ? { measures: rollup.measures } : {}),
+    ...shown,
     source: receipt,
     ...moment,
   });

@@ -1,16 +1,16 @@
 import type * as z from 'zod';
-import { equivalenceReport, hasSizeOfEveryForm } from '#shared/contract/reports/equivalence-report.ts';
-import type { EquivalenceReport } from '#shared/contract/reports/equivalence-report.ts';
-import { areUnique } from '#shared/contract/reports/primitives.ts';
+import { equivalenceReport } from '#shared/contract/reports/equivalence-report.ts';
+import { equivalenceInvariants } from '#shared/contract/reports/invariants/equivalence-report.ts';
+import { firstBroken } from '#shared/contract/reports/invariants/invariant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import type { FormEquivalence } from '#shared/platform/owners/analytics.ts';
+import type { FormEvidence } from '#shared/platform/owners/content.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { EquivalenceFacts, Moment } from '../facts/facts.ts';
-import { incomplete, requireCurrent } from '../facts/incomplete.ts';
+import { contradictory, requireCurrent } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
 
-const { decision: decisions, evidenceArtifactUrl: artifactUrl } = equivalenceReport.shape;
+const { decision: decisions } = equivalenceReport.shape;
 
 /**
  * The analysis of Analytics on a form and the forms beside it, with what the blueprint says of them, once their owners agree on which forms
@@ -25,55 +25,40 @@ export function composeEquivalence(
   const outdated = requireCurrent(sources);
   if (outdated !== undefined) return err(outdated);
   const { value: analysis } = equivalence;
-  const contradiction = contradictionIn(analysis);
-  if (contradiction !== undefined) return err(incomplete('analytics', contradiction));
+  const decision = known(decisions.options, analysis.decision);
+  const broken = firstBroken(equivalenceInvariants, {
+    ...analysis,
+    decision,
+    isDifference: analysis.statisticKind === 'difference',
+  });
+  if (broken !== undefined) return err(contradictory(broken));
+  const { coverageMatch, dokMatch } = formEvidence.value;
+  const limitations = decision === 'equivalent' ? mismatches({ coverageMatch, dokMatch }) : [];
   return ok({
     object: 'equivalence_report',
     qtiTestId: form.value.qtiTestId,
     comparisonQtiTestIds: analysis.comparisonQtiTestIds,
     contentTestSpecId: form.value.contentTestSpecId,
-    coverageMatch: formEvidence.value.coverageMatch,
-    dokMatch: formEvidence.value.dokMatch,
+    coverageMatch,
+    dokMatch,
     sampleSizes: analysis.sampleSizes,
     method: analysis.method,
     analysisVersion: analysis.analysisVersion,
     statistic: analysis.statistic,
     confidenceInterval: analysis.confidenceInterval,
     tolerance: analysis.tolerance,
-    decision: decisionOf(analysis),
+    decision,
     evidenceArtifactUrl: analysis.evidenceArtifactUrl,
+    ...(limitations.length === 0 ? {} : { limitations }),
     sources,
     ...moment,
   });
 }
 
-function decisionOf({ decision }: FormEquivalence): EquivalenceReport['decision'] {
-  return known(decisions.options, decision);
-}
-
-/** Why no report can show an analysis, in a sentence [RP-121..RP-126]. */
-function contradictionIn(analysis: FormEquivalence): string | undefined {
-  const { qtiTestId, comparisonQtiTestIds, statistic, confidenceInterval, evidenceArtifactUrl } = analysis;
-  if (comparisonQtiTestIds.length === 0)
-    return 'The analysis at Analytics compares the form with no other form.';
-  if (!areUnique([qtiTestId, ...comparisonQtiTestIds]))
-    return 'The analysis at Analytics names a form twice.';
-  if (!hasSizeOfEveryForm(analysis))
-    return 'The analysis at Analytics does not have exactly one sample size for every form.';
-  if (statistic < confidenceInterval.lower || confidenceInterval.upper < statistic)
-    return 'The statistic of the analysis at Analytics lies outside its interval.';
-  if (analysis.tolerance < 0) return 'The tolerance of the analysis at Analytics is negative.';
-  if (evidenceArtifactUrl === null && decisionOf(analysis) !== 'insufficient_evidence')
-    return 'Analytics decided without naming the artifact of its evidence.';
-  if (evidenceArtifactUrl !== null && !isPlainHttps(evidenceArtifactUrl))
-    return 'Analytics names the artifact of its evidence by something else than a plain HTTPS URL.';
-  return undefined;
-}
-
-/** An HTTPS URL without credentials, which the answer shows exactly as it is written. */
-function isPlainHttps(text: string): boolean {
-  const shown = artifactUrl.safeParse(text);
-  if (!shown.success || shown.data !== text) return false;
-  const { username, password } = new URL(text);
-  return username === '' && password === '';
+/** What the blueprint says against forms that Analytics calls equivalent: two facts of two owners, both shown. */
+function mismatches({ coverageMatch, dokMatch }: Pick<FormEvidence, 'coverageMatch' | 'dokMatch'>): string[] {
+  return [
+    ...(coverageMatch ? [] : ['According to the blueprint, the forms do not cover it alike.']),
+    ...(dokMatch ? [] : ['According to the blueprint, the forms do not demand the same depth of knowledge.']),
+  ];
 }

@@ -1,12 +1,11 @@
 import { gateDecision } from '#shared/contract/reports/attempt-report.ts';
 import type { GateDecision } from '#shared/contract/reports/attempt-report.ts';
-import { areUnique } from '#shared/contract/reports/primitives.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
-import type { SettledGate, SettledMastery } from '#shared/platform/owners/results.ts';
-import { fallsShort, shortfall } from '../facts/incomplete.ts';
-import type { Shortfall, ShortfallName } from '../facts/incomplete.ts';
+import type { SettledGate } from '#shared/platform/owners/results.ts';
+import { fallsShort } from '../facts/incomplete.ts';
+import type { Shortfall } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
 
 type Criteria = NonNullable<ReportCriteria['criteria']>;
@@ -24,16 +23,14 @@ export function decideGate(
   const criteriaVersion = settled?.criteriaVersion ?? criteria?.criteriaVersion;
   const required = settled?.required ?? criteria?.required ?? undefined;
   if (criteriaVersion === undefined || required === undefined) return fallsShort('noCriteria');
-  const decision: GateDecision = {
+  return ok({
     status: statusOf(settled, criteria),
     criteriaVersion,
     achieved: settled?.achieved ?? null,
     required,
     gapCaseGuids: settled?.gapCaseGuids ?? [],
     coverageEvidenceId: settled?.coverageEvidenceId ?? null,
-  };
-  const contradiction = contradictionIn(decision);
-  return contradiction === undefined ? ok(decision) : fallsShort(contradiction);
+  });
 }
 
 /** What Results says, once nothing is missing that forces `indeterminate`, over a `fail` as well as over a `pass` [RP-011, RP-102, RP-103]. */
@@ -47,29 +44,4 @@ function statusOf(settled: SettledGate | null, criteria: Criteria | null): GateD
     criteria !== null &&
     criteria.required !== null;
   return isComplete ? known(gateDecision.shape.status.options, settled.status) : 'indeterminate';
-}
-
-/** How a decision contradicts itself, if it does [RP-105, the reading on contradictions]. */
-function contradictionIn({
-  status,
-  achieved,
-  required,
-  gapCaseGuids,
-}: GateDecision): ShortfallName | undefined {
-  if (status === 'pass' && achieved !== null && achieved < required) return 'passBelowThreshold';
-  if (status === 'pass' && gapCaseGuids.length > 0) return 'passWithGaps';
-  if (status === 'fail' && gapCaseGuids.length === 0) return 'failWithoutGaps';
-  return areUnique(gapCaseGuids) ? undefined : 'gapTwice';
-}
-
-/** A failed gate lists every gap that the mastery rows show [RP-105]. */
-export function checkGaps(
-  gate: GateDecision | null,
-  mastery: readonly Pick<SettledMastery, 'caseGuid' | 'state'>[],
-): Shortfall | undefined {
-  if (gate?.status !== 'fail') return undefined;
-  const listed = new Set(gate.gapCaseGuids);
-  return mastery.every(({ caseGuid, state }) => state !== 'gap' || listed.has(caseGuid))
-    ? undefined
-    : shortfall('unlistedGap');
 }

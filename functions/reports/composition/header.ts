@@ -6,11 +6,12 @@ import type {
   Score,
   TestKind,
 } from '#shared/contract/reports/attempt-report.ts';
-import { canBeOneValue } from '#shared/kernel/decimal.ts';
+import { summaryInvariants } from '#shared/contract/reports/invariants/attempt-report.ts';
+import { firstBroken } from '#shared/contract/reports/invariants/invariant.ts';
 import type { SettledScore } from '#shared/platform/owners/results.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { fallsShort, shortfall } from '../facts/incomplete.ts';
+import { contradictory, disagreeing, fallsShort, shortfall } from '../facts/incomplete.ts';
 import type { Shortfall } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
 import { decideGate } from './gate-decision.ts';
@@ -28,7 +29,7 @@ export function settledKind({
   criteria,
 }: Pick<HeaderFacts, 'record' | 'criteria'>): Result<TestKind, Shortfall> {
   if (!record.settled) return fallsShort('notSettled');
-  if (record.testKind !== criteria.testKind) return fallsShort('twoKinds');
+  if (record.testKind !== criteria.testKind) return err(disagreeing('one-test-kind'));
   return ok(known(testKind.options, criteria.testKind));
 }
 
@@ -45,8 +46,6 @@ function composeScore(settled: SettledScore | null): Result<Score, Shortfall> {
   if (settled === null) return fallsShort('noScore');
   const { value, minimum, maximum, scaleVersion } = settled;
   const unit = known(score.shape.unit.options, settled.unit);
-  if ((minimum !== null && value < minimum) || (maximum !== null && value > maximum))
-    return fallsShort('scoreOutOfBounds');
   if (unit === 'mastery_scale' && scaleVersion === null) return fallsShort('noScale');
   return ok({ value, minimum, maximum, unit, scaleVersion });
 }
@@ -89,8 +88,12 @@ export function composeHeader(facts: HeaderFacts & Released): Result<ComposedHea
   if (!gate.ok) return gate;
   const diagnostic = kind.value === 'adaptive_diagnostic' ? composeDiagnostic(facts) : ok(null);
   if (!diagnostic.ok) return diagnostic;
-  const conflict = checkScales(settled.value, diagnostic.value);
-  if (conflict !== undefined) return err(conflict);
+  const broken = firstBroken(summaryInvariants, {
+    score: settled.value,
+    gate: gate.value,
+    diagnostic: diagnostic.value,
+  });
+  if (broken !== undefined) return err(contradictory(broken));
   return ok({
     attemptId: attempt.attemptId,
     qtiSessionId: attempt.qtiSessionId,
@@ -100,20 +103,14 @@ export function composeHeader(facts: HeaderFacts & Released): Result<ComposedHea
     administrationId: attempt.administrationId,
     contentTestSpecId: attempt.contentTestSpecId,
     testKind: kind.value,
-    // Whatever its kind, an attempt with a report is a settled one; only a gate can leave it open (the reading of RP-104).
-    status: gate.value?.status === 'indeterminate' ? 'indeterminate' : 'scored',
+    status: statusOf(gate.value),
     score: settled.value,
     gate: gate.value,
     diagnostic: diagnostic.value,
   });
 }
 
-/** A report has one mastery scale and one score on it; what is said twice may differ in precision alone (the reading on contradictions). */
-function checkScales(
-  { unit, value, scaleVersion }: Score,
-  diagnostic: DiagnosticDetail | null,
-): Shortfall | undefined {
-  if (diagnostic === null || unit !== 'mastery_scale') return undefined;
-  if (scaleVersion !== diagnostic.scaleVersion) return shortfall('twoScales');
-  return canBeOneValue(value, diagnostic.scaleScore) ? undefined : shortfall('twoScores');
+/** An attempt with a report is a settled one: only a gate can leave it open (the reading of RP-104). */
+function statusOf(gate: GateDecision | null): AttemptReport['status'] {
+  return gate?.status === 'indeterminate' || gate?.status === 'unknown' ? gate.status : 'scored';
 }

@@ -5,7 +5,7 @@ import type { Result } from '#shared/kernel/result.ts';
 import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { SettledMastery } from '#shared/platform/owners/results.ts';
 import type { Framework } from '../facts/facts.ts';
-import { fallsShort, shortfall } from '../facts/incomplete.ts';
+import { disagreeing, fallsShort, shortfall } from '../facts/incomplete.ts';
 import type { Shortfall } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
 
@@ -18,6 +18,12 @@ export interface ComposedRow {
   readonly evidence: ItemEvidence[];
 }
 
+/** The mastery rows of an attempt, and how many of its items have a scored outcome. */
+export interface ComposedMastery {
+  readonly rows: ComposedRow[];
+  readonly scoredItemCount: number;
+}
+
 const states = masteryRow.shape.state.options;
 const uncertaintyKinds = masteryRow.shape.uncertaintyKind.options;
 
@@ -27,28 +33,23 @@ const uncertaintyKinds = masteryRow.shape.uncertaintyKind.options;
  */
 export function composeMastery(
   mastery: readonly SettledMastery[],
-  { outcomes, administeredItemCount }: Pick<AttemptEvidence, 'outcomes' | 'administeredItemCount'>,
+  { outcomes }: Pick<AttemptEvidence, 'outcomes'>,
   framework: Framework,
-): Result<ComposedRow[], Shortfall> {
+): Result<ComposedMastery, Shortfall> {
   const excess = checkCounts(mastery);
   if (excess !== undefined) return err(excess);
   const index = indexOutcomes(outcomes);
   if (index === undefined) return fallsShort('outcomeTwice');
-  // By item: its size is the number of items with an outcome.
-  if (index.size > administeredItemCount) return fallsShort('tooFewItems');
-  const taken = { standard: new Set<string>(), knowledge_component: new Set<string>() };
   const rows: ComposedRow[] = [];
   for (const settled of mastery) {
-    const seen = taken[settled.kind];
-    if (seen.has(settled.caseGuid)) return fallsShort('rowTwice');
-    seen.add(settled.caseGuid);
     const foreign = checkPlace(settled, framework);
     if (foreign !== undefined) return err(foreign);
     const row = composeRow(settled, index);
     if (!row.ok) return row;
     rows.push(row.value);
   }
-  return ok(rows);
+  // By item: its size is the number of items with an outcome.
+  return ok({ rows, scoredItemCount: index.size });
 }
 
 /** The limits of a report [RP-064, RP-095]. */
@@ -100,7 +101,7 @@ function checkPlace(
     return shortfall('unknownRow');
   const above = parents.get(caseGuid) ?? [];
   const fits = parentCaseGuid === null ? above.length === 0 : above.includes(parentCaseGuid);
-  return fits ? undefined : shortfall('otherParent');
+  return fits ? undefined : disagreeing('parent-as-in-case');
 }
 
 function composeRow(settled: SettledMastery, index: OutcomeIndex): Result<ComposedRow, Shortfall> {

@@ -14,7 +14,7 @@ import { problem } from '#shared/problems/registry.ts';
 import type { ComposedAttempt } from './attempt-report.ts';
 import type { IndexRow, Observed, Released } from '../facts/facts.ts';
 import { composeHeader } from './header.ts';
-import { fallsShort, incomplete, requireCurrent } from '../facts/incomplete.ts';
+import { disagreeing, fallsShort, incomplete, requireCurrent } from '../facts/incomplete.ts';
 import type { Shortfall } from '../facts/incomplete.ts';
 import { contradiction, disagreement } from '../facts/versions.ts';
 
@@ -115,7 +115,9 @@ export function settledRecord(
   const outdated = requireCurrent([{ service: 'results', status: record.freshness }]);
   if (outdated !== undefined) return err(outdated);
   if (!record.settled) return fallsShort('notSettled');
-  return compareInstants(record.modifiedAt, modifiedAt) === 0 ? ok(record) : fallsShort('twoTimes');
+  return compareInstants(record.modifiedAt, modifiedAt) === 0
+    ? ok(record)
+    : err(disagreeing('one-time-of-modification'));
 }
 
 /** Whether a row can become a report that the filters select, as far as the index alone tells. */

@@ -60,21 +60,26 @@ describe('readiness', () => {
         const status = record.value.testKind === 'mastery_gate' && gate.ok ? gate.value.status : 'none';
         const receipts = [evidence, record, criteria, framework].map(({ receipt }) => receipt);
         const isCurrent = [candidate, ...receipts].every((receipt) => receipt.status === 'current');
+        const { mastery } = record.value;
+        // Gaps of a passed gate are of what its criteria do not speak of.
+        const isShown =
+          mastery.some(({ state }) => state === 'mastered') && !mastery.some(({ state }) => state === 'gap');
         for (const [at, { decision, limitations }] of composed(facts).entries.entries()) {
           const entry = crosswalks.value.entries[at]!;
-          const isProjected =
+          const isSound =
             isCurrent &&
-            status === 'pass' &&
             crosswalks.receipt.status === 'current' &&
             entry.freshness === 'current' &&
             entry.coverageFraction === 1 &&
             entry.dokDominance === 'satisfied' &&
             entry.qualifyingBlueprintSlotIds.length > 0;
-          const isFailed = status === 'fail';
+          const isProjected = isSound && status === 'pass' && isShown;
+          const isFailed =
+            status === 'fail' && [evidence, record].every(({ receipt }) => receipt.status === 'current');
           expect(decision).toBe(isProjected ? 'projected_pass' : isFailed ? 'not_ready' : 'indeterminate');
           expect(limitations.slice(0, entry.limitations.length)).toEqual(entry.limitations);
           expect(limitations.length > entry.limitations.length).toBe(
-            !isProjected && !(isFailed && isCurrent),
+            status === 'fail' ? !isSound : !isProjected,
           );
         }
       }),

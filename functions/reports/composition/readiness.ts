@@ -1,6 +1,11 @@
 import type * as z from 'zod';
 import { areUnique } from '#shared/contract/reports/primitives.ts';
-import { MAX_ENTRIES, MAX_LIMITATIONS, nameSourcesOnce } from '#shared/contract/reports/readiness-report.ts';
+import {
+  MAX_ENTRIES,
+  MAX_LIMITATIONS,
+  MAX_LIMITATION_LENGTH,
+  nameSourcesOnce,
+} from '#shared/contract/reports/readiness-report.ts';
 import type {
   OmittedEntry,
   ReadinessEntry,
@@ -13,7 +18,8 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Moment, ReadinessFacts, Released } from '../facts/facts.ts';
 import { checkScored, fallsShort, incomplete, requireCurrent } from '../facts/incomplete.ts';
-import { composeAttemptReport, requiredReceipts } from './attempt-report.ts';
+import { composeAttemptReport, governedBy, requiredReceipts } from './attempt-report.ts';
+import type { ComposedAttempt } from './attempt-report.ts';
 import { composeGate, settledKind } from './header.ts';
 
 /** The rule that is applied [RP-113]. What it says stands in `composeEntry`; other conditions are another version. */
@@ -23,6 +29,7 @@ type Crosswalk = ReadinessCrosswalks['entries'][number];
 
 /** What an attempt says to every crosswalk. */
 interface AttemptGrounds {
+  /** By a decision that is current. */
   readonly hasFailedGate: boolean;
   /** What rules out a projected pass whatever the crosswalk, a sentence for each cause. */
   readonly limitations: readonly string[];
@@ -88,7 +95,23 @@ function groundsOf(facts: ReadinessFacts & Released): Result<AttemptGrounds, Pro
     limitations.push('The blueprint has no coverage evidence that qualifies for an external claim.');
   if (status === 'indeterminate') limitations.push('The gate decision of the attempt is indeterminate.');
   if (status === 'unknown') limitations.push('The status of the attempt’s gate decision is not known.');
-  return ok({ hasFailedGate: status === 'fail', limitations });
+  if (report.ok && status === 'pass') limitations.push(...doubtsOf(report.value, governedBy(criteria)));
+  // The gate may have been passed since, where its decision or the lookup that led to it is old.
+  const isCurrent = requireCurrent([facts.evidence.receipt, facts.record.receipt]) === undefined;
+  return ok({ hasFailedGate: status === 'fail' && isCurrent, limitations });
+}
+
+/** What the mastery rows say against a gate that is passed [the reading of RP-119]. */
+function doubtsOf({ mastery }: ComposedAttempt, isGoverned: (caseGuid: string) => boolean): string[] {
+  const rows = mastery.map(({ row }) => row);
+  return [
+    ...(rows.some(({ state }) => state === 'mastered')
+      ? []
+      : ['No mastery row of the attempt shows anything mastered.']),
+    ...(rows.some(({ state, caseGuid }) => state === 'gap' && !isGoverned(caseGuid))
+      ? ['The attempt shows a gap of which the criteria of the gate do not speak.']
+      : []),
+  ];
 }
 
 /** The limits of a report [RP-110]. */
@@ -115,20 +138,18 @@ function composeEntry(
     return err(incomplete('blueprint', 'The blueprint names a qualifying slot of a source test twice.'));
   const dokDominance = dominanceOf(crosswalk.dokDominance);
   const causes = [...general];
-  if (!hasFailedGate) {
-    if (!isCurrent) causes.push('The crosswalk to the source test is not current.');
-    if (coverageFraction !== 1) causes.push('The blueprint does not cover the source test completely.');
-    if (dokDominance === 'not_satisfied')
-      causes.push('The blueprint demands less depth of knowledge than the source test.');
-    if (dokDominance === 'indeterminate')
-      causes.push(
-        'Whether the blueprint demands as much depth of knowledge as the source test is not determined.',
-      );
-    if (qualifyingBlueprintSlotIds.length === 0)
-      causes.push('No slot of the blueprint qualifies for the source test.');
-  }
-  const limitations = [...crosswalk.limitations, ...causes];
-  if (limitations.length > MAX_LIMITATIONS)
+  if (!isCurrent) causes.push('The crosswalk to the source test is not current.');
+  if (coverageFraction !== 1) causes.push('The blueprint does not cover the source test completely.');
+  if (dokDominance === 'not_satisfied')
+    causes.push('The blueprint demands less depth of knowledge than the source test.');
+  if (dokDominance === 'indeterminate')
+    causes.push(
+      'Whether the blueprint demands as much depth of knowledge as the source test is not determined.',
+    );
+  if (qualifyingBlueprintSlotIds.length === 0)
+    causes.push('No slot of the blueprint qualifies for the source test.');
+  const limitations = withinLimit([...crosswalk.limitations, ...causes]);
+  if (limitations === undefined)
     return err(
       incomplete(
         'blueprint',
@@ -147,6 +168,15 @@ function composeEntry(
     ...RULE,
     limitations,
   });
+}
+
+/** Every limitation: those beyond the limit joined to the last one, as long as one sentence may be; undefined where it is too long. */
+function withinLimit(limitations: readonly string[]): string[] | undefined {
+  if (limitations.length <= MAX_LIMITATIONS) return [...limitations];
+  const last = limitations.slice(MAX_LIMITATIONS - 1).join(' ');
+  return last.length > MAX_LIMITATION_LENGTH
+    ? undefined
+    : [...limitations.slice(0, MAX_LIMITATIONS - 1), last];
 }
 
 /** The answer has no `unknown` here: a dominance that is missing, or that this service does not know, is not determined [RP-112]. */

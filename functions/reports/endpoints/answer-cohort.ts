@@ -10,6 +10,7 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Problem } from '#shared/problems/problem.ts';
+import { believed } from './answer-report.ts';
 import { openOwners } from './open-owners.ts';
 import type { OwnerDependencies } from './open-owners.ts';
 
@@ -33,16 +34,17 @@ export async function answerCohort(
   if (!opened.ok) return opened;
   const { reader, moment } = opened.value;
   const operation = type === 'class' ? operations.readClassRollup : operations.readSchoolGradeRollup;
-  const read = await together({
-    roster: readCohortEntry(reader, scope),
-    rollup: readSource(
-      reader,
-      operation,
-      { path },
-      { origin: 'confirmed', id: 'rollupId', asked: { scope } },
-    ),
+  const body = await believed(async () => {
+    const read = await together({
+      roster: readCohortEntry(reader, scope),
+      rollup: readSource(
+        reader,
+        operation,
+        { path },
+        { origin: 'confirmed', id: 'rollupId', asked: { scope } },
+      ),
+    });
+    return read.ok ? composeCohort(scope, read.value.rollup, moment()) : read;
   });
-  if (!read.ok) return read;
-  const body = composeCohort(scope, read.value.rollup, moment());
   return body.ok ? ok({ body: body.value }) : body;
 }

@@ -21,6 +21,16 @@ export interface ReportOwners extends OpenedOwners {
   readonly frameworks: TenantFrameworks;
 }
 
+/**
+ * What is composed of the owners' answers. Facts that cannot all be true are read once more before that is believed: an owner may have been
+ * writing.
+ * @param compose reads and composes everything
+ */
+export async function believed<T>(compose: () => Promise<Result<T, Problem>>): Promise<Result<T, Problem>> {
+  const first = await compose();
+  return first.ok || first.error.invariant === undefined ? first : compose();
+}
+
 /** Answers a request with what `compose` makes of the owners' answers to this very request. No response is kept for another one [RP-336]. */
 export async function answerReport<R extends Route>(
   dependencies: ReportDependencies,

@@ -1,5 +1,7 @@
 import type { WithheldReason } from '#shared/contract/reports/attempt-report.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
+import { attemptStatements } from '#shared/contract/reports/invariants/attempt-report.ts';
+import type { Broken } from '#shared/contract/reports/invariants/invariant.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import { err } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -27,6 +29,23 @@ export interface Shortfall extends Problem {
   readonly reason: Reason;
 }
 
+/** How long a caller waits for an owner to mend facts that cannot be true, in seconds. */
+const UNTIL_MENDED = 300;
+
+/** The problem of an answer that breaks one of its invariants. */
+export function contradictory({ id, owner, broken, reason }: Broken): Shortfall {
+  const detail = `${broken} Invariant: ${id}.`;
+  return {
+    ...problem('reports', 'dependency-incomplete', 503, {
+      dependency: owner,
+      detail,
+      retryAfterSeconds: UNTIL_MENDED,
+    }),
+    reason: reason ?? 'contradiction',
+    invariant: id,
+  };
+}
+
 /** Everything that keeps the facts of one attempt from being a report: why, whose fact it is, and in a sentence what is wrong. */
 const shortfalls = {
   ...because('unreleased', 'mastery_engine', {
@@ -47,8 +66,6 @@ const shortfalls = {
     oldFramework: 'The CASE framework is older than the one that the test spec was built on.',
   }),
   ...because('unusable', 'results', {
-    scoreOutOfBounds: 'The settled score lies outside the bounds that Results gives for it.',
-    rowTwice: 'Results holds two mastery rows of one kind and CASE GUID.',
     tooManyRows: 'Results holds more mastery rows than a report can carry.',
     tooMuchEvidenceInRow: 'Results holds more evidence for a mastery row than a report can carry.',
     tooMuchEvidence: 'Results holds more evidence for the attempt than a report can carry.',
@@ -68,27 +85,12 @@ const shortfalls = {
     unknownRow: 'The CASE framework lacks a GUID of the mastery rows.',
     unknownGap: 'The CASE framework lacks a GUID of the gate’s gaps.',
   }),
-  ...because('contradiction', 'results', {
-    twoKinds: 'Results and Content name different test kinds for the attempt.',
-    twoTimes: 'Record and index at Results give an attempt two times of modification.',
-    twoScales: 'Score and diagnostic at Results are on two mastery scales.',
-    twoScores: 'Score and diagnostic at Results are two scores on one scale.',
-    passBelowThreshold: 'The gate is passed at Results below its own threshold.',
-    passWithGaps: 'The gate is passed at Results and lists gaps.',
-    failWithoutGaps: 'The gate is failed at Results and lists no gap.',
-    gapTwice: 'The gate’s list of gaps at Results names one of them twice.',
-    unlistedGap: 'The failed gate at Results does not list every gap of its mastery rows.',
-    otherParent: 'Results gives a mastery row another parent than the CASE framework.',
-  }),
-  ...because('contradiction', 'qti', {
-    tooFewItems: 'QTI has scored more items than it says that it administered.',
-  }),
 };
 export type ShortfallName = keyof typeof shortfalls;
 
 /** The shortfalls of one owner for one reason, by their names. */
 function because<Name extends string>(
-  reason: Reason,
+  reason: Exclude<Reason, 'contradiction'>,
   dependency: SourceService,
   details: Readonly<Record<Name, string>>,
 ): Readonly<Record<Name, Shortfall>> {
@@ -97,6 +99,11 @@ function because<Name extends string>(
   return Object.fromEntries(
     entries.map(([name, detail]) => [name, { ...incomplete(dependency, detail), reason }]),
   ) as Record<Name, Shortfall>;
+}
+
+/** The problem of answers about an attempt that contradict each other. */
+export function disagreeing(id: keyof typeof attemptStatements): Shortfall {
+  return contradictory({ id, ...attemptStatements[id] });
 }
 
 /** The problem of facts that make no report of an attempt. */

@@ -99,6 +99,7 @@ function equivalenceOf(
     sampleSizes: Object.fromEntries(sizes),
     method: entry.method,
     analysisVersion: entry.analysisVersion,
+    ...(entry.statisticKind === undefined ? {} : { statisticKind: entry.statisticKind }),
     statistic: entry.statistic,
     confidenceInterval: entry.confidenceInterval,
     tolerance: entry.tolerance,

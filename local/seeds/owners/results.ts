@@ -110,7 +110,10 @@ function generatedMastery(
 ): NonNullable<RecordEntry['mastery']> {
   const evidencePerRow = record.generatedMastery?.evidencePerRow ?? 0;
   return competencies.map(({ code, kind }, at) => {
-    const { state, estimate } = estimates[(at % 3) as 0 | 1 | 2];
+    const drawn = estimates[(at % 3) as 0 | 1 | 2];
+    // A gate is not passed beside a gap.
+    const { state, estimate } =
+      record.gate?.status === 'pass' && drawn.state === 'gap' ? estimates[1] : drawn;
     return {
       ...(kind === 'standard' ? { standard: code } : { kc: code }),
       state,

@@ -296,6 +296,8 @@ export const attemptReportComponents = {
       },
       evidenceArtifactUrl:
         'The https address of the study. Null only if `decision` is `insufficient_evidence`.',
+      limitations:
+        'What the blueprint says against a decision `equivalent`, in sentences for people. Absent if it says nothing.',
       sources: compositionFields.sources,
       observedAt: compositionFields.observedAt,
       requestId: compositionFields.requestId,

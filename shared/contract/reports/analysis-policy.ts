@@ -16,7 +16,7 @@ export const threshold = z.strictObject({
 });
 
 /** One number that a metric offers, with the least and the greatest value that it can take. */
-interface Measure {
+export interface Measure {
   readonly name: string;
   readonly unit: z.infer<typeof unit>;
   readonly least: number;

@@ -66,3 +66,4 @@ export const cohortReport = z
       'only a snapshot that is not suppressed shows values [RP-131]',
     ),
   );
+export type CohortReport = z.infer<typeof cohortReport>;

@@ -37,6 +37,7 @@ export const equivalenceReport = z
     tolerance: z.number().min(0),
     decision: z.enum(['equivalent', 'not_equivalent', 'insufficient_evidence', 'unknown']),
     evidenceArtifactUrl: z.url({ protocol: /^https$/ }).nullable(),
+    limitations: z.array(z.string().min(1).max(500)).min(1).optional(),
     sources,
     ...composed,
   })

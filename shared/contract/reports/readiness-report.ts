@@ -3,7 +3,9 @@ import { when } from '../conditions.ts';
 import { areUnique, composed, proportion, reference, text, uniqueListOf } from './primitives.ts';
 import { sources } from './source-ref.ts';
 
-const limitation = z.string().min(1).max(500);
+/** Characters of one limitation, at most. */
+export const MAX_LIMITATION_LENGTH = 500;
+const limitation = z.string().min(1).max(MAX_LIMITATION_LENGTH);
 
 /** Limitations of one entry, and entries of one report, at most. */
 export const MAX_LIMITATIONS = 50;

@@ -14,7 +14,7 @@ export const RECORD_MEMORY_MB = 1769;
 export const cohort = {
   ...read,
   gates: ['A', 'D'],
-  // Roster and rollup, side by side.
-  budget: { calls: 2, depth: 1 },
+  // Roster and rollup, side by side; and both once more, if the facts cannot all be true.
+  budget: { calls: 4, depth: 2 },
 } as const;
 export const cohortLambda = { memoryMb: 512, timeoutSeconds: 15, grants: ['profiles:read'] } as const;

@@ -269,7 +269,6 @@ const wrong: Cases = {
     'a score above its maximum [RP-081]': { 'score/value': 41 },
     'a score below its minimum [RP-081]': { 'score/value': -1 },
     'a pass with a gap [RP-105]': { ...pass, 'gate/gapCaseGuids': ['gap'] },
-    'a fail without a gap [RP-105]': { 'gate/gapCaseGuids': [] },
     'a gap twice [RP-105]': { 'gate/gapCaseGuids': ['gap', 'gap'] },
     'a decision without coverage evidence [RP-011]': { ...pass, 'gate/coverageEvidenceId': null },
     'an unknown decision without coverage evidence [RP-011]': {

@@ -35,6 +35,8 @@ export const formEquivalence = z.object({
   sampleSizes: z.record(reference, count),
   method: text,
   analysisVersion: text,
+  /** `difference`: of the forms, in the unit of the tolerance. Absent: what the statistic is, the method says. */
+  statisticKind: z.string().optional(),
   statistic: z.number(),
   confidenceInterval: z.object({ lower: z.number(), upper: z.number() }),
   tolerance: z.number(),

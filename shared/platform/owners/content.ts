@@ -41,7 +41,14 @@ export const reportCriteria = z.object({
   /** The state of the CASE framework that the spec was built on; an older package is stale. */
   caseFrameworkChangedAt: instant,
   /** The immutable criteria of a mastery gate. */
-  criteria: z.object({ criteriaVersion: text, required: z.number().nullable() }).nullable(),
+  criteria: z
+    .object({
+      criteriaVersion: text,
+      required: z.number().nullable(),
+      /** Of which standards and knowledge components the criteria speak. Absent: of all. */
+      governedCaseGuids: z.array(reference).optional(),
+    })
+    .nullable(),
   /** Whether the blueprint carries coverage evidence that qualifies for claims beyond the single standard. */
   qualifyingCoverage: z.boolean(),
   /** The norms of an external scale to which the blueprint has a crosswalk. */

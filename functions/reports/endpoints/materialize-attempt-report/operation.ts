@@ -20,7 +20,7 @@ import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { SettledComponentsAck } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { answerReport } from '../answer-report.ts';
+import { answerReport, believed } from '../answer-report.ts';
 import type { ReportDependencies } from '../answer-report.ts';
 
 /**
@@ -42,14 +42,16 @@ export function materializeAttemptReportOperation(dependencies: ReportDependenci
       return request.idempotent(async ({ operationId, completed }) => {
         const written = completed ? ok(undefined) : await writeThrough(platform, evidence, components.value);
         if (!written.ok) return written;
-        const facts = await readAttempt(reader, frameworks, principal, body.attemptId);
-        if (!facts.ok) return facts;
-        const moved = checkReadBack(facts.value, body.administrationId, written.value);
-        if (moved !== undefined) return err(moved);
-        // The administration was consulted too, so the report has its receipt [RP-006].
-        const consulted = administration.map((receipt) => ({ receipt }));
-        const enrichments = [...facts.value.enrichments, ...consulted];
-        const composed = composeAttemptReport({ ...facts.value, enrichments, proved });
+        const composed = await believed(async () => {
+          const facts = await readAttempt(reader, frameworks, principal, body.attemptId);
+          if (!facts.ok) return facts;
+          const moved = checkReadBack(facts.value, body.administrationId, written.value);
+          if (moved !== undefined) return err(moved);
+          // The administration was consulted too, so the report has its receipt [RP-006].
+          const consulted = administration.map((receipt) => ({ receipt }));
+          const enrichments = [...facts.value.enrichments, ...consulted];
+          return composeAttemptReport({ ...facts.value, enrichments, proved });
+        });
         return composed.ok
           ? ok({
               operationId,

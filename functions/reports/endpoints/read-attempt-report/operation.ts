@@ -3,7 +3,7 @@ import { readAttempt } from '#functions/reports/sources/attempt.ts';
 import type { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { ok } from '#shared/kernel/result.ts';
-import { answerReport } from '../answer-report.ts';
+import { answerReport, believed } from '../answer-report.ts';
 import type { ReportDependencies } from '../answer-report.ts';
 
 /**
@@ -16,9 +16,10 @@ export function readAttemptReportOperation(
   return (request) =>
     answerReport(dependencies, request, async ({ reader, frameworks, moment }) => {
       const { principal, path, query, proved, problemsUrl } = request;
-      const facts = await readAttempt(reader, frameworks, principal, path.attemptId);
-      if (!facts.ok) return facts;
-      const composed = composeAttemptReport({ ...facts.value, proved });
+      const composed = await believed(async () => {
+        const facts = await readAttempt(reader, frameworks, principal, path.attemptId);
+        return facts.ok ? composeAttemptReport({ ...facts.value, proved }) : facts;
+      });
       return composed.ok
         ? ok(projectAttemptReport(composed.value, query.view, moment(), problemsUrl))
         : composed;

@@ -15,7 +15,7 @@ import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Form } from '#shared/platform/owners/qti.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { answerReport } from '../answer-report.ts';
+import { answerReport, believed } from '../answer-report.ts';
 import type { ReportDependencies } from '../answer-report.ts';
 
 /** Whether a form measures like the forms beside it, as Analytics decided it. */
@@ -23,10 +23,12 @@ export function readEquivalenceOperation(
   dependencies: ReportDependencies,
 ): Operation<typeof readEquivalence> {
   return (request) =>
-    answerReport(dependencies, request, async ({ reader, moment }) => {
-      const facts = await readEquivalenceFacts(reader, request.path.qtiTestId);
-      return facts.ok ? composeEquivalence(facts.value, moment()) : facts;
-    });
+    answerReport(dependencies, request, ({ reader, moment }) =>
+      believed(async () => {
+        const facts = await readEquivalenceFacts(reader, request.path.qtiTestId);
+        return facts.ok ? composeEquivalence(facts.value, moment()) : facts;
+      }),
+    );
 }
 
 /**

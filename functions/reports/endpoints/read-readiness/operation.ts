@@ -13,16 +13,20 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { answerReport } from '../answer-report.ts';
+import { answerReport, believed } from '../answer-report.ts';
 import type { ReportDependencies, ReportOwners } from '../answer-report.ts';
 
 /** What an attempt implies for the external tests that its blueprint has crosswalks to. */
 export function readReadinessOperation(dependencies: ReportDependencies): Operation<typeof readReadiness> {
   return (request) =>
-    answerReport(dependencies, request, async (owners) => {
-      const facts = await readReadinessFacts(owners, request.principal, request.path.attemptId);
-      return facts.ok ? composeReadiness({ ...facts.value, proved: request.proved }, owners.moment()) : facts;
-    });
+    answerReport(dependencies, request, (owners) =>
+      believed(async () => {
+        const facts = await readReadinessFacts(owners, request.principal, request.path.attemptId);
+        return facts.ok
+          ? composeReadiness({ ...facts.value, proved: request.proved }, owners.moment())
+          : facts;
+      }),
+    );
 }
 
 /**

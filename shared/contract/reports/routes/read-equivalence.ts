@@ -15,8 +15,8 @@ export const readEquivalence = defineRoute({
   gates: ['A', 'D'],
   request: { path: z.strictObject({ qtiTestId: reference }) },
   success: { schema: equivalenceReport, example: examples.equivalentForms },
-  // Form; analysis, criteria, form evidence; and all four once more, side by side.
-  budget: { calls: 8, depth: 3 },
+  // Form; analysis, criteria, form evidence; and all four once more, side by side. All of it once more, if the facts cannot all be true.
+  budget: { calls: 16, depth: 6 },
   lambda: {
     memoryMb: 512,
     timeoutSeconds: 15,

@@ -17,7 +17,8 @@ export const readReadiness = defineRoute({
   success: { schema: readinessReport, example: examples.notReady },
   problems: ['409 source-version-conflict'],
   // Lookup; record, criteria, candidate; the first three once more, side by side; framework, crosswalks; the crosswalks once more.
-  budget: { calls: 10, depth: 5 },
+  // All of it once more, if the facts cannot all be true.
+  budget: { calls: 20, depth: 10 },
   lambda: {
     memoryMb: RECORD_MEMORY_MB,
     grants: ['profiles:read'],

@@ -1,0 +1,217 @@
+import { canBeOneValue, isFurtherApart } from '#shared/kernel/decimal.ts';
+import type {
+  AttemptReport,
+  DiagnosticDetail,
+  GateDecision,
+  ItemEvidence,
+  MasteryRow,
+  Score,
+} from '../attempt-report.ts';
+import { areDistinct } from './invariant.ts';
+import type { Invariants, ListKeys, Statement } from './invariant.ts';
+
+/** What a summary of a report shows, as far as it can contradict itself. */
+export interface JudgedSummary {
+  readonly score: Score;
+  /** Null where the kind of the test has no decision. */
+  readonly gate: GateDecision | null;
+  readonly diagnostic: DiagnosticDetail | null;
+}
+
+/** A whole report before any projection, and what decides which of its rows a gate speaks of. */
+export interface JudgedReport extends Pick<JudgedSummary, 'gate'> {
+  readonly mastery: readonly {
+    readonly row: Omit<MasteryRow, 'evidence'>;
+    readonly evidence: readonly ItemEvidence[];
+  }[];
+  /** Whether the criteria of the gate speak of a standard or knowledge component. */
+  readonly isGoverned: (caseGuid: string) => boolean;
+  /** How many items QTI says that it administered. */
+  readonly administeredItemCount: number;
+  /** How many items have a scored outcome. */
+  readonly scoredItemCount: number;
+}
+
+const reportLists: ListKeys<AttemptReport> = {
+  mastery: { key: ({ kind, caseGuid }) => [kind, caseGuid] },
+  sources: { noKey: 'An owner may give several resources.' },
+  omitted: { key: (section) => section },
+  incompleteSections: { noKey: 'Each is an occurrence of its own.' },
+};
+const rowLists: ListKeys<MasteryRow> = {
+  evidence: {
+    key: ({ qtiItemId, qtiOutcomeId, resultComponentId }) => [qtiItemId, qtiOutcomeId, resultComponentId],
+  },
+};
+const gateLists: ListKeys<GateDecision> = { gapCaseGuids: { key: (caseGuid) => caseGuid } };
+
+/** The invariants that a decision of each status is judged by, besides those that hold for all. */
+const cells: Readonly<Record<GateDecision['status'], { passed?: true; failed?: true; listsGapRows?: true }>> =
+  {
+    pass: { passed: true, listsGapRows: true },
+    fail: { failed: true, listsGapRows: true },
+    // No decision: the list need not be complete, and the measurement need not be valid.
+    indeterminate: {},
+    unknown: {},
+  };
+
+const isPassed = (gate: GateDecision | null): gate is GateDecision =>
+  gate !== null && cells[gate.status].passed === true;
+
+/** Of what a summary shows. */
+export const summaryInvariants: Invariants<JudgedSummary> = {
+  'score-within-bounds': {
+    owner: 'results',
+    broken: 'The settled score lies outside the bounds that Results gives for it.',
+    allows: 'Extra credit, where Results gives no maximum.',
+    reason: 'unusable',
+    holds: ({ score: { value, minimum, maximum } }) =>
+      (minimum ?? value) <= value && value <= (maximum ?? value),
+  },
+  'one-mastery-scale': {
+    owner: 'results',
+    broken: 'Score and diagnostic at Results are on two mastery scales.',
+    allows: 'A score in points or percent beside a diagnostic.',
+    holds: ({ score, diagnostic }) =>
+      diagnostic === null || score.unit !== 'mastery_scale' || score.scaleVersion === diagnostic.scaleVersion,
+  },
+  'one-score-per-scale': {
+    owner: 'results',
+    broken: 'Score and diagnostic at Results are two scores on one scale.',
+    allows: 'One score at two precisions.',
+    holds: ({ score, diagnostic }) =>
+      diagnostic === null ||
+      score.unit !== 'mastery_scale' ||
+      canBeOneValue(score.value, diagnostic.scaleScore),
+  },
+  'pass-not-below-required': {
+    owner: 'results',
+    broken: 'The gate is passed at Results below its own threshold.',
+    allows: 'A measurement that is the threshold when both are given at the coarser precision of the two.',
+    holds: ({ gate }) =>
+      !isPassed(gate) ||
+      gate.achieved === null ||
+      gate.achieved >= gate.required ||
+      canBeOneValue(gate.achieved, gate.required),
+  },
+  'pass-lists-no-gap': {
+    owner: 'results',
+    broken: 'The gate is passed at Results and lists gaps.',
+    allows: 'An indeterminate gate that lists gaps.',
+    holds: ({ gate }) => !isPassed(gate) || gate.gapCaseGuids.length === 0,
+  },
+  'fail-has-a-cause': {
+    owner: 'results',
+    broken: 'The gate is failed at Results, is not below its threshold, and lists no gap.',
+    allows:
+      'A gate that is failed at its threshold for a gap (conjunctive criteria), or below it without a gap.',
+    holds: ({ gate }) =>
+      gate === null ||
+      cells[gate.status].failed !== true ||
+      gate.achieved === null ||
+      gate.achieved < gate.required ||
+      gate.gapCaseGuids.length > 0,
+  },
+  'gap-listed-once': {
+    owner: 'results',
+    broken: 'The gate’s list of gaps at Results names one of them twice.',
+    allows: 'A listed gap without a mastery row.',
+    holds: ({ gate }) => gate === null || areDistinct(gate.gapCaseGuids, gateLists.gapCaseGuids),
+  },
+};
+
+/** Of what two owners, or two answers of one, say of an attempt: who reads both compares them. */
+export const attemptStatements = {
+  'one-test-kind': {
+    owner: 'results',
+    broken: 'Results and Content name different test kinds for the attempt.',
+    allows: 'A test kind that this version does not know, if both name it.',
+  },
+  'one-time-of-modification': {
+    owner: 'results',
+    broken: 'Record and index at Results give an attempt two times of modification.',
+    allows: 'One instant in two spellings.',
+  },
+  'parent-as-in-case': {
+    owner: 'results',
+    broken: 'Results gives a mastery row another parent than the CASE framework.',
+    allows: 'Any of several parents.',
+  },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+/** Of what only a whole report holds. */
+export const reportInvariants: Invariants<JudgedReport> = {
+  'items-administered': {
+    owner: 'qti',
+    broken: 'QTI has scored more items than it says that it administered.',
+    allows: 'An administered item without a scored outcome.',
+    holds: ({ administeredItemCount, scoredItemCount }) => scoredItemCount <= administeredItemCount,
+  },
+  'one-row-per-standard': {
+    owner: 'results',
+    broken: 'Results holds two mastery rows of one kind and CASE GUID.',
+    allows: 'A standard and a knowledge component under one GUID.',
+    holds: ({ mastery }) =>
+      areDistinct(
+        mastery.map(({ row }) => row),
+        reportLists.mastery,
+      ),
+  },
+  'one-evidence-per-outcome': {
+    owner: 'results',
+    broken: 'Results counts one outcome twice as evidence of a mastery row.',
+    allows: 'One outcome as evidence of several rows.',
+    holds: ({ mastery }) => mastery.every(({ evidence }) => areDistinct(evidence, rowLists.evidence)),
+  },
+  'gate-lists-its-gap-rows': {
+    owner: 'results',
+    broken: 'The decided gate at Results does not list a gap of its mastery rows.',
+    allows: 'A gap of which the criteria do not speak.',
+    holds: ({ gate, mastery, isGoverned }) => {
+      if (gate === null || cells[gate.status].listsGapRows !== true) return true;
+      const listed = new Set(gate.gapCaseGuids);
+      return mastery.every(
+        ({ row: { state, caseGuid } }) => state !== 'gap' || listed.has(caseGuid) || !isGoverned(caseGuid),
+      );
+    },
+  },
+  'listed-gap-not-mastered': {
+    owner: 'results',
+    broken: 'The gate at Results lists a gap whose mastery row is mastered.',
+    allows: 'A listed gap whose row is not decided yet.',
+    holds: ({ gate, mastery }) => {
+      if (gate === null || gate.gapCaseGuids.length === 0) return true;
+      const listed = new Set(gate.gapCaseGuids);
+      return mastery.every(({ row: { state, caseGuid } }) => state !== 'mastered' || !listed.has(caseGuid));
+    },
+  },
+  'state-fits-estimate': {
+    owner: 'results',
+    broken: 'A mastery row at Results is mastered far below its threshold, or a gap far above it.',
+    allows: 'An estimate on the other side of the threshold within its uncertainty.',
+    holds: ({ mastery }) => mastery.every(({ row }) => isNear(row)),
+  },
+};
+
+/** How many times its uncertainty an estimate may lie on the wrong side of the threshold. */
+const margins: Readonly<Record<MasteryRow['uncertaintyKind'], number | undefined>> = {
+  policy_margin: 1,
+  interval_half_width: 1,
+  standard_error: 4,
+  unknown: undefined,
+};
+
+/** On which side of the threshold the estimate of a row of each state lies: 1 above. */
+const sides: Readonly<Record<MasteryRow['state'], 1 | -1 | undefined>> = {
+  mastered: 1,
+  gap: -1,
+  not_yet: undefined,
+  insufficient_evidence: undefined,
+  unknown: undefined,
+};
+
+function isNear({ state, estimate, threshold, uncertainty, uncertaintyKind }: Omit<MasteryRow, 'evidence'>) {
+  const [side, times] = [sides[state], margins[uncertaintyKind]];
+  if (side === undefined || times === undefined || side * (estimate - threshold) >= 0) return true;
+  return !isFurtherApart(estimate, threshold, uncertainty, times);
+}

@@ -1,0 +1,54 @@
+import { compareInstants, formatInstant } from '#shared/kernel/instant.ts';
+import { metrics } from '../analysis-policy.ts';
+import type { Measure } from '../analysis-policy.ts';
+import type { CohortReport } from '../cohort-report.ts';
+import { areDistinct } from './invariant.ts';
+import type { Invariants, ListKeys } from './invariant.ts';
+
+/** A roll-up as it would be shown: `measures` only where they are. */
+export type JudgedCohort = Pick<CohortReport, 'asOf' | 'populationCount' | 'measures' | 'observedAt'>;
+
+const cohortLists: ListKeys<CohortReport> = { measures: { key: ({ name, unit }) => [unit, name] } };
+
+/** How far the clock of Analytics may be ahead of ours, in milliseconds. */
+const AHEAD_MS = 24 * 3_600_000;
+
+/** The measures that are known by name: those of the improvement metrics, and those of roll-ups alone. */
+const knownMeasures: readonly Measure[] = [
+  ...Object.values(metrics).flatMap(({ measures }) => measures),
+  { name: 'share_proficient', unit: 'proportion', least: 0, greatest: 1 },
+];
+
+export const cohortInvariants: Invariants<JudgedCohort> = {
+  'snapshot-not-ahead': {
+    owner: 'analytics',
+    broken: 'The snapshot of the cohort at Analytics is of a time more than a day ahead.',
+    allows: 'A clock that is some hours ahead.',
+    holds: ({ asOf, observedAt }) =>
+      compareInstants(asOf, formatInstant(Date.parse(observedAt) + AHEAD_MS)) <= 0,
+  },
+  'one-value-per-measure': {
+    owner: 'analytics',
+    broken: 'The roll-up at Analytics has two values of one measure.',
+    allows: 'One measure in two units.',
+    holds: ({ measures = [] }) => areDistinct(measures, cohortLists.measures),
+  },
+  'measure-in-range': {
+    owner: 'analytics',
+    broken: 'A measure of the roll-up at Analytics has a value that it cannot have.',
+    allows: 'Any value of a measure that this version does not know, for example growth below 0.',
+    holds: ({ measures = [] }) =>
+      measures.every(({ name, unit, value }) => {
+        if (unit === 'count' && !(Number.isInteger(value) && value >= 0)) return false;
+        const known = knownMeasures.find((measure) => measure.name === name && measure.unit === unit);
+        return known === undefined || (known.least <= value && value <= known.greatest);
+      }),
+  },
+  'nobody-measured-nothing': {
+    owner: 'analytics',
+    broken: 'The roll-up at Analytics covers no learner and has values.',
+    allows: 'Counts of 0.',
+    holds: ({ populationCount, measures = [] }) =>
+      populationCount > 0 || measures.every(({ unit, value }) => unit === 'count' && value === 0),
+  },
+};

@@ -1,0 +1,53 @@
+import type { SourceService } from '../problem.ts';
+
+/** What cannot be true of an answer. */
+export interface Statement {
+  /** The owner whose fact is wrong, or is to be asked first. */
+  readonly owner: SourceService;
+  /** What is wrong with an answer that breaks it. A constant sentence, which holds no value. */
+  readonly broken: string;
+  /** The truthful case nearest to a broken one, which it lets through. */
+  readonly allows: string;
+  /** Default: two facts that cannot both be true. `unusable`: one fact that breaks its own bounds. */
+  readonly reason?: 'unusable';
+}
+
+/** A statement about the members of one answer: an answer that breaks it cannot be true. */
+export interface Invariant<T> extends Statement {
+  readonly holds: (judged: T) => boolean;
+}
+
+/** The invariants of one schema by their ids. */
+export type Invariants<T> = Readonly<Record<string, Invariant<T>>>;
+
+/** An invariant that an answer breaks. */
+export type Broken = Pick<Statement, 'owner' | 'broken' | 'reason'> & { readonly id: string };
+
+/** The first invariant of a table, in its order, that an answer breaks. */
+export function firstBroken<T>(table: Invariants<T>, judged: T): Broken | undefined {
+  for (const [id, { owner, broken, reason, holds }] of Object.entries(table))
+    if (!holds(judged)) return { id, owner, broken, ...(reason === undefined ? {} : { reason }) };
+  return undefined;
+}
+
+type Elements<T> = NonNullable<T> extends readonly (infer Element)[] ? Element : never;
+
+/** What tells the rows of a list apart, or why nothing does. Null is one value. */
+export type ListKey<Row> =
+  | { readonly key: (row: Row) => string | readonly (string | null)[] }
+  | { readonly noKey: string };
+
+/** The key of each list of a schema: a list without one does not compile. */
+export type ListKeys<T> = {
+  readonly [Name in keyof T as Elements<T[Name]> extends never ? never : Name]-?: ListKey<Elements<T[Name]>>;
+};
+
+/** Whether no two rows of a list have one key. Parts of a key hold no white space, but for the last one. */
+export function areDistinct<Row>(rows: readonly Row[], list: ListKey<Row>): boolean {
+  if ('noKey' in list) return true;
+  const keys = rows.map((row) => {
+    const key = list.key(row);
+    return typeof key === 'string' ? key : key.map((part) => part ?? '').join(' ');
+  });
+  return new Set(keys).size === rows.length;
+}

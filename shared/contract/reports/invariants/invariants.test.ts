@@ -1,0 +1,314 @@
+import { describe, expect, it } from 'vitest';
+import * as examples from '../examples.ts';
+import type { GateDecision, MasteryRow } from '../attempt-report.ts';
+import { reportInvariants, summaryInvariants } from './attempt-report.ts';
+import type { JudgedReport, JudgedSummary } from './attempt-report.ts';
+import { cohortInvariants } from './cohort-report.ts';
+import type { JudgedCohort } from './cohort-report.ts';
+import { equivalenceInvariants } from './equivalence-report.ts';
+import type { JudgedEquivalence } from './equivalence-report.ts';
+import { firstBroken } from './invariant.ts';
+import type { Invariants } from './invariant.ts';
+import { invariantTables } from './tables.ts';
+
+/** For each invariant, changes of a sound answer that break it alone, and truthful ones near to them. */
+type Cases<T> = Readonly<
+  Record<string, { readonly breaks: readonly Partial<T>[]; readonly allows: readonly Partial<T>[] }>
+>;
+
+function hold<T extends object>(title: string, table: Invariants<T>, sound: T, cases: Cases<T>): void {
+  describe(title, () => {
+    it('lets a sound answer through, and has cases of each invariant', () => {
+      expect(firstBroken(table, sound)).toBeUndefined();
+      expect(Object.keys(cases)).toEqual(Object.keys(table));
+      for (const [id, { breaks, allows }] of Object.entries(cases))
+        expect([id, breaks.length > 0, allows.length > 0]).toEqual([id, true, true]);
+    });
+
+    it.each(
+      Object.entries(cases).flatMap(([id, { breaks }]) => breaks.map((change) => [id, change] as const)),
+    )('is broken by %s alone: %j', (id, change) => {
+      const judged = { ...sound, ...change };
+      const broken = Object.entries(table).filter(([, { holds }]) => !holds(judged));
+      expect(broken.map(([name]) => name)).toEqual([id]);
+      expect(firstBroken(table, judged)).toMatchObject({ id, owner: table[id]!.owner });
+    });
+
+    it.each(
+      Object.entries(cases).flatMap(([id, { allows }]) => allows.map((change) => [id, change] as const)),
+    )('is not broken, nearly at %s: %j', (_, change) => {
+      expect(firstBroken(table, { ...sound, ...change })).toBeUndefined();
+    });
+  });
+}
+
+const score = { value: 61, minimum: 0, maximum: 100, unit: 'percent', scaleVersion: null } as const;
+const onScale = {
+  value: 512.4,
+  minimum: null,
+  maximum: null,
+  unit: 'mastery_scale',
+  scaleVersion: '3',
+} as const;
+const diagnostic = {
+  scaleScore: 512.4,
+  scaleVersion: '3',
+  calibrationVersion: '1',
+  standardError: 4,
+  stoppingReason: 'max_items',
+  administeredItemCount: 20,
+  extNormsSet: null,
+} as const;
+const pass: GateDecision = {
+  status: 'pass',
+  criteriaVersion: '4',
+  achieved: 61,
+  required: 60,
+  gapCaseGuids: [],
+  coverageEvidenceId: 'coverage',
+};
+const fail: GateDecision = { ...pass, status: 'fail', achieved: 41, gapCaseGuids: ['a'] };
+
+hold<JudgedSummary>(
+  'a summary',
+  summaryInvariants,
+  { score, gate: pass, diagnostic: null },
+  {
+    'score-within-bounds': {
+      breaks: [{ score: { ...score, value: 100.5 } }, { score: { ...score, value: -1 } }],
+      allows: [{ score: { ...score, value: 100 } }, { score: { ...score, value: 112, maximum: null } }],
+    },
+    'one-mastery-scale': {
+      breaks: [{ score: { ...onScale, scaleVersion: '4' }, diagnostic }],
+      allows: [{ score: onScale, diagnostic }, { diagnostic }],
+    },
+    'one-score-per-scale': {
+      breaks: [{ score: { ...onScale, value: 512.5 }, diagnostic }],
+      allows: [
+        { score: { ...onScale, value: 512 }, diagnostic },
+        { score: { ...onScale, value: 512.43 }, diagnostic },
+      ],
+    },
+    'pass-not-below-required': {
+      breaks: [{ gate: { ...pass, achieved: 59 } }, { gate: { ...pass, achieved: 59.4 } }],
+      allows: [{ gate: { ...pass, achieved: 60 } }, { gate: { ...pass, achieved: 59.6 } }],
+    },
+    'pass-lists-no-gap': {
+      breaks: [{ gate: { ...pass, gapCaseGuids: ['a'] } }],
+      allows: [{ gate: { ...pass, status: 'indeterminate', gapCaseGuids: ['a'] } }],
+    },
+    'fail-has-a-cause': {
+      breaks: [
+        { gate: { ...fail, achieved: 61, gapCaseGuids: [] } },
+        { gate: { ...fail, achieved: 60, gapCaseGuids: [] } },
+      ],
+      allows: [{ gate: { ...fail, achieved: 61 } }, { gate: { ...fail, gapCaseGuids: [] } }],
+    },
+    'gap-listed-once': {
+      breaks: [{ gate: { ...fail, gapCaseGuids: ['a', 'a'] } }],
+      allows: [{ gate: { ...fail, gapCaseGuids: ['a', 'A'] } }],
+    },
+  },
+);
+
+const at = '2026-03-02T10:15:30Z';
+const piece = {
+  qtiItemId: 'i',
+  qtiOutcomeId: 'o',
+  resultComponentId: null,
+  contribution: 0.5,
+  observedAt: at,
+};
+const rowOf = (change: Partial<MasteryRow> = {}, evidence = [piece]): JudgedReport['mastery'][number] => ({
+  row: {
+    kind: 'standard',
+    caseGuid: 'a',
+    parentCaseGuid: null,
+    state: 'mastered',
+    estimate: 0.8,
+    threshold: 0.7,
+    uncertainty: 0.1,
+    uncertaintyKind: 'interval_half_width',
+    policyId: 'p',
+    policyVersion: '1',
+    ...change,
+  },
+  evidence,
+});
+const gap = rowOf({ state: 'gap', estimate: 0.2 });
+const everything = { isGoverned: () => true };
+
+hold<JudgedReport>(
+  'a whole report',
+  reportInvariants,
+  { gate: pass, mastery: [rowOf()], ...everything, administeredItemCount: 3, scoredItemCount: 2 },
+  {
+    'items-administered': {
+      breaks: [{ scoredItemCount: 4 }],
+      allows: [{ scoredItemCount: 3 }, { scoredItemCount: 0 }],
+    },
+    'one-row-per-standard': {
+      breaks: [{ mastery: [rowOf(), rowOf({ estimate: 0.9 })] }],
+      allows: [{ mastery: [rowOf(), rowOf({ kind: 'knowledge_component' })] }, { mastery: [] }],
+    },
+    'one-evidence-per-outcome': {
+      breaks: [
+        { mastery: [rowOf({}, [piece, { ...piece, contribution: -0.5 }])] },
+        { mastery: [rowOf({}, Array<typeof piece>(500).fill(piece))] },
+      ],
+      allows: [
+        { mastery: [rowOf(), rowOf({ caseGuid: 'b' })] },
+        { mastery: [rowOf({}, [piece, { ...piece, qtiOutcomeId: 'p' }, { ...piece, qtiItemId: 'j' }])] },
+      ],
+    },
+    'gate-lists-its-gap-rows': {
+      breaks: [
+        { mastery: [gap] },
+        { gate: { ...fail, gapCaseGuids: [] }, mastery: [gap] },
+        { gate: { ...fail, gapCaseGuids: ['b'] }, mastery: [rowOf({ caseGuid: 'c' }), gap] },
+      ],
+      allows: [
+        { gate: fail, mastery: [gap] },
+        { mastery: [gap], isGoverned: (caseGuid) => caseGuid !== 'a' },
+        { gate: { ...pass, status: 'indeterminate' }, mastery: [gap] },
+        { gate: { ...pass, status: 'unknown' }, mastery: [gap] },
+        { gate: null, mastery: [gap] },
+        { mastery: [rowOf({ state: 'not_yet' }), rowOf({ state: 'insufficient_evidence', caseGuid: 'b' })] },
+      ],
+    },
+    'listed-gap-not-mastered': {
+      breaks: [
+        { gate: fail, mastery: [rowOf()] },
+        { gate: { ...fail, status: 'indeterminate' }, mastery: [rowOf()] },
+      ],
+      allows: [
+        { gate: fail, mastery: [rowOf({ state: 'not_yet' })] },
+        { gate: fail, mastery: [] },
+      ],
+    },
+    'state-fits-estimate': {
+      breaks: [
+        { mastery: [rowOf({ estimate: 0.01, threshold: 0.9 })] },
+        { mastery: [rowOf({ estimate: 0.59 })] },
+        { mastery: [rowOf({ estimate: 0.29, uncertaintyKind: 'standard_error' })] },
+        { gate: fail, mastery: [rowOf({ state: 'gap', estimate: 0.81, uncertaintyKind: 'policy_margin' })] },
+      ],
+      allows: [
+        // 0.7 - 0.1 and 0.8 - 0.1 are no 0.6 and 0.7 in binary arithmetic.
+        { mastery: [rowOf({ estimate: 0.6 })] },
+        { mastery: [rowOf({ estimate: 0.7, threshold: 0.8 })] },
+        { mastery: [rowOf({ estimate: 0.3, uncertaintyKind: 'standard_error' })] },
+        { mastery: [rowOf({ estimate: 0.01, uncertaintyKind: 'unknown' })] },
+        { mastery: [rowOf({ state: 'not_yet', estimate: 0.01 })] },
+        { gate: fail, mastery: [rowOf({ state: 'gap', estimate: 0.8 })] },
+      ],
+    },
+  },
+);
+
+const share = { name: 'share_proficient', value: 0.5, unit: 'proportion' };
+const count = { name: 'tardies', value: 3, unit: 'count' };
+
+hold<JudgedCohort>(
+  'a cohort',
+  cohortInvariants,
+  { asOf: at, observedAt: at, populationCount: 24, measures: [share, count] },
+  {
+    'snapshot-not-ahead': {
+      breaks: [{ asOf: '2026-03-03T10:15:30.001Z' }, { asOf: '2999-01-01T00:00:00Z' }],
+      allows: [{ asOf: '2026-03-03T10:15:30Z' }, { asOf: '1999-01-01T00:00:00Z' }],
+    },
+    'one-value-per-measure': {
+      breaks: [{ measures: [share, { ...share, value: 0.6 }] }],
+      allows: [{ measures: [share, { ...share, value: 50, unit: 'percent' }] }],
+    },
+    'measure-in-range': {
+      breaks: [
+        ...[-0.7, 1.7].map((value) => ({ measures: [{ ...share, value }] })),
+        ...[-1, 1.5].map((value) => ({ measures: [{ ...count, value }] })),
+        { measures: [{ name: 'mean_percent_correct', value: 1e21, unit: 'percent' }] },
+      ],
+      allows: [
+        ...[0, 1].map((value) => ({ measures: [{ ...share, value }] })),
+        { measures: [{ name: 'growth', value: -3, unit: 'points' }] },
+        { measures: [] },
+      ],
+    },
+    'nobody-measured-nothing': {
+      breaks: [
+        { populationCount: 0, measures: [share] },
+        { populationCount: 0, measures: [count] },
+      ],
+      allows: [
+        { populationCount: 0, measures: [{ ...count, value: 0 }] },
+        { populationCount: 0, measures: undefined },
+      ],
+    },
+  },
+);
+
+const { equivalentForms } = examples;
+const sound: JudgedEquivalence = { ...equivalentForms, isDifference: true };
+const forms = Object.keys(sound.sampleSizes);
+const sizes = (size: number) => ({ sampleSizes: Object.fromEntries(forms.map((form) => [form, size])) });
+const undecided = { decision: 'insufficient_evidence' } as const;
+
+hold<JudgedEquivalence>('an equivalence', equivalenceInvariants, sound, {
+  'other-forms': {
+    breaks: [{ comparisonQtiTestIds: [], sampleSizes: { [sound.qtiTestId]: 9 } }],
+    allows: [{}],
+  },
+  'form-once': {
+    breaks: [
+      {
+        comparisonQtiTestIds: ['another', 'another'],
+        sampleSizes: { [sound.qtiTestId]: 9, another: 9, third: 9 },
+      },
+    ],
+    allows: [{}],
+  },
+  'one-sample-per-form': {
+    breaks: [{ sampleSizes: { ...sound.sampleSizes, another: 9 } }, { sampleSizes: {} }],
+    allows: [{ ...sizes(0), ...undecided }],
+  },
+  'statistic-in-interval': {
+    breaks: [{ confidenceInterval: { lower: sound.statistic + 0.01, upper: 1 } }],
+    allows: [{ confidenceInterval: { lower: sound.statistic, upper: sound.statistic } }],
+  },
+  'tolerance-not-negative': {
+    breaks: [{ ...undecided, tolerance: -0.01 }],
+    allows: [{ ...undecided, tolerance: 0 }],
+  },
+  'equivalent-forms-were-sampled': {
+    breaks: [sizes(0)],
+    allows: [sizes(1), { ...sizes(0), decision: 'not_equivalent' }],
+  },
+  'equivalent-within-tolerance': {
+    breaks: [{ tolerance: Math.abs(sound.statistic) - 0.01 }],
+    allows: [
+      { tolerance: Math.abs(sound.statistic) },
+      { tolerance: 0, isDifference: false },
+      { tolerance: 0, decision: 'not_equivalent' },
+      { tolerance: 0, ...undecided },
+    ],
+  },
+  'decision-has-evidence': {
+    breaks: [
+      { evidenceArtifactUrl: null },
+      { evidenceArtifactUrl: null, decision: 'not_equivalent' },
+      { evidenceArtifactUrl: null, decision: 'unknown' },
+    ],
+    allows: [{ evidenceArtifactUrl: null, ...undecided }],
+  },
+  'evidence-has-public-link': {
+    breaks: ['https://127.0.0.1/a', 'https://a.example/b?Signature=c'].map((evidenceArtifactUrl) => ({
+      evidenceArtifactUrl,
+    })),
+    allows: [{ evidenceArtifactUrl: 'https://a.example/b?c=d' }],
+  },
+});
+
+it('names every invariant once', () => {
+  const ids = Object.values(invariantTables).flatMap((table) => Object.keys(table));
+  expect(new Set(ids).size).toBe(ids.length);
+});
