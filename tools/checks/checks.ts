@@ -18,10 +18,10 @@ const { scripts } = z
   .parse(JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')));
 
 /**
- * For the compiler and the typed lint, which are Go programs: one thread each, since checks run two at a time, and a rare garbage collection. Both
- * together save about a third of their processor time and take a tenth more memory.
+ * For the compiler and the typed lint, which are Go programs: one thread each, since checks run two at a time, and no garbage collection below a
+ * size that they do not reach today. Both together save a third of their processor time and take a fifth more memory (2.7 instead of 2.2 GB at most).
  */
-const goSettings = { GOMAXPROCS: '1', GOGC: '400' };
+const goSettings = { GOMAXPROCS: '1', GOGC: 'off', GOMEMLIMIT: '3GiB' };
 
 /** A script of package.json with further arguments, run as npm runs it but without the half second of processor time that npm takes to start. */
 export function scriptCheck(script: string, args: readonly string[] = []): Check {
