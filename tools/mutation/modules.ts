@@ -68,6 +68,12 @@ export const mutatedModules: readonly MutatedModule[] = [
     proof: 'unit',
   },
   {
+    name: 'invariants',
+    sources: ['shared/contract/reports/invariants'],
+    tests: [['shared/contract/reports/invariants/'], ['test/lemmas/contradictions.contract.test.ts']],
+    proof: 'unit',
+  },
+  {
     name: 'composition',
     sources: ['functions/reports/composition'],
     tests: [
