@@ -33,11 +33,16 @@ type Expected<R extends Route, Side extends 'input' | 'output'> = ShapeOf<R['req
   BodyOf<R, Side>;
 
 /** The client may send what the schemas take, and can send what they give: what a preprocessed member takes is not known. */
-type Fits<Input, Taken, Given> = [Input] extends [Taken]
-  ? [Given] extends [Input]
-    ? Same<keyof Input, keyof Given>
+type Fits<Input, Taken, Given> = [keyof Given] extends [never]
+  ? // A route without path and body: its input has no members, which the client spells as a record of none.
+    [Input] extends [Record<string, never>]
+    ? true
     : Stale
-  : Stale;
+  : [Input] extends [Taken]
+    ? [Given] extends [Input]
+      ? Same<keyof Input, keyof Given>
+      : Stale
+    : Stale;
 
 /** For each method, whether it takes and returns what the schemas of its route do. */
 type Agreement<Client, Routes> = {

@@ -2,40 +2,43 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import { problem, problemRows as rows } from './registry.ts';
 import type { ProblemExtras } from './registry.ts';
 
+/** The tables of the specification and its additional suffixes, as `service status code retryable`. */
+const specified = [
+  'mastery 400 invalid-request false',
+  'mastery 401 authentication-required false',
+  'mastery 403 insufficient-scope false',
+  'mastery 404 resource-not-found false',
+  'mastery 409 adaptive-pool-version-drift false',
+  'mastery 409 idempotency-key-reused false',
+  'mastery 409 stream-conflict false',
+  'mastery 412 stream-conflict true',
+  'mastery 413 payload-too-large false',
+  'mastery 413 simulation-limit-exceeded false',
+  'mastery 422 calibration-invalid false',
+  'mastery 424 finalization-incomplete true',
+  'mastery 424 upstream-unavailable occurrence',
+  'mastery 428 precondition-required false',
+  'mastery 429 rate-limited true',
+  'mastery 500 internal-error occurrence',
+  'mastery 502 qti-adaptive-pool-invalid false',
+  'reports 400 unsupported-parameter false',
+  'reports 400 validation false',
+  'reports 401 authentication-required false',
+  'reports 403 authorization-denied false',
+  'reports 404 not-found false',
+  'reports 409 idempotency-conflict false',
+  'reports 409 source-version-conflict true',
+  'reports 413 payload-too-large false',
+  'reports 429 rate-limited true',
+  'reports 500 internal-error true',
+  'reports 503 dependency-incomplete true',
+  'reports 503 dependency-unavailable true',
+];
+
 describe('problem registry', () => {
   it('holds exactly the tables of the services and their additional suffixes [MA-148, MA-166, MA-208, MA-209, MA-211, MA-214, RP-331, RP-332, RP-333, RP-334]', () => {
     const lines = rows.map((row) => `${row.service} ${row.status} ${row.code} ${String(row.retryable)}`);
-    expect(lines.toSorted()).toEqual([
-      'mastery 400 invalid-request false',
-      'mastery 401 authentication-required false',
-      'mastery 403 insufficient-scope false',
-      'mastery 404 resource-not-found false',
-      'mastery 409 adaptive-pool-version-drift false',
-      'mastery 409 idempotency-key-reused false',
-      'mastery 409 stream-conflict false',
-      'mastery 412 stream-conflict true',
-      'mastery 413 payload-too-large false',
-      'mastery 413 simulation-limit-exceeded false',
-      'mastery 422 calibration-invalid false',
-      'mastery 424 finalization-incomplete true',
-      'mastery 424 upstream-unavailable occurrence',
-      'mastery 428 precondition-required false',
-      'mastery 429 rate-limited true',
-      'mastery 500 internal-error occurrence',
-      'mastery 502 qti-adaptive-pool-invalid false',
-      'reports 400 unsupported-parameter false',
-      'reports 400 validation false',
-      'reports 401 authentication-required false',
-      'reports 403 authorization-denied false',
-      'reports 404 not-found false',
-      'reports 409 idempotency-conflict false',
-      'reports 409 source-version-conflict true',
-      'reports 413 payload-too-large false',
-      'reports 429 rate-limited true',
-      'reports 500 internal-error true',
-      'reports 503 dependency-incomplete true',
-      'reports 503 dependency-unavailable true',
-    ]);
+    expect(lines.toSorted()).toEqual(specified);
     const tagged = rows.filter(({ carries }) => carries === 'currentEtag');
     expect(tagged.map(({ status, code }) => [status, code])).toEqual([[412, 'stream-conflict']]);
   });

@@ -119,6 +119,9 @@ describe('every command', () => {
 describe('wrong usage exits with 2 and a sentence, which names everything that is missing', () => {
   it.each([
     ['token', [], /^missing: --tenant/],
+    ['new', ['route'], 'missing: NAME, --service, --method, --path, --owned'],
+    ['new', ['setting', 'Pool'], /Expected a name in camel case/],
+    ['new', ['log-code', 'X', '--level', 'warn', '--fields', 'a=b'], /Expected fields such as reason=word/],
     ['start', ['--gates', 'A,G'], /'--gates <LIST>'.* unknown gate "G": expected A to F/],
     ['start', ['--gates', 'a'], /unknown gate "a"/],
     ['call', ['answer'], 'missing: --correct or --wrong'],

@@ -1,4 +1,6 @@
 import * as z from 'zod';
+// Gives schemas their names, by which `forms` knows them.
+import '#shared/openapi/openapi.ts';
 import type { ProblemKey } from '#shared/contract/problems.ts';
 import type { Route } from '#shared/contract/route.ts';
 import type { GatewayCall } from '#test/support/gateway-call.ts';

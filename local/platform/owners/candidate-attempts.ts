@@ -9,6 +9,17 @@ import type { OwnerRefusal, OwnerRequest } from '../route.ts';
 
 const MAX_ROWS = 250;
 
+/** The filters by their query parameters, in the emulator's own words: whether a row passes a value. */
+const listCandidateAttemptsFilters: Readonly<
+  Record<
+    string,
+    { readonly schema: z.ZodType<string>; readonly passes: (row: IndexRow, value: string) => boolean }
+  >
+> = {
+  qtiTestId: { schema: z.string(), passes: (row, value) => row.qtiTestId === value },
+  modifiedSince: { schema: instant, passes: (row, value) => compareInstants(row.modifiedAt, value) >= 0 },
+};
+
 /** The query of the index; the server has seen to it that no parameter is unknown, repeated or empty. */
 const indexQuery = z
   .object({
@@ -17,8 +28,6 @@ const indexQuery = z
       .regex(/^[1-9]\d{0,2}$/)
       .transform(Number)
       .refine((limit) => limit <= MAX_ROWS),
-    qtiTestId: z.string().optional(),
-    modifiedSince: instant.optional(),
     afterModifiedAt: instant.optional(),
     afterAttemptId: z.string().optional(),
   })
@@ -40,9 +49,12 @@ export function listAttempts({
     const [name = ''] = asked.error.issues[0]?.path ?? [];
     return refuse(400, `the query parameter ${String(name)} is invalid`);
   }
+  for (const [name, { schema }] of Object.entries(listCandidateAttemptsFilters))
+    if (query[name] !== undefined && !schema.safeParse(query[name]).success)
+      return refuse(400, `the query parameter ${name} is invalid`);
   if (!tenant.users.has(candidateSourcedId)) return undefined;
   const index = indexOf(tenant, candidateSourcedId);
-  const rows = index.filter((row) => passes(row, asked.data) && follows(row, asked.data));
+  const rows = index.filter((row) => passes(row, query) && follows(row, asked.data));
   return {
     tenantId: tenant.tenantId,
     candidateSourcedId,
@@ -59,7 +71,10 @@ function follows(row: IndexRow, { afterModifiedAt, afterAttemptId }: IndexQuery)
   return byPosition(row, { modifiedAt: afterModifiedAt, attemptId: afterAttemptId }) > 0;
 }
 
-function passes(row: IndexRow, { qtiTestId, modifiedSince }: IndexQuery): boolean {
-  if (qtiTestId !== undefined && row.qtiTestId !== qtiTestId) return false;
-  return modifiedSince === undefined || compareInstants(row.modifiedAt, modifiedSince) >= 0;
+/** Whether the row passes every filter that the query names. */
+function passes(row: IndexRow, query: OwnerRequest['query']): boolean {
+  return Object.entries(listCandidateAttemptsFilters).every(([name, filter]) => {
+    const value = query[name];
+    return value === undefined || filter.passes(row, value);
+  });
 }

@@ -1,0 +1,22 @@
+import { hole } from './holes.ts';
+import type { Plan } from './plan.ts';
+
+export interface LogCodeOptions {
+  readonly code: string;
+  readonly level: string;
+  /** `name=kind`. */
+  readonly fields: readonly string[];
+}
+
+/** A log code: its row. Where the line is written, a person decides. */
+export function scaffoldLogCode(plan: Plan, { code, level, fields }: LogCodeOptions): void {
+  const kinds = fields.map((field) => field.split('=')).map(([name = '', kind = '']) => `${name}: '${kind}'`);
+  const meaning = hole(
+    `the meaning of ${code} for the operator who reads it: what happened, and what follows`,
+  );
+  plan.insert(
+    'shared/observability/log-codes.ts',
+    ['logCodes'],
+    `${code}: ${level}(${meaning}${kinds.length === 0 ? '' : `, { ${kinds.join(', ')} }`})`,
+  );
+}

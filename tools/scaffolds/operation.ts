@@ -1,0 +1,87 @@
+import { hole } from './holes.ts';
+import { capital, parametersOf, snake, subjectOf } from './names.ts';
+import type { Plan } from './plan.ts';
+import { declaredNames } from './source.ts';
+
+export interface OperationOptions {
+  readonly name: string;
+  /** The file of the owner, without its ending. */
+  readonly owner: string;
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly bound: boolean;
+}
+
+/** An upstream operation: its row beside its schemas in the owner's file, and the emulator's answer. */
+export function scaffoldOperation(plan: Plan, { name, owner, method, path, bound }: OperationOptions): void {
+  const [contract, emulator] = [`shared/platform/owners/${owner}.ts`, `local/platform/owners/${owner}.ts`];
+  if (!plan.has(contract) || !plan.has(emulator)) {
+    const owners = plan
+      .files('local/platform/owners/*.ts')
+      .filter((file) => plan.has(`shared${file.slice(5)}`));
+    const names = owners.map((file) => /(\w[\w-]*)\.ts$/.exec(file)?.[1]);
+    plan.fail(`unknown owner "${owner}": expected ${names.join(', ')}; docs/change.md shows how to add one`);
+    return;
+  }
+  const rows = plan.read(contract);
+  // The rows of an owner begin alike; one whose ids do not name it says who it is.
+  const prefix = /\bid: '([\w-]+)\./.exec(rows)?.[1] ?? owner;
+  const service = /^ {2}service: '\w+',\n/m.exec(rows)?.[0] ?? '';
+  const answer = method === 'GET' ? subjectOf(name) : `${subjectOf(name)}Ack`;
+  const body = `${subjectOf(name)}Request`;
+  for (const taken of [name, answer, body].filter((one) => declaredNames(rows).includes(one))) {
+    plan.fail(`${contract} already declares ${taken}`);
+    return;
+  }
+
+  const about = `/** ${capital(owner)}: ${hole(`what the owner holds for ${name}, in one sentence`)} */`;
+  const members = hole(`the members that the owner publishes for ${name}, each with its schema`);
+  const row = method === 'GET' ? 'safeRead' : 'idempotentWrite';
+  plan.append(
+    contract,
+    `${
+      method === 'GET'
+        ? `${about}\nexport const ${answer} = z.object({ tenantId: ownerId, ...versioned, ...${members} });`
+        : `${about}\nexport const ${body} = z.strictObject(${members});
+           export type ${capital(body)} = z.infer<typeof ${body}>;
+
+           export const ${answer} = z.looseObject({ tenantId: ownerId, ...${hole('the members by which the owner acknowledges what it wrote')} });`
+    }
+    export type ${capital(answer)} = z.infer<typeof ${answer}>;
+
+    export const ${name} = ${row}({
+      id: '${prefix}.${snake(name)}',
+      ${service}path: '${path}',
+      status: '${bound ? 'bound' : 'gap'}',
+      ${method === 'POST' ? `body: ${body},\n` : ''}answer: ${answer},
+      rule: ${hole(`the rule of ${name} that the client keeps beyond the schema, one sentence for the contract page`)},
+    });`,
+  );
+  plan.import(contract, '* as z', 'zod');
+  plan.import(contract, row, '#shared/platform/operation.ts');
+  plan.import(contract, 'ownerId', './primitives.ts');
+  if (method === 'GET') plan.import(contract, 'versioned', './primitives.ts');
+
+  const identities = parametersOf(path).map((parameter) => `'/${parameter}'`);
+  const decoded = `{ ${parametersOf(path)
+    .map((parameter) => `${parameter} = ''`)
+    .join(', ')} }`;
+  const serve = method === 'GET' ? 'serveEdition' : 'serve';
+  const routes = declaredNames(plan.read(emulator)).find((declared) => declared.endsWith('Routes')) ?? '';
+  const found = hole(
+    `what the tenant holds for ${name}; its data and their type are in local/platform/tenant-state.ts`,
+  );
+  plan.insert(
+    emulator,
+    [routes],
+    method === 'GET'
+      ? `serveEdition(operations.${name}, [${identities.join(', ')}], ({ tenant, path: ${decoded} }) => ${found})`
+      : `serve(operations.${name}, {
+          identities: [${identities.join(', ')}],
+          demandsIdempotencyKey: true,
+          handle: ({ tenant, path: ${decoded}, body }) => ${hole('the answer to a write and to its repetition, and the refusals')},
+        })`,
+  );
+  plan.import(emulator, '* as operations', '#shared/platform/operations.ts');
+  plan.import(emulator, serve, method === 'GET' ? '../serve-edition.ts' : '../route.ts');
+}
