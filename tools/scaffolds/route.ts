@@ -135,7 +135,7 @@ export const ${operation} = defineRoute({
     impact: ${hole(`the alarm of ${operation}: what clients cannot do while it fails, and what still works`)},
   },
 });
-`,
+`.replaceAll(/^ +\n/gm, ''),
   );
   const list = `shared/contract/${service}/routes.ts`;
   plan.insert(list, [`${service}Routes`], operation);
