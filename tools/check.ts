@@ -1,7 +1,7 @@
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { changedSince, planFor } from './checks/changed.ts';
 import { runChecks, staticChecks, type Check } from './checks/checks.ts';
-import { examples, exits, program, run } from './terminal/command.ts';
+import { examples, exits, program, run, UsageError } from './terminal/command.ts';
 
 async function runAll(checks: readonly Check[]): Promise<Result<undefined, string>> {
   const passed = await runChecks(checks);
@@ -9,9 +9,9 @@ async function runAll(checks: readonly Check[]): Promise<Result<undefined, strin
   return failed === 0 ? ok(undefined) : err(`${failed} of ${passed.length} checks failed`);
 }
 
-async function checkChanged(commit: string): Promise<Result<undefined, string>> {
+async function checkChanged(commit: string): Promise<Result<undefined, string | UsageError>> {
   const changed = changedSince(commit);
-  if (!changed.ok) return changed;
+  if (!changed.ok) return err(new UsageError(changed.error));
   if (changed.value.length === 0) {
     console.log(`Nothing differs from ${commit}.`);
     return ok(undefined);

@@ -63,7 +63,7 @@ describe('what differs from a commit', () => {
 
   it.each(['no-such-commit', '--output=x'])('is unknown of %s', (commit) => {
     const result = changedSince(commit, committed('a.ts'));
-    expect(!result.ok && result.error).toMatch(/^git does not say .*: fatal: .+$/);
+    expect(!result.ok && result.error).toMatch(/^git cannot compare with .*: fatal: .+$/);
   });
 
   it('is unknown where there is no repository', () => {

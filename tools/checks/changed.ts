@@ -37,9 +37,7 @@ export function changedSince(commit: string, root = projectRoot): Result<readonl
   } catch (error) {
     // SAFETY: git's own failure has what it wrote, that of its start has not.
     const { stderr } = error as { readonly stderr?: string };
-    return err(
-      `git does not say what differs from ${commit}: ${stderr?.trim().split('\n')[0] ?? String(error)}`,
-    );
+    return err(`git cannot compare with ${commit}: ${stderr?.trim().split('\n')[0] ?? String(error)}`);
   }
 }
 
