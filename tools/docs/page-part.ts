@@ -1,4 +1,4 @@
-/** The lines between which a hand-written page holds a generated part. Prettier leaves the part as it is generated. */
+/** The lines between which a hand-written page holds a generated part. The formatter leaves the part as it is generated. */
 function marksOf(part: string): readonly [begin: string, end: string] {
   return [
     `<!-- begin of ${part}: written by npm run docs -->\n<!-- prettier-ignore-start -->\n`,
