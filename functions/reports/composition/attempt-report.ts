@@ -48,11 +48,10 @@ export function composeAttemptReport(facts: ReportFacts): Result<ComposedAttempt
   if (!mastery.ok) return mastery;
   const { gate } = header.value;
   const { rows, scoredItemCount } = mastery.value;
-  const governed = governedBy(criteria.value);
   const broken = firstBroken(reportInvariants, {
     gate,
     mastery: rows,
-    isGoverned: governed,
+    isGoverned: governedBy(criteria.value),
     administeredItemCount: evidence.value.administeredItemCount,
     scoredItemCount,
   });
