@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { HttpAnswer } from '#local/gateway/http-answer.ts';
+import { invariantsOf } from '#local/platform/contradictions.ts';
 import { faultKinds, faultyOperations } from '#local/platform/faults.ts';
 import { itemId } from '#local/platform/form-items.ts';
 import type { SeededTenant } from '#local/seeds/instantiate.ts';
@@ -153,7 +154,7 @@ export function explorerConfig({ tenants, operationIds, sandbox }: ExplorerOptio
     tenants: [...tenants.keys()],
     operationIds,
     sandbox,
-    faults: { operations: faultyOperations, kinds: faultKinds },
+    faults: { operations: faultyOperations, kinds: faultKinds, invariants: invariantsOf },
   };
 }
 

@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import * as operations from '#shared/platform/operations.ts';
 import { duringTests } from '#test/support/lazily.ts';
 import { startTestPlatform } from '#test/support/platform.ts';
 import { callRaw } from '#test/support/raw-call.ts';
@@ -49,6 +50,21 @@ describe('faults', () => {
     expect(await (await get()).text()).toMatch(/^\{"tenantId":null,"tenantId":"tenant-aurora",/);
   });
 
+  it('duplicate_row and out_of_range: one member of a well-formed answer', async () => {
+    const { members } = (await (await get()).json()) as { members: object[] };
+    await platform.fault({ operation: MANIFEST, kind: 'duplicate_row', member: '/members' });
+    expect(await (await get()).json()).toMatchObject({ members: [members[0], ...members] });
+    const { id, path } = operations.readAttemptEvidence;
+    const { tenantId, reports } = platform.aurora.platform;
+    const [attempt] = reports.attempts;
+    const evidencePath = path.replace('{tenantId}', tenantId).replace('{attemptId}', attempt!.attemptId);
+    await platform.fault({ operation: id, kind: 'out_of_range', member: '/administeredItemCount' });
+    expect(await (await get(evidencePath)).json()).toMatchObject({
+      attemptId: attempt!.attemptId,
+      administeredItemCount: 1e21,
+    });
+  });
+
   it('are refused with a pointer when they could never strike', async () => {
     const fault = { operation: MANIFEST, kind: 'status', times: 1 };
     const emit = { operation: 'caliper.emit_completion_or_simulation', times: 1 };
@@ -58,6 +74,10 @@ describe('faults', () => {
       [{ ...fault, times: 0 }, '/times'],
       [{ ...fault, status: 200 }, '/status'],
       [{ ...fault, extra: 1 }, ''],
+      [{ ...fault, kind: 'duplicate_row' }, '/member'],
+      [{ ...fault, kind: 'down', invariant: 'gap-listed-once' }, '/invariant'],
+      [{ ...fault, kind: 'contradiction' }, '/invariant'],
+      [{ ...fault, kind: 'contradiction', invariant: 'gap-listed-once' }, '/kind'],
       [{ ...fault, milliseconds: 5 }, '/milliseconds'],
       [{ ...fault, method: 'POST' }, '/method'],
       [{ ...fault, member: '/operationId' }, '/member'],

@@ -161,7 +161,19 @@ export function changeEntity(tenant: TenantState, change: EntityChange): Result<
 
 /** The same answer about something else: the id that the pointer names is another one of the same form. Unchanged where there is none. */
 export function withOtherId(answer: object, pointer: string): object {
-  return withId(answer, pointer, otherId);
+  return withMember(answer, pointer, (id) => (typeof id === 'string' ? otherId(id) : id));
+}
+
+/** The same answer, with the first row of a list twice. Unchanged where there is none. */
+export function withRepeatedRow(answer: object, pointer: string): object {
+  return withMember(answer, pointer, (rows) =>
+    Array.isArray(rows) ? [...(rows as unknown[]).slice(0, 1), ...(rows as unknown[])] : rows,
+  );
+}
+
+/** The same answer, with a number beyond what any score, share or count can be. Unchanged where there is no number. */
+export function withImpossibleNumber(answer: object, pointer: string): object {
+  return withMember(answer, pointer, (number) => (typeof number === 'number' ? 1e21 : number));
 }
 
 /**
@@ -172,15 +184,17 @@ export function withOverlongId(answer: object, pointer: string): object {
   const [first] = Object.entries(answer).find(
     ([name, value]) => name.endsWith('Id') && name !== 'tenantId' && typeof value === 'string',
   ) ?? [undefined];
-  return withId(answer, first === undefined ? pointer : `/${first}`, () => 'é'.repeat(513));
+  return withMember(answer, first === undefined ? pointer : `/${first}`, (id) =>
+    typeof id === 'string' ? 'é'.repeat(513) : id,
+  );
 }
 
-function withId(answer: object, pointer: string, change: (id: string) => string): object {
+function withMember(answer: object, pointer: string, change: (held: unknown) => unknown): object {
   const changed = structuredClone(answer);
   let held: unknown = changed;
   for (const step of pointer.slice(1).split('/'))
     held = (held as Record<string, unknown> | undefined)?.[step];
-  if (typeof held === 'string') set(changed, pointer, { value: change(held) });
+  if (held !== undefined) set(changed, pointer, { value: change(held) });
   return changed;
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import { contradictionOf, invariantIds } from './contradictions.ts';
 import { ownerRoutes } from './routes.ts';
 import type { OwnerRoute } from './route.ts';
 
@@ -13,6 +14,9 @@ export const faultKinds = [
   'wrong_tenant',
   'other_entity',
   'overlong_id',
+  'duplicate_row',
+  'out_of_range',
+  'contradiction',
   'version_drift',
   'stale',
   'lost_acknowledgement',
@@ -42,18 +46,26 @@ const faultRequest = z
     retryAfterSeconds: z.int().min(0).max(86_400).optional(),
     /** Of `latency`; 50 when absent. */
     milliseconds: z.int().min(0).max(120_000).optional(),
-    /** Of `other_entity`: which id of the answer is another one, by its JSON Pointer; the first of the route's when absent. */
-    member: z.string().optional(),
+    /**
+     * By its JSON Pointer in the answer, of `other_entity`: which id is another one, the first of the route's when absent; of `duplicate_row`:
+     * which list has its first row twice; of `out_of_range`: which number is one that no measure can have.
+     */
+    member: z
+      .string()
+      .regex(/^(\/([^~/]|~[01])+)+$/, 'must be a JSON Pointer to a member, such as /measures')
+      .optional(),
+    /** Of `contradiction`: the id of the invariant that the answer breaks. */
+    invariant: z.enum(invariantIds).optional(),
   })
   .check(({ value, issues }) => {
     const misplaced = (
-      name: 'status' | 'retryAfterSeconds' | 'milliseconds' | 'member',
-      kind: FaultKind,
+      name: 'status' | 'retryAfterSeconds' | 'milliseconds' | 'member' | 'invariant',
+      ...kinds: readonly FaultKind[]
     ): void => {
-      if (value[name] === undefined || value.kind === kind) return;
+      if (value[name] === undefined || kinds.includes(value.kind)) return;
       issues.push({
         code: 'custom',
-        message: `belongs to the kind "${kind}"`,
+        message: `belongs to the kind ${kinds.map((kind) => `"${kind}"`).join(' or ')}`,
         path: [name],
         input: value[name],
       });
@@ -61,7 +73,15 @@ const faultRequest = z
     misplaced('status', 'status');
     misplaced('retryAfterSeconds', 'status');
     misplaced('milliseconds', 'latency');
-    misplaced('member', 'other_entity');
+    misplaced('member', 'other_entity', 'duplicate_row', 'out_of_range');
+    misplaced('invariant', 'contradiction');
+    for (const [kind, name] of [
+      ['duplicate_row', 'member'],
+      ['out_of_range', 'member'],
+      ['contradiction', 'invariant'],
+    ] as const)
+      if (value.kind === kind && value[name] === undefined)
+        issues.push({ code: 'custom', message: `is needed by "${kind}"`, path: [name], input: value });
     const routes = ownerRoutes.filter((route) => concerns(value, route));
     if (routes.length === 0) {
       issues.push({
@@ -70,7 +90,7 @@ const faultRequest = z
         path: ['method'],
         input: value,
       });
-    } else if (!routes.some((route) => canStrike(value.kind, route))) {
+    } else if (!routes.some((route) => canStrike(value, route))) {
       issues.push({
         code: 'custom',
         message: `"${value.kind}" does not exist for this operation: ${whyNot[value.kind] ?? ''}`,
@@ -78,6 +98,7 @@ const faultRequest = z
         input: value.kind,
       });
     } else if (
+      value.kind === 'other_entity' &&
       value.member !== undefined &&
       !routes.some(({ identities }) => identities.includes(value.member ?? ''))
     ) {
@@ -95,6 +116,7 @@ const whyNot: Partial<Record<FaultKind, string>> = {
   wrong_tenant: 'its answer names no tenant',
   other_entity: 'its answer names nothing that was asked for',
   overlong_id: 'its answer names nothing that was asked for',
+  contradiction: 'its answer has no part in this invariant',
   version_drift: 'its answer has no version',
   stale: 'it has no older answer',
   lost_acknowledgement: 'a read has nothing to acknowledge',
@@ -138,7 +160,7 @@ export function openFaults(): Faults {
     },
     take: (route, path) => {
       for (const fault of armed) {
-        if (!concerns(fault, route) || !canStrike(fault.kind, route)) continue;
+        if (!concerns(fault, route) || !canStrike(fault, route)) continue;
         if (fault.path !== undefined && fault.path !== path) continue;
         if (fault.skip > 0) {
           replace({ ...fault, skip: fault.skip - 1 });
@@ -157,13 +179,18 @@ function concerns(fault: Pick<FaultRequest, 'operation' | 'method'>, route: Owne
   return fault.operation === route.operation && (fault.method === undefined || fault.method === route.method);
 }
 
-function canStrike(kind: FaultKind, route: OwnerRoute): boolean {
+function canStrike(
+  { kind, invariant }: Pick<FaultRequest, 'kind' | 'invariant'>,
+  route: OwnerRoute,
+): boolean {
   switch (kind) {
     case 'wrong_tenant':
       return route.tenantInAnswer || route.foreign !== undefined;
     case 'other_entity':
     case 'overlong_id':
       return route.identities.length > 0;
+    case 'contradiction':
+      return invariant === undefined || contradictionOf(invariant, route.operation) !== undefined;
     case 'version_drift':
       return route.drift !== undefined;
     case 'stale':
@@ -174,6 +201,8 @@ function canStrike(kind: FaultKind, route: OwnerRoute): boolean {
     case 'status':
     case 'cut':
     case 'malformed':
+    case 'duplicate_row':
+    case 'out_of_range':
     case 'down':
       return true;
   }

@@ -10,7 +10,8 @@ import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { addresseeOf, isOfForeignOrigin } from '#local/loopback.ts';
 import { control } from './control.ts';
 import type { CallRecord } from './control.ts';
-import { withOtherId, withOverlongId } from './entities.ts';
+import { contradictionOf } from './contradictions.ts';
+import { withImpossibleNumber, withOtherId, withOverlongId, withRepeatedRow } from './entities.ts';
 import { renderEntity } from './entity-text.ts';
 import { openFaults } from './faults.ts';
 import type { ArmedFault, Faults } from './faults.ts';
@@ -347,6 +348,12 @@ function distortEntity(
   const [first = ''] = route.identities;
   if (fault?.kind === 'overlong_id') return { ...answered, body: withOverlongId(body, first) };
   if (fault?.kind === 'other_entity') return { ...answered, body: withOtherId(body, fault.member ?? first) };
+  if (fault?.kind === 'duplicate_row')
+    return { ...answered, body: withRepeatedRow(body, fault.member ?? '') };
+  if (fault?.kind === 'out_of_range')
+    return { ...answered, body: withImpossibleNumber(body, fault.member ?? '') };
+  if (fault?.kind === 'contradiction' && fault.invariant !== undefined)
+    return { ...answered, body: contradictionOf(fault.invariant, route.operation)?.(body) ?? body };
   if (fault?.kind === 'version_drift') return { ...answered, body: route.drift?.(body) ?? body };
   if (fault?.kind !== 'wrong_tenant') return answered;
   const other = [...emulator.tenants.values()].find((candidate) => candidate.tenantId !== tenant.tenantId);

@@ -6,7 +6,7 @@ import type { Exchange } from './exchanges.ts';
 import { Choice, Failure } from './parts.tsx';
 import { clientCode, curlCommand } from './snippets.ts';
 import { faults } from './session.ts';
-import type { Fault } from './session.ts';
+import type { Config, Fault } from './session.ts';
 import { useLoad, useStore } from './store.ts';
 
 /** The HTTP exchanges behind a view, and faults of the platform to try. */
@@ -107,15 +107,14 @@ function Copy({ text, children }: { readonly text: () => string; readonly childr
 const FAULTY_CALLS = 10;
 
 /** Makes the platform emulator fail, so that one can see what the services make of it. */
-function Faults({
-  operations,
-  kinds,
-}: {
-  readonly operations: readonly string[];
-  readonly kinds: readonly string[];
-}): JSX.Element {
+function Faults({ operations, kinds, invariants }: NonNullable<Config['faults']>): JSX.Element {
   const [operation, setOperation] = useState(operations[0] ?? '');
   const [kind, setKind] = useState('down');
+  const [member, setMember] = useState('/');
+  const [invariant, setInvariant] = useState('');
+  const breakable = invariants[operation] ?? [];
+  const broken = breakable.includes(invariant) ? invariant : breakable[0];
+  const needsMember = kind === 'duplicate_row' || kind === 'out_of_range';
   const [changes, setChanges] = useState(0);
   const [failure, setFailure] = useState<unknown>();
   const listed = useLoad(() => faults.list(), [changes]);
@@ -145,9 +144,33 @@ function Faults({
           options={kinds.map((name) => [name, name.replaceAll('_', ' ')])}
           onChange={setKind}
         />
+        {kind === 'contradiction' && breakable.length > 0 ? (
+          <Choice
+            label="Invariant"
+            value={broken ?? ''}
+            options={breakable.map((id) => [id, id])}
+            onChange={setInvariant}
+          />
+        ) : null}
+        {needsMember ? (
+          <label>
+            Member, by its JSON Pointer{' '}
+            <input value={member} onInput={({ currentTarget }) => setMember(currentTarget.value)} />
+          </label>
+        ) : null}
         <button
           type="button"
-          onClick={() => void act(() => faults.arm({ operation, kind, times: FAULTY_CALLS }))}
+          onClick={() =>
+            void act(() =>
+              faults.arm({
+                operation,
+                kind,
+                times: FAULTY_CALLS,
+                ...(needsMember ? { member } : {}),
+                ...(kind === 'contradiction' ? { invariant: broken } : {}),
+              }),
+            )
+          }
         >
           Arm for {FAULTY_CALLS} calls
         </button>

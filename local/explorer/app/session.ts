@@ -19,7 +19,12 @@ export interface Config {
   /** Names of standards and knowledge components by CASE GUID, over the sandbox; a local stack has them per tenant. */
   readonly names?: Readonly<Record<string, string>>;
   /** What can go wrong at the platform emulator on demand; absent over the sandbox. */
-  readonly faults?: { readonly operations: readonly string[]; readonly kinds: readonly string[] };
+  readonly faults?: {
+    readonly operations: readonly string[];
+    readonly kinds: readonly string[];
+    /** What the fault `contradiction` can break, by operation. */
+    readonly invariants: Readonly<Record<string, readonly string[]>>;
+  };
 }
 
 interface BankItem {

@@ -59,7 +59,7 @@ const isPassed = (gate: GateDecision | null): gate is GateDecision =>
   gate !== null && cells[gate.status].passed === true;
 
 /** Of what a summary shows. */
-export const summaryInvariants: Invariants<JudgedSummary> = {
+export const summaryInvariants = {
   'score-within-bounds': {
     owner: 'results',
     broken: 'The settled score lies outside the bounds that Results gives for it.',
@@ -118,7 +118,7 @@ export const summaryInvariants: Invariants<JudgedSummary> = {
     allows: 'A listed gap without a mastery row.',
     holds: ({ gate }) => gate === null || areDistinct(gate.gapCaseGuids, gateLists.gapCaseGuids),
   },
-};
+} as const satisfies Invariants<JudgedSummary>;
 
 /** Of what two owners, or two answers of one, say of an attempt: who reads both compares them. */
 export const attemptStatements = {
@@ -140,7 +140,7 @@ export const attemptStatements = {
 } as const satisfies Readonly<Record<string, Statement>>;
 
 /** Of what only a whole report holds. */
-export const reportInvariants: Invariants<JudgedReport> = {
+export const reportInvariants = {
   'items-administered': {
     owner: 'qti',
     broken: 'QTI has scored more items than it says that it administered.',
@@ -191,7 +191,7 @@ export const reportInvariants: Invariants<JudgedReport> = {
     allows: 'An estimate on the other side of the threshold within its uncertainty.',
     holds: ({ mastery }) => mastery.every(({ row }) => isNear(row)),
   },
-};
+} as const satisfies Invariants<JudgedReport>;
 
 /** How many times its uncertainty an estimate may lie on the wrong side of the threshold. */
 const margins: Readonly<Record<MasteryRow['uncertaintyKind'], number | undefined>> = {

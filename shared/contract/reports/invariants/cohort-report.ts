@@ -19,7 +19,7 @@ const knownMeasures: readonly Measure[] = [
   { name: 'share_proficient', unit: 'proportion', least: 0, greatest: 1 },
 ];
 
-export const cohortInvariants: Invariants<JudgedCohort> = {
+export const cohortInvariants = {
   'snapshot-not-ahead': {
     owner: 'analytics',
     broken: 'The snapshot of the cohort at Analytics is of a time more than a day ahead.',
@@ -51,4 +51,4 @@ export const cohortInvariants: Invariants<JudgedCohort> = {
     holds: ({ populationCount, measures = [] }) =>
       populationCount > 0 || measures.every(({ unit, value }) => unit === 'count' && value === 0),
   },
-};
+} as const satisfies Invariants<JudgedCohort>;

@@ -37,7 +37,7 @@ const cells: Readonly<
   unknown: { evidence: true },
 };
 
-export const equivalenceInvariants: Invariants<JudgedEquivalence> = {
+export const equivalenceInvariants = {
   'other-forms': {
     owner: 'analytics',
     broken: 'The analysis at Analytics compares the form with no other form.',
@@ -97,4 +97,4 @@ export const equivalenceInvariants: Invariants<JudgedEquivalence> = {
     allows: 'An HTTPS URL with a query that holds no credential.',
     holds: ({ evidenceArtifactUrl }) => evidenceArtifactUrl === null || isArtifactLink(evidenceArtifactUrl),
   },
-};
+} as const satisfies Invariants<JudgedEquivalence>;
