@@ -12,7 +12,7 @@ import {
   uniqueListOf,
 } from './primitives.ts';
 import { reportsProblem } from './problem.ts';
-import { sourceRef, sources } from './source-ref.ts';
+import { receipts, sources } from './source-ref.ts';
 
 /** The kinds that a client may ask for; answers may also say `unknown` [RP-060]. */
 export const requestableTestKind = z.enum(['mastery_gate', 'adaptive_diagnostic', 'formative']);
@@ -182,11 +182,14 @@ export const withheld = z.strictObject({ reason: withheldReason, count: z.int().
 /** One page of a candidate's reports, newest modification first. */
 export const attemptReportPage = z
   .strictObject({
-    data: z.array(attemptReport).max(100),
+    data: z
+      .array(attemptReport)
+      .max(100)
+      .refine((rows) => areUnique(rows.map(({ attemptId }) => attemptId)), 'every attempt has one row'),
     ...pagePlace,
     observedAt: instant,
     /** As many as the rows have owners: a page of 100 attempts may stand on 100 test specs. */
-    sources: z.array(sourceRef).min(1),
+    sources: receipts,
     withheld: z
       .array(withheld)
       .min(1)

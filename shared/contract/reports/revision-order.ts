@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { compareInstants } from '#shared/kernel/instant.ts';
 import { actions, isBreached } from './analysis-policy.ts';
 import { orderContent } from './order-content.ts';
-import { cursorWhenMore, instant, pagePlace, text } from './primitives.ts';
+import { areUnique, cursorWhenMore, instant, pagePlace, text } from './primitives.ts';
 import { sourceRef, sources } from './source-ref.ts';
 
 /** Every status that an order can have and a list can be filtered by [RP-203, RP-298]. */
@@ -19,7 +19,7 @@ export const orderStatus = z.enum([
 export const revisionOrder = orderContent
   .extend({
     improvementRunId: text,
-    evidenceRefs: z.array(sourceRef).min(1).max(32),
+    evidenceRefs: sources,
     status: z.enum([...orderStatus.options, 'unknown']),
     targetReceipt: sourceRef.nullable(),
     supersedesRevisionOrderId: text.nullable(),
@@ -57,7 +57,13 @@ export type RevisionOrder = z.infer<typeof revisionOrder>;
 /** Some of a run’s orders, all of which every filter admits. */
 export const revisionOrderPage = z
   .strictObject({
-    data: z.array(revisionOrder).max(100),
+    data: z
+      .array(revisionOrder)
+      .max(100)
+      .refine(
+        (rows) => areUnique(rows.map(({ revisionOrderId }) => revisionOrderId)),
+        'every order has one row',
+      ),
     ...pagePlace,
     observedAt: instant,
     sources,

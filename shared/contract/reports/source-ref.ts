@@ -15,4 +15,33 @@ export const sourceRef = z.strictObject({
 });
 export type SourceRef = z.infer<typeof sourceRef>;
 
-export const sources = z.array(sourceRef).min(1).max(32);
+/** What tells receipts apart: what was read of whom, in which version. */
+export function receiptKey({
+  service,
+  resourceId,
+  version,
+}: SourceRef): readonly [string, string, string | null] {
+  return [service, resourceId, version];
+}
+
+/**
+ * Receipts without those that repeat, in the order of the first ones. Of two that differ in their status, one that is not current stands: the
+ * owner has said it since.
+ */
+export function mergeReceipts(receipts: Iterable<SourceRef>): SourceRef[] {
+  const merged = new Map<string, SourceRef>();
+  for (const receipt of receipts) {
+    const key = JSON.stringify(receiptKey(receipt));
+    const held = merged.get(key);
+    if (held === undefined || (held.status === 'current' && receipt.status !== 'current'))
+      merged.set(key, receipt);
+  }
+  return [...merged.values()];
+}
+
+/** Receipts, of each read resource in each version one [RP-084]. */
+export const receipts = z
+  .array(sourceRef)
+  .min(1)
+  .refine((all) => mergeReceipts(all).length === all.length, 'no receipt repeats');
+export const sources = receipts.max(32);

@@ -5,6 +5,7 @@ import { openListCursor } from '#functions/reports/cursor/cursor.ts';
 import { readCandidatePage } from './read-facts.ts';
 import { notFound } from '#functions/reports/sources/problems.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
+import { mergeReceipts } from '#shared/contract/reports/source-ref.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
@@ -48,7 +49,7 @@ export function listCandidateReportsOperation(
         nextCursor,
         hasMore: nextCursor !== null,
         observedAt: now.observedAt,
-        sources: [...sources],
+        sources: mergeReceipts(sources),
         ...(withheld.length === 0 ? {} : { withheld: [...withheld] }),
       });
     });

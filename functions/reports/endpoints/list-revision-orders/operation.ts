@@ -8,6 +8,7 @@ import { together } from '#functions/reports/sources/problems.ts';
 import { isSelected } from '#shared/contract/filters.ts';
 import type { RevisionOrder } from '#shared/contract/reports/revision-order.ts';
 import { listRevisionOrders } from '#shared/contract/reports/routes/list-revision-orders.ts';
+import { mergeReceipts } from '#shared/contract/reports/source-ref.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { Operation, OperationRequest } from '#shared/http/operation.ts';
 import type { EvidenceKey, ImprovementStore, OrderRecord, RunRecord } from '#shared/improvement/records.ts';
@@ -62,8 +63,6 @@ export function listRevisionOrdersOperation(
       if (order === undefined) throw new Error('a recorded revision order is not derived again');
       return order;
     });
-    const refs = data.flatMap(({ evidenceRefs }) => evidenceRefs);
-    const sources = new Map(refs.map((ref) => [`${ref.service} ${ref.resourceId}`, ref]));
     const nextCursor = await cursor.value.seal(next);
     return ok({
       body: {
@@ -71,7 +70,7 @@ export function listRevisionOrdersOperation(
         nextCursor,
         hasMore: nextCursor !== null,
         observedAt: moment().observedAt,
-        sources: [facts.value.sourceSet, ...sources.values()],
+        sources: mergeReceipts([facts.value.sourceSet, ...data.flatMap(({ evidenceRefs }) => evidenceRefs)]),
       },
     });
   };

@@ -1,14 +1,8 @@
 import { canBeOneValue, isFurtherApart } from '#shared/kernel/decimal.ts';
-import type {
-  AttemptReport,
-  DiagnosticDetail,
-  GateDecision,
-  ItemEvidence,
-  MasteryRow,
-  Score,
-} from '../attempt-report.ts';
+import type { DiagnosticDetail, GateDecision, ItemEvidence, MasteryRow, Score } from '../attempt-report.ts';
 import { areDistinct } from './invariant.ts';
-import type { Invariants, ListKeys, Statement } from './invariant.ts';
+import { shownLists } from './lists.ts';
+import type { Invariants, Statement } from './invariant.ts';
 
 /** What a summary of a report shows, as far as it can contradict itself. */
 export interface JudgedSummary {
@@ -32,18 +26,7 @@ export interface JudgedReport extends Pick<JudgedSummary, 'gate'> {
   readonly scoredItemCount: number;
 }
 
-const reportLists: ListKeys<AttemptReport> = {
-  mastery: { key: ({ kind, caseGuid }) => [kind, caseGuid] },
-  sources: { noKey: 'An owner may give several resources.' },
-  omitted: { key: (section) => section },
-  incompleteSections: { noKey: 'Each is an occurrence of its own.' },
-};
-const rowLists: ListKeys<MasteryRow> = {
-  evidence: {
-    key: ({ qtiItemId, qtiOutcomeId, resultComponentId }) => [qtiItemId, qtiOutcomeId, resultComponentId],
-  },
-};
-const gateLists: ListKeys<GateDecision> = { gapCaseGuids: { key: (caseGuid) => caseGuid } };
+const lists = shownLists.readAttemptReport;
 
 /** The invariants that a decision of each status is judged by, besides those that hold for all. */
 const cells: Readonly<Record<GateDecision['status'], { passed?: true; failed?: true; listsGapRows?: true }>> =
@@ -116,7 +99,7 @@ export const summaryInvariants = {
     owner: 'results',
     broken: 'The gate’s list of gaps at Results names one of them twice.',
     allows: 'A listed gap without a mastery row.',
-    holds: ({ gate }) => gate === null || areDistinct(gate.gapCaseGuids, gateLists.gapCaseGuids),
+    holds: ({ gate }) => gate === null || areDistinct(gate.gapCaseGuids, lists.gate.gapCaseGuids),
   },
 } as const satisfies Invariants<JudgedSummary>;
 
@@ -154,14 +137,15 @@ export const reportInvariants = {
     holds: ({ mastery }) =>
       areDistinct(
         mastery.map(({ row }) => row),
-        reportLists.mastery,
+        lists.mastery,
       ),
   },
   'one-evidence-per-outcome': {
     owner: 'results',
     broken: 'Results counts one outcome twice as evidence of a mastery row.',
     allows: 'One outcome as evidence of several rows.',
-    holds: ({ mastery }) => mastery.every(({ evidence }) => areDistinct(evidence, rowLists.evidence)),
+    holds: ({ mastery }) =>
+      mastery.every(({ evidence }) => areDistinct(evidence, lists.mastery.rows.evidence)),
   },
   'gate-lists-its-gap-rows': {
     owner: 'results',

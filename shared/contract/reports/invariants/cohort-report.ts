@@ -3,12 +3,13 @@ import { metrics } from '../analysis-policy.ts';
 import type { Measure } from '../analysis-policy.ts';
 import type { CohortReport } from '../cohort-report.ts';
 import { areDistinct } from './invariant.ts';
-import type { Invariants, ListKeys } from './invariant.ts';
+import { shownLists } from './lists.ts';
+import type { Invariants } from './invariant.ts';
 
 /** A roll-up as it would be shown: `measures` only where they are. */
 export type JudgedCohort = Pick<CohortReport, 'asOf' | 'populationCount' | 'measures' | 'observedAt'>;
 
-const cohortLists: ListKeys<CohortReport> = { measures: { key: ({ name, unit }) => [unit, name] } };
+const lists = shownLists.readClassCohort;
 
 /** How far the clock of Analytics may be ahead of ours, in milliseconds. */
 const AHEAD_MS = 24 * 3_600_000;
@@ -31,7 +32,7 @@ export const cohortInvariants = {
     owner: 'analytics',
     broken: 'The roll-up at Analytics has two values of one measure.',
     allows: 'One measure in two units.',
-    holds: ({ measures = [] }) => areDistinct(measures, cohortLists.measures),
+    holds: ({ measures = [] }) => areDistinct(measures, lists.measures),
   },
   'measure-in-range': {
     owner: 'analytics',

@@ -2,7 +2,8 @@ import { isArtifactLink } from '#shared/kernel/artifact-link.ts';
 import { hasSizeOfEveryForm } from '../equivalence-report.ts';
 import type { EquivalenceReport } from '../equivalence-report.ts';
 import { areDistinct } from './invariant.ts';
-import type { Invariants, ListKeys } from './invariant.ts';
+import { shownLists } from './lists.ts';
+import type { Invariants } from './invariant.ts';
 
 /** An analysis of forms as it would be shown. */
 export interface JudgedEquivalence extends Pick<
@@ -20,11 +21,7 @@ export interface JudgedEquivalence extends Pick<
   readonly isDifference: boolean;
 }
 
-const equivalenceLists: ListKeys<EquivalenceReport> = {
-  comparisonQtiTestIds: { key: (qtiTestId) => qtiTestId },
-  sources: { noKey: 'An owner may give several resources.' },
-  limitations: { noKey: 'Sentences for people.' },
-};
+const lists = shownLists.readEquivalence;
 
 /** What each decision needs of the study. */
 const cells: Readonly<
@@ -49,7 +46,7 @@ export const equivalenceInvariants = {
     broken: 'The analysis at Analytics names a form twice.',
     allows: 'Forms whose ids differ in case alone.',
     holds: ({ qtiTestId, comparisonQtiTestIds }) =>
-      areDistinct([qtiTestId, ...comparisonQtiTestIds], equivalenceLists.comparisonQtiTestIds),
+      areDistinct([qtiTestId, ...comparisonQtiTestIds], lists.comparisonQtiTestIds),
   },
   'one-sample-per-form': {
     owner: 'analytics',

@@ -30,17 +30,25 @@ export function firstBroken<T>(table: Invariants<T>, judged: T): Broken | undefi
   return undefined;
 }
 
-type Elements<T> = NonNullable<T> extends readonly (infer Element)[] ? Element : never;
-
 /** What tells the rows of a list apart, or why nothing does. Null is one value. */
 export type ListKey<Row> =
   | { readonly key: (row: Row) => string | readonly (string | null)[] }
   | { readonly noKey: string };
 
-/** The key of each list of a schema: a list without one does not compile. */
-export type ListKeys<T> = {
-  readonly [Name in keyof T as Elements<T[Name]> extends never ? never : Name]-?: ListKey<Elements<T[Name]>>;
-};
+type HasLists<T> = T extends readonly unknown[]
+  ? true
+  : T extends object
+    ? { [Name in keyof T]-?: HasLists<NonNullable<T[Name]>> }[keyof T]
+    : false;
+
+/** The key of each list in an answer, however deep: a list without one does not compile. `rows`: of the lists in its rows. */
+export type ListKeys<T> = T extends readonly (infer Row)[]
+  ? ListKey<Row> & (true extends HasLists<Row> ? { readonly rows: ListKeys<Row> } : unknown)
+  : {
+      readonly [Name in keyof T as true extends HasLists<NonNullable<T[Name]>> ? Name : never]-?: ListKeys<
+        NonNullable<T[Name]>
+      >;
+    };
 
 /** Whether no two rows of a list have one key. Parts of a key hold no white space, but for the last one. */
 export function areDistinct<Row>(rows: readonly Row[], list: ListKey<Row>): boolean {
