@@ -60,6 +60,7 @@ describe('the manifest', () => {
         header,
         mastery: mastery.map(({ evidence = [], ...row }) => ({ row, evidence })),
         sources,
+        ungovernedGapCount: 0,
         enrichmentProblems: [],
       };
       for (const view of ['summary', 'standards', 'evidence'] as const)

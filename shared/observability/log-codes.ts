@@ -173,6 +173,11 @@ export const logCodes = {
     'Facts of an owner cannot all be true, so the caller received 503 dependency-incomplete: ask the owner about the invariant.',
     { invariant: 'word', dependency: 'word' },
   ),
+  GAP_NOT_GOVERNED: info(
+    'A report shows gaps of which the gate’s criteria do not speak. Results and Content are assumed to allow this: ask them when it first occurs.',
+    { gaps: 'number' },
+    ALWAYS,
+  ),
   PROBLEM_UNDECLARED: error(
     'The operation returned a problem that its route does not declare. The service sent it anyway.',
     { problem: 'word' },

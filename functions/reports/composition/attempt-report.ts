@@ -22,6 +22,8 @@ import type { ComposedRow } from './mastery-rows.ts';
 export interface ComposedAttempt {
   readonly header: ComposedHeader;
   readonly mastery: readonly ComposedRow[];
+  /** Rows in state `gap` of which the criteria of the attempt's gate do not speak: assumed to be possible, and counted where it happens. */
+  readonly ungovernedGapCount: number;
   readonly sources: readonly SourceRef[];
   /** Why optional sources could not be consulted. */
   readonly enrichmentProblems: readonly Problem[];
@@ -48,10 +50,11 @@ export function composeAttemptReport(facts: ReportFacts): Result<ComposedAttempt
   if (!mastery.ok) return mastery;
   const { gate } = header.value;
   const { rows, scoredItemCount } = mastery.value;
+  const isGoverned = governedBy(criteria.value);
   const broken = firstBroken(reportInvariants, {
     gate,
     mastery: rows,
-    isGoverned: governedBy(criteria.value),
+    isGoverned,
     administeredItemCount: evidence.value.administeredItemCount,
     scoredItemCount,
   });
@@ -62,6 +65,10 @@ export function composeAttemptReport(facts: ReportFacts): Result<ComposedAttempt
   return ok({
     header: header.value,
     mastery: rows,
+    ungovernedGapCount:
+      gate === null
+        ? 0
+        : rows.filter(({ row: { state, caseGuid } }) => state === 'gap' && !isGoverned(caseGuid)).length,
     sources: [...required, ...enrichments.map(({ receipt }) => receipt)],
     enrichmentProblems: enrichments.flatMap(({ problem }) => problem ?? []),
   });
@@ -86,7 +93,7 @@ function checkFramework({ framework, criteria }: AttemptFacts): Shortfall | unde
 }
 
 /** Whether the criteria of a gate speak of a standard or knowledge component: of all, unless Content names them (an assumption). */
-export function governedBy({ criteria }: Pick<ReportCriteria, 'criteria'>): (caseGuid: string) => boolean {
+function governedBy({ criteria }: Pick<ReportCriteria, 'criteria'>): (caseGuid: string) => boolean {
   const named = criteria?.governedCaseGuids;
   if (named === undefined) return () => true;
   const governed = new Set(named);

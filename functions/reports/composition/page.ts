@@ -161,7 +161,7 @@ export function composePageRow(
   const header = composeHeader({ attempt: row, record, criteria: criteria.value, proved });
   if (!header.ok) return header;
   if (!isSelected(pageFilters, filters, { ...row, ...header.value })) return ok(undefined);
-  return ok({ header: header.value, mastery: [], sources, enrichmentProblems: [] });
+  return ok({ header: header.value, mastery: [], ungovernedGapCount: 0, sources, enrichmentProblems: [] });
 }
 
 /**

@@ -78,8 +78,12 @@ describe('readiness', () => {
             status === 'fail' && [evidence, record].every(({ receipt }) => receipt.status === 'current');
           expect(decision).toBe(isProjected ? 'projected_pass' : isFailed ? 'not_ready' : 'indeterminate');
           expect(limitations.slice(0, entry.limitations.length)).toEqual(entry.limitations);
+          const governed = criteria.value.criteria?.governedCaseGuids;
+          const isBeyond = mastery.some(
+            ({ state, caseGuid }) => state === 'gap' && governed?.includes(caseGuid) === false,
+          );
           expect(limitations.length > entry.limitations.length).toBe(
-            status === 'fail' ? !isSound : !isProjected,
+            status === 'fail' ? !isSound || isBeyond : !isProjected,
           );
         }
       }),

@@ -18,8 +18,7 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Moment, ReadinessFacts, Released } from '../facts/facts.ts';
 import { checkScored, fallsShort, incomplete, requireCurrent } from '../facts/incomplete.ts';
-import { composeAttemptReport, governedBy, requiredReceipts } from './attempt-report.ts';
-import type { ComposedAttempt } from './attempt-report.ts';
+import { composeAttemptReport, requiredReceipts } from './attempt-report.ts';
 import { composeGate, settledKind } from './header.ts';
 
 /** The rule that is applied [RP-113]. What it says stands in `composeEntry`; other conditions are another version. */
@@ -95,23 +94,13 @@ function groundsOf(facts: ReadinessFacts & Released): Result<AttemptGrounds, Pro
     limitations.push('The blueprint has no coverage evidence that qualifies for an external claim.');
   if (status === 'indeterminate') limitations.push('The gate decision of the attempt is indeterminate.');
   if (status === 'unknown') limitations.push('The status of the attempt’s gate decision is not known.');
-  if (report.ok && status === 'pass') limitations.push(...doubtsOf(report.value, governedBy(criteria)));
+  if (report.ok && status === 'pass' && !report.value.mastery.some(({ row }) => row.state === 'mastered'))
+    limitations.push('No mastery row of the attempt shows anything mastered.');
+  if (report.ok && report.value.ungovernedGapCount > 0)
+    limitations.push('The attempt shows a gap of which the criteria of the gate do not speak.');
   // The gate may have been passed since, where its decision or the lookup that led to it is old.
   const isCurrent = requireCurrent([facts.evidence.receipt, facts.record.receipt]) === undefined;
   return ok({ hasFailedGate: status === 'fail' && isCurrent, limitations });
-}
-
-/** What the mastery rows say against a gate that is passed [the reading of RP-119]. */
-function doubtsOf({ mastery }: ComposedAttempt, isGoverned: (caseGuid: string) => boolean): string[] {
-  const rows = mastery.map(({ row }) => row);
-  return [
-    ...(rows.some(({ state }) => state === 'mastered')
-      ? []
-      : ['No mastery row of the attempt shows anything mastered.']),
-    ...(rows.some(({ state, caseGuid }) => state === 'gap' && !isGoverned(caseGuid))
-      ? ['The attempt shows a gap of which the criteria of the gate do not speak.']
-      : []),
-  ];
 }
 
 /** The limits of a report [RP-110]. */

@@ -137,6 +137,8 @@ export const readFormEquivalence = safeRead({
   status: 'gap',
   answer: formEquivalence,
   rule: 'Method, numbers and decision are passed on as published; the test spec is the form’s own.',
+  assumed:
+    'The tolerance bounds the absolute value of the statistic only where `statisticKind` is `difference`.',
 });
 
 export const readAdministrationAnalysis = safeRead({

@@ -163,6 +163,8 @@ export const readReportCriteria = safeRead({
   status: 'gap',
   answer: reportCriteria,
   rule: 'Exactly the version that is asked for: test kind, criteria and framework of reports.',
+  assumed:
+    'The criteria speak of every mastery row, unless `governedCaseGuids` names the GUIDs of which they speak.',
 });
 
 export const readReadinessCrosswalks = safeRead({

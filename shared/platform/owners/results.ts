@@ -230,6 +230,8 @@ export const readSettledRecord = safeRead({
   answer: settledRecord,
   maxAnswerBytes: HUGE,
   rule: 'The settled facts of one attempt under one version; passed on, never recomputed.',
+  assumed:
+    'A gate that is passed or failed lists in `gapCaseGuids` every mastery row in state `gap` of which its criteria speak.',
 });
 
 export const listCandidateAttempts = safeRead({

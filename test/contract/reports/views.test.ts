@@ -185,3 +185,29 @@ describe.each(localTenantIds)('%s', (tenantId) => {
     expect(asked).toEqual(views.map(() => asked[0]));
   });
 });
+
+it('logs that a report shows gaps of which the criteria do not speak, and how many, and no other report', async () => {
+  const tenantId = localTenantIds[0];
+  const { attempt, record, criteria } = ownedBy(tenantId, 'gateFail');
+  const linesOf = async (): Promise<readonly unknown[]> => {
+    const before = stack.logs().length;
+    const { attemptId } = attempt;
+    expect((await caller.call(readAttemptReport, { tenantId, path: { attemptId } })).status).toBe(200);
+    return stack
+      .logs()
+      .slice(before)
+      .map(({ line }) => line)
+      .filter((line) => JSON.stringify(line).includes('"GAP_NOT_GOVERNED"'));
+  };
+  expect(await linesOf()).toEqual([]);
+  await stack.control('PATCH', 'entities', {
+    tenantId,
+    entity: 'content.report_criteria',
+    id: criteria.testSpecId,
+    changes: [{ pointer: '/criteria/governedCaseGuids', value: [] }],
+  });
+  const gaps = record.mastery.filter(({ state }) => state === 'gap').length;
+  expect(gaps).toBeGreaterThan(0);
+  expect(await linesOf()).toMatchObject([{ level: 'INFO', gaps }]);
+  await stack.control('POST', 'reset');
+});

@@ -20,8 +20,9 @@ export function readAttemptReportOperation(
         const facts = await readAttempt(reader, frameworks, principal, path.attemptId);
         return facts.ok ? composeAttemptReport({ ...facts.value, proved }) : facts;
       });
-      return composed.ok
-        ? ok(projectAttemptReport(composed.value, query.view, moment(), problemsUrl))
-        : composed;
+      if (!composed.ok) return composed;
+      const { ungovernedGapCount: gaps } = composed.value;
+      if (gaps > 0) request.log('GAP_NOT_GOVERNED', { gaps });
+      return ok(projectAttemptReport(composed.value, query.view, moment(), problemsUrl));
     });
 }
