@@ -3,7 +3,7 @@ import type { InvariantId } from '#shared/contract/reports/invariants/tables.ts'
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Rollup } from '#shared/platform/owners/analytics.ts';
-import type { SettledGate, SettledMastery } from '#shared/platform/owners/results.ts';
+import type { RecordHeader, SettledGate, SettledMastery } from '#shared/platform/owners/results.ts';
 
 /** A change of one operation's answer. */
 interface Contradiction {
@@ -21,12 +21,23 @@ function changing<Answer extends z.ZodType<object>>(
 const record = (change: Parameters<typeof changing<typeof operations.readSettledRecord.answer>>[1]) => [
   changing(operations.readSettledRecord, change),
 ];
+/** What the record of an attempt and the index of a candidate's attempts both say. */
+const header = (change: (held: RecordHeader) => Partial<RecordHeader>) => [
+  ...record((held) => ({ ...held, ...change(held) })),
+  changing(operations.listCandidateAttempts, (index) => ({
+    ...index,
+    rows: index.rows.map((row) => ({
+      ...row,
+      record: row.record && { ...row.record, ...change(row.record) },
+    })),
+  })),
+];
 const gate = (change: (gate: SettledGate & { required: number }) => Partial<SettledGate>) =>
-  record((held) => {
-    const { gate: decision } = held;
-    if (decision === null || decision.required === null) return held;
-    return { ...held, gate: { ...decision, ...change({ ...decision, required: decision.required }) } };
-  });
+  header(({ gate: decision }) =>
+    decision === null || decision.required === null
+      ? {}
+      : { gate: { ...decision, ...change({ ...decision, required: decision.required }) } },
+  );
 const firstRow = (change: (row: SettledMastery & { threshold: number }) => Partial<SettledMastery>) =>
   record((held) => ({
     ...held,
@@ -62,17 +73,13 @@ const twice = <Row>([first, ...others]: readonly Row[]): Row[] =>
  * passed or a failed gate, a diagnostic, a roll-up with measures, forms that are equivalent.
  */
 export const contradictions: Readonly<Record<InvariantId, readonly Contradiction[]>> = {
-  'score-within-bounds': record(({ score, ...held }) => ({
-    ...held,
+  'score-within-bounds': header(({ score }) => ({
     score: score && { ...score, minimum: null, maximum: score.value - 1 },
   })),
-  'one-mastery-scale': record(({ score, ...held }) => ({
-    ...held,
+  'one-mastery-scale': header(({ score }) => ({
     score: score && { ...score, unit: 'mastery_scale', scaleVersion: 'another' },
   })),
-  'one-score-per-scale': record(({ score, diagnostic, ...held }) => ({
-    ...held,
-    diagnostic,
+  'one-score-per-scale': header(({ score, diagnostic }) => ({
     score: score &&
       diagnostic && {
         ...score,
@@ -84,9 +91,8 @@ export const contradictions: Readonly<Record<InvariantId, readonly Contradiction
   'pass-lists-no-gap': gate(() => ({ gapCaseGuids: ['a-gap'] })),
   'fail-has-a-cause': gate(({ required }) => ({ achieved: required, gapCaseGuids: [] })),
   'gap-listed-once': gate(({ gapCaseGuids }) => ({ gapCaseGuids: twice(gapCaseGuids) })),
-  'one-test-kind': record((held) => ({
-    ...held,
-    testKind: held.testKind === 'formative' ? 'mastery_gate' : 'formative',
+  'one-test-kind': header(({ testKind }) => ({
+    testKind: testKind === 'formative' ? 'mastery_gate' : 'formative',
   })),
   'one-time-of-modification': [
     changing(operations.listCandidateAttempts, (index) => ({
