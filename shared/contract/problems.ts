@@ -260,7 +260,8 @@ export const problems = {
       detail: 'A required source is currently unavailable.',
       retryAfterSeconds: 5,
       carries: 'dependency',
-      meaning: 'A required source is unavailable. The service never returns a partial report.',
+      meaning:
+        'A required source is unavailable. The service never returns a partial report. In `incompleteSections` of a report, an optional source is unavailable, and the report is complete without it.',
       cause:
         '`dependency` names the owner that did not return a usable response. `unknown` means that the issuer’s key set is unavailable, the tenant has no service profile yet, or the route’s release gate has been withdrawn.',
       remedy:

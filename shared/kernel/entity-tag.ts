@@ -1,9 +1,9 @@
 /** RFC 9110 section 8.8.3: a quoted opaque tag without `W/`. */
-const STRONG = /^"[\x21\x23-\x7e\x80-\xff]*"$/;
+export const STRONG_ENTITY_TAG = /^"[\x21\x23-\x7e\x80-\xff]*"$/;
 
 /** Whether the text is exactly one strong entity tag. */
 export function isStrongEntityTag(text: string): boolean {
-  return STRONG.test(text);
+  return STRONG_ENTITY_TAG.test(text);
 }
 
 /** Quotes an opaque value as a strong entity tag. */

@@ -1,20 +1,23 @@
-/** RFC 3339 UTC instants [MA-042]: `Z` or `+00:00`, a fraction of any length, no other offset, no leap second, no lower case. */
-const PATTERN = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|\+00:00)$/;
+/** A day that exists: of long months, short months, February, and February 29 of leap years. */
+const DAY =
+  '(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|1[0-9]|2[0-8]))|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)';
+const TIME = String.raw`(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?`;
+
+/** RFC 3339 instants that end in `Z` [MA-042]: a fraction of any length, no offset, no leap second, no lower case. Published as it is. */
+export const INSTANT = new RegExp(`^${DAY}T${TIME}Z$`);
+const UTC_INSTANT = new RegExp(`^${DAY}T${TIME}(?:Z|\\+00:00)$`);
 
 /**
  * Milliseconds since the epoch, finer digits cut off, or undefined when the text is not an instant with a terminal `Z` that exists
  * (February 30, second 60, an offset).
  */
 export function parseInstant(text: string): number | undefined {
-  return text.endsWith('Z') ? parseUtcInstant(text) : undefined;
+  return INSTANT.test(text) ? Date.parse(text) : undefined;
 }
 
 /** The same for a UTC instant that may also end in `+00:00`, as the owners of the mastery engine's data write it. */
 export function parseUtcInstant(text: string): number | undefined {
-  if (!PATTERN.test(text)) return undefined;
-  const milliseconds = Date.parse(text);
-  // Date.parse rolls February 30 and the hour 24 over: then the day does not come back as it went in. NaN has none.
-  return new Date(milliseconds).getUTCDate() === Number(text.slice(8, 10)) ? milliseconds : undefined;
+  return UTC_INSTANT.test(text) ? Date.parse(text) : undefined;
 }
 
 /**

@@ -63,6 +63,19 @@ describe('instants', () => {
     expect(() => compareInstants('2026-01-31T09:30:00Z', text)).toThrow(TypeError);
   });
 
+  it('are those of the days that exist [MA-042]', () => {
+    const two = (part: number): string => String(part).padStart(2, '0');
+    // The calendar repeats itself every 400 years.
+    for (const year of [...Array.from({ length: 401 }, (_, at) => 1800 + at), 0, 4, 100, 9999])
+      for (let month = 0; month <= 13; month += 1)
+        for (const day of [0, 1, 9, 10, 19, 20, 28, 29, 30, 31, 32]) {
+          const date = `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`;
+          const time = new Date(0).setUTCFullYear(year, month - 1, day);
+          const exists = new Date(time).getUTCMonth() === month - 1 && new Date(time).getUTCDate() === day;
+          if (parseInstant(`${date}T00:00:00Z`) !== (exists ? time : undefined)) expect.fail(date);
+        }
+  });
+
   it('are written as they are read', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 4e12 }), (one) => {

@@ -37,6 +37,7 @@ describe('an example that breaks a rule', () => {
     ['a gate of another kind [RP-066]', readAttemptReport, { testKind: 'formative' }],
     ['a mastery scale without version [RP-083]', readAttemptReport, { 'score/unit': 'mastery_scale' }],
     ['a decision without measurement [RP-102]', readAttemptReport, { 'gate/achieved': null }],
+    ['a gate without decision in a scored report [RP-104]', readAttemptReport, { 'gate/status': 'unknown' }],
     ['a pass with a gap [RP-105]', readAttemptReport, { 'gate/status': 'pass' }],
     ['another object [RP-054]', readAttemptReport, { object: 'report' }],
     ['an omission twice [RP-070]', readAttemptReport, { omitted: ['readiness', 'readiness'] }],

@@ -67,7 +67,7 @@ const texts: Readonly<Record<ServiceName, { title: string; introduction: string;
 };
 
 const tolerance =
-  'Within `/v1`, responses may gain fields and enum values; ignore the ones you do not know. An enumeration that may gain values has the extension `x-extensible-enum`: if you generate a client, configure it to accept unknown values. Unknown request fields and query parameters are rejected.';
+  'Within `/v1`, responses may gain fields and enum values; ignore the ones you do not know. An enumeration that may gain values has the extension `x-extensible-enum`: if you generate a client, configure it to accept unknown values. Unknown request fields and query parameters are rejected.\n\nThe schemas of requests are as strict as the service. The extension `x-max-bytes` limits a text in bytes of UTF-8, where `maxLength` counts characters; what no schema can express is in the descriptions.';
 
 for (const { components } of Object.values(descriptions)) nameComponents(components);
 

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,11 +9,34 @@ import { promisify } from 'node:util';
 /** The checkers are large and check documents alone, so the project itself does not install them. */
 const folder = resolve(import.meta.dirname, '../../tools/openapi-checkers');
 
+function installed(file: string): string {
+  const path = join(folder, 'node_modules', file);
+  if (!existsSync(path))
+    throw new Error('the OpenAPI checkers are not installed: run npm ci --prefix tools/openapi-checkers');
+  return path;
+}
+
+interface Ajv {
+  addKeyword: (keyword: object) => Ajv;
+  compile: (schema: object) => (value: unknown) => boolean;
+}
+
+/** Ajv as Spectral brings it, without formats, and with the keyword of bytes that the documents add. */
+export function openAjv(): Ajv {
+  // SAFETY: what the package exports.
+  const { Ajv2020 } = createRequire(import.meta.url)(installed('ajv/dist/2020.js')) as {
+    readonly Ajv2020: new (options: object) => Ajv;
+  };
+  return new Ajv2020({ strict: false, validateFormats: false }).addKeyword({
+    keyword: 'x-max-bytes',
+    type: 'string',
+    validate: (most: number, text: string) => Buffer.byteLength(text) <= most,
+  });
+}
+
 /** Runs a program of the checkers. Resolves to what it prints, whether it finds anything or not. */
 export async function runChecker(file: string, args: readonly string[], cwd: string): Promise<string> {
-  const program = join(folder, 'node_modules', file);
-  if (!existsSync(program))
-    throw new Error('the OpenAPI checkers are not installed: run npm ci --prefix tools/openapi-checkers');
+  const program = installed(file);
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
   try {
     return (await promisify(execFile)(process.execPath, [program, ...args], { cwd, env })).stdout;

@@ -89,10 +89,12 @@ function typeOf(schema: Schema, indent: string): string {
 }
 
 function scalar(schema: Exclude<Schema, boolean>): string {
+  // The reference of the API explains what has a name.
+  const pattern = schema.id === undefined ? schema.pattern : undefined;
   const limits = [
     schema.id ?? '',
-    schema.pattern === undefined ? '' : `matches ${schema.pattern}`,
-    schema.format === undefined || schema.pattern !== undefined ? '' : schema.format,
+    pattern === undefined ? '' : `matches ${pattern}`,
+    schema.format === undefined || pattern !== undefined ? '' : schema.format,
     schema.minimum === undefined ? '' : `at least ${schema.minimum}`,
     schema.maximum === undefined || schema.maximum === Number.MAX_SAFE_INTEGER
       ? ''

@@ -585,7 +585,7 @@ interface components {
             /** @description What limits the decision, in sentences for people, at most 50. Empty if nothing does. */
             readonly limitations: readonly string[];
         };
-        /** @description A number from 0 to 1 with at most six decimal places. */
+        /** @description A number from 0 to 1 with at most six decimal places. The schema does not count them: in binary arithmetic `multipleOf` would reject valid numbers. */
         readonly Proportion: number;
         /** @description A named test without a decision. */
         readonly OmittedReadinessEntry: {

@@ -13,6 +13,10 @@ import { readSettledAttempt } from './settled-attempt.ts';
 /** How long a report waits for what it can go without, in milliseconds. */
 const ENRICHMENT_MS = 1_500;
 
+/** The texts of the problem’s own row speak of a required source. */
+const WITHOUT_EVENT =
+  'Caliper did not return the event that published the result. The report is complete without it.';
+
 /**
  * The facts of an attempt's report, in three waves of reads: the lookup by its id; record, criteria and candidate; the CASE framework beside
  * the event that published the result, which is an enrichment.
@@ -45,8 +49,9 @@ async function readCompletionEvent(reader: SourceReader, eventIri: string): Prom
   }));
   if (answer.ok && answer.value.value.eventIri === eventIri && answer.value.value.event.id === eventIri)
     return { receipt: answer.value.receipt };
+  const problem = answer.ok ? unusable(operation) : sourceProblem(answer.error, 'derived');
   return {
     receipt: reader.unavailable(operation, eventIri),
-    problem: answer.ok ? unusable(operation) : sourceProblem(answer.error, 'derived'),
+    problem: { ...problem, detail: WITHOUT_EVENT },
   };
 }

@@ -1,9 +1,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { reportsProblem } from '#shared/contract/reports/problem.ts';
 import { err } from '#shared/kernel/result.ts';
+import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
 import { reportCriteria } from '#shared/platform/owners/content.ts';
 import { attemptEvidence } from '#shared/platform/owners/qti.ts';
 import { settledRecord } from '#shared/platform/owners/results.ts';
+import { reportsDocument } from '#shared/problems/document.ts';
 import { principalWith } from '#test/support/principal.ts';
 import { anExampleOf, attemptFacts, readinessFacts, tenantId } from '#test/support/report-facts.ts';
 import {
@@ -32,6 +35,16 @@ const held = scriptOf(facts);
 const script: Script = { ...held, readEvidenceAck: { kind: 'unavailable' } };
 const caller = principalWith({ studentIds: [candidateSourcedId] });
 
+const otherEvent = {
+  '@context': CALIPER_CONTEXT,
+  id: 'urn:uuid:7a2c3f9e-0000-4000-8000-000000000002',
+  type: 'GradeEvent',
+  actor: { id: 'urn:a', type: 'SoftwareApplication' },
+  action: 'Graded',
+  object: { id: 'urn:o', type: 'Attempt' },
+  eventTime: '2026-01-31T09:30:00.000Z',
+};
+
 async function attempt(changes: Script = {}, principal = caller) {
   const owners = scriptedOwners({ ...script, ...changes });
   const frameworks = createFrameworks().of({ tenantId, baseUrl: 'https://platform.example' });
@@ -48,6 +61,26 @@ it('an attempt waits for the event of its completion for 1.5 s at most [RP-069]'
   const { owners } = await attempt();
   const caliper = owners.asked.find(({ name }) => name === 'readEvidenceAck');
   expect(caliper?.call).toMatchObject({ query: { eventIri: record.completionEventIri }, timeLimit: 1_500 });
+});
+
+it.each<Scripted>([
+  ...(['unavailable', 'not-found', 'malformed', 'rejected'] as const).map((kind) => ({ kind })),
+  { value: { tenantId, eventIri: otherEvent.id, event: otherEvent } },
+])('a report without the receipt of Caliper does not call it required: %j [RP-071]', async (answer) => {
+  const { result } = await attempt({ readEvidenceAck: answer });
+  const [enrichment] = result.ok ? result.value.enrichments : [];
+  const { title, detail, dependency } = reportsProblem.parse(
+    reportsDocument(enrichment!.problem!, {
+      problemsUrl: 'https://problems.example',
+      requestId: 'r',
+      traceId: 't',
+    }),
+  );
+  expect([dependency, `${title}. ${detail}`]).toEqual([
+    'caliper',
+    expect.not.stringMatching(/required|needs/),
+  ]);
+  expect(detail).toMatch(/^Caliper .* event .*The report is complete without it\.$/);
 });
 
 it('an attempt that the lookup does not show is looked for nowhere else [RP-030]', async () => {

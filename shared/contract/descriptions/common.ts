@@ -150,6 +150,9 @@ export const reportsCommonComponents = {
     'An id that its owner assigned: 1-255 bytes of UTF-8 without white space. Opaque and case-sensitive: pass it on exactly as you received it, percent-encoded as one segment in a path.',
   ),
   Instant: component(instant, 'An instant in UTC (RFC 3339, ending in `Z`).'),
-  Proportion: component(proportion, 'A number from 0 to 1 with at most six decimal places.'),
+  Proportion: component(
+    proportion,
+    'A number from 0 to 1 with at most six decimal places. The schema does not count them: in binary arithmetic `multipleOf` would reject valid numbers.',
+  ),
   Count: component(count, 'A whole number from 0 to 2,147,483,647.'),
 };

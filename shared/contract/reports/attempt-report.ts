@@ -119,6 +119,16 @@ export const omittedBy: Readonly<Record<View, readonly Omission[]>> = {
 /** Mastery rows of one report, at most. */
 export const MAX_MASTERY_ROWS = 5_000;
 
+/** The status of a report is that of its gate exactly where no decision is made or known (the reading of RP-104). */
+const statusOfGate = (['indeterminate', 'unknown'] as const).flatMap((status) => {
+  const [ofReport, ofGate] = [z.literal(status), z.looseObject({ status: z.literal(status) })];
+  const said = `report and gate are ${status} together [RP-104]`;
+  return [
+    when({ if: { gate: ofGate }, then: { status: ofReport } }, said),
+    when({ if: { status: ofReport }, then: { gate: ofGate } }, said),
+  ];
+});
+
 /** One report on one scored attempt, composed live from the owners of its facts. */
 export const attemptReport = z
   .strictObject({
@@ -158,6 +168,7 @@ export const attemptReport = z
       },
       'a diagnostic exactly for an adaptive diagnostic [RP-068]',
     ),
+    ...statusOfGate,
     z.refine(
       ({ mastery }) => areUnique(mastery.map(({ kind, caseGuid }) => `${kind} ${caseGuid}`)),
       'mastery rows are unique by kind and CASE GUID [RP-064]',

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { when } from '../conditions.ts';
-import { composed, count, reference, text, uniqueListOf } from './primitives.ts';
+import { composed, count, httpsUrl, reference, text, uniqueListOf } from './primitives.ts';
 import { sources } from './source-ref.ts';
 
 /** Whether there is one sample size for the subject and each form that it is compared with, and none beside [RP-123]. */
@@ -36,7 +36,7 @@ export const equivalenceReport = z
     confidenceInterval: z.strictObject({ lower: z.number(), upper: z.number() }),
     tolerance: z.number().min(0),
     decision: z.enum(['equivalent', 'not_equivalent', 'insufficient_evidence', 'unknown']),
-    evidenceArtifactUrl: z.url({ protocol: /^https$/ }).nullable(),
+    evidenceArtifactUrl: httpsUrl.nullable(),
     limitations: z.array(z.string().min(1).max(500)).min(1).optional(),
     sources,
     ...composed,

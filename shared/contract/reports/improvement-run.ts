@@ -7,11 +7,17 @@ import { sources } from './source-ref.ts';
 /** The alignment formula of runs and alignment reports [RP-147]. */
 export const alignmentFormula = 'alignment-v1';
 
+/** Neither `.` nor `..`, without a lookahead: not every language of clients has one. */
+const SOURCE_KEY = /^(?:\.{0,2}[A-Za-z0-9_~-]|\.{3})[A-Za-z0-9._~-]*$/;
+
 /** Key of a named source: stands in a path as it is, unique in its run [RP-167]. */
 export const sourceKey = z
   .string()
-  .regex(/^[A-Za-z0-9._~-]{1,255}$/, 'must be 1 to 255 of A-Z, a-z, 0-9, and . _ ~ -')
-  .refine((text) => text !== '.' && text !== '..', 'must not be . or ..');
+  .refine(
+    (text) => text.length <= 255 && SOURCE_KEY.test(text),
+    'must be 1 to 255 of A-Z, a-z, 0-9, and . _ ~ -, and neither . nor ..',
+  )
+  .meta({ maxLength: 255, pattern: SOURCE_KEY.source });
 
 /** The metrics that every run names, available or not [RP-157]. */
 export const runMetrics = [

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { reasonCode, requestedAction, targetModule, threshold, unit } from './analysis-policy.ts';
 import { sourceKey } from './improvement-run.ts';
-import { areUnique, reference, text, uniqueListOf } from './primitives.ts';
+import { reference, text, uniqueListOf } from './primitives.ts';
 
 /** As many GUIDs, or source keys, as one order can name [RP-196]. */
 export const MAX_SUBJECTS = 1000;
@@ -22,7 +22,7 @@ export const orderContent = z.strictObject({
   contentTestSpecVersion: text,
   caseGuids: uniqueListOf(reference).max(MAX_SUBJECTS),
   sourceKeys: uniqueListOf(sourceKey).max(MAX_SUBJECTS),
-  reasonCodes: z.array(reasonCode).min(1).max(20).refine(areUnique, 'every reason is given once'),
+  reasonCodes: uniqueListOf(reasonCode).min(1).max(20),
   observedMetric: z.strictObject({ name: text, value: z.number(), unit }),
   threshold,
   analysisPolicyId: text,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { VISIBLE_ASCII } from '../text-forms.ts';
 
 /** 1-100 as plain digits: no sign, decimal point, leading zero or white space [RP-302]. */
 export const limit = z
@@ -22,9 +23,9 @@ export const cursorRefusal = {
 
 export const cursor = z
   .string()
-  .refine((text) => text.length >= 1 && text.length <= 2048, {
+  .refine((text) => text.length <= 2048 && VISIBLE_ASCII.test(text), {
     message: cursorRefusal.message,
     params: { reason: cursorRefusal.reason },
   })
-  .meta({ minLength: 1, maxLength: 2048 })
+  .meta({ minLength: 1, maxLength: 2048, pattern: VISIBLE_ASCII.source })
   .optional();

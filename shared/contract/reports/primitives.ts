@@ -1,39 +1,26 @@
 import * as z from 'zod';
-import { parseInstant } from '#shared/kernel/instant.ts';
+import { INSTANT } from '#shared/kernel/instant.ts';
 import { when } from '../conditions.ts';
+import { boundedText, VISIBLE_ASCII, WHITE_SPACE } from '../text-forms.ts';
 
-const MAX_REFERENCE_BYTES = 255;
 export const MAX_COUNT = 2_147_483_647;
 
-/** White space of Unicode, U+0085 included, and of JavaScript, which adds U+FEFF. */
-const WHITE_SPACE = /[\p{White_Space}\s]/u;
-
-/** 1-255 UTF-8 bytes without white space. What is not well-formed UTF-16 has no UTF-8 form. */
-function isReference(text: string): boolean {
-  return (
-    text.length > 0 &&
-    text.length <= MAX_REFERENCE_BYTES &&
-    text.isWellFormed() &&
-    !WHITE_SPACE.test(text) &&
-    Buffer.byteLength(text) <= MAX_REFERENCE_BYTES
-  );
-}
-
 /** A platform reference: opaque and case-sensitive, compared and passed on byte for byte; no form is demanded beyond its length [RP-049, RP-050]. */
-export const reference = z
-  .string()
-  .refine(isReference, 'must be 1 to 255 UTF-8 bytes without white space')
-  .meta({ minLength: 1, maxLength: 255 });
+export const reference = boundedText(
+  new RegExp(`^[^${WHITE_SPACE}]+$`),
+  255,
+  'must be 1 to 255 UTF-8 bytes without white space',
+);
 
 /** RFC 3339 UTC instant: terminal `Z`, fractional seconds accepted, no offset, no leap second [RP-051]. */
 export const instant = z
   .string()
-  .refine((text) => parseInstant(text) !== undefined, {
+  .refine((text) => INSTANT.test(text), {
     error: 'must be an RFC 3339 UTC instant ending in Z',
     // Whoever compares instants is not asked about what is none.
     abort: true,
   })
-  .meta({ format: 'date-time', examples: ['2026-01-31T09:30:00.000Z'] });
+  .meta({ format: 'date-time', pattern: INSTANT.source, examples: ['2026-01-31T09:30:00.000Z'] });
 
 /** Whether a number has at most six fractional digits in its shortest decimal form. */
 function hasSixDigits(value: number): boolean {
@@ -57,6 +44,9 @@ export const text = z
   .max(255)
   .refine((value) => value.isWellFormed(), 'must be well-formed');
 
+/** An https address. */
+export const httpsUrl = z.url({ protocol: /^https$/ }).meta({ pattern: '^[Hh][Tt][Tt][Pp][Ss]:' });
+
 /** SHA-256, 64 lower-case hexadecimal characters. */
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
@@ -67,7 +57,10 @@ const correlationId = z.string().min(1).max(128);
 export const composed = { observedAt: instant, requestId: correlationId, traceId: correlationId };
 
 /** Where a page of a list stands. */
-export const pagePlace = { nextCursor: z.string().min(1).max(2048).nullable(), hasMore: z.boolean() };
+export const pagePlace = {
+  nextCursor: z.string().min(1).max(2048).regex(VISIBLE_ASCII).nullable(),
+  hasMore: z.boolean(),
+};
 
 export const cursorWhenMore = when(
   { if: { hasMore: z.literal(true) }, then: { nextCursor: z.string() }, else: { nextCursor: z.null() } },

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { httpsUrl } from './primitives.ts';
 
 /** Every source that a receipt or a problem of the reports service may name [RP-084]. */
 export const sourceService = z.enum([
@@ -20,7 +21,7 @@ export const fieldError = z.strictObject({ pointer: z.string(), code: z.string()
 
 /** The reports service's problem document: every member is present, null where it does not apply [RP-322..RP-330]. */
 export const reportsProblem = z.strictObject({
-  type: z.url({ protocol: /^https$/ }),
+  type: httpsUrl,
   title: z.string().min(1).max(120),
   status: z.int().min(400).max(599),
   detail: z.string().min(1).max(1000),

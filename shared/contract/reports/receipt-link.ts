@@ -2,12 +2,11 @@ import * as z from 'zod';
 import { instant, sha256 } from './primitives.ts';
 
 /** An https address; on this machine, where the local stage serves its receipts, http will do. */
+const ADDRESS = /^(?:https:|http:\/\/(?:127\.[0-9]+\.[0-9]+\.[0-9]+|localhost)[:/])/;
 const downloadUrl = z
   .url({ protocol: /^https?$/ })
-  .refine(
-    (text) => text.startsWith('https:') || /^http:\/\/(127\.\d+\.\d+\.\d+|localhost)[:/]/.test(text),
-    'must be an https address',
-  );
+  .refine((text) => ADDRESS.test(text), 'must be an https address')
+  .meta({ pattern: ADDRESS.source });
 
 /** Where an immutable receipt bundle can be fetched for a few minutes [RP-211..RP-214]. */
 export const receiptLink = z.strictObject({

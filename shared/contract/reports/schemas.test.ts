@@ -259,6 +259,15 @@ const casesOf = (all: Cases): readonly [Name, string, Change][] =>
   );
 const linksTo = (...urls: readonly string[]): Readonly<Record<string, Change>> =>
   Object.fromEntries(urls.map((downloadUrl) => [`a link to ${downloadUrl} [RP-212]`, { downloadUrl }]));
+const statusesTogether = (
+  ...pairs: readonly (readonly [gate: string, report: string])[]
+): Readonly<Record<string, Change>> =>
+  Object.fromEntries(
+    pairs.map(([gate, status]) => [
+      `the gate ${gate} and itself ${status} [RP-104]`,
+      { 'gate/status': gate, status },
+    ]),
+  );
 
 const wrong: Cases = {
   report: {
@@ -269,16 +278,19 @@ const wrong: Cases = {
     'a score above its maximum [RP-081]': { 'score/value': 41 },
     'a score below its minimum [RP-081]': { 'score/value': -1 },
     'a pass with a gap [RP-105]': { ...pass, 'gate/gapCaseGuids': ['gap'] },
+    ...statusesTogether(['fail', 'indeterminate'], ['indeterminate', 'unknown'], ['unknown', 'scored']),
     'a gap twice [RP-105]': { 'gate/gapCaseGuids': ['gap', 'gap'] },
     'a decision without coverage evidence [RP-011]': { ...pass, 'gate/coverageEvidenceId': null },
     'an unknown decision without coverage evidence [RP-011]': {
       ...pass,
+      status: 'unknown',
       'gate/status': 'unknown',
       'gate/coverageEvidenceId': null,
     },
   },
   diagnostic: {
     'a detail on another kind [RP-068]': { testKind: 'formative' },
+    'a status that only a gate can have [RP-104]': { status: 'indeterminate' },
   },
   readiness: {
     'a slot twice [RP-109]': { 'entries/0/qualifyingBlueprintSlotIds': ['slot', 'slot'] },
@@ -463,6 +475,7 @@ const right: Cases = {
     },
     'no row, where the authority has none [RP-045]': { mastery: [] },
     'a pass without gaps [RP-105]': pass,
+    ...statusesTogether(['fail', 'scored'], ['indeterminate', 'indeterminate'], ['unknown', 'unknown']),
   },
   readiness: {
     'a projected pass with complete evidence [RP-116]': projected,

@@ -1,0 +1,28 @@
+import * as z from 'zod';
+
+/**
+ * White space of Unicode, U+0085 included, and of JavaScript, which adds U+FEFF, as part of a character class. Code points are spelled out: what
+ * `\s` contains differs between the languages of clients.
+ */
+export const WHITE_SPACE = String.raw`\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff`;
+
+/** Visible ASCII characters. */
+export const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
+
+/**
+ * A text of a form and of 1 to `maxBytes` bytes of UTF-8, which text that is not well-formed UTF-16 does not have. JSON Schema counts
+ * characters alone: of the bytes the documents have an extension.
+ */
+export function boundedText(form: RegExp, maxBytes: number, said: string): z.ZodString {
+  return z
+    .string()
+    .refine(
+      (text) =>
+        text.length <= maxBytes &&
+        form.test(text) &&
+        text.isWellFormed() &&
+        Buffer.byteLength(text) <= maxBytes,
+      said,
+    )
+    .meta({ minLength: 1, maxLength: maxBytes, pattern: form.source, 'x-max-bytes': maxBytes });
+}
