@@ -108,6 +108,24 @@ export const contradictions: Readonly<Record<InvariantId, readonly Contradiction
     changing(operations.readAttemptEvidence, (held) => ({ ...held, administeredItemCount: 1 })),
   ],
   'one-row-per-standard': record((held) => ({ ...held, mastery: twice(held.mastery) })),
+  'no-standard-above-itself': [
+    ...record((held) => ({
+      ...held,
+      mastery: held.mastery.map((row) => ({
+        ...row,
+        parentCaseGuid: row.parentCaseGuid === null ? null : row.caseGuid,
+      })),
+    })),
+    changing(operations.readPackage, ({ CFDocument, CFAssociations: links, ...framework }) => ({
+      ...framework,
+      CFDocument,
+      CFAssociations: links.map((link) =>
+        link.destinationNodeURI.identifier === CFDocument.identifier
+          ? link
+          : { ...link, destinationNodeURI: link.originNodeURI },
+      ),
+    })),
+  ],
   'one-evidence-per-outcome': firstRow(({ evidence }) => ({ evidence: twice(evidence) })),
   'gate-lists-its-gap-rows': firstRow(({ threshold }) => ({ state: 'gap', estimate: threshold })),
   'listed-gap-not-mastered': record((held) => ({

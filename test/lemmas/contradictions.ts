@@ -261,6 +261,12 @@ const evidence = '/mastery/0/evidence';
 /** Of the second mastery row, a child of the first one. */
 const parent = '/mastery/1/parentCaseGuid';
 
+/** The associations of CASE, and one that has the second row above itself. */
+const aboveItself = ({ framework: { CFAssociations: links }, record: { mastery } }: Held) => {
+  const node = { ...links[0]!.originNodeURI, identifier: mastery[1]!.caseGuid };
+  return [...links, { ...links[0]!, originNodeURI: node, destinationNodeURI: node }];
+};
+
 /** The mastery rows, all in one state, with estimates that fit any state. */
 const inState = (state: string) => (held: Held) =>
   rowsOf(held).map((row) => ({ ...row, state, uncertaintyKind: 'gut' }));
@@ -441,6 +447,10 @@ const attemptRows: readonly Row[] = [
   ...pass(
     exception('contradiction beyond the summary', 'contradiction beyond the summary', { page: newFramework }),
     blaming('results', framework('/CFAssociations', [])),
+    all(
+      framework('/CFAssociations', aboveItself, 'a standard above itself'),
+      record(parent, (held: Held) => rowsOf(held)[1]!.caseGuid, 'itself'),
+    ),
   ),
   ...fail(
     'contradiction',

@@ -51,6 +51,7 @@ const judging: Readonly<Record<InvariantId, readonly Subject[]>> = {
   'parent-as-in-case': report('gateFail'),
   'items-administered': [...report('gatePass'), ...report('diagnostic')],
   'one-row-per-standard': [...report('gatePass'), ...report('diagnostic')],
+  'no-standard-above-itself': report('gateFail'),
   'one-evidence-per-outcome': report('gateFail'),
   'gate-lists-its-gap-rows': report('gatePass'),
   'listed-gap-not-mastered': report('gateFail'),

@@ -152,6 +152,12 @@ export const reportInvariants = {
         lists.mastery,
       ),
   },
+  'no-standard-above-itself': {
+    owner: 'case',
+    broken: 'The CASE framework has a standard of the mastery rows above itself.',
+    allows: 'A standard that two others are below.',
+    holds: ({ mastery }) => isAcyclic(new Map(mastery.map(({ row }) => [row.caseGuid, row.parentCaseGuid]))),
+  },
   'one-evidence-per-outcome': {
     owner: 'results',
     broken: 'Results counts one outcome twice as evidence of a mastery row.',
@@ -176,6 +182,21 @@ export const reportInvariants = {
     holds: ({ mastery }) => mastery.every(({ row }) => isNear(row)),
   },
 } as const satisfies Invariants<JudgedReport>;
+
+/** Whether no way up from child to parent comes back to where it was. */
+function isAcyclic(parents: ReadonlyMap<string, string | null>): boolean {
+  const ended = new Set<string>();
+  for (const start of parents.keys()) {
+    const way = new Set<string>();
+    for (let guid: string | undefined = start; guid !== undefined; guid = parents.get(guid) ?? undefined) {
+      if (way.has(guid)) return false;
+      if (ended.has(guid)) break;
+      way.add(guid);
+    }
+    way.forEach((guid) => ended.add(guid));
+  }
+  return true;
+}
 
 /** How many times its uncertainty an estimate may lie on the wrong side of the threshold. */
 const margins: Readonly<Record<MasteryRow['uncertaintyKind'], number | undefined>> = {

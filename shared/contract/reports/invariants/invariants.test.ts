@@ -163,6 +163,22 @@ hold<JudgedReport>(
       breaks: [{ mastery: [rowOf(), rowOf({ estimate: 0.9 })] }],
       allows: [{ mastery: [rowOf(), rowOf({ kind: 'knowledge_component' })] }, { mastery: [] }],
     },
+    'no-standard-above-itself': {
+      breaks: [
+        { mastery: [rowOf({ parentCaseGuid: 'a' })] },
+        {
+          mastery: [
+            rowOf({ parentCaseGuid: 'b' }),
+            rowOf({ caseGuid: 'b', parentCaseGuid: 'c' }),
+            rowOf({ caseGuid: 'c', parentCaseGuid: 'b' }),
+          ],
+        },
+      ],
+      allows: [
+        { mastery: [rowOf(), ...['b', 'c'].map((caseGuid) => rowOf({ caseGuid, parentCaseGuid: 'a' }))] },
+        { mastery: [rowOf({ parentCaseGuid: 'b' }), rowOf({ caseGuid: 'b', parentCaseGuid: 'of no row' })] },
+      ],
+    },
     'one-evidence-per-outcome': {
       breaks: [
         { mastery: [rowOf({}, [piece, { ...piece, contribution: -0.5 }])] },
