@@ -132,11 +132,12 @@ describe('an analysis that is stale', () => {
     readAdministrationAnalysis: analysisOf({ freshness: 'stale', ...change }),
   });
   const suppressed = { suppression: { status: 'suppressed', rule: 'few' } };
+  const shown = { suppression: { status: 'not_suppressed', rule: 'few' } };
 
   it.each<[string, string, object, object]>([
     ['available', 'stale stale', {}, {}],
     ['of a status of tomorrow', 'stale stale', { status: 'draft' }, {}],
-    ['suppressed', 'suppressed suppressed', { status: 'suppressed' }, suppressed],
+    ['suppressed', 'suppressed suppressed', { status: 'suppressed' }, shown],
     ['suppressed in its artifact', 'suppressed suppressed', {}, suppressed],
     ['absent', MISSING, { status: 'unavailable', artifact: null }, {}],
   ])(
