@@ -45,8 +45,14 @@ function crosswalkOf(length: number, weightOf: (n: number) => number): Alignment
   };
 }
 
+/** Of every slot and standard to which a crosswalk maps. */
+const targets = {
+  slotIds: Array.from({ length: LARGE }, (_, n) => `slot-${n}`),
+  caseGuids: Array.from({ length: LARGE }, (_, n) => [`guid-${n}-0`, `guid-${n}-1`]).flat(),
+};
+
 function align(crosswalk: AlignmentCrosswalk) {
-  const alignment = alignSource(crosswalk);
+  const alignment = alignSource(crosswalk, targets);
   if (!alignment.ok) throw new Error(alignment.error);
   return alignment.value;
 }

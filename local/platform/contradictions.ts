@@ -164,6 +164,18 @@ export const contradictions: Readonly<Record<InvariantId, readonly Contradiction
     statisticKind: 'difference',
   })),
   'decision-has-evidence': analysis(() => ({ evidenceArtifactUrl: null })),
+  'source-named-once': [
+    changing(operations.readAlignmentSources, (list) => ({ ...list, sources: twice(list.sources) })),
+  ],
+  'metric-named-once': [
+    changing(operations.readAdministrationAnalysis, (list) => ({ ...list, metrics: twice(list.metrics) })),
+  ],
+  'comparison-named-once': [
+    changing(operations.readAdministrationAnalysis, (list) => ({
+      ...list,
+      comparisons: twice(list.comparisons),
+    })),
+  ],
   'evidence-has-public-link': analysis(() => ({ evidenceArtifactUrl: 'https://127.0.0.1/artifact' })),
 };
 

@@ -209,7 +209,9 @@ function checkSpec(file: ReportsFile, at: number, { distinct, known }: Checks): 
   for (const source of spec?.alignment?.sources?.keys() ?? [])
     distinct('requirement', [`${sources}.${source}.requirements.*.id`]);
   const codes = codesOf(file, spec);
-  if (codes !== undefined) known(COMPETENCY, codes.all, `${sources}.*.requirements.*.mappings.*.code`);
+  if (codes === undefined) return;
+  const lacked = `testSpecs.${at}.alignment.lacks.codes.*`;
+  known(COMPETENCY, codes.all, `${sources}.*.requirements.*.mappings.*.code`, lacked);
 }
 
 function checkAnalyses(file: ReportsFile, at: number, checks: Checks): void {

@@ -108,6 +108,7 @@ const reportRows: readonly (readonly [place: string, value: unknown, found?: str
   [`${sources}/0/requirements/0/weight`, 0],
   [`${sources}/0/requirements/0/dok`, 5],
   [`${sources}/0/requirements/0/mappings/0/code`, '9.X'],
+  ['/testSpecs/0/alignment/lacks', { codes: ['9.X'] }, '/testSpecs/0/alignment/lacks/codes/0'],
   ['/equivalences/0', equivalence('gate-z', 'gate-b'), '/equivalences/0/form'],
   ['/equivalences/0', equivalence('gate-a', 'large-form'), '/equivalences/0/comparedWith/0'],
   ['/equivalences/1', equivalence('gate-a', 'gate-b'), '/equivalences/1/form'],

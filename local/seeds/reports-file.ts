@@ -74,7 +74,7 @@ const alignmentSource = z.strictObject({
               code,
               slot: name.nullable(),
               dok: dok.nullable(),
-              status: z.enum(['current', 'stale']).default('current'),
+              status: text.default('current'),
             }),
           )
           .default([]),
@@ -89,6 +89,10 @@ const alignment = z
   .strictObject({
     sources: z.array(alignmentSource).optional(),
     generated: z.strictObject({ sources: z.int().min(1).max(1_000), requirements: items }).optional(),
+    /** To what mappings lead though the blueprint does not have it. */
+    lacks: z
+      .strictObject({ slots: z.array(name).default([]), codes: z.array(code).default([]) })
+      .prefault({}),
   })
   .refine(...exactlyOne('sources', 'generated'));
 
@@ -101,6 +105,7 @@ const suppression = z
 
 const metricArtifact = z.strictObject({
   formulaVersion: text.nullable(),
+  samplingUnit: text.optional(),
   populationCount: count.nullable().default(null),
   sampleCount: count.nullable().default(null),
   suppression,

@@ -1,7 +1,11 @@
 import type * as z from 'zod';
 import { judgeSource } from '#functions/reports/analysis/judge-source.ts';
 import type { JudgedSource, SourceEvidence } from '#functions/reports/analysis/judge-source.ts';
-import { judgedRows } from '#functions/reports/analysis/metrics/judge-metric.ts';
+import {
+  isContradictory,
+  judgedMetric,
+  judgedRows,
+} from '#functions/reports/analysis/metrics/judge-metric.ts';
 import { deriveMetricOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type {
   ReceiptArtifact,
@@ -9,17 +13,17 @@ import type {
   RunReceipt,
   SourceReceipt,
 } from '#shared/contract/reports/receipt-bundle.ts';
-import type { Pin } from '#shared/improvement/records.ts';
+import { isCompared, type Pin } from '#shared/improvement/records.ts';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { comparisonArtifact, metricArtifact } from '#shared/platform/owners/analytics.ts';
 import type { MetricArtifact } from '#shared/platform/owners/analytics.ts';
 import { alignmentCrosswalk, alignmentSources } from '#shared/platform/owners/content.ts';
-import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
+import type { AlignmentCrosswalk, AlignmentSources } from '#shared/platform/owners/content.ts';
 import { differs, type Check } from './check.ts';
 import { checkReceipt } from './check-receipt.ts';
-import { compareDecisions, groundsOf } from './decisions.ts';
+import { compareDecisions, groundsOf, rulesOf } from './decisions.ts';
 
 /** Bytes by their SHA-256: the files of a folder that a bundle names. */
 export type Evidence = ReadonlyMap<string, Uint8Array>;
@@ -55,7 +59,8 @@ export function checkEvidence(receipt: ReceiptBundle, evidence: Evidence): Check
 }
 
 function artifactsOf(receipt: ReceiptBundle): readonly ReceiptArtifact[] {
-  if (receipt.object === 'source_receipt') return pinsOf(receipt);
+  if (receipt.object === 'source_receipt')
+    return [...(receipt.sourceSet === undefined ? [] : [receipt.sourceSet]), ...pinsOf(receipt)];
   return [
     receipt.sourceSet,
     ...receipt.metrics.flatMap(({ artifact }) => artifact ?? []),
@@ -66,7 +71,7 @@ function artifactsOf(receipt: ReceiptBundle): readonly ReceiptArtifact[] {
 type Pinned = Pick<SourceReceipt, 'crosswalk' | 'comparison'>;
 
 function pinsOf({ crosswalk, comparison }: Pinned): readonly ReceiptArtifact[] {
-  return comparison === null || comparison === 'missing' ? [crosswalk] : [crosswalk, comparison];
+  return isCompared(comparison) ? [crosswalk, comparison] : [crosswalk];
 }
 
 function sourceEvidence(receipt: SourceReceipt, evidence: Evidence): Check[] {
@@ -169,7 +174,9 @@ function metricFailures(
       : differs(
           'the number of its rows that can be judged',
           row.judged,
-          judgedRows(row.metric, artifact.rows, receipt.analysisPolicy),
+          isContradictory(judgedMetric(row.metric, row.status, artifact), rulesOf(receipt))
+            ? 'none'
+            : judgedRows(row.metric, artifact.rows, receipt.analysisPolicy),
         )),
     ...compareDecisions(row, deriveMetricOrders(groundsOf(receipt), pin, artifact)),
   ];
@@ -183,13 +190,7 @@ function sourceListCheck(receipt: RunReceipt, evidence: Evidence): Check {
     failures: [],
     remedy: notTheirs,
   };
-  const found = read(
-    alignmentSources,
-    receipt.sourceSet,
-    evidence,
-    receipt,
-    ({ sourceSetId }) => sourceSetId,
-  );
+  const found = readSourceSet(receipt, evidence);
   if (!found.ok) return { ...check, ...found.error };
   const named = found.value.sources.map(({ sourceKey, crosswalkId, sha256 }) => [
     sourceKey,
@@ -233,14 +234,14 @@ function bundleFailures(
   if (!checked.ok || receipt?.object !== 'source_receipt')
     return [`${sourceKey}: ${sha256} is not the bundle of a source`];
   const failed = checked.value.checks.filter(({ failures }) => failures.length > 0).map(({ name }) => name);
-  const identity = ({ tenantId, improvementRunId, analysisPolicy }: ReceiptBundle) => ({
-    tenantId,
-    improvementRunId,
-    analysisPolicy,
-  });
+  const identity = (of: ReceiptBundle) => {
+    const { tenantId, improvementRunId, analysisPolicy } = of;
+    return { tenantId, improvementRunId, analysisPolicy, rules: rulesOf(of) };
+  };
   const same =
     canonicalJson([identity(receipt), receipt.sourceKey, receipt.crosswalk, receipt.comparison]) ===
-    canonicalJson([identity(run), sourceKey, crosswalk, comparison]);
+      canonicalJson([identity(run), sourceKey, crosswalk, comparison]) &&
+    canonicalJson(receipt.sourceSet ?? run.sourceSet) === canonicalJson(run.sourceSet);
   const listed = run.orders.filter((order) => order.evidence === `source:${sourceKey}`);
   const ids = (orders: readonly { readonly revisionOrderId: string }[]) =>
     canonicalJson(orders.map(({ revisionOrderId }) => revisionOrderId).toSorted());
@@ -271,10 +272,12 @@ function readSource(
   if (!crosswalk.ok) return crosswalk;
   const wrongSource = differs('the source of the crosswalk', crosswalk.value.sourceKey, source.sourceKey);
   if (wrongSource.length > 0) return err({ failures: wrongSource });
+  const sourceSet = rulesOf(receipt) === '3' ? readSourceSet(receipt, evidence) : ok(undefined);
+  if (!sourceSet.ok) return sourceSet;
   const pinned = source.comparison;
-  let comparison: SourceEvidence['comparison'] = null;
-  if (pinned === 'missing') comparison = pinned;
-  else if (pinned !== null) {
+  let comparison: SourceEvidence['comparison'];
+  if (!isCompared(pinned)) comparison = pinned;
+  else {
     const artifact = read(comparisonArtifact, pinned, evidence, receipt, ({ artifactRef }) => artifactRef);
     if (!artifact.ok) return artifact;
     const wrong = differs('the source of the comparison', artifact.value.sourceKey, source.sourceKey);
@@ -285,6 +288,7 @@ function readSource(
     sourceKey: source.sourceKey,
     crosswalk: { pin: pinOf(source.crosswalk), value: crosswalk.value },
     comparison,
+    sourceSet: sourceSet.value,
   });
   if (!judged.ok) return err({ failures: [judged.error] });
   const { alignment, limitations } = judged.value;
@@ -293,6 +297,13 @@ function readSource(
     crosswalk: crosswalk.value,
     limitations: [...alignment.limitations, ...limitations],
   });
+}
+
+/** Content's list of the sources, which every bundle of format 3 names. */
+function readSourceSet(receipt: ReceiptBundle, evidence: Evidence): Result<AlignmentSources, Outcome> {
+  return receipt.sourceSet === undefined
+    ? err({ failures: ['the bundle does not name Content’s list of sources'] })
+    : read(alignmentSources, receipt.sourceSet, evidence, receipt, ({ sourceSetId }) => sourceSetId);
 }
 
 /** Why a check could not run. */

@@ -45,6 +45,8 @@ export function checkReceipt({ name, bytes }: NamedBytes): Result<CheckedReceipt
   const nameDigest = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/i.exec(name)?.[0].toLowerCase();
   const schema = receiptBundle.safeParse(parsed.value);
   const issues = schema.success ? [] : schema.error.issues;
+  const { object, formatVersion } = any.data;
+  const isUnjudged = object === 'source_receipt' && (formatVersion === 3) !== 'sourceSet' in any.data;
   const [ofRows = [], ofShape = []] = [true, false].map((wanted) =>
     issues.filter(({ code, path }) => (code === 'custom' && path[0] === 'contributions') === wanted),
   );
@@ -70,8 +72,11 @@ export function checkReceipt({ name, bytes }: NamedBytes): Result<CheckedReceipt
     },
     {
       name: 'shape',
-      holds: `${any.data.object}, format ${String(any.data.formatVersion)}`,
-      failures: ofShape.map(({ path, message }) => `/${path.map(String).join('/')}: ${message}`),
+      holds: `${object}, format ${String(formatVersion)}`,
+      failures: [
+        ...ofShape.map(({ path, message }) => `/${path.map(String).join('/')}: ${message}`),
+        ...(isUnjudged ? ['/sourceSet: must be there since format 3, and not before'] : []),
+      ],
       remedy: 'Download the bundle again. If the error persists, use a newer release of this command.',
     },
   ];

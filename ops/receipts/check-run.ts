@@ -59,7 +59,7 @@ function metricFailures({ metrics, formatVersion }: RunReceipt): readonly string
     ...metrics.flatMap(
       ({ metric, status, artifact, reasonCode, evaluatedAt, judged, decisions, withheld }) => {
         if (status === 'available') {
-          const lacksJudgement = formatVersion === 2 && judged === undefined;
+          const lacksJudgement = formatVersion > 1 && judged === undefined;
           return [
             ...(artifact === null || reasonCode !== null || evaluatedAt === null || lacksJudgement
               ? [`${metric} is available but lacks its artifact or its evaluation`]

@@ -89,7 +89,7 @@ export function checkSource(receipt: SourceReceipt, rowFailures: readonly string
         ...(isUnjudged && omissions.length === 0
           ? ['decisions on the comparison were withheld, but it is not among the omissions']
           : []),
-        ...(comparison === null && omissions.length > 0
+        ...((comparison === null || comparison === 'not_analyzed') && omissions.length > 0
           ? ['the omissions contain a comparison that was not due']
           : []),
       ],

@@ -13,6 +13,11 @@ import { differs, repeated, type Check } from './check.ts';
 /** Decisions as a bundle lists them. */
 export type Decisions = Pick<SourceReceipt, 'decisions' | 'withheld'>;
 
+/** The rules by which the run judged its evidence. */
+export function rulesOf({ formatVersion }: ReceiptBundle): OrderGrounds['rules'] {
+  return formatVersion === 3 ? '3' : '2';
+}
+
 /** The grounds on which the orders of a bundle were derived. */
 export function groundsOf(receipt: ReceiptBundle): OrderGrounds {
   const { tenantId, administrationId, contentTestSpecId, contentTestSpecVersion } = receipt;
@@ -22,6 +27,7 @@ export function groundsOf(receipt: ReceiptBundle): OrderGrounds {
     contentTestSpecId,
     contentTestSpecVersion,
     policy: receipt.analysisPolicy,
+    rules: rulesOf(receipt),
   };
 }
 

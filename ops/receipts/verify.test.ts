@@ -100,6 +100,9 @@ describe('a receipt bundle as it was fetched', () => {
         comparison: { ...runArtifacts.comparison, suppression: { status: 'suppressed', rule: 'minimum 10' } },
       },
     ],
+    ['Analytics had never analyzed the administration', { comparison: 'not_analyzed' }],
+    ['the run was judged by earlier rules', { rules: '2' }],
+    ['the blueprint lacks what mappings lead to', { targets: { slotIds: [], caseGuids: [] } }],
     ['nobody was compared', { comparison: { ...runArtifacts.comparison, populationCount: 0 } }],
     [
       'nothing has tripped, and all was judged',
@@ -169,6 +172,8 @@ describe('a bundle that was changed', () => {
         'has a member more': { candidateSourcedId: 'learner' },
         'lacks a member': { limitations: undefined },
         'has another formula': { formulaVersion: 'alignment-v2' },
+        'does not name the list of sources': { sourceSet: undefined },
+        'names the list of sources, and passes for one of earlier rules': { formatVersion: 2 },
       },
       contributions: {
         'counts a requirement more than it weighs [RP-183]': { 'contributions/0/weightedContribution': 3 },
@@ -196,6 +201,9 @@ describe('a bundle that was changed', () => {
       },
       omissions: {
         'names an omission that is none': { comparison: null, omissions: ['predicted_actual'] },
+        'names an omission of what was never analyzed': {
+          ...{ comparison: 'not_analyzed', omissions: ['predicted_actual'] },
+        },
         'hides an omission [RP-152]': { comparison: 'missing' },
         'withholds a decision on the comparison, and does not name it [RP-152]': {
           ...{ decisions: [onAlignment], withheld: missing },
@@ -267,6 +275,7 @@ describe('a bundle that holds by itself, held to its artifacts', () => {
   it.each([
     ['source', 'crosswalk-state-math-5'],
     ['source', 'artifact-comparison'],
+    ['source', 'alignment-sources'],
     ['run', 'alignment-sources'],
     ['run', 'artifact-item_discrimination'],
     ['run', 'artifact-form_summary'],
@@ -345,6 +354,27 @@ describe('a bundle that holds by itself, held to its artifacts', () => {
   )('fails by its %s where of a run %s', async (check, _, changes) => {
     const result = await verify('bundle.json', resealed(runReceipt, changes), evidenceOf(improved));
     expect(failed(result)).toContain(check);
+  });
+
+  it('holds a metric that cannot be true against a run that was judged by it, and against no earlier one [RP-159]', async () => {
+    for (const rules of ['2', '3'] as const) {
+      const other = improveRun({ rules });
+      const whole = JSON.parse(Buffer.from(other.run.bytes).toString()) as RunReceipt;
+      const artifact = JSON.parse(
+        Buffer.from(other.artifacts.get('artifact-item_difficulty')!).toString(),
+      ) as object;
+      const bytes = Buffer.from(JSON.stringify({ ...artifact, populationCount: 26, sampleCount: 99_999 }));
+      const claimed = resealed(whole, { 'metrics/0/artifact/sha256': sha256Hex(bytes) });
+      const result = await verify('bundle.json', claimed, { ...evidenceOf(other), [`${FOLDER}/x`]: bytes });
+      expect([rules, failed(result)]).toEqual([rules, rules === '3' ? ['thresholds'] : []]);
+    }
+  });
+
+  it('fails where the bundle of a source was judged by other rules', async () => {
+    const other = improveRun({ rules: '2' });
+    const claimed = resealed(runReceipt, { 'sources/0/receipt/sha256': other.source.sha256 });
+    const evidence = { ...evidenceOf(improved), [`${FOLDER}/other.json`]: other.source.bytes };
+    expect(failed(await verify('bundle.json', claimed, evidence))).toEqual(['source bundles']);
   });
 
   it('fails where the bundle of a source is another one', async () => {

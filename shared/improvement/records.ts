@@ -30,13 +30,23 @@ const pinnedMetric = z.strictObject({
 });
 export type PinnedMetric = Readonly<z.infer<typeof pinnedMetric>>;
 
-/** A named source with its crosswalk, and whether Analytics is to compare its scores: null when not, `missing` when it has not. */
+/**
+ * A named source with its crosswalk, and whether Analytics is to compare its scores: null when not, `not_analyzed` when it has never analyzed
+ * the administration, `missing` when it is to and has not.
+ */
 const pinnedSource = z.strictObject({
   sourceKey: z.string(),
   crosswalk: pin,
-  comparison: z.union([pin, z.literal('missing'), z.null()]),
+  comparison: z.union([pin, z.enum(['missing', 'not_analyzed']), z.null()]),
 });
 export type PinnedSource = Readonly<z.infer<typeof pinnedSource>>;
+/** Why a source is not compared. */
+export type NotCompared = Exclude<PinnedSource['comparison'], Pin>;
+
+/** Whether there is a comparison. */
+export function isCompared<T extends object>(comparison: T | NotCompared): comparison is T {
+  return typeof comparison === 'object' && comparison !== null;
+}
 
 /** Everything that a run stands on, fixed when it is created. No other member is ever stored with it. */
 export const runPins = z.strictObject({
@@ -50,8 +60,8 @@ export const runPins = z.strictObject({
     checksum: z.string(),
   }),
   formulaVersion: z.string(),
-  /** The form of the pins and the rules by which their run is judged. Absent in the first form, which no deployed stage has written. */
-  rules: z.literal('2').exactOptional(),
+  /** The form of the pins and the rules by which their run is judged (docs/improvement-runs.md). Absent in the first form, which no deployed stage has written. */
+  rules: z.enum(['2', '3']).exactOptional(),
   /** Content’s list of named sources. */
   sourceSet: pin,
   /** In the order of `runMetrics`. */

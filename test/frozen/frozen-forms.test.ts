@@ -249,8 +249,8 @@ const knownDifferences: Readonly<Record<string, Readonly<Record<string, string>>
     'settings: isolationProof': 'the isolation proof is new, and a reader that ignores it loses nothing',
     'records: refused': 'policies have priorUse, selectionTarget and exposure tables',
     'improvement: refused': 'pins name the rules and what was judged',
-    'receipt bundles: receipt': 'format 2',
-    'receipt bundles: failures': 'format 2',
+    'receipt bundles: receipt': 'formats 2 and 3',
+    'receipt bundles: failures': 'formats 2 and 3',
     'service profiles: takesKcComponents':
       'the provisioned fact is new, and a reader that ignores it loses nothing',
   },

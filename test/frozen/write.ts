@@ -458,7 +458,14 @@ function everyPin(pins: RunPins): RunPins {
     artifact: n % 2 === 0 ? null : pins.sourceSet,
     judged: nth(judged.unwrap().options, n),
   }));
-  return { ...pins, analysisPolicy: { ...pins.analysisPolicy, owner: 'system' }, metrics };
+  const sources = [{ sourceKey: 'sat', crosswalk: pins.sourceSet, comparison: 'not_analyzed' as const }];
+  return {
+    ...pins,
+    analysisPolicy: { ...pins.analysisPolicy, owner: 'system' },
+    rules: '3',
+    metrics,
+    sources,
+  };
 }
 
 // --- Objects and parameters -----------------------------------------------------------------------------------------------------------
@@ -491,7 +498,8 @@ function improvedRuns(): readonly ImprovedRun[] {
       metricStatus: 'a status of tomorrow',
       orderStatuses: ['superseded'],
     }),
-    improveRun({ discrimination: incomplete }),
+    improveRun({ discrimination: incomplete, comparison: 'not_analyzed' }),
+    improveRun({ rules: '2' }),
   ];
 }
 

@@ -38,6 +38,7 @@ const flow: Flow<ImprovementRuns> = {
   areWritesApart: true,
   dependencies: {
     readAnalysisArtifact: evidence('analytics'),
+    readAlignmentSources: evidence('blueprint'),
     readAlignmentCrosswalk: evidence('blueprint'),
     orderBankRevision: receiver('bank'),
     orderBlueprintRevision: receiver('blueprint'),

@@ -141,7 +141,9 @@ const analysis: ReportsFlow = {
     readAdministrationAnalysis: {
       ...kinds.derived('analytics'),
       ...kinds.pinned(same),
-      ...staleIs(missing('analytics')),
+      // It has never analyzed the administration, or what it names is old.
+      absent: WITHOUT_METRICS,
+      ...staleIs(WITHOUT_METRICS),
       another: {
         '/administrationId': unavailable('analytics'),
         '/contentTestSpecId': disagree('analytics'),
@@ -344,6 +346,7 @@ export const reportsFlows: readonly ReportsFlow[] = [
     readAnalysisArtifact: evidence('analytics'),
   }),
   reading(readAlignmentReport, ({ sourceKeys: [sourceKey = ''] }, world) => ofRun(world, { sourceKey }), {
+    readAlignmentSources: evidence('blueprint', disagree('blueprint')),
     readAlignmentCrosswalk: evidence('blueprint', disagree('blueprint')),
     readAnalysisArtifact: evidence('analytics', disagree('analytics')),
   }),

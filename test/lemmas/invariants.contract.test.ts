@@ -69,6 +69,10 @@ const judging: Readonly<Record<InvariantId, readonly Subject[]>> = {
   'equivalent-within-tolerance': equivalence,
   'decision-has-evidence': equivalence,
   'evidence-has-public-link': equivalence,
+  // Judged where a run begins, beside that operation.
+  'source-named-once': [],
+  'metric-named-once': [],
+  'comparison-named-once': [],
 };
 
 const statements = Object.fromEntries(

@@ -21,9 +21,11 @@ import type { AnalysisPolicy, AnalysisTrigger } from '#shared/contract/reports/a
 import { alignmentFormula, runMetrics } from '#shared/contract/reports/improvement-run.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { Bundle } from '#shared/improvement/receipts.ts';
+import { isCompared } from '#shared/improvement/records.ts';
 import type {
   EvidenceKey,
   EvidenceRecord,
+  NotCompared,
   OrderRecord,
   Pin,
   PinnedSource,
@@ -83,6 +85,18 @@ export function mappingOf(
   change: Partial<Requirement['mappings'][number]> = {},
 ): Requirement['mappings'][number] {
   return { caseGuid, blueprintSlotId: `slot-of-${caseGuid}`, targetDok: 2, status: 'current', ...change };
+}
+
+/** Lists of a blueprint that has everything to which some crosswalks map. */
+export function targetsOf(...crosswalks: readonly Pick<AlignmentCrosswalk, 'requirements'>[]): {
+  slotIds: string[];
+  caseGuids: string[];
+} {
+  const mappings = crosswalks.flatMap(({ requirements }) => requirements.flatMap((row) => row.mappings));
+  return {
+    slotIds: [...new Set(mappings.flatMap(({ blueprintSlotId }) => blueprintSlotId ?? []))],
+    caseGuids: [...new Set(mappings.map(({ caseGuid }) => caseGuid))],
+  };
 }
 
 const crosswalkExample: AlignmentCrosswalk = {
@@ -169,11 +183,14 @@ export const runArtifacts = {
 /** What may differ from the example run. */
 export interface RunChange {
   readonly crosswalk?: AlignmentCrosswalk;
-  readonly comparison?: ComparisonArtifact | 'missing' | null;
+  readonly comparison?: ComparisonArtifact | NotCompared;
   readonly discrimination?: MetricArtifact;
   readonly policy?: AnalysisPolicy;
   /** What Analytics says of each metric that it has. */
   readonly metricStatus?: string;
+  readonly rules?: '2' | '3';
+  /** What the blueprint has. */
+  readonly targets?: Pick<AlignmentSources, 'slotIds' | 'caseGuids'>;
   /** The statuses of the orders, in turn. */
   readonly orderStatuses?: readonly OrderRecord['status'][];
 }
@@ -199,6 +216,8 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
   const {
     policy = policyExample(),
     metricStatus = 'available',
+    rules = '3',
+    targets = targetsOf(crosswalk),
     orderStatuses = ['accepted', 'replayed'],
   } = change;
   const found: Partial<Record<RunMetric, MetricArtifact>> = {
@@ -216,20 +235,20 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
     const entry = named && { artifactRef: named.ref, sha256: named.sha256 };
     return judgeMetric(metric, { metric, status: metricStatus, artifact: entry ?? null }, artifact, policy);
   });
-  const compared =
-    comparison === null || comparison === 'missing'
-      ? comparison
-      : { pin: pin(comparison.artifactRef, comparison), artifact: comparison };
+  const compared = isCompared(comparison)
+    ? { pin: pin(comparison.artifactRef, comparison), artifact: comparison }
+    : comparison;
   const { sourceKey, sourceAssessment, sourceVersion, crosswalkId } = crosswalk;
   const source: PinnedSource = {
     sourceKey,
     crosswalk: pin(crosswalkId, crosswalk),
-    comparison: compared === null || compared === 'missing' ? compared : compared.pin,
+    comparison: isCompared(compared) ? compared.pin : compared,
   };
   const list: AlignmentSources = {
     ...spec,
     sourceSetId: 'alignment-sources',
     version: '12',
+    ...targets,
     sources: [{ sourceKey, sourceAssessment, sourceVersion, crosswalkId, sha256: source.crosswalk.sha256 }],
   };
   const { visibility: owner, id, version, checksum } = policy;
@@ -242,7 +261,7 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
       contentTestSpecVersion: names.contentTestSpecVersion,
       analysisPolicy: { owner, id, version, checksum },
       formulaVersion: alignmentFormula,
-      rules: '2',
+      rules,
       sourceSet: pin(list.sourceSetId, list),
       metrics: pinned,
       sources: [source],
@@ -252,11 +271,12 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
     touchedAt: createdAt + 900,
     sweeps: 0,
   };
-  const grounds: OrderGrounds = { ...names, policy };
+  const grounds: OrderGrounds = { ...names, policy, rules };
   const judged = judgeSource(grounds, {
     sourceKey,
     crosswalk: { pin: source.crosswalk, value: crosswalk },
     comparison: compared,
+    sourceSet: rules === '3' ? list : undefined,
   });
   if (!judged.ok) throw new Error(judged.error);
   const sourceFacts: SourceFacts = { run, policy, source, crosswalk, ...judged.value };
@@ -466,7 +486,30 @@ const analysisWindow = fc
 
 type Row = MetricArtifact['rows'][number];
 
-/** An artifact of a metric: two of three without any value or unit that its measures cannot have. */
+/** Numbers of learners of which the sample is some of the population. */
+const sampled = fc
+  .record({ sampleCount: fc.integer({ min: 1, max: 500 }), others: fc.constantFrom(0, 1, 40) })
+  .map(({ sampleCount, others }) => ({ populationCount: sampleCount + others, sampleCount }));
+const countsOf = (isSound: boolean) =>
+  fc.oneof(
+    { weight: isSound ? 9 : 3, arbitrary: sampled },
+    fc.record({ populationCount: fc.option(count), sampleCount: fc.option(count) }),
+  );
+
+/** Rows without a second value of a measure for one item. */
+function distinct(rows: readonly Row[]): Row[] {
+  const seen = new Set<string>();
+  return rows.map(({ measures, ...subjects }) => ({
+    ...subjects,
+    measures: measures.filter(({ name }) => {
+      const guids = [...new Set(subjects.caseGuids)].toSorted();
+      const key = JSON.stringify([Object.values({ ...subjects, caseGuids: guids }), name]);
+      return seen.size < seen.add(key).size;
+    }),
+  }));
+}
+
+/** An artifact of a metric: two of three without anything in its rows that cannot be true. */
 export function metricArtifact(metric: RunMetric): Arbitrary<MetricArtifact> {
   const measured = (isSound: boolean): Arbitrary<Row['measures'][number]> =>
     fc.constantFrom(...metrics[metric].measures).chain(({ name, unit, least, greatest }) => {
@@ -489,21 +532,25 @@ export function metricArtifact(metric: RunMetric): Arbitrary<MetricArtifact> {
       fc.record({
         artifactRef: reference,
         formulaVersion: fc.option(text, { freq: 9 }),
-        populationCount: fc.option(count, { freq: 9 }),
-        sampleCount: fc.option(count, { freq: 9 }),
+        counts: countsOf(isSound),
+        samplingUnit: fc.constantFrom(...[undefined, undefined, undefined, 'learners', 'responses']),
         suppression,
         analysisWindow: fc.option(analysisWindow, { freq: 9 }),
-        rows: fc.array(
-          fc.record({
-            qtiItemId: fc.option(native),
-            ...subjects,
-            measures: fc.array(measured(isSound), { maxLength: 4 }),
-          }),
-          { maxLength: 6 },
-        ),
+        rows: fc
+          .array(
+            fc.record({
+              qtiItemId: fc.option(native),
+              ...subjects,
+              measures: fc.array(measured(isSound), { maxLength: 4 }),
+            }),
+            { maxLength: 6 },
+          )
+          .map((rows) => (isSound ? distinct(rows) : rows)),
       }),
     )
-    .map((change) => artifactOf(metric, change));
+    .map(({ counts, samplingUnit, ...change }) =>
+      artifactOf(metric, { ...change, ...counts, ...(samplingUnit === undefined ? {} : { samplingUnit }) }),
+    );
 }
 
 export function analysisEntry(metric: RunMetric): Arbitrary<AdministrationAnalysis['metrics'][number]> {
@@ -554,6 +601,13 @@ export const crosswalk: Arbitrary<AlignmentCrosswalk> = fc
     ),
   })
   .map((change) => ({ ...crosswalkExample, ...change }));
+
+/** Lists of a blueprint that has most of that to which a crosswalk maps. */
+export function someTargets(value: AlignmentCrosswalk): Arbitrary<ReturnType<typeof targetsOf>> {
+  const { slotIds, caseGuids } = targetsOf(value);
+  const most = (ids: string[]) => fc.oneof({ weight: 2, arbitrary: fc.constant(ids) }, fc.subarray(ids));
+  return fc.record({ slotIds: most(slotIds), caseGuids: most(caseGuids) });
+}
 
 /** The counts of a population that is divided into those who passed in both, in one of the two, and in neither. */
 const possibleCounts = fc
@@ -606,7 +660,7 @@ const moment = fc.integer({ min: 0, max: 5_000_000 }).map((ms) => createdAt + ms
 const namedSource: Arbitrary<PinnedSource> = fc.record({
   sourceKey,
   crosswalk: pin,
-  comparison: fc.oneof(fc.constantFrom('missing' as const, null), pin),
+  comparison: fc.oneof(fc.constantFrom('missing' as const, 'not_analyzed' as const, null), pin),
 });
 const MAX_SOURCES = 4;
 

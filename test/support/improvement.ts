@@ -127,9 +127,11 @@ export async function openImprovementWorld(...runs: readonly WorldRun[]): Promis
     await world.step(operation.id);
     world.calls.push(operation.id);
     switch (operation) {
+      case operations.readAlignmentSources:
       case operations.readAnalysisArtifact:
       case operations.readAlignmentCrosswalk: {
-        const { artifactRef, crosswalkId = '' } = asked.path ?? {};
+        // There is one list of sources.
+        const { artifactRef, crosswalkId = 'alignment-sources' } = asked.path ?? {};
         return answerOf(
           operation,
           served.get(artifactRef ?? crosswalkId) ?? { kind: 'not-found', status: 404 },

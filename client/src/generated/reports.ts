@@ -734,9 +734,9 @@ interface components {
              * @description Why the metric is not available. Null if it is.
              *
              *     - `owner_artifact_missing`: Analytics has no artifact
-             *     - `owner_field_missing`: the artifact lacks a field, or a value in it contradicts its definition
+             *     - `owner_field_missing`: the artifact lacks a field, or contradicts itself or the definition of a measure
              *     - `suppressed`: Analytics withholds the metric
-             *     - `stale`: the artifact is out of date
+             *     - `stale`: the artifact, or the analysis that names it, is out of date
              *     - `receiver_unavailable`: the artifact could not be read
              *     - `unknown`: a value that this version does not know
              *
@@ -851,7 +851,7 @@ interface components {
              *     - `ambiguous_mapping`: the crosswalk has several different mappings
              *     - `stale_mapping`: the mapping is out of date
              *     - `lower_dok`: the slot demands a lower depth of knowledge
-             *     - `unknown`: a value that this version does not know
+             *     - `unknown`: the mapping has a status or depth that is not known, or leads to a slot or CASE GUID that the blueprint does not have; or a value that this version does not know
              *
              *     Later versions may add values.
              */

@@ -36,6 +36,16 @@ describe('a receipt bundle', () => {
     expect(runBundle({ ...improved.runFacts, progress: touched })).toEqual(improved.run);
   });
 
+  it('of a run of earlier rules has the bytes that it had, without the list of sources', () => {
+    const { source, run } = improveRun({ rules: '2' });
+    expect(source.sha256).toBe('51b36b3fe97a506ce5f474a2c82efa9cd40bd012bac928334b172c6b7488ec8b');
+    expect([readSource(source).formatVersion, readRun(run).formatVersion]).toEqual([2, 2]);
+    const { formatVersion, sourceSet } = readSource(improved.source);
+    expect(formatVersion).toBe(3);
+    // The same digest as the bundle of the run.
+    expect(sourceSet).toEqual(readRun(improved.run).sourceSet);
+  });
+
   it('holds nothing that was observed, and nothing of a learner [RP-202, RP-216]', () => {
     fc.assert(
       fc.property(fc.integer({ min: 10_000_001, max: 19_999_999 }), (salt) => {
@@ -69,6 +79,7 @@ describe('the bundle of a source', () => {
   it.each<[string, Exclude<RunChange['comparison'], undefined>, number]>([
     ['missing', 'missing', 1],
     ['not due', null, 0],
+    ['not due, since Analytics has never analyzed the administration', 'not_analyzed', 0],
     ['suppressed', { ...compared, suppression: { status: 'suppressed', rule: 'minimum 10' } }, 1],
     ['perhaps suppressed', { ...compared, suppression: { status: 'partly', rule: null } }, 1],
     ['of counts that contradict each other', { ...compared, agreementCount: agreementCount! + 1 }, 1],
@@ -82,6 +93,15 @@ describe('the bundle of a source', () => {
       expect(other.decisions.map(({ trigger }) => trigger)).toEqual([1]);
     },
   );
+});
+
+it('the bundle of a source names that Analytics has never analyzed the administration [RP-176]', () => {
+  expect(readSource(improveRun({ comparison: 'not_analyzed' }).source)).toMatchObject({
+    comparison: 'not_analyzed',
+    limitations: expect.arrayContaining([
+      'Analytics has never analyzed the administration: no comparison of predicted with actual results is due.',
+    ]) as unknown,
+  });
 });
 
 describe('the bundle of a run', () => {

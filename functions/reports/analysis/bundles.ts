@@ -8,6 +8,7 @@ import type {
   SourceReceipt,
 } from '#shared/contract/reports/receipt-bundle.ts';
 import type { Bundle } from '#shared/improvement/receipts.ts';
+import { isCompared } from '#shared/improvement/records.ts';
 import type { OrderRecord, Pin, PinnedSource, RunProgress, RunRecord } from '#shared/improvement/records.ts';
 import { canonicalJson, hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
@@ -37,6 +38,7 @@ export function sourceBundle(facts: SourceFacts): Bundle {
     sourceKey: source.sourceKey,
     sourceAssessment: crosswalk.sourceAssessment,
     sourceVersion: crosswalk.sourceVersion,
+    ...(run.pins.rules === '3' ? { sourceSet: artifactOf('blueprint', run.pins.sourceSet) } : {}),
     ...pinsOf(source),
     ...alignment,
     contributions: [...alignment.contributions],
@@ -131,7 +133,7 @@ function headerOf(
 ) {
   const { contentTestSpecId, contentTestSpecVersion } = pins;
   return {
-    formatVersion: 2,
+    formatVersion: pins.rules === '3' ? 3 : 2,
     tenantId,
     improvementRunId,
     administrationId,
@@ -151,8 +153,7 @@ function artifactOf(service: ReceiptArtifact['service'], { ref, sha256 }: Pin): 
 function pinsOf({ crosswalk, comparison }: PinnedSource): Pick<SourceReceipt, 'crosswalk' | 'comparison'> {
   return {
     crosswalk: artifactOf('blueprint', crosswalk),
-    comparison:
-      comparison === null || comparison === 'missing' ? comparison : artifactOf('analytics', comparison),
+    comparison: isCompared(comparison) ? artifactOf('analytics', comparison) : comparison,
   };
 }
 

@@ -1,7 +1,8 @@
-import type { Pin } from '#shared/improvement/records.ts';
+import { isCompared } from '#shared/improvement/records.ts';
+import type { NotCompared, Pin } from '#shared/improvement/records.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
+import type { AlignmentCrosswalk, AlignmentSources } from '#shared/platform/owners/content.ts';
 import { alignSource } from './alignment/align-source.ts';
 import type { Alignment } from './alignment/align-source.ts';
 import { showComparison } from './alignment/show-comparison.ts';
@@ -12,8 +13,9 @@ import type { Compared, Derived, OrderGrounds } from './orders/derive-orders.ts'
 export interface SourceEvidence {
   readonly sourceKey: string;
   readonly crosswalk: { readonly pin: Pin; readonly value: AlignmentCrosswalk };
-  /** Null: none is due. `missing`: one is due, and Analytics had none. */
-  readonly comparison: Compared | 'missing' | null;
+  readonly comparison: Compared | NotCompared;
+  /** Content's list of the sources, where the rules of the run ask for it. */
+  readonly sourceSet: AlignmentSources | undefined;
 }
 
 /** What the evidence of one named source says. */
@@ -32,26 +34,27 @@ export interface JudgedSource {
  */
 export function judgeSource(
   grounds: OrderGrounds,
-  { sourceKey, crosswalk, comparison }: SourceEvidence,
+  { sourceKey, crosswalk, comparison, sourceSet }: SourceEvidence,
 ): Result<JudgedSource, string> {
-  const alignment = alignSource(crosswalk.value);
+  const alignment = alignSource(crosswalk.value, sourceSet);
   if (!alignment.ok) return alignment;
-  const held = comparison === null || comparison === 'missing' ? undefined : comparison;
+  const held = isCompared(comparison) ? comparison : undefined;
   const derived = deriveSourceOrders(grounds, {
     sourceKey,
     crosswalk: crosswalk.pin,
     alignment: alignment.value,
     comparison: held,
   });
-  const shown = held === undefined ? undefined : showComparison(held.artifact);
+  const shown = showComparison(comparison);
   // There is none to show, its counts are withheld, or a decision on it is.
   const isWithheld =
-    (shown?.comparison?.observedAgreement ?? null) === null ||
+    (shown.comparison?.observedAgreement ?? null) === null ||
     derived.withheld.some(({ trigger }) => grounds.policy.triggers[trigger]?.metric === 'predicted_actual');
   return ok({
     alignment: alignment.value,
-    limitations: shown?.limitations ?? [],
-    comparisonOmitted: comparison !== null && isWithheld,
+    // The bundles of earlier rules do not say that one is missing.
+    limitations: comparison === 'missing' && grounds.rules !== '3' ? [] : shown.limitations,
+    comparisonOmitted: comparison !== null && comparison !== 'not_analyzed' && isWithheld,
     derived,
   });
 }

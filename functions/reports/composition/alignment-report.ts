@@ -1,27 +1,27 @@
 import type * as z from 'zod';
 import type { Alignment } from '#functions/reports/analysis/alignment/align-source.ts';
 import { showComparison } from '#functions/reports/analysis/alignment/show-comparison.ts';
-import type { ShownComparison } from '#functions/reports/analysis/alignment/show-comparison.ts';
 import type { Compared } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type { alignmentReport } from '#shared/contract/reports/alignment-report.ts';
 import { alignmentFormula } from '#shared/contract/reports/improvement-run.ts';
 import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
-import type { RunRecord } from '#shared/improvement/records.ts';
+import { isCompared } from '#shared/improvement/records.ts';
+import type { NotCompared, RunRecord } from '#shared/improvement/records.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import type { Moment, Observed } from '../facts/facts.ts';
 
-type Comparison = (Omit<Compared, 'pin'> & { readonly receipt: SourceRef }) | 'missing' | null;
+type Comparison = (Omit<Compared, 'pin'> & { readonly receipt: SourceRef }) | NotCompared;
 
 /**
  * The alignment of one named source of a run, as it has been recomputed from the pinned crosswalk. The comparison stands beside it and
  * changes none of its numbers [RP-175].
- * @param facts `crosswalkHash`: SHA-256 hex of the crosswalk's bytes; `comparison`: null where none is due, `missing` where Analytics has
- *   none that is due
+ * @param facts `sourceSet`: receipt of the list by which mappings were judged, if any; `crosswalkHash`: SHA-256 hex of the crosswalk's bytes
  */
 export function composeAlignmentReport(
   facts: {
     readonly run: RunRecord;
+    readonly sourceSet: SourceRef | undefined;
     readonly crosswalk: Observed<AlignmentCrosswalk>;
     readonly crosswalkHash: string;
     readonly alignment: Alignment;
@@ -30,8 +30,8 @@ export function composeAlignmentReport(
   },
   moment: Moment,
 ): z.input<typeof alignmentReport> {
-  const { run, crosswalk, crosswalkHash, alignment, comparison, receipt } = facts;
-  const compared = compare(comparison);
+  const { run, sourceSet, crosswalk, crosswalkHash, alignment, comparison, receipt } = facts;
+  const compared = showComparison(comparison);
   return {
     object: 'alignment_report',
     improvementRunId: run.improvementRunId,
@@ -49,18 +49,9 @@ export function composeAlignmentReport(
     receipt,
     sources: [
       crosswalk.receipt,
-      ...(comparison === null || comparison === 'missing' ? [] : [comparison.receipt]),
+      ...(sourceSet === undefined ? [] : [sourceSet]),
+      ...(isCompared(comparison) ? [comparison.receipt] : []),
     ],
     ...moment,
   };
-}
-
-function compare(comparison: Comparison): ShownComparison {
-  if (comparison === null) return { comparison: null, limitations: [] };
-  if (comparison === 'missing')
-    return {
-      comparison: null,
-      limitations: ['Analytics has no comparison of predicted with actual results, and one is due.'],
-    };
-  return showComparison(comparison.artifact);
 }

@@ -3,13 +3,16 @@ import { judgeSource } from '#functions/reports/analysis/judge-source.ts';
 import { deriveMetricOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type { Compared, Derived } from '#functions/reports/analysis/orders/derive-orders.ts';
 import { readPinnedArtifact, readPinnedCrosswalk, readTwice } from '#functions/reports/sources/pinned.ts';
+import type { Observed } from '#functions/reports/facts/facts.ts';
 import type { PinFault } from '#functions/reports/sources/pinned.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
+import { isCompared } from '#shared/improvement/records.ts';
 import type {
   EvidenceKey,
+  NotCompared,
   OrderRecord,
   Pin,
   PinnedSource,
@@ -19,6 +22,7 @@ import type {
 } from '#shared/improvement/records.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import type { AlignmentSources } from '#shared/platform/owners/content.ts';
 
 /** One thing that a run evaluates: a metric that is `available`, or a named source with its crosswalk and its comparison. */
 export type RunEvidence =
@@ -85,33 +89,44 @@ export interface Evaluation {
   readonly aligned?: Omit<SourceFacts, 'run' | 'policy'>;
 }
 
+/** What every evidence of a run is read and judged with. */
+export interface EvidenceGrounds {
+  readonly reader: SourceReader;
+  readonly run: RunRecord;
+  /** The one that the run is pinned to. */
+  readonly policy: AnalysisPolicy;
+  /** Content's list of the sources, as it was pinned: read once, whatever it says. */
+  readonly sourceSet: () => Promise<Result<Observed<AlignmentSources>, PinFault>>;
+}
+
 /** Reads one evidence as it was pinned and derives its orders. */
 export async function evaluateEvidence(
-  reader: SourceReader,
-  run: RunRecord,
-  policy: AnalysisPolicy,
+  { reader, run, policy, sourceSet: readSourceSet }: EvidenceGrounds,
   evidence: RunEvidence,
 ): Promise<Result<Evaluation, EvidenceFault>> {
   const { tenantId, administrationId, pins } = run;
-  const { contentTestSpecId, contentTestSpecVersion } = pins;
-  const grounds = { tenantId, administrationId, contentTestSpecId, contentTestSpecVersion, policy };
+  const { contentTestSpecId, contentTestSpecVersion, rules } = pins;
+  const grounds = { tenantId, administrationId, contentTestSpecId, contentTestSpecVersion, policy, rules };
   if (evidence.kind === 'metric') {
     const { metric, pin } = evidence;
     const artifact = await readTwice(() => readPinnedArtifact(reader, run, pin, { kind: 'metric', metric }));
     return artifact.ok ? ok({ derived: deriveMetricOrders(grounds, pin, artifact.value.value) }) : artifact;
   }
   const { source } = evidence;
-  const [crosswalk, comparison] = await Promise.all([
+  const [crosswalk, comparison, sourceSet] = await Promise.all([
     readTwice(() => readPinnedCrosswalk(reader, run, source)),
     readComparison(reader, run, source),
+    rules === '3' ? readSourceSet() : ok(undefined),
   ]);
   if (!crosswalk.ok) return crosswalk;
   if (!comparison.ok) return comparison;
+  if (!sourceSet.ok) return sourceSet;
   const { value } = crosswalk.value;
   const judged = judgeSource(grounds, {
     sourceKey: source.sourceKey,
     crosswalk: { pin: source.crosswalk, value },
     comparison: comparison.value,
+    sourceSet: sourceSet.value?.value,
   });
   if (!judged.ok) return err({ kind: 'unusable', service: 'blueprint' });
   return ok({ derived: judged.value.derived, aligned: { source, crosswalk: value, ...judged.value } });
@@ -122,8 +137,8 @@ export async function readComparison(
   reader: SourceReader,
   run: RunRecord,
   { sourceKey, comparison: pin }: PinnedSource,
-): Promise<Result<(Compared & { readonly receipt: SourceRef }) | 'missing' | null, PinFault>> {
-  if (pin === null || pin === 'missing') return ok(pin);
+): Promise<Result<(Compared & { readonly receipt: SourceRef }) | NotCompared, PinFault>> {
+  if (!isCompared(pin)) return ok(pin);
   const read = await readTwice(() => readPinnedArtifact(reader, run, pin, { kind: 'comparison', sourceKey }));
   return read.ok ? ok({ pin, artifact: read.value.value, receipt: read.value.receipt }) : read;
 }

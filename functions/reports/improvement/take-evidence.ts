@@ -1,10 +1,8 @@
 import { decisionsOf, fitsBundle, sourceBundle } from '#functions/reports/analysis/bundles.ts';
 import type { DerivedOrder } from '#functions/reports/analysis/orders/derive-orders.ts';
-import type { SourceReader } from '#functions/reports/sources/reader.ts';
-import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { ReceiptStore } from '#shared/improvement/receipts.ts';
 import { isOpen } from '#shared/improvement/records.ts';
-import type { ImprovementStore, OrderRecord, RunProgress, RunRecord } from '#shared/improvement/records.ts';
+import type { ImprovementStore, OrderRecord, RunProgress } from '#shared/improvement/records.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
@@ -12,18 +10,14 @@ import type { Platform } from '#shared/platform/platform.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { RevisionOrderRequest } from '#shared/platform/owners/revision-orders.ts';
 import { evaluateEvidence, triedAt } from './evidence.ts';
-import type { Evaluation, EvidenceFault, RunEvidence } from './evidence.ts';
+import type { Evaluation, EvidenceFault, EvidenceGrounds, RunEvidence } from './evidence.ts';
 import { mapConcurrent } from './map-concurrent.ts';
 
 /** What one invocation works on one run with. */
-export interface Worker {
-  readonly run: RunRecord;
-  /** The one that the run is pinned to. */
-  readonly policy: AnalysisPolicy;
+export interface Worker extends EvidenceGrounds {
   readonly store: ImprovementStore;
   readonly receipts: ReceiptStore;
   readonly platform: Platform;
-  readonly reader: SourceReader;
   /** Epoch milliseconds, never before the run was created: what is recorded of a run is not older than the run. */
   readonly now: () => number;
   /** Whether another step may begin: there is time for it, and what the worker waits for is released still. */
@@ -156,8 +150,8 @@ export async function takeEvidence(
   progress: Pick<RunProgress, 'evidence' | 'orders'>,
   evidence: RunEvidence,
 ): Promise<Result<Taken, EvidenceFault>> {
-  const { run, store, receipts, reader, policy, tally } = worker;
-  const evaluated = await evaluateEvidence(reader, run, policy, evidence);
+  const { run, store, receipts, policy, tally } = worker;
+  const evaluated = await evaluateEvidence(worker, evidence);
   if (!evaluated.ok) return evaluated;
   const evaluation = evaluated.value;
   // Before any order is recorded: no bundle can ever show these decisions.

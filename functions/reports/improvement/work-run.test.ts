@@ -132,14 +132,16 @@ describe('a run', () => {
       ['source:source-003', false],
       ['source:state-math-5.2025', false],
     ]);
-    const { orderBankRevision, orderBlueprintRevision, readAlignmentCrosswalk, readAnalysisArtifact } =
-      operations;
+    const { orderBankRevision, orderBlueprintRevision } = operations;
+    const { readAlignmentCrosswalk, readAlignmentSources, readAnalysisArtifact } = operations;
     expect(orders).toHaveLength(5);
     expect(world.calls.toSorted()).toEqual(
       [
         ...Array.from({ length: 3 }, () => [readAlignmentCrosswalk.id, readAnalysisArtifact.id]).flat(),
         ...Array.from({ length: 4 }, () => orderBlueprintRevision.id),
         orderBankRevision.id,
+        // What all sources are judged by.
+        readAlignmentSources.id,
       ].toSorted(),
     );
     expect(world.sent).toEqual([]);
@@ -303,7 +305,7 @@ describe('a receiver', () => {
     world.now += FIVE_MINUTES;
     const asked = world.calls.length;
     expect(await work()).toBe('blocked_upstream');
-    expect(world.calls.length - asked).toBeLessThan(5);
+    expect(world.calls.length - asked).toBeLessThan(6);
   });
 
   it('is asked for the longest untried orders first, so that those it refuses hold up no other [RP-217]', async () => {

@@ -1,9 +1,11 @@
 import { runBundle } from '#functions/reports/analysis/bundles.ts';
 import { omissionsOf } from '#functions/reports/analysis/omissions.ts';
 import type { Derived } from '#functions/reports/analysis/orders/derive-orders.ts';
+import { readPinnedSourceSet, readTwice } from '#functions/reports/sources/pinned.ts';
 import { createSourceReader } from '#functions/reports/sources/reader.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
+import { once } from '#shared/http/once.ts';
 import { isTerminal } from '#shared/improvement/records.ts';
 import type {
   ImprovementStore,
@@ -136,13 +138,15 @@ export async function workRun(
     if (!(await isReleased())) withdrawal.abort();
     return !withdrawal.signal.aborted;
   };
+  const reader = createSourceReader(platform, now);
   const worker: Worker = {
     run,
     policy,
     store,
     receipts,
     platform,
-    reader: createSourceReader(platform, now),
+    reader,
+    sourceSet: once(() => readTwice(() => readPinnedSourceSet(reader, run))),
     now,
     shouldContinue,
     missing: new Set(),
@@ -224,13 +228,13 @@ async function finishRun(
 }
 
 async function metricDecisions(
-  { run, reader, policy }: Worker,
+  worker: Worker,
   known: ReadonlyMap<RunMetric, Derived>,
 ): Promise<Result<ReadonlyMap<RunMetric, Derived>, EvidenceFault>> {
   const decisions = new Map(known);
-  for (const evidence of evidenceOf(run.pins)) {
+  for (const evidence of evidenceOf(worker.run.pins)) {
     if (evidence.kind !== 'metric' || decisions.has(evidence.metric)) continue;
-    const evaluated = await evaluateEvidence(reader, run, policy, evidence);
+    const evaluated = await evaluateEvidence(worker, evidence);
     if (!evaluated.ok) return evaluated;
     decisions.set(evidence.metric, evaluated.value.derived);
   }

@@ -140,6 +140,7 @@ function alignmentOf(tenant: Tenant, spec: FileSpec) {
     testSpecVersion: contentTestSpecVersion,
     sourceSetId: opaque(`alignment-${name}`, tenantId),
     version: tenant.version('alignment', alignment),
+    ...targetsOf(spec, crosswalks),
     sources: crosswalks.map(({ head, digest }) => ({
       sourceKey: head.sourceKey,
       sourceAssessment: head.sourceAssessment,
@@ -149,6 +150,29 @@ function alignmentOf(tenant: Tenant, spec: FileSpec) {
     })),
   });
   return { testSpecId, isGenerated: alignment?.generated !== undefined, crosswalks, sources };
+}
+
+/** The slots and GUIDs of the blueprint: everything to which its crosswalks map, but for what it lacks. */
+function targetsOf(
+  { entry: { alignment }, guidOf, slotId }: FileSpec,
+  crosswalks: readonly { readonly crosswalk: () => AlignmentCrosswalk }[],
+): Pick<AlignmentSources, 'slotIds' | 'caseGuids'> {
+  const { slots = [], codes = [] } = alignment?.lacks ?? {};
+  // Generated crosswalks share their lists.
+  const lists = new Set(crosswalks.map(({ crosswalk }) => crosswalk().requirements));
+  const mappings = [...lists].flatMap((list) => list.flatMap((row) => row.mappings));
+  const without = (ids: readonly string[], lacking: readonly string[]) =>
+    [...new Set(ids)].filter((id) => !lacking.includes(id));
+  return {
+    slotIds: without(
+      mappings.flatMap(({ blueprintSlotId }) => blueprintSlotId ?? []),
+      slots.map(slotId),
+    ),
+    caseGuids: without(
+      mappings.map(({ caseGuid }) => caseGuid),
+      codes.map(guidOf),
+    ),
+  };
 }
 
 /** A test spec's sources; the generated ones share two lists of requirements. */

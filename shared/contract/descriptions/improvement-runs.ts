@@ -109,9 +109,10 @@ export const improvementRunComponents = {
         text: 'Why the metric is not available. Null if it is.',
         values: {
           owner_artifact_missing: 'Analytics has no artifact',
-          owner_field_missing: 'the artifact lacks a field, or a value in it contradicts its definition',
+          owner_field_missing:
+            'the artifact lacks a field, or contradicts itself or the definition of a measure',
           suppressed: 'Analytics withholds the metric',
-          stale: 'the artifact is out of date',
+          stale: 'the artifact, or the analysis that names it, is out of date',
           receiver_unavailable: 'the artifact could not be read',
           unknown,
         },
@@ -192,7 +193,8 @@ export const improvementRunComponents = {
           ambiguous_mapping: 'the crosswalk has several different mappings',
           stale_mapping: 'the mapping is out of date',
           lower_dok: 'the slot demands a lower depth of knowledge',
-          unknown,
+          unknown:
+            'the mapping has a status or depth that is not known, or leads to a slot or CASE GUID that the blueprint does not have; or a value that this version does not know',
         },
       },
     },

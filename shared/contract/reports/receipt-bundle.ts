@@ -45,7 +45,7 @@ const decisions = { decisions: z.array(decision), withheld: z.array(withheld) };
 /** What a run and each of its sources have in common. */
 const header = {
   /** The rules by which the run judged its evidence. */
-  formatVersion: z.union([z.literal(1), z.literal(2)]),
+  formatVersion: z.union([z.literal(1), z.literal(2), z.literal(3)]),
   tenantId: z.string().min(1),
   improvementRunId: text,
   administrationId: reference,
@@ -55,8 +55,14 @@ const header = {
   analysisPolicy,
 };
 
-/** A crosswalk, and a comparison with actual results: null when none was due, `missing` when one was and there was none. */
-const pins = { crosswalk: artifact, comparison: z.union([artifact, z.literal('missing')]).nullable() };
+/**
+ * A crosswalk, and a comparison with actual results: null when none was due, `not_analyzed` when Analytics had never analyzed the
+ * administration, `missing` when one was due and there was none.
+ */
+const pins = {
+  crosswalk: artifact,
+  comparison: z.union([artifact, z.enum(['missing', 'not_analyzed'])]).nullable(),
+};
 
 /** SHA-256 of the RFC 8785 form of the bundle without this member. */
 const digest = sha256;
@@ -68,6 +74,8 @@ const sourceReceipt = z.strictObject({
   sourceKey,
   sourceAssessment: text,
   sourceVersion: text,
+  /** Content’s list of named sources, by which mappings are judged since format 3. */
+  sourceSet: artifact.optional(),
   ...pins,
   numerator: z.number().min(0),
   denominator: z.number().positive(),
@@ -87,7 +95,7 @@ const receiptMetric = z.strictObject({
   status: runMetric.status,
   reasonCode: runMetric.reasonCode,
   artifact: artifact.nullable(),
-  /** Of an available one, in format 2: whether each of its rows could be judged. */
+  /** Of an available one, since format 2: whether each of its rows could be judged. */
   judged: judgedRows.optional(),
   /** Null for one that is not available, and so not evaluated. */
   evaluatedAt: instant.nullable(),

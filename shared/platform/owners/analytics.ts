@@ -76,6 +76,8 @@ export const metricArtifact = z.object({
   ...ofAdministration,
   metric: z.string(),
   formulaVersion: text.nullable(),
+  /** What the formula counts as population and sample. Absent: `learners`. */
+  samplingUnit: z.string().optional(),
   populationCount: count.nullable(),
   sampleCount: count.nullable(),
   suppression,

@@ -100,6 +100,9 @@ export const alignmentSources = z.object({
   ...ofSpec,
   sourceSetId: reference,
   version,
+  /** The slots of the blueprint, and the CASE GUIDs that they are about: what a crosswalk can map to. Absent from lists of earlier releases. */
+  slotIds: z.array(reference).optional(),
+  caseGuids: z.array(reference).optional(),
   sources: z.array(
     z.object({
       ...externalSource,
@@ -193,7 +196,7 @@ export const readAlignmentSources = safeRead({
   status: 'gap',
   answer: alignmentSources,
   maxAnswerBytes: LARGE,
-  rule: 'The named external assessments of exactly the version that is asked for, each with the SHA-256 of its crosswalk’s bytes. Immutable: a run pins the bytes that it has read.',
+  rule: 'The named external assessments of exactly the version that is asked for, each with the SHA-256 of its crosswalk’s bytes, and the slots and CASE GUIDs to which a mapping can lead: without these lists there is no new run. Immutable: a run pins the bytes that it has read.',
 });
 
 export const readAlignmentCrosswalk = safeRead({

@@ -6,7 +6,8 @@ import { readAlignmentReport } from '#shared/contract/reports/routes/read-alignm
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
-import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
+import { isCompared } from '#shared/improvement/records.ts';
+import type { AlignmentCrosswalk, AlignmentSources } from '#shared/platform/owners/content.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
@@ -54,6 +55,7 @@ interface Aligned {
   readonly administrationId: string;
   readonly path: { readonly improvementRunId: string; readonly sourceKey: string };
   readonly crosswalk: AlignmentCrosswalk;
+  readonly sourceSet: AlignmentSources;
   /** Absent where none is due; null where one is, and Analytics has none. */
   readonly comparison: ComparisonArtifact | null | undefined;
 }
@@ -61,11 +63,11 @@ interface Aligned {
 /** Every source of a tenant’s run. */
 function sourcesOf(tenantId: string, name: string): readonly Aligned[] {
   const tenant = tenants.get(tenantId)!;
-  const { administration, sources } = tenant.runs.held(name);
+  const { administration, sources, sourceSet } = tenant.runs.held(name);
   const { administrationId } = administration;
   const improvementRunId = tenant.improvementRunIds.get(name)!;
   return sources.map(({ sourceKey, ...held }) => ({
-    ...{ tenant, administrationId, path: { improvementRunId, sourceKey } },
+    ...{ tenant, administrationId, path: { improvementRunId, sourceKey }, sourceSet },
     ...held,
   }));
 }
@@ -93,14 +95,14 @@ describe.each(localTenantIds)('the alignments of %s', (tenantId) => {
     const keys = new Map<string, string[]>();
     const reasons = new Set<string | null>();
     for (const aligned of allOf(tenantId)) {
-      const { path, crosswalk, comparison } = aligned;
+      const { path, crosswalk, sourceSet, comparison } = aligned;
       const { testSpecId, testSpecVersion: version, crosswalkId } = crosswalk;
       const report = await read(aligned);
       const bytes = await ownerBytes(stack, tenantId, operations.readAlignmentCrosswalk, {
         path: { testSpecId, crosswalkId },
         query: { version },
       });
-      const { contributions, ...sums } = expectedAlignment(crosswalk);
+      const { contributions, ...sums } = expectedAlignment(crosswalk, sourceSet);
       expect(report).toMatchObject({
         object: 'alignment_report',
         ...path,
@@ -127,6 +129,7 @@ describe.each(localTenantIds)('the alignments of %s', (tenantId) => {
         `${service} ${resourceId} ${status}`;
       expect(report.sources.map(about)).toEqual([
         `blueprint ${crosswalkId} current`,
+        `blueprint ${sourceSet.sourceSetId} current`,
         ...(comparison ? [`analytics ${comparison.artifactRef} current`] : []),
       ]);
       expect(report.sources[0]!.version).toBe(`sha256:${report.crosswalkHash}`);
@@ -202,9 +205,7 @@ describe.each(localTenantIds)('the receipts of %s', (tenantId) => {
       });
       const artifacts = [
         ...pins.metrics.flatMap(({ artifact }) => artifact ?? []),
-        ...pins.sources.flatMap(({ comparison }) =>
-          comparison === null || comparison === 'missing' ? [] : [comparison],
-        ),
+        ...pins.sources.flatMap(({ comparison }) => (isCompared(comparison) ? [comparison] : [])),
       ];
       const files = await Promise.all([
         ownerBytes(stack, tenantId, readAlignmentSources, ofSpec()),

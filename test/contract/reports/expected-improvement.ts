@@ -5,7 +5,7 @@ import type {
 } from '#shared/contract/reports/alignment-report.ts';
 import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { ComparisonArtifact, MetricArtifact } from '#shared/platform/owners/analytics.ts';
-import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
+import type { AlignmentCrosswalk, AlignmentSources } from '#shared/platform/owners/content.ts';
 
 // What alignments and orders have to say, worked out anew from what the owners hold and by none of the code that says it.
 
@@ -46,28 +46,34 @@ function candidatesOf({ mappings }: Requirement): readonly Requirement['mappings
   return [...new Map(current.map((one) => [JSON.stringify(one), one])).values()];
 }
 
+/** What a mapping can lead to; undefined for a run of the rules before 3. */
+type Targets = Pick<AlignmentSources, 'slotIds' | 'caseGuids'> | undefined;
+
 /** Why a requirement counts zero; null where it counts in full. */
-function shortfallOf(requirement: Requirement): AlignmentContribution['reasonCode'] {
+function shortfallOf(requirement: Requirement, targets: Targets): AlignmentContribution['reasonCode'] {
   const { sourceDok, mappings } = requirement;
   const [mapping, another] = candidatesOf(requirement);
-  if (mapping === undefined)
-    return mappings.some(({ status }) => status === 'stale') ? 'stale_mapping' : 'missing_mapping';
+  if (mapping === undefined) {
+    const statuses = mappings.map(({ status }) => status);
+    if (statuses.includes('stale')) return 'stale_mapping';
+    return targets === undefined || statuses.length === 0 ? 'missing_mapping' : 'unknown';
+  }
   if (another !== undefined) return 'ambiguous_mapping';
   if (mapping.blueprintSlotId === null) return 'missing_mapping';
   if (mapping.targetDok === null) return 'unknown';
+  if (targets?.slotIds?.includes(mapping.blueprintSlotId) === false) return 'unknown';
+  if (targets?.caseGuids?.includes(mapping.caseGuid) === false) return 'unknown';
   return mapping.targetDok < sourceDok ? 'lower_dok' : null;
 }
 
 /** The alignment of a crosswalk. */
-export function expectedAlignment({
-  requirements,
-}: AlignmentCrosswalk): Pick<
-  AlignmentReport,
-  'contributions' | 'numerator' | 'denominator' | 'alignmentPercent'
-> {
+export function expectedAlignment(
+  { requirements }: AlignmentCrosswalk,
+  targets: Targets,
+): Pick<AlignmentReport, 'contributions' | 'numerator' | 'denominator' | 'alignmentPercent'> {
   const contributions = requirements.map((requirement): AlignmentContribution => {
     const { sourceRequirementId, weight, sourceDok } = requirement;
-    const reasonCode = shortfallOf(requirement);
+    const reasonCode = shortfallOf(requirement, targets);
     const candidates = candidatesOf(requirement);
     const [only] = candidates.length === 1 ? candidates : [];
     const isCovered = reasonCode === null || reasonCode === 'lower_dok';
@@ -128,6 +134,7 @@ export interface Grounds {
   readonly sources: readonly {
     readonly crosswalk: AlignmentCrosswalk;
     readonly comparison: ComparisonArtifact | undefined;
+    readonly targets?: Targets;
   }[];
 }
 
@@ -147,6 +154,8 @@ export interface ExpectedOrder {
 }
 
 type Observation = Omit<ExpectedOrder, 'trigger'> & {
+  /** What has to trip too: the value if everything unknown counted in full. */
+  readonly atBest?: number;
   readonly metric: string;
   readonly name: string;
   readonly unit: string;
@@ -166,11 +175,12 @@ export function trips(
 export function expectedOrders({ policy, metrics, sources }: Grounds): readonly ExpectedOrder[] {
   const observations = [...metrics.flatMap(observedInMetric), ...sources.flatMap(observedInSource)];
   const decisions = new Map<string, ExpectedOrder>();
-  for (const { metric, name, unit, ...observed } of observations)
+  for (const { metric, name, unit, atBest, ...observed } of observations)
     for (const [index, trigger] of policy.triggers.entries()) {
       if (trigger.metric !== metric || trigger.observed.name !== name) continue;
       const isComparable = unit === trigger.observed.unit;
-      if (isComparable && !trips(trigger.threshold, observed.value)) continue;
+      const values = [observed.value, atBest ?? observed.value];
+      if (isComparable && !values.every((value) => trips(trigger.threshold, value))) continue;
       const isNamed = trigger.requiredSubjects.every((subject) => (observed[subject]?.length ?? 0) > 0);
       const reason = isComparable ? ('subject_missing' as const) : ('unit_mismatch' as const);
       const withheld = isComparable && isNamed ? {} : { withheld: reason };
@@ -202,8 +212,16 @@ function observedInMetric({
   );
 }
 
-function observedInSource({ crosswalk, comparison }: Grounds['sources'][number]): readonly Observation[] {
-  const { contributions, alignmentPercent } = expectedAlignment(crosswalk);
+function observedInSource({
+  crosswalk,
+  comparison,
+  targets,
+}: Grounds['sources'][number]): readonly Observation[] {
+  const { contributions: all, denominator, alignmentPercent } = expectedAlignment(crosswalk, targets);
+  // What is unknown is no defect since rules 3.
+  const contributions = all.filter(({ reasonCode }) => targets === undefined || reasonCode !== 'unknown');
+  const lost = sumOf(contributions.flatMap(({ reasonCode, weight }) => (reasonCode === null ? [] : weight)));
+  const atBest = sixDigits(100n, exact(denominator) - lost, exact(denominator));
   const none = { qtiItemId: null, qtiFormId: null, qtiTestId: null, sourceKeys: [crosswalk.sourceKey] };
   const about = (rows: typeof contributions) => ({
     metric: 'alignment',
@@ -217,7 +235,7 @@ function observedInSource({ crosswalk, comparison }: Grounds['sources'][number])
   const uncovered = about(contributions.filter(({ coverage }) => coverage === 0));
   const lower = about(contributions.filter(({ reasonCode }) => reasonCode === 'lower_dok'));
   const found: Observation[] = [
-    { ...short, name: 'alignment_percent', unit: 'percent', value: alignmentPercent },
+    { ...short, name: 'alignment_percent', unit: 'percent', value: alignmentPercent, atBest },
     { ...uncovered, name: 'uncovered_requirements' },
     { ...lower, name: 'lower_dok_requirements' },
   ];

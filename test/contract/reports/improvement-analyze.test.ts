@@ -365,7 +365,7 @@ describe('the budget', () => {
   it.each([
     // The list of sources and four metrics.
     [readImprovementRun, '', { calls: 5, depth: 1 }],
-    [readAlignmentReport, '', { calls: 2, depth: 1 }],
+    [readAlignmentReport, '', { calls: 3, depth: 1 }],
     // Four metrics, three crosswalks, two comparisons and the list of sources; of a larger page: revision-order-pages.test.ts.
     [listRevisionOrders, '?limit=100', { calls: 10, depth: 1 }],
   ] as const)(

@@ -3,6 +3,7 @@ import { localTenantIds } from '#local/seeds/tenants.ts';
 import { revisionOrder, revisionOrderPage } from '#shared/contract/reports/revision-order.ts';
 import type { RevisionOrder } from '#shared/contract/reports/revision-order.ts';
 import { listRevisionOrders } from '#shared/contract/reports/routes/list-revision-orders.ts';
+import { isCompared } from '#shared/improvement/records.ts';
 import type { RunKey } from '#shared/improvement/records.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
@@ -61,13 +62,16 @@ async function completed(tenantId: string, name: string): Promise<RunKey> {
 
 /** What the owners hold for an administration. */
 function groundsOf(tenantId: string, name: string): Grounds {
-  const { analysis, artifactOf, sources } = runsOf(tenantId).held(name);
+  const { analysis, artifactOf, sources, sourceSet: targets } = runsOf(tenantId).held(name);
   return {
     policy: stack.seededTenants.get(tenantId)!.analysisPolicy.document,
     metrics: analysis.metrics.flatMap(({ metric, status }) =>
       status === 'available' ? (artifactOf(metric) ?? []) : [],
     ),
-    sources: sources.map(({ crosswalk, comparison }) => ({ crosswalk, comparison: comparison ?? undefined })),
+    sources: sources.map(({ crosswalk, comparison }) => ({
+      ...{ crosswalk, targets },
+      comparison: comparison ?? undefined,
+    })),
   };
 }
 
@@ -146,7 +150,7 @@ describe.each(localTenantIds)('the orders of %s', (tenantId) => {
         ...pins.metrics.flatMap(({ artifact }) => artifact ?? []),
         ...pins.sources.flatMap(({ crosswalk, comparison }) => [
           crosswalk,
-          ...(comparison === null || comparison === 'missing' ? [] : [comparison]),
+          ...(isCompared(comparison) ? [comparison] : []),
         ]),
       ].map(({ ref, sha256 }) => [ref, `sha256:${sha256}`]),
     );

@@ -2,36 +2,132 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { alignmentContribution } from '#shared/contract/reports/alignment-report.ts';
 import { alignmentCrosswalk } from '#shared/platform/owners/content.ts';
-import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
+import type { AlignmentCrosswalk, AlignmentSources } from '#shared/platform/owners/content.ts';
 import { expectedAlignment } from '#test/contract/reports/expected-improvement.ts';
-import { crosswalk, mappingOf, requirementOf, runArtifacts } from '#test/support/improvement-facts.ts';
+import {
+  crosswalk,
+  mappingOf,
+  requirementOf,
+  runArtifacts,
+  someTargets,
+  targetsOf,
+} from '#test/support/improvement-facts.ts';
 import { alignSource } from './align-source.ts';
 import type { Alignment } from './align-source.ts';
 
 type Requirement = AlignmentCrosswalk['requirements'][number];
 type Mapping = Requirement['mappings'][number];
+type Targets = Pick<AlignmentSources, 'slotIds' | 'caseGuids'> | undefined;
 
 const crosswalkOf = (requirements: readonly Requirement[]): AlignmentCrosswalk => ({
   ...runArtifacts.crosswalk,
   requirements: [...requirements],
 });
 
-function aligned(requirements: readonly Requirement[]): Alignment {
-  const alignment = alignSource(crosswalkOf(requirements));
+function aligned(
+  requirements: readonly Requirement[],
+  targets: Targets = targetsOf({ requirements: [...requirements] }),
+): Alignment {
+  const alignment = alignSource(crosswalkOf(requirements), targets);
   if (!alignment.ok) throw new Error(alignment.error);
   return alignment.value;
 }
 
+const ofEarlierRules = (requirements: readonly Requirement[]): Alignment => {
+  const alignment = alignSource(crosswalkOf(requirements), undefined);
+  if (!alignment.ok) throw new Error(alignment.error);
+  return alignment.value;
+};
+
+/** A crosswalk with what its blueprint has; undefined by the rules of earlier runs. */
+const judged = crosswalk.chain((value) =>
+  fc.record({
+    value: fc.constant(value),
+    targets: fc.option(someTargets(value), { nil: undefined, freq: 3 }),
+  }),
+);
+
+/** What is made of a requirement with these mappings. */
+const madeOf = (mappings: readonly Mapping[], targets?: Targets) => {
+  const rows = [requirementOf('a', { mappings: [...mappings] })];
+  return targets === undefined ? ofEarlierRules(rows) : aligned(rows, targets);
+};
+
+describe('a mapping', () => {
+  const sound = mappingOf('guid');
+  const { slotIds, caseGuids } = targetsOf({ requirements: [requirementOf('a', { mappings: [sound] })] });
+  const has = { slotIds, caseGuids };
+  const cases: readonly (readonly [string, readonly Mapping[], Targets, string | null])[] = [
+    ['to what the blueprint has', [sound], has, null],
+    ['to a slot that it does not have', [sound], { ...has, slotIds: [] }, 'unknown'],
+    ['to a GUID that it does not have', [sound], { ...has, caseGuids: ['another'] }, 'unknown'],
+    ['to a slot that it does not have, of an earlier run', [sound], undefined, null],
+    ['to no slot', [{ ...sound, blueprintSlotId: null }], { ...has, caseGuids: [] }, 'missing_mapping'],
+    ['without a depth', [{ ...sound, targetDok: null }], has, 'unknown'],
+    ['of a status of tomorrow', [{ ...sound, status: 'draft' }], has, 'unknown'],
+    [
+      'of a status of tomorrow, of an earlier run',
+      [{ ...sound, status: 'draft' }],
+      undefined,
+      'missing_mapping',
+    ],
+    [
+      'of a status of tomorrow, beside a stale one',
+      [
+        { ...sound, status: 'draft' },
+        { ...sound, status: 'stale' },
+      ],
+      has,
+      'stale_mapping',
+    ],
+    ['of a status of tomorrow, beside a current one', [{ ...sound, status: 'draft' }, sound], has, null],
+    ['that is named twice', [sound, { ...sound }], has, null],
+    ['beside another one', [sound, mappingOf('guid-2')], has, 'ambiguous_mapping'],
+    ['that is none', [], has, 'missing_mapping'],
+  ];
+
+  it.each(cases)('%s [RP-171, RP-178, RP-179, RP-181, RP-184]', (_, mappings, targets, reasonCode) => {
+    const { contributions, alignmentPercent } = madeOf(mappings, targets);
+    expect(contributions).toMatchObject([{ reasonCode, coverage: reasonCode === null ? 1 : 0 }]);
+    expect(alignmentPercent).toBe(reasonCode === null ? 100 : 0);
+  });
+
+  it('that leads to nothing is named by a requirement [RP-176]', () => {
+    expect(madeOf([sound], { ...has, slotIds: [] }).limitations).toEqual([
+      '1 of 1 requirements with a mapping to a slot or CASE GUID that the blueprint does not have (unknown, first requirement-a): weight 1 of 1 counts zero.',
+    ]);
+  });
+
+  it('cannot be judged by a list that does not name slots and GUIDs', () => {
+    for (const targets of [{}, { slotIds }, { caseGuids }])
+      expect(alignSource(crosswalkOf([requirementOf('a')]), targets)).toEqual({
+        ok: false,
+        error: 'The list of sources does not name the slots and CASE GUIDs of the blueprint.',
+      });
+  });
+});
+
 describe('the alignment of a source', () => {
   it('has the contribution of every requirement, exact sums, and a percentage that is half up at the sixth digit [RP-170, RP-171, RP-172, RP-174, RP-177, RP-178, RP-179, RP-180, RP-181, RP-182, RP-183, RP-184]', () => {
     fc.assert(
-      fc.property(crosswalk, (value) => {
+      fc.property(judged, ({ value, targets }) => {
         expect(alignmentCrosswalk.parse(value)).toEqual(value);
-        const { limitations, ...alignment } = aligned(value.requirements);
-        expect(alignment).toEqual(expectedAlignment(value));
+        const { limitations, ...alignment } = targets
+          ? aligned(value.requirements, targets)
+          : ofEarlierRules(value.requirements);
+        expect(alignment).toEqual(expectedAlignment(value, targets));
         const { contributions } = alignment;
-        const reasons = new Set(contributions.flatMap(({ reasonCode }) => reasonCode ?? []));
-        expect(limitations).toHaveLength(reasons.size);
+        const causes = new Set(
+          contributions.flatMap((row) => {
+            const { caseGuid, blueprintSlotId, reasonCode } = row;
+            if (reasonCode !== 'unknown' || blueprintSlotId === null) return reasonCode ?? [];
+            const isThere =
+              targets?.slotIds.includes(blueprintSlotId) !== false &&
+              targets?.caseGuids.includes(caseGuid!) !== false;
+            return isThere ? reasonCode : 'led astray';
+          }),
+        );
+        expect(limitations).toHaveLength(causes.size);
         expect(contributions.map((row) => alignmentContribution.parse(row))).toEqual(contributions);
       }),
       { numRuns: 300 },
@@ -45,7 +141,7 @@ describe('the alignment of a source', () => {
     const rows = [
       row('counts', 3, current),
       row('missing-1', 0.1),
-      row('missing-2', 0.2, { ...current, status: 'draft' }),
+      row('missing-2', 0.2, { ...current, blueprintSlotId: null }),
       row('ambiguous', 1, current, mappingOf('guid-2')),
       row('stale', 2, { ...current, status: 'draft' }, { ...current, status: 'stale' }),
       row('lower', 4, { ...current, targetDok: 1 }),
@@ -68,13 +164,13 @@ describe('the alignment of a source', () => {
       [many(10_001), 'The crosswalk has more than 10000 requirements.'],
       [[...many(2), requirementOf('1')], 'The crosswalk has a requirement twice.'],
     ] as const)
-      expect(alignSource(crosswalkOf(rows))).toEqual({ ok: false, error });
+      expect(alignSource(crosswalkOf(rows), undefined)).toEqual({ ok: false, error });
   });
 
   it('is none where the weights have no sum that is a number [RP-170]', () => {
     const huge = ['a', 'b'].map((name) => requirementOf(name, { weight: 1e308 }));
     const error = 'The weights of the crosswalk have a sum beyond every number.';
-    expect(alignSource(crosswalkOf(huge))).toEqual({ ok: false, error });
+    expect(alignSource(crosswalkOf(huge), undefined)).toEqual({ ok: false, error });
     expect(aligned(huge.slice(1)).denominator).toBe(1e308);
   });
 });

@@ -1,14 +1,18 @@
 import { alignmentPercentOf } from '#shared/contract/reports/alignment-report.ts';
 import type { AlignmentContribution } from '#shared/contract/reports/alignment-report.ts';
-import { areUnique } from '#shared/contract/reports/primitives.ts';
+import { shownLists } from '#shared/contract/reports/invariants/lists.ts';
+import { areDistinct } from '#shared/contract/reports/invariants/invariant.ts';
 import { exactSum } from '#shared/kernel/decimal.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
+import type { AlignmentCrosswalk, AlignmentSources } from '#shared/platform/owners/content.ts';
 
 type Requirement = AlignmentCrosswalk['requirements'][number];
 type Mapping = Requirement['mappings'][number];
 type ReasonCode = NonNullable<AlignmentContribution['reasonCode']>;
+
+/** What a mapping can lead to; undefined by the rules of earlier runs. */
+type Targets = { readonly slots: ReadonlySet<string>; readonly guids: ReadonlySet<string> } | undefined;
 
 /** How far a blueprint covers one named source, by the formula `alignment-v1` [RP-170..RP-174]. */
 export interface Alignment {
@@ -19,74 +23,92 @@ export interface Alignment {
   readonly alignmentPercent: number;
   /** One for each requirement, in the crosswalk's order. */
   readonly contributions: readonly AlignmentContribution[];
-  /** At most one sentence for each reason that occurs. */
+  /** At most one sentence for each cause that occurs. */
   readonly limitations: readonly string[];
 }
 
 /** As many requirements as a report can show [RP-173]. */
 const MAX_REQUIREMENTS = 10_000;
 
-/** What each reason says of the requirements that it counts zero. */
-const shortfalls: Readonly<Record<ReasonCode, string>> = {
+/** What each cause says of the requirements that it counts zero; of those that lead astray the reason is `unknown`. */
+const shortfalls: Readonly<Record<ReasonCode | 'astray', string>> = {
   missing_mapping: 'without a mapping to a slot of the blueprint',
   ambiguous_mapping: 'with several candidate mappings',
   stale_mapping: 'with a mapping that is stale',
   lower_dok: 'met at a lower depth of knowledge than the source demands',
   unknown: 'with a mapping of which status or depth of knowledge is not known',
+  astray: 'with a mapping to a slot or CASE GUID that the blueprint does not have',
 };
 
 /**
  * Aligns one source with its blueprint: every requirement keeps its full weight, and counts with it only where exactly one current mapping
  * leads to a slot that demands at least as much as the source [RP-171, RP-177..RP-184].
+ * @param sourceSet Content's list of the sources, which names what a mapping can lead to; undefined for a run of earlier rules, by which every
+ *   target exists, and a status that is not known is that of no mapping
  * @returns err: a sentence that says why the crosswalk has no alignment: an owner's mistake
  */
-export function alignSource({ requirements }: AlignmentCrosswalk): Result<Alignment, string> {
+export function alignSource(
+  { requirements }: Pick<AlignmentCrosswalk, 'requirements'>,
+  sourceSet: Pick<AlignmentSources, 'slotIds' | 'caseGuids'> | undefined,
+): Result<Alignment, string> {
   if (requirements.length === 0) return err('The crosswalk has no requirements.');
   if (requirements.length > MAX_REQUIREMENTS)
     return err(`The crosswalk has more than ${MAX_REQUIREMENTS} requirements.`);
-  if (!areUnique(requirements.map(({ sourceRequirementId }) => sourceRequirementId)))
+  if (!areDistinct(requirements, shownLists.readAlignmentReport.contributions))
     return err('The crosswalk has a requirement twice.');
-  const contributions = requirements.map(contributionOf);
+  const { slotIds, caseGuids } = sourceSet ?? {};
+  const targets = slotIds && caseGuids && { slots: new Set(slotIds), guids: new Set(caseGuids) };
+  if (sourceSet !== undefined && targets === undefined)
+    return err('The list of sources does not name the slots and CASE GUIDs of the blueprint.');
+  const contributions = requirements.map((requirement) => contributionOf(requirement, targets));
   const sums = alignmentPercentOf(contributions);
   if (!Number.isFinite(sums.denominator))
     return err('The weights of the crosswalk have a sum beyond every number.');
-  return ok({ ...sums, contributions, limitations: limitationsOf(contributions, sums.denominator) });
+  return ok({ ...sums, contributions, limitations: limitationsOf(contributions, sums.denominator, targets) });
 }
 
-function contributionOf(requirement: Requirement): AlignmentContribution {
+function contributionOf(requirement: Requirement, targets: Targets): AlignmentContribution {
   const { sourceRequirementId, weight, sourceDok } = requirement;
-  const mapped = mappingOf(requirement);
+  const mapped = mappingOf(requirement, targets);
   return {
-    sourceRequirementId,
-    caseGuid: mapped.caseGuid,
-    blueprintSlotId: mapped.blueprintSlotId,
-    weight,
+    ...{ sourceRequirementId, weight, sourceDok, ...mapped },
     coverage: mapped.targetDok === null ? 0 : 1,
     rigor: mapped.reasonCode === null ? 1 : 0,
-    sourceDok,
-    targetDok: mapped.targetDok,
     weightedContribution: mapped.reasonCode === null ? weight : 0,
-    reasonCode: mapped.reasonCode,
   };
 }
 
 /** What of a requirement's mapping holds, and why it does not count. A target DOK stands only where the mapping covers the requirement. */
-function mappingOf({
-  sourceDok,
-  mappings,
-}: Requirement): Pick<AlignmentContribution, 'caseGuid' | 'blueprintSlotId' | 'targetDok' | 'reasonCode'> {
+function mappingOf(
+  { sourceDok, mappings }: Requirement,
+  targets: Targets,
+): Pick<AlignmentContribution, 'caseGuid' | 'blueprintSlotId' | 'targetDok' | 'reasonCode'> {
   const [mapping, ...others] = distinctCurrent(mappings);
   if (mapping === undefined || others.length > 0) {
-    const wasStale = mappings.some(({ status }) => status === 'stale');
-    const absent = wasStale ? 'stale_mapping' : 'missing_mapping';
-    const reasonCode = mapping === undefined ? absent : 'ambiguous_mapping';
+    const reasonCode = mapping === undefined ? absenceOf(mappings, targets) : 'ambiguous_mapping';
     return { caseGuid: null, blueprintSlotId: null, targetDok: null, reasonCode };
   }
   const { caseGuid, blueprintSlotId, targetDok } = mapping;
   const uncovered = (reasonCode: ReasonCode) => ({ caseGuid, blueprintSlotId, targetDok: null, reasonCode });
   if (blueprintSlotId === null) return uncovered('missing_mapping');
-  if (targetDok === null) return uncovered('unknown');
+  if (targetDok === null || isAstray(mapping, targets)) return uncovered('unknown');
   return { caseGuid, blueprintSlotId, targetDok, reasonCode: targetDok < sourceDok ? 'lower_dok' : null };
+}
+
+/** Why none of the candidates is current. */
+function absenceOf(mappings: readonly Mapping[], targets: Targets): ReasonCode {
+  if (mappings.some(({ status }) => status === 'stale')) return 'stale_mapping';
+  const isUnknown = targets !== undefined && mappings.some(({ status }) => status !== 'current');
+  return isUnknown ? 'unknown' : 'missing_mapping';
+}
+
+/** Whether a mapping leads to a slot or standard that the blueprint does not have. */
+function isAstray(
+  { caseGuid, blueprintSlotId }: Pick<AlignmentContribution, 'caseGuid' | 'blueprintSlotId'>,
+  targets: Targets,
+): boolean {
+  if (targets === undefined || caseGuid === null || blueprintSlotId === null) return false;
+  return !targets.slots.has(blueprintSlotId) || !targets.guids.has(caseGuid);
 }
 
 /** The current ones among candidate mappings, each once: a list that repeats itself is not ambiguous. */
@@ -103,14 +125,20 @@ function distinctCurrent(mappings: readonly Mapping[]): readonly Mapping[] {
 }
 
 /** Names whatever keeps requirements from counting, with how many they are and what they weigh [RP-176]. */
-function limitationsOf(contributions: readonly AlignmentContribution[], denominator: number): string[] {
-  const byReason = Map.groupBy(contributions, ({ reasonCode }) => reasonCode);
-  return (Object.keys(shortfalls) as ReasonCode[]).flatMap((reasonCode) => {
-    const kept = byReason.get(reasonCode);
+function limitationsOf(
+  contributions: readonly AlignmentContribution[],
+  denominator: number,
+  targets: Targets,
+): string[] {
+  const causeOf = (row: AlignmentContribution) => (isAstray(row, targets) ? 'astray' : row.reasonCode);
+  const byCause = Map.groupBy(contributions, causeOf);
+  return (Object.keys(shortfalls) as (keyof typeof shortfalls)[]).flatMap((cause) => {
+    const kept = byCause.get(cause);
     if (kept === undefined) return [];
     const weight = exactSum(kept.map((contribution) => contribution.weight)).toNumber();
+    const named = cause === 'astray' ? `unknown, first ${kept[0]?.sourceRequirementId ?? ''}` : cause;
     return [
-      `${kept.length} of ${contributions.length} requirements ${shortfalls[reasonCode]} (${reasonCode}): weight ${weight} of ${denominator} counts zero.`,
+      `${kept.length} of ${contributions.length} requirements ${shortfalls[cause]} (${named}): weight ${weight} of ${denominator} counts zero.`,
     ];
   });
 }

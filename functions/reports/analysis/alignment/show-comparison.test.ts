@@ -11,7 +11,7 @@ describe('a comparison of predicted with actual results', () => {
     fc.assert(
       fc.property(comparisonArtifact, (artifact) => {
         expect(comparisonSchema.parse(artifact)).toEqual(artifact);
-        const { comparison, limitations } = showComparison(artifact);
+        const { comparison, limitations } = showComparison({ artifact });
         expect(comparison).toEqual(expectedComparison(artifact));
         if (comparison !== null) expect(predictedActualComparison.parse(comparison)).toEqual(comparison);
         expect(limitations).toHaveLength(comparison?.suppressionStatus === 'not_suppressed' ? 0 : 1);
@@ -46,13 +46,13 @@ describe('a comparison of predicted with actual results', () => {
     [`The ${SUBJECT} has counts that contradict each other and is not shown.`, { agreementCount: 11 }],
   ])('%s %j [RP-176]', (sentence, change) => {
     const artifact = { ...runArtifacts.comparison, ...counts, ...change };
-    expect(showComparison(artifact).limitations).toEqual([sentence]);
+    expect(showComparison({ artifact }).limitations).toEqual([sentence]);
   });
 
   it('has its agreement half up at the sixth digit [RP-188]', () => {
     const passed = 32_000_000;
     const counts = { predictedPassCount: passed, actualPassCount: passed, agreementCount: 32 };
     const artifact = { ...runArtifacts.comparison, populationCount: 2 * passed, ...counts };
-    expect(showComparison(artifact).comparison?.observedAgreement).toBe(0.000001);
+    expect(showComparison({ artifact }).comparison?.observedAgreement).toBe(0.000001);
   });
 });

@@ -1,5 +1,9 @@
 import { agreementOf, predictedActualComparison } from '#shared/contract/reports/alignment-report.ts';
 import type { PredictedActualComparison } from '#shared/contract/reports/alignment-report.ts';
+import { firstBroken } from '#shared/contract/reports/invariants/invariant.ts';
+import { comparisonInvariants } from '#shared/contract/reports/invariants/metric.ts';
+import { isCompared } from '#shared/improvement/records.ts';
+import type { NotCompared } from '#shared/improvement/records.ts';
 import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
 import { known } from '#functions/reports/facts/known.ts';
 
@@ -16,7 +20,12 @@ export interface ShownComparison {
  * The comparison of Analytics as a report may show it: its counts and their agreement only where Analytics calls it `not_suppressed`,
  * nothing where it has nobody to compare or contradicts itself [RP-185..RP-188, the reading of RP-189].
  */
-export function showComparison(artifact: ComparisonArtifact): ShownComparison {
+export function showComparison(
+  compared: { readonly artifact: ComparisonArtifact } | NotCompared,
+): ShownComparison {
+  if (!isCompared(compared))
+    return { comparison: null, limitations: compared === null ? [] : [whyNone[compared]] };
+  const { artifact } = compared;
   const { artifactRef, populationCount, method, analysisVersion, suppression } = artifact;
   const { predictedPassCount, actualPassCount, agreementCount } = artifact;
   if (populationCount === 0) return nothing('has an empty population');
@@ -40,33 +49,25 @@ export function showComparison(artifact: ComparisonArtifact): ShownComparison {
     };
   if (predictedPassCount === null || actualPassCount === null || agreementCount === null)
     return nothing('lacks a count');
-  if (Math.max(predictedPassCount, actualPassCount, agreementCount) > populationCount)
-    return nothing('counts more than its population');
-  if (!isPossible(populationCount, predictedPassCount, actualPassCount, agreementCount))
-    return nothing('has counts that contradict each other');
+  const counts = { predictedPassCount, actualPassCount, agreementCount };
+  const contradiction = firstBroken(comparisonInvariants, { populationCount, ...counts });
+  if (contradiction !== undefined) return notShown(contradiction.broken);
   const observedAgreement = agreementOf(agreementCount, populationCount);
-  return {
-    comparison: { ...shown, predictedPassCount, actualPassCount, agreementCount, observedAgreement },
-    limitations: [],
-  };
+  return { comparison: { ...shown, ...counts, observedAgreement }, limitations: [] };
 }
 
 const SUBJECT = 'comparison of predicted with actual results';
 
+const whyNone: Readonly<Record<NonNullable<NotCompared>, string>> = {
+  missing: `Analytics has no ${SUBJECT}, and one is due.`,
+  not_analyzed: `Analytics has never analyzed the administration: no ${SUBJECT} is due.`,
+};
+
 function nothing(why: string): ShownComparison {
-  return { comparison: null, limitations: [`The ${SUBJECT} ${why} and is not shown.`] };
+  return notShown(`The ${SUBJECT} ${why}.`);
 }
 
-/**
- * Whether a population can be so divided: of those on whom prediction and result disagree, the ones predicted to pass outnumber the others by
- * the difference of the two counts, and those on whom they agree have passed or failed in both.
- */
-function isPossible(population: number, predicted: number, actual: number, agreement: number): boolean {
-  const difference = Math.abs(predicted - actual);
-  const disagreement = population - agreement;
-  return (
-    Math.abs(predicted + actual - population) <= agreement &&
-    difference <= disagreement &&
-    (disagreement - difference) % 2 === 0
-  );
+/** @param sentence what is wrong, with its full stop */
+function notShown(sentence: string): ShownComparison {
+  return { comparison: null, limitations: [sentence.replace(/\.$/, ' and is not shown.')] };
 }

@@ -32,6 +32,24 @@ const said: fc.Arbitrary<Said> = fc.constantFrom(...runMetrics).chain((metric) =
   }),
 );
 
+/** Whether of those learners so many can be a sample, and each row has one value of each measure that the metric is known by. */
+function canBeTrue({ metric }: Said, { samplingUnit, populationCount, sampleCount, rows }: MetricArtifact) {
+  const isSample = populationCount! >= sampleCount! && sampleCount! > 0;
+  const ofForms = metric === 'form_summary';
+  const named = rows.filter(({ qtiItemId, qtiFormId, qtiTestId }) =>
+    ofForms ? qtiFormId !== null || qtiTestId !== null : qtiItemId !== null,
+  );
+  const keys = named.flatMap(({ measures, caseGuids, ...natives }) =>
+    measures
+      .filter(({ name }) => metrics[metric].measures.some((measure) => measure.name === name))
+      .map(({ name }) => JSON.stringify([name, natives, [...new Set(caseGuids)].toSorted()])),
+  );
+  return {
+    isSample: isSample || (samplingUnit ?? 'learners') !== 'learners',
+    isDistinct: new Set(keys).size === keys.length,
+  };
+}
+
 /** How many rows can be judged: pairs of a row and a trigger that looks at the metric, or rows with any measure if none does. */
 function rowsOf({ metric, policy: { triggers } }: Said, { rows }: MetricArtifact): 'all' | 'some' | 'none' {
   const measures = new Map(metrics[metric].measures.map((measure) => [measure.name, measure]));
@@ -75,15 +93,18 @@ function expectedOf(facts: Said): Verdict {
   const isSuppressed = [entry.status, suppression.status].includes('suppressed');
   const isCurrent = entry.status === 'available' && suppression.status === 'not_suppressed';
   const shown = [formulaVersion, populationCount, sampleCount, window];
+  const { isSample, isDistinct } = canBeTrue(facts, found);
+  const isCounted = !shown.slice(1, 3).includes(null) && suppression.status === 'not_suppressed';
   const verdicts: readonly (readonly [boolean, Verdict])[] = [
     [found.metric !== metric, missing],
     [window !== null && sortable(window.start) > sortable(window.end), lacking],
     [isSuppressed && [suppression.rule, formulaVersion].includes(null), lacking],
     [isSuppressed, { status: 'suppressed', reasonCode: 'suppressed' }],
+    [isCounted && !isSample, lacking],
     [entry.status === 'stale', { status: 'stale', reasonCode: 'stale' }],
     [!isCurrent, { status: 'unknown', reasonCode: 'unknown' }],
     [shown.includes(null), lacking],
-    [rowsOf(facts, found) === 'none', lacking],
+    [!isDistinct || rowsOf(facts, found) === 'none', lacking],
     [true, { status: 'available', reasonCode: null }],
   ];
   return verdicts.find(([fits]) => fits)![1];
@@ -154,11 +175,22 @@ describe('a metric of a run', () => {
   });
 
   it('leaves no decision to withhold where all of its rows can be judged [RP-159, RP-195]', () => {
-    const about = { tenantId, administrationId: 'a', contentTestSpecId: 's', contentTestSpecVersion: '1' };
+    const about = {
+      tenantId,
+      administrationId: 'a',
+      contentTestSpecId: 's',
+      contentTestSpecVersion: '1',
+      rules: '3',
+    } as const;
     fc.assert(
       fc.property(said, (facts) => {
         const { metric, policy, found } = facts;
-        fc.pre(typeof found === 'object' && found.metric === metric && rowsOf(facts, found) === 'all');
+        fc.pre(
+          typeof found === 'object' &&
+            found.metric === metric &&
+            rowsOf(facts, found) === 'all' &&
+            canBeTrue(facts, found).isDistinct,
+        );
         const pin = { ref: 'r', sha256: '5f'.repeat(32) };
         expect(deriveMetricOrders({ ...about, policy }, pin, found).withheld).toEqual([]);
       }),

@@ -2,8 +2,10 @@ import { known } from '#functions/reports/facts/known.ts';
 import { bindingSubjects, metrics } from '#shared/contract/reports/analysis-policy.ts';
 import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { MetricStatus, RunMetric } from '#shared/contract/reports/improvement-run.ts';
-import type { PinnedMetric } from '#shared/improvement/records.ts';
-import { compareInstants } from '#shared/kernel/instant.ts';
+import { firstBroken } from '#shared/contract/reports/invariants/invariant.ts';
+import { metricInvariants } from '#shared/contract/reports/invariants/metric.ts';
+import type { JudgedMetric } from '#shared/contract/reports/invariants/metric.ts';
+import type { PinnedMetric, RunPins } from '#shared/improvement/records.ts';
 import type { AdministrationAnalysis, MetricArtifact } from '#shared/platform/owners/analytics.ts';
 
 type Entry = AdministrationAnalysis['metrics'][number];
@@ -29,8 +31,8 @@ export function judgeMetric(
   if (artifact === 'unreachable') return unavailable('receiver_unavailable');
   if (artifact.metric !== metric) return unavailable('owner_artifact_missing');
   const status = statusOf(entry, artifact);
-  if (!isComplete(status, artifact) || endsBeforeItStarts(artifact))
-    return unavailable('owner_field_missing');
+  const shown = judgedMetric(metric, status, artifact);
+  if (!isComplete(status, artifact) || isContradictory(shown, '3')) return unavailable('owner_field_missing');
   const { artifactRef: ref, sha256 } = entry.artifact;
   const pinned = { metric, artifact: { ref, sha256 } };
   if (status !== 'available') return { ...pinned, status, reasonCode: status };
@@ -40,16 +42,36 @@ export function judgeMetric(
     : { ...pinned, status, reasonCode: null, judged };
 }
 
+/** What of an artifact has to be true for a metric of that status: what it shows, and rows that may ask for an order. */
+export function judgedMetric(
+  metric: RunMetric,
+  status: PinnedMetric['status'],
+  { analysisWindow, suppression, rows, ...artifact }: MetricArtifact,
+): JudgedMetric {
+  const { samplingUnit = 'learners', populationCount, sampleCount } = artifact;
+  const isShown = status !== 'suppressed' && suppression.status === 'not_suppressed';
+  const [population, sample] = isShown && samplingUnit === 'learners' ? [populationCount, sampleCount] : [];
+  return {
+    ...{ metric, analysisWindow, rows: status === 'available' ? rows : [] },
+    ...{ populationCount: population ?? null, sampleCount: sample ?? null },
+  };
+}
+
+/** Whether a metric cannot be true. Runs of earlier rules were judged by window and values alone. */
+export function isContradictory(judged: JudgedMetric, rules: RunPins['rules']): boolean {
+  const { 'window-in-order': window, 'value-of-its-measure': values } = metricInvariants;
+  return firstBroken(rules === '3' ? metricInvariants : { window, values }, judged) !== undefined;
+}
+
 /**
  * How many rows of a metric its triggers can judge: with their measures and the subjects that they require. `some` where any row has to be left
- * out by any trigger; none where a value contradicts its measure. A metric that no trigger looks at needs a row with one of its measures.
+ * out by any trigger. A metric that no trigger looks at needs a row with one of its measures.
  */
 export function judgedRows(
   metric: RunMetric,
   rows: readonly Row[],
   { triggers }: Pick<AnalysisPolicy, 'triggers'>,
 ): 'all' | 'some' | 'none' {
-  if (rows.some((row) => contradicts(metric, row))) return 'none';
   const own = triggers.filter((trigger) => trigger.metric === metric);
   if (own.length === 0) {
     const names = new Set(metrics[metric].measures.map(({ name }) => name));
@@ -63,20 +85,6 @@ export function judgedRows(
   });
   if (!rows.some((row) => canJudge.some((can) => can(row)))) return 'none';
   return rows.every((row) => canJudge.every((can) => can(row))) ? 'all' : 'some';
-}
-
-/** Whether a row gives one of the metric's measures another unit, or a value that it cannot have. */
-function contradicts(metric: RunMetric, { measures }: Row): boolean {
-  return measures.some(({ name, value, unit }) => {
-    const measure = metrics[metric].measures.find((one) => one.name === name);
-    return (
-      measure !== undefined &&
-      (unit !== measure.unit ||
-        value < measure.least ||
-        value > measure.greatest ||
-        (unit === 'count' && !Number.isInteger(value)))
-    );
-  });
 }
 
 /**
@@ -128,9 +136,4 @@ function isComplete(
       populationCount !== null && sampleCount !== null && analysisWindow !== null && formulaVersion !== null
     );
   return status !== 'suppressed' || (suppression.rule !== null && formulaVersion !== null);
-}
-
-/** Such a window is none, whatever else is said [RP-163]. */
-function endsBeforeItStarts({ analysisWindow }: MetricArtifact): boolean {
-  return analysisWindow !== null && compareInstants(analysisWindow.start, analysisWindow.end) > 0;
 }

@@ -10,7 +10,7 @@ import type { OrderContent } from '#shared/contract/reports/order-content.ts';
 import { revisionOrder } from '#shared/contract/reports/revision-order.ts';
 import type { Pin } from '#shared/improvement/records.ts';
 import type { ComparisonArtifact, MetricArtifact } from '#shared/platform/owners/analytics.ts';
-import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
+import type { AlignmentCrosswalk, AlignmentSources } from '#shared/platform/owners/content.ts';
 import { checkAnalysisPolicy } from '#shared/records/check-analysis-policy.ts';
 import { expectedOrders, trips } from '#test/contract/reports/expected-improvement.ts';
 import {
@@ -23,6 +23,8 @@ import {
   policyWith,
   requirementOf,
   runArtifacts,
+  someTargets,
+  targetsOf,
 } from '#test/support/improvement-facts.ts';
 import { frozen, reference, tenantId, text } from '#test/support/report-facts.ts';
 import { deriveMetricOrders, deriveSourceOrders } from './derive-orders.ts';
@@ -36,6 +38,7 @@ const groundsOn = (...about: readonly string[]): fc.Arbitrary<OrderGrounds> =>
     contentTestSpecId: reference,
     contentTestSpecVersion: text,
     policy: policyOn(...about),
+    rules: fc.constantFrom('2' as const, '3' as const),
   });
 
 interface Case {
@@ -44,6 +47,7 @@ interface Case {
   readonly sources: readonly {
     readonly crosswalk: AlignmentCrosswalk;
     readonly comparison: ComparisonArtifact | undefined;
+    readonly targets: Pick<AlignmentSources, 'slotIds' | 'caseGuids'> | undefined;
   }[];
 }
 
@@ -55,18 +59,30 @@ const metricCase: fc.Arbitrary<Case> = fc.constantFrom(...runMetrics).chain((met
     sources: fc.constant([]),
   }),
 );
-const sourceCase: fc.Arbitrary<Case> = fc.record({
-  grounds: groundsOn('alignment', 'predicted_actual', 'item_difficulty'),
-  metrics: fc.constant([]),
-  sources: fc.tuple(fc.record({ crosswalk, comparison: fc.option(comparisonArtifact, { nil: undefined }) })),
-});
+const sourceCase: fc.Arbitrary<Case> = groundsOn('alignment', 'predicted_actual', 'item_difficulty').chain(
+  (grounds) =>
+    fc.record({
+      grounds: fc.constant(grounds),
+      metrics: fc.constant([]),
+      sources: fc.tuple(
+        fc
+          .record({ crosswalk, comparison: fc.option(comparisonArtifact, { nil: undefined }) })
+          .chain((source) =>
+            fc.record({
+              ...{ crosswalk: fc.constant(source.crosswalk), comparison: fc.constant(source.comparison) },
+              targets: grounds.rules === '3' ? someTargets(source.crosswalk) : fc.constant(undefined),
+            }),
+          ),
+      ),
+    }),
+);
 const anyCase = fc.oneof(metricCase, sourceCase);
 
 function derive({ grounds, metrics: [artifact], sources: [source] }: Case): Derived {
   if (artifact !== undefined)
     return deriveMetricOrders(frozen(grounds), { ref: artifact.artifactRef, sha256 }, frozen(artifact));
-  const { crosswalk: value, comparison } = source!;
-  const alignment = alignSource(value);
+  const { crosswalk: value, comparison, targets } = source!;
+  const alignment = alignSource(value, targets);
   if (!alignment.ok) throw new Error(alignment.error);
   return deriveSourceOrders(frozen(grounds), {
     sourceKey: value.sourceKey,
@@ -190,6 +206,7 @@ describe('one order', () => {
     contentTestSpecId: 'spec',
     contentTestSpecVersion: '12',
     policy: policy(),
+    rules: '3',
   };
   const evidence: Pin = { ref: 'artifact-811', sha256 };
   const row: MetricArtifact['rows'][number] = {
@@ -301,15 +318,21 @@ describe('the orders of a source', () => {
   }));
   const ordersOn = (requirements: AlignmentCrosswalk['requirements']) =>
     derive({
-      grounds: { tenantId, ...names, policy: policyWith(triggers) },
+      grounds: { tenantId, ...names, policy: policyWith(triggers), rules: '3' },
       metrics: [],
-      sources: [{ crosswalk: { ...runArtifacts.crosswalk, requirements }, comparison: undefined }],
+      sources: [
+        {
+          crosswalk: { ...runArtifacts.crosswalk, requirements },
+          comparison: undefined,
+          targets: targetsOf({ requirements }),
+        },
+      ],
     }).orders;
 
   const many = (count: number) =>
     Array.from({ length: count }, (_, at) => {
       const guid = `guid-${String(at).padStart(5, '0')}`;
-      return requirementOf(guid, { mappings: [mappingOf(guid, { targetDok: null })] });
+      return requirementOf(guid, { mappings: [mappingOf(guid, { blueprintSlotId: null })] });
     });
 
   it('name at most 1000 GUIDs each: a longer list is split, always alike [RP-196]', () => {
@@ -333,6 +356,107 @@ describe('the orders of a source', () => {
     expect(firstParts(rows)).toHaveLength(2);
     expect(firstParts(rows.slice(1))).toEqual(firstParts(rows));
   });
+});
+
+describe('an alignment order', () => {
+  const sound = mappingOf('guid');
+  const covered = (name: string, weight: number) =>
+    requirementOf(name, { weight, mappings: [mappingOf(name)] });
+  const draft = (weight: number) =>
+    requirementOf('draft', { weight, mappings: [{ ...sound, status: 'draft' }] });
+  const astray = (weight: number) => requirementOf('astray', { weight, mappings: [sound] });
+  const missing = (weight: number) => requirementOf('missing', { weight });
+  const trigger = (name: string, unit: 'count' | 'percent', value: number, operator: 'lt' | 'gt') =>
+    ({
+      ...{ metric: 'alignment', observed: { name, unit }, threshold: { operator, value } },
+      ...{ targetModule: 'blueprint', requestedAction: 'repair_crosswalk' },
+      ...{ reasonCodes: ['blueprint_coverage_defect'], requiredSubjects: ['sourceKeys'] },
+    }) satisfies AnalysisTrigger;
+  const triggers: readonly AnalysisTrigger[] = [
+    trigger('uncovered_requirements', 'count', 0, 'gt'),
+    trigger('alignment_percent', 'percent', 80, 'lt'),
+  ];
+
+  type Ordered = readonly (readonly [name: string, value: number])[];
+  it.each<[string, readonly AlignmentCrosswalk['requirements'][number][], Ordered, Ordered]>([
+    [
+      'no mapping',
+      [covered('a', 1), missing(1)],
+      [
+        ['alignment_percent', 50],
+        ['uncovered_requirements', 1],
+      ],
+      [
+        ['alignment_percent', 50],
+        ['uncovered_requirements', 1],
+      ],
+    ],
+    [
+      'a mapping of a status of tomorrow',
+      [covered('a', 1), draft(1)],
+      [],
+      [
+        ['alignment_percent', 50],
+        ['uncovered_requirements', 1],
+      ],
+    ],
+    ['a mapping to what the blueprint does not have', [covered('a', 1), astray(1)], [], []],
+    [
+      'more that is unknown than without a mapping',
+      [covered('a', 1), missing(1), draft(8)],
+      // With all of it, the alignment would be above the threshold.
+      [['uncovered_requirements', 1]],
+      [
+        ['alignment_percent', 10],
+        ['uncovered_requirements', 2],
+      ],
+    ],
+    [
+      'less that is unknown than without a mapping',
+      [covered('a', 1), missing(8), draft(1)],
+      [
+        ['alignment_percent', 10],
+        ['uncovered_requirements', 1],
+      ],
+      [
+        ['alignment_percent', 10],
+        ['uncovered_requirements', 2],
+      ],
+    ],
+  ])(
+    'is asked for by what is known to be a defect, and by nothing unknown since rules 3: %s [RP-181, RP-184, RP-199]',
+    (_, requirements, ofRules3, ofEarlierRules) => {
+      const names = { administrationId: 'a', contentTestSpecId: 's', contentTestSpecVersion: '12' };
+      const { slotIds, caseGuids } = targetsOf({
+        requirements: requirements.filter((row) => row.sourceRequirementId !== 'requirement-astray'),
+      });
+      for (const [rules, targets, expected] of [
+        ['3', { slotIds: slotIds.filter((id) => id !== 'slot-of-guid'), caseGuids }, ofRules3],
+        ['2', undefined, ofEarlierRules],
+      ] as const) {
+        const { orders, withheld } = derive({
+          grounds: { tenantId, ...names, policy: policyWith(triggers), rules },
+          metrics: [],
+          sources: [
+            {
+              crosswalk: { ...runArtifacts.crosswalk, requirements: [...requirements] },
+              comparison: undefined,
+              targets,
+            },
+          ],
+        });
+        const seen = orders.map(
+          ({
+            content: {
+              observedMetric: { name, value },
+            },
+          }) => [name, value],
+        );
+        expect([rules, seen.toSorted()]).toEqual([rules, expected]);
+        expect(withheld).toEqual([]);
+      }
+    },
+  );
 });
 
 function permuted<T>(values: readonly T[]): fc.Arbitrary<T[]> {

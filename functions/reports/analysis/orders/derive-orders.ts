@@ -1,12 +1,13 @@
 import type { Alignment } from '#functions/reports/analysis/alignment/align-source.ts';
 import { showComparison } from '#functions/reports/analysis/alignment/show-comparison.ts';
+import { alignmentPercentOf } from '#shared/contract/reports/alignment-report.ts';
 import type { AlignmentContribution } from '#shared/contract/reports/alignment-report.ts';
 import { bindingSubjects, isBreached, measureOf } from '#shared/contract/reports/analysis-policy.ts';
 import type { AnalysisPolicy, AnalysisTrigger, Subject } from '#shared/contract/reports/analysis-policy.ts';
 import { MAX_SUBJECTS } from '#shared/contract/reports/order-content.ts';
 import type { OrderContent } from '#shared/contract/reports/order-content.ts';
 import type { SourceReceipt } from '#shared/contract/reports/receipt-bundle.ts';
-import type { Pin } from '#shared/improvement/records.ts';
+import type { Pin, RunPins } from '#shared/improvement/records.ts';
 import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import type { ComparisonArtifact, MetricArtifact } from '#shared/platform/owners/analytics.ts';
@@ -18,6 +19,7 @@ export interface OrderGrounds extends Pick<
 > {
   readonly tenantId: string;
   readonly policy: AnalysisPolicy;
+  readonly rules: RunPins['rules'];
 }
 
 /** What an order is about. */
@@ -62,7 +64,13 @@ export interface Derived {
 interface Observation {
   readonly metric: string;
   readonly evidence: OrderEvidence;
-  readonly measures: readonly { readonly name: string; readonly value: number; readonly unit: string }[];
+  readonly measures: readonly {
+    readonly name: string;
+    readonly value: number;
+    readonly unit: string;
+    /** What the value would be if nothing were unknown: that trips too, or there is no order. */
+    readonly atBest?: number;
+  }[];
   /** A GUID may be named more than once, and they are in no order. */
   readonly subjects: OrderSubjects;
 }
@@ -97,21 +105,37 @@ interface AlignedSource {
 
 /** The orders of one named source: on its alignment, and on its comparison of predicted with actual results where that can be shown. */
 export function deriveSourceOrders(grounds: OrderGrounds, source: AlignedSource): Derived {
-  return derive(grounds, [...observeAlignment(source), ...observeComparison(source)]);
+  return derive(grounds, [...observeAlignment(source, grounds), ...observeComparison(source)]);
 }
 
-/** Every figure is about the standards of the contributions that it counts; the percentage about all that do not count in full. */
-function observeAlignment({ sourceKey, crosswalk, alignment }: AlignedSource): readonly Observation[] {
-  const { alignmentPercent, contributions } = alignment;
+/**
+ * Every figure is about the standards of the contributions that it counts; the percentage about all that do not count in full. Since rules 3
+ * what is `unknown` is no defect: it is not counted, and the percentage trips only where it would if all of it counted in full.
+ */
+function observeAlignment(
+  { sourceKey, crosswalk, alignment }: AlignedSource,
+  { rules }: Pick<OrderGrounds, 'rules'>,
+): readonly Observation[] {
+  const { alignmentPercent: value } = alignment;
+  const isSpared = ({ reasonCode }: AlignmentContribution) => rules === '3' && reasonCode === 'unknown';
+  const contributions = alignment.contributions.filter((contribution) => !isSpared(contribution));
+  const atBest =
+    contributions.length === alignment.contributions.length
+      ? value
+      : alignmentPercentOf(
+          alignment.contributions.map((row) =>
+            isSpared(row) ? { ...row, weightedContribution: row.weight } : row,
+          ),
+        ).alignmentPercent;
   const observe = (
     name: string,
     unit: string,
     affected: readonly AlignmentContribution[],
-    value = affected.length,
+    figures: Pick<Observation['measures'][number], 'value' | 'atBest'> = { value: affected.length },
   ): Observation => ({
     metric: 'alignment',
     evidence: { service: 'blueprint', ...crosswalk },
-    measures: [{ name, value, unit }],
+    measures: [{ name, unit, ...figures }],
     subjects: {
       qtiItemId: null,
       qtiFormId: null,
@@ -124,7 +148,7 @@ function observeAlignment({ sourceKey, crosswalk, alignment }: AlignedSource): r
   const uncovered = contributions.filter(({ coverage }) => coverage === 0);
   const lowerDok = contributions.filter(({ reasonCode }) => reasonCode === 'lower_dok');
   return [
-    observe('alignment_percent', 'percent', notInFull, alignmentPercent),
+    observe('alignment_percent', 'percent', notInFull, { value, atBest }),
     observe('uncovered_requirements', 'count', uncovered),
     observe('lower_dok_requirements', 'count', lowerDok),
   ];
@@ -133,7 +157,7 @@ function observeAlignment({ sourceKey, crosswalk, alignment }: AlignedSource): r
 function observeComparison({ sourceKey, comparison }: AlignedSource): readonly Observation[] {
   if (comparison === undefined) return [];
   const { pin, artifact } = comparison;
-  const value = showComparison(artifact).comparison?.observedAgreement ?? null;
+  const value = showComparison(comparison).comparison?.observedAgreement ?? null;
   if (value === null) return [];
   const { qtiFormId, qtiTestId, caseGuids } = artifact;
   return [
@@ -164,10 +188,10 @@ function derive(grounds: OrderGrounds, observations: readonly Observation[]): De
         withheld.set(`${reason} ${digestOf(subjects)} ${index}`, { trigger: index, reason, subjects });
       };
       if (measureOf(trigger) === undefined) withhold('not_judged');
-      for (const { name, value, unit } of measures) {
+      for (const { name, value, unit, atBest = value } of measures) {
         if (name !== trigger.observed.name) continue;
         if (unit !== trigger.observed.unit) withhold('unit_mismatch');
-        else if (!isBreached(trigger.threshold, value)) continue;
+        else if (![value, atBest].every((figure) => isBreached(trigger.threshold, figure))) continue;
         else if (bindingSubjects(trigger).some((subject) => (named[subject]?.length ?? 0) === 0))
           withhold('subject_missing');
         else

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { analyzeAdministration } from '#shared/contract/reports/routes/analyze-administration.ts';
 import { maxSources } from '#shared/improvement/records.ts';
-import type { ImprovementStore, Pin, RunKey } from '#shared/improvement/records.ts';
+import type { ImprovementStore, Pin, RunKey, RunPins } from '#shared/improvement/records.ts';
 import { ok } from '#shared/kernel/result.ts';
 import { improveRun, names } from '#test/support/improvement-facts.ts';
 import { openImprovementTable } from '#test/support/improvement-table.ts';
@@ -49,6 +49,9 @@ const analysisOf = (change: object = {}): Scripted => ({
 });
 const found = served(artifact);
 const otherBytes: Scripted = { ...found, bodyHash: 'f'.repeat(64) };
+const otherVersion = analysisOf({ contentTestSpecVersion: '13', metrics: [] });
+const MISSING_ANALYSIS = '503 dependency-incomplete analytics';
+const SILENT = '503 dependency-unavailable analytics';
 const script: Script = {
   readAdministration: { value: administration },
   readAlignmentSources: setOf({}),
@@ -94,7 +97,97 @@ async function analyze(
   return { answer: sentenceOf(result), body, pins: run?.pins, sent, asked: owners.asked };
 }
 
+/** The reading of a metric, in one line. */
+const metricsOf = (pins: RunPins | undefined) =>
+  pins?.metrics.map(({ status, reasonCode }) => [status, reasonCode].filter(Boolean).join(' '));
+/** That of the first metric, where Analytics has no other. */
+const only = (metric: string) => [metric, ...Array.from({ length: 3 }, () => MISSING)];
+const MISSING = 'unavailable owner_artifact_missing';
+const NONE: Script = { readAdministrationAnalysis: { kind: 'not-found', status: 404 } };
+const readings = (asked: Awaited<ReturnType<typeof analyze>>['asked']) =>
+  asked.filter(({ name }) => name === 'readAdministrationAnalysis').length;
+
+describe('an administration that Analytics has never analyzed', () => {
+  it('is aligned once a second reading says so too: no metric is available, and no comparison is due [RP-148, RP-160, RP-165]', async () => {
+    const { answer, pins, asked, sent } = await analyze(NONE);
+    expect([answer, metricsOf(pins), readings(asked)]).toEqual(['facts', [...only(MISSING)], 2]);
+    expect(pins?.sources.map(({ comparison: due }) => due)).toEqual(['not_analyzed']);
+    expect(sent).toHaveLength(1);
+  });
+
+  const { readAdministrationAnalysis: none } = NONE as { readAdministrationAnalysis: Scripted };
+  it.each<[string, string, readonly string[] | undefined, readonly Scripted[]]>([
+    ['is taken when it is there after all', 'facts', only('available'), [none, analysisOf()]],
+    ['is 503 when it is gone a moment later', MISSING_ANALYSIS, undefined, [otherVersion, none]],
+    ['is 503 when Analytics is silent', SILENT, undefined, [none, { kind: 'unavailable' }]],
+    ['is 503 when Analytics refuses the service', SILENT, undefined, [{ kind: 'rejected', status: 403 }]],
+  ])('%s [RP-264, RP-265]', async (_, expected, metrics, readAdministrationAnalysis) => {
+    const { answer, pins } = await analyze({ readAdministrationAnalysis });
+    expect([answer, metricsOf(pins)]).toEqual([expected, metrics]);
+  });
+});
+
+describe('an analysis that is stale', () => {
+  const stale = (change: object = {}): Script => ({
+    readAdministrationAnalysis: analysisOf({ freshness: 'stale', ...change }),
+  });
+  const suppressed = { suppression: { status: 'suppressed', rule: 'few' } };
+  const shown = { suppression: { status: 'not_suppressed', rule: 'few' } };
+
+  it.each<[string, string, object, object]>([
+    ['available', 'stale stale', {}, {}],
+    ['of a status of tomorrow', 'stale stale', { status: 'draft' }, {}],
+    ['suppressed', 'suppressed suppressed', { status: 'suppressed' }, shown],
+    ['suppressed in its artifact', 'suppressed suppressed', {}, suppressed],
+    ['absent', MISSING, { status: 'unavailable', artifact: null }, {}],
+  ])(
+    'makes of a metric that it calls %s one that is: %s; one that it does not name is unavailable [RP-158, RP-165]',
+    async (_, expected, change, content) => {
+      const { pins } = await analyze({
+        ...stale({ metrics: [{ ...entry, ...change }] }),
+        readAnalysisArtifact: served(artifact, content),
+      });
+      expect(metricsOf(pins)).toEqual(only(expected));
+    },
+  );
+
+  it('has comparisons that are due and missing [RP-152, RP-175]', async () => {
+    const { sha256, artifactRef } = entry.artifact;
+    for (const held of [null, { sha256, artifactRef }]) {
+      const comparisons = [{ sourceKey: source('state-a').sourceKey, artifact: held }];
+      const { pins } = await analyze({
+        ...stale({ comparisons }),
+        readAlignmentSources: setOf({ sources: [source('state-a'), source('state-bb')] }),
+      });
+      expect(pins?.sources.map(({ comparison: due }) => due)).toEqual(['missing', null]);
+    }
+  });
+
+  it('is 503 while nobody knows how old it is [RP-087]', async () => {
+    expect((await analyze(stale({ freshness: 'unknown' }))).answer).toBe(MISSING_ANALYSIS);
+  });
+});
+
 describe('an analysis', () => {
+  const row = (change: object = {}) => ({
+    ...{ qtiItemId: 'i', qtiFormId: null, qtiTestId: null, caseGuids: ['g'] },
+    measures: [{ name: 'proportion_correct', value: 0.4, unit: 'proportion' }],
+    ...change,
+  });
+  const twice = [row(), row({ measures: [{ name: 'proportion_correct', value: 0.9, unit: 'proportion' }] })];
+  it.each<[string, object]>([
+    ['a sample of 99,999 of a population of 26', { populationCount: 26, sampleCount: 99_999 }],
+    ['a population of nobody', { populationCount: 0, sampleCount: 0 }],
+    ['one item twice with two values', { rows: twice }],
+  ])('goes without a metric that has %s [RP-159, RP-161, RP-165]', async (_, change) => {
+    const { answer, pins } = await analyze({ readAnalysisArtifact: served(artifact, change) });
+    expect([answer, metricsOf(pins)]).toEqual(['facts', only('unavailable owner_field_missing')]);
+  });
+
+  it('is judged by rules 3 [RP-146]', async () => {
+    expect((await analyze()).pins?.rules).toBe('3');
+  });
+
   it('asks once for an artifact that cannot be read, and twice for one that Analytics does not hold [RP-031, RP-165, RP-264]', async () => {
     for (const [kind, reasonCode, times] of [
       ['unavailable', 'receiver_unavailable', 1],
@@ -166,17 +259,26 @@ describe('an analysis', () => {
   });
 
   const several = (count: number) => Array.from({ length: count }, (_, at) => source(`s${at}`));
-  const withSources = (sources: readonly object[]): Script => ({ readAlignmentSources: setOf({ sources }) });
+  const withSet = (change: object): Script => ({ readAlignmentSources: setOf(change) });
+  const withSources = (sources: readonly object[]) => withSet({ sources });
   const withAnalysis = (change: object): Script => ({ readAdministrationAnalysis: analysisOf(change) });
   it.each<[string, string, Script]>([
     ['a source twice', 'blueprint', withSources([source('state-a'), source('state-a')])],
     ['a source by a key that no path can hold', 'blueprint', withSources([source('state a')])],
     ['a source by a dot segment', 'blueprint', withSources([source('..')])],
     ['more sources than a run takes', 'blueprint', withSources(several(maxSources + 1))],
+    ['sources without the slots of the blueprint', 'blueprint', withSet({ slotIds: undefined })],
+    ['sources without its CASE GUIDs', 'blueprint', withSet({ caseGuids: undefined })],
     ['a metric twice', 'analytics', withAnalysis({ metrics: [entry, entry] })],
     ['a comparison twice', 'analytics', withAnalysis({ comparisons: [comparison, comparison] })],
   ])('is none where an owner names %s [RP-167, RP-265]', async (_, owner, changes) => {
     expect((await analyze(changes)).answer).toBe(`503 dependency-incomplete ${owner}`);
+  });
+
+  it('reads lists that name a thing twice once more, and takes them when they no longer do [RP-028]', async () => {
+    const [sources] = [[source('state-a'), source('state-a')]];
+    const { answer, asked } = await analyze({ readAlignmentSources: [setOf({ sources }), setOf({})] });
+    expect([answer, readings(asked)]).toEqual(['facts', 2]);
   });
 
   it('shows the run of a request under its key that was faster as it is by now, and not a new one [RP-150, RP-293]', async () => {

@@ -111,7 +111,7 @@ async function begin(
     ...pins,
     analysisPolicy: { owner, id, version, checksum },
     formulaVersion: alignmentFormula,
-    rules: '2',
+    rules: '3',
   };
   const { classSourcedId, schoolSourcedId } = administration.value;
   const run = await runs.createRun({

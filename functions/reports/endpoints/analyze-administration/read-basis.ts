@@ -1,4 +1,4 @@
-import { incomplete, requireCurrent } from '#functions/reports/facts/incomplete.ts';
+import { contradictory, incomplete, requireCurrent } from '#functions/reports/facts/incomplete.ts';
 import type { RunEvidence } from '#functions/reports/composition/improvement-run.ts';
 import type { Observed } from '#functions/reports/facts/facts.ts';
 import { judgeMetric } from '#functions/reports/analysis/metrics/judge-metric.ts';
@@ -6,7 +6,8 @@ import { runMetrics, sourceKey } from '#shared/contract/reports/improvement-run.
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
-import { areUnique } from '#shared/contract/reports/primitives.ts';
+import { listInvariants } from '#shared/contract/reports/invariants/improvement-run.ts';
+import { firstBroken } from '#shared/contract/reports/invariants/invariant.ts';
 import { maxSources } from '#shared/improvement/records.ts';
 import type { PinnedMetric, PinnedSource, RunPins } from '#shared/improvement/records.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -33,15 +34,17 @@ export interface ImprovementBasis {
 interface Basis {
   readonly administration: Observed<Administration>;
   readonly sourceSet: Answered<AlignmentSources>;
-  readonly analysis: Observed<AdministrationAnalysis>;
+  /** Undefined: Analytics has none. */
+  readonly analysis: Observed<AdministrationAnalysis> | undefined;
   /** Of every metric whose artifact the analysis names: the artifact, or why it could not be read. */
   readonly metrics: ReadonlyMap<RunMetric, Result<Observed<MetricArtifact>, PinFault>>;
 }
 
 /**
  * Reads what an analysis of an administration stands on, in two waves: Content's named sources beside the analysis of Analytics, then the
- * metric artifacts that this names. Owners that do not speak of one version of the test spec, or an artifact that is not there or not the one
- * that its entry names, are read once more, the administration before them; what differs then is a 409 that names the owner [RP-264].
+ * metric artifacts that this names. Owners that do not speak of one version of the test spec, lists that contradict themselves, an analysis
+ * that is not there, or an artifact that is not there or not the one that its entry names, are read once more, the administration before
+ * them; what differs then is a 409 that names the owner [RP-264].
  * @param policy by which the metrics are judged
  * @param readAdministration reads the administration again
  */
@@ -53,15 +56,20 @@ export async function readImprovementBasis(
 ): Promise<Result<ImprovementBasis, Problem>> {
   const first = await readBasis(reader, administration);
   if (!first.ok) return first;
+  const { analysis, metrics } = first.value;
   // An artifact that Analytics does not hold may be one that it is replacing.
-  if (disagreement(first.value) === undefined && !hasFault(first.value.metrics, 'gone'))
+  const isDoubtful = analysis === undefined || hasFault(metrics, 'gone');
+  if (!isDoubtful && (disagreement(first.value) ?? contradiction(first.value)) === undefined)
     return accept(first.value, policy);
   const again = await readAdministration();
   if (!again.ok) return again;
   const second = await readBasis(reader, again.value);
   if (!second.ok) return second;
   const owner = disagreement(second.value);
-  return owner === undefined ? accept(second.value, policy) : err(conflicting(owner));
+  if (owner !== undefined) return err(conflicting(owner));
+  return analysis !== undefined && second.value.analysis === undefined
+    ? err(incomplete('analytics', 'Analytics had an analysis of the administration a moment ago.'))
+    : accept(second.value, policy);
 }
 
 /** One reading, with every artifact that the analysis names. One that Analytics does not hold or show is a metric that is not available. */
@@ -81,8 +89,8 @@ async function readBasis(
       reader,
       operations.readAdministrationAnalysis,
       { path: { administrationId } },
-      { origin: 'derived', id: 'administrationId' },
-    ),
+      { origin: 'confirmed', id: 'administrationId' },
+    ).then((answer) => (answer.ok || answer.error.status !== 404 ? answer : ok(undefined))),
   });
   if (!read.ok) return read;
   const { sourceSet, analysis } = read.value;
@@ -91,7 +99,7 @@ async function readBasis(
     pins: { contentTestSpecId, contentTestSpecVersion, sourceSet: pinOf(sourceSet) },
   };
   const named = runMetrics.flatMap((metric) => {
-    const artifact = entryOf(analysis.value, metric)?.artifact;
+    const artifact = entryOf(analysis, metric)?.artifact;
     return artifact ? [{ metric, pin: { ref: artifact.artifactRef, sha256: artifact.sha256 } }] : [];
   });
   const metrics = await Promise.all(
@@ -108,7 +116,8 @@ function disagreement({ administration, sourceSet, analysis, metrics }: Basis): 
   const { contentTestSpecId, contentTestSpecVersion } = administration.value;
   if (!isAbout(sourceSet.value, { testSpecId: contentTestSpecId, testSpecVersion: contentTestSpecVersion }))
     return 'blueprint';
-  if (!isAbout(analysis.value, { contentTestSpecId, contentTestSpecVersion })) return 'analytics';
+  if (analysis !== undefined && !isAbout(analysis.value, { contentTestSpecId, contentTestSpecVersion }))
+    return 'analytics';
   return hasFault(metrics, 'changed', 'moved') ? 'analytics' : undefined;
 }
 
@@ -118,7 +127,8 @@ function hasFault(metrics: Basis['metrics'], ...kinds: readonly PinFault['kind']
 
 function accept(basis: Basis, policy: AnalysisPolicy): Result<ImprovementBasis, Problem> {
   const { administration, sourceSet, analysis, metrics } = basis;
-  const unfit = requireCurrent([administration.receipt, analysis.receipt]) ?? unusableLists(basis);
+  const list = analysis === undefined || analysis.receipt.status === 'stale' ? [] : [analysis.receipt];
+  const unfit = requireCurrent([administration.receipt, ...list]) ?? unusableLists(basis);
   if (unfit !== undefined) return err(unfit);
   const read = [...metrics].flatMap(([metric, answer]) => (answer.ok ? [{ metric, ...answer.value }] : []));
   const artifacts = new Map(read.map(({ metric, value }) => [metric, value]));
@@ -132,39 +142,55 @@ function accept(basis: Basis, policy: AnalysisPolicy): Result<ImprovementBasis, 
         const answer = metrics.get(metric);
         const isUnreachable = answer?.ok === false && answer.error.kind === 'unavailable';
         const artifact = isUnreachable ? 'unreachable' : artifacts.get(metric);
-        return judgeMetric(metric, entryOf(analysis.value, metric), artifact, policy);
+        return judgeMetric(metric, entryOf(analysis, metric), artifact, policy);
       }),
-      sources: sourceSet.value.sources.map(({ sourceKey: key, crosswalkId: ref, sha256 }): PinnedSource => {
-        const due = analysis.value.comparisons.find((entry) => entry.sourceKey === key);
-        const comparison = due?.artifact
-          ? { ref: due.artifact.artifactRef, sha256: due.artifact.sha256 }
-          : 'missing';
-        return {
-          sourceKey: key,
-          crosswalk: { ref, sha256 },
-          comparison: due === undefined ? null : comparison,
-        };
-      }),
+      sources: sourceSet.value.sources.map(({ sourceKey: key, crosswalkId: ref, sha256 }) => ({
+        sourceKey: key,
+        crosswalk: { ref, sha256 },
+        comparison: comparisonOf(analysis, key),
+      })),
     },
     evidence: { artifacts, sources: [sourceSet.receipt, ...read.map(({ receipt }) => receipt)] },
   });
 }
 
-/** What no run can be made of: lists that name a thing twice, keys that no path can hold, more sources than a run takes. */
-function unusableLists({ sourceSet, analysis }: Basis): Problem | undefined {
-  const keys = sourceSet.value.sources.map((source) => source.sourceKey);
-  if (keys.length > maxSources) return incomplete('blueprint', 'The blueprint names too many source tests.');
-  if (!areUnique(keys) || !keys.every((key) => sourceKey.safeParse(key).success))
-    return incomplete('blueprint', 'The keys of the blueprint’s source tests are not unique and URL-safe.');
-  const { metrics, comparisons } = analysis.value;
-  return areUnique(metrics.map(({ metric }) => metric)) &&
-    areUnique(comparisons.map((comparison) => comparison.sourceKey))
-    ? undefined
-    : incomplete('analytics', 'Analytics names a metric or a comparison of the administration twice.');
+/** What no run can be made of: lists that name a thing twice, keys that no path can hold, more sources than a run takes, no targets of mappings. */
+function unusableLists(basis: Basis): Problem | undefined {
+  const { sources, slotIds, caseGuids } = basis.sourceSet.value;
+  if (sources.length > maxSources)
+    return incomplete('blueprint', 'The blueprint names too many source tests.');
+  if (!sources.every((source) => sourceKey.safeParse(source.sourceKey).success))
+    return incomplete('blueprint', 'The keys of the blueprint’s source tests are not URL-safe.');
+  if (sources.length > 0 && (slotIds === undefined || caseGuids === undefined))
+    return incomplete('blueprint', 'The blueprint’s list of source tests lacks its slots and CASE GUIDs.');
+  return contradiction(basis);
 }
 
-function entryOf({ metrics }: AdministrationAnalysis, metric: RunMetric) {
-  return metrics.find((entry) => entry.metric === metric);
+function contradiction({ sourceSet, analysis }: Basis): Problem | undefined {
+  const { metrics = [], comparisons = [] } = analysis?.value ?? {};
+  const broken = firstBroken(listInvariants, {
+    sourceKeys: sourceSet.value.sources.map((source) => source.sourceKey),
+    metrics: metrics.map(({ metric }) => metric),
+    comparedKeys: comparisons.map((comparison) => comparison.sourceKey),
+  });
+  return broken && contradictory(broken);
+}
+
+/** What the analysis says of a metric. Of what a stale one names, only suppression and absence still hold. */
+function entryOf(analysis: Basis['analysis'], metric: RunMetric) {
+  const entry = analysis?.value.metrics.find((one) => one.metric === metric);
+  if (entry === undefined || analysis?.receipt.status === 'current') return entry;
+  return ['suppressed', 'unavailable'].includes(entry.status) ? entry : { ...entry, status: 'stale' };
+}
+
+/** The comparison of a source. Of what a stale analysis names, all are due and missing. */
+function comparisonOf(analysis: Basis['analysis'], key: string): PinnedSource['comparison'] {
+  if (analysis === undefined) return 'not_analyzed';
+  const due = analysis.value.comparisons.find((entry) => entry.sourceKey === key);
+  if (due === undefined) return null;
+  return due.artifact !== null && analysis.receipt.status === 'current'
+    ? { ref: due.artifact.artifactRef, sha256: due.artifact.sha256 }
+    : 'missing';
 }
 
 function pinOf({ value, sha256 }: Answered<AlignmentSources>): RunPins['sourceSet'] {

@@ -2,15 +2,16 @@ import { composeOrder } from '#functions/reports/composition/revision-order.ts';
 import { openListCursor } from '#functions/reports/cursor/cursor.ts';
 import { incomplete } from '#functions/reports/facts/incomplete.ts';
 import { evaluateEvidence, evidenceOf } from '#functions/reports/improvement/evidence.ts';
-import type { RunEvidence } from '#functions/reports/improvement/evidence.ts';
+import type { EvidenceGrounds, RunEvidence } from '#functions/reports/improvement/evidence.ts';
 import { pinProblem, readPinnedSourceSet, readTwice } from '#functions/reports/sources/pinned.ts';
 import { together } from '#functions/reports/sources/problems.ts';
 import { isSelected } from '#shared/contract/filters.ts';
 import type { RevisionOrder } from '#shared/contract/reports/revision-order.ts';
 import { listRevisionOrders } from '#shared/contract/reports/routes/list-revision-orders.ts';
 import { mergeReceipts } from '#shared/contract/reports/source-ref.ts';
-import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
+import { once } from '#shared/http/once.ts';
 import type { Operation, OperationRequest } from '#shared/http/operation.ts';
+import { isCompared } from '#shared/improvement/records.ts';
 import type { EvidenceKey, ImprovementStore, OrderRecord, RunRecord } from '#shared/improvement/records.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -51,9 +52,10 @@ export function listRevisionOrdersOperation(
     if (!opened.ok) return opened;
     const { run, moment } = opened.value;
     const { records, next } = await choose(runs, run, request.query, cursor.value.after);
+    const sourceSet = once(() => readTwice(() => readPinnedSourceSet(opened.value.reader, run)));
     const facts = await together({
-      sourceSet: readSourceSet(opened.value),
-      orders: deriveOrders(dependencies, opened.value, records),
+      sourceSet: sourceSet().then((answer) => (answer.ok ? answer : err(pinProblem(answer.error)))),
+      orders: deriveOrders(dependencies, { ...opened.value, sourceSet }, records),
     });
     if (!facts.ok) return facts;
 
@@ -70,7 +72,10 @@ export function listRevisionOrdersOperation(
         nextCursor,
         hasMore: nextCursor !== null,
         observedAt: moment().observedAt,
-        sources: mergeReceipts([facts.value.sourceSet, ...data.flatMap(({ evidenceRefs }) => evidenceRefs)]),
+        sources: mergeReceipts([
+          facts.value.sourceSet.receipt,
+          ...data.flatMap(({ evidenceRefs }) => evidenceRefs),
+        ]),
       },
     });
   };
@@ -120,19 +125,13 @@ async function choose(
 /** How many artifacts have to be read to derive the orders of an evidence again. */
 function artifactsOf(evidence: RunEvidence): number {
   if (evidence.kind === 'metric') return 1;
-  const { comparison } = evidence.source;
-  return comparison === null || comparison === 'missing' ? 1 : 2;
-}
-
-async function readSourceSet({ reader, run }: OpenedRun): Promise<Result<SourceRef, Problem>> {
-  const answer = await readTwice(() => readPinnedSourceSet(reader, run));
-  return answer.ok ? ok(answer.value.receipt) : err(pinProblem(answer.error));
+  return isCompared(evidence.source.comparison) ? 2 : 1;
 }
 
 /** The records as orders, by their ids, with what their evidence asks for. Nothing is read where there are none. */
 async function deriveOrders(
   { policies }: ListRevisionOrdersDependencies,
-  { reader, run, moment }: OpenedRun,
+  { reader, run, moment, sourceSet }: OpenedRun & Pick<EvidenceGrounds, 'sourceSet'>,
   records: readonly OrderRecord[],
 ): Promise<Result<ReadonlyMap<string, RevisionOrder>, Problem>> {
   const orders = new Map<string, RevisionOrder>();
@@ -147,7 +146,7 @@ async function deriveOrders(
     evidenceOf(run.pins)
       .filter(({ key }) => keys.has(key))
       .map(async (evidence) => {
-        const evaluation = await evaluateEvidence(reader, run, pinned, evidence);
+        const evaluation = await evaluateEvidence({ reader, run, policy: pinned, sourceSet }, evidence);
         if (!evaluation.ok) return evaluation;
         const { observedAt } = moment();
         for (const derived of evaluation.value.derived.orders) {

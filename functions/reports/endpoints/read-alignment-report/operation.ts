@@ -2,7 +2,12 @@ import { composeAlignmentReport } from '#functions/reports/composition/alignment
 import { incomplete } from '#functions/reports/facts/incomplete.ts';
 import { alignSource } from '#functions/reports/analysis/alignment/align-source.ts';
 import { readComparison } from '#functions/reports/improvement/evidence.ts';
-import { pinProblem, readPinnedCrosswalk, readTwice } from '#functions/reports/sources/pinned.ts';
+import {
+  pinProblem,
+  readPinnedCrosswalk,
+  readPinnedSourceSet,
+  readTwice,
+} from '#functions/reports/sources/pinned.ts';
 import type { PinFault } from '#functions/reports/sources/pinned.ts';
 import { conflicting, notFound, together } from '#functions/reports/sources/problems.ts';
 import type { readAlignmentReport } from '#shared/contract/reports/routes/read-alignment-report.ts';
@@ -33,16 +38,21 @@ export function readAlignmentReportOperation(
     const facts = await together({
       crosswalk: settled(readTwice(() => readPinnedCrosswalk(reader, run, source))),
       comparison: settled(readComparison(reader, run, source)),
+      sourceSet:
+        run.pins.rules === '3'
+          ? settled(readTwice(() => readPinnedSourceSet(reader, run)))
+          : Promise.resolve(ok(undefined)),
     });
     if (!facts.ok) return facts;
-    const { crosswalk, comparison } = facts.value;
-    const alignment = alignSource(crosswalk.value);
+    const { crosswalk, comparison, sourceSet } = facts.value;
+    const alignment = alignSource(crosswalk.value, sourceSet?.value);
     if (!alignment.ok) return err(incomplete('blueprint', alignment.error));
     const now = moment();
     return ok({
       body: composeAlignmentReport(
         {
           run,
+          sourceSet: sourceSet?.receipt,
           crosswalk,
           crosswalkHash: source.crosswalk.sha256,
           alignment: alignment.value,

@@ -7,8 +7,12 @@ import { cohortInvariants } from './cohort-report.ts';
 import type { JudgedCohort } from './cohort-report.ts';
 import { equivalenceInvariants } from './equivalence-report.ts';
 import type { JudgedEquivalence } from './equivalence-report.ts';
+import { listInvariants } from './improvement-run.ts';
+import type { JudgedLists } from './improvement-run.ts';
 import { firstBroken } from './invariant.ts';
 import type { Invariants } from './invariant.ts';
+import { comparisonInvariants, metricInvariants } from './metric.ts';
+import type { JudgedComparison, JudgedMetric } from './metric.ts';
 import { invariantTables } from './tables.ts';
 
 /** For each invariant, changes of a sound answer that break it alone, and truthful ones near to them. */
@@ -318,6 +322,147 @@ hold<JudgedEquivalence>('an equivalence', equivalenceInvariants, sound, {
       evidenceArtifactUrl,
     })),
     allows: [{ evidenceArtifactUrl: 'https://a.example/b?c=d' }],
+  },
+});
+
+const named: JudgedLists = {
+  sourceKeys: ['a', 'b'],
+  metrics: ['item_difficulty'],
+  comparedKeys: ['a'],
+};
+
+hold<JudgedLists>('the lists for an improvement run', listInvariants, named, {
+  'source-named-once': {
+    breaks: [{ sourceKeys: ['a', 'b', 'a'] }],
+    allows: [{ sourceKeys: ['a', 'A'] }, { sourceKeys: [] }],
+  },
+  'metric-named-once': {
+    breaks: [{ metrics: ['item_length', 'item_length'] }],
+    allows: [{ metrics: ['item_difficulty', 'form_summary'] }, { metrics: [] }],
+  },
+  'comparison-named-once': {
+    breaks: [{ comparedKeys: ['a', 'a'] }],
+    allows: [{ comparedKeys: ['a', 'c'] }, { comparedKeys: [] }],
+  },
+});
+
+const correct = { name: 'proportion_correct', value: 0.4, unit: 'proportion' };
+const difference = { name: 'difficulty_difference', value: -0.2, unit: 'proportion' };
+const item = {
+  ...{ qtiItemId: 'i', qtiFormId: 'f', qtiTestId: 't', caseGuids: ['g', 'h'] },
+  measures: [correct],
+};
+const form = (value: number) => ({
+  ...{ ...item, qtiItemId: null },
+  measures: [{ name: 'mean_percent_correct', value, unit: 'percent' }],
+});
+const untagged = (value: number) => ({
+  ...item,
+  measures: [{ name: 'untagged_distractors', value, unit: 'count' }],
+});
+
+hold<JudgedMetric>(
+  'a metric',
+  metricInvariants,
+  {
+    metric: 'item_difficulty',
+    analysisWindow: { start: at, end: at },
+    ...{ populationCount: 26, sampleCount: 24, rows: [item] },
+  },
+  {
+    'window-in-order': {
+      breaks: [{ analysisWindow: { start: at, end: '2026-03-02T10:15:29.9Z' } }],
+      allows: [{ analysisWindow: null }, { analysisWindow: { start: at, end: '2026-03-02T10:15:30.0Z' } }],
+    },
+    'sample-within-population': {
+      breaks: [
+        { sampleCount: 99_999 },
+        { sampleCount: 27 },
+        { sampleCount: 0 },
+        { populationCount: 0 },
+        { populationCount: 0, sampleCount: 0 },
+      ],
+      allows: [
+        { sampleCount: 26 },
+        { populationCount: 1, sampleCount: 1 },
+        { populationCount: null, sampleCount: null },
+        { populationCount: null, sampleCount: 0 },
+      ],
+    },
+    'value-of-its-measure': {
+      breaks: [
+        ...[-0.1, 1.1].map((value) => ({ rows: [{ ...item, measures: [{ ...correct, value }] }] })),
+        { rows: [item, { ...item, qtiItemId: 'j', measures: [{ ...correct, unit: 'percent' }] }] },
+        ...[-1, 0.5].map((value) => ({
+          metric: 'distractor_distribution' as const,
+          rows: [untagged(value)],
+        })),
+      ],
+      allows: [
+        ...[0, 1].map((value) => ({ rows: [{ ...item, measures: [{ ...correct, value }] }] })),
+        { rows: [{ ...item, measures: [{ name: 'logit', value: -7, unit: 'logits' }] }] },
+        // Another metric's measure.
+        { rows: [untagged(0.5)] },
+        { metric: 'distractor_distribution', rows: [untagged(3)] },
+        { rows: [] },
+      ],
+    },
+    'one-value-per-item': {
+      breaks: [
+        { rows: [item, { ...item, measures: [{ ...correct, value: 0.9 }] }] },
+        { rows: [item, item] },
+        { rows: [{ ...item, measures: [correct, { ...correct, value: 0.9 }] }] },
+        // The same subjects in another sequence.
+        { rows: [item, { ...item, caseGuids: ['h', 'g', 'h'] }] },
+        // A form as a whole.
+        ...[{ qtiTestId: null }, { qtiFormId: null }].map((change) => ({
+          metric: 'form_summary' as const,
+          rows: [80, 90].map((value) => ({ ...form(value), ...change })),
+        })),
+      ],
+      allows: [
+        { rows: [item, { ...item, qtiFormId: 'f2' }] },
+        // Rows that do not name what they measure.
+        { rows: [item, item].map((row) => ({ ...row, qtiItemId: null })) },
+        {
+          metric: 'form_summary',
+          rows: [80, 90].map((value) => ({ ...form(value), qtiFormId: null, qtiTestId: null })),
+        },
+        { rows: [item, { ...item, qtiTestId: null }, { ...item, caseGuids: ['g'] }] },
+        {
+          rows: [
+            { ...item, measures: [correct, difference] },
+            { ...item, qtiItemId: 'j' },
+          ],
+        },
+        // One row per option, by a measure that this version does not know.
+        ...[['a', 'b']].map((options) => ({
+          rows: options.map(() => ({
+            ...item,
+            measures: [{ name: 'option_share', value: 0.5, unit: 'share' }],
+          })),
+        })),
+      ],
+    },
+  },
+);
+
+const compared = { populationCount: 24, predictedPassCount: 14, actualPassCount: 12, agreementCount: 16 };
+
+hold<JudgedComparison>('a comparison', comparisonInvariants, compared, {
+  'counts-within-population': {
+    breaks: [{ predictedPassCount: 25 }, { actualPassCount: 25 }, { agreementCount: 26 }],
+    allows: [{ predictedPassCount: 24, actualPassCount: 24, agreementCount: 24 }],
+  },
+  'counts-possible': {
+    breaks: [
+      // Of 24, at least 2 disagree; so many at least agree; who disagrees comes in pairs beside the difference.
+      { agreementCount: 23 },
+      { agreementCount: 24 },
+      { predictedPassCount: 24, agreementCount: 10 },
+      { agreementCount: 15 },
+    ],
+    allows: [{ agreementCount: 22 }, { agreementCount: 2 }, { predictedPassCount: 24, agreementCount: 12 }],
   },
 });
 

@@ -64,7 +64,7 @@ export const shownLists = {
   analyzeAdministration: run,
   readImprovementRun: run,
   readAlignmentReport: {
-    contributions: { key: ({ sourceRequirementId }) => sourceRequirementId },
+    contributions: { key: (row: { readonly sourceRequirementId: string }) => row.sourceRequirementId },
     limitations: sentences,
     sources: receipts,
   },

@@ -1,18 +1,30 @@
 import { attemptStatements, reportInvariants, summaryInvariants } from './attempt-report.ts';
 import { cohortInvariants } from './cohort-report.ts';
 import { equivalenceInvariants } from './equivalence-report.ts';
+import { listInvariants } from './improvement-run.ts';
 import type { Statement } from './invariant.ts';
+import { comparisonInvariants, metricInvariants } from './metric.ts';
 
-/** Every table of invariants, by what it is about. */
-export const invariantTables = {
+type Table = Readonly<Record<string, Statement>>;
+
+/** The tables whose invariants an answer is refused for, by what they are about. */
+const refusing = {
   'What owners say of an attempt': attemptStatements,
   'The summary of a report': summaryInvariants,
   'A whole report': reportInvariants,
   'A cohort report': cohortInvariants,
   'An equivalence report': equivalenceInvariants,
-} as const satisfies Readonly<Record<string, Readonly<Record<string, Statement>>>>;
+  'The lists for an improvement run': listInvariants,
+} as const satisfies Readonly<Record<string, Table>>;
 
-type Tables = typeof invariantTables;
+/** Every table of invariants, by what it is about. */
+export const invariantTables: Readonly<Record<string, Table>> = {
+  ...refusing,
+  'A metric of an improvement run': metricInvariants,
+  'A comparison of an improvement run': comparisonInvariants,
+};
 
-/** The id of an invariant. */
-export type InvariantId = { [Title in keyof Tables]: keyof Tables[Title] }[keyof Tables];
+type Refusing = typeof refusing;
+
+/** The id of an invariant that an answer is refused for. */
+export type InvariantId = { [Title in keyof Refusing]: keyof Refusing[Title] }[keyof Refusing];

@@ -17,8 +17,8 @@ export const readAlignmentReport = defineRoute({
   request: { path: z.strictObject({ improvementRunId: reference, sourceKey }) },
   success: { schema: alignmentReport, transfer: 'stream', example: examples.alignment },
   problems: ['409 source-version-conflict'],
-  // Crosswalk and comparison; and both once more.
-  budget: { calls: 4, depth: 2 },
+  // Crosswalk, comparison and the list of sources; and all of these once more.
+  budget: { calls: 6, depth: 2 },
   lambda: {
     memoryMb: 1769,
     grants: ['improvement:read', 'receipts:link', 'keys:receipt-link', 'profiles:read'],

@@ -1,0 +1,29 @@
+import { areDistinct } from './invariant.ts';
+import type { Invariants } from './invariant.ts';
+import { shownLists } from './lists.ts';
+
+const { sourceKeys: names } = shownLists.readImprovementRun;
+
+/** The names in what owners list of an administration that is to be analyzed. */
+export type JudgedLists = Readonly<Record<'sourceKeys' | 'metrics' | 'comparedKeys', readonly string[]>>;
+
+export const listInvariants = {
+  'source-named-once': {
+    owner: 'blueprint',
+    broken: 'Content names a source test of the blueprint twice.',
+    allows: 'Two versions of one assessment under two keys.',
+    holds: ({ sourceKeys }) => areDistinct(sourceKeys, names),
+  },
+  'metric-named-once': {
+    owner: 'analytics',
+    broken: 'Analytics names a metric of the administration twice.',
+    allows: 'A metric that this version does not know.',
+    holds: ({ metrics }) => areDistinct(metrics, names),
+  },
+  'comparison-named-once': {
+    owner: 'analytics',
+    broken: 'Analytics names a comparison of the administration twice.',
+    allows: 'A comparison of a source that the blueprint does not name.',
+    holds: ({ comparedKeys }) => areDistinct(comparedKeys, names),
+  },
+} as const satisfies Invariants<JudgedLists>;

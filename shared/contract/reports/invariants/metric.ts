@@ -1,0 +1,102 @@
+import { compareInstants } from '#shared/kernel/instant.ts';
+import { metrics } from '../analysis-policy.ts';
+import type { MetricStatus } from '../improvement-run.ts';
+import type { OrderContent } from '../order-content.ts';
+import { areDistinct } from './invariant.ts';
+import type { Invariants } from './invariant.ts';
+
+/** What an artifact says of one item or form. */
+interface MetricRow extends Pick<OrderContent, 'qtiItemId' | 'qtiFormId' | 'qtiTestId' | 'caseGuids'> {
+  readonly measures: readonly { readonly name: string; readonly value: number; readonly unit: string }[];
+}
+
+/** A metric of a run, as far as it is shown or judged. Its counts are of learners; null where they are withheld, or count something else. */
+export interface JudgedMetric extends Pick<MetricStatus, 'metric' | 'populationCount' | 'sampleCount'> {
+  readonly analysisWindow: { readonly start: string; readonly end: string } | null;
+  readonly rows: readonly MetricRow[];
+}
+
+const measureIn = (metric: MetricStatus['metric'], name: string) =>
+  metrics[metric].measures.find((measure) => measure.name === name);
+
+/** The key of each value of a row: all that it is about, in any sequence, and the measure. A row that does not name its item or form has none. */
+function keysOf(metric: MetricStatus['metric'], row: MetricRow): readonly string[] {
+  const { qtiItemId, qtiFormId, qtiTestId, caseGuids, measures } = row;
+  const isOfItem = metrics[metric].subjects.includes('qtiItemId');
+  if ((isOfItem ? qtiItemId : (qtiFormId ?? qtiTestId)) === null) return [];
+  const about = [qtiItemId, qtiFormId, qtiTestId, ...[...new Set(caseGuids)].toSorted()].join(' ');
+  return measures.flatMap(({ name }) => (measureIn(metric, name) === undefined ? [] : `${about} ${name}`));
+}
+
+/** Of a metric of Analytics. One that breaks them is `unavailable`: the run goes without it, and names it. */
+export const metricInvariants = {
+  'window-in-order': {
+    owner: 'analytics',
+    broken: 'The window of the metric at Analytics ends before it starts.',
+    allows: 'A window that ends when it starts.',
+    holds: ({ analysisWindow }) =>
+      analysisWindow === null || compareInstants(analysisWindow.start, analysisWindow.end) <= 0,
+  },
+  'sample-within-population': {
+    owner: 'analytics',
+    broken: 'The metric at Analytics has a sample of no learner, or of more learners than its population.',
+    allows: 'A sample that is the population; any counts of a formula that does not count learners.',
+    holds: ({ populationCount, sampleCount }) =>
+      populationCount === null || sampleCount === null || (sampleCount > 0 && sampleCount <= populationCount),
+  },
+  'value-of-its-measure': {
+    owner: 'analytics',
+    broken: 'A row of the metric at Analytics has a value that its measure cannot have, or another unit.',
+    allows: 'Any value of a measure that this version does not know.',
+    holds: ({ metric, rows }) =>
+      rows.every(({ measures }) =>
+        measures.every(({ name, value, unit }) => {
+          const measure = measureIn(metric, name);
+          if (measure === undefined) return true;
+          if (unit !== measure.unit || value < measure.least || value > measure.greatest) return false;
+          return unit !== 'count' || Number.isInteger(value);
+        }),
+      ),
+  },
+  'one-value-per-item': {
+    owner: 'analytics',
+    broken: 'The metric at Analytics has two values of one measure for one item or form.',
+    allows: 'One item on two forms; rows that do not name their item.',
+    holds: ({ metric, rows }) =>
+      areDistinct(
+        rows.flatMap((row) => keysOf(metric, row)),
+        { key: (key) => key },
+      ),
+  },
+} satisfies Invariants<JudgedMetric>;
+
+/** A comparison of predicted with actual results whose counts would be shown. */
+export type JudgedComparison = Readonly<
+  Record<'populationCount' | 'predictedPassCount' | 'actualPassCount' | 'agreementCount', number>
+>;
+
+const isWithin = ({ populationCount, ...counts }: JudgedComparison) =>
+  Math.max(...Object.values(counts)) <= populationCount;
+
+/** Of a comparison of Analytics. One that breaks them is not shown: the run goes without it, and names it. */
+export const comparisonInvariants: Invariants<JudgedComparison> = {
+  'counts-within-population': {
+    owner: 'analytics',
+    broken: 'The comparison of predicted with actual results counts more than its population.',
+    allows: 'A population of which everybody has passed.',
+    holds: isWithin,
+  },
+  // Of those on whom prediction and result disagree, the ones predicted to pass outnumber the others by the difference of the two counts, and
+  // those on whom they agree have passed or failed in both.
+  'counts-possible': {
+    owner: 'analytics',
+    broken: 'The comparison of predicted with actual results has counts that contradict each other.',
+    allows: 'Counts that at least one division of the population has.',
+    holds: (counts) => {
+      const { populationCount: all, predictedPassCount: predicted, actualPassCount: actual } = counts;
+      const rest = all - counts.agreementCount - Math.abs(predicted - actual);
+      const isAgreed = Math.abs(predicted + actual - all) <= counts.agreementCount;
+      return !isWithin(counts) || (isAgreed && rest >= 0 && rest % 2 === 0);
+    },
+  },
+};
