@@ -267,6 +267,7 @@ describe('gates', () => {
     return {
       said: sentenceOf(result),
       attempts: page?.data.map(({ header }) => header.attemptId),
+      rowServices: page?.data.map(({ sources }) => sources.map(({ service }) => service)),
       withheld: page?.withheld,
       next: page?.next?.attemptId,
       services: page?.sources.map(({ service }) => service),
@@ -282,6 +283,16 @@ describe('gates', () => {
     expect(attempts).toHaveLength(4);
     expect(packages).toEqual(['framework-1', 'framework-2']);
     expect(services).toEqual(['results', 'content', 'case', 'content', 'case', 'oneroster']);
+  });
+
+  it('are withheld where CASE does not bear them out, and say that it was asked where it does [RP-087]', async () => {
+    const old = packageOf(1);
+    old.value.CFDocument.lastChangeDateTime = '1900-01-01T00:00:00Z';
+    const { attempts, withheld, rowServices } = await readGates([gate(1, 1), gate(2, 2)], [1, 2], {
+      packages: [old, packageOf(2)],
+    });
+    expect([attempts, withheld]).toEqual([['attempt-2'], [{ reason: 'stale', count: 1 }]]);
+    expect(rowServices).toEqual([['results', 'content', 'oneroster', 'case']]);
   });
 
   it('alone need a framework', async () => {
