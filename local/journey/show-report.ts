@@ -102,7 +102,7 @@ async function findReport(
     if (count === MAX_PAGES) break;
   }
   const which = hasMore ? `newest ${looked} diagnostic reports` : `diagnostic reports (${looked})`;
-  const others = withheld === 0 ? '' : `; ${withheld} attempts cannot be a report yet`;
+  const others = withheld === 0 ? '' : `; ${withheld} attempts cannot be a report`;
   return err(
     `there is no report: none of the learner's ${which} names the results record of this run${others}`,
   );

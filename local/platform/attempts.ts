@@ -1,7 +1,7 @@
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
 import type { Administration } from '#shared/platform/owners/administration.ts';
-import type { CandidateAttempts, RecordHeader, SettledRecord } from '#shared/platform/owners/results.ts';
+import type { CandidateAttempts, SettledRecord } from '#shared/platform/owners/results.ts';
 import { findGradeEvent } from './grade-events.ts';
 import { runAttempts } from './run-attempts.ts';
 import type { HeldAttempt, TenantState } from './tenant-state.ts';
@@ -89,12 +89,14 @@ function rowOf(tenant: TenantState, attempt: HeldAttempt): IndexRow {
     contentTestSpecVersion: attempt.contentTestSpecVersion,
     administeredItemCount: attempt.administeredItemCount,
     modifiedAt: record?.modifiedAt ?? attempt.submittedAt,
-    record: record === undefined ? null : headerOf(record),
+    record: record === undefined ? null : indexedRecord(record),
   };
 }
 
-function headerOf(record: SettledRecord): RecordHeader {
+function indexedRecord(record: SettledRecord): NonNullable<IndexRow['record']> {
+  const gapRows = record.mastery.filter(({ state }) => state === 'gap');
   return {
+    gapRowCaseGuids: [...new Set(gapRows.map(({ caseGuid }) => caseGuid))],
     resultRecordId: record.resultRecordId,
     version: record.version,
     freshness: record.freshness,

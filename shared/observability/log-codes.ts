@@ -170,7 +170,7 @@ export const logCodes = {
     { reason: 'word' },
   ),
   FACTS_CONTRADICTORY: warn(
-    'Facts of an owner cannot all be true, so the caller received 503 dependency-incomplete: ask the owner about the invariant.',
+    'Facts of an owner cannot all be true, so the caller received 503 dependency-incomplete, or a page without the attempt: ask the owner about the invariant.',
     { invariant: 'word', dependency: 'word' },
   ),
   PROBLEM_UNDECLARED: error(

@@ -4,6 +4,7 @@ import { cohortKey } from '#local/platform/tenant-state.ts';
 import type { ReportsSeed } from '#local/platform/tenant-state.ts';
 import type { WithheldReason } from '#shared/contract/reports/attempt-report.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
+import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { EquivalenceReport } from '#shared/contract/reports/equivalence-report.ts';
 import type { ReadinessReport } from '#shared/contract/reports/readiness-report.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
@@ -179,6 +180,13 @@ const emptyPage = (withheld?: readonly object[]): Expected => ({
   withheld,
   sources: expect.any(Array) as unknown,
 });
+/** A page whose gate is held against another version of the framework, and one that has no gate. */
+const newFramework: Patch = {
+  'data/0/sources/3/version': expect.any(String) as unknown,
+  'sources/2/version': expect.any(String) as unknown,
+};
+const exceptOfCase = (sources: readonly SourceRef[]) => sources.filter(({ service }) => service !== 'case');
+const withoutFramework: Patch = { 'data/0/sources': exceptOfCase, sources: exceptOfCase };
 const withheld = (reason: WithheldReason): Expected => emptyPage([{ reason, count: 1 }]);
 
 /** One rule per class. */
@@ -189,7 +197,7 @@ const classes = {
   unsettled: (owner) => ({ ...alike(missing(owner)), page: withheld('unsettled') }),
   /** A settled attempt lacks a fact that its summary shows. */
   lacking: (owner) => ({ report: missing(owner), readiness: noPass, page: withheld('unsettled') }),
-  /** An owner says that its answer is old. A page reads neither QTI nor CASE. */
+  /** An owner says that its answer is old. A page does not read QTI. */
   stale: (owner) => ({
     report: missing(owner),
     // The gate may have been passed since the lookup or the record.
@@ -197,12 +205,15 @@ const classes = {
     page: owner === 'qti' ? same : withheld('stale'),
   }),
   /** A fact of the summary breaks its own bounds. */
-  unusable: (owner) => ({ ...alike(missing(owner)), readiness: noPass }),
-  /** A fact that no summary shows is missing, old or breaks its own bounds. */
+  unusable: (owner) => ({ report: missing(owner), readiness: noPass, page: withheld('unverified') }),
+  /** A fact that no page reads is missing or breaks its own bounds. */
   'lacking beyond the summary': (owner) => ({ report: missing(owner), readiness: noPass, page: same }),
-  /** Two facts of the summary cannot both be true. */
-  contradiction: (owner) => alike(missing(owner)),
-  /** Two facts cannot both be true, one of which no summary shows. */
+  /** A framework that the gate stands on is old, or does not hold it up. */
+  'old framework': (owner) => ({ report: missing(owner), readiness: noPass, page: withheld('stale') }),
+  'not in CASE': (owner) => ({ report: missing(owner), readiness: noPass, page: withheld('unverified') }),
+  /** Two facts cannot both be true, both of which a page reads. */
+  contradiction: (owner) => ({ ...alike(missing(owner)), page: withheld('unverified') }),
+  /** Two facts cannot both be true, one of which no page reads. */
   'contradiction beyond the summary': (owner) => ({ ...alike(missing(owner)), page: same }),
   /** Owners hold different versions. A page has no 409: the owner that does not converge cannot be used. */
   'other version': (owner) => ({ ...alike(disagree(owner)), page: unavailable(owner) }),
@@ -214,10 +225,10 @@ const classes = {
 type Kind = keyof typeof classes | { readonly name: string; readonly answers: Class };
 
 /** The owners’ facts make another report: the summary shows what the report shows, apart from mastery. */
-function shown(report: Patch, readiness: Expected = same): Kind {
+function shown(report: Patch, readiness: Expected = same, onPage: Patch = same): Kind {
   const summary = Object.entries(report).filter(([path]) => !path.startsWith('mastery'));
   const page = Object.fromEntries(summary.map(([path, value]) => [`data/0/${path}`, value]));
-  return { name: 'another report', answers: () => ({ report, readiness, page }) };
+  return { name: 'another report', answers: () => ({ report, readiness, page: { ...page, ...onPage } }) };
 }
 /** As `shown`, of a gate that is not decided any more. */
 const shownUndecided = (report: Patch, readiness: Patch = undecided): Kind =>
@@ -309,8 +320,8 @@ const shortfalls: readonly (readonly [Kind, ...Fact[]])[] = [
     ),
     blaming('case', record('/mastery/0/caseGuid', nowhere)),
     blaming('case', record(parent, nowhere)),
-    blaming('case', criteria('/caseFrameworkChangedAt', '2999-01-01T00:00:00Z')),
   ],
+  ['old framework', blaming('case', criteria('/caseFrameworkChangedAt', '2999-01-01T00:00:00Z'))],
 ];
 
 /** What leaves a decision without something that it stands on, over a fail too, and what else is shown then. */
@@ -348,16 +359,16 @@ const attemptRows: readonly Row[] = [
     record('/gate/status', 'fail'),
     record('/gate/gapCaseGuids', (held: Held) => [rowsOf(held)[0]!.caseGuid], 'of a pass'),
     all(record('/gate/achieved', 10), record('/gate/required', 80), criteria('/criteria/required', 80)),
-  ),
-  // Of a passed gate: gaps that are not listed, however many.
-  ...pass(
-    'contradiction beyond the summary',
+    // Of a passed gate: gaps that are not listed, however many.
     record('/mastery/0/state', 'gap'),
     all(
       record('/mastery/0/state', 'gap'),
       criteria('/criteria/governedCaseGuids', firstGuid, 'of the first row'),
     ),
     record('/mastery', inState('gap'), 'all gaps'),
+  ),
+  ...pass(
+    'contradiction beyond the summary',
     record('/mastery', (held: Held) => [...rowsOf(held), rowsOf(held)[0]], 'one row twice'),
     record(evidence, twiceCounted, 'one outcome twice'),
     all(
@@ -426,12 +437,13 @@ const attemptRows: readonly Row[] = [
     tooFew,
     record(parent, null),
     record(parent, (held: Held) => rowsOf(held)[1]!.caseGuid, 'another one than in CASE'),
+  ),
+  ...pass(
+    exception('contradiction beyond the summary', 'contradiction beyond the summary', { page: newFramework }),
     blaming('results', framework('/CFAssociations', [])),
   ),
   ...fail(
-    exception('contradiction', 'contradiction', {
-      page: { 'data/0/gate/gapCaseGuids': (gaps: readonly string[]) => gaps.slice(1) },
-    }),
+    'contradiction',
     record('/gate/gapCaseGuids', (held: Held) => gapsOf(held).slice(1), 'without a gap of the rows'),
   ),
   ...pass('other version', record('/gate/criteriaVersion', 'another'), record('/gate/required', 1)),
@@ -478,11 +490,12 @@ const attemptRows: readonly Row[] = [
   ...pass(
     exception('not in CASE', 'lacking beyond the summary', {
       readiness: { ...noPass, 'sources/4/version': expect.any(String) as unknown },
+      page: newFramework,
     }),
     framework('/CFItems', []),
   ),
   ...pass(
-    exception('not in CASE', 'lacking beyond the summary', {
+    exception('not in CASE', 'not in CASE', {
       readiness: {
         ...noPass,
         'sources/4/resourceId': 'nowhere',
@@ -493,9 +506,13 @@ const attemptRows: readonly Row[] = [
     blaming('case', criteria('/caseFrameworkGuid', 'nowhere')),
   ),
   ...fail(
-    exception('not in CASE', 'lacking beyond the summary', {
-      page: { 'data/0/gate/gapCaseGuids': (gaps: readonly string[]) => [...gaps, 'nowhere'] },
+    exception('not in CASE', 'not in CASE', {
+      readiness: { ...noPass, 'sources/4/version': expect.any(String) as unknown },
     }),
+    framework('/CFItems', []),
+  ),
+  ...fail(
+    'not in CASE',
     blaming(
       'case',
       record('/gate/gapCaseGuids', (held: Held) => [...gapsOf(held), 'nowhere'], 'one not in CASE'),
@@ -515,7 +532,7 @@ const attemptRows: readonly Row[] = [
   ...pass(shown({ 'mastery/0/uncertaintyKind': 'unknown' }), record('/mastery/0/uncertaintyKind', 'gut')),
   ...pass(shown({ status: 'unknown', 'gate/status': 'unknown' }, undecided), record('/gate/status', 'maybe')),
   ...pass(
-    shown({ testKind: 'unknown', gate: null }, undecided),
+    shown({ testKind: 'unknown', gate: null }, undecided, withoutFramework),
     all(record('/testKind', 'quiz'), criteria('/testKind', 'quiz')),
   ),
   ...pass(

@@ -10,6 +10,7 @@ import { readEquivalence } from '#shared/contract/reports/routes/read-equivalenc
 import { readImprovementRun } from '#shared/contract/reports/routes/read-improvement-run.ts';
 import { readReadiness } from '#shared/contract/reports/routes/read-readiness.ts';
 import { readSchoolGradeCohort } from '#shared/contract/reports/routes/read-school-grade-cohort.ts';
+import type { WithheldReason } from '#shared/contract/reports/attempt-report.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { RunKey } from '#shared/improvement/records.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
@@ -48,6 +49,8 @@ type ReportsFlow = Flow<ReportsWorld>;
 
 const { same, notFound, unavailable, missing, disagree } = kinds;
 
+/** A page that has passed over everything. */
+const withheld = (reason: WithheldReason): string => `200, withheld ${reason}`;
 /** The calm answer, but that every entry is undecided since an owner is not current. */
 const undecided = (owner: SourceService): string => `200, ${owner} stale, indeterminate`;
 
@@ -289,13 +292,23 @@ export const reportsFlows: readonly ReportsFlow[] = [
   }),
   reading(
     listCandidateReports,
-    ({ candidates }) => ({ path: { candidateSourcedId: candidates.withHistory }, query: '?limit=4' }),
+    ({ candidates }) => ({
+      path: { candidateSourcedId: candidates.withHistory },
+      query: '?limit=4&testKind=mastery_gate',
+    }),
     {
       readUser: { ...kinds.named('oneroster'), ...kinds.onRoster(true) },
       listCandidateAttempts: { ...kinds.derived('results'), ...kinds.free('results', missing('results')) },
+      // One record that names what its owner lacks does not close the whole history.
       readReportCriteria: {
         ...kinds.derived('content'),
-        ...kinds.pinned(unavailable('content'), '200, withheld stale'),
+        ...kinds.pinned(unavailable('content'), withheld('stale')),
+        absent: withheld('unverified'),
+      },
+      readPackage: {
+        ...kinds.derived('case'),
+        ...kinds.free('case', withheld('stale')),
+        absent: withheld('unverified'),
       },
     },
   ),

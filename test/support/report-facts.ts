@@ -464,7 +464,7 @@ export const readinessFacts: Arbitrary<ReadinessFacts & Released> = fc
 
 /** An attempt as a row of the index of its candidate's attempts, with what its summary is composed with. */
 export function rowOf({ evidence, record, criteria, candidate, proved }: ReportFacts): {
-  row: IndexRow & { record: RecordHeader };
+  row: IndexRow & { record: NonNullable<IndexRow['record']> };
   context: PageContext;
 } {
   const { value: attempt } = evidence;
@@ -482,7 +482,12 @@ export function rowOf({ evidence, record, criteria, candidate, proved }: ReportF
       contentTestSpecVersion: attempt.contentTestSpecVersion,
       administeredItemCount: attempt.administeredItemCount,
       modifiedAt: record.value.modifiedAt,
-      record: header,
+      record: {
+        ...header,
+        gapRowCaseGuids: record.value.mastery
+          .filter(({ state }) => state === 'gap')
+          .map(({ caseGuid }) => caseGuid),
+      },
     },
     context: {
       candidateSourcedId: attempt.candidateSourcedId,
@@ -521,7 +526,7 @@ export interface RowSays {
   readonly version?: string;
   /** The version that the record names. */
   readonly settledUnder?: string;
-  readonly record?: Partial<RecordHeader> | null;
+  readonly record?: Partial<IndexRow['record']> | null;
 }
 
 /** The index of a candidate with any number of attempts like one. */

@@ -358,10 +358,10 @@ interface components {
             readonly observedAt: components["schemas"]["Instant"];
             /** @description One receipt per source that the page was composed from. */
             readonly sources: readonly components["schemas"]["SourceRef"][];
-            /** @description How many scored attempts of this page’s range cannot be a report yet, by reason. Each attempt is counted on one page. Absent if there is none. */
+            /** @description How many scored attempts of this page’s range cannot be a report, by reason. Each attempt is counted on one page. Absent if there is none. */
             readonly withheld?: readonly components["schemas"]["WithheldAttempts"][] | undefined;
         };
-        /** @description Scored attempts that cannot be a report yet. */
+        /** @description Scored attempts that cannot be a report. */
         readonly WithheldAttempts: {
             /**
              * @description Why they cannot be a report.
@@ -369,10 +369,11 @@ interface components {
              *     - `unsettled`: Results has not settled a fact that the report needs
              *     - `stale`: a required source is stale
              *     - `unreleased`: reports of this test kind are not released
+             *     - `unverified`: an owner lacks a fact that the report needs, or facts of the owners cannot all be true; the single report says which
              *
              *     Later versions may add values.
              */
-            readonly reason: ("unsettled" | "stale" | "unreleased") | OtherValue;
+            readonly reason: ("unsettled" | "stale" | "unreleased" | "unverified") | OtherValue;
             /** @description The number of attempts; 1 or more. */
             readonly count: number;
         };
@@ -1237,7 +1238,7 @@ export interface ReportsMethods {
   /**
    * List the reports of a candidate.
    *
-   * Returns the scored attempts of a candidate in the view `summary`, last modified first. Every report matches every filter. To get the next page, send `nextCursor` with the same filters, sort and limit; it expires after one hour. A page can have fewer reports than the limit although more follow; it is never empty then. Attempts that cannot be reported yet are left out, and `withheld` counts them by reason.
+   * Returns the scored attempts of a candidate in the view `summary`, last modified first. Every report matches every filter. To get the next page, send `nextCursor` with the same filters, sort and limit; it expires after one hour. A page can have fewer reports than the limit although more follow; it is never empty then. Attempts that cannot be reported are left out, and `withheld` counts them by reason.
    *
    * Scope: `reports:read`.
    */

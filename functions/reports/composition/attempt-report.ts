@@ -4,16 +4,14 @@ import type { AttemptReport, View, attemptReport } from '#shared/contract/report
 import { reportInvariants } from '#shared/contract/reports/invariants/attempt-report.ts';
 import { firstBroken } from '#shared/contract/reports/invariants/invariant.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
-import { compareInstants } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { reportsDocument } from '#shared/problems/document.ts';
-import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { AttemptFacts, Moment, ReportFacts } from '../facts/facts.ts';
-import { composeHeader } from './header.ts';
+import { checkFramework, composeHeader } from './header.ts';
 import type { ComposedHeader } from './header.ts';
-import { checkScored, contradictory, requireCurrent, shortfall } from '../facts/incomplete.ts';
+import { checkScored, contradictory, requireCurrent } from '../facts/incomplete.ts';
 import type { Shortfall } from '../facts/incomplete.ts';
 import { composeMastery } from './mastery-rows.ts';
 import type { ComposedRow } from './mastery-rows.ts';
@@ -34,16 +32,15 @@ export interface ComposedAttempt {
 export function composeAttemptReport(facts: ReportFacts): Result<ComposedAttempt, Shortfall> {
   const { evidence, record, criteria, framework, enrichments, proved } = facts;
   const required = requiredReceipts(facts);
-  const unfit = requireCurrent(required) ?? checkScored(facts) ?? checkFramework(facts);
+  const unfit = requireCurrent(required) ?? checkScored(facts);
   if (unfit !== undefined) return err(unfit);
 
-  const header = composeHeader({
-    attempt: evidence.value,
-    record: record.value,
-    criteria: criteria.value,
-    proved,
-  });
+  const gapRows = record.value.mastery.filter(({ state }) => state === 'gap').map(({ caseGuid }) => caseGuid);
+  const headerFacts = { attempt: evidence.value, record: record.value, criteria: criteria.value, gapRows };
+  const header = composeHeader({ ...headerFacts, proved });
   if (!header.ok) return header;
+  const unverified = checkFramework(header.value, headerFacts, framework.value);
+  if (unverified !== undefined) return err(unverified);
   const mastery = composeMastery(record.value.mastery, evidence.value, framework.value);
   if (!mastery.ok) return mastery;
   const { gate } = header.value;
@@ -51,13 +48,10 @@ export function composeAttemptReport(facts: ReportFacts): Result<ComposedAttempt
   const broken = firstBroken(reportInvariants, {
     gate,
     mastery: rows,
-    isGoverned: governedBy(criteria.value),
     administeredItemCount: evidence.value.administeredItemCount,
     scoredItemCount,
   });
   if (broken !== undefined) return err(contradictory(broken));
-  const unknown = checkKnownGaps(gate?.gapCaseGuids ?? [], framework.value.guids);
-  if (unknown !== undefined) return err(unknown);
 
   return ok({
     header: header.value,
@@ -76,26 +70,6 @@ export function requiredReceipts({
   framework,
 }: Omit<AttemptFacts, 'enrichments'>): readonly SourceRef[] {
   return [evidence.receipt, record.receipt, criteria.receipt, candidate, framework.receipt];
-}
-
-/** A framework from before the one that the test spec was built on is stale. */
-function checkFramework({ framework, criteria }: AttemptFacts): Shortfall | undefined {
-  return compareInstants(framework.value.changedAt, criteria.value.caseFrameworkChangedAt) < 0
-    ? shortfall('oldFramework')
-    : undefined;
-}
-
-/** Whether the criteria of a gate speak of a standard or knowledge component: of all, unless Content names them (an assumption). */
-export function governedBy({ criteria }: Pick<ReportCriteria, 'criteria'>): (caseGuid: string) => boolean {
-  const named = criteria?.governedCaseGuids;
-  if (named === undefined) return () => true;
-  const governed = new Set(named);
-  return (caseGuid) => governed.has(caseGuid);
-}
-
-/** Every gap can be looked up in CASE. */
-function checkKnownGaps(gapCaseGuids: readonly string[], guids: ReadonlySet<string>): Shortfall | undefined {
-  return gapCaseGuids.every((guid) => guids.has(guid)) ? undefined : shortfall('unknownGap');
 }
 
 /**

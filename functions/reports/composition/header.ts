@@ -1,4 +1,9 @@
-import { diagnosticDetail, score, testKind } from '#shared/contract/reports/attempt-report.ts';
+import {
+  diagnosticDetail,
+  MAX_MASTERY_ROWS,
+  score,
+  testKind,
+} from '#shared/contract/reports/attempt-report.ts';
 import type {
   AttemptReport,
   DiagnosticDetail,
@@ -8,14 +13,16 @@ import type {
 } from '#shared/contract/reports/attempt-report.ts';
 import { summaryInvariants } from '#shared/contract/reports/invariants/attempt-report.ts';
 import { firstBroken } from '#shared/contract/reports/invariants/invariant.ts';
-import type { SettledScore } from '#shared/platform/owners/results.ts';
+import { compareInstants } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import type { ReportCriteria } from '#shared/platform/owners/content.ts';
+import type { SettledScore } from '#shared/platform/owners/results.ts';
 import { contradictory, disagreeing, fallsShort, shortfall } from '../facts/incomplete.ts';
 import type { Shortfall } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
 import { decideGate } from './gate-decision.ts';
-import type { HeaderFacts, Moment, Released } from '../facts/facts.ts';
+import type { Framework, HeaderFacts, Moment, Released } from '../facts/facts.ts';
 
 /** What every view of a report says of its attempt: all that an answer, a projection and sources do not add. */
 export type ComposedHeader = Omit<
@@ -77,9 +84,20 @@ function composeDiagnostic({
   });
 }
 
-/** Whose attempt it is and which, with score, gate and diagnostic as its kind supports them. */
+/** Whether the criteria of a gate speak of a standard or knowledge component: of all, unless Content names them (an assumption). */
+export function governedBy({ criteria }: Pick<ReportCriteria, 'criteria'>): (caseGuid: string) => boolean {
+  const named = criteria?.governedCaseGuids;
+  if (named === undefined) return () => true;
+  const governed = new Set(named);
+  return (caseGuid) => governed.has(caseGuid);
+}
+
+/**
+ * Whose attempt it is and which, with score, gate and diagnostic as its kind supports them. Report and page compose the same header from the
+ * same facts, and hold it against CASE with `checkFramework`: so what is no report is on no page, as far as these facts tell.
+ */
 export function composeHeader(facts: HeaderFacts & Released): Result<ComposedHeader, Shortfall> {
-  const { attempt, record } = facts;
+  const { attempt, record, criteria, gapRows } = facts;
   const kind = settledKind(facts);
   if (!kind.ok) return kind;
   const settled = composeScore(record.score);
@@ -88,10 +106,14 @@ export function composeHeader(facts: HeaderFacts & Released): Result<ComposedHea
   if (!gate.ok) return gate;
   const diagnostic = kind.value === 'adaptive_diagnostic' ? composeDiagnostic(facts) : ok(null);
   if (!diagnostic.ok) return diagnostic;
+  if (gate.value !== null && gapRows === undefined) return fallsShort('noGapRows');
+  if (gapRows !== undefined && gapRows.length > MAX_MASTERY_ROWS) return fallsShort('tooManyRows');
   const broken = firstBroken(summaryInvariants, {
     score: settled.value,
     gate: gate.value,
     diagnostic: diagnostic.value,
+    gapRows: gapRows ?? [],
+    isGoverned: governedBy(criteria),
   });
   if (broken !== undefined) return err(contradictory(broken));
   return ok({
@@ -113,4 +135,16 @@ export function composeHeader(facts: HeaderFacts & Released): Result<ComposedHea
 /** An attempt with a report is a settled one: only a gate can leave it open (the reading of RP-104). */
 function statusOf(gate: GateDecision | null): AttemptReport['status'] {
   return gate?.status === 'indeterminate' || gate?.status === 'unknown' ? gate.status : 'scored';
+}
+
+/** What speaks against a header in CASE: a framework from before the one that the test spec was built on is stale, and it has every gap. */
+export function checkFramework(
+  { gate }: Pick<ComposedHeader, 'gate'>,
+  { criteria, gapRows = [] }: Pick<HeaderFacts, 'criteria' | 'gapRows'>,
+  { changedAt, guids }: Framework,
+): Shortfall | undefined {
+  if (compareInstants(changedAt, criteria.caseFrameworkChangedAt) < 0) return shortfall('oldFramework');
+  return [...(gate?.gapCaseGuids ?? []), ...gapRows].every((guid) => guids.has(guid))
+    ? undefined
+    : shortfall('unknownGap');
 }

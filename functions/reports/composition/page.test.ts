@@ -1,60 +1,265 @@
 import fc from 'fast-check';
+import type { Arbitrary } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { attemptReport } from '#shared/contract/reports/attempt-report.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
+import { ok } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
 import { candidateAttempts } from '#shared/platform/owners/results.ts';
 import type { CandidateAttempts } from '#shared/platform/owners/results.ts';
+import type { Problem } from '#shared/problems/problem.ts';
 import {
   anExampleOf,
   attemptFacts,
   frozen,
   indexLike,
   moment,
+  passedGate,
   problemsUrl,
   rowOf,
 } from '#test/support/report-facts.ts';
+import type { IndexRow, ReportFacts } from '../facts/facts.ts';
 import { composeAttemptReport, projectAttemptReport } from './attempt-report.ts';
-import { checkIndex, composePageRow } from './page.ts';
+import type { ComposedAttempt } from './attempt-report.ts';
+import { checkIndex, composePageRow, frameworkOf, verifyPageRow, withheldFor } from './page.ts';
 import type { IndexRequest } from './page.ts';
 
-// What a wrong or missing fact makes of the page: test/lemmas/contradictions.contract.test.ts; what the filters select:
-// test/contract/reports/candidate-list.test.ts.
+// What a wrong or missing fact makes of the page: test/lemmas/contradictions.contract.test.ts; that every row of the seed is the summary of
+// its report, whatever is wrong: test/lemmas/page-and-report.contract.test.ts; what the filters select: test/contract/reports/candidate-list.test.ts.
+
+/** The row of an attempt's page, composed and held against CASE. */
+function pageRowOf(facts: ReportFacts): Result<ComposedAttempt, Problem> {
+  const { row, context } = rowOf(facts);
+  const composed = composePageRow(row, context);
+  if (!composed.ok) return composed;
+  return frameworkOf(composed.value) === undefined
+    ? ok(composed.value.report)
+    : verifyPageRow(composed.value, facts.framework);
+}
+
+/** The summary of an attempt, without what says from whom it was heard. */
+function summaryOf(composed: ComposedAttempt): object {
+  const { sources, ...summary } = projectAttemptReport(composed, 'summary', moment, problemsUrl);
+  expect(sources).not.toEqual([]);
+  expect(attemptReport.parse({ ...summary, sources })).toEqual({ ...summary, sources });
+  return summary;
+}
+
+/** Something that may be wrong with the facts that a page reads of an attempt; it leaves the rest of its report sound. */
+interface Wrong {
+  readonly states: readonly string[];
+  readonly listed: 'as it is' | 'without one' | 'one twice' | 'one that CASE lacks' | 'none';
+  readonly governed: 'as it is' | 'none' | 'one';
+  readonly framework: 'as it is' | 'old' | 'of the very instant' | 'without a gap';
+  readonly score: 'as it is' | 'none' | 'below its bounds' | 'above its bounds';
+  readonly decided: 'as it is' | 'pass' | 'fail' | 'below the threshold' | 'without coverage';
+  readonly record: 'as it is' | 'stale' | 'of another kind';
+}
+const wrong: Arbitrary<Wrong> = fc.record({
+  states: fc.array(fc.constantFrom('gap', 'not_yet', 'insufficient_evidence'), {
+    minLength: 1,
+    maxLength: 4,
+  }),
+  listed: fc.constantFrom('as it is', 'as it is', 'without one', 'one twice', 'one that CASE lacks', 'none'),
+  governed: fc.constantFrom('as it is', 'as it is', 'none', 'one'),
+  framework: fc.constantFrom('as it is', 'as it is', 'old', 'of the very instant', 'without a gap'),
+  score: fc.constantFrom('as it is', 'as it is', 'none', 'below its bounds', 'above its bounds'),
+  decided: fc.constantFrom('as it is', 'pass', 'fail', 'below the threshold', 'without coverage'),
+  record: fc.constantFrom(...Array<'as it is'>(6).fill('as it is'), 'stale', 'of another kind'),
+});
+
+function spoiled(sound: ReportFacts, what: Wrong): ReportFacts {
+  const facts = structuredClone(sound);
+  const { record, criteria, framework } = facts;
+  const { mastery, gate, score } = record.value;
+  // Each row stands alone and near its threshold, so that only its state counts.
+  Object.assign(framework.value, { parents: new Map() });
+  for (const [at, row] of mastery.entries())
+    Object.assign(row, {
+      parentCaseGuid: null,
+      uncertaintyKind: 'gut_feeling',
+      state: what.states[at % what.states.length],
+    });
+  const gaps = mastery.filter(({ state }) => state === 'gap').map(({ caseGuid }) => caseGuid);
+  if (gate !== null) {
+    const required = gate.required ?? 0;
+    if (what.decided === 'pass') Object.assign(gate, { status: 'pass', achieved: required });
+    if (what.decided === 'fail') Object.assign(gate, { status: 'fail', achieved: required });
+    if (what.decided === 'below the threshold') Object.assign(gate, { achieved: required - 1 });
+    if (what.decided === 'without coverage') gate.coverageEvidenceId = null;
+    const listed = gate.status === 'pass' ? gate.gapCaseGuids : [...new Set(gaps)];
+    gate.gapCaseGuids = {
+      'as it is': listed,
+      'without one': listed.slice(1),
+      'one twice': [...listed, ...listed.slice(0, 1)],
+      'one that CASE lacks': [...listed, 'nowhere in CASE'],
+      none: [],
+    }[what.listed];
+  }
+  if (criteria.value.criteria !== null && what.governed !== 'as it is')
+    criteria.value.criteria.governedCaseGuids = gaps.slice(0, what.governed === 'one' ? 1 : 0);
+  // Of a test without a gate, a page does not read the framework.
+  if (record.value.testKind === 'mastery_gate') {
+    const { caseFrameworkChangedAt } = criteria.value;
+    const changedAt = {
+      'as it is': framework.value.changedAt,
+      old: '1900-01-01T00:00:00Z',
+      'of the very instant': caseFrameworkChangedAt,
+      'without a gap': framework.value.changedAt,
+    }[what.framework];
+    const lost = what.framework === 'without a gap' ? gaps[0] : undefined;
+    const guids = new Set([...framework.value.guids].filter((guid) => guid !== lost));
+    Object.assign(framework.value, { guids, changedAt });
+  }
+  if (what.score === 'none') record.value.score = null;
+  else if (what.score === 'below its bounds') score!.minimum = 1 + (score!.maximum = score!.value = 0);
+  else if (what.score === 'above its bounds') score!.maximum = (score!.minimum = score!.value = 0) - 1;
+  if (what.record === 'stale') {
+    record.value.freshness = 'stale';
+    record.receipt.status = 'stale';
+  }
+  if (what.record === 'of another kind') criteria.value.testKind = 'formative_of_tomorrow';
+  return facts;
+}
 
 describe('a row of a candidate’s page', () => {
   it('is the summary of the same attempt’s report, with the receipts of what the page has read [RP-001, RP-003, RP-005, RP-133, RP-137]', () => {
     fc.assert(
       fc.property(attemptFacts(), (facts) => {
-        const { row, context } = rowOf(frozen(facts));
-        const result = composePageRow(row, context);
+        const result = pageRowOf(frozen(facts));
         const whole = composeAttemptReport({ ...facts, enrichments: [] });
-        if (!whole.ok || !result.ok || result.value === undefined)
-          throw new Error('the facts make no report');
-        const summary = projectAttemptReport(result.value, 'summary', moment, problemsUrl);
-        expect(attemptReport.parse(summary)).toEqual(summary);
-        expect(summary).toEqual({
-          ...projectAttemptReport(whole.value, 'summary', moment, problemsUrl),
-          sources: [
-            {
-              ...context.index,
-              resourceId: row.record.resultRecordId,
-              version: row.record.version,
-            },
-            context.criteria.receipt,
-            context.candidate,
-          ],
-        });
+        if (!whole.ok || !result.ok) throw new Error('the facts make no report');
+        expect(summaryOf(result.value)).toEqual(summaryOf(whole.value));
+        const { index, criteria, candidate } = rowOf(facts).context;
+        const { resultRecordId, version, testKind } = facts.record.value;
+        expect(result.value.sources).toEqual([
+          { ...index, resourceId: resultRecordId, version },
+          criteria.receipt,
+          candidate,
+          ...(testKind === 'mastery_gate' ? [facts.framework.receipt] : []),
+        ]);
       }),
     );
   });
 
-  it('is a 503 when record and row were modified at two times [RP-028]', () => {
+  it('is there exactly where the report is, and is its summary, whatever is wrong with what the page reads; else it is withheld [RP-003, RP-028, RP-105]', () => {
+    const seen = new Map<string, number>();
+    fc.assert(
+      fc.property(
+        attemptFacts(fc.constantFrom('mastery_gate', 'mastery_gate', 'formative')),
+        wrong,
+        (sound, what) => {
+          const facts = frozen(spoiled(sound, what));
+          const result = pageRowOf(facts);
+          const whole = composeAttemptReport({ ...facts, enrichments: [] });
+          if (result.ok && whole.ok) expect(summaryOf(result.value)).toEqual(summaryOf(whole.value));
+          else {
+            // For the same reason: one composition makes both.
+            expect(result).toEqual(whole);
+            if (!result.ok) expect(withheldFor(result.error)).toBeDefined();
+          }
+          const name = whole.ok ? 'a report' : whole.error.detail;
+          seen.set(name, (seen.get(name) ?? 0) + 1);
+        },
+      ),
+      { numRuns: 400 },
+    );
+    // Nothing of it is a property of facts that are never drawn.
+    expect(seen.size).toBeGreaterThanOrEqual(8);
+    expect(seen.get('a report')).toBeGreaterThan(40);
+  });
+
+  it('is withheld when record and row were modified at two times [RP-028]', () => {
     const { row, context } = rowOf(anExampleOf(attemptFacts()));
-    for (const modifiedAt of ['1900-01-01T00:00:00Z', '2999-01-01T00:00:00Z'])
-      expect(composePageRow({ ...row, modifiedAt }, context)).toMatchObject({
-        error: { status: 503, code: 'dependency-incomplete', dependency: 'results', reason: 'contradiction' },
-      });
+    for (const modifiedAt of ['1900-01-01T00:00:00Z', '2999-01-01T00:00:00Z']) {
+      const result = composePageRow({ ...row, modifiedAt }, context);
+      expect(result).toMatchObject({ error: { dependency: 'results', reason: 'contradiction' } });
+      expect(result.ok || withheldFor(result.error)).toBe('unverified');
+    }
+  });
+
+  it.each<[string, (facts: ReportFacts, row: IndexRow) => void, string]>([
+    ['of a gate whose gap rows are not known', (_, row) => delete row.record!.gapRowCaseGuids, 'unverified'],
+    [
+      'of an undecided gate whose gap rows are not known',
+      (facts, row) => {
+        facts.record.value.gate!.status = 'indeterminate';
+        delete row.record!.gapRowCaseGuids;
+      },
+      'unverified',
+    ],
+    ['without a record', (_, row) => (row.record = null), 'unsettled'],
+    ['whose record is not settled', (_, row) => (row.record!.settled = false), 'unsettled'],
+    ['whose record is old', (_, row) => (row.record!.freshness = 'stale'), 'stale'],
+    ['whose framework is old', (facts) => age(facts), 'stale'],
+  ])('%s is withheld: %s', (_, spoil, reason) => {
+    const facts = passedGate();
+    const { row, context } = rowOf(facts);
+    spoil(facts, row);
+    const composed = composePageRow(row, context);
+    const result = composed.ok ? verifyPageRow(composed.value, facts.framework) : composed;
+    expect(result.ok || withheldFor(result.error)).toBe(reason);
+  });
+
+  it.each<[string, (row: IndexRow, facts: ReportFacts) => void, string]>([
+    ['of another attempt', (row) => (row.record!.attemptId += '+'), 'results'],
+    ['of another candidate', (row) => (row.record!.candidateSourcedId += '+'), 'results'],
+    ['of another test spec', (row) => (row.record!.contentTestSpecId += '+'), 'results'],
+    ['under another version of it', (row) => (row.record!.contentTestSpecVersion += '+'), 'results'],
+    ['decided under other criteria', (row) => (row.record!.gate!.criteriaVersion = 'another'), 'results'],
+    [
+      'whose criteria are of another version',
+      (_, { criteria }) => (criteria.value.version += '+'),
+      'content',
+    ],
+  ])('with a record %s makes no page [RP-017, RP-133]', (_, spoil, owner) => {
+    const facts = passedGate();
+    const { row, context } = rowOf(facts);
+    spoil(row, facts);
+    const result = composePageRow(row, context);
+    expect(result).toMatchObject({ error: { code: 'dependency-unavailable', dependency: owner } });
+    expect(result.ok || withheldFor(result.error)).toBeUndefined();
+  });
+
+  it('has no more gap rows than a report can carry [RP-064]', () => {
+    const { row, context } = rowOf(anExampleOf(attemptFacts(fc.constant('formative'))));
+    const reasonOf = (count: number): unknown => {
+      row.record.gapRowCaseGuids = Array<string>(count).fill('a');
+      const result = composePageRow(row, context);
+      return result.ok || withheldFor(result.error);
+    };
+    expect([reasonOf(5_000), reasonOf(5_001)]).toEqual([true, 'unverified']);
+  });
+
+  it('needs a framework only where it has a gate', () => {
+    for (const [kind, guid] of [
+      ['mastery_gate', 'framework-1'],
+      ['formative', undefined],
+      ['adaptive_diagnostic', undefined],
+    ] as const) {
+      const facts = anExampleOf(attemptFacts(fc.constant(kind)));
+      facts.criteria.value.caseFrameworkGuid = 'framework-1';
+      const { row, context } = rowOf(facts);
+      const composed = composePageRow(row, context);
+      if (!composed.ok) throw new Error(composed.error.detail);
+      expect(frameworkOf(composed.value)).toBe(guid);
+      // Nothing is asked of the rows of a test without a gate.
+      if (guid === undefined) {
+        delete row.record.gapRowCaseGuids;
+        expect(composePageRow(row, context)).toEqual({
+          ok: true,
+          value: { ...composed.value, facts: { ...composed.value.facts, gapRows: undefined } },
+        });
+      }
+    }
   });
 });
+
+/** Its test spec was built on a newer framework. */
+function age({ framework, criteria }: ReportFacts): void {
+  criteria.value.caseFrameworkChangedAt = '2026-03-01T00:00:00Z';
+  Object.assign(framework.value, { changedAt: '2026-02-28T23:59:59.999999999Z' });
+}
 
 const like = indexLike(anExampleOf(attemptFacts()));
 

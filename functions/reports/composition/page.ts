@@ -1,5 +1,7 @@
 import { isSelectable, isSelected } from '#shared/contract/filters.ts';
 import type { FilterValues } from '#shared/contract/filters.ts';
+import { withheldReason } from '#shared/contract/reports/attempt-report.ts';
+import type { WithheldReason } from '#shared/contract/reports/attempt-report.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
 import { areUnique } from '#shared/contract/reports/primitives.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
@@ -12,13 +14,14 @@ import type { CandidateAttempts, RecordHeader } from '#shared/platform/owners/re
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { ComposedAttempt } from './attempt-report.ts';
-import type { IndexRow, Observed, Released } from '../facts/facts.ts';
-import { composeHeader } from './header.ts';
+import type { Framework, HeaderFacts, IndexRow, Observed, Released } from '../facts/facts.ts';
+import { checkFramework, composeHeader } from './header.ts';
 import { disagreeing, fallsShort, incomplete, requireCurrent } from '../facts/incomplete.ts';
 import type { Shortfall } from '../facts/incomplete.ts';
 import { contradiction, disagreement } from '../facts/versions.ts';
 
 const { filters: pageFilters } = listCandidateReports.request;
+const reasons = withheldReason.options;
 
 /** What every row of a page has to satisfy. */
 export type PageFilters = FilterValues<typeof pageFilters>;
@@ -104,7 +107,7 @@ export interface PageContext extends Released {
 export function settledRecord(
   { attemptId, contentTestSpecId, modifiedAt, record }: IndexRow,
   candidateSourcedId: string,
-): Result<RecordHeader, Problem | Shortfall> {
+): Result<NonNullable<IndexRow['record']>, Problem | Shortfall> {
   if (record === null) return fallsShort('noRecord');
   if (
     record.candidateSourcedId !== candidateSourcedId ||
@@ -140,15 +143,15 @@ export function rowDisagreement(
   return disagreement(pins, record, criteria.value);
 }
 
-/**
- * What the summary of one scored row of a checked index shows; undefined where the filters do not select it. The reason of a shortfall decides whether
- * the row is withheld; everything else makes no page: an owner's gap is never left out in silence [RP-028, RP-133].
- */
-export function composePageRow(
-  row: IndexRow,
-  context: PageContext,
-): Result<ComposedAttempt | undefined, Problem | Shortfall> {
-  const { candidateSourcedId, filters, candidate, criteria, proved } = context;
+/** The summary of a row, and the facts that it was composed from. */
+export interface PageRow {
+  readonly report: ComposedAttempt;
+  readonly facts: HeaderFacts;
+}
+
+/** What the summary of one scored row of a checked index shows, before its gate is held against CASE. */
+export function composePageRow(row: IndexRow, context: PageContext): Result<PageRow, Problem | Shortfall> {
+  const { candidateSourcedId, candidate, criteria, proved } = context;
   const settled = settledRecord(row, candidateSourcedId);
   if (!settled.ok) return settled;
   const record = settled.value;
@@ -158,10 +161,41 @@ export function composePageRow(
   const outdated = requireCurrent(sources);
   if (outdated !== undefined) return err(outdated);
 
-  const header = composeHeader({ attempt: row, record, criteria: criteria.value, proved });
-  if (!header.ok) return header;
-  if (!isSelected(pageFilters, filters, { ...row, ...header.value })) return ok(undefined);
-  return ok({ header: header.value, mastery: [], sources, enrichmentProblems: [] });
+  const facts = { attempt: row, record, criteria: criteria.value, gapRows: record.gapRowCaseGuids };
+  const header = composeHeader({ ...facts, proved });
+  return header.ok
+    ? ok({ report: { header: header.value, mastery: [], sources, enrichmentProblems: [] }, facts })
+    : header;
+}
+
+/** The GUID of the framework that a row is held against: only a gate names gaps. */
+export function frameworkOf({ report, facts }: PageRow): string | undefined {
+  return report.header.gate === null ? undefined : facts.criteria.caseFrameworkGuid;
+}
+
+/** The summary of a row whose gate CASE bears out, with its receipt. */
+export function verifyPageRow(
+  { report, facts }: PageRow,
+  framework: Observed<Framework>,
+): Result<ComposedAttempt, Shortfall> {
+  const unverified = checkFramework(report.header, facts, framework.value);
+  return unverified === undefined
+    ? ok({ ...report, sources: [...report.sources, framework.receipt] })
+    : err(unverified);
+}
+
+/** Whether a page that is asked for with filters has a report of a row. */
+export function isListed(row: IndexRow, { header }: ComposedAttempt, filters: PageFilters): boolean {
+  return isSelected(pageFilters, filters, { ...row, ...header });
+}
+
+/**
+ * Why an attempt is withheld: what an owner's answer lacks, and facts that cannot all be true, keep no other attempt from the page. Undefined
+ * where there is no page: an owner that cannot be used is never left out in silence [RP-028, RP-133].
+ */
+export function withheldFor(error: Problem | Shortfall): WithheldReason | undefined {
+  if (error.code !== 'dependency-incomplete') return undefined;
+  return ('reason' in error ? reasons.find((reason) => reason === error.reason) : undefined) ?? 'unverified';
 }
 
 /**

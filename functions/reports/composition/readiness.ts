@@ -18,9 +18,9 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Moment, ReadinessFacts, Released } from '../facts/facts.ts';
 import { checkScored, fallsShort, incomplete, requireCurrent } from '../facts/incomplete.ts';
-import { composeAttemptReport, governedBy, requiredReceipts } from './attempt-report.ts';
+import { composeAttemptReport, requiredReceipts } from './attempt-report.ts';
 import type { ComposedAttempt } from './attempt-report.ts';
-import { composeGate, settledKind } from './header.ts';
+import { composeGate, governedBy, settledKind } from './header.ts';
 
 /** The rule that is applied [RP-113]. What it says stands in `composeEntry`; other conditions are another version. */
 const RULE = { decisionRuleId: 'gate-implies-readiness', decisionRuleVersion: '2' } as const;

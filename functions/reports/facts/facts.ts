@@ -27,12 +27,14 @@ export interface Enrichment {
   readonly problem?: Problem;
 }
 
-/** What is known of an attempt without its mastery rows: all that a summary shows. */
+/** What is known of an attempt without its mastery rows: all that a summary shows, and the gaps that its gate has to list. */
 export interface HeaderFacts {
   /** As QTI has it. */
   readonly attempt: Omit<IndexRow, 'attemptStatus' | 'modifiedAt' | 'record'>;
   readonly record: RecordHeader;
   readonly criteria: ReportCriteria;
+  /** The CASE GUIDs of the mastery rows in state `gap`; undefined where Results does not say. */
+  readonly gapRows: readonly string[] | undefined;
 }
 
 /** What the owners say of one attempt. */

@@ -76,6 +76,7 @@ const shortfalls = {
   }),
   ...because('missing', 'results', {
     noEvidence: 'Results holds a mastery row without evidence.',
+    noGapRows: 'Results does not say which mastery rows of the gate are gaps.',
     noEstimate: 'Results has not settled the estimate or the threshold of a mastery row.',
   }),
   ...because('missing', 'qti', {
@@ -83,7 +84,7 @@ const shortfalls = {
   }),
   ...because('missing', 'case', {
     unknownRow: 'The CASE framework lacks a GUID of the mastery rows.',
-    unknownGap: 'The CASE framework lacks a GUID of the gate’s gaps.',
+    unknownGap: 'The CASE framework lacks a GUID of the attempt’s gaps.',
   }),
 };
 export type ShortfallName = keyof typeof shortfalls;

@@ -24,8 +24,8 @@ interface KeptFramework {
   readonly framework: Framework;
 }
 
-/** A framework of a package of 16 MB, the largest that is read, takes some 20 MB. */
-const MAX_FRAMEWORKS = 8;
+/** Frameworks that a container keeps, and that one request reads. One of a package of 16 MB, the largest that is read, takes some 20 MB. */
+export const MAX_FRAMEWORKS = 8;
 
 /** No framework yet; the ones used last are kept. */
 export function createFrameworks(): Frameworks {

@@ -192,11 +192,11 @@ export const attemptReportComponents = {
       ...pageFields,
       sources: 'One receipt per source that the page was composed from.',
       withheld:
-        'How many scored attempts of this page’s range cannot be a report yet, by reason. Each attempt is counted on one page. Absent if there is none.',
+        'How many scored attempts of this page’s range cannot be a report, by reason. Each attempt is counted on one page. Absent if there is none.',
     },
   }),
   WithheldAttempts: component(withheld, {
-    about: 'Scored attempts that cannot be a report yet.',
+    about: 'Scored attempts that cannot be a report.',
     fields: {
       reason: {
         text: 'Why they cannot be a report.',
@@ -204,6 +204,8 @@ export const attemptReportComponents = {
           unsettled: 'Results has not settled a fact that the report needs',
           stale: 'a required source is stale',
           unreleased: 'reports of this test kind are not released',
+          unverified:
+            'an owner lacks a fact that the report needs, or facts of the owners cannot all be true; the single report says which',
         },
       },
       count: 'The number of attempts; 1 or more.',

@@ -171,9 +171,9 @@ export type AttemptReport = z.infer<typeof attemptReport>;
 
 /**
  * Why a scored attempt is on no page yet: a settled fact that the summary needs is missing; a required source is stale; reports of its kind
- * are not released.
+ * are not released; anything else that an owner's answer lacks, or in which facts of the summary cannot all be true.
  */
-export const withheldReason = z.enum(['unsettled', 'stale', 'unreleased']);
+export const withheldReason = z.enum(['unsettled', 'stale', 'unreleased', 'unverified']);
 export type WithheldReason = z.infer<typeof withheldReason>;
 
 /** Scored attempts that a page has passed over, by the reason. */

@@ -168,6 +168,9 @@ export type RecordHeader = z.infer<typeof recordHeader>;
 export const settledRecord = recordHeader.extend({ tenantId: ownerId, mastery: z.array(settledMastery) });
 export type SettledRecord = z.infer<typeof settledRecord>;
 
+/** A record as the index shows it, with the CASE GUIDs of its mastery rows in state `gap`. Without them no gate of it can be verified. */
+const indexedRecord = recordHeader.extend({ gapRowCaseGuids: z.array(reference).optional() });
+
 /**
  * Results: the authoritative index of a candidate's attempts, newest modification first, ties by attempt id ascending. `record` is null
  * until Results has settled the attempt.
@@ -187,7 +190,7 @@ export const candidateAttempts = z.object({
       ...governed,
       administeredItemCount: z.int().min(0),
       modifiedAt: instant,
-      record: recordHeader.nullable(),
+      record: indexedRecord.nullable(),
     }),
   ),
   /** Whether rows follow the last one. */
@@ -240,5 +243,5 @@ export const listCandidateAttempts = safeRead({
   status: 'gap',
   answer: candidateAttempts,
   maxAnswerBytes: LARGE,
-  rule: 'Newest modification first, ties by attempt id ascending (UTF-8 bytes); `afterModifiedAt` and `afterAttemptId` name the last row of the page before. `modifiedSince` is inclusive.',
+  rule: 'Newest modification first, ties by attempt id ascending (UTF-8 bytes); `afterModifiedAt` and `afterAttemptId` name the last row of the page before. `modifiedSince` is inclusive. `gapRowCaseGuids` of a record are the CASE GUIDs of its mastery rows in state `gap`.',
 });

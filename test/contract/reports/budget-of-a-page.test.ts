@@ -4,6 +4,7 @@ import type { ReportDependencies } from '#functions/reports/endpoints/answer-rep
 import { listCandidateReportsOperation } from '#functions/reports/endpoints/list-candidate-reports/operation.ts';
 import { MOST_INDEX_READS } from '#functions/reports/endpoints/list-candidate-reports/read-facts.ts';
 import type { IndexRow } from '#functions/reports/facts/facts.ts';
+import { MAX_FRAMEWORKS } from '#functions/reports/sources/case-package.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
 import { createPlatform } from '#shared/platform/http-platform.ts';
 import type { PlatformPorts } from '#shared/platform/http-platform.ts';
@@ -12,8 +13,8 @@ import { testIssuer, testLambda } from '#test/support/lambda.ts';
 import { indexLike, passedGate, tenantId } from '#test/support/report-facts.ts';
 import { dependenciesOver } from '#test/support/scripted-owners.ts';
 
-// The most that a page can have to read: thousands of attempts, every one of another test spec, of which none is of the status that is asked
-// for but the last; and new versions while the first and the last page of the index are read.
+// The most that a page can have to read: thousands of gates, every one of another test spec, of which none is of the status that is asked
+// for but the last; their frameworks, which no container has kept; and new versions while the first and the last page of the index are read.
 
 const INDEX_PAGE = 100;
 /** Turns of the event loop without a call, after which whoever still wants to ask waits for an answer. */
@@ -61,12 +62,29 @@ const last = (rows: readonly IndexRow[]): readonly IndexRow[] =>
     at === rows.length - 1 ? { ...each, record: { ...each.record!, gate: null } } : each,
   );
 
-it('takes no more and no less than the budget of its row, 128 calls at a time', async () => {
+const found = { status: 200, body: { data: [{ status: 'indeterminate' }], hasMore: false } };
+
+/**
+ * A page that is read by a function that has just started.
+ * @param frameworkOf the framework of the n-th test spec
+ */
+async function openPage(frameworkOf: (spec: number) => number) {
   /** Pages of the index, read by read; the last one ends the list. */
   let index: (readonly IndexRow[])[] = [];
   const owners = ownersInRounds(({ pathname, searchParams }) => {
-    const spec = /(spec-\d+)/.exec(pathname)?.[1];
-    if (spec !== undefined) return criteria(spec, searchParams.get('version') ?? '');
+    const spec = /spec-(\d+)/.exec(pathname)?.[1];
+    if (spec !== undefined)
+      return {
+        ...criteria(`spec-${spec}`, searchParams.get('version') ?? ''),
+        caseFrameworkGuid: `framework-${frameworkOf(Number(spec))}`,
+      };
+    const framework = /framework-\d+/.exec(pathname)?.[0];
+    if (framework !== undefined)
+      return {
+        CFDocument: { identifier: framework, lastChangeDateTime: '2099-01-01T00:00:00Z' },
+        CFItems: [],
+        CFAssociations: [],
+      };
     if (pathname.includes('/users/')) return { user: { sourcedId: candidateSourcedId, status: 'active' } };
     const rows = index.shift() ?? [];
     return page(rows, rows.length === INDEX_PAGE && rows.every(({ record }) => record?.gate !== null));
@@ -89,23 +107,49 @@ it('takes no more and no less than the budget of its row, 128 calls at a time', 
     query: { limit: '100', status: 'indeterminate' },
     headers: { Authorization: `Bearer ${await testIssuer.sign({ studentIds: [candidateSourcedId] })}` },
   };
-  const found = { status: 200, body: { data: [{ status: 'indeterminate' }], hasMore: false } };
+  return async (pages: readonly (readonly IndexRow[])[]) => {
+    index = [...pages];
+    Object.assign(owners.taken, { calls: 0, depth: 0 });
+    expect(await owners.during(lambda.invoke(request))).toMatchObject(found);
+    expect(index).toEqual([]);
+    return { ...owners.taken };
+  };
+}
 
-  index = [pageFrom(0), last(pageFrom(1).slice(0, 25))];
-  expect(await owners.during(lambda.invoke(request))).toMatchObject(found);
-  // Candidate and index; the test specs of its page; the next page; its test specs.
-  expect(owners.taken).toEqual({ calls: 2 + 100 + 1 + 25, depth: 4 });
-
-  Object.assign(owners.taken, { calls: 0, depth: 0 });
+it('takes no more and no less than the budget of its row, 128 calls at a time', async () => {
+  // A framework is met on each of the first pages of the index.
+  const read = await openPage((spec) => Math.min(Math.floor(spec / INDEX_PAGE), MAX_FRAMEWORKS - 1));
   const end = MOST_INDEX_READS - 3;
-  index = [
+  const pages = [
     pageFrom(0, '1', '2'),
     pageFrom(0, '2'),
     ...Array.from({ length: end - 1 }, (_, n) => pageFrom(n + 1)),
     last(pageFrom(end, '1', '2')),
     last(pageFrom(end, '2')),
   ];
-  expect(await owners.during(lambda.invoke(request))).toMatchObject(found);
-  expect(index).toEqual([]);
-  expect(owners.taken).toEqual(listCandidateReports.budget);
+  expect(await read(pages)).toEqual(listCandidateReports.budget);
 }, 60_000);
+
+it('takes a turn for each read of the index, two for the test specs of its first and last page, and one for each framework', async () => {
+  const one = await openPage(() => 0);
+  const short = [pageFrom(0), last(pageFrom(1).slice(0, 25))];
+  // Candidate and index; the test specs of its page; their framework; the next page; its test specs.
+  expect(await one(short)).toEqual({ calls: 2 + 100 + 1 + 1 + 25, depth: 5 });
+  // The container has kept nothing of CASE without an entity tag: the framework is read again.
+  expect(await one(short)).toEqual({ calls: 2 + 100 + 1 + 1 + 25, depth: 5 });
+}, 60_000);
+
+it.each([
+  ['at once', (spec: number) => spec % 3, 1],
+  ['one after another', (spec: number) => Math.floor(spec / 1_500), 3],
+])(
+  'looks through 4,000 attempts on 3 frameworks that nobody has kept, which are met %s, within its budget',
+  async (_, frameworkOf, turns) => {
+    const read = await openPage(frameworkOf);
+    const pages = Array.from({ length: 40 }, (_, n) => (n === 39 ? last(pageFrom(n)) : pageFrom(n)));
+    const taken = await read(pages);
+    expect(taken).toEqual({ calls: 1 + 40 + 4_000 + 3, depth: 40 + 2 + turns });
+    expect(taken.depth).toBeLessThan(listCandidateReports.budget.depth);
+  },
+  60_000,
+);

@@ -74,12 +74,12 @@ const subjects: readonly Subject[] = [
       ),
     fullest: ({ candidates }) => ({
       path: { candidateSourcedId: candidates.withHistory },
-      query: '?limit=2',
+      query: '?limit=2&testKind=mastery_gate',
     }),
-    waves: 2,
+    waves: 3,
     drifting: 'readReportCriteria',
-    // Of two test specs: candidate and index; the criteria of both; the index, then the criteria that differ, once more.
-    most: { calls: 6, depth: 4 },
+    // Of four test specs: candidate and index; the criteria of all; the index, then the criteria that differ, once more; the gates' framework.
+    most: { calls: 9, depth: 5 },
   },
   {
     route: readClassCohort,

@@ -8,7 +8,7 @@ import { candidatePages, openReportsCaller, queryOf, reportsAnswerOf } from '#te
 import type { ReportsCaller } from '#test/support/reports-call.ts';
 import { startTestStack, useTestStack } from '#test/support/stack.ts';
 
-// What a long list does with attempts that cannot be a report yet. Each cause alone: test/lemmas/contradictions.contract.test.ts.
+// What a long list does with attempts that cannot be a report. Each cause alone: test/lemmas/contradictions.contract.test.ts.
 
 const tenantId = 'tenant-aurora';
 type Query = Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ function withheldOf(pages: readonly AttemptReportPage[]): Readonly<Record<string
 const idsOf = (pages: readonly AttemptReportPage[]): readonly string[] =>
   pages.flatMap(({ data }) => data.map(({ attemptId }) => attemptId));
 
-describe('an attempt that cannot be a report yet', () => {
+describe('an attempt that cannot be a report', () => {
   const stack = useTestStack();
   const caller = lazily(() => openReportsCaller(stack));
   afterEach(() => stack.control('POST', 'reset'));
@@ -58,12 +58,20 @@ describe('an attempt that cannot be a report yet', () => {
       await change('results.settled_record', record.resultRecordId, '/settled', false);
     for (const { record } of stale)
       await change('results.settled_record', record.resultRecordId, '/freshness', 'stale');
-    const gone = new Set([...unsettled, ...stale].map(({ attempt }) => attempt.attemptId));
+    const failed = of('mastery_gate').filter(({ record }) => record.gate?.status === 'fail');
+    const unverified = failed.slice(-3);
+    for (const { record } of unverified)
+      await change('results.settled_record', record.resultRecordId, '/mastery/0/state', 'gap');
+    const gone = new Set([...unsettled, ...stale, ...unverified].map(({ attempt }) => attempt.attemptId));
     // Of a form they count within the filters that Results applies.
     const { qtiTestId } = stale[0]!.attempt;
     const ofForm = (given: typeof stale) => given.filter(({ attempt }) => attempt.qtiTestId === qtiTestId);
-    const within = { unsettled: ofForm(unsettled).length, stale: ofForm(stale).length };
-    const all = { unsettled: 4, stale: 5 };
+    const within = {
+      unsettled: ofForm(unsettled).length,
+      stale: ofForm(stale).length,
+      unverified: ofForm(unverified).length,
+    };
+    const all = { unsettled: 4, stale: 5, unverified: 3 };
     // … and takes no other one along.
     expect(idsOf(await pagesOf(caller, withHistory, { limit: '100' }))).toEqual(
       before.filter((id) => !gone.has(id)),
@@ -77,23 +85,27 @@ describe('an attempt that cannot be a report yet', () => {
     ];
     for (const [query, expected] of cases) {
       const pages = await pagesOf(caller, withHistory, query);
-      expect([query, { unsettled: 0, stale: 0, ...withheldOf(pages) }]).toEqual([query, expected]);
+      const counted = { unsettled: 0, stale: 0, unverified: 0, ...withheldOf(pages) };
+      expect([query, counted]).toEqual([query, expected]);
       expect(idsOf(pages).filter((id) => gone.has(id))).toEqual([]);
     }
   }, 60_000);
 
-  it('is no excuse for an owner that contradicts another one [RP-017, RP-028]', async () => {
+  it('closes no page to the others, but owners that do not converge do, where the page covers the attempt [RP-017, RP-028]', async () => {
     const { withHistory, attempts } = history();
     const call = { tenantId, path: { candidateSourcedId: withHistory } };
     const answer = async (query: Query): Promise<string> =>
       reportsAnswerOf(await caller.call(listCandidateReports, { ...call, query: queryOf(query) }));
-    const newest = attempts.at(-1)!;
-    await change('results.settled_record', newest.record.resultRecordId, '/testKind', 'quiz');
-    for (const query of [{ limit: '1' }, { limit: '100', testKind: 'formative' }])
-      expect(await answer(query)).toBe('503 dependency-incomplete results');
+    const newest = attempts.at(-1)!.record.resultRecordId;
+    const queries = [{ limit: '1' }, { limit: '100', testKind: 'formative' }];
+    await change('results.settled_record', newest, '/testKind', 'quiz');
+    for (const query of queries) expect(await answer(query)).toBe('200');
+    await change('results.settled_record', newest, '/contentTestSpecVersion', 'another');
+    for (const query of queries) expect(await answer(query)).toBe('503 dependency-unavailable results');
     await stack.control('POST', 'reset');
     // Of the oldest attempt only the last page knows.
-    await change('results.settled_record', attempts[0]!.record.resultRecordId, '/testKind', 'quiz');
+    const oldest = attempts[0]!.record.resultRecordId;
+    await change('results.settled_record', oldest, '/contentTestSpecVersion', 'another');
     expect(await answer({ limit: '1' })).toBe('200');
   });
 });

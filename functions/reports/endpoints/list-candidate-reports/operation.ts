@@ -30,17 +30,20 @@ export function listCandidateReportsOperation(
     const cursor = await openListCursor(keys, listCandidateReports, keyset, request);
     if (!cursor.ok) return cursor;
     if (!mayReadCandidate(request.principal, candidateSourcedId)) return err(notFound());
-    return answerReport(dependencies, request, async ({ reader, moment }) => {
+    return answerReport(dependencies, request, async ({ reader, frameworks, moment }) => {
       const page = await readCandidatePage(reader, {
         candidateSourcedId,
         // Of the whole query only what the row calls a filter selects rows.
         filters: request.query,
         limit: request.query.limit,
+        frameworks,
         after: cursor.value.after,
         proved: request.proved,
       });
       if (!page.ok) return page;
-      const { data, withheld, next, sources } = page.value;
+      const { data, withheld, broken, next, sources } = page.value;
+      for (const [invariant, dependency] of broken)
+        request.log('FACTS_CONTRADICTORY', { invariant, dependency });
       const nextCursor = await cursor.value.seal(next);
       const now = moment();
       return ok({

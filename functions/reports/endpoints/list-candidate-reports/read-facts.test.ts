@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { IndexRow } from '#functions/reports/facts/facts.ts';
-import { anExampleOf, attemptFacts, indexLike } from '#test/support/report-facts.ts';
+import { createFrameworks, MAX_FRAMEWORKS } from '#functions/reports/sources/case-package.ts';
+import { anExampleOf, attemptFacts, indexLike, passedGate, tenantId } from '#test/support/report-facts.ts';
 import type { RowSays } from '#test/support/report-facts.ts';
 import { scriptedOwners, sentenceOf } from '#test/support/scripted-owners.ts';
 import type { Scripted } from '#test/support/scripted-owners.ts';
-import { MOST_INDEX_READS, readCandidatePage } from './read-facts.ts';
+import { MOST_INDEX_READS, MOST_SECOND_READINGS, readCandidatePage } from './read-facts.ts';
 import type { PageRequest } from './read-facts.ts';
 import { createSourceReader } from '#functions/reports/sources/reader.ts';
 
@@ -34,7 +35,14 @@ async function read(
   });
   const result = await readCandidatePage(
     createSourceReader(owners, () => 1),
-    { candidateSourcedId, filters: {}, limit: 3, proved: new Set(), ...request },
+    {
+      candidateSourcedId,
+      filters: {},
+      limit: 3,
+      proved: new Set(),
+      frameworks: createFrameworks().of({ tenantId, baseUrl: 'https://platform.example' }),
+      ...request,
+    },
   );
   const page = result.ok ? result.value : undefined;
   return {
@@ -160,5 +168,193 @@ describe('rows that do not agree with Content', () => {
   it('fail as any read when the second one fails', async () => {
     const { said } = await read([index([settledLater]), { kind: 'unavailable' }]);
     expect(said).toBe('503 dependency-unavailable results');
+  });
+});
+
+describe('rows that contradict themselves', () => {
+  const torn = {
+    record: { score: { value: 2, minimum: 3, maximum: 4, unit: 'points', scaleVersion: null } },
+  };
+
+  it('are read once more, with their criteria, and shown if they are sound then [RP-028]', async () => {
+    const { attempts, page, queries } = await read([
+      index([row(1, torn), row(2)], true),
+      index([row(1), row(2)]),
+    ]);
+    expect([attempts, page?.withheld, queries.length]).toEqual([['attempt-1', 'attempt-2'], [], 2]);
+    expect([...(page?.broken ?? [])]).toEqual([]);
+  });
+
+  it('are withheld if they still do, keep no other row from the page, and their owner is named for the log [RP-028]', async () => {
+    const { attempts, page, queries } = await read([index([row(1, torn), row(2)])]);
+    expect([attempts, page?.withheld, queries.length]).toEqual([
+      ['attempt-2'],
+      [{ reason: 'unverified', count: 1 }],
+      2,
+    ]);
+    expect([...(page?.broken ?? [])]).toEqual([['score-within-bounds', 'results']]);
+  });
+
+  it('do not use up the reads of 4,000 attempts, even if every page of the index has one', async () => {
+    // What is read again is read ahead of again, too.
+    const onePage = (nth: number) =>
+      index([row(100 * nth, torn), ...many(100 * nth + 1, 99, submitted)], true);
+    const again = Array.from({ length: MOST_SECOND_READINGS - 1 }, (_, n) => n + 1);
+    const pages = [
+      onePage(0),
+      onePage(0),
+      onePage(1),
+      ...again.flatMap((nth) => [onePage(nth + 1), onePage(nth), onePage(nth + 1)]),
+      ...Array.from({ length: 38 - again.length }, (_, n) => onePage(n + again.length + 2)),
+    ];
+    const { page, said, queries } = await read([...pages.slice(0, -1), index([row(9_000)])]);
+    expect([said, page?.withheld]).toEqual(['facts', [{ reason: 'unverified', count: 39 }]]);
+    expect(queries.length).toBeLessThanOrEqual(MOST_INDEX_READS);
+  });
+});
+
+describe('gates', () => {
+  const gates = indexLike(passedGate());
+  /** The n-th row, a gate on a framework. */
+  const gate = (n: number, framework: number | string, says: RowSays = {}): IndexRow =>
+    gates.row(n, { spec: `spec-${framework}`, ...says });
+  const formative = gates.row(1, { spec: 'spec-none', record: { testKind: 'formative', gate: null } });
+  const packageOf = (framework: number | string) => ({
+    value: {
+      CFDocument: { identifier: `framework-${framework}`, lastChangeDateTime: '2099-01-01T00:00:00Z' },
+      CFItems: [],
+      CFAssociations: [],
+    },
+  });
+
+  /** Reads a page of gates. Content and CASE answer in the order of the frameworks. */
+  async function readGates(
+    rows: readonly IndexRow[],
+    frameworks: readonly (number | string)[],
+    {
+      packages = frameworks.map(packageOf),
+      ...request
+    }: Partial<PageRequest> & { packages?: readonly Scripted[] } = {},
+  ) {
+    const owners = scriptedOwners({
+      readUser: { value: { user: { sourcedId: gates.candidateSourcedId, status: 'active' } } },
+      listCandidateAttempts: { value: gates.page(rows) },
+      readReportCriteria: frameworks.map((framework) =>
+        framework === 'lacking'
+          ? { kind: 'not-found', status: 404 }
+          : {
+              value: {
+                ...gates.criteria(`spec-${framework}`, '1'),
+                caseFrameworkGuid: `framework-${framework}`,
+                testKind: framework === 'none' ? 'formative' : 'mastery_gate',
+              },
+            },
+      ),
+      readPackage: packages,
+    });
+    const result = await readCandidatePage(
+      createSourceReader(owners, () => 1),
+      {
+        candidateSourcedId: gates.candidateSourcedId,
+        filters: {},
+        limit: 100,
+        proved: new Set(),
+        frameworks: createFrameworks().of({ tenantId, baseUrl: 'https://platform.example' }),
+        ...request,
+      },
+    );
+    const page = result.ok ? result.value : undefined;
+    return {
+      said: sentenceOf(result),
+      attempts: page?.data.map(({ header }) => header.attemptId),
+      rowServices: page?.data.map(({ sources }) => sources.map(({ service }) => service)),
+      withheld: page?.withheld,
+      next: page?.next?.attemptId,
+      services: page?.sources.map(({ service }) => service),
+      packages: owners.asked
+        .filter(({ name }) => name === 'readPackage')
+        .map(({ call }) => call.path?.['sourcedId']),
+    };
+  }
+
+  it('are held against their frameworks, each of which is read once and has a receipt [RP-069, RP-089, RP-137]', async () => {
+    const rows = [gate(1, 1), gate(2, 2), gate(3, 1), gate(4, 2)];
+    const { attempts, packages, services } = await readGates(rows, [1, 2]);
+    expect(attempts).toHaveLength(4);
+    expect(packages).toEqual(['framework-1', 'framework-2']);
+    expect(services).toEqual(['results', 'content', 'case', 'content', 'case', 'oneroster']);
+  });
+
+  it('are withheld where CASE does not bear them out, and say that it was asked where it does [RP-087]', async () => {
+    const old = packageOf(1);
+    old.value.CFDocument.lastChangeDateTime = '1900-01-01T00:00:00Z';
+    const { attempts, withheld, rowServices } = await readGates([gate(1, 1), gate(2, 2)], [1, 2], {
+      packages: [old, packageOf(2)],
+    });
+    expect([attempts, withheld]).toEqual([['attempt-2'], [{ reason: 'stale', count: 1 }]]);
+    expect(rowServices).toEqual([['results', 'content', 'oneroster', 'case']]);
+  });
+
+  it('alone need a framework', async () => {
+    const { attempts, packages } = await readGates([formative], ['none']);
+    expect([attempts, packages]).toEqual([['attempt-1'], []]);
+  });
+
+  it('are withheld, and no other row is, where Content or CASE lacks what they refer to; one that is down makes no page [RP-017, RP-028]', async () => {
+    const rows = [gate(1, 1), gate(2, 2)];
+    const withheld = [{ reason: 'unverified', count: 1 }];
+    const lacking = { kind: 'not-found', status: 404 } as const;
+    expect(await readGates(rows, [1, 2], { packages: [packageOf(1), lacking] })).toMatchObject({
+      attempts: ['attempt-1'],
+      withheld,
+    });
+    expect(
+      await readGates([gate(1, 'lacking'), gate(2, 2)], ['lacking', 2], { packages: [packageOf(2)] }),
+    ).toMatchObject({
+      attempts: ['attempt-2'],
+      withheld,
+    });
+    const down = await readGates(rows, [1, 2], { packages: [packageOf(1), { kind: 'unavailable' }] });
+    expect(down.said).toBe('503 dependency-unavailable case');
+    // What the page does not cover does not concern it.
+    const first = await readGates(rows, [1, 2], {
+      packages: [packageOf(1), { kind: 'unavailable' }],
+      limit: 1,
+    });
+    expect([first.attempts, first.next]).toEqual([['attempt-1'], 'attempt-1']);
+  });
+
+  it('end the page before the first one on a ninth framework, which is the first one of the next page [RP-301]', async () => {
+    const on = Array.from({ length: MAX_FRAMEWORKS + 2 }, (_, n) => n + 1);
+    const rows = on.map((n) => gate(n, n));
+    const first = await readGates(rows, on);
+    expect(first.attempts).toEqual(on.slice(0, MAX_FRAMEWORKS).map((n) => `attempt-${n}`));
+    expect([first.next, first.packages.length]).toEqual([`attempt-${MAX_FRAMEWORKS}`, MAX_FRAMEWORKS]);
+    const second = await readGates(rows.slice(MAX_FRAMEWORKS), on.slice(MAX_FRAMEWORKS), {
+      after: rows[MAX_FRAMEWORKS - 1]!,
+    });
+    expect([second.attempts, second.next]).toEqual([['attempt-9', 'attempt-10'], undefined]);
+    // What is no gate stays on the page, and so does a gate on a framework that is read already.
+    const mixed = await readGates(
+      [...rows.slice(0, MAX_FRAMEWORKS), gate(9, 3), gate(10, 9)],
+      on.slice(0, MAX_FRAMEWORKS + 1),
+    );
+    expect([mixed.attempts?.length, mixed.next]).toEqual([9, 'attempt-9']);
+  });
+
+  it('on more frameworks before the first row are a problem, never an empty page with a cursor', async () => {
+    const on = Array.from({ length: MAX_FRAMEWORKS + 1 }, (_, n) => n + 1);
+    const rows = on.map((n) => gate(n, n));
+    expect((await readGates(rows, on, { filters: { status: 'indeterminate' } })).said).toBe(
+      '503 dependency-unavailable case',
+    );
+    const all = await readGates(rows.slice(1), on.slice(1), { filters: { status: 'indeterminate' } });
+    expect([all.said, all.attempts, all.next]).toEqual(['facts', [], undefined]);
+  });
+
+  it('are counted when they are withheld, whatever is asked for', async () => {
+    const rows = [gate(1, 1, { record: { gapRowCaseGuids: undefined } }), gate(2, 1)];
+    const { attempts, withheld } = await readGates(rows, [1], { filters: { testKind: 'formative' } });
+    expect([attempts, withheld]).toEqual([[], [{ reason: 'unverified', count: 1 }]]);
   });
 });

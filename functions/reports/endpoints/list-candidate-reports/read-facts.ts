@@ -1,19 +1,24 @@
-import type { IndexRow, Observed } from '#functions/reports/facts/facts.ts';
+import type { Framework, IndexRow, Observed } from '#functions/reports/facts/facts.ts';
 import type { ComposedAttempt } from '#functions/reports/composition/attempt-report.ts';
 import {
   checkIndex,
   composePageRow,
+  frameworkOf,
   isFollowing,
+  isListed,
   isPossible,
   isScored,
   rowDisagreement,
   settledRecord,
+  verifyPageRow,
+  withheldFor,
 } from '#functions/reports/composition/page.ts';
-import type { IndexRequest, PageContext, RowPlace } from '#functions/reports/composition/page.ts';
+import type { IndexRequest, PageContext, PageRow, RowPlace } from '#functions/reports/composition/page.ts';
 import { ownerQuery } from '#shared/contract/filters.ts';
 import { withheldReason } from '#shared/contract/reports/attempt-report.ts';
 import type { AttemptReportPage, WithheldReason } from '#shared/contract/reports/attempt-report.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
+import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -22,25 +27,29 @@ import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { CandidateAttempts } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
+import { MAX_FRAMEWORKS, readFramework } from '#functions/reports/sources/case-package.ts';
+import type { TenantFrameworks } from '#functions/reports/sources/case-package.ts';
 import { sourceProblem, together } from '#functions/reports/sources/problems.ts';
 import { versioned } from '#functions/reports/sources/reader.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import { readCandidate } from '#functions/reports/sources/roster.ts';
 import { readReportCriteria } from '#functions/reports/sources/test-spec.ts';
 import type { SpecVersion } from '#functions/reports/sources/test-spec.ts';
-import type { Shortfall } from '#functions/reports/facts/incomplete.ts';
 
 /** The page that a caller asks for. */
 export interface PageRequest extends Pick<PageContext, 'candidateSourcedId' | 'filters' | 'proved'> {
   readonly limit: number;
+  readonly frameworks: TenantFrameworks;
   /** The last row that the page before covers; absent at the beginning of the list. */
   readonly after?: RowPlace | undefined;
 }
 
-/** A page, and the attempts that it has passed over because they cannot be reports yet. */
+/** A page, and the attempts that it has passed over because they cannot be reports. */
 export interface CandidatePage {
   readonly data: readonly ComposedAttempt[];
   readonly withheld: NonNullable<AttemptReportPage['withheld']>;
+  /** The owners of facts that cannot be true, by the invariant that they break. */
+  readonly broken: ReadonlyMap<string, SourceService>;
   /** The last row of the index that the page covers; undefined at the end of the list. */
   readonly next: RowPlace | undefined;
   /** The receipts of everything that the page stands on. */
@@ -49,27 +58,34 @@ export interface CandidatePage {
 
 /**
  * So often a page reads the index at most: 5,000 attempts when nothing changes meanwhile. Each read takes one of the 72 turns that 29 seconds
- * have at 400 ms, and a few more go to test specs.
+ * have at 400 ms, and a few more go to test specs and frameworks.
  */
 export const MOST_INDEX_READS = 50;
+
+/** So many of its parts a page reads again. Each takes two reads, with the one ahead: the others always suffice for 4,000 attempts. */
+export const MOST_SECOND_READINGS = 5;
 
 /** Rows that one read of the index asks for. */
 export const INDEX_PAGE = 100;
 
 const reasons = withheldReason.options;
 
+/** The candidate has more attempts without a row of the page, or gates on more frameworks before the first one, than one request reads. */
+const [tooManyAttempts, tooManyFrameworks] = [
+  tooMuch('results', 'The candidate has more attempts that are no part of the list than one request reads.'),
+  tooMuch('case', 'The gates before the first row stand on more CASE frameworks than one request reads.'),
+] as const;
+
 type Index = Observed<CandidateAttempts>;
 /** Where a page of the index begins, and the rows before it. */
 type Place = Pick<IndexRequest, 'after' | 'earlier'> & { readonly earlier: readonly RowPlace[] };
 
-/** A row with what becomes of it: nothing, where the list does not have it or is not asked for it. */
-interface JudgedRow {
+/** A row with what becomes of it: no outcome, where the list does not have it or is not asked for it. */
+interface JudgedRow<Report = ComposedAttempt> {
   readonly row: IndexRow;
-  readonly report?: ComposedAttempt | undefined;
-  readonly withheld?: WithheldReason;
-  readonly problem?: Problem;
-  /** The receipt of its test spec, where that decided. */
-  readonly criteria?: SourceRef;
+  readonly outcome?: Result<Report, Problem> | undefined;
+  /** The receipts of its test spec and framework, where they decided. */
+  readonly receipts?: readonly SourceRef[];
   /** Whether the owners' versions of it differ. */
   readonly disagrees?: boolean;
 }
@@ -78,12 +94,17 @@ interface JudgedRow {
 interface Gathered {
   readonly data: ComposedAttempt[];
   readonly withheld: WithheldReason[];
+  readonly broken: Map<string, SourceService>;
   readonly indexes: Set<SourceRef>;
-  readonly specs: Set<SourceRef>;
+  readonly receipts: Set<SourceRef>;
   /** The criteria by the spec and version that rows name, each read once; a failure counts where a row of the page needs them. */
   readonly criteria: Map<string, Promise<Result<Observed<ReportCriteria>, Problem>>>;
+  /** The frameworks of gates by their GUIDs, each read once. */
+  readonly frameworks: Map<string, Promise<Result<Observed<Framework>, Problem>>>;
   /** How often the index was read for it. */
   reads: number;
+  /** How often a part of the index was read again. */
+  secondReadings: number;
   /** The last row that it covers. */
   last: RowPlace | undefined;
 }
@@ -94,9 +115,10 @@ type Sought = PageRequest & Pick<PageContext, 'candidate'>;
 /**
  * Reads one page: the candidate beside the index of attempts, then the criteria of the test specs among the rows that can fill the page. A
  * candidate who is not on the roster is a 404, whatever the index says. Where these rows give no report, the rest of the index is read, page
- * by page and each beside the test specs of the one before, until there is a report or the end. So a page that is not the last one has a row.
+ * by page and each beside test specs and frameworks of the one before, until there is a report or the end. So a page that is not the last one
+ * has a row.
  *
- * Where the versions of a row differ, its page of the index and its criteria are read once more.
+ * Where the versions of a row differ, or its facts cannot all be true, its page of the index and its criteria are read once more.
  */
 export async function readCandidatePage(
   reader: SourceReader,
@@ -105,10 +127,13 @@ export async function readCandidatePage(
   const page: Gathered = {
     data: [],
     withheld: [],
+    broken: new Map(),
     indexes: new Set(),
-    specs: new Set(),
+    receipts: new Set(),
     criteria: new Map(),
+    frameworks: new Map(),
     reads: 0,
+    secondReadings: 0,
     last: undefined,
   };
   const begun = await together({
@@ -126,8 +151,9 @@ export async function readCandidatePage(
   return ok({
     data: page.data,
     withheld: withheld.filter(({ count }) => count > 0),
+    broken: page.broken,
     next: walked.value === 'end' ? undefined : page.last,
-    sources: [...page.indexes, ...page.specs, candidate],
+    sources: [...page.indexes, ...page.receipts, candidate],
   });
 }
 
@@ -155,12 +181,13 @@ async function walk(
     const context = { ...request, index: index.receipt };
     const [ahead, judged] = await Promise.all([
       mayRead && !isOpening ? readIndex(reader, request, page, behind) : undefined,
-      Promise.all(part.map((row) => judgeRow(reader, row, page, context))),
+      judgeRows(reader, part, page, context),
     ]);
 
-    const differing = isSecondReading ? [] : judged.filter(({ disagrees }) => disagrees);
-    if (differing.length > 0 && page.reads < MOST_INDEX_READS) {
-      for (const { row } of differing) page.criteria.delete(keyOf(row));
+    const doubtful = isSecondReading ? [] : judged.filter(isDoubtful);
+    if (doubtful.length > 0 && page.reads < MOST_INDEX_READS && page.secondReadings < MOST_SECOND_READINGS) {
+      page.secondReadings += 1;
+      for (const { row } of doubtful) page.criteria.delete(keyOf(row));
       const again = await readIndex(reader, request, page, place);
       if (!again.ok) return again;
       index = again.value;
@@ -176,7 +203,7 @@ async function walk(
     if (page.data.length > 0) return ok('more');
     isOpening = false;
     if (!isRead) continue;
-    if (!mayRead) return err(tooMuch());
+    if (!mayRead) return err(tooManyAttempts);
     const next = ahead ?? (await readIndex(reader, request, page, behind));
     if (!next.ok) return next;
     index = next.value;
@@ -191,47 +218,91 @@ function openingOf(rows: readonly IndexRow[], request: PageRequest): readonly In
   return excess === undefined ? rows : rows.slice(0, rows.indexOf(excess));
 }
 
+/** Whether the owners may have been writing while a row was read. */
+function isDoubtful({ disagrees, outcome }: JudgedRow): boolean {
+  return disagrees === true || (outcome?.ok === false && outcome.error.invariant !== undefined);
+}
+
 /** Adds rows to a page, in their order; `full` before the first one that it has no room for. */
 function gather(page: Gathered, rows: readonly JudgedRow[], limit: number): Result<'all' | 'full', Problem> {
-  for (const { row, report, withheld, problem: found, criteria } of rows) {
+  for (const { row, outcome, receipts = [] } of rows) {
+    const error = outcome?.ok === false ? outcome.error : undefined;
+    const withheld = error && withheldFor(error);
     // What is wrong with a row that the page does not cover concerns the next page.
-    if (page.data.length === limit && (found ?? report) !== undefined) return ok('full');
-    if (found !== undefined) return err(found);
-    if (report !== undefined) page.data.push(report);
-    if (withheld !== undefined) page.withheld.push(withheld);
-    if (criteria !== undefined) page.specs.add(criteria);
+    if (page.data.length === limit && outcome !== undefined && withheld === undefined) return ok('full');
+    if (page.data.length > 0 && error === tooManyFrameworks) return ok('full');
+    if (outcome?.ok === true) page.data.push(outcome.value);
+    if (error !== undefined) {
+      if (withheld === undefined) return err(error);
+      page.withheld.push(withheld);
+      if (error.invariant !== undefined) page.broken.set(error.invariant, error.dependency ?? 'unknown');
+    }
+    for (const receipt of receipts) page.receipts.add(receipt);
     page.last = row;
   }
   return ok('all');
 }
 
+/**
+ * Composes rows, then holds their gates against CASE. In two steps, so that the frameworks which a page reads are those of its first rows,
+ * whichever criteria arrive first.
+ */
+async function judgeRows(
+  reader: SourceReader,
+  rows: readonly IndexRow[],
+  page: Gathered,
+  context: Sought & Pick<PageContext, 'index'>,
+): Promise<readonly JudgedRow[]> {
+  const composed = await Promise.all(rows.map((row) => composeRow(reader, row, page, context)));
+  return Promise.all(composed.map((row) => verifyRow(reader, row, page, context)));
+}
+
 /** Only a settled row needs the criteria of its test spec; the rows of one spec and version share one read of them. */
-async function judgeRow(
+async function composeRow(
   reader: SourceReader,
   row: IndexRow,
   page: Gathered,
   context: Omit<PageContext, 'criteria'>,
-): Promise<JudgedRow> {
+): Promise<JudgedRow<PageRow>> {
   if (!isScored(row)) return { row };
   const record = settledRecord(row, context.candidateSourcedId);
-  if (!record.ok) return { row, ...withheldOr(record.error) };
+  if (!record.ok) return { row, outcome: record };
   const reading = page.criteria.get(keyOf(row)) ?? readReportCriteria(reader, row, 'derived');
   page.criteria.set(keyOf(row), reading);
   const criteria = await reading;
-  if (!criteria.ok) return { row, problem: criteria.error };
-  const report = composePageRow(row, { ...context, criteria: criteria.value });
+  if (!criteria.ok) return { row, outcome: criteria };
   return {
     row,
-    ...(report.ok ? { report: report.value } : withheldOr(report.error)),
-    criteria: criteria.value.receipt,
+    outcome: composePageRow(row, { ...context, criteria: criteria.value }),
+    receipts: [criteria.value.receipt],
     disagrees: rowDisagreement(row, record.value, criteria.value) !== undefined,
   };
 }
 
-/** What only needs time or a release is withheld; everything else makes no page [RP-028, RP-133]. */
-function withheldOr(error: Problem | Shortfall): Pick<JudgedRow, 'withheld' | 'problem'> {
-  const withheld = 'reason' in error ? reasons.find((reason) => reason === error.reason) : undefined;
-  return withheld === undefined ? { problem: error } : { withheld };
+/** Only a gate needs its framework. What the page is not asked for is verified too: it may have to be counted. */
+async function verifyRow(
+  reader: SourceReader,
+  { outcome: composed, ...judged }: JudgedRow<PageRow>,
+  page: Gathered,
+  { frameworks, filters }: PageRequest,
+): Promise<JudgedRow> {
+  if (composed?.ok !== true) return { ...judged, outcome: composed };
+  const listed = (report: ComposedAttempt) =>
+    isListed(judged.row, report, filters) ? ok(report) : undefined;
+  const guid = frameworkOf(composed.value);
+  if (guid === undefined) return { ...judged, outcome: listed(composed.value.report) };
+  if (!page.frameworks.has(guid) && page.frameworks.size === MAX_FRAMEWORKS)
+    return { ...judged, outcome: err(tooManyFrameworks) };
+  const reading = page.frameworks.get(guid) ?? readFramework(reader, frameworks, guid);
+  page.frameworks.set(guid, reading);
+  const framework = await reading;
+  if (!framework.ok) return { ...judged, outcome: framework };
+  const verified = verifyPageRow(composed.value, framework.value);
+  return {
+    ...judged,
+    outcome: verified.ok ? listed(verified.value) : verified,
+    receipts: [...(judged.receipts ?? []), framework.value.receipt],
+  };
 }
 
 /** One read of the index, which is refused as a whole when it is not one to what it was asked. */
@@ -267,11 +338,6 @@ function keyOf({ contentTestSpecId, contentTestSpecVersion }: SpecVersion): stri
   return JSON.stringify([contentTestSpecId, contentTestSpecVersion]);
 }
 
-/** The candidate has more attempts without a row of the page than one request can look through. */
-function tooMuch(): Problem {
-  return problem('reports', 'dependency-unavailable', 503, {
-    dependency: 'results',
-    detail:
-      'The index of attempts at Results has more rows that are no part of the list than one request can pass over.',
-  });
+function tooMuch(dependency: SourceService, detail: string): Problem {
+  return problem('reports', 'dependency-unavailable', 503, { dependency, detail });
 }

@@ -15,6 +15,7 @@ const reasons: Readonly<Record<string, string>> = {
   unsettled: 'not settled by their owners yet',
   stale: 'with a source that is out of date',
   unreleased: 'of a kind that is not released',
+  unverified: 'not verified, since facts are missing or contradict each other',
 };
 
 /** All reports of one learner. */

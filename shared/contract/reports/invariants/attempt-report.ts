@@ -16,16 +16,18 @@ export interface JudgedSummary {
   /** Null where the kind of the test has no decision. */
   readonly gate: GateDecision | null;
   readonly diagnostic: DiagnosticDetail | null;
+  /** The CASE GUIDs of the mastery rows in state `gap`, which no summary shows. */
+  readonly gapRows: readonly string[];
+  /** Whether the criteria of the gate speak of a standard or knowledge component. */
+  readonly isGoverned: (caseGuid: string) => boolean;
 }
 
-/** A whole report before any projection, and what decides which of its rows a gate speaks of. */
+/** A whole report before any projection. */
 export interface JudgedReport extends Pick<JudgedSummary, 'gate'> {
   readonly mastery: readonly {
     readonly row: Omit<MasteryRow, 'evidence'>;
     readonly evidence: readonly ItemEvidence[];
   }[];
-  /** Whether the criteria of the gate speak of a standard or knowledge component. */
-  readonly isGoverned: (caseGuid: string) => boolean;
   /** How many items QTI says that it administered. */
   readonly administeredItemCount: number;
   /** How many items have a scored outcome. */
@@ -58,7 +60,7 @@ const cells: Readonly<Record<GateDecision['status'], { passed?: true; failed?: t
 const isPassed = (gate: GateDecision | null): gate is GateDecision =>
   gate !== null && cells[gate.status].passed === true;
 
-/** Of what a summary shows. */
+/** Of what a summary shows, and of the gaps that its gate has to list. */
 export const summaryInvariants: Invariants<JudgedSummary> = {
   'score-within-bounds': {
     owner: 'results',
@@ -118,6 +120,16 @@ export const summaryInvariants: Invariants<JudgedSummary> = {
     allows: 'A listed gap without a mastery row.',
     holds: ({ gate }) => gate === null || areDistinct(gate.gapCaseGuids, gateLists.gapCaseGuids),
   },
+  'gate-lists-its-gap-rows': {
+    owner: 'results',
+    broken: 'The decided gate at Results does not list a gap of its mastery rows.',
+    allows: 'A gap of which the criteria do not speak.',
+    holds: ({ gate, gapRows, isGoverned }) => {
+      if (gate === null || cells[gate.status].listsGapRows !== true) return true;
+      const listed = new Set(gate.gapCaseGuids);
+      return gapRows.every((caseGuid) => listed.has(caseGuid) || !isGoverned(caseGuid));
+    },
+  },
 };
 
 /** Of what two owners, or two answers of one, say of an attempt: who reads both compares them. */
@@ -162,18 +174,6 @@ export const reportInvariants: Invariants<JudgedReport> = {
     broken: 'Results counts one outcome twice as evidence of a mastery row.',
     allows: 'One outcome as evidence of several rows.',
     holds: ({ mastery }) => mastery.every(({ evidence }) => areDistinct(evidence, rowLists.evidence)),
-  },
-  'gate-lists-its-gap-rows': {
-    owner: 'results',
-    broken: 'The decided gate at Results does not list a gap of its mastery rows.',
-    allows: 'A gap of which the criteria do not speak.',
-    holds: ({ gate, mastery, isGoverned }) => {
-      if (gate === null || cells[gate.status].listsGapRows !== true) return true;
-      const listed = new Set(gate.gapCaseGuids);
-      return mastery.every(
-        ({ row: { state, caseGuid } }) => state !== 'gap' || listed.has(caseGuid) || !isGoverned(caseGuid),
-      );
-    },
   },
   'listed-gap-not-mastered': {
     owner: 'results',

@@ -72,7 +72,7 @@ const fail: GateDecision = { ...pass, status: 'fail', achieved: 41, gapCaseGuids
 hold<JudgedSummary>(
   'a summary',
   summaryInvariants,
-  { score, gate: pass, diagnostic: null },
+  { score, gate: pass, diagnostic: null, gapRows: [], isGoverned: () => true },
   {
     'score-within-bounds': {
       breaks: [{ score: { ...score, value: 100.5 } }, { score: { ...score, value: -1 } }],
@@ -108,6 +108,20 @@ hold<JudgedSummary>(
       breaks: [{ gate: { ...fail, gapCaseGuids: ['a', 'a'] } }],
       allows: [{ gate: { ...fail, gapCaseGuids: ['a', 'A'] } }],
     },
+    'gate-lists-its-gap-rows': {
+      breaks: [
+        { gapRows: ['a'] },
+        { gate: { ...fail, gapCaseGuids: [] }, gapRows: ['a'] },
+        { gate: fail, gapRows: ['a', 'b'] },
+      ],
+      allows: [
+        { gate: fail, gapRows: ['a'] },
+        { gapRows: ['a'], isGoverned: (caseGuid) => caseGuid !== 'a' },
+        { gate: { ...pass, status: 'indeterminate' }, gapRows: ['a'] },
+        { gate: { ...pass, status: 'unknown' }, gapRows: ['a'] },
+        { gate: null, gapRows: ['a'] },
+      ],
+    },
   },
 );
 
@@ -135,13 +149,11 @@ const rowOf = (change: Partial<MasteryRow> = {}, evidence = [piece]): JudgedRepo
   },
   evidence,
 });
-const gap = rowOf({ state: 'gap', estimate: 0.2 });
-const everything = { isGoverned: () => true };
 
 hold<JudgedReport>(
   'a whole report',
   reportInvariants,
-  { gate: pass, mastery: [rowOf()], ...everything, administeredItemCount: 3, scoredItemCount: 2 },
+  { gate: pass, mastery: [rowOf()], administeredItemCount: 3, scoredItemCount: 2 },
   {
     'items-administered': {
       breaks: [{ scoredItemCount: 4 }],
@@ -159,21 +171,6 @@ hold<JudgedReport>(
       allows: [
         { mastery: [rowOf(), rowOf({ caseGuid: 'b' })] },
         { mastery: [rowOf({}, [piece, { ...piece, qtiOutcomeId: 'p' }, { ...piece, qtiItemId: 'j' }])] },
-      ],
-    },
-    'gate-lists-its-gap-rows': {
-      breaks: [
-        { mastery: [gap] },
-        { gate: { ...fail, gapCaseGuids: [] }, mastery: [gap] },
-        { gate: { ...fail, gapCaseGuids: ['b'] }, mastery: [rowOf({ caseGuid: 'c' }), gap] },
-      ],
-      allows: [
-        { gate: fail, mastery: [gap] },
-        { mastery: [gap], isGoverned: (caseGuid) => caseGuid !== 'a' },
-        { gate: { ...pass, status: 'indeterminate' }, mastery: [gap] },
-        { gate: { ...pass, status: 'unknown' }, mastery: [gap] },
-        { gate: null, mastery: [gap] },
-        { mastery: [rowOf({ state: 'not_yet' }), rowOf({ state: 'insufficient_evidence', caseGuid: 'b' })] },
       ],
     },
     'listed-gap-not-mastered': {
