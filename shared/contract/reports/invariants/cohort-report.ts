@@ -8,7 +8,7 @@ import type { Invariants, ListKeys } from './invariant.ts';
 /** A roll-up as it would be shown: `measures` only where they are. */
 export type JudgedCohort = Pick<CohortReport, 'asOf' | 'populationCount' | 'measures' | 'observedAt'>;
 
-const cohortLists: ListKeys<CohortReport> = { measures: { key: ({ name, unit }) => [unit, name] } };
+const cohortLists = { measures: { key: (of) => [of.unit, of.name] } } satisfies ListKeys<CohortReport>;
 
 /** How far the clock of Analytics may be ahead of ours, in milliseconds. */
 const AHEAD_MS = 24 * 3_600_000;
@@ -31,18 +31,18 @@ export const cohortInvariants: Invariants<JudgedCohort> = {
     owner: 'analytics',
     broken: 'The roll-up at Analytics has two values of one measure.',
     allows: 'One measure in two units.',
-    holds: ({ measures = [] }) => areDistinct(measures, cohortLists.measures),
+    holds: ({ measures }) => measures === undefined || areDistinct(measures, cohortLists.measures),
   },
   'measure-in-range': {
     owner: 'analytics',
     broken: 'A measure of the roll-up at Analytics has a value that it cannot have.',
     allows: 'Any value of a measure that this version does not know, for example growth below 0.',
-    holds: ({ measures = [] }) =>
-      measures.every(({ name, unit, value }) => {
+    holds: ({ measures }) =>
+      measures?.every(({ name, unit, value }) => {
         if (unit === 'count' && !(Number.isInteger(value) && value >= 0)) return false;
         const known = knownMeasures.find((measure) => measure.name === name && measure.unit === unit);
         return known === undefined || (known.least <= value && value <= known.greatest);
-      }),
+      }) ?? true,
   },
   'nobody-measured-nothing': {
     owner: 'analytics',

@@ -20,11 +20,11 @@ export interface JudgedEquivalence extends Pick<
   readonly isDifference: boolean;
 }
 
-const equivalenceLists: ListKeys<EquivalenceReport> = {
+const equivalenceLists = {
   comparisonQtiTestIds: { key: (qtiTestId) => qtiTestId },
   sources: { noKey: 'An owner may give several resources.' },
   limitations: { noKey: 'Sentences for people.' },
-};
+} satisfies ListKeys<EquivalenceReport>;
 
 /** What each decision needs of the study. */
 const cells: Readonly<

@@ -32,22 +32,23 @@ export function firstBroken<T>(table: Invariants<T>, judged: T): Broken | undefi
 
 type Elements<T> = NonNullable<T> extends readonly (infer Element)[] ? Element : never;
 
-/** What tells the rows of a list apart, or why nothing does. Null is one value. */
-export type ListKey<Row> =
-  | { readonly key: (row: Row) => string | readonly (string | null)[] }
-  | { readonly noKey: string };
+/** What tells the rows of a list apart. Null is one value. */
+interface ListKey<Row> {
+  readonly key: (row: Row) => string | readonly (string | null)[];
+}
 
-/** The key of each list of a schema: a list without one does not compile. */
+/** The key of each list of a schema, or why its rows have none: a list without either does not compile. */
 export type ListKeys<T> = {
-  readonly [Name in keyof T as Elements<T[Name]> extends never ? never : Name]-?: ListKey<Elements<T[Name]>>;
+  readonly [Name in keyof T as Elements<T[Name]> extends never ? never : Name]-?:
+    | ListKey<Elements<T[Name]>>
+    | { readonly noKey: string };
 };
 
 /** Whether no two rows of a list have one key. Parts of a key hold no white space, but for the last one. */
 export function areDistinct<Row>(rows: readonly Row[], list: ListKey<Row>): boolean {
-  if ('noKey' in list) return true;
   const keys = rows.map((row) => {
     const key = list.key(row);
-    return typeof key === 'string' ? key : key.map((part) => part ?? '').join(' ');
+    return typeof key === 'string' ? key : key.join(' ');
   });
   return new Set(keys).size === rows.length;
 }
