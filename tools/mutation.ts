@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
+import { Option } from '@commander-js/extra-typings';
 import * as z from 'zod';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -9,7 +10,7 @@ import { projectRoot } from './checks/checks.ts';
 import { isArgued } from './mutation/argued.ts';
 import { drawn, instrument } from './mutation/mutants.ts';
 import type { Mutant } from './mutation/mutants.ts';
-import { mutatedModules } from './mutation/modules.ts';
+import { modulesUnder, mutatedModules } from './mutation/modules.ts';
 import type { MutatedModule } from './mutation/modules.ts';
 import { openRunner } from './mutation/pool.ts';
 import type { Runner } from './mutation/pool.ts';
@@ -53,6 +54,14 @@ const command = program(
     `only these modules, separated by commas: ${mutatedModules.map(({ name }) => name).join(', ')}`,
     list,
   )
+  .addOption(
+    new Option(
+      '--proof <TESTS>',
+      'which tests of a module run: all, or only its first ones, the unit tests beside the code, on every mutant',
+    )
+      .choices(['all', 'unit'] as const)
+      .default('all' as const),
+  )
   .option(
     '--sample <N>',
     'how many mutants to draw from the modules proved over HTTP',
@@ -77,6 +86,7 @@ const command = program(
     examples(
       'npm ci --prefix tools/instrumenter                  install what makes the mutants, once',
       'npm run mutation -- --module cursor,claims      all mutants of two modules',
+      'npm run mutation -- --module readiness --proof unit   what its unit tests alone notice',
       'npm run mutation -- --sample 300 --seed 1       the measure that the documentation names',
     ),
   );
@@ -89,7 +99,7 @@ async function main(
   const before = options.against === undefined ? ok(undefined) : readReport(options.against);
   if (!before.ok) return before;
 
-  const mutants = await plant(mutatedModules.filter(({ name }) => options.module?.includes(name) ?? true));
+  const mutants = await plant(modulesUnder(options.proof), options.module);
   const overHttp = drawn(
     mutants.filter(({ module }) => module.proof === 'http'),
     options.seed,
@@ -121,8 +131,14 @@ async function main(
   }
 }
 
-/** Writes the tree with every mutant in it. A file that two modules name belongs to the first. */
-async function plant(modules: readonly MutatedModule[]): Promise<readonly OwnedMutant[]> {
+/**
+ * Writes the tree with every mutant in it. A file that two modules name belongs to the first.
+ * @param chosen the names of the modules whose code is changed; undefined for all
+ */
+async function plant(
+  modules: readonly MutatedModule[],
+  chosen: readonly string[] | undefined,
+): Promise<readonly OwnedMutant[]> {
   const git = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const files = execFileSync('git', git, { cwd: projectRoot, encoding: 'utf8' }).split('\0').filter(Boolean);
   rmSync(tree, { recursive: true, force: true });
@@ -134,10 +150,10 @@ async function plant(modules: readonly MutatedModule[]): Promise<readonly OwnedM
   const owners = new Map<string, MutatedModule>();
   for (const file of files) {
     if (!file.endsWith('.ts') || file.endsWith('.test.ts')) continue;
-    const owner = mutatedModules.find(({ sources }) =>
+    const owner = modules.find(({ sources }) =>
       sources.some((source) => file === source || file.startsWith(`${source}/`)),
     );
-    if (owner !== undefined && modules.includes(owner)) owners.set(file, owner);
+    if (owner !== undefined && (chosen?.includes(owner.name) ?? true)) owners.set(file, owner);
   }
   const { files: instrumented, mutants } = await instrument(
     [...owners.keys()].map((name) => ({ name, content: readFileSync(join(projectRoot, name), 'utf8') })),

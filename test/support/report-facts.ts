@@ -77,12 +77,12 @@ export const instant: Arbitrary<string> = fc.oneof(
   fc.constantFrom('2026-03-02T10:15:30.123456789Z', '2026-03-02T10:15:30.123456788Z', '2026-03-02T10:15:30Z'),
 );
 
-function receipt(service: SourceService, resourceId: string, version: string | null): SourceRef {
+export function receipt(service: SourceService, resourceId: string, version: string | null): SourceRef {
   return { service, resourceId, observedAt: '2026-03-02T10:15:30.352Z', version, status: 'current' };
 }
 
 /** The receipt of an owner of this service's contract, which carries its own version. */
-function observed<T extends { version: string }>(
+export function observed<T extends { version: string }>(
   service: SourceService,
   resourceId: string,
   value: T,

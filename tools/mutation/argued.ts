@@ -16,6 +16,8 @@ export interface ArguedMutants {
 
 const wording =
   'The wording of a sentence for people; that the case is refused and recorded as refused is tested.';
+const declared =
+  'There for the compiler, which asks for the key of each list of a schema: no invariant looks at this list.';
 const internal = 'The message of a mistake in the code, which no request can cause.';
 
 /** A list that is there for a case that does not come, filled. */
@@ -416,6 +418,11 @@ export const arguedMutants: readonly ArguedMutants[] = [
     changes: [["'The index of attempts is not current at Results.'", '""']],
     reason: wording,
   },
+  unseenList(
+    'functions/reports/composition/readiness.ts',
+    'enrichments: []',
+    'Equivalent: an enrichment adds a receipt to the report, and readiness does not show the report’s receipts.',
+  ),
   {
     file: 'functions/reports/cursor/cursor.ts',
     changes: [
@@ -423,6 +430,33 @@ export const arguedMutants: readonly ArguedMutants[] = [
       ["'a position is not well-formed text'", '""'],
     ],
     reason: internal,
+  },
+  {
+    file: 'shared/contract/reports/invariants/attempt-report.ts',
+    changes: [['gate.achieved >= gate.required', 'gate.achieved > gate.required']],
+    reason: 'Equivalent: two equal numbers can be one value.',
+  },
+  {
+    file: 'shared/contract/reports/invariants/attempt-report.ts',
+    changes: [
+      ["{ noKey: 'An owner may give several resources.' }", '{}'],
+      ["'An owner may give several resources.'", '""'],
+      ['{ key: (section) => section }', '{}'],
+      ['(section) => section', '() => undefined'],
+      ["{ noKey: 'Each is an occurrence of its own.' }", '{}'],
+      ["'Each is an occurrence of its own.'", '""'],
+    ],
+    reason: declared,
+  },
+  {
+    file: 'shared/contract/reports/invariants/equivalence-report.ts',
+    changes: [
+      ["{ noKey: 'An owner may give several resources.' }", '{}'],
+      ["'An owner may give several resources.'", '""'],
+      ["{ noKey: 'Sentences for people.' }", '{}'],
+      ["'Sentences for people.'", '""'],
+    ],
+    reason: declared,
   },
   {
     file: 'shared/http/auth/key-set.ts',

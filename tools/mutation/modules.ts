@@ -152,3 +152,13 @@ export const mutatedModules: readonly MutatedModule[] = [
     proof: 'unit',
   },
 ];
+
+/**
+ * The modules with what proves them: all their tests, or only the first of them, the unit tests beside the code, which are quick enough to try every
+ * mutant of every module.
+ */
+export function modulesUnder(proof: 'all' | 'unit'): readonly MutatedModule[] {
+  return proof === 'all'
+    ? mutatedModules
+    : mutatedModules.map((module) => ({ ...module, tests: module.tests.slice(0, 1), proof }));
+}

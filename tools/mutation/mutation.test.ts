@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { arguedMutants, flat } from './argued.ts';
-import { mutatedModules } from './modules.ts';
+import { modulesUnder, mutatedModules } from './modules.ts';
 import { drawn } from './mutants.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -21,6 +21,18 @@ describe('the modules of npm run mutation', () => {
         testFiles.filter((file) => file.includes(part)),
         part,
       ).not.toHaveLength(0);
+  });
+
+  it('are proved by their unit tests alone under --proof unit: of every one the first tests, which need no whole function', () => {
+    const modules = modulesUnder('unit');
+    expect(modules.map(({ name }) => name)).toEqual(mutatedModules.map(({ name }) => name));
+    for (const [at, { name, proof, tests }] of modules.entries()) {
+      expect({ proof, tests }, name).toEqual({ proof: 'unit', tests: [mutatedModules[at]!.tests[0]] });
+      for (const part of tests.flat())
+        for (const file of testFiles.filter((path) => path.includes(part)))
+          expect(file, name).not.toMatch(/^test\/contract\/|\.(contract|slow)\.test\.ts$/);
+    }
+    expect(modulesUnder('all')).toEqual(mutatedModules);
   });
 });
 

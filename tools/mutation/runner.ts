@@ -1,4 +1,4 @@
-import { createVitest } from 'vitest/node';
+import { BaseSequencer, createVitest } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
 import { join } from 'node:path';
 import type { RunReply, RunRequest } from './pool.ts';
@@ -6,11 +6,23 @@ import type { RunReply, RunRequest } from './pool.ts';
 // A process that runs test files again and again, one mutant after the other: sources are compiled once, and every run has a process of
 // its own. It works in the folder that holds the instrumented tree.
 
+/** How long the tests of a file took when none failed, in milliseconds. */
+const took = new Map<string, number>();
+
+/** Takes the quickest file first: most mutants fail in a table, before any property is tried. */
+class QuickestFirst extends BaseSequencer {
+  override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const timeOf = ({ moduleId }: TestSpecification): number => took.get(moduleId) ?? 0;
+    return Promise.resolve(files.toSorted((a, b) => timeOf(a) - timeOf(b)));
+  }
+}
+
 const vitest = await createVitest({
   watch: false,
   reporters: [{}],
   maxWorkers: 1,
   bail: 1,
+  sequence: { sequencer: QuickestFirst },
   execArgv: ['--import', join(import.meta.dirname, 'active.mjs')],
 });
 const found = new Map<string, Promise<TestSpecification[]>>();
@@ -27,6 +39,8 @@ async function runTests({ number, mutant, tests }: RunRequest): Promise<RunReply
     // The result also holds what earlier runs left of other files.
     (module) => own.has(module.moduleId) && module.state() === 'failed',
   );
+  if (failed === undefined)
+    for (const module of testModules) took.set(module.moduleId, module.diagnostic().duration);
   const test = failed === undefined ? undefined : [...failed.children.allTests('failed')][0];
   const killedBy =
     failed === undefined

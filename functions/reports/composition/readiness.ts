@@ -161,11 +161,9 @@ function composeEntry(
 
 /** Every limitation: those beyond the limit joined to the last one, as long as one sentence may be; undefined where it is too long. */
 function withinLimit(limitations: readonly string[]): string[] | undefined {
-  if (limitations.length <= MAX_LIMITATIONS) return [...limitations];
   const last = limitations.slice(MAX_LIMITATIONS - 1).join(' ');
-  return last.length > MAX_LIMITATION_LENGTH
-    ? undefined
-    : [...limitations.slice(0, MAX_LIMITATIONS - 1), last];
+  if (last.length > MAX_LIMITATION_LENGTH) return undefined;
+  return [...limitations.slice(0, MAX_LIMITATIONS - 1), ...(last === '' ? [] : [last])];
 }
 
 /** The answer has no `unknown` here: a dominance that is missing, or that this service does not know, is not determined [RP-112]. */

@@ -170,7 +170,7 @@ export const reportInvariants = {
     broken: 'The gate at Results lists a gap whose mastery row is mastered.',
     allows: 'A listed gap whose row is not decided yet.',
     holds: ({ gate, mastery }) => {
-      if (gate === null || gate.gapCaseGuids.length === 0) return true;
+      if (gate === null) return true;
       const listed = new Set(gate.gapCaseGuids);
       return mastery.every(({ row: { state, caseGuid } }) => state !== 'mastered' || !listed.has(caseGuid));
     },
@@ -206,17 +206,17 @@ const margins: Readonly<Record<MasteryRow['uncertaintyKind'], number | undefined
   unknown: undefined,
 };
 
-/** On which side of the threshold the estimate of a row of each state lies: 1 above. */
-const sides: Readonly<Record<MasteryRow['state'], 1 | -1 | undefined>> = {
+/** On which side of the threshold the estimate of a row of each state lies: 1 above, 0 on either. */
+const sides: Readonly<Record<MasteryRow['state'], 1 | -1 | 0>> = {
   mastered: 1,
   gap: -1,
-  not_yet: undefined,
-  insufficient_evidence: undefined,
-  unknown: undefined,
+  not_yet: 0,
+  insufficient_evidence: 0,
+  unknown: 0,
 };
 
 function isNear({ state, estimate, threshold, uncertainty, uncertaintyKind }: Omit<MasteryRow, 'evidence'>) {
-  const [side, times] = [sides[state], margins[uncertaintyKind]];
-  if (side === undefined || times === undefined || side * (estimate - threshold) >= 0) return true;
+  const times = margins[uncertaintyKind];
+  if (times === undefined || Math.sign(estimate - threshold) !== -sides[state]) return true;
   return !isFurtherApart(estimate, threshold, uncertainty, times);
 }

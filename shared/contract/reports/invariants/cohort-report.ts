@@ -32,18 +32,18 @@ export const cohortInvariants = {
     owner: 'analytics',
     broken: 'The roll-up at Analytics has two values of one measure.',
     allows: 'One measure in two units.',
-    holds: ({ measures = [] }) => areDistinct(measures, lists.measures),
+    holds: ({ measures }) => measures === undefined || areDistinct(measures, lists.measures),
   },
   'measure-in-range': {
     owner: 'analytics',
     broken: 'A measure of the roll-up at Analytics has a value that it cannot have.',
     allows: 'Any value of a measure that this version does not know, for example growth below 0.',
-    holds: ({ measures = [] }) =>
-      measures.every(({ name, unit, value }) => {
+    holds: ({ measures }) =>
+      measures?.every(({ name, unit, value }) => {
         if (unit === 'count' && !(Number.isInteger(value) && value >= 0)) return false;
         const known = knownMeasures.find((measure) => measure.name === name && measure.unit === unit);
         return known === undefined || (known.least <= value && value <= known.greatest);
-      }),
+      }) ?? true,
   },
   'nobody-measured-nothing': {
     owner: 'analytics',

@@ -30,10 +30,10 @@ export function firstBroken<T>(table: Invariants<T>, judged: T): Broken | undefi
   return undefined;
 }
 
-/** What tells the rows of a list apart, or why nothing does. Null is one value. */
-export type ListKey<Row> =
-  | { readonly key: (row: Row) => string | readonly (string | null)[] }
-  | { readonly noKey: string };
+/** What tells the rows of a list apart. Null is one value. */
+export interface ListKey<Row> {
+  readonly key: (row: Row) => string | readonly (string | null)[];
+}
 
 type HasLists<T> = T extends readonly unknown[]
   ? true
@@ -41,9 +41,10 @@ type HasLists<T> = T extends readonly unknown[]
     ? { [Name in keyof T]-?: HasLists<NonNullable<T[Name]>> }[keyof T]
     : false;
 
-/** The key of each list in an answer, however deep: a list without one does not compile. `rows`: of the lists in its rows. */
+/** The key of each list in an answer, however deep, or why its rows have none: a list without either does not compile. `rows`: of the lists in its rows. */
 export type ListKeys<T> = T extends readonly (infer Row)[]
-  ? ListKey<Row> & (true extends HasLists<Row> ? { readonly rows: ListKeys<Row> } : unknown)
+  ? (ListKey<Row> | { readonly noKey: string }) &
+      (true extends HasLists<Row> ? { readonly rows: ListKeys<Row> } : unknown)
   : {
       readonly [Name in keyof T as true extends HasLists<NonNullable<T[Name]>> ? Name : never]-?: ListKeys<
         NonNullable<T[Name]>
@@ -52,10 +53,9 @@ export type ListKeys<T> = T extends readonly (infer Row)[]
 
 /** Whether no two rows of a list have one key. Parts of a key hold no white space, but for the last one. */
 export function areDistinct<Row>(rows: readonly Row[], list: ListKey<Row>): boolean {
-  if ('noKey' in list) return true;
   const keys = rows.map((row) => {
     const key = list.key(row);
-    return typeof key === 'string' ? key : key.map((part) => part ?? '').join(' ');
+    return typeof key === 'string' ? key : key.join(' ');
   });
   return new Set(keys).size === rows.length;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as examples from '../examples.ts';
-import type { GateDecision, MasteryRow } from '../attempt-report.ts';
+import { sourceService } from '../problem.ts';
+import type { GateDecision, ItemEvidence, MasteryRow } from '../attempt-report.ts';
 import { reportInvariants, summaryInvariants } from './attempt-report.ts';
 import type { JudgedReport, JudgedSummary } from './attempt-report.ts';
 import { cohortInvariants } from './cohort-report.ts';
@@ -35,7 +36,10 @@ function hold<T extends object>(title: string, table: Invariants<T>, sound: T, c
       const judged = { ...sound, ...change };
       const broken = Object.entries(table).filter(([, { holds }]) => !holds(judged));
       expect(broken.map(([name]) => name)).toEqual([id]);
-      expect(firstBroken(table, judged)).toMatchObject({ id, owner: table[id]!.owner });
+      const { owner, broken: sentence } = table[id]!;
+      // Only a fact that breaks its own bounds is no contradiction of two.
+      const reason = id === 'score-within-bounds' ? { reason: 'unusable' } : {};
+      expect(firstBroken(table, judged)).toStrictEqual({ id, owner, broken: sentence, ...reason });
     });
 
     it.each(
@@ -79,12 +83,16 @@ hold<JudgedSummary>(
   { score, gate: pass, diagnostic: null, gapRows: [], isGoverned: () => true },
   {
     'score-within-bounds': {
-      breaks: [{ score: { ...score, value: 100.5 } }, { score: { ...score, value: -1 } }],
+      breaks: [
+        { score: { ...score, value: 100.5 } },
+        { score: { ...score, value: -1 } },
+        { score: { ...score, value: 5, minimum: 10 } },
+      ],
       allows: [{ score: { ...score, value: 100 } }, { score: { ...score, value: 112, maximum: null } }],
     },
     'one-mastery-scale': {
       breaks: [{ score: { ...onScale, scaleVersion: '4' }, diagnostic }],
-      allows: [{ score: onScale, diagnostic }, { diagnostic }],
+      allows: [{ score: onScale, diagnostic }, { diagnostic }, { score: onScale }],
     },
     'one-score-per-scale': {
       breaks: [{ score: { ...onScale, value: 512.5 }, diagnostic }],
@@ -95,7 +103,12 @@ hold<JudgedSummary>(
     },
     'pass-not-below-required': {
       breaks: [{ gate: { ...pass, achieved: 59 } }, { gate: { ...pass, achieved: 59.4 } }],
-      allows: [{ gate: { ...pass, achieved: 60 } }, { gate: { ...pass, achieved: 59.6 } }],
+      allows: [
+        { gate: { ...pass, achieved: 60 } },
+        { gate: { ...pass, achieved: 59.6 } },
+        { gate: { ...pass, achieved: null } },
+        { gate: null },
+      ],
     },
     'pass-lists-no-gap': {
       breaks: [{ gate: { ...pass, gapCaseGuids: ['a'] } }],
@@ -106,7 +119,11 @@ hold<JudgedSummary>(
         { gate: { ...fail, achieved: 61, gapCaseGuids: [] } },
         { gate: { ...fail, achieved: 60, gapCaseGuids: [] } },
       ],
-      allows: [{ gate: { ...fail, achieved: 61 } }, { gate: { ...fail, gapCaseGuids: [] } }],
+      allows: [
+        { gate: { ...fail, achieved: 61 } },
+        { gate: { ...fail, gapCaseGuids: [] } },
+        { gate: { ...fail, achieved: null, required: -5, gapCaseGuids: [] } },
+      ],
     },
     'gap-listed-once': {
       breaks: [{ gate: { ...fail, gapCaseGuids: ['a', 'a'] } }],
@@ -130,7 +147,7 @@ hold<JudgedSummary>(
 );
 
 const at = '2026-03-02T10:15:30Z';
-const piece = {
+const piece: ItemEvidence = {
   qtiItemId: 'i',
   qtiOutcomeId: 'o',
   resultComponentId: null,
@@ -186,11 +203,14 @@ hold<JudgedReport>(
     'one-evidence-per-outcome': {
       breaks: [
         { mastery: [rowOf({}, [piece, { ...piece, contribution: -0.5 }])] },
-        { mastery: [rowOf({}, Array<typeof piece>(500).fill(piece))] },
+        { mastery: [rowOf({}, Array<ItemEvidence>(500).fill(piece))] },
       ],
       allows: [
         { mastery: [rowOf(), rowOf({ caseGuid: 'b' })] },
         { mastery: [rowOf({}, [piece, { ...piece, qtiOutcomeId: 'p' }, { ...piece, qtiItemId: 'j' }])] },
+        { mastery: [rowOf({}, [piece, { ...piece, resultComponentId: 'c' }])] },
+        // The ids of both make one text when nothing stands between them.
+        { mastery: [rowOf({}, [piece, { ...piece, qtiItemId: 'io', qtiOutcomeId: '' }])] },
       ],
     },
     'listed-gap-not-mastered': {
@@ -248,12 +268,14 @@ hold<JudgedCohort>(
       allows: [
         ...[0, 1].map((value) => ({ measures: [{ ...share, value }] })),
         { measures: [{ name: 'growth', value: -3, unit: 'points' }] },
+        { measures: [{ name: 'growth', value: -3, unit: 'proportion' }] },
         { measures: [] },
       ],
     },
     'nobody-measured-nothing': {
       breaks: [
         { populationCount: 0, measures: [share] },
+        { populationCount: 0, measures: [{ ...share, value: 0 }] },
         { populationCount: 0, measures: [count] },
       ],
       allows: [
@@ -289,7 +311,10 @@ hold<JudgedEquivalence>('an equivalence', equivalenceInvariants, sound, {
     allows: [{ ...sizes(0), ...undecided }],
   },
   'statistic-in-interval': {
-    breaks: [{ confidenceInterval: { lower: sound.statistic + 0.01, upper: 1 } }],
+    breaks: [
+      { confidenceInterval: { lower: sound.statistic + 0.01, upper: 1 } },
+      { confidenceInterval: { lower: -1, upper: sound.statistic - 0.01 } },
+    ],
     allows: [{ confidenceInterval: { lower: sound.statistic, upper: sound.statistic } }],
   },
   'tolerance-not-negative': {
@@ -466,7 +491,19 @@ hold<JudgedComparison>('a comparison', comparisonInvariants, compared, {
   },
 });
 
-it('names every invariant once', () => {
-  const ids = Object.values(invariantTables).flatMap((table) => Object.keys(table));
-  expect(new Set(ids).size).toBe(ids.length);
+describe('the tables', () => {
+  const statements = Object.values(invariantTables).flatMap((table) => Object.entries(table));
+
+  it('hold every invariant once', () => {
+    const ids = statements.map(([id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it.each(statements)(
+    'say in sentences what breaks %s and what it allows, and whose fact it is',
+    (_, { owner, ...texts }) => {
+      expect(sourceService.options.filter((name) => name !== 'unknown')).toContain(owner);
+      for (const text of [texts.broken, texts.allows]) expect(text).toMatch(/^[A-Z].*\.$/);
+    },
+  );
 });
