@@ -14,6 +14,7 @@ import type { Rules } from './answers.ts';
 import { answerOf, expectHeadersOfEvery, notFound, openTitles, sendDraft } from './answers.ts';
 import {
   CANARY,
+  NAME,
   casesOf,
   draftOf,
   findingIn,
@@ -75,7 +76,7 @@ const rules: Rules = [
   [/^listRevisionOrders .*\/query\/(?:status|targetModule) /, 'RP-298, RP-299'],
   [/unsupported-parameter: \/query with/, 'RP-229, RP-307'],
   [/unsupported-parameter: \/query with a name that the route does not have/, 'RP-008, RP-225, RP-309'],
-  [/unsupported-parameter: \/query with a name that may be data/, 'RP-324'],
+  [/unsupported-parameter: \/query with a name of any characters/, 'RP-324'],
   [/^materialize\w+ 400 unsupported-parameter: \/query with a name that the route/, 'RP-285'],
   [/unsupported-parameter: a defect in every place/, 'RP-307'],
   [/(?:validation|unsupported-parameter): (?:a defect in|more than a hundred)/, 'RP-329'],
@@ -371,6 +372,7 @@ it('has put nothing of what was sent into a log line [MA-007, MA-063, MA-089, RP
   const written = JSON.stringify(stack.logs());
   expect(written).toContain('REQUEST_REFUSED');
   const forms = [
+    NAME,
     CANARY,
     Buffer.from(CANARY).toString('base64url').slice(0, -1),
     Buffer.from(CANARY).toString('hex'),

@@ -17,8 +17,9 @@ const knownMastery = z
       if (typeof value === 'object' && value !== null && Object.hasOwn(value, '__proto__'))
         issues.push({
           code: 'custom',
-          message: 'has a member with a name that is not allowed',
+          message: 'is a name that is not allowed here',
           params: { reason: 'invalid-name' },
+          path: ['__proto__'],
           input: value,
         });
       return value;
