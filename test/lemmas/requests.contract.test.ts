@@ -290,6 +290,23 @@ describe.each(operations.filter(({ route }) => route.method === 'GET'))(
   },
 );
 
+it.each([
+  ['startAdaptiveRun', 'testSpecId', '400 invalid-request'],
+  ['materializeAttemptReport', 'attemptId', '400 validation'],
+] as const)(
+  '%s: bytes of %s that are not UTF-8 are %s, whichever they are [MA-187, RP-331]',
+  async (name, member, problem) => {
+    const row = operations.find(({ operation }) => operation === name)!;
+    const good = await draft(row.operation, row.route);
+    for (const bytes of [[0xff], [0xc3], [0xed, 0xa0, 0x80], [0xf0, 0x9f, 0x98]]) {
+      const { body = '' } = inBody([member], `a${String.fromCharCode(...bytes)}b`)(good);
+      const sent = { method: row.route.method, headers: good.headers, body: Buffer.from(body, 'latin1') };
+      const reply = await callRaw(stack.urls[`${row.route.service}Url`], row.route.path, sent);
+      expect(answerOf(row.route, reply)).toEqual([problem, `/body/${member} invalid-format`]);
+    }
+  },
+);
+
 describe('values of a path that are no ids', () => {
   it(
     titled(

@@ -145,7 +145,7 @@ export const oddIds: readonly string[] = [
   `${'é'.repeat(127)}a`,
   '😀'.repeat(63),
   ...words('a/b / ../../v1 %2F %00 % %zz a?view=x a#b a;b=c a+b * null __proto__ constructor ...'),
-  ...words("é e\u0301 {{7*7}} '/**/OR/**/1=1 latest current LATEST"),
+  ...words("é e\u0301 {{7*7}} '/**/OR/**/1=1 latest-1 mylatest x@current"),
   ...['\0', 'a\0b', '\u001b[0m', '\u202e', CANARY],
 ];
 
@@ -157,15 +157,36 @@ const WHITE_SPACE = [
   'a\r\nX-Evil: 1',
   ...['\u0085', '\u00a0', '\u3000', '\u2028', '\ufeff'].map((space) => `a${space}b`),
 ];
+/** Text in which the gateway has replaced bytes. */
+const REPLACED = ['\ufffd', 'a\ufffdb', `${CANARY}\ufffd`];
+const ALIASES = words('latest LATEST Latest current Default newest nEWEST stable STABLE');
 const TOO_LONG = ['x'.repeat(256), 'x'.repeat(4_000), 'é'.repeat(128), 'é'.repeat(255), '😀'.repeat(64)];
 
 /** By the id of a schema or, where it has none, the name of its field. A new kind of text needs its entry. */
 const forms: Readonly<Record<string, Form>> = {
-  PlatformReference: { reason: 'invalid-format', refused: [...TOO_LONG, ...WHITE_SPACE], taken: oddIds },
-  Identifier: { reason: 'wrong-type', refused: [], empty: 'out-of-range', taken: oddIds },
+  RequestReference: {
+    reason: 'invalid-format',
+    refused: [...TOO_LONG, ...WHITE_SPACE, ...REPLACED],
+    taken: [...oddIds, ...ALIASES],
+  },
+  RequestIdentifier: {
+    reason: 'invalid-format',
+    refused: REPLACED,
+    empty: 'out-of-range',
+    taken: [...oddIds, ...ALIASES],
+  },
+  RecordIdentifier: {
+    reason: 'invalid-format',
+    refused: [...REPLACED, ...ALIASES],
+    empty: 'out-of-range',
+    taken: [...oddIds, ' latest', 'ſtable'],
+  },
   StudentReference: {
     reason: 'invalid-format',
-    refused: [...TOO_LONG, ' a', 'a ', '\u00a0a'],
+    refused: [
+      ...[...TOO_LONG, ...REPLACED, ' a', 'a ', '\u00a0a'],
+      ...['\0', 'a\0', 'a\nb', 'a\tb', '\u001b[0m', '\u007f', 'a\u0085b', '\u009f'],
+    ],
     taken: [],
   },
   SourceKey: {
@@ -180,7 +201,7 @@ const forms: Readonly<Record<string, Form>> = {
   },
   syntheticProfileId: {
     reason: 'invalid-format',
-    refused: ['student-1', 'synthetic:', 'Synthetic:1', ' synthetic:1', 'SYNTHETIC:1'],
+    refused: ['student-1', 'synthetic:', 'Synthetic:1', ' synthetic:1', 'SYNTHETIC:1', 'synthetic:\ufffd'],
     taken: [],
   },
   Instant: {
@@ -294,8 +315,11 @@ function parametersOf(route: Route, part: 'path' | 'query'): readonly (readonly 
 
 /** Ids of a form that a place takes, and that nobody has. */
 export function oddIdsAt(route: Route, part: 'path' | 'body', name: string): readonly string[] {
-  const [, form] = (part === 'path' ? parametersOf(route, part) : []).find(([held]) => held === name) ?? [];
-  return form?.taken ?? oddIds;
+  const schema = part === 'path' ? route.request.path : route.request.body;
+  if (schema === undefined) throw new Error(`${route.operationId} takes no ${part}`);
+  const { root, resolve } = schemaOf(schema);
+  const node = root.properties?.[name];
+  return node === undefined ? oddIds : formOf(name, resolve(node)).taken;
 }
 
 const brief = (value: unknown): string =>

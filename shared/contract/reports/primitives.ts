@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { parseInstant } from '#shared/kernel/instant.ts';
 import { when } from '../conditions.ts';
+import { excluding } from '../excluding.ts';
 
 const MAX_REFERENCE_BYTES = 255;
 export const MAX_COUNT = 2_147_483_647;
@@ -24,6 +25,9 @@ export const reference = z
   .string()
   .refine(isReference, 'must be 1 to 255 UTF-8 bytes without white space')
   .meta({ minLength: 1, maxLength: 255 });
+
+/** A reference that a request names. */
+export const requestReference = excluding(reference);
 
 /** RFC 3339 UTC instant: terminal `Z`, fractional seconds accepted, no offset, no leap second [RP-051]. */
 export const instant = z
