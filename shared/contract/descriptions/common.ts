@@ -25,7 +25,8 @@ export const requestHeaderTexts = {
 export const responseHeaderTexts = {
   'X-Request-Id':
     'The id that the service gave to this request. Problem documents repeat it as `requestId`; quote it when you report a failure.',
-  'Cache-Control': 'Always `no-store`: do not store the response.',
+  'Cache-Control':
+    'Always `no-store, no-transform`: do not store the response. A proxy that compresses it would weaken its entity tag.',
   'WWW-Authenticate':
     'Always `Bearer`. Behind a REST API of API Gateway the header is named `x-amzn-Remapped-WWW-Authenticate`.',
   'Retry-After':
