@@ -10,39 +10,31 @@ import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
 import type { CaliperEnvelope, CaliperEvent } from '#shared/platform/owners/caliper.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 
-/** How events name the engine, and the things that their owners name by opaque ids. */
-export interface EventNames {
-  readonly sensor: string;
-  /** The engine itself: the actor of every event that it emits, whomever the event is about. */
-  readonly actor: { readonly id: string; readonly type: 'SoftwareApplication' };
-  /** An entity of Caliper. */
-  readonly entity: (tenantId: string, kind: string, id: string, type: string) => CaliperEvent['object'];
-}
+/** How events name their sensor, the engine as their actor, and entities that their owners name by opaque ids. */
+export type EventNames = ReturnType<typeof named>;
 
-const APPLICATION = 'SoftwareApplication';
-const uuidOf = (...parts: readonly string[]): string =>
-  `urn:uuid:${deterministicUuid('mastery-name', ...parts)}`;
+const named = (nameOf: (...parts: readonly string[]) => string, beside: (id: string) => object) => ({
+  sensor: nameOf('sensor'),
+  actor: { id: nameOf('application'), type: 'SoftwareApplication' } as const,
+  entity: (tenantId: string, kind: string, id: string, type: string): CaliperEvent['object'] => ({
+    ...{ id: nameOf(tenantId, kind, id), type },
+    ...beside(id),
+  }),
+});
 
 /** Deterministic UUIDs, with the owner's id beside that of an entity. */
-export const uuidNames: EventNames = {
-  sensor: uuidOf('sensor'),
-  actor: { id: uuidOf('application'), type: APPLICATION },
-  entity: (tenantId, kind, id, type) => ({
-    id: uuidOf(tenantId, kind, id),
-    type,
-    otherIdentifiers: [{ type: 'SystemIdentifier', identifierType: 'SystemId', identifier: id }],
+export const uuidNames = named(
+  (...parts) => `urn:uuid:${deterministicUuid('mastery-name', ...parts)}`,
+  (identifier) => ({
+    otherIdentifiers: [{ type: 'SystemIdentifier', identifierType: 'SystemId', identifier }],
   }),
-};
+);
 
 /** Names of runs whose tokens an earlier version sealed: URNs of a namespace that is not registered (RFC 8141). */
-const urnNames: EventNames = {
-  sensor: 'urn:mastery-engine:sensor',
-  actor: { id: 'urn:mastery-engine:application', type: APPLICATION },
-  entity: (tenantId, kind, id, type) => ({
-    id: `urn:mastery-engine:${encodeURIComponent(tenantId)}:${kind}:${encodeURIComponent(id)}`,
-    type,
-  }),
-};
+const urnNames = named(
+  (...parts) => `urn:mastery-engine:${parts.map((part) => encodeURIComponent(part)).join(':')}`,
+  () => ({}),
+);
 
 /** The names that a run's token was sealed for: Caliper refuses one event id with other content. */
 export function eventNamesOf({ eventNames }: Pick<AdaptiveRunState, 'eventNames'>): EventNames {

@@ -15,7 +15,7 @@ export const mutableAliases = ['latest', 'current', 'default', 'newest', 'stable
 /** The id of a released record that a request names: no alias, in any case [MA-051, MA-052]. */
 export const recordIdentifier = excluding(
   identifier,
-  `be the id of one version, without U+FFFD; ${mutableAliases.join(', ')} are aliases`,
+  `must be the id of one version, without U+FFFD; ${mutableAliases.join(', ')} are aliases`,
   `^(?:${mutableAliases.map((alias) => alias.replaceAll(/./g, (char) => `[${char.toUpperCase()}${char}]`)).join('|')})$`,
 );
 
@@ -28,7 +28,7 @@ export const studentReference = excluding(
       'must be 1 to 255 UTF-8 bytes without surrounding white space',
     )
     .meta({ minLength: 1, maxLength: 255 }),
-  'not contain control characters or U+FFFD',
+  'must not contain control characters or U+FFFD',
   String.raw`[\u0000-\u001F\u007F-\u009F]`,
 );
 
