@@ -24,8 +24,8 @@ export function decodeUtf8(
   }
 }
 
-/** Every text with a number that is too small for a double, and a few others. GUIDs, which look like such numbers, stand in quotation marks. */
-const MAY_UNDERFLOW = /(?:^|[:[,\s])-?\d+(?:\.\d+)?e-\d{3,}\s*(?:[\]},]|$)|0{200}/i;
+/** Matches every text with a number that is too small for a double, and a few others, but no GUID. */
+const MAY_UNDERFLOW = /[eE]-\d{3,}\s*(?:[\]},]|$)|0{200}/;
 
 /**
  * Parses a JSON text as I-JSON (RFC 7493): duplicate member names, nesting beyond 64 levels, numbers that a double cannot hold (too large, or not
