@@ -162,8 +162,8 @@ describe('release FILE', () => {
   });
 
   it.each([
-    ['{"document": {}, "document": {}}', 'repeated member name in its outermost object'],
-    ['{"document": {"a": 1, "a": 2}}', 'repeated member name in /document'],
+    ['{"document": {}, "document": {}}', 'repeats the member /document'],
+    ['{"document": {"a": 1, "a": 2}}', 'repeats the member /document/a'],
     ['{', 'is not JSON'],
     ['{"x": 1e999}', 'RFC 7493'],
   ])('says what is wrong with the text %s', async (content, message) => {

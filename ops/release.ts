@@ -4,7 +4,7 @@ import { checkModel } from '#functions/mastery/records/check-model.ts';
 import { dynamo, useSettings } from '#shared/stores/clients.ts';
 import { createRecordsTable, RecordTooLargeError } from '#shared/stores/records-table.ts';
 import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
-import { schemaDefects, type Defect } from '#shared/kernel/defect.ts';
+import { pointer, schemaDefects, type Defect } from '#shared/kernel/defect.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseInstant } from '#shared/kernel/instant.ts';
 import { parseStrictJson, type StrictJsonError } from '#shared/kernel/strict-json.ts';
@@ -293,9 +293,9 @@ function jsonDefect(error: StrictJsonError): string {
     case 'too-deep':
       return 'is nested too deeply';
     case 'not-i-json':
-      return 'contains a number or a character that is not interoperable (RFC 7493)';
+      return `contains a number or a character that is not interoperable (RFC 7493), at ${pointer(...error.path)}`;
     case 'duplicate-key':
-      return `has a repeated member name in ${error.pointer === '' ? 'its outermost object' : error.pointer}`;
+      return `repeats the member ${pointer(...error.path)}`;
   }
 }
 

@@ -14,10 +14,11 @@ function state(status: string, session: string | null, more: Partial<AdaptiveRun
   return { status, offeredItem, receiptId: 'receipt', ...more } as AdaptiveRun;
 }
 
-function problem(status: number, code: string): ProblemError {
+function problem(status: number, code: string, currentEtag?: string): ProblemError {
   const document = {
     ...{ type: `https://x/${code}`, title: 't', status, detail: 'd', instance: 'i' },
     ...{ requestId: 'q', retryable: true, code },
+    ...(currentEtag === undefined ? {} : { currentEtag }),
   };
   return new ProblemError({ service: 'mastery', operation: 'o', idempotencyKey: 'k' }, document, undefined);
 }
@@ -86,6 +87,43 @@ describe('runAdaptive', () => {
       ...['inspect token-1', 'advance token-1 tag-2'],
       ...['inspect token-1', 'advance token-1 tag-3'],
     ]);
+  });
+
+  it('advances with the `currentEtag` of the last 412, if the inspection shows what the one before it did [MA-193]', async () => {
+    const stale = (tag?: string) => problem(412, 'stream-conflict', tag);
+    const { calls, take } = scripted({
+      start: open('s1'),
+      inspect: [open('s1'), open('s1'), open('s1')],
+      advance: [stale('"one"'), stale('"two"'), completed],
+    });
+    await take();
+    expect(calls.slice(2)).toEqual([
+      ...['inspect token-1', 'advance token-1 tag-2'],
+      ...['inspect token-1', 'advance token-1 "one"'],
+      ...['inspect token-1', 'advance token-1 "two"'],
+    ]);
+    for (const changed of [
+      open('s2'),
+      { ...open('s1'), stopReason: 'max_items' as const },
+      { ...open('s1'), kcClassifications: [] },
+    ]) {
+      const other = scripted({
+        start: open('s1'),
+        inspect: [open('s1'), changed, changed],
+        advance: [stale('"one"'), stale('"two"'), completed],
+      });
+      await other.take();
+      expect(other.calls.filter((call) => call.startsWith('advance'))).toEqual([
+        ...['advance token-1 tag-2', 'advance token-1 tag-3', 'advance token-1 "two"'],
+      ]);
+    }
+    const conflict = scripted({
+      start: open('s1'),
+      inspect: [open('s1'), open('s1'), open('s1')],
+      advance: [stale('"one"'), problem(409, 'stream-conflict'), completed],
+    });
+    await conflict.take();
+    expect(conflict.calls.at(-1)).toBe('advance token-1 tag-4');
   });
 
   it.each([

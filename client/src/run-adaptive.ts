@@ -167,24 +167,40 @@ function timeLeft({ data, headers }: RunState): number | undefined {
 
 /**
  * Inspects, then advances with the entity tag of that answer. After a stale tag, and once after a conflict or a finalization that the service
- * does not ask to repeat, it inspects again and advances with the new tag and a fresh key, or returns what the inspection shows.
+ * does not ask to repeat, it inspects again and advances with the new tag and a fresh key, or returns what the inspection shows. If nothing has
+ * changed since the inspection before a 412, it takes that answer's `currentEtag`: a proxy that compresses changes the header, not the body.
  */
 async function advance(
   mastery: MasteryClient,
   continuationToken: string,
   request: RequestOptions,
 ): Promise<RunState> {
+  let stale: { readonly run: AdaptiveRun; readonly currentEtag: string | undefined } | undefined;
   for (let staleTags = 0, conflicts = 0; ;) {
     const inspected = await mastery.inspectAdaptiveRun({ continuationToken }, request);
     if (inspected.data.status === 'completed') return inspected;
+    const currentEtag =
+      stale !== undefined && isAsBefore(stale.run, inspected.data) ? stale.currentEtag : undefined;
     try {
-      return await mastery.advanceAdaptiveRun({ continuationToken, ifMatch: inspected.etag }, request);
+      return await mastery.advanceAdaptiveRun(
+        { continuationToken, ifMatch: currentEtag ?? inspected.etag },
+        request,
+      );
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error;
+      stale =
+        error.status === 412 ? { run: inspected.data, currentEtag: error.problem.currentEtag } : undefined;
       if (error.status === 412) staleTags += 1;
       else if (error.code === 'stream-conflict' || error.code === 'finalization-incomplete') conflicts += 1;
       else throw error;
       if (staleTags > MAX_STALE_TAGS || conflicts > 1) throw error;
     }
   }
+}
+
+/** Whether two inspections show the same: the offered item, the classifications, and whether the run has stopped. */
+function isAsBefore(before: AdaptiveRun, after: AdaptiveRun): boolean {
+  const shown = ({ offeredItem, kcClassifications, stopReason }: AdaptiveRun): string =>
+    JSON.stringify([offeredItem, kcClassifications, stopReason]);
+  return shown(before) === shown(after);
 }

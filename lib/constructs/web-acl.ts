@@ -1,5 +1,6 @@
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
+import { CACHE_CONTROL } from '#shared/contract/cache-control.ts';
 import { fixedCrossOriginHeaders } from '#shared/contract/cors.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { apiName } from '../names.ts';
@@ -67,7 +68,7 @@ export function webAcl(
               customResponseBodyKey: 'rateLimited',
               responseHeaders: Object.entries({
                 'Retry-After': '60',
-                'Cache-Control': 'no-store',
+                'Cache-Control': CACHE_CONTROL,
                 ...fixedCrossOriginHeaders(stage.config.allowedOrigins ?? []),
               }).map(([name, value]) => ({ name, value })),
             },

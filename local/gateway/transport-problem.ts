@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { CACHE_CONTROL } from '#shared/contract/cache-control.ts';
 import type { HttpAnswer } from './http-answer.ts';
 
 const details = {
@@ -17,7 +18,7 @@ export type TransportStatus = keyof typeof details;
 export function transportProblem(status: TransportStatus): HttpAnswer {
   return {
     status,
-    headers: { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store' },
+    headers: { 'Content-Type': 'application/problem+json', 'Cache-Control': CACHE_CONTROL },
     body: JSON.stringify({
       type: 'about:blank',
       title: STATUS_CODES[status],

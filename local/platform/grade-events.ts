@@ -4,7 +4,7 @@ import type { TenantState } from './tenant-state.ts';
 
 /**
  * The GradeEvent that has published a result: of this attempt, or of this learner, with this score, at this time. Attempt and learner stand
- * in it as IRIs that end with their ids.
+ * in it with their ids beside their IRIs, or as IRIs that end with these.
  */
 export function findGradeEvent(
   tenant: TenantState,
@@ -17,8 +17,11 @@ export function findGradeEvent(
   const time = parseInstant(at);
   for (const [, event] of tenant.events.entries()) {
     if (event.type !== 'GradeEvent' || parseInstant(event.eventTime) !== time) continue;
-    const subject = place === 'attempt' ? event.object.id : member(event.object['assignee'], 'id');
-    const isTheirs = typeof subject === 'string' && subject.endsWith(ending);
+    const subject = place === 'attempt' ? event.object : event.object['assignee'];
+    const [iri, others] = [member(subject, 'id'), member(subject, 'otherIdentifiers')];
+    const isTheirs =
+      (typeof iri === 'string' && iri.endsWith(ending)) ||
+      (Array.isArray(others) && others.some((other) => member(other, 'identifier') === id));
     if (isTheirs && member(event['generated'], 'scoreGiven') === scoreGiven) return event;
   }
   return undefined;

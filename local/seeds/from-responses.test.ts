@@ -134,7 +134,7 @@ describe('defects of the inputs', () => {
     [
       'a member twice',
       { 'parameters.json': '{"theta":{"min":1,"min":2}}' },
-      ['parameters.json#/theta: is not valid JSON (duplicate-key)'],
+      ['parameters.json#/theta/min: is not valid JSON (duplicate-key)'],
     ],
     [
       'an unknown member',

@@ -180,7 +180,7 @@ describe('a seed directory', () => {
     ['seed.json', undefined, 'seed.json', /not found/],
     [P, undefined, P, /not found/],
     [P, '{', P, /JSON/],
-    [P, '{"a":1,"a":2}', P, /duplicate-key/],
+    [P, '{"a":1,"a":2}', `${P}#/a`, /duplicate-key/],
     ['seed.json#/banks/0/directory', '../b', undefined, /a-z/],
     ['seed.json#/banks/1', { name: BANK }, 'seed.json#/banks/1/name', /"my-bank"/],
     [`${B}#/colour`, 1, undefined, /not a member/],

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as z from 'zod';
 import { checkModel } from '#functions/mastery/records/check-model.ts';
-import { distinctDefects, schemaDefects } from '#shared/kernel/defect.ts';
+import { distinctDefects, pointer, schemaDefects } from '#shared/kernel/defect.ts';
 import type { Defect } from '#shared/kernel/defect.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -80,8 +80,9 @@ function openDirectory(directory: string) {
     }
     const json = parseStrictJson(text);
     if (!json.ok) {
-      const pointer = json.error.kind === 'duplicate-key' ? json.error.pointer : '';
-      report(file, [{ pointer, message: `is not valid JSON (${json.error.kind})` }]);
+      report(file, [
+        { pointer: pointer(...json.error.path), message: `is not valid JSON (${json.error.kind})` },
+      ]);
       return undefined;
     }
     const parsed = schema.safeParse(json.value);

@@ -54,7 +54,7 @@ describe('a tenant’s file', () => {
 
   it('that is none is refused by places', async () => {
     expect(await read('{')).toBe('FILE is not JSON: it cannot be parsed');
-    expect(await read('{"a":{"b":1,"b":2}}')).toBe('FILE is not JSON: duplicate member name in /a');
+    expect(await read('{"a":{"b":1,"b":2}}')).toBe('FILE is not JSON: duplicate member /a/b');
     const wrong: unknown = {
       ...exampleTenantFile,
       reports: { ...exampleTenantFile.reports, clas: 'x', school: { schoolSourcedId: 's', grade: '5' } },

@@ -6,6 +6,7 @@ import { grade } from '#shared/contract/reports/cohort-report.ts';
 import { reference } from '#shared/contract/reports/primitives.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
+import { pointer } from '#shared/kernel/defect.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
@@ -274,6 +275,6 @@ function describeJsonFault(
     case 'not-i-json':
       return 'it contains a number or a string that is not valid I-JSON (RFC 7493)';
     case 'duplicate-key':
-      return `duplicate member name in ${fault.pointer === '' ? '(root)' : fault.pointer}`;
+      return `duplicate member ${pointer(...fault.path)}`;
   }
 }

@@ -26,9 +26,9 @@ describe('a catalog from bytes that nobody vouches for', () => {
 
   it('never has a member twice, whichever of the two is right', () => {
     const twice = '{"release_state":"ready",';
-    expect(defectsOf(text.replace('{', twice))).toEqual(['has a member name twice']);
+    expect(defectsOf(text.replace('{', twice))).toEqual(['/release_state has a member name twice']);
     expect(defectsOf(text.replace('"dok":2', '"dok":2,"d\\u006fk":3'))).toEqual([
-      `/${standard} has a member name twice`,
+      `/${standard}/dok has a member name twice`,
     ]);
   });
 
@@ -45,8 +45,16 @@ describe('a catalog from bytes that nobody vouches for', () => {
     ['a million levels without an end', '['.repeat(1_000_000), /^is not JSON, and nested deeper than 64/],
     ['an end that is missing', text.slice(0, -1), /^is not JSON to its end: it is cut off$/],
     ['nothing', '', /^is not JSON to its end: it is cut off$/],
-    ['a number beyond the doubles', text.replace(':503', ':1e999'), /^has a number .* \(RFC 7493\)$/],
-    ['half a character', text.replace('river', '\\ud800'), /^has a number or a character/],
+    [
+      'a number beyond the doubles',
+      text.replace(':503', ':1e999'),
+      /^\/release_behavior\/create_http_status has a number .* \(RFC 7493\)$/,
+    ],
+    [
+      'half a character',
+      text.replace('river', '\\ud800'),
+      /^\/source_assessments\/0\/source_key has a number or a character/,
+    ],
     [
       '65 levels',
       text.replace('{', `{"more":${'['.repeat(64)}${']'.repeat(64)},`),

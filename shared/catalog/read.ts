@@ -1,3 +1,4 @@
+import { pointer } from '#shared/kernel/defect.ts';
 import type { Defect } from '#shared/kernel/defect.ts';
 import { faultIn } from '#shared/kernel/json-fault.ts';
 import { err, type Result } from '#shared/kernel/result.ts';
@@ -32,9 +33,12 @@ export function readJson(bytes: Uint8Array): Result<unknown, readonly Defect[]> 
     case 'too-deep':
       return refuse('is nested deeper than 64 levels');
     case 'not-i-json':
-      return refuse('has a number or a character that JSON readers do not agree on (RFC 7493)');
+      return refuse(
+        'has a number or a character that JSON readers do not agree on (RFC 7493)',
+        pointer(...parsed.error.path),
+      );
     case 'duplicate-key':
-      return refuse('has a member name twice', parsed.error.pointer);
+      return refuse('has a member name twice', pointer(...parsed.error.path));
   }
 }
 

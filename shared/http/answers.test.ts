@@ -30,7 +30,7 @@ afterEach(() => {
 describe('the headers of an answer', () => {
   const ofEvery = {
     'X-Request-Id': requestId,
-    'Cache-Control': 'no-store',
+    'Cache-Control': 'no-store, no-transform',
     'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
     'Strict-Transport-Security': 'max-age=63072000; includeSubDomains',
     'X-Content-Type-Options': 'nosniff',

@@ -13,6 +13,13 @@ describe('checkBody', () => {
     );
   });
 
+  it('names no member that could be an id', () => {
+    const body = { sizes: { 'form-1': 'x', form_2: 'x' } };
+    expect(checkBody(z.object({ sizes: z.record(z.string(), z.int()) }), body)).toEqual(
+      err(['invalid_type at /body/sizes/*', 'invalid_type at /body/sizes/form_2']),
+    );
+  });
+
   it('names at most a hundred places', () => {
     const refused = checkBody(z.array(z.int()), Array<string>(5000).fill('x'));
     expect(!refused.ok && refused.error.length).toBe(100);

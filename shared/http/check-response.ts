@@ -72,8 +72,13 @@ export function checkBody(schema: z.ZodType, body: unknown): Result<unknown, rea
   return err(
     error.issues
       .slice(0, MAX_REASONS)
-      .map(({ code, path }) => `${code} at ${pointerTo('body', path.map(String))}`),
+      .map(({ code, path }) => `${code} at ${pointerTo('body', path.map(loggable))}`),
   );
+}
+
+/** A step of a path as a log line may hold it: a name that is unlike those of the contract could be an id. */
+function loggable(step: PropertyKey): string {
+  return /^\w{1,64}$/.test(String(step)) ? String(step) : '*';
 }
 
 /**

@@ -42,6 +42,13 @@ const fates = {
   dies: undefined,
 } satisfies Readonly<Record<string, Answer | undefined>>;
 type Fate = keyof typeof fates;
+/** The state in which a run leaves the record; absent: `started`. */
+const finals: Partial<Record<Fate, 'completed' | 'failed'>> = {
+  succeeds: 'completed',
+  'is refused': 'failed',
+  'fails for good': 'failed',
+  'is broken': 'failed',
+};
 const fate = fc.constantFrom(...(Object.keys(fates) as Fate[]));
 
 /** A function's idempotency over a table and a clock, which sleeping moves. */
@@ -194,10 +201,7 @@ describe('requests one after the other', () => {
               }),
             ];
             if (!isSettled) {
-              const final = { succeeds: 'completed', 'is refused': 'failed' }[given as string] as
-                | 'completed'
-                | 'failed'
-                | undefined;
+              const final = finals[given];
               const status = expected === undefined || expected.ok ? 201 : expected.error.status;
               if (expected !== undefined)
                 logged.push(line('OPERATION_SETTLED', { state: final ?? 'started', status }));
@@ -259,7 +263,7 @@ describe('any number of identical requests in any order of their steps', () => {
         for (const { given, answer } of answered) expect(await answer).toEqual(fates[given] ?? defect);
         expect(table.records()).toHaveLength(1);
         expect(written).toEqual(new Set([table.records()[0]?.operationId]));
-        const isSettled = plan.some((given) => given === 'succeeds' || given === 'is refused');
+        const isSettled = plan.some((given) => finals[given] !== undefined);
         expect(table.records()[0]?.state === 'started').toBe(!isSettled);
       }),
       { numRuns: 300 },

@@ -174,11 +174,11 @@ function controlOf(layer: ControlPersistenceLayer): Control {
   return { operationId, createdAt, replayed: layer.resumed, completed: state === 'completed' };
 }
 
-/** A success is `completed`; a 4xx that no retry can change is `failed`; everything else stays `started`. */
+/** A success is `completed`; a failure that no retry can change is `failed`; everything else stays `started`. */
 function finalOf(outcome: Result<unknown, Problem>, successStatus: number): Final | undefined {
   if (outcome.ok) return { state: 'completed', terminalStatus: successStatus };
   const { status, retryable } = outcome.error;
-  return status < 500 && !retryable ? { state: 'failed', terminalStatus: status } : undefined;
+  return retryable ? undefined : { state: 'failed', terminalStatus: status };
 }
 
 /** 128 random bits. */

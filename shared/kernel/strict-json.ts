@@ -1,13 +1,14 @@
-import { pointer } from './defect.ts';
 import { err, ok } from './result.ts';
 import type { Result } from './result.ts';
 
-/** Why a JSON text was refused. `duplicate-key` carries the JSON Pointer of the object that holds the repeated name. */
-export type StrictJsonError =
-  | { readonly kind: 'malformed' }
-  | { readonly kind: 'too-deep' }
-  | { readonly kind: 'not-i-json' }
-  | { readonly kind: 'duplicate-key'; readonly pointer: string };
+/**
+ * Why a JSON text was refused, and the path to the value or member that breaks the rule. Of a text that is no JSON, or nested too deep, the whole
+ * is refused.
+ */
+export interface StrictJsonError {
+  readonly kind: 'malformed' | 'too-deep' | 'not-i-json' | 'duplicate-key';
+  readonly path: readonly (string | number)[];
+}
 
 const MAX_DEPTH = 64;
 
@@ -23,46 +24,42 @@ export function decodeUtf8(
   }
 }
 
+/** Matches every text with a number that is too small for a double, and a few others, but no GUID. */
+const MAY_UNDERFLOW = /[eE]-\d{3,}\s*(?:[\]},]|$)|0{200}/;
+
 /**
- * Parses a JSON text as I-JSON (RFC 7493): duplicate member names, nesting beyond 64 levels, numbers that overflow to infinity
- * and lone surrogates are refused, where JSON.parse would silently keep the last member or a value that cannot be hashed.
+ * Parses a JSON text as I-JSON (RFC 7493): duplicate member names, nesting beyond 64 levels, numbers that a double cannot hold (too large, or not
+ * zero and too small) and lone surrogates are refused, where JSON.parse would silently keep the last member or another value.
  */
 export function parseStrictJson(text: string): Result<unknown, StrictJsonError> {
   let value: unknown;
   try {
     value = JSON.parse(text) as unknown;
   } catch {
-    return err({ kind: 'malformed' });
+    return err({ kind: 'malformed', path: [] });
   }
-  const members = membersOf(value);
-  if (members === countMembers(text)) return ok(value);
-  if (typeof members === 'string') return err({ kind: members });
-  return err({ kind: 'duplicate-key', pointer: firstWithTwins(text) });
+  if (membersOf(value) === countMembers(text) && !MAY_UNDERFLOW.test(text)) return ok(value);
+  const defect = findDefect(text);
+  return defect === undefined ? ok(value) : err(defect);
 }
 
 /**
- * How many members the objects of a parsed value have, at every depth, or the rule that the value itself breaks. Of a repeated name only
- * the last member is left, so a text that has one has more members than its value.
+ * How many members the objects of a parsed value have, at every depth; NaN if a value in it breaks a rule. Of a repeated name only the last
+ * member is left, so a text that has one has more members than its value.
  */
-function membersOf(value: unknown, depth = 0): number | 'too-deep' | 'not-i-json' {
-  if (typeof value === 'string') return value.isWellFormed() ? 0 : 'not-i-json';
-  if (typeof value === 'number') return Number.isFinite(value) ? 0 : 'not-i-json';
+function membersOf(value: unknown, depth = 0): number {
+  if (typeof value === 'string') return value.isWellFormed() ? 0 : NaN;
+  if (typeof value === 'number') return Number.isFinite(value) ? 0 : NaN;
   if (typeof value !== 'object' || value === null) return 0;
-  if (depth >= MAX_DEPTH) return 'too-deep';
+  if (depth >= MAX_DEPTH) return NaN;
   let members = 0;
   if (Array.isArray(value)) {
-    for (const element of value as readonly unknown[]) {
-      const inside = membersOf(element, depth + 1);
-      if (typeof inside === 'string') return inside;
-      members += inside;
-    }
+    for (const element of value as readonly unknown[]) members += membersOf(element, depth + 1);
     return members;
   }
   for (const name in value) {
-    if (!name.isWellFormed()) return 'not-i-json';
-    const inside = membersOf((value as Readonly<Record<string, unknown>>)[name], depth + 1);
-    if (typeof inside === 'string') return inside;
-    members += 1 + inside;
+    if (!name.isWellFormed()) return NaN;
+    members += 1 + membersOf((value as Readonly<Record<string, unknown>>)[name], depth + 1);
   }
   return members;
 }
@@ -95,25 +92,45 @@ interface Frame {
   step: string | number;
 }
 
-/** The JSON Pointer of the first object in a valid text that has a name twice. Needs no stack for nesting, so that no depth exhausts it. */
-function firstWithTwins(text: string): string {
+/** The first defect of a valid text. Needs no stack for nesting, so that no depth exhausts it. */
+function findDefect(text: string): StrictJsonError | undefined {
   const frames: Frame[] = [];
-  let string = '';
+  const found = (kind: StrictJsonError['kind']): StrictJsonError => ({
+    kind,
+    path: frames.map(({ step }) => step),
+  });
+  const number = /[-+.\de]+/iy;
+  const colon = /\s*:/y;
   for (let at = 0; at < text.length; at += 1) {
     const frame = frames.at(-1);
     const char = text.charAt(at);
+    number.lastIndex = at;
     if (char === '"') {
-      string = text.slice(at, endOfString(text, at));
-      at += string.length - 1;
-    } else if (char === '{') frames.push({ names: new Set(), step: '' });
-    else if (char === '[') frames.push({ names: undefined, step: 0 });
-    else if (char === '}' || char === ']') frames.pop();
+      const end = endOfString(text, at);
+      const string = JSON.parse(text.slice(at, end)) as string;
+      colon.lastIndex = end;
+      const isName = colon.test(text);
+      if (isName && frame !== undefined) frame.step = string;
+      if (!string.isWellFormed()) return found('not-i-json');
+      if (isName && frame?.names?.has(string) === true) return found('duplicate-key');
+      if (isName) frame?.names?.add(string);
+      at = end - 1;
+    } else if (char === '{' || char === '[') {
+      if (frames.length === MAX_DEPTH) return { kind: 'too-deep', path: [] };
+      frames.push(char === '{' ? { names: new Set(), step: '' } : { names: undefined, step: 0 });
+    } else if (char === '}' || char === ']') frames.pop();
     else if (char === ',' && typeof frame?.step === 'number') frame.step += 1;
-    else if (char === ':' && frame?.names !== undefined) {
-      frame.step = JSON.parse(string) as string;
-      if (frame.names.has(frame.step)) return pointer(...frames.slice(0, -1).map(({ step }) => step));
-      frame.names.add(frame.step);
+    else if (/[-\d]/.test(char)) {
+      const [token = ''] = number.exec(text) ?? [];
+      if (!isDouble(token)) return found('not-i-json');
+      at += token.length - 1;
     }
   }
-  throw new Error('no object of the text has a name twice');
+  return undefined;
+}
+
+/** Whether a double can hold a JSON number: one that has a digit other than 0 before its exponent is not zero. */
+function isDouble(token: string): boolean {
+  const value = Number(token);
+  return Number.isFinite(value) && (value !== 0 || !/^[^e]*[1-9]/i.test(token));
 }

@@ -8,6 +8,7 @@ import type {
   ZodOpenApiPathsObject,
   ZodOpenApiResponseObject,
 } from 'zod-openapi';
+import { CACHE_CONTROL } from '#shared/contract/cache-control.ts';
 import { conditionsOf } from '#shared/contract/conditions.ts';
 import { requestHeaderTexts, responseHeaderTexts } from '#shared/contract/descriptions/common.ts';
 import { descriptions } from '#shared/contract/descriptions/descriptions.ts';
@@ -329,7 +330,7 @@ function tellsDeprecation(name: AnswerHeader): boolean {
 /** Headers of answers, with an example of each. A constant is no `literal`: an enumeration of answers could gain values. */
 const answerHeaders: Readonly<Record<AnswerHeader, readonly [schema.ZodType, example: string | number]>> = {
   'X-Request-Id': [schema.string(), '0f9b8a52-6c1e-4d3a-9b57-2f8e0c4d71aa'],
-  'Cache-Control': [schema.string().meta({ const: 'no-store' }), 'no-store'],
+  'Cache-Control': [schema.string().meta({ const: CACHE_CONTROL }), CACHE_CONTROL],
   'WWW-Authenticate': [schema.string().optional(), 'Bearer'],
   'Retry-After': [schema.int().min(0).optional(), 5],
   ETag: [schema.string(), '"5f3a1c0b9d2e4f60"'],

@@ -1,3 +1,4 @@
+import { CACHE_CONTROL } from '#shared/contract/cache-control.ts';
 import { fixedCrossOriginHeaders } from '#shared/contract/cors.ts';
 import type { ProblemKey } from '#shared/contract/problems.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
@@ -106,7 +107,7 @@ function gatewayResponse(
     statusCode: answer.status,
     responseParameters: {
       [header('Content-Type')]: "'application/problem+json'",
-      [header('Cache-Control')]: "'no-store'",
+      [header('Cache-Control')]: `'${CACHE_CONTROL}'`,
       [header('X-Content-Type-Options')]: "'nosniff'",
       [header('X-Request-Id')]: 'context.requestId',
       ...(answer.retryAfterSeconds === undefined

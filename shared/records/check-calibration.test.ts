@@ -104,6 +104,15 @@ describe('checkCalibration', () => {
     expect(pointersOf({ limitations: [text] })).toEqual([]);
   });
 
+  it('refuses such a claim in a label too [MA-102]', () => {
+    const anchor = { source: 'r90', version: '1', checksum: 'ab'.repeat(32), licenseScope: 'NCE scores' };
+    const labels = { scaleId: 'national_percentile', subject: 'Reading (norm-referenced)' };
+    expect(pointersOf({ ...labels, gradeCoverage: ['Top 10% of 03'], anchor })).toEqual([
+      ...['/document/gradeCoverage/0', '/document/scaleId', '/document/subject'],
+      '/document/anchor/licenseScope',
+    ]);
+  });
+
   it('demands a limitation [MA-102]', () => {
     expect(pointersOf({ limitations: [] })).toEqual(['/document/limitations']);
   });

@@ -8,6 +8,7 @@ import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { aliasDefects, checkRecordFile, digestDefects, instant, repetitionDefects } from './file-members.ts';
 import { supportedModels, supportsModel } from './models.ts';
+import { claimsRank } from './rank-claims.ts';
 import { frameworkGuidDefects, parameterGuidDefects } from './record-guids.ts';
 import { calibrationRecord } from './records.ts';
 import type { CalibrationParameters, CalibrationRecord } from './records.ts';
@@ -32,7 +33,7 @@ export function checkCalibration(
     ...pinDefects(document),
     ...validityDefects(document),
     ...gradeDefects(document.gradeCoverage),
-    ...limitationDefects(document.limitations),
+    ...claimDefects(document),
     ...frameworkGuidDefects(document.caseFrameworkGuid),
     ...parameterDefects(hidden.parameters, checkModel),
     ...digestDefects(
@@ -92,25 +93,25 @@ function gradeDefects(grades: readonly string[]): readonly Defect[] {
   return [...repetitionDefects(grades, path), ...disordered];
 }
 
-/** Words of norm-referenced claims. A calibration says nothing about a learner's place among others [MA-102]. */
-const CLAIM =
-  /\b(?:percentiles?|percent[- ]ranks?|rank(?:s|ed|ings?)?|quantiles?|quartiles?|quintiles?|deciles?|stanines?)\b/giu;
-
-/** A denial ("is not a percentile") is a proper limitation; "not only a percentile" is none. */
-const DENIAL =
-  /(?:\b(?:not|no|never|neither|nor|cannot|without)\b|n['’]t\b)(?!\s+(?:only|just|merely|simply|solely))/iu;
-
-function claimsRank(text: string): boolean {
-  return text
-    .split(/[.;:!?]|\b(?:but|however|although|though)\b/iu)
-    .some((clause) => [...clause.matchAll(CLAIM)].some((word) => !DENIAL.test(clause.slice(0, word.index))));
-}
-
-function limitationDefects(limitations: readonly string[]): readonly Defect[] {
-  return limitations.flatMap((text, index) =>
+/** A calibration says nothing about a learner's place among others, in none of the texts that people read [MA-102]. */
+function claimDefects({
+  limitations,
+  scaleId,
+  subject,
+  gradeCoverage,
+  anchor,
+}: Calibration): readonly Defect[] {
+  const texts: readonly (readonly [string, ...(readonly PropertyKey[])])[] = [
+    ...limitations.map((text, index) => [text, 'limitations', index] as const),
+    ...gradeCoverage.map((text, index) => [text, 'gradeCoverage', index] as const),
+    [scaleId, 'scaleId'],
+    [subject, 'subject'],
+    [anchor.licenseScope, 'anchor', 'licenseScope'],
+  ];
+  return texts.flatMap(([text, ...path]) =>
     defectIf(
       claimsRank(text),
-      ['document', 'limitations', index],
+      ['document', ...path],
       'claims a percentile or a rank, which no calibration may',
     ),
   );

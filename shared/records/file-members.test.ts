@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { mutableAliases } from '#shared/contract/mastery/primitives.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import type { Defect } from '#shared/kernel/defect.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -53,7 +54,7 @@ describe.each(kinds)('the file of $kind', ({ sample, check }) => {
   it('has an id that does not move and that a key and a path can hold [MA-051]', () => {
     for (const id of ['latest-2026.1', 'current-events-3', 'relatest', 'a/b', 'ß'])
       expect(pointersOf({ id }), id).toEqual([]);
-    const aliases = ['latest', 'LATEST', 'x@latest', 'x:current', 'fractions/stable', 'head'];
+    const aliases = [...mutableAliases, 'LATEST', 'Default', 'x@latest', 'x:current', 'a/stable', 'head'];
     for (const id of [...aliases, '.', '..', 'ß'.repeat(1024)])
       expect([...new Set(pointersOf({ id }))], id).toEqual(['/document/id']);
   });

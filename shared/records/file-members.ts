@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { mutableAliases } from '#shared/contract/mastery/primitives.ts';
 import { defectIf, schemaDefects } from '#shared/kernel/defect.ts';
 import type { Defect } from '#shared/kernel/defect.ts';
 import { parseInstant } from '#shared/kernel/instant.ts';
@@ -50,18 +51,7 @@ export function checkRecordFile<File extends RecordFile>(
   return defects.length > 0 ? err(defects) : ok({ ...data, document: { ...document, checksum } });
 }
 
-const MUTABLE = new Set([
-  'latest',
-  'current',
-  'newest',
-  'stable',
-  'head',
-  'default',
-  'main',
-  'live',
-  'next',
-  'edge',
-]);
+const MUTABLE: ReadonlySet<string> = new Set([...mutableAliases, 'head', 'main', 'live', 'next', 'edge']);
 
 /** Whether an id ends in a name that moves (`latest`, `algebra@current`): such a name pins nothing [MA-051, MA-052]. */
 function isMutableAlias(id: string): boolean {

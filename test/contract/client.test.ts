@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSandboxClient, runAdaptive } from '#client/index.ts';
+import { createMasteryClient, createSandboxClient, runAdaptive } from '#client/index.ts';
 import type { Reply, RunState, SavedRun } from '#client/index.ts';
 import { masteryOperations } from '#client/generated/mastery.ts';
 import { reportsOperations } from '#client/generated/reports.ts';
@@ -13,6 +13,7 @@ import { sandboxRoutes } from '#shared/contract/sandbox.ts';
 import { openWorlds, operations } from '#test/lemmas/worlds.ts';
 import { SHORT_BANK } from '#test/support/adaptive-run.ts';
 import { lazily } from '#test/support/lazily.ts';
+import { startLeakyProxy } from '#test/support/leaky-proxy.ts';
 import { localDescription, useTestStack } from '#test/support/stack.ts';
 import { bankOf } from '#test/support/take-journey.ts';
 
@@ -72,17 +73,52 @@ describe('the client against the stack', () => {
 });
 
 describe('runAdaptive against the stack', () => {
+  const playerOf = (learner: Parameters<typeof createPlayer>[0]['learner']) =>
+    createPlayer({
+      platformUrl: stack.urls.platformUrl,
+      tenantId: TENANT,
+      playerToken: stack.seededTenants.get(TENANT)!.platform.credentials.playerToken,
+      learner,
+      fetch,
+    });
+
+  it.each<[string, (etag: string) => string]>([
+    ['weakens the ETag', (etag) => `W/${etag}`],
+    ['appends the coding to the ETag', (etag) => etag.replace(/"$/, '-gzip"')],
+  ])('finishes behind a proxy that %s of a response that it compresses [MA-193]', async (_, changed) => {
+    const proxy = await startLeakyProxy(stack.urls.masteryUrl);
+    const advances: (string | null)[] = [];
+    proxy.leak = async (request, pass) => {
+      if (request.target.endsWith(':advance')) advances.push(request.headers.get('idempotency-key'));
+      const answer = await pass(request);
+      const etag = answer.headers.get('etag');
+      if (etag !== null) answer.headers.set('etag', changed(etag));
+      return answer;
+    };
+    try {
+      const bank = bankOf(stack.seed, TENANT, SHORT_BANK);
+      const learner = chooseLearner(bank, undefined, 3);
+      if (!learner.ok) throw new Error(learner.error);
+      const token = await stack.tokenFor(TENANT, ['mastery:run', 'mastery:read']);
+      const play = playerOf(learner.value);
+      const { data: run } = await runAdaptive(createMasteryClient({ baseUrl: proxy.url, token }), {
+        start: startRequest(bank, 'owner_conformance'),
+        play: async (item) => void (await play(item)),
+      });
+      expect(run.status).toBe('completed');
+      // Every advance is first a 412: the server compares strong tags alone.
+      expect(advances).toHaveLength(10);
+      expect(new Set(advances).size).toBe(advances.length);
+    } finally {
+      await proxy.close();
+    }
+  });
+
   it('goes on with a stored run after a restart, and plays no item twice [MA-186]', async () => {
     const bank = bankOf(stack.seed, TENANT, SHORT_BANK);
     const learner = chooseLearner(bank, undefined, 3);
     if (!learner.ok) throw new Error(learner.error);
-    const play = createPlayer({
-      platformUrl: stack.urls.platformUrl,
-      tenantId: TENANT,
-      playerToken: stack.seededTenants.get(TENANT)!.platform.credentials.playerToken,
-      learner: learner.value,
-      fetch,
-    });
+    const play = playerOf(learner.value);
     const played: string[] = [];
     let saved: SavedRun | undefined;
     /** Takes the run; the process "ends" right after the given item has been played, before the engine knows. */

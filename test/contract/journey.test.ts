@@ -309,11 +309,12 @@ describe.each(cases)(
         {
           id: body.caliperEventRef,
           type: mode === 'production_learner' ? 'GradeEvent' : 'Event',
-          actor: { type: 'SoftwareApplication' },
+          actor: { type: 'SoftwareApplication', id: expect.stringMatching(/^urn:uuid:/) as string },
           eventTime: new Date(String(scoredAt)).toISOString(),
         },
       ]);
       expect(JSON.stringify(events)).not.toContain('candidate-');
+      expect(JSON.stringify(events)).not.toMatch(/"urn:(?!uuid:)/);
       if (mode === 'owner_conformance') {
         expect(body).not.toHaveProperty('resultRecordRef');
         expect(records).toEqual([]);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { simulateScoreRecovery as route } from '#shared/contract/mastery/routes/simulate-score-recovery.ts';
 import type { ScoreRecoverySimulation } from '#shared/contract/mastery/score-recovery.ts';
+import { uuidNames } from '#functions/mastery/evidence/caliper-event.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { receiptTraceOf, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
@@ -79,7 +80,7 @@ describe('a matrix of many abilities, over the whole bank', () => {
     });
     expect(envelopeHash).toBe(
       hashCanonical({
-        sensor: 'urn:mastery-engine:sensor',
+        sensor: uuidNames.sensor,
         sendTime: event['eventTime'],
         dataVersion: 'http://purl.imsglobal.org/ctx/caliper/v1p2',
         data: [event],

@@ -116,7 +116,7 @@ describe.each(['mastery', 'reports'] as const)('the gateway’s own answers of t
     expect(problemRow(service, `${document.status} ${code}`).title).toBe(document.title);
     expect(response?.responseParameters).toMatchObject({
       'gatewayresponse.header.Content-Type': "'application/problem+json'",
-      'gatewayresponse.header.Cache-Control': "'no-store'",
+      'gatewayresponse.header.Cache-Control': "'no-store, no-transform'",
       'gatewayresponse.header.X-Request-Id': 'context.requestId',
     });
     expect('gatewayresponse.header.Retry-After' in (response?.responseParameters ?? {})).toBe(

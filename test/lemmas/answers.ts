@@ -62,7 +62,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function expectHeadersOfEvery({ headers }: GatewayReply): void {
   expect(headers.get('x-request-id')).toMatch(UUID);
-  expect(headers.get('cache-control')).toBe('no-store');
+  expect(headers.get('cache-control')).toBe('no-store, no-transform');
   expect(headers.get('x-content-type-options')).toBe('nosniff');
   expect(headers.get('strict-transport-security')).toContain('max-age=63072000');
   expect(headers.get('content-security-policy')).toContain("default-src 'none'");

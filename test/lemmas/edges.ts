@@ -40,14 +40,9 @@ type Kind = 'path' | 'query' | 'headers';
 
 /** Every place of a route's requests. */
 export function placesOf(route: Route): readonly Place[] {
-  const { operation: operationOf, resolve } = readPublishedDocument(route.service);
+  const { operation: operationOf, resolved } = readPublishedDocument(route.service);
   const inlined = (value: unknown): unknown =>
-    JSON.parse(
-      JSON.stringify(value, (_, part: unknown) => {
-        const reference = (part as Json | null)?.['$ref'];
-        return typeof reference === 'string' ? resolve(reference) : part;
-      }),
-    );
+    JSON.parse(JSON.stringify(value, (_, part: unknown) => resolved(part as Json)));
   // SAFETY: these members of an OpenAPI document have these types.
   const { parameters = [], requestBody } = inlined(operationOf(route)) as {
     readonly parameters?: readonly {

@@ -14,6 +14,7 @@ import type { Rules } from './answers.ts';
 import { answerOf, expectHeadersOfEvery, notFound, openTitles, sendDraft } from './answers.ts';
 import {
   CANARY,
+  NAME,
   casesOf,
   draftOf,
   findingIn,
@@ -75,7 +76,7 @@ const rules: Rules = [
   [/^listRevisionOrders .*\/query\/(?:status|targetModule) /, 'RP-298, RP-299'],
   [/unsupported-parameter: \/query with/, 'RP-229, RP-307'],
   [/unsupported-parameter: \/query with a name that the route does not have/, 'RP-008, RP-225, RP-309'],
-  [/unsupported-parameter: \/query with a name that may be data/, 'RP-324'],
+  [/unsupported-parameter: \/query with a name of any characters/, 'RP-324'],
   [/^materialize\w+ 400 unsupported-parameter: \/query with a name that the route/, 'RP-285'],
   [/unsupported-parameter: a defect in every place/, 'RP-307'],
   [/(?:validation|unsupported-parameter): (?:a defect in|more than a hundred)/, 'RP-329'],
@@ -255,7 +256,7 @@ describe.each(operations.filter(({ route }) => route.method === 'GET'))(
           const reply = await send(route, noisy);
           expect([what, factsOf(reply)]).toEqual([what, facts]);
           expect(reply.headers.get('content-type')).toBe('application/json');
-          expect(reply.headers.get('cache-control')).toBe('no-store');
+          expect(reply.headers.get('cache-control')).toBe('no-store, no-transform');
           expect(reply.text).not.toContain(CANARY);
           const refused = await send(route, withQuery('foo=1')(noisy));
           expect([what, ...answerOf(route, refused).slice(1)]).toEqual([
@@ -286,6 +287,23 @@ describe.each(operations.filter(({ route }) => route.method === 'GET'))(
         }
       },
     );
+  },
+);
+
+it.each([
+  ['startAdaptiveRun', 'testSpecId', '400 invalid-request'],
+  ['materializeAttemptReport', 'attemptId', '400 validation'],
+] as const)(
+  '%s: bytes of %s that are not UTF-8 are %s, whichever they are [MA-187, RP-331]',
+  async (name, member, problem) => {
+    const row = operations.find(({ operation }) => operation === name)!;
+    const good = await draft(row.operation, row.route);
+    for (const bytes of [[0xff], [0xc3], [0xed, 0xa0, 0x80], [0xf0, 0x9f, 0x98]]) {
+      const { body = '' } = inBody([member], `a${String.fromCharCode(...bytes)}b`)(good);
+      const sent = { method: row.route.method, headers: good.headers, body: Buffer.from(body, 'latin1') };
+      const reply = await callRaw(stack.urls[`${row.route.service}Url`], row.route.path, sent);
+      expect(answerOf(row.route, reply)).toEqual([problem, `/body/${member} invalid-format`]);
+    }
   },
 );
 
@@ -371,6 +389,7 @@ it('has put nothing of what was sent into a log line [MA-007, MA-063, MA-089, RP
   const written = JSON.stringify(stack.logs());
   expect(written).toContain('REQUEST_REFUSED');
   const forms = [
+    NAME,
     CANARY,
     Buffer.from(CANARY).toString('base64url').slice(0, -1),
     Buffer.from(CANARY).toString('hex'),

@@ -39,6 +39,8 @@ type Spoilt = readonly [name: string, change: Change, findings?: readonly Findin
 
 /** Text that no response may repeat. */
 export const CANARY = 'canary5eed';
+/** A name: a response names it, and no log line does. */
+export const NAME = 'n4me5eed';
 
 export function draftOf({ request }: Route, { path = {}, body, ifMatch }: GatewayCall, token: string): Draft {
   return {
@@ -66,7 +68,16 @@ export function targetOf(route: Route, { path, query }: Draft): string {
 /** A finding as the problem of a draft has it: its pointer and its reason. */
 export function findingIn({ body }: Draft, [[part, ...segments], reason]: Finding): string {
   const names = part === 'body' ? namesIn(JSON.parse(textOf(body)) as unknown, segments) : segments;
-  return `/${[part, ...names].join('/')} ${reason}`;
+  return `/${[part, ...names].map(shown).join('/')} ${reason}`;
+}
+
+/** A name as a pointer has it (RFC 6901), at most its first hundred characters. */
+function shown(segment: Segment): string {
+  const name = String(segment);
+  const whole = Array.from(name);
+  while (whole.join('').length > 100) whole.pop();
+  const kept = whole.join('');
+  return `${kept.replaceAll('~', '~0').replaceAll('/', '~1')}${kept === name ? '' : '…'}`;
 }
 
 const words = (texts: string): readonly string[] => texts.trim().split(/\s+/);
@@ -134,7 +145,7 @@ export const oddIds: readonly string[] = [
   `${'é'.repeat(127)}a`,
   '😀'.repeat(63),
   ...words('a/b / ../../v1 %2F %00 % %zz a?view=x a#b a;b=c a+b * null __proto__ constructor ...'),
-  ...words("é e\u0301 {{7*7}} '/**/OR/**/1=1 latest current LATEST"),
+  ...words("é e\u0301 {{7*7}} '/**/OR/**/1=1 latest-1 mylatest x@current"),
   ...['\0', 'a\0b', '\u001b[0m', '\u202e', CANARY],
 ];
 
@@ -146,15 +157,36 @@ const WHITE_SPACE = [
   'a\r\nX-Evil: 1',
   ...['\u0085', '\u00a0', '\u3000', '\u2028', '\ufeff'].map((space) => `a${space}b`),
 ];
+/** Text in which the gateway has replaced bytes. */
+const REPLACED = ['\ufffd', 'a\ufffdb', `${CANARY}\ufffd`];
+const ALIASES = words('latest LATEST Latest current Default newest nEWEST stable STABLE');
 const TOO_LONG = ['x'.repeat(256), 'x'.repeat(4_000), 'é'.repeat(128), 'é'.repeat(255), '😀'.repeat(64)];
 
 /** By the id of a schema or, where it has none, the name of its field. A new kind of text needs its entry. */
 const forms: Readonly<Record<string, Form>> = {
-  PlatformReference: { reason: 'invalid-format', refused: [...TOO_LONG, ...WHITE_SPACE], taken: oddIds },
-  Identifier: { reason: 'wrong-type', refused: [], empty: 'out-of-range', taken: oddIds },
+  RequestReference: {
+    reason: 'invalid-format',
+    refused: [...TOO_LONG, ...WHITE_SPACE, ...REPLACED],
+    taken: [...oddIds, ...ALIASES],
+  },
+  RequestIdentifier: {
+    reason: 'invalid-format',
+    refused: REPLACED,
+    empty: 'out-of-range',
+    taken: [...oddIds, ...ALIASES],
+  },
+  RecordIdentifier: {
+    reason: 'invalid-format',
+    refused: [...REPLACED, ...ALIASES],
+    empty: 'out-of-range',
+    taken: [...oddIds, ' latest', 'ſtable'],
+  },
   StudentReference: {
     reason: 'invalid-format',
-    refused: [...TOO_LONG, ' a', 'a ', '\u00a0a'],
+    refused: [
+      ...[...TOO_LONG, ...REPLACED, ' a', 'a ', '\u00a0a'],
+      ...['\0', 'a\0', 'a\nb', 'a\tb', '\u001b[0m', '\u007f', 'a\u0085b', '\u009f'],
+    ],
     taken: [],
   },
   SourceKey: {
@@ -169,7 +201,7 @@ const forms: Readonly<Record<string, Form>> = {
   },
   syntheticProfileId: {
     reason: 'invalid-format',
-    refused: ['student-1', 'synthetic:', 'Synthetic:1', ' synthetic:1', 'SYNTHETIC:1'],
+    refused: ['student-1', 'synthetic:', 'Synthetic:1', ' synthetic:1', 'SYNTHETIC:1', 'synthetic:\ufffd'],
     taken: [],
   },
   Instant: {
@@ -283,8 +315,11 @@ function parametersOf(route: Route, part: 'path' | 'query'): readonly (readonly 
 
 /** Ids of a form that a place takes, and that nobody has. */
 export function oddIdsAt(route: Route, part: 'path' | 'body', name: string): readonly string[] {
-  const [, form] = (part === 'path' ? parametersOf(route, part) : []).find(([held]) => held === name) ?? [];
-  return form?.taken ?? oddIds;
+  const schema = part === 'path' ? route.request.path : route.request.body;
+  if (schema === undefined) throw new Error(`${route.operationId} takes no ${part}`);
+  const { root, resolve } = schemaOf(schema);
+  const node = root.properties?.[name];
+  return node === undefined ? oddIds : formOf(name, resolve(node)).taken;
 }
 
 const brief = (value: unknown): string =>
@@ -341,11 +376,16 @@ const UNKNOWN_NAMES = words(`
   view limit sort cursor status testKind qtiTestId modifiedSince targetModule testId tenantId tenant foo fields page VIEW Limit
   __proto__ constructor toString hasOwnProperty access_token attemptId sourceKey analysisPolicyId continuationToken X-Tenant-Id
 `);
-/** Names that may be data. */
-const UNSAFE_NAMES = [
-  'x'.repeat(65),
-  ...words('view[] limit%20 %20limit %00 a/b a~1b %3Cscript%3E %0D%0AX-Evil %ff %C3%A9'),
-  '',
+/** Names of any characters, and one of a token's length. */
+const ODD_NAMES = [
+  ...words(`view[] testKind[] $top größe a/b a~1b <script> 😀 %zz a.b-c:d ${NAME}`),
+  ...['limit ', ' limit', '\0', '\r\nX-Evil: 1', '\ufffd', ''],
+  ...[
+    'x'.repeat(100),
+    '/'.repeat(101),
+    `${'x'.repeat(99)}😀`,
+    `${NAME}.${'eyJhbGciOiJFUzI1NiJ9.'.repeat(20)}`,
+  ],
 ];
 
 function queryCases(route: Route): readonly Case[] {
@@ -397,10 +437,14 @@ function queryCases(route: Route): readonly Case[] {
       ),
     },
     {
-      what: '/query with a name that may be data',
+      what: '/query with a name of any characters',
       problem: unsupported,
-      findings: [[['query'], 'unsupported-parameter']],
-      requests: UNSAFE_NAMES.map((name) => [brief(name), withQuery(`${name}=${CANARY}`)]),
+      findings: [],
+      requests: ODD_NAMES.map((name): Spoilt => [
+        brief(name),
+        withQuery(`${encodeURIComponent(name)}=${CANARY}`),
+        [[['query', name], 'unsupported-parameter']],
+      ]),
     },
   ];
 }
@@ -488,14 +532,18 @@ function bodyCases(route: Route, body: z.ZodType): readonly Case[] {
   const whole = (
     what: string,
     reason: string,
-    changes: readonly (readonly [string, (text: string) => Draft['body']])[],
+    changes: readonly (readonly [string, (text: string) => Draft['body'], member?: string])[],
   ) =>
     refusal(
       route,
       ['body'],
       what,
       reason,
-      changes.map(([name, change]) => [name, withBody(change)]),
+      changes.map(([name, change, member]): Spoilt =>
+        member === undefined
+          ? [name, withBody(change)]
+          : [name, withBody(change), [[['body', member], reason]]],
+      ),
     );
   const type = (what: string, reason: string, ...values: readonly (readonly string[])[]) =>
     refusal(
@@ -519,12 +567,13 @@ function bodyCases(route: Route, body: z.ZodType): readonly Case[] {
       ['a byte order mark', (text) => `\ufeff${text}`],
     ]),
     whole('with the same name twice', 'repeated-member', [
-      ['a member', (text) => text.replace('{', `{"a x":"${CANARY}","a x":2,`)],
-      ['an escaped one', (text) => text.replace('{', String.raw`{"a x":1,"\u0061 x":2,`)],
+      ['a member', (text) => text.replace('{', `{"${NAME} x":"${CANARY}","${NAME} x":2,`), `${NAME} x`],
+      ['an escaped one', (text) => text.replace('{', String.raw`{"a x":1,"\u0061 x":2,`), 'a x'],
     ]),
     whole('that is not I-JSON', 'not-i-json', [
-      ['a lone surrogate', (text) => text.replace('{', String.raw`{"\ud800":1,`)],
-      ['a number', (text) => text.replace('{', '{"a":1e999,')],
+      ['a lone surrogate', (text) => text.replace('{', String.raw`{"\ud800":1,`), '\ufffd'],
+      ['a number', (text) => text.replace('{', '{"a":1e999,'), 'a'],
+      ['a number that is not zero and too small', (text) => text.replace('{', '{"a/b":-1e-999,'), 'a/b'],
     ]),
     whole('of too many levels', 'too-deep', [['70 levels', () => `${'['.repeat(70)}${']'.repeat(70)}`]]),
     {
@@ -623,12 +672,16 @@ function valueCases(route: Route, at: readonly Segment[], node: Node, resolve: R
     return [
       ...overLimit([Object.fromEntries(tooMany)]),
       refused('that is empty', 'out-of-range', [{}]),
-      refused(
+      refusal(
+        route,
+        place,
         'with a name in no documented form',
         'invalid-name',
-        [CANARY, `my ${CANARY}`, 'constructor', '2F0A6D0C-6A1B-4C55-9A3E-0B8F2B7D9C11'].map((name) => ({
-          [name]: 1,
-        })),
+        [NAME, `my ${NAME}`, 'constructor', '2F0A6D0C-6A1B-4C55-9A3E-0B8F2B7D9C11'].map((name): Spoilt => [
+          name,
+          inBody(at, { [name]: 1 }),
+          [[[...place, name], 'invalid-name']],
+        ]),
       ),
       refusal(
         route,
@@ -638,6 +691,7 @@ function valueCases(route: Route, at: readonly Segment[], node: Node, resolve: R
         ['0.5', '{"a": 1}', '[]'].map((value) => [
           value,
           withBody((text) => text.replace(`"${String(at.at(-1))}":{`, `$&"__proto__":${value},`)),
+          [[[...place, '__proto__'], 'invalid-name']],
         ]),
       ),
       ...below('*', additionalProperties === false ? undefined : additionalProperties),
@@ -650,9 +704,7 @@ function valueCases(route: Route, at: readonly Segment[], node: Node, resolve: R
     );
     return [
       refusal(route, place, 'with a field that the route does not have', 'unknown-field', [
-        // Its name may be data: it is not repeated.
-        [CANARY, inBody([...at, `my ${CANARY}`], 1)],
-        ...more
+        ...[...more, ...ODD_NAMES]
           .filter((name) => !Object.hasOwn(properties, name))
           .map((name): Spoilt => [
             name,

@@ -82,8 +82,8 @@ export interface TestRequest {
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** A JSON value. */
   readonly body?: unknown;
-  /** The body as text or bytes, instead of `body`. */
-  readonly rawBody?: string | Uint8Array;
+  /** The body as text, instead of `body`. */
+  readonly rawBody?: string;
   readonly requestId?: string;
 }
 
@@ -108,7 +108,7 @@ export function proxyEvent(
     name,
     encodeURIComponent(value),
   ]);
-  const event = toProxyEvent(
+  return toProxyEvent(
     {
       method: route.method,
       target: `${route.path}?${new URLSearchParams([...pairsOf(request.query ?? {})]).toString()}`,
@@ -122,9 +122,6 @@ export function proxyEvent(
     },
     { requestId, stage: 'test', receivedAt: testNow },
   );
-  return typeof text === 'string'
-    ? event
-    : { ...event, body: Buffer.from(text).toString('base64'), isBase64Encoded: true };
 }
 
 export interface TestAnswer {

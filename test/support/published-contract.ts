@@ -14,6 +14,8 @@ export interface PublishedDocument {
   readonly at: (place: unknown, ...steps: readonly string[]) => Json;
   readonly operation: (route: Pick<Route, 'path' | 'method'>) => Json;
   readonly resolve: Resolve;
+  /** What a value refers to, with what stands beside the reference; any other value as it is. */
+  readonly resolved: (value: Json | undefined) => Json | undefined;
 }
 
 /** Reads a document of `docs/openapi`, and not the code that it was made from. */
@@ -34,13 +36,18 @@ export function readPublishedDocument(name: DeploymentName): PublishedDocument {
         .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')),
     );
   const resolved = (value: Json | undefined): Json | undefined => {
-    const reference = value?.['$ref'];
-    return typeof reference === 'string' ? resolve(reference) : value;
+    if (typeof value !== 'object' || value === null || typeof value['$ref'] !== 'string') return value;
+    const { $ref: reference, ...beside } = value;
+    // What stands beside a reference restricts it further.
+    return Object.keys(beside).length === 0
+      ? resolve(reference as string)
+      : { ...resolve(reference as string), ...beside };
   };
   return {
     at,
     operation: ({ path, method }) => at(document, 'paths', path, method.toLowerCase()),
     resolve,
+    resolved,
   };
 }
 

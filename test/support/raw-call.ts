@@ -11,7 +11,7 @@ interface RawCall {
   readonly method?: string;
   /** Names may repeat. `Host`, where there is none, and with a body `Content-Length` are added. */
   readonly headers?: readonly (readonly [name: string, value: string])[];
-  readonly body?: string | undefined;
+  readonly body?: string | Uint8Array | undefined;
 }
 
 /**

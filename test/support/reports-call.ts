@@ -84,7 +84,7 @@ export function reportsAnswerOf(reply: GatewayReply): string {
 export function isReplayed(reply: GatewayReply): boolean {
   expect(reportsAnswerOf(reply)).toBe('200');
   expect(reply.headers.get('content-type')).toBe('application/json');
-  expect(reply.headers.get('cache-control')).toBe('no-store');
+  expect(reply.headers.get('cache-control')).toBe('no-store, no-transform');
   const replayed = reply.headers.get('idempotent-replayed');
   expect([null, 'true']).toContain(replayed);
   return replayed === 'true';

@@ -132,7 +132,7 @@ export function readStudy(files: ResponseFiles, options?: TableOptions): Result<
 function readParameters(text: string): Result<StudyParameters, readonly string[]> {
   const json = parseStrictJson(text.replace(/^\uFEFF/, ''));
   if (!json.ok) {
-    const place = json.error.kind === 'duplicate-key' ? `#${json.error.pointer}` : '';
+    const place = json.error.path.length === 0 ? '' : `#${pointer(...json.error.path)}`;
     return err([`${place}: ${text.trim() === '' ? 'is empty' : `is not valid JSON (${json.error.kind})`}`]);
   }
   const parsed = parametersFile.safeParse(json.value);

@@ -6,16 +6,16 @@ interface components {
     schemas: {
         /** @description What an adaptive run is started with. */
         readonly StartAdaptiveRunRequest: {
-            /** @description The exact id of a released selection policy. Your operator releases policies and knows their ids. Aliases such as `latest` do not exist. */
-            readonly selectionPolicyId: components["schemas"]["Identifier"];
+            /** @description The exact id of a released selection policy. Your operator releases policies and knows their ids. Aliases such as `latest` are rejected. */
+            readonly selectionPolicyId: components["schemas"]["RecordIdentifier"];
             /** @description The exact id of a released scale calibration. It must be valid for the subject, grades and CASE framework of the item pool. */
-            readonly scaleCalibrationId: components["schemas"]["Identifier"];
+            readonly scaleCalibrationId: components["schemas"]["RecordIdentifier"];
             /** @description The id of the test specification (blueprint) in Content. Its role must be `spec`. */
-            readonly testSpecId: components["schemas"]["Identifier"];
+            readonly testSpecId: components["schemas"]["RequestIdentifier"];
             /** @description The id of the adaptive item bank in Content. The bank must belong to `testSpecId`, have the membership rule `qti_adaptive_selection`, and have no Content members. */
-            readonly testBankId: components["schemas"]["Identifier"];
+            readonly testBankId: components["schemas"]["RequestIdentifier"];
             /** @description The id of the finished Bank operation that generated the item pool. It must belong to your tenant and have a complete manifest. */
-            readonly bankOperationId: components["schemas"]["Identifier"];
+            readonly bankOperationId: components["schemas"]["RequestIdentifier"];
             /**
              * @description Whom the run is for.
              *
@@ -27,9 +27,13 @@ interface components {
             /** @description The Results id of the learner, in your tenant. Required if `runMode` is `production_learner`, forbidden otherwise. The service encrypts it in the continuation token and does not store it. */
             readonly resultsStudentId?: components["schemas"]["StudentReference"] | undefined;
         };
+        /** @description The exact id of one released version. Aliases such as `latest` are rejected, in any case. In a path, it is percent-encoded as one segment. */
+        readonly RecordIdentifier: components["schemas"]["Identifier"];
         /** @description An id that its owner assigned. Opaque and case-sensitive: pass it on exactly as you received it, percent-encoded as one segment in a path. */
         readonly Identifier: string;
-        /** @description A student reference of Results: 1-255 bytes of UTF-8 without surrounding white space. */
+        /** @description An id that its owner assigned. Opaque and case-sensitive: pass it on exactly as you received it. It does not contain U+FFFD, which stands for bytes that are not UTF-8. */
+        readonly RequestIdentifier: components["schemas"]["Identifier"];
+        /** @description A student reference of Results: 1-255 bytes of UTF-8 without surrounding white space, without control characters, and without U+FFFD. */
         readonly StudentReference: string;
         /** @description The run to inspect or to advance. */
         readonly ContinuationRequest: {
@@ -38,16 +42,16 @@ interface components {
         };
         /** @description The test and the simulated learners of a score-recovery simulation. */
         readonly SimulationRequest: {
-            /** @description The exact id of a released selection policy. Your operator releases policies and knows their ids. Aliases such as `latest` do not exist. */
-            readonly selectionPolicyId: components["schemas"]["Identifier"];
+            /** @description The exact id of a released selection policy. Your operator releases policies and knows their ids. Aliases such as `latest` are rejected. */
+            readonly selectionPolicyId: components["schemas"]["RecordIdentifier"];
             /** @description The exact id of a released scale calibration. It must be valid for the subject, grades and CASE framework of the item pool. */
-            readonly scaleCalibrationId: components["schemas"]["Identifier"];
+            readonly scaleCalibrationId: components["schemas"]["RecordIdentifier"];
             /** @description The id of the test specification (blueprint) in Content. Its role must be `spec`. */
-            readonly testSpecId: components["schemas"]["Identifier"];
+            readonly testSpecId: components["schemas"]["RequestIdentifier"];
             /** @description The id of the adaptive item bank in Content. The bank must belong to `testSpecId`, have the membership rule `qti_adaptive_selection`, and have no Content members. */
-            readonly testBankId: components["schemas"]["Identifier"];
+            readonly testBankId: components["schemas"]["RequestIdentifier"];
             /** @description The id of the finished Bank operation that generated the item pool. It must belong to your tenant and have a complete manifest. */
-            readonly bankOperationId: components["schemas"]["Identifier"];
+            readonly bankOperationId: components["schemas"]["RequestIdentifier"];
             /** @description The simulated learners, from 1 to 100. Each `syntheticProfileId` occurs once. */
             readonly profiles: readonly components["schemas"]["SyntheticProfile"][];
         };
@@ -260,7 +264,7 @@ interface components {
         };
         /** @description One invalid place of a request. */
         readonly InvalidParam: {
-            /** @description A JSON Pointer to the place, below `/path`, `/query`, `/headers` or `/body`. */
+            /** @description A JSON Pointer to the place, below `/path`, `/query`, `/headers` or `/body`. A name of more than 100 characters is cut and ends in `…`. */
             readonly name: string;
             /** @description A stable code for what is wrong, for example `required` or `out-of-range`. */
             readonly reason: string;
@@ -523,10 +527,10 @@ interface components {
             readonly ifMatch: string;
         };
         readonly ReadSelectionPolicyInput: {
-            readonly policyId: components["schemas"]["Identifier"];
+            readonly policyId: components["schemas"]["RecordIdentifier"];
         };
         readonly ReadScaleCalibrationInput: {
-            readonly calibrationId: components["schemas"]["Identifier"];
+            readonly calibrationId: components["schemas"]["RecordIdentifier"];
         };
         readonly SimulateScoreRecoveryInput: components["schemas"]["SimulationRequest"];
     };
@@ -537,7 +541,9 @@ interface components {
     pathItems: never;
 }
 export type StartAdaptiveRunRequest = components['schemas']['StartAdaptiveRunRequest'];
+export type RecordIdentifier = components['schemas']['RecordIdentifier'];
 export type Identifier = components['schemas']['Identifier'];
+export type RequestIdentifier = components['schemas']['RequestIdentifier'];
 export type StudentReference = components['schemas']['StudentReference'];
 export type ContinuationRequest = components['schemas']['ContinuationRequest'];
 export type SimulationRequest = components['schemas']['SimulationRequest'];

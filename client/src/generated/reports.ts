@@ -4,6 +4,8 @@ import type { Iterate, Method, OperationTable, OtherValue } from '../operations.
 
 interface components {
     schemas: {
+        /** @description An id that its owner assigned: 1-255 bytes of UTF-8 without white space and without U+FFFD, which stands for bytes that are not UTF-8. Opaque and case-sensitive: pass it on exactly as you received it, percent-encoded as one segment in a path. */
+        readonly RequestReference: components["schemas"]["PlatformReference"];
         /** @description An id that its owner assigned: 1-255 bytes of UTF-8 without white space. Opaque and case-sensitive: pass it on exactly as you received it, percent-encoded as one segment in a path. */
         readonly PlatformReference: string;
         /**
@@ -45,9 +47,9 @@ interface components {
         /** @description The attempt whose settled facts are to be written to Results. */
         readonly MaterializeRequest: {
             /** @description The QTI id of a scored attempt. */
-            readonly attemptId: components["schemas"]["PlatformReference"];
+            readonly attemptId: components["schemas"]["RequestReference"];
             /** @description The id of the attempt’s administration. If it is not the attempt’s own, the service returns 400. */
-            readonly administrationId: components["schemas"]["PlatformReference"];
+            readonly administrationId: components["schemas"]["RequestReference"];
             /**
              * @description How much of the report to return. Default: `summary`.
              *
@@ -339,7 +341,7 @@ interface components {
         };
         /** @description One invalid place of a request. */
         readonly FieldError: {
-            /** @description A JSON Pointer to the place, below `/path`, `/query`, `/headers` or `/body`. */
+            /** @description A JSON Pointer to the place, below `/path`, `/query`, `/headers` or `/body`. A name of more than 100 characters is cut and ends in `…`. */
             readonly pointer: string;
             /** @description A stable code for what is wrong, for example `required` or `out-of-range`. */
             readonly code: string;
@@ -1060,7 +1062,7 @@ interface components {
          */
         readonly GradeOutput: ("10" | "11" | "12" | "13" | "IT" | "PR" | "PK" | "TK" | "KG" | "01" | "02" | "03" | "04" | "05" | "06" | "07" | "08" | "09" | "PS" | "ABE" | "ASE" | "AdultESL" | "UG" | "Other") | OtherValue;
         readonly ReadAttemptReportInput: {
-            readonly attemptId: components["schemas"]["PlatformReference"];
+            readonly attemptId: components["schemas"]["RequestReference"];
             /**
              * @description How much of the report to return. Default: `summary`.
              *
@@ -1073,8 +1075,8 @@ interface components {
             readonly view?: ("summary" | "standards" | "evidence") | undefined;
         };
         readonly ListCandidateReportsInput: {
-            readonly candidateSourcedId: components["schemas"]["PlatformReference"];
-            readonly qtiTestId?: components["schemas"]["PlatformReference"] | undefined;
+            readonly candidateSourcedId: components["schemas"]["RequestReference"];
+            readonly qtiTestId?: components["schemas"]["RequestReference"] | undefined;
             /**
              * @description Only reports of this kind of test. Absent: all kinds.
              *
@@ -1110,31 +1112,31 @@ interface components {
             readonly cursor?: string | undefined;
         };
         readonly ReadClassCohortInput: {
-            readonly classSourcedId: components["schemas"]["PlatformReference"];
+            readonly classSourcedId: components["schemas"]["RequestReference"];
         };
         readonly ReadSchoolGradeCohortInput: {
-            readonly schoolSourcedId: components["schemas"]["PlatformReference"];
+            readonly schoolSourcedId: components["schemas"]["RequestReference"];
             readonly grade: components["schemas"]["Grade"];
         };
         readonly ReadEquivalenceInput: {
-            readonly qtiTestId: components["schemas"]["PlatformReference"];
+            readonly qtiTestId: components["schemas"]["RequestReference"];
         };
         readonly ReadReadinessInput: {
-            readonly attemptId: components["schemas"]["PlatformReference"];
+            readonly attemptId: components["schemas"]["RequestReference"];
         };
         readonly MaterializeAttemptReportInput: components["schemas"]["MaterializeRequest"];
         readonly AnalyzeAdministrationInput: {
-            readonly administrationId: components["schemas"]["PlatformReference"];
+            readonly administrationId: components["schemas"]["RequestReference"];
         };
         readonly ReadImprovementRunInput: {
-            readonly improvementRunId: components["schemas"]["PlatformReference"];
+            readonly improvementRunId: components["schemas"]["RequestReference"];
         };
         readonly ReadAlignmentReportInput: {
-            readonly improvementRunId: components["schemas"]["PlatformReference"];
+            readonly improvementRunId: components["schemas"]["RequestReference"];
             readonly sourceKey: components["schemas"]["SourceKey"];
         };
         readonly ListRevisionOrdersInput: {
-            readonly improvementRunId: components["schemas"]["PlatformReference"];
+            readonly improvementRunId: components["schemas"]["RequestReference"];
             /**
              * @description Only orders with this status. Absent: every status.
              *
@@ -1170,6 +1172,7 @@ interface components {
     headers: never;
     pathItems: never;
 }
+export type RequestReference = components['schemas']['RequestReference'];
 export type PlatformReference = components['schemas']['PlatformReference'];
 export type Instant = components['schemas']['Instant'];
 export type Grade = components['schemas']['Grade'];

@@ -4,6 +4,8 @@ import type { Iterate, Method, OperationTable, OtherValue } from '../operations.
 
 interface components {
     schemas: {
+        /** @description An id that its owner assigned: 1-255 bytes of UTF-8 without white space and without U+FFFD, which stands for bytes that are not UTF-8. Opaque and case-sensitive: pass it on exactly as you received it, percent-encoded as one segment in a path. */
+        readonly RequestReference: components["schemas"]["PlatformReference"];
         /** @description An id that its owner assigned: 1-255 bytes of UTF-8 without white space. Opaque and case-sensitive: pass it on exactly as you received it, percent-encoded as one segment in a path. */
         readonly PlatformReference: string;
         /**
@@ -15,9 +17,9 @@ interface components {
         /** @description The attempt whose settled facts are to be written to Results. */
         readonly MaterializeRequest: {
             /** @description The QTI id of a scored attempt. */
-            readonly attemptId: components["schemas"]["PlatformReference"];
+            readonly attemptId: components["schemas"]["RequestReference"];
             /** @description The id of the attempt’s administration. If it is not the attempt’s own, the service returns 400. */
-            readonly administrationId: components["schemas"]["PlatformReference"];
+            readonly administrationId: components["schemas"]["RequestReference"];
             /**
              * @description How much of the report to return. Default: `summary`.
              *
@@ -307,7 +309,7 @@ interface components {
         };
         /** @description One invalid place of a request. */
         readonly FieldError: {
-            /** @description A JSON Pointer to the place, below `/path`, `/query`, `/headers` or `/body`. */
+            /** @description A JSON Pointer to the place, below `/path`, `/query`, `/headers` or `/body`. A name of more than 100 characters is cut and ends in `…`. */
             readonly pointer: string;
             /** @description A stable code for what is wrong, for example `required` or `out-of-range`. */
             readonly code: string;
@@ -500,7 +502,7 @@ interface components {
              * @example sandbox-attempt-mastery-gate
              * @example sandbox-attempt-adaptive-diagnostic
              */
-            readonly attemptId: components["schemas"]["PlatformReference"];
+            readonly attemptId: components["schemas"]["RequestReference"];
             /**
              * @description How much of the report to return. Default: `summary`.
              *
@@ -514,12 +516,12 @@ interface components {
         };
         readonly ReadReadinessInput: {
             /** @example sandbox-attempt-mastery-gate */
-            readonly attemptId: components["schemas"]["PlatformReference"];
+            readonly attemptId: components["schemas"]["RequestReference"];
         };
         readonly ListCandidateReportsInput: {
             /** @example sandbox-candidate */
-            readonly candidateSourcedId: components["schemas"]["PlatformReference"];
-            readonly qtiTestId?: components["schemas"]["PlatformReference"] | undefined;
+            readonly candidateSourcedId: components["schemas"]["RequestReference"];
+            readonly qtiTestId?: components["schemas"]["RequestReference"] | undefined;
             /**
              * @description Only reports of this kind of test. Absent: all kinds.
              *
@@ -556,7 +558,7 @@ interface components {
         };
         readonly ReadEquivalenceInput: {
             /** @example sandbox-form-a */
-            readonly qtiTestId: components["schemas"]["PlatformReference"];
+            readonly qtiTestId: components["schemas"]["RequestReference"];
         };
         readonly MaterializeAttemptReportInput: components["schemas"]["MaterializeRequest"];
     };
@@ -566,6 +568,7 @@ interface components {
     headers: never;
     pathItems: never;
 }
+export type RequestReference = components['schemas']['RequestReference'];
 export type PlatformReference = components['schemas']['PlatformReference'];
 export type Instant = components['schemas']['Instant'];
 export type MaterializeRequest = components['schemas']['MaterializeRequest'];

@@ -56,6 +56,8 @@ export const adaptiveRunState = z.strictObject({
   startedAt: z.int().min(0),
   /** Epoch milliseconds at which the time budget began to run; tokens of version 0.1.0 lack it, and `startedAt` stands for it. */
   clockStart: z.int().min(0).optional(),
+  /** How the run names things in Caliper's events (`eventNamesOf`); tokens of earlier versions lack it. */
+  eventNames: z.literal('uuid').optional(),
   resultsStudentId: identifier.optional(),
   offers: z.array(offer),
   /** How many of the offers have been consumed, and a digest of the outcomes that counted. */

@@ -83,7 +83,10 @@ describe.each(reads)('the read of a $kind', ({ kind, sample, prepare, path, open
     expect(checksum).toBe(hashCanonical(rest));
     for (const name of Object.keys(rest))
       expect([name, prepare(sample({ [name]: undefined })).ok]).toEqual([name, false]);
-    expect(headers).toMatchObject({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+    expect(headers).toMatchObject({
+      'Content-Type': 'application/json',
+      'Cache-Control': 'no-store, no-transform',
+    });
   });
 
   it('gives a record of the system whole to a tenant that may read it, and hides it from any other [MA-104, MA-119]', async () => {

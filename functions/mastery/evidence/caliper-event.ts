@@ -1,4 +1,6 @@
+import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
+import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -8,19 +10,40 @@ import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
 import type { CaliperEnvelope, CaliperEvent } from '#shared/platform/owners/caliper.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 
-const SENSOR = 'urn:mastery-engine:sensor';
+/** How events name their sensor, the engine as their actor, and entities that their owners name by opaque ids. */
+export type EventNames = ReturnType<typeof named>;
 
-/** The engine itself: the actor of every event that it emits, whomever the event is about. */
-export const ENGINE_ACTOR = { id: 'urn:mastery-engine:application', type: 'SoftwareApplication' } as const;
+const named = (nameOf: (...parts: readonly string[]) => string, beside: (id: string) => object) => ({
+  sensor: nameOf('sensor'),
+  actor: { id: nameOf('application'), type: 'SoftwareApplication' } as const,
+  entity: (tenantId: string, kind: string, id: string, type: string): CaliperEvent['object'] => ({
+    ...{ id: nameOf(tenantId, kind, id), type },
+    ...beside(id),
+  }),
+});
 
-/** An IRI for a thing that Caliper must name and that its owner names by an opaque id. */
-export function entityIri(tenantId: string, kind: string, id: string): string {
-  return `urn:mastery-engine:${encodeURIComponent(tenantId)}:${kind}:${encodeURIComponent(id)}`;
+/** Deterministic UUIDs, with the owner's id beside that of an entity. */
+export const uuidNames = named(
+  (...parts) => `urn:uuid:${deterministicUuid('mastery-name', ...parts)}`,
+  (identifier) => ({
+    otherIdentifiers: [{ type: 'SystemIdentifier', identifierType: 'SystemId', identifier }],
+  }),
+);
+
+/** Names of runs whose tokens an earlier version sealed: URNs of a namespace that is not registered (RFC 8141). */
+const urnNames = named(
+  (...parts) => `urn:mastery-engine:${parts.map((part) => encodeURIComponent(part)).join(':')}`,
+  () => ({}),
+);
+
+/** The names that a run's token was sealed for: Caliper refuses one event id with other content. */
+export function eventNamesOf({ eventNames }: Pick<AdaptiveRunState, 'eventNames'>): EventNames {
+  return eventNames === undefined ? urnNames : uuidNames;
 }
 
 /** The envelope of one event: sendTime is the event's own time, never the clock of a retry. */
-export function envelopeOf(event: CaliperEvent): CaliperEnvelope {
-  return { sensor: SENSOR, sendTime: event.eventTime, dataVersion: CALIPER_CONTEXT, data: [event] };
+export function envelopeOf(event: CaliperEvent, { sensor }: EventNames): CaliperEnvelope {
+  return { sensor, sendTime: event.eventTime, dataVersion: CALIPER_CONTEXT, data: [event] };
 }
 
 /** What a conformance event says. */
@@ -37,15 +60,16 @@ export interface ConformanceFacts {
 export function conformanceEvent(
   id: string,
   { tenantId, testBankId, at, extensions }: ConformanceFacts,
+  { actor, entity }: EventNames,
 ): CaliperEvent {
   return {
     '@context': CALIPER_CONTEXT,
     id,
     type: 'Event',
     profile: 'GeneralProfile',
-    actor: ENGINE_ACTOR,
+    actor,
     action: 'Completed',
-    object: { id: entityIri(tenantId, 'bank', testBankId), type: 'Assessment' },
+    object: entity(tenantId, 'bank', testBankId, 'Assessment'),
     eventTime: formatInstant(at),
     extensions,
   };
@@ -64,8 +88,9 @@ export type EventDoubt =
 export async function emitAndReadBack(
   platform: Platform,
   event: CaliperEvent,
+  names: EventNames,
 ): Promise<Result<undefined, EventDoubt>> {
-  const emitted = await platform.call(operations.emitEvent, { body: envelopeOf(event) });
+  const emitted = await platform.call(operations.emitEvent, { body: envelopeOf(event, names) });
   return emitted.ok ? readBack(platform, event) : err({ kind: 'fault', fault: emitted.error });
 }
 

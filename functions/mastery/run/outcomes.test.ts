@@ -8,6 +8,7 @@ import type { NamedRuntime, ScoredOutcome } from './outcomes.ts';
 import type { Offer } from '../continuation/run-state.ts';
 
 const AT = exampleOutcome.scoredAt;
+const NOW = Date.parse(AT);
 const conflict = err({ status: 409, code: 'stream-conflict' });
 /** What QTI holds is no evidence, as the problem says it. */
 const refused = (detail: string, retryable = false) =>
@@ -125,13 +126,13 @@ describe('nameSessions', () => {
 describe('readOutcomes', () => {
   /** The outcomes of a run with one offer, of which none has been consumed. */
   const read = (...list: readonly Attempt[]) =>
-    readOutcomes({ ...exampleState, offers: offers(1) }, named(offers(1), [session(1, list)]));
+    readOutcomes({ ...exampleState, offers: offers(1) }, named(offers(1), [session(1, list)]), NOW);
   /** The same of a run that has consumed an outcome and has a second offer. */
   const reread = (outcome: ScoredOutcome, ...list: readonly Attempt[]) => {
     const consumed = { count: 1, digest: digestOutcomes([outcome]) };
     const [first, second] = offers(2);
     const own = [{ ...first!, consumedAttemptId: outcome.attemptId }, second!];
-    return readOutcomes({ offers: own, consumed }, named(own, [session(1, list), session(2)]));
+    return readOutcomes({ offers: own, consumed }, named(own, [session(1, list), session(2)]), NOW);
   };
   const processing = { processingTrace: { traceRef: 'trace', status: 'running' } };
 
@@ -187,6 +188,28 @@ describe('readOutcomes', () => {
     expect(read(attempt('a', 1, 1, broken))).toMatchObject(refused('not a 0 or 1 score'));
     const unprocessed = refused('not completed the processing', true);
     expect(read(attempt('a', 1, 1, { ...broken, ...processing }))).toMatchObject(unprocessed);
+  });
+
+  it('refuses a time more than seven days ahead, until it is consumed', () => {
+    const days = (count: number, milliseconds = 0) =>
+      new Date(NOW + count * 24 * 60 * 60 * 1000 + milliseconds).toISOString();
+    const ahead = refused('more than seven days ahead', true);
+    for (const far of [
+      attempt('a', 1, 1, { scoredAt: days(7, 1) }),
+      attempt('a', 1, 1, { submittedAt: days(7, 1) }),
+      attempt('a', 1, 1, { scoredAt: '9999-12-31T23:59:59Z', ...processing }),
+      attempt('a', 1, null, { status: 'submitted', submittedAt: days(8) }),
+    ])
+      expect(read(far)).toMatchObject(ahead);
+    const near = attempt('a', 1, 1, { scoredAt: days(7), submittedAt: days(7) });
+    expect(read(near)).toMatchObject(ok({ news: { scoredAt: days(7) } }));
+    expect(read(attempt('a', 1, 1), attempt('b', 2, 1, { scoredAt: days(8) })).ok).toBe(true);
+    const first = read(near);
+    if (!first.ok || first.value.news === undefined) throw new Error('no outcome');
+    const far = { ...first.value.news, scoredAt: days(8) };
+    expect(reread(far, attempt('a', 1, 1, { scoredAt: days(8) }))).toMatchObject(
+      ok({ consumed: [{ attemptId: 'a', scoredAt: days(8) }] }),
+    );
   });
 
   it('has no news in a score that QTI still processes, and no contradiction [MA-030]', () => {

@@ -30,6 +30,9 @@ const SCORED = 'scored';
 const SUBMITTED = 'submitted';
 const COMPLETED = 'completed';
 
+/** How far QTI's clock may be ahead of ours. A time beyond is no clock's error, and would be published with the result. */
+const AHEAD_MS = 7 * 24 * 60 * 60 * 1000;
+
 /** What a run looks at of a delivery session; its attempts are in canonical order: by number, then by id [MA-092]. */
 export type RunSession = Pick<
   DeliverySession,
@@ -105,12 +108,13 @@ export interface Evidence {
 }
 
 /**
- * The evidence of a run. A consumed offer keeps the attempt that was consumed, whatever is scored in its session later; if that attempt has
+ * The evidence of a run for a request received at a time, in epoch milliseconds. A consumed offer keeps the attempt that was consumed, whatever is scored in its session later; if that attempt has
  * changed or is gone, the stream is no longer the one that the continuation describes.
  */
 export function readOutcomes(
   { offers, consumed: pinned }: Pick<AdaptiveRunState, 'offers' | 'consumed'>,
   { sessions, requestId }: NamedRuntime,
+  receivedAt: number,
 ): Result<Evidence, Problem> {
   const consumed: ScoredOutcome[] = [];
   let news: ScoredOutcome | undefined;
@@ -127,8 +131,11 @@ export function readOutcomes(
       if (isConsumed) return conflict;
       continue;
     }
+    const times = [timeOf(counting.scoredAt), timeOf(counting.submittedAt)];
+    if (!isConsumed && times.some((time = 0) => time > receivedAt + AHEAD_MS))
+      return unreadable(requestId, 'A time of an attempt is more than seven days ahead.', true);
     if (counting.status === SUBMITTED) {
-      pending = { handedInMs: handInOf(counting) };
+      pending = { handedInMs: timeOf(counting.submittedAt) };
       continue;
     }
     const outcome = outcomeOf(sequence, rootArtifactVersionId, counting);
@@ -172,9 +179,9 @@ export function isProcessed({ processingTrace }: Attempt): boolean {
   return processingTrace?.status === COMPLETED;
 }
 
-/** When an attempt was handed in, in epoch milliseconds; undefined where QTI does not say so in a time that can be read. */
-function handInOf({ submittedAt }: Attempt): number | undefined {
-  return typeof submittedAt === 'string' ? parseUtcInstant(submittedAt) : undefined;
+/** A time of QTI's in epoch milliseconds; undefined where QTI does not give one that can be read. */
+function timeOf(text: unknown): number | undefined {
+  return typeof text === 'string' ? parseUtcInstant(text) : undefined;
 }
 
 function scoreOf({ outcomes }: Attempt): unknown {
@@ -186,8 +193,8 @@ function scoreOf({ outcomes }: Attempt): unknown {
 function outcomeOf(sequence: number, artifactVersionId: string, attempt: Attempt): ScoredOutcome | undefined {
   const score = scoreOf(attempt);
   const { scoredAt, submittedAt } = attempt;
-  const scoredAtMs = typeof scoredAt === 'string' ? parseUtcInstant(scoredAt) : undefined;
-  const handedInMs = submittedAt === undefined ? scoredAtMs : handInOf(attempt);
+  const scoredAtMs = timeOf(scoredAt);
+  const handedInMs = submittedAt === undefined ? scoredAtMs : timeOf(submittedAt);
   if ((score !== 0 && score !== 1) || typeof scoredAt !== 'string' || scoredAtMs === undefined)
     return undefined;
   if (handedInMs === undefined) return undefined;

@@ -20,11 +20,12 @@ export interface RunRuntime extends Evidence {
 export async function readRunRuntime(
   platform: Platform,
   state: AdaptiveRunState,
+  { receivedAt }: { readonly receivedAt: number },
 ): Promise<Result<RunRuntime, Problem>> {
   return confirmed(platform, async () => {
     const named = await readSessions(platform, state);
     if (!named.ok) return named;
-    const evidence = readOutcomes(state, named.value);
+    const evidence = readOutcomes(state, named.value, receivedAt);
     return evidence.ok ? ok({ ...evidence.value, named: named.value }) : evidence;
   });
 }

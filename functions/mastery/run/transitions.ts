@@ -29,6 +29,7 @@ export function startState(
     scaleCalibrationId,
     scaleCalibrationChecksum: calibration.document.checksum,
     pins,
+    eventNames: 'uuid',
     ...(resultsStudentId === undefined ? {} : { resultsStudentId }),
     offers: [],
     consumed: { count: 0, digest: digestOutcomes([]) },

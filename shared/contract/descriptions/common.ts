@@ -1,4 +1,10 @@
-import { count, instant, proportion, reference } from '#shared/contract/reports/primitives.ts';
+import {
+  count,
+  instant,
+  proportion,
+  reference,
+  requestReference,
+} from '#shared/contract/reports/primitives.ts';
 import { fieldError, reportsProblem, sourceService } from '#shared/contract/reports/problem.ts';
 import { sourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { StopReason } from '#shared/contract/stop-reason.ts';
@@ -19,7 +25,8 @@ export const requestHeaderTexts = {
 export const responseHeaderTexts = {
   'X-Request-Id':
     'The id that the service gave to this request. Problem documents repeat it as `requestId`; quote it when you report a failure.',
-  'Cache-Control': 'Always `no-store`: do not store the response.',
+  'Cache-Control':
+    'Always `no-store, no-transform`: do not store the response. A proxy that compresses it would weaken its entity tag.',
   'WWW-Authenticate':
     'Always `Bearer`. Behind a REST API of API Gateway the header is named `x-amzn-Remapped-WWW-Authenticate`.',
   'Retry-After':
@@ -106,7 +113,8 @@ export const reportsCommonComponents = {
   FieldError: component(fieldError, {
     about: 'One invalid place of a request.',
     fields: {
-      pointer: 'A JSON Pointer to the place, below `/path`, `/query`, `/headers` or `/body`.',
+      pointer:
+        'A JSON Pointer to the place, below `/path`, `/query`, `/headers` or `/body`. A name of more than 100 characters is cut and ends in `…`.',
       code: 'A stable code for what is wrong, for example `required` or `out-of-range`.',
       message: 'What is wrong, for people. It never repeats the submitted value.',
     },
@@ -148,6 +156,10 @@ export const reportsCommonComponents = {
   PlatformReference: component(
     reference,
     'An id that its owner assigned: 1-255 bytes of UTF-8 without white space. Opaque and case-sensitive: pass it on exactly as you received it, percent-encoded as one segment in a path.',
+  ),
+  RequestReference: component(
+    requestReference,
+    'An id that its owner assigned: 1-255 bytes of UTF-8 without white space and without U+FFFD, which stands for bytes that are not UTF-8. Opaque and case-sensitive: pass it on exactly as you received it, percent-encoded as one segment in a path.',
   ),
   Instant: component(instant, 'An instant in UTC (RFC 3339, ending in `Z`).'),
   Proportion: component(

@@ -10,6 +10,8 @@ import {
 import {
   identifier,
   probability,
+  recordIdentifier,
+  requestIdentifier,
   sha256,
   strongEntityTag,
   studentReference,
@@ -41,7 +43,7 @@ import { component } from './text.ts';
 import type { Descriptions, ParameterTexts, TagTexts, ValueText } from './text.ts';
 
 const selectionPolicyId =
-  'The exact id of a released selection policy. Your operator releases policies and knows their ids. Aliases such as `latest` do not exist.';
+  'The exact id of a released selection policy. Your operator releases policies and knows their ids. Aliases such as `latest` are rejected.';
 const scaleCalibrationId =
   'The exact id of a released scale calibration. It must be valid for the subject, grades and CASE framework of the item pool.';
 const testSpecId = 'The id of the test specification (blueprint) in Content. Its role must be `spec`.';
@@ -83,9 +85,17 @@ const components = {
     identifier,
     'An id that its owner assigned. Opaque and case-sensitive: pass it on exactly as you received it, percent-encoded as one segment in a path.',
   ),
+  RequestIdentifier: component(
+    requestIdentifier,
+    'An id that its owner assigned. Opaque and case-sensitive: pass it on exactly as you received it. It does not contain U+FFFD, which stands for bytes that are not UTF-8.',
+  ),
+  RecordIdentifier: component(
+    recordIdentifier,
+    'The exact id of one released version. Aliases such as `latest` are rejected, in any case. In a path, it is percent-encoded as one segment.',
+  ),
   StudentReference: component(
     studentReference,
-    'A student reference of Results: 1-255 bytes of UTF-8 without surrounding white space.',
+    'A student reference of Results: 1-255 bytes of UTF-8 without surrounding white space, without control characters, and without U+FFFD.',
   ),
   Probability: component(
     probability,
@@ -442,7 +452,7 @@ const components = {
   InvalidParam: component(invalidParam, {
     about: 'One invalid place of a request.',
     fields: {
-      name: 'A JSON Pointer to the place, below `/path`, `/query`, `/headers` or `/body`.',
+      name: 'A JSON Pointer to the place, below `/path`, `/query`, `/headers` or `/body`. A name of more than 100 characters is cut and ends in `…`.',
       reason: 'A stable code for what is wrong, for example `required` or `out-of-range`.',
       message: 'What is wrong, for people. It never repeats the submitted value.',
     },

@@ -4,6 +4,8 @@ import { stopReason } from '../stop-reason.ts';
 import {
   identifier,
   probability,
+  recordIdentifier,
+  requestIdentifier,
   sha256,
   strongEntityTag,
   studentReference,
@@ -17,11 +19,11 @@ export type RunMode = z.infer<typeof runMode>;
 /** `resultsStudentId` is required for a learner and forbidden otherwise [MA-057]; every other defect is named beside that one. */
 export const startAdaptiveRunRequest = z
   .strictObject({
-    selectionPolicyId: identifier,
-    scaleCalibrationId: identifier,
-    testSpecId: identifier,
-    testBankId: identifier,
-    bankOperationId: identifier,
+    selectionPolicyId: recordIdentifier,
+    scaleCalibrationId: recordIdentifier,
+    testSpecId: requestIdentifier,
+    testBankId: requestIdentifier,
+    bankOperationId: requestIdentifier,
     runMode,
     resultsStudentId: studentReference.optional(),
   })

@@ -1,16 +1,34 @@
 import * as z from 'zod';
 import { STRONG_ENTITY_TAG } from '#shared/kernel/entity-tag.ts';
 import { INSTANT } from '#shared/kernel/instant.ts';
+import { excluding } from '../excluding.ts';
 import { boundedText, WHITE_SPACE } from '../text-forms.ts';
 
 /** A name given by its owner: compared and passed on as it came, never parsed or folded. How long it may be is the owner's rule [MA-040]. */
 export const identifier = z.string().min(1);
 
-/** Results' reference of a student: 1 to 255 bytes of UTF-8 without surrounding white space [MA-058]. */
-export const studentReference = boundedText(
-  new RegExp(`^[^${WHITE_SPACE}](?:[\\s\\S]*[^${WHITE_SPACE}])?$`),
-  255,
-  'must be 1 to 255 UTF-8 bytes without surrounding white space',
+/** An identifier that a request names. */
+export const requestIdentifier = excluding(identifier);
+
+/** Names that move from one version to the next: they pin nothing. */
+export const mutableAliases = ['latest', 'current', 'default', 'newest', 'stable'] as const;
+
+/** The id of a released record that a request names: no alias, in any case [MA-051, MA-052]. */
+export const recordIdentifier = excluding(
+  identifier,
+  `must be the id of one version, without U+FFFD; ${mutableAliases.join(', ')} are aliases`,
+  `^(?:${mutableAliases.map((alias) => alias.replaceAll(/./g, (char) => `[${char.toUpperCase()}${char}]`)).join('|')})$`,
+);
+
+/** Results' reference of a student: 1 to 255 bytes of UTF-8 without surrounding white space and control characters [MA-058]. */
+export const studentReference = excluding(
+  boundedText(
+    new RegExp(`^[^${WHITE_SPACE}](?:[\\s\\S]*[^${WHITE_SPACE}])?$`),
+    255,
+    'must be 1 to 255 UTF-8 bytes without surrounding white space',
+  ),
+  'must not contain control characters or U+FFFD',
+  String.raw`[\u0000-\u001F\u007F-\u009F]`,
 );
 
 /** A probability, rounded to the `numericPrecision` of the run's calibration; JSON numbers are finite [MA-041]. */

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { member } from '#shared/kernel/defect.ts';
 import { CANONICAL_GUID } from '#shared/kernel/guid.ts';
 import { executionPins } from './adaptive-run.ts';
-import { identifier, probability, sha256 } from './primitives.ts';
+import { identifier, probability, recordIdentifier, requestIdentifier, sha256 } from './primitives.ts';
 
 const MAX_PROFILES = 100;
 const MAX_KCS = 500;
@@ -17,8 +17,9 @@ const knownMastery = z
       if (typeof value === 'object' && value !== null && Object.hasOwn(value, '__proto__'))
         issues.push({
           code: 'custom',
-          message: 'has a member with a name that is not allowed',
+          message: 'is a name that is not allowed here',
           params: { reason: 'invalid-name' },
+          path: ['__proto__'],
           input: value,
         });
       return value;
@@ -37,17 +38,17 @@ const knownMastery = z
   .meta({ minProperties: 1, maxProperties: MAX_KCS });
 
 /** A made-up learner. No id of a real one begins like this one's, which goes on after the prefix [MA-127]. */
-const syntheticProfileId = z.string().regex(/^synthetic:[\s\S]/);
+const syntheticProfileId = z.string().regex(/^synthetic:[^\uFFFD]+$/);
 
 export const syntheticProfile = z.strictObject({ syntheticProfileId, knownMastery });
 export type SyntheticProfile = z.infer<typeof syntheticProfile>;
 
 export const simulationRequest = z.strictObject({
-  selectionPolicyId: identifier,
-  scaleCalibrationId: identifier,
-  testSpecId: identifier,
-  testBankId: identifier,
-  bankOperationId: identifier,
+  selectionPolicyId: recordIdentifier,
+  scaleCalibrationId: recordIdentifier,
+  testSpecId: requestIdentifier,
+  testBankId: requestIdentifier,
+  bankOperationId: requestIdentifier,
   profiles: z
     .array(syntheticProfile)
     .min(1)

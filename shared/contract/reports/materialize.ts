@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { attemptReport, view } from './attempt-report.ts';
-import { reference } from './primitives.ts';
+import { requestReference } from './primitives.ts';
 
 /** Which attempt is written through, and how its report is to be shown. */
 export const materializeRequest = z.strictObject({
-  attemptId: reference,
-  administrationId: reference,
+  attemptId: requestReference,
+  administrationId: requestReference,
   view: view.default('summary'),
 });
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { INSTANT } from '#shared/kernel/instant.ts';
 import { when } from '../conditions.ts';
+import { excluding } from '../excluding.ts';
 import { boundedText, VISIBLE_ASCII, WHITE_SPACE } from '../text-forms.ts';
 
 export const MAX_COUNT = 2_147_483_647;
@@ -11,6 +12,9 @@ export const reference = boundedText(
   255,
   'must be 1 to 255 UTF-8 bytes without white space',
 );
+
+/** A reference that a request names. */
+export const requestReference = excluding(reference);
 
 /** RFC 3339 UTC instant: terminal `Z`, fractional seconds accepted, no offset, no leap second [RP-051]. */
 export const instant = z

@@ -136,10 +136,57 @@ it('may repeat neither a claim nor a header member [MA-148, RP-312]', async () =
   expect(await isTaken(`${repeated}.${payload}.${signature}`)).toBe(false);
 });
 
-it('has no type or that of an access token [MA-148, RP-312]', async () => {
-  const types = [undefined, 'JWT', 'jwt', 'at+jwt', 'AT+JWT', 'logout+jwt', 'dpop+jwt', '', 7];
+it('has no type or that of an access token, as a media type in any case, with or without its prefix [MA-148, RP-312]', async () => {
+  const names = ['JWT', 'jwt', 'at+jwt', 'AT+JWT'];
+  const good = [
+    undefined,
+    ...names,
+    ...names.flatMap((name) => [`application/${name}`, `Application/${name}`]),
+  ];
+  const other = [
+    'logout+jwt',
+    'dpop+jwt',
+    '',
+    7,
+    null,
+    ['JWT'],
+    'text/jwt',
+    'application/',
+    'application/application/jwt',
+  ];
+  const odd = [
+    'jwt ',
+    '+jwt',
+    'at+jwt;v=1',
+    'x/at+jwt',
+    '/jwt',
+    'application/jwt\n',
+    'application/secevent+jwt',
+  ];
+  const types = [...good, ...other, ...odd];
   const taken = await Promise.all(types.map(async (typ) => isTaken(await testIssuer.sign({}, { typ }))));
-  expect(types.filter((_, at) => taken[at])).toEqual([undefined, 'JWT', 'jwt', 'at+jwt', 'AT+JWT']);
+  expect(types.filter((_, at) => taken[at])).toEqual(good);
+});
+
+it('needs one visible character in `sub` and in `role` [MA-148, RP-312]', async () => {
+  const blank = [
+    ' ',
+    '\t\n',
+    '\0',
+    '\u007f',
+    '\u00a0',
+    '\u3000',
+    '\u2028',
+    '\ufeff',
+    '\u200b\u2060',
+    '\u00ad',
+    '\u3164',
+    '\u2800',
+  ];
+  const visible = ['0', ' a ', 'é', '学', '😀', '-'];
+  const claimed = (values: readonly string[]): readonly Members[] =>
+    ['sub', 'role'].flatMap((name) => values.map((value) => ({ [name]: value })));
+  expect(await areTaken([...claimed(blank), ...claimed(visible)])).toEqual(claimed(visible));
 });
 
 it('gives the verified claims, an absent resource claim as none [MA-200]', async () => {

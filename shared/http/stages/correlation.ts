@@ -1,3 +1,4 @@
+import { CACHE_CONTROL } from '#shared/contract/cache-control.ts';
 import { crossOriginHeaders } from '#shared/contract/cors.ts';
 import type { Route, Transfer } from '#shared/contract/route.ts';
 import { createFunctionLog } from '#shared/observability/logger.ts';
@@ -21,7 +22,7 @@ export function correlation(row: FunctionRow, runtime: BaseRuntime): Stage {
       ...response.headers,
       'X-Request-Id': exchange.requestId,
       ...varying(row, exchange),
-      'Cache-Control': 'no-store',
+      'Cache-Control': CACHE_CONTROL,
       'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
     };
     exchange.log('REQUEST_COMPLETED', {

@@ -38,17 +38,50 @@ it.each<[string, TestRequest, readonly string[]]>([
   [
     'a repeated member',
     { rawBody: '{"attemptId":"a","counts":[{"n":1,"\\u006e":2}]}' },
-    ['/body/counts/0 repeated-member'],
+    ['/body/counts/0/n repeated-member'],
   ],
-  ['bytes that are no UTF-8', { rawBody: Buffer.from([0x22, 0xff, 0x22]) }, ['/body invalid-encoding']],
-  ['a byte order mark', { rawBody: Buffer.from('\ufeff{"attemptId":"a"}') }, ['/body malformed-json']],
+  [
+    'a number that is not zero and too small for a double',
+    { rawBody: '{"attemptId":"a","weights":{"a/b~c":1e-400}}' },
+    ['/body/weights/a~1b~0c not-i-json'],
+  ],
+  [
+    'a number that is too large',
+    { rawBody: '{"attemptId":"a","counts":[{"n":1},{"n":1e400}]}' },
+    ['/body/counts/1/n not-i-json'],
+  ],
+  [
+    'half a character',
+    { rawBody: '{"attemptId":"a","weights":{"\\ud83d":1}}' },
+    ['/body/weights/\ufffd not-i-json'],
+  ],
+  ['a byte order mark', { rawBody: '\ufeff{"attemptId":"a"}' }, ['/body malformed-json']],
+  [
+    'members with any name',
+    { body: { attemptId: 'a', größe: 1, 'a/b~c': 1, '': 1, counts: [{ n: 1, '$top[]': 1 }] } },
+    [
+      '/body/counts/0/$top[] unknown-field',
+      '/body/größe unknown-field',
+      '/body/a~1b~0c unknown-field',
+      '/body/ unknown-field',
+    ],
+  ],
+  [
+    'the first hundred characters of a long name, and no half of one',
+    { body: { attemptId: 'a', ['x'.repeat(100)]: 1, ['/'.repeat(101)]: 1, [`${'y'.repeat(99)}😀z`]: 1 } },
+    [
+      `/body/${'x'.repeat(100)} unknown-field`,
+      `/body/${'~1'.repeat(100)}… unknown-field`,
+      `/body/${'y'.repeat(99)}… unknown-field`,
+    ],
+  ],
 ])('names %s [MA-187, RP-329, RP-331]', async (_, request, places) => {
   expect(await findings(request)).toEqual([400, ...places]);
 });
 
-it('reads bytes as UTF-8, and counts them and not characters [MA-187, RP-331]', async () => {
-  expect(await findings({ rawBody: Buffer.from('{"attemptId":"é"}') })).toEqual([201]);
-  for (const rawBody of [`{"attemptId":"${'é'.repeat(250)}"}`, Buffer.alloc(513, ' ')])
+it('counts bytes and not characters [MA-187, RP-331]', async () => {
+  expect(await findings({ rawBody: '{"attemptId":"é"}' })).toEqual([201]);
+  for (const rawBody of [`{"attemptId":"${'é'.repeat(250)}"}`, ' '.repeat(513)])
     expect(await findings({ rawBody })).toEqual([413]);
 });
 

@@ -6,18 +6,17 @@ import type { InvalidParam } from '#shared/problems/problem.ts';
 export type RequestPart = 'path' | 'query' | 'headers' | 'body';
 type Segment = string | number;
 
-/** A name that may go back to the caller as part of a pointer. A longer or stranger one could be data that was sent as a name. */
-const SAFE_NAME = /^[\w.:-]{1,64}$/;
+/** How much of a name a pointer repeats: a longer one could be data that was sent as a name, such as a token. */
+const MAX_NAME = 100;
 
-/**
- * JSON Pointer (RFC 6901) into `{path, query, headers, body}`. It ends at the last place whose name is safe to repeat, so that a submitted
- * value never comes back as a name [MA-210].
- */
+/** JSON Pointer (RFC 6901) into `{path, query, headers, body}`. It repeats names, which are no values [MA-210], cut if long. Never logged. */
 export function pointerTo(part: RequestPart, segments: readonly Segment[]): string {
-  const unsafe = segments.findIndex((segment) => !SAFE_NAME.test(String(segment)));
-  return [part, ...(unsafe === -1 ? segments : segments.slice(0, unsafe))]
-    .map((segment) => `/${String(segment)}`)
-    .join('');
+  return pointer(part, ...segments.map((segment) => cut(String(segment).toWellFormed())));
+}
+
+/** Not within a code point: half of one has no UTF-8 form. */
+function cut(name: string): string {
+  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME).replace(/[\uD800-\uDBFF]$/, '')}…` : name;
 }
 
 /** One finding at a place of the request. */
@@ -71,10 +70,7 @@ function paramsOf(part: RequestPart, issue: z.core.$ZodIssue, value: unknown): r
     case 'invalid_union':
       return at('not-allowed', 'must have one of the documented forms');
     case 'invalid_key':
-      // Said of what holds it: the name itself was submitted.
-      return [
-        invalid(part, path.slice(0, -1), 'invalid-name', 'has a member with a name that is not allowed'),
-      ];
+      return at('invalid-name', 'is a name that is not allowed here');
     case 'custom':
       // A refinement's message is written in the schema: it never quotes what was submitted.
       return at(reasonOf(issue.params), issue.message);

@@ -41,7 +41,7 @@ const request = (name: string, { tenantId = AURORA, key = undefined as string | 
 async function shown({ improvementRunId }: ImprovementRun, tenantId = AURORA): Promise<ImprovementRun> {
   const reply = await of(tenantId).ask(improvementRunId);
   openPublishedContract('reports')(readImprovementRun, reply);
-  expect(reply.headers.get('cache-control')).toBe('no-store');
+  expect(reply.headers.get('cache-control')).toBe('no-store, no-transform');
   return improvementRun.parse(JSON.parse(reply.text));
 }
 

@@ -93,7 +93,7 @@ describe('a receipt link', { timeout: 120_000 }, () => {
         expect(Object.fromEntries(response.headers)).toMatchObject({
           'content-type': bundle.mediaType,
           'content-disposition': `attachment; filename="${bundle.sha256}.${extension}"`,
-          'cache-control': 'no-store',
+          'cache-control': 'no-store, no-transform',
           'x-content-type-options': 'nosniff',
           'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
         });

@@ -54,7 +54,7 @@ export function advanceRun(dependencies: RunDependencies): Operation<typeof adva
     const before = continuation.value.state;
     return withRunPlatform(dependencies, request, async (opened) => {
       const { platform } = opened;
-      const readBefore = await readRunRuntime(platform, before);
+      const readBefore = await readRunRuntime(platform, before, request);
       if (!readBefore.ok) return readBefore;
       const currentEtag = runEntityTag(before, readBefore.value.named);
       if (ifMatch !== currentEtag) return err(problem('mastery', 'stream-conflict', 412, { currentEtag }));
@@ -62,7 +62,7 @@ export function advanceRun(dependencies: RunDependencies): Operation<typeof adva
         const [basis, runtime] = await Promise.all([
           rereadBasis(platform, store, before, receivedAt, 'none'),
           // A repeated request may have waited for its twin: what that one wrote is not in the first reading.
-          control.replayed ? readRunRuntime(platform, before) : readBefore,
+          control.replayed ? readRunRuntime(platform, before, request) : readBefore,
         ]);
         if (!runtime.ok) return runtime;
         if (!basis.ok) return basis;

@@ -38,7 +38,7 @@ export function inspectRun(dependencies: RunDependencies): Operation<typeof insp
         const { state } = continuation.value;
         const { platform } = opened;
         const [runtime, basis] = await Promise.all([
-          readRunRuntime(platform, state),
+          readRunRuntime(platform, state, request),
           rereadBasis(platform, dependencies.store, state, receivedAt, 'noted'),
         ]);
         if (!runtime.ok) return runtime;

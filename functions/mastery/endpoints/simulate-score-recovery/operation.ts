@@ -1,4 +1,4 @@
-import { emitAndReadBack, envelopeOf } from '#functions/mastery/evidence/caliper-event.ts';
+import { emitAndReadBack, envelopeOf, uuidNames } from '#functions/mastery/evidence/caliper-event.ts';
 import type { EventDoubt } from '#functions/mastery/evidence/caliper-event.ts';
 import { readPool } from '#functions/mastery/pool/read-pool.ts';
 import { loadNamed } from '#functions/mastery/records/load.ts';
@@ -77,7 +77,7 @@ export function simulateRecovery(dependencies: PoolDependencies): Operation<type
           matrix,
           at: control.createdAt,
         });
-        const acknowledged = await emitAndReadBack(platform, event);
+        const acknowledged = await emitAndReadBack(platform, event, uuidNames);
         if (!acknowledged.ok) return err(unacknowledged(acknowledged.error));
         const conformance = { runMode: 'owner_conformance' as const, offers: [] };
         return ok({
@@ -86,7 +86,7 @@ export function simulateRecovery(dependencies: PoolDependencies): Operation<type
             executionPins: pins,
             receiptId: recordReceipt(log, 'SIMULATION_RECEIPT', opened, basis.value, conformance),
             eventIri: event.id,
-            envelopeHash: hashCanonical(envelopeOf(event)),
+            envelopeHash: hashCanonical(envelopeOf(event, uuidNames)),
           },
         });
       });

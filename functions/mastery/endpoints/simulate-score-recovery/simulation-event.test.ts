@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { envelopeOf } from '#functions/mastery/evidence/caliper-event.ts';
+import { envelopeOf, uuidNames } from '#functions/mastery/evidence/caliper-event.ts';
 import { judgeRecovery } from '#functions/mastery/simulation/recovery.ts';
 import { caliperEnvelope } from '#shared/platform/owners/caliper.ts';
 import { withOthers } from '#test/support/changed.ts';
@@ -27,12 +27,14 @@ const simulated = {
 
 it('the event of a simulation is about the bank at a settled time and shows no profile and no score; anything else is another event [MA-037, MA-199]', () => {
   const event = simulationEvent(simulated);
-  expect(caliperEnvelope.safeParse(envelopeOf(event)).success).toBe(true);
+  expect(caliperEnvelope.safeParse(envelopeOf(event, uuidNames)).success).toBe(true);
   expect(event).toMatchObject({
-    object: { type: 'Assessment', id: 'urn:mastery-engine:tenant%20a:bank:bank%2F1' },
+    object: { type: 'Assessment', otherIdentifiers: [{ identifier: 'bank/1' }] },
     actor: { type: 'SoftwareApplication' },
     eventTime: '2026-01-01T00:00:00.000Z',
   });
+  for (const id of [event.object.id, event.actor.id, envelopeOf(event, uuidNames).sensor])
+    expect(id).toMatch(/^urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   for (const secret of ['Person', 'synthetic:', 'Ada', '431.25', '437.5', 'kc-1', '0.75'])
     expect(JSON.stringify(event)).not.toContain(secret);
   expect(simulationEvent(structuredClone(simulated))).toEqual(event);

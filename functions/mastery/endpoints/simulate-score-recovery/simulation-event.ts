@@ -1,4 +1,4 @@
-import { conformanceEvent } from '#functions/mastery/evidence/caliper-event.ts';
+import { conformanceEvent, uuidNames } from '#functions/mastery/evidence/caliper-event.ts';
 import type { RunBasis } from '#functions/mastery/run/basis.ts';
 import type { ScoreRecoverySimulation, SyntheticProfile } from '#shared/contract/mastery/score-recovery.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
@@ -45,6 +45,7 @@ export function simulationEvent({ tenantId, basis, profiles, matrix, at }: Simul
       ...figures,
     },
   };
-  const id = deterministicUuid('mastery-simulation', tenantId, hashCanonical(facts));
-  return conformanceEvent(`urn:uuid:${id}`, facts);
+  // Not the purpose of earlier versions: their events have other names, and Caliper refuses one id with other content.
+  const id = deterministicUuid('mastery-simulation-2', tenantId, hashCanonical(facts));
+  return conformanceEvent(`urn:uuid:${id}`, facts, uuidNames);
 }

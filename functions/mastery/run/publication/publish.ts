@@ -7,7 +7,7 @@ import * as operations from '#shared/platform/operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { emitAndReadBack, readBack } from '#functions/mastery/evidence/caliper-event.ts';
+import { emitAndReadBack, eventNamesOf, readBack } from '#functions/mastery/evidence/caliper-event.ts';
 import type { EventDoubt } from '#functions/mastery/evidence/caliper-event.ts';
 import { finalizationProblem, reference } from '#functions/mastery/upstream/problems.ts';
 import { resultsAcknowledged } from '#functions/mastery/continuation/run-state.ts';
@@ -96,7 +96,7 @@ const publishComponents: Publication = async (platform, state, { kcClassificatio
 const publishEvent: Publication = async (platform, state, findings) => {
   if (state.acknowledgements.caliperEventIri !== undefined) return ok(state);
   const event = completionEvent(state, findings);
-  const acknowledged = await emitAndReadBack(platform, event);
+  const acknowledged = await emitAndReadBack(platform, event, eventNamesOf(state));
   return acknowledged.ok
     ? ok(acknowledge(state, { caliperEventIri: event.id }))
     : err(doubted(acknowledged.error));

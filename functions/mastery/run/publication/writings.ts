@@ -1,4 +1,4 @@
-import { conformanceEvent, ENGINE_ACTOR, entityIri } from '#functions/mastery/evidence/caliper-event.ts';
+import { conformanceEvent, eventNamesOf } from '#functions/mastery/evidence/caliper-event.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import type { KcClassification } from '#shared/contract/mastery/adaptive-run.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
@@ -77,18 +77,19 @@ function gradeEvent(
   studentId: string,
 ): CaliperEvent {
   const { completionEventIri, attemptIri: attempt, scoreIri } = namesOf(state);
+  const { actor, entity } = eventNamesOf(state);
   return {
     '@context': CALIPER_CONTEXT,
     id: completionEventIri,
     type: 'GradeEvent',
     profile: 'GradingProfile',
-    actor: ENGINE_ACTOR,
+    actor,
     action: 'Graded',
     object: {
       id: attempt,
       type: 'Attempt',
-      assignee: { id: entityIri(state.tenantId, 'student', studentId), type: 'Person' },
-      assignable: { id: entityIri(state.tenantId, 'bank', state.pins.testBankId), type: 'Assessment' },
+      assignee: entity(state.tenantId, 'student', studentId, 'Person'),
+      assignable: entity(state.tenantId, 'bank', state.pins.testBankId, 'Assessment'),
       count: 1,
     },
     generated: {
@@ -96,7 +97,7 @@ function gradeEvent(
       type: 'Score',
       attempt,
       scoreGiven: scale.scaleScore,
-      scoredBy: ENGINE_ACTOR,
+      scoredBy: actor,
     },
     eventTime: formatInstant(lastOutcome.scoredAtMs),
   };
@@ -106,7 +107,7 @@ function gradeEvent(
 function conformance(state: AdaptiveRunState, { lastOutcome, outcomes }: Findings): CaliperEvent {
   const { tenantId, selectionPolicyChecksum, scaleCalibrationChecksum } = state;
   const { testBankId, resolvedPoolHash, qtiPoolPackageHash } = state.pins;
-  return conformanceEvent(namesOf(state).completionEventIri, {
+  const facts = {
     tenantId,
     testBankId,
     at: lastOutcome.scoredAtMs,
@@ -117,5 +118,6 @@ function conformance(state: AdaptiveRunState, { lastOutcome, outcomes }: Finding
       scaleCalibrationChecksum,
       administeredItemCount: outcomes.length,
     },
-  });
+  };
+  return conformanceEvent(namesOf(state).completionEventIri, facts, eventNamesOf(state));
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineRoute } from '../../route.ts';
 import * as examples from '../examples.ts';
-import { identifier } from '../primitives.ts';
+import { recordIdentifier } from '../primitives.ts';
 import { read, readLambda } from '../row-defaults.ts';
 import { scaleCalibration } from '../scale-calibration.ts';
 
@@ -12,7 +12,7 @@ export const readScaleCalibration = defineRoute({
   summary: 'Get a scale calibration',
   description:
     'Returns the public descriptor of one immutable version by its exact id. Model parameters stay on the server. Expired versions remain readable. For a calibration of another tenant the service returns 404, as for a calibration that does not exist.',
-  request: { path: z.strictObject({ calibrationId: identifier }) },
+  request: { path: z.strictObject({ calibrationId: recordIdentifier }) },
   success: {
     schema: scaleCalibration,
     headers: ['Deprecation', 'Sunset', 'Link'],

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineRoute } from '../../route.ts';
 import * as examples from '../examples.ts';
 import { improvementRun } from '../improvement-run.ts';
-import { reference } from '../primitives.ts';
+import { requestReference } from '../primitives.ts';
 import { write } from '../row-defaults.ts';
 
 export const analyzeAdministration = defineRoute({
@@ -13,7 +13,7 @@ export const analyzeAdministration = defineRoute({
   description:
     'Starts an improvement run: pins the blueprint of the administration, its external assessments, the metrics of Analytics and the released policy, and queues the analysis. The request has no body: the server sets policy and formula. Read the run until it has ended. If you retry within 24 hours with the same key, the service returns the same run in its current state, with the header `Idempotent-Replayed: true` if the first request had succeeded. A different key starts another run. A run that waits for an unavailable receiver continues.',
   gates: ['D', 'F'],
-  request: { path: z.strictObject({ administrationId: reference }) },
+  request: { path: z.strictObject({ administrationId: requestReference }) },
   success: { schema: improvementRun, headers: ['Idempotent-Replayed'], example: examples.queuedRun },
   problems: ['409 source-version-conflict'],
   // Administration; sources and analysis; four artifacts; and all of these once more.

@@ -5,7 +5,7 @@ import { defineRoute } from '../../route.ts';
 import { attemptReportPage, requestableTestKind } from '../attempt-report.ts';
 import * as examples from '../examples.ts';
 import { cursor, limit } from '../page-parameters.ts';
-import { instant, reference } from '../primitives.ts';
+import { instant, requestReference } from '../primitives.ts';
 import { read, RECORD_MEMORY_MB } from '../row-defaults.ts';
 
 /**
@@ -14,7 +14,7 @@ import { read, RECORD_MEMORY_MB } from '../row-defaults.ts';
  */
 const candidateQuery = filteredQuery(
   {
-    qtiTestId: { schema: reference, appliedBy: 'owner', fact: 'qtiTestId' },
+    qtiTestId: { schema: requestReference, appliedBy: 'owner', fact: 'qtiTestId' },
     testKind: { schema: requestableTestKind, appliedBy: 'service', fact: 'testKind' },
     status: { schema: z.enum(['scored', 'indeterminate']), appliedBy: 'service', fact: 'status' },
     modifiedSince: {
@@ -41,7 +41,7 @@ export const listCandidateReports = defineRoute({
     'Returns the scored attempts of a candidate in the view `summary`, last modified first. Every report matches every filter. To get the next page, send `nextCursor` with the same filters, sort and limit; it expires after one hour. A page can have fewer reports than the limit although more follow; it is never empty then. Attempts that cannot be reported are left out, and `withheld` counts them by reason.',
   gates: ['C', 'D'],
   receipts: ['candidate_attempt_index'],
-  request: { path: z.strictObject({ candidateSourcedId: reference }), ...candidateQuery },
+  request: { path: z.strictObject({ candidateSourcedId: requestReference }), ...candidateQuery },
   success: { schema: attemptReportPage, transfer: 'stream', example: examples.page },
   /*
    * Candidate, 50 reads of the index, 100 test specs with each of them, and 8 frameworks. As 128 calls are under way at a time, a page's test

@@ -4,7 +4,7 @@ import { defineRoute } from '../../route.ts';
 import { targetModule } from '../analysis-policy.ts';
 import * as examples from '../examples.ts';
 import { cursor, limit } from '../page-parameters.ts';
-import { reference } from '../primitives.ts';
+import { requestReference } from '../primitives.ts';
 import { orderStatus, revisionOrderPage } from '../revision-order.ts';
 import { read } from '../row-defaults.ts';
 
@@ -25,7 +25,7 @@ export const listRevisionOrders = defineRoute({
   description:
     'Returns what the run asks Bank and Blueprint to revise, with the observed value, the threshold that it breaches and the receipt of the receiver, sorted by `createdAt` and `revisionOrderId`. The service reads observed values again from the pinned artifacts. A page can have fewer orders than the limit; follow `nextCursor` until it is null.',
   gates: ['D', 'F'],
-  request: { path: z.strictObject({ improvementRunId: reference }), ...orderQuery },
+  request: { path: z.strictObject({ improvementRunId: requestReference }), ...orderQuery },
   success: { schema: revisionOrderPage, transfer: 'stream', example: examples.revisionOrders },
   // Sources and what the orders of a page rest on: at most twelve artifacts; and all of these once more.
   budget: { calls: 26, depth: 2 },

@@ -3,7 +3,7 @@ import { defineRoute } from '../../route.ts';
 import { alignmentReport } from '../alignment-report.ts';
 import * as examples from '../examples.ts';
 import { sourceKey } from '../improvement-run.ts';
-import { reference } from '../primitives.ts';
+import { requestReference } from '../primitives.ts';
 import { read } from '../row-defaults.ts';
 
 export const readAlignmentReport = defineRoute({
@@ -14,7 +14,7 @@ export const readAlignmentReport = defineRoute({
   description:
     'Returns how well the blueprint covers one external assessment: each requirement with its weight and its contribution, the exact sums, the percentage by the formula `alignment-v1`, the comparison of predicted with actual results if Analytics has one, and a short-lived link to the receipt bundle. The service calculates it from the pinned crosswalk. If the crosswalk is no longer available, or the run has not reached the assessment yet, it returns 503; retry later.',
   gates: ['D', 'F'],
-  request: { path: z.strictObject({ improvementRunId: reference, sourceKey }) },
+  request: { path: z.strictObject({ improvementRunId: requestReference, sourceKey }) },
   success: { schema: alignmentReport, transfer: 'stream', example: examples.alignment },
   problems: ['409 source-version-conflict'],
   // Crosswalk, comparison and the list of sources; and all of these once more.

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineRoute } from '../../route.ts';
 import { attemptReport, view } from '../attempt-report.ts';
 import * as examples from '../examples.ts';
-import { reference } from '../primitives.ts';
+import { requestReference } from '../primitives.ts';
 import { read, RECORD_MEMORY_MB } from '../row-defaults.ts';
 
 export const readAttemptReport = defineRoute({
@@ -14,7 +14,7 @@ export const readAttemptReport = defineRoute({
     'Returns the settled score of a scored attempt, the exact gaps and their evidence, with a receipt per source. The kind of the test decides which sections the report has; `view` decides how much of them is returned. If a required source is unavailable, the service returns 503: it never returns a partial report.',
   gates: ['C', 'D'],
   request: {
-    path: z.strictObject({ attemptId: reference }),
+    path: z.strictObject({ attemptId: requestReference }),
     query: z.strictObject({ view: view.default('summary') }),
   },
   success: { schema: attemptReport, transfer: 'stream', example: examples.failedGate },

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineRoute } from '../../route.ts';
 import { equivalenceReport } from '../equivalence-report.ts';
 import * as examples from '../examples.ts';
-import { reference } from '../primitives.ts';
+import { requestReference } from '../primitives.ts';
 import { read } from '../row-defaults.ts';
 
 export const readEquivalence = defineRoute({
@@ -13,7 +13,7 @@ export const readEquivalence = defineRoute({
   description:
     'Returns whether a form measures like its parallel forms: the decision of Analytics with its method, its figures and the evidence of the blueprint. The service calculates nothing. If Analytics has never analyzed the form, the service returns 404.',
   gates: ['A', 'D'],
-  request: { path: z.strictObject({ qtiTestId: reference }) },
+  request: { path: z.strictObject({ qtiTestId: requestReference }) },
   success: { schema: equivalenceReport, example: examples.equivalentForms },
   // Form; analysis, criteria, form evidence; and all four once more, side by side. All of it once more, if the facts cannot all be true.
   budget: { calls: 16, depth: 6 },

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineRoute } from '../../route.ts';
 import * as examples from '../examples.ts';
 import { improvementRun } from '../improvement-run.ts';
-import { reference } from '../primitives.ts';
+import { requestReference } from '../primitives.ts';
 import { read } from '../row-defaults.ts';
 
 export const readImprovementRun = defineRoute({
@@ -13,7 +13,7 @@ export const readImprovementRun = defineRoute({
   description:
     'Returns the state of the run, its counts, the status of its four metrics and its omissions, and once it is complete a short-lived link to its receipt bundle. Counts can grow until the run has ended. The service reads the pinned artifacts of Analytics and Content again; if one is no longer available, it returns 503.',
   gates: ['D', 'F'],
-  request: { path: z.strictObject({ improvementRunId: reference }) },
+  request: { path: z.strictObject({ improvementRunId: requestReference }) },
   success: { schema: improvementRun, example: examples.completedRun },
   // Sources and four artifacts; and what was amiss of them once more.
   budget: { calls: 10, depth: 2 },

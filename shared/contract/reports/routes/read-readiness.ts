@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineRoute } from '../../route.ts';
 import * as examples from '../examples.ts';
-import { reference } from '../primitives.ts';
+import { requestReference } from '../primitives.ts';
 import { readinessReport } from '../readiness-report.ts';
 import { read, RECORD_MEMORY_MB } from '../row-defaults.ts';
 
@@ -13,7 +13,7 @@ export const readReadiness = defineRoute({
   description:
     'Returns one decision per external test that the blueprint’s crosswalk names, by the rule `gate-implies-readiness` version 2. A failed gate is `not_ready`. If evidence is missing, unusable or out of date, the decision is `indeterminate`, and a limitation names the cause. External tests without a published coverage are listed in `omittedEntries`. If the blueprint has no crosswalk, the service returns 404.',
   gates: ['C', 'D'],
-  request: { path: z.strictObject({ attemptId: reference }) },
+  request: { path: z.strictObject({ attemptId: requestReference }) },
   success: { schema: readinessReport, example: examples.notReady },
   problems: ['409 source-version-conflict'],
   // Lookup; record, criteria, candidate; the first three once more, side by side; framework, crosswalks; the crosswalks once more.
