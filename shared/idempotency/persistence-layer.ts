@@ -1,7 +1,7 @@
+import { once } from 'node:events';
 import type { JSONValue } from '@aws-lambda-powertools/commons/types';
 import { IdempotencyItemAlreadyExistsError } from '@aws-lambda-powertools/idempotency';
 import { BasePersistenceLayer, IdempotencyRecord } from '@aws-lambda-powertools/idempotency/persistence';
-import { aborted } from '#shared/kernel/sleep.ts';
 import type { Sleep } from '#shared/kernel/sleep.ts';
 import { ANSWER_MS, withStoreBudget } from '#shared/kernel/store-calls.ts';
 import type { ControlRecord, ControlTable } from './control-record.ts';
@@ -137,7 +137,9 @@ export class ControlPersistenceLayer extends BasePersistenceLayer {
     const { now, sleep, endsAt, onUnsettled } = this.#attempt;
     const limit = Math.min(ANSWER_MS, endsAt - SEND_MS - now());
     try {
-      await withStoreBudget(sleep, limit, (end) => Promise.race([write(this.#attempt), aborted(end)]));
+      await withStoreBudget(sleep, limit, (end) =>
+        Promise.race([write(this.#attempt), once(end, 'abort').then(() => end.throwIfAborted())]),
+      );
     } catch (error) {
       onUnsettled(this.record.operationId, error);
     }

@@ -1,13 +1,6 @@
 /** Waits that many milliseconds; resolves early once the signal aborts. */
 export type Sleep = (milliseconds: number, signal?: AbortSignal) => Promise<unknown>;
 
-/** Rejects once a signal aborts. */
-export function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  });
-}
-
 /**
  * Runs work with a signal that aborts (`TimeoutError`) once the work has taken too long. The timer ends with the work. Like
  * `AbortSignal.timeout`, but on the clock of its caller.

@@ -43,11 +43,6 @@ export function withinInvocation<
     withStoreBudget(sleep, context.getRemainingTimeInMillis() - ANSWER_MS, () => handler(event, context));
 }
 
-/** Throws where a function could wait without an end: a defect of its composition. */
-export function assertStoreBudget(): void {
-  if (budget.getStore() === undefined) throw new Error('a store is called outside of an invocation');
-}
-
 /**
  * Calls a store within the budget; a command has none. Throws a StoreOutage when the store is at fault, else what the call throws.
  * @param limit a narrower limit
@@ -57,12 +52,11 @@ export async function callStore<T>(
   limit?: AbortSignal,
 ): Promise<T> {
   const end = budget.getStore();
+  if (end === undefined) return call(end);
   try {
-    return await call(
-      end === undefined || limit === undefined ? (end ?? limit) : AbortSignal.any([end, limit]),
-    );
+    return await call(limit === undefined ? end : AbortSignal.any([end, limit]));
   } catch (error) {
-    throw end !== undefined && isOutage(error) ? new StoreOutage(error) : error;
+    throw isOutage(error) ? new StoreOutage(error) : error;
   }
 }
 

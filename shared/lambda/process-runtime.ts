@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { assertStoreBudget, callStore } from '#shared/kernel/store-calls.ts';
+import { callStore } from '#shared/kernel/store-calls.ts';
 import { fetchOverHttp } from '#shared/network/http-client.ts';
 import type { AwsClients, AwsSettings, Runtime } from './runtime.ts';
 
@@ -38,10 +38,11 @@ function bounded<Client>(client: Client): Client {
   // SAFETY: whatever make-clients.ts makes is a client of the SDK.
   const any = client as unknown as AnyClient;
   const send = any.send.bind(client);
-  any.send = async (command, { abortSignal: limit } = {}) => {
-    assertStoreBudget();
-    return callStore((end) => send(command, end && { abortSignal: end }), limit);
-  };
+  any.send = (command, { abortSignal: limit } = {}) =>
+    callStore(async (end) => {
+      if (end === undefined) throw new Error('a store is called outside of an invocation');
+      return send(command, { abortSignal: end });
+    }, limit);
   return client;
 }
 

@@ -2,7 +2,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { KMSClient } from '@aws-sdk/client-kms';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { SSMClient } from '@aws-sdk/client-ssm';
-import type { AwsSettings, TimeLimits } from '#shared/lambda/runtime.ts';
+import type { AwsSettings } from '#shared/lambda/runtime.ts';
 import { makeDynamo, makeKms, makeS3, makeSsm } from './make-clients.ts';
 
 /** Clients that make their calls with the same settings. */
@@ -15,7 +15,7 @@ export interface Clients {
 }
 
 /** A command may be far from the region, behind a proxy or on a slow line. */
-const timeLimits: TimeLimits = { connectMs: 10_000, attemptMs: 60_000 };
+const timeLimits = { connectMs: 10_000, attemptMs: 60_000 };
 
 /** Clients beside those of the process: for who talks to several endpoints, or must reach no other than the given one. */
 export function createClients(given: AwsSettings): Clients {

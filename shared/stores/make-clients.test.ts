@@ -9,7 +9,7 @@ import { localBuckets } from '#local/aws/resources.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { isStoreOutage, withStoreBudget } from '#shared/kernel/store-calls.ts';
 import { createAwsClients, processRuntime } from '#shared/lambda/process-runtime.ts';
-import type { AwsClients, AwsSettings, TimeLimits } from '#shared/lambda/runtime.ts';
+import type { AwsClients, AwsSettings } from '#shared/lambda/runtime.ts';
 import { localCredentials, localRegion, localTableName } from '#shared/stage/local-stage.ts';
 import { useTestAws } from '#test/support/aws.ts';
 import { createClients } from './clients.ts';
@@ -18,6 +18,8 @@ import { createReceiptBucket } from './receipt-bucket.ts';
 
 const test = useTestAws();
 const { sleep } = processRuntime();
+
+type TimeLimits = NonNullable<AwsSettings['timeLimits']>;
 
 /** Long enough for an answer of the emulator on a machine that is busy, and short enough to wait for several times. */
 const SHORT: TimeLimits = { connectMs: 1_000, attemptMs: 300 };

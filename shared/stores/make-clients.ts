@@ -3,14 +3,14 @@ import { KMSClient } from '@aws-sdk/client-kms';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { SSMClient } from '@aws-sdk/client-ssm';
-import type { AwsSettings, TimeLimits } from '#shared/lambda/runtime.ts';
+import type { AwsSettings } from '#shared/lambda/runtime.ts';
 
 // How each SDK client is made. A function for each, so that a bundle holds only the clients that its function uses.
 
 /** Of a function, within the region: two attempts fit into the 3 seconds that the key ring and the release have for a reading. */
-const limits: TimeLimits = { connectMs: 1_000, attemptMs: 2_000 };
+const limits = { connectMs: 1_000, attemptMs: 2_000 };
 /** A bundle of receipts may have several megabytes. */
-const objectLimits: TimeLimits = { connectMs: 1_000, attemptMs: 5_000 };
+const objectLimits = { connectMs: 1_000, attemptMs: 5_000 };
 
 /** Without time limits the SDK would wait for a hanging store without an end, and never make its second attempt. */
 function configOf({ timeLimits, ...settings }: AwsSettings, usual = limits) {
