@@ -1,6 +1,16 @@
 import { err } from '#shared/kernel/result.ts';
+import { localTableName } from '#shared/stage/local-stage.ts';
+import { tables } from '#shared/stores/tables.ts';
 import type { AwsServiceName } from './wire.ts';
 import { refuse } from './wire.ts';
+
+/** What a function stores things in: a table of DynamoDB, or a whole service. */
+export const storeNames = [...tables.map(({ name }) => name), 'kms', 'ssm', 's3', 'sqs'] as const;
+export type StoreName = (typeof storeNames)[number];
+
+/** `stalls`: the response begins, and does not end. */
+export const storeFaults = ['hangs', 'stalls', 'throttles', 'is down'] as const;
+export type StoreFault = (typeof storeFaults)[number];
 
 /** Failures on demand, for tests. Note that the SDK itself tries a throttled or failed call three times. */
 export interface AwsFaults {
@@ -12,6 +22,8 @@ export interface AwsFaults {
   unavailable(service: AwsServiceName, count: number): void;
   /** The next `count` calls of PutObject meet another write of the same key that is under way. */
   conflict(count: number): void;
+  /** Until the reset, every call of a store goes wrong in this way, or only those of one operation. */
+  break(store: StoreName, how: StoreFault, operation?: string): void;
   /**
    * After `skip` more calls, of whatever service, one neither takes effect nor is ever answered: whoever made it can be ended there. Resolves
    * once it is there.
@@ -25,7 +37,9 @@ export interface FaultPlan extends AwsFaults {
   /** Resolves at once, but never for the call that is to be held. */
   pass(): Promise<void>;
   /** The failure that is due for this call, if any; it is then used up. */
-  take(service: AwsServiceName, operation: string): Refusal | undefined;
+  take(service: AwsServiceName, operation: string, request?: Buffer): Refusal | undefined;
+  /** Whether the response to this call never begins, or never ends. */
+  silence(service: AwsServiceName, operation: string, request?: Buffer): 'hangs' | 'stalls' | undefined;
 }
 
 type Refusal = ReturnType<typeof refuse>;
@@ -35,12 +49,29 @@ export function createFaults(): FaultPlan {
   const refused = new Map<string, { readonly type: string; readonly count: number }>();
   let conflicts = 0;
   const down = new Map<AwsServiceName, number>();
+  const broken = new Map<StoreName, { readonly how: StoreFault; readonly operation: string | undefined }>();
+  const brokenHow = (
+    service: AwsServiceName,
+    operation: string,
+    request?: Buffer,
+  ): StoreFault | undefined => {
+    for (const [store, fault] of broken) {
+      const table = tables.find(({ name }) => name === store);
+      const isIts =
+        table === undefined
+          ? service === store
+          : service === 'dynamodb' && request?.includes(`"TableName":"${localTableName(table.name)}"`);
+      if (isIts && (fault.operation ?? operation) === operation) return fault.how;
+    }
+    return undefined;
+  };
   let holding: { skip: number; readonly isHeld: () => void } | undefined;
   return {
     throttle: (operation, count) => void throttled.set(operation, count),
     refuse: (operation, type, count) => void refused.set(operation, { type, count }),
     unavailable: (service, count) => void down.set(service, count),
     conflict: (count) => void (conflicts = count),
+    break: (store, how, operation) => void broken.set(store, { how, operation }),
     hold: (skip) => new Promise((resolve) => (holding = { skip, isHeld: resolve })),
     pass: () => {
       if (holding === undefined) return Promise.resolve();
@@ -56,8 +87,16 @@ export function createFaults(): FaultPlan {
       throttled.clear();
       refused.clear();
       down.clear();
+      broken.clear();
     },
-    take: (service, operation) => {
+    silence: (service, operation, request) => {
+      const how = brokenHow(service, operation, request);
+      return how === 'hangs' || how === 'stalls' ? how : undefined;
+    },
+    take: (service, operation, request) => {
+      const how = brokenHow(service, operation, request);
+      if (how === 'throttles') return tooMany(service);
+      if (how === 'is down') return unavailable(service);
       if (use(down, service)) return unavailable(service);
       if (use(throttled, operation)) return tooMany(service);
       const refusal = refused.get(operation);

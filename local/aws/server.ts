@@ -80,10 +80,10 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
   const counts = new Map<string, number>();
   const counted: FaultPlan = {
     ...faults,
-    take(service, operation) {
+    take(service, operation, request) {
       const name = `${service} ${operation}`;
       counts.set(name, (counts.get(name) ?? 0) + 1);
-      return faults.take(service, operation);
+      return faults.take(service, operation, request);
     },
   };
   const ownPlace = { account: emptyAccount(localAccount), services, s3 };
@@ -237,7 +237,8 @@ async function serve({ placeOf, faults }: Served, request: IncomingMessage): Pro
     : place !== undefined
       ? await call(service, operationName, faults, body)
       : refuse('UnrecognizedClientException', FOREIGN_CREDENTIALS);
-  return jsonAnswer(answer, service.contentType);
+  const stalls = faults.silence(service.name, operationName, body) === 'stalls';
+  return { ...jsonAnswer(answer, service.contentType), stalls };
 }
 
 const HOME: Signer = { accessKeyId: localCredentials.accessKeyId, region: localRegion };
@@ -251,19 +252,20 @@ async function call(
 ): Promise<AwsAnswer> {
   const operation = service.operations.get(operationName);
   if (operation === undefined) return notCovered(`${service.targetPrefix}.${operationName}`);
-  const fault = faults.take(service.name, operationName);
+  const fault = faults.take(service.name, operationName, body);
   if (fault !== undefined) return fault;
+  if (faults.silence(service.name, operationName, body) === 'hangs') return new Promise(() => undefined);
   if (body === undefined) return refuse('RequestEntityTooLarge', 'more than 16 MB');
   const input = parse(body);
   return input === undefined ? refuse('SerializationException', 'not a JSON object') : operation(input);
 }
 
-function callS3(
+async function callS3(
   s3: S3Double | undefined,
   faults: FaultPlan,
   request: IncomingMessage,
   body: Buffer | undefined,
-): HttpAnswer {
+): Promise<HttpAnswer> {
   const { method = '', url = '', headers } = request;
   const refused = (error: AwsError): HttpAnswer => ({
     status: error.status,
@@ -277,9 +279,11 @@ function callS3(
   if (!routed.ok) return refused(routed.error);
   const fault = faults.take('s3', routed.value.operation);
   if (fault !== undefined) return refused(fault.error);
+  const silence = faults.silence('s3', routed.value.operation);
+  if (silence === 'hangs') return new Promise(() => undefined);
   if (body === undefined) return refused({ status: 400, type: 'EntityTooLarge', message: 'more than 64 MB' });
   const answer = s3.perform(routed.value, { method, url, headers, body });
-  return answer.ok ? answer.value : refused(answer.error);
+  return answer.ok ? { ...answer.value, stalls: silence === 'stalls' } : refused(answer.error);
 }
 
 /** Undefined when it is too large; it is read to its end all the same, so that the answer arrives. */
@@ -314,7 +318,8 @@ function jsonAnswer(answer: AwsAnswer, contentType: string): HttpAnswer {
   return { status, headers: { 'content-type': contentType }, body: JSON.stringify(body) };
 }
 
-function send(response: ServerResponse, { status, headers, body }: HttpAnswer): void {
+function send(response: ServerResponse, { status, headers, body, stalls }: HttpAnswer): void {
   response.writeHead(status, { ...headers, 'x-amzn-requestid': randomUUID() });
-  response.end(body);
+  if (stalls) response.write(body.slice(0, 1));
+  else response.end(body);
 }

@@ -43,6 +43,8 @@ export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
+  /** The response never ends. */
+  readonly stalls?: boolean;
 }
 
 /** Brings back what a part held when it made its snapshot. */

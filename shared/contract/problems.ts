@@ -62,9 +62,9 @@ const internalErrorTexts = {
   title: 'Unexpected failure',
   detail: 'The service failed unexpectedly. Give the requestId to its operators; their log has the cause.',
   retryAfterSeconds: 5,
-  meaning: 'A defect or an outage of the service itself stopped the request.',
+  meaning: 'A defect of the service itself stopped the request.',
   cause:
-    'The deployment’s own stores or keys were unreachable, a stored record is damaged, a simulation exceeded its time limit, or the service has a defect. The service’s log contains the cause under the requestId.',
+    'A stored record is damaged, a simulation exceeded its time limit, or the service or its deployment has a defect. The service’s log contains the cause under the requestId.',
   remedy:
     'If `retryable` is true, repeat the identical request with the same `Idempotency-Key`: nothing is written twice. If the failure persists, report the requestId.',
 } as const;
@@ -162,7 +162,7 @@ export const problems = {
       meaning:
         'The operation needs a fact, a capability or an acknowledgement that its owner did not provide. No run is returned.',
       cause:
-        '`upstream.service` and `upstream.operation` name the owner and its operation. `platform_auth` means the tenant’s service profile or the issuer’s key set.',
+        '`upstream.service` and `upstream.operation` name the owner and its operation. `platform_auth` means the tenant’s service profile, the issuer’s key set or, with the operation `platform_auth.own_stores`, a store of the service itself.',
       remedy:
         'If `retryable` is true, repeat the identical request with the same `Idempotency-Key` after the time in `Retry-After`. Otherwise report the named operation to its owner. Do not send a credential, a list of items or any other substitute.',
     },
@@ -263,7 +263,7 @@ export const problems = {
       meaning:
         'A required source is unavailable. The service never returns a partial report. In `incompleteSections` of a report, an optional source is unavailable, and the report is complete without it.',
       cause:
-        '`dependency` names the owner that did not return a usable response. `unknown` means that the issuer’s key set is unavailable, the tenant has no service profile yet, or the route’s release gate has been withdrawn.',
+        '`dependency` names the owner that did not return a usable response. `unknown` means that the issuer’s key set or a store of the service itself is unavailable, the tenant has no service profile yet, or the route’s release gate has been withdrawn.',
       remedy:
         'Repeat the identical request after the time in `Retry-After`, with the same `Idempotency-Key` if you sent one.',
     },

@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import type { Provable } from '#shared/contract/gates.ts';
+import { ANSWER_MS } from '#shared/kernel/store-calls.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
 import type { Log, OpenLog } from '#shared/observability/logger.ts';
 import { problemsUrlOf } from './environment.ts';
@@ -56,8 +57,6 @@ export function established<T>(member: T | undefined, stage: string): T {
   return member;
 }
 
-/** What is left after composing, to send the answer before the gateway gives up. */
-const ANSWER_MS = 1_500;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** W3C Trace Context: version 00, or a later one that begins alike and may go on after a dash. */
 const TRACEPARENT =

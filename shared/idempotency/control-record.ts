@@ -47,6 +47,8 @@ export interface ControlTable {
     lease: { readonly attemptId: string; readonly leaseUntil: number },
     now: number,
   ): Promise<boolean>;
+  /** Moves the end of this run's lease. False when another run has taken over, or nothing is left to hold. */
+  renew(record: ControlRecord, leaseUntil: number, now: number): Promise<boolean>;
   /** Moves `started` to a final state, whichever run of the same request asks. False when it is not `started` any more. */
   settle(
     record: ControlRecord,

@@ -61,7 +61,9 @@ function setUp(table: ControlTable, pause: () => Promise<void> = () => Promise.r
     table,
     keys: createMemoryKeyRing(),
     now: () => clock.now,
-    sleep: async (milliseconds) => {
+    sleep: async (milliseconds, signal) => {
+      // A time limit that is never reached.
+      if (signal !== undefined) await new Promise(() => undefined);
       const until = clock.now + milliseconds;
       if (slept.push(milliseconds) > 1_000) throw new Error('it waits without end');
       await pause();
@@ -72,7 +74,8 @@ function setUp(table: ControlTable, pause: () => Promise<void> = () => Promise.r
   const options = (): RunOptions => ({
     successStatus: 201,
     waitUntil: clock.now + 2_000,
-    leaseUntil: clock.now + 3_000,
+    deadline: clock.now + 2_500,
+    endsAt: clock.now + 3_000,
     conflict: () => conflict,
     log: (code, fields) => lines.push(`${code} ${JSON.stringify(fields)}`),
   });
@@ -146,7 +149,7 @@ describe('requests one after the other', () => {
           );
           if (!isRun) continue;
 
-          const { leaseUntil, waitUntil } = options();
+          const { endsAt: leaseUntil, waitUntil } = options();
           const begun: Control[] = [];
           const died = Promise.withResolvers<string>();
           const run = keyed.run((control) => {

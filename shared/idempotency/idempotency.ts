@@ -13,7 +13,7 @@ import { nameOf } from '#shared/observability/describe-error.ts';
 import type { Log } from '#shared/observability/logger.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { ControlRecord, ControlTable } from './control-record.ts';
-import { ControlPersistenceLayer } from './persistence-layer.ts';
+import { ControlPersistenceLayer, leaseEnd } from './persistence-layer.ts';
 import type { Final } from './persistence-layer.ts';
 import { identifyRequest, isSameRequest } from './request-identity.ts';
 import type { IdentifiedRequest, RequestIdentity } from './request-identity.ts';
@@ -34,8 +34,10 @@ export interface RunOptions {
   readonly successStatus: number;
   /** From then on a request no longer waits for one in flight but takes over, so that enough time is left for the work. */
   readonly waitUntil: number;
-  /** Until then nobody takes over while this run is silent. */
-  readonly leaseUntil: number;
+  /** By when the work must be done: from then on its lease is not renewed. */
+  readonly deadline: number;
+  /** When the function is stopped. */
+  readonly endsAt: number;
   /** The answer to a key that stands for another request. */
   readonly conflict: (operationId: string) => Problem;
   readonly log: Log;
@@ -87,8 +89,11 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
         const layer = new ControlPersistenceLayer({
           table,
           now,
+          sleep,
           impatient: now() >= options.waitUntil,
-          record: newRecord(identity, attemptId, options.leaseUntil),
+          deadline: options.deadline,
+          endsAt: options.endsAt,
+          record: newRecord(identity, attemptId, leaseEnd(now(), options.endsAt)),
           isSame: (other) => isSameRequest(other, identity),
           onUnsettled: (operationId, error) =>
             options.log('OPERATION_UNSETTLED', { control: operationId, error: nameOf(error) }),
@@ -137,7 +142,9 @@ async function once<T>(
 
   const config = newConfig();
   const settle = async (): Promise<Final> => {
-    const outcome = await begin(layer.resumed ? 'resumed' : 'new');
+    const stop = new AbortController();
+    void layer.keepLease(stop.signal);
+    const outcome = await begin(layer.resumed ? 'resumed' : 'new').finally(() => stop.abort());
     done.outcome = outcome;
     const final = finalOf(outcome, options.successStatus);
     options.log('OPERATION_SETTLED', {

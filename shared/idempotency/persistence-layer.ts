@@ -1,12 +1,32 @@
+import { once } from 'node:events';
 import type { JSONValue } from '@aws-lambda-powertools/commons/types';
 import { IdempotencyItemAlreadyExistsError } from '@aws-lambda-powertools/idempotency';
 import { BasePersistenceLayer, IdempotencyRecord } from '@aws-lambda-powertools/idempotency/persistence';
+import type { Sleep } from '#shared/kernel/sleep.ts';
+import { ANSWER_MS, withStoreBudget } from '#shared/kernel/store-calls.ts';
 import type { ControlRecord, ControlTable } from './control-record.ts';
 
-/** One run of the work: what it would write if it is the first. */
+/** How long a silent run is taken to be alive. It bounds how long a repetition waits for a function that crashed. */
+const LEASE_MS = 10_000;
+/** A run that is alive renews its lease so often that two renewals may fail. */
+const RENEWAL_MS = 3_000;
+/** What an invocation keeps of its time to send its answer. */
+const SEND_MS = 1_000;
+
+/** The end of a lease that is taken now. @param endsAt when the function is stopped */
+export function leaseEnd(now: number, endsAt: number): number {
+  return Math.min(endsAt, now + LEASE_MS);
+}
+
+/** One run of the work: what it would write if it is the first. Times are epoch milliseconds. */
 export interface Attempt {
   readonly table: ControlTable;
   readonly now: () => number;
+  readonly sleep: Sleep;
+  /** By when the work must be done. */
+  readonly deadline: number;
+  /** When the function is stopped. */
+  readonly endsAt: number;
   /** The record to create: identity, new operation id, this run's lease. */
   readonly record: ControlRecord;
   /** Whether a record of the same id was written for the same request. */
@@ -62,8 +82,10 @@ export class ControlPersistenceLayer extends BasePersistenceLayer {
   protected override async _putRecord(): Promise<void> {
     const { table, now, record, impatient, isSame } = this.#attempt;
     const standing = await table.create(record, now());
-    if (standing === undefined) {
-      this.#record = record;
+    // It is this run's own where the response to its write was lost, and the store's client has written again.
+    if (standing === undefined || (standing.attemptId === record.attemptId && standing.state === 'started')) {
+      this.#record = standing ?? record;
+      this.resumed = this.#record.operationId !== record.operationId;
       return;
     }
     this.resumed = true;
@@ -88,19 +110,38 @@ export class ControlPersistenceLayer extends BasePersistenceLayer {
   /** False from the table means: settled by a run of the same request that took over, or expired. Both leave nothing to do. */
   protected override async _updateRecord(outcome: IdempotencyRecord): Promise<void> {
     const final = outcome.getResponse() as Final;
-    try {
-      await this.#attempt.table.settle(this.record, final, this.#attempt.now());
-    } catch (error) {
-      this.#attempt.onUnsettled(this.record.operationId, error);
-    }
+    await this.#recordEnd(({ table, now }) => table.settle(this.record, final, now()));
   }
 
   /** Called after every throw of the work: the record stays `started`, so that a retry resumes. */
   protected override async _deleteRecord(): Promise<void> {
+    await this.#recordEnd(({ table, now }) => table.release(this.record, now()));
+  }
+
+  /**
+   * Renews the lease until it is told to stop, the request's time is over (a container may have been frozen), or another run has taken
+   * over: then both go on, and leave the same.
+   */
+  async keepLease(stop: AbortSignal): Promise<void> {
+    const { table, now, sleep, deadline, endsAt } = this.#attempt;
+    let isHeld = true;
+    while (isHeld) {
+      await sleep(RENEWAL_MS, stop);
+      if (stop.aborted || now() >= deadline) return;
+      isHeld = await table.renew(this.record, leaseEnd(now(), endsAt), now()).catch(() => true);
+    }
+  }
+
+  /** The work is done: its answer waits for the table as long as it can, and goes out either way. */
+  async #recordEnd(write: (attempt: Attempt) => Promise<boolean>): Promise<void> {
+    const { now, sleep, endsAt, onUnsettled } = this.#attempt;
+    const limit = Math.min(ANSWER_MS, endsAt - SEND_MS - now());
     try {
-      await this.#attempt.table.release(this.record, this.#attempt.now());
+      await withStoreBudget(sleep, limit, (end) =>
+        Promise.race([write(this.#attempt), once(end, 'abort').then(() => end.throwIfAborted())]),
+      );
     } catch (error) {
-      this.#attempt.onUnsettled(this.record.operationId, error);
+      onUnsettled(this.record.operationId, error);
     }
   }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { callStore } from '#shared/kernel/store-calls.ts';
 import { fetchOverHttp } from '#shared/network/http-client.ts';
 import type { AwsClients, AwsSettings, Runtime } from './runtime.ts';
 
@@ -18,14 +19,31 @@ export function processRuntime(): Runtime {
   };
 }
 
-/** Makes each client with these settings once; they are asked for with the first. */
+/** Makes each client with these settings once; they are asked for with the first. Their calls have the budget of the invocation. */
 export function createAwsClients(settings: () => AwsSettings): AwsClients {
   const clients = new Map<unknown, unknown>();
   return <Client>(make: (settings: AwsSettings) => Client) => {
-    if (!clients.has(make)) clients.set(make, make(settings()));
+    if (!clients.has(make)) clients.set(make, bounded(make(settings())));
     // SAFETY: under this key stands what this very function has made.
     return clients.get(make) as Client;
   };
+}
+
+/** What every client of the SDK has. */
+interface AnyClient {
+  send: (command: unknown, options?: { readonly abortSignal?: AbortSignal }) => Promise<unknown>;
+}
+
+function bounded<Client>(client: Client): Client {
+  // SAFETY: whatever make-clients.ts makes is a client of the SDK.
+  const any = client as unknown as AnyClient;
+  const send = any.send.bind(client);
+  any.send = (command, { abortSignal: limit } = {}) =>
+    callStore(async (end) => {
+      if (end === undefined) throw new Error('a store is called outside of an invocation');
+      return send(command, { abortSignal: end });
+    }, limit);
+  return client;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Route } from '#shared/contract/route.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { createPipeline } from '#shared/http/pipeline.ts';
+import { withinInvocation } from '#shared/kernel/store-calls.ts';
 import type { Idempotency } from '#shared/idempotency/idempotency.ts';
 import { bufferedFunction, streamedFunction } from './lambda-function.ts';
 import type { LambdaFunction } from './lambda-function.ts';
@@ -22,12 +23,15 @@ export function createReadLambda<R extends Route>(
   openIdempotency?: (runtime: Runtime) => Idempotency,
 ): (runtime: Runtime) => LambdaFunction {
   return (runtime) => {
-    const pipeline = createPipeline(route, {
-      operation: () => bindOperation(runtime),
+    const pipeline = withinInvocation(
       runtime,
-      ...(openIdempotency && { idempotency: () => openIdempotency(runtime) }),
-      release: () => openRelease(runtime),
-    });
+      createPipeline(route, {
+        operation: () => bindOperation(runtime),
+        runtime,
+        ...(openIdempotency && { idempotency: () => openIdempotency(runtime) }),
+        release: () => openRelease(runtime),
+      }),
+    );
     return route.success.transfer === 'stream'
       ? streamedFunction(pipeline, runtime)
       : bufferedFunction(pipeline);

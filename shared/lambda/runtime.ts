@@ -18,6 +18,8 @@ export interface AwsSettings {
   readonly credentials?: Credentials | (() => Promise<Credentials>);
   /** A profile of the shared configuration files, in place of the environment's. */
   readonly profile?: string;
+  /** Milliseconds that one attempt of a call may take, to connect and until its response begins or goes on; default: those of a function. */
+  readonly timeLimits?: { readonly connectMs: number; readonly attemptMs: number };
 }
 
 /**

@@ -131,9 +131,17 @@ export const logCodes = {
     'A new version failed the check before its first caller. The former version stays live.',
     { deployment: 'word', reason: 'word' },
   ),
-  REQUEST_FAILED: error(
-    'A defect or an outage of the deployment stopped a request. The service returned 500.',
+  REQUEST_FAILED: error('A defect stopped a request. The service returned 500.', thrown),
+  STORE_UNAVAILABLE: error(
+    'A store of the deployment gave no usable response in time. The reports service returned 503, the mastery engine 424.',
     thrown,
+    {
+      alarm: {
+        title: 'A store of the service is unavailable',
+        impact: 'Requests fail with a problem that clients may repeat, and improvement runs stand still.',
+        section: 'store-unavailable',
+      },
+    },
   ),
   REQUEST_REFUSED: info('The request does not match the schema of its operation. The service returned 400.', {
     reasons: 'words',

@@ -108,6 +108,19 @@ export function occurrenceOf(
   };
 }
 
+/**
+ * What every request needs of the deployment itself cannot be read: the issuer's key set, or a store of the service.
+ * @param operation names it to the caller of the mastery engine
+ */
+export function deploymentOutage(service: ServiceName, operation: string): Problem {
+  return service === 'mastery'
+    ? problem('mastery', 'upstream-unavailable', 424, {
+        upstream: { service: 'platform_auth', operation },
+        retryable: true,
+      })
+    : problem('reports', 'dependency-unavailable', 503, { dependency: 'unknown' });
+}
+
 /** A 500 of a service. Only the mastery engine can mark it as not retryable. */
 export function internalError(service: ServiceName, retryable = true): Problem {
   return service === 'mastery'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { err, ok } from '#shared/kernel/result.ts';
+import { isStoreOutage } from '#shared/kernel/store-calls.ts';
 import type { ProfileFault, ServiceProfiles } from '#shared/platform/service-profiles.ts';
 import { secret } from '#shared/platform/transport/secret.ts';
 import { systemReaders } from './system-readers.ts';
@@ -33,8 +34,8 @@ describe('systemReaders', () => {
   );
 
   it('does not guess while the profiles cannot be read', async () => {
-    await expect(systemReaders(undefined, faulty('unreachable'))('tenant-1')).rejects.toThrow(
-      'cannot be read',
+    await expect(systemReaders(undefined, faulty('unreachable'))('tenant-1')).rejects.toSatisfy(
+      isStoreOutage,
     );
   });
 });

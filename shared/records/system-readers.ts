@@ -1,4 +1,5 @@
 import type { Result } from '#shared/kernel/result.ts';
+import { StoreOutage } from '#shared/kernel/store-calls.ts';
 
 /** Whether a tenant has a service profile, and if it cannot be used, why. */
 interface ProfileLookup {
@@ -19,7 +20,7 @@ export function systemReaders(
     if (listed !== undefined) return listed.has(tenantId);
     const profile = await profiles.resolve(tenantId);
     if (profile.ok) return true;
-    if (profile.error === 'unreachable') throw new Error('the service profiles cannot be read');
+    if (profile.error === 'unreachable') throw new StoreOutage();
     return profile.error === 'invalid';
   };
 }

@@ -14,8 +14,12 @@ export interface Clients {
   readonly destroy: () => void;
 }
 
+/** A command may be far from the region, behind a proxy or on a slow line. */
+const timeLimits = { connectMs: 10_000, attemptMs: 60_000 };
+
 /** Clients beside those of the process: for who talks to several endpoints, or must reach no other than the given one. */
-export function createClients(settings: AwsSettings): Clients {
+export function createClients(given: AwsSettings): Clients {
+  const settings = { timeLimits, ...given };
   const clients = {
     dynamo: makeDynamo(settings),
     kms: makeKms(settings),

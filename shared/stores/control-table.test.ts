@@ -16,7 +16,7 @@ const test = useTestAws();
 
 const times = [0, controlLifetimeMs - 1, controlLifetimeMs, controlLifetimeMs + 1].map((after) => T0 + after);
 const step = fc.record({
-  call: fc.constantFrom('create', 'create', 'takeOver', 'settle', 'release'),
+  call: fc.constantFrom('create', 'create', 'takeOver', 'renew', 'settle', 'release'),
   now: fc.constantFrom(T0, T0, ...times),
   id: fc.constantFrom<string>('a', 'b'),
   hash: fc.constantFrom('hash-1', 'hash-1', 'hash-2'),
@@ -33,6 +33,7 @@ async function answers(table: ControlTable, { call, now, to, ...seen }: Step): P
   const calls = {
     create: () => table.create(record, now),
     takeOver: () => table.takeOver(record, { attemptId: 'attempt-2', leaseUntil: leaseUntil + 1 }, now),
+    renew: () => table.renew(record, leaseUntil + 2, now),
     settle: () => table.settle(record, { state: to, terminalStatus: 201 }, now),
     release: () => table.release(record, now),
   };
@@ -55,6 +56,34 @@ it('the table in DynamoDB does what the one in memory does, to the last millisec
     }),
     { numRuns: 60 },
   );
+});
+
+it.each([
+  ['in DynamoDB', () => createControlTable(test.dynamo, TableName)],
+  ['in memory', createMemoryControlTable],
+])('a lease is renewed by its holder alone, until it is released: %s', async (_, open) => {
+  const table = open();
+  const leaseUntil = T0 + 10_000;
+  const times = { createdAt: T0, leaseUntil };
+  const record = {
+    ...times,
+    id: 'renewed',
+    hash: 'h',
+    operationId: 'op_1',
+    attemptId: 'attempt-1',
+    state: 'started',
+  } as const;
+  const next = { ...record, attemptId: 'attempt-2' };
+  await table.create(record, T0);
+  expect(await table.renew(record, leaseUntil + 1, T0)).toBe(true);
+  expect(await table.read('renewed', T0)).toEqual({ ...record, leaseUntil: leaseUntil + 1 });
+  await table.release(record, T0);
+  expect(await table.renew(record, leaseUntil + 2, T0)).toBe(false);
+  await table.takeOver(record, next, T0);
+  expect(await table.renew(record, leaseUntil + 3, T0)).toBe(false);
+  expect(await table.renew(next, leaseUntil + 4, T0)).toBe(true);
+  await table.settle(next, { state: 'completed', terminalStatus: 201 }, T0);
+  expect(await table.renew(next, leaseUntil + 5, T0)).toBe(false);
 });
 
 it('an item that this service did not write is refused', async () => {

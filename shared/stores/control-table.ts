@@ -52,6 +52,15 @@ export function createControlTable(client: DynamoDBClient, TableName: string): C
 
     takeOver: (seen, { attemptId, leaseUntil }, now) =>
       change(seen, { attemptId, leaseUntil }, whileHeld(seen, now)),
+    renew(record, leaseUntil, now) {
+      const { condition, values } = whileHeld(record, now);
+      // A renewal that arrives after the release must not hold the record again.
+      return change(
+        record,
+        { leaseUntil },
+        { condition: `${condition} AND #leaseUntil > :released`, values: { ...values, ':released': 0 } },
+      );
+    },
     settle: (record, { state, terminalStatus }, now) =>
       change(record, { state, terminalStatus, leaseUntil: 0 }, whileStarted(record, now)),
     release: (record, now) => change(record, { leaseUntil: 0 }, whileHeld(record, now)),

@@ -7,6 +7,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBClient, TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import { randomFraction } from '#shared/kernel/random.ts';
+import { StoreOutage } from '#shared/kernel/store-calls.ts';
 import { isOvertaken, placeInLineage } from '#shared/improvement/lineage.ts';
 import type { Place } from '#shared/improvement/lineage.ts';
 import { isOpen, isTerminal, openRun, openStates, runSummary } from '#shared/improvement/records.ts';
@@ -308,7 +309,8 @@ async function writeAgain<T>(
     try {
       return await write(attempt);
     } catch (error) {
-      if (attempt + 1 >= ATTEMPTS || !wasOvertaken(error)) throw error;
+      if (!wasOvertaken(error)) throw error;
+      if (attempt + 1 >= ATTEMPTS) throw new StoreOutage(error);
     }
     await sleep(randomFraction(random) * Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** attempt));
   }

@@ -7,30 +7,49 @@ import type { AwsSettings } from '#shared/lambda/runtime.ts';
 
 // How each SDK client is made. A function for each, so that a bundle holds only the clients that its function uses.
 
-const maxAttempts = 3;
+/** Of a function, within the region: two attempts fit into the 3 seconds that the key ring and the release have for a reading. */
+const limits = { connectMs: 1_000, attemptMs: 2_000 };
+/** A bundle of receipts may have several megabytes. */
+const objectLimits = { connectMs: 1_000, attemptMs: 5_000 };
+
+/** Without time limits the SDK would wait for a hanging store without an end, and never make its second attempt. */
+function configOf({ timeLimits, ...settings }: AwsSettings, usual = limits) {
+  const { connectMs, attemptMs } = timeLimits ?? usual;
+  return {
+    maxAttempts: 3,
+    requestHandler: {
+      connectionTimeout: connectMs,
+      requestTimeout: attemptMs,
+      // By default the SDK only prints a warning.
+      throwOnRequestTimeout: true,
+      // For a response that stops after its beginning.
+      socketTimeout: attemptMs,
+    },
+    ...settings,
+  };
+}
 
 export function makeDynamo(settings: AwsSettings): DynamoDBClient {
-  return new DynamoDBClient({ maxAttempts, ...settings });
+  return new DynamoDBClient(configOf(settings));
 }
 
 export function makeKms(settings: AwsSettings): KMSClient {
-  return new KMSClient({ maxAttempts, ...settings });
+  return new KMSClient(configOf(settings));
 }
 
 /** Computes no checksums and compares none of its own: what is stored is named by its SHA-256, which is sent along and compared. */
 export function makeS3(settings: AwsSettings): S3Client {
   return new S3Client({
-    maxAttempts,
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    ...settings,
+    ...configOf(settings, objectLimits),
   });
 }
 
 export function makeSqs(settings: AwsSettings): SQSClient {
-  return new SQSClient({ maxAttempts, ...settings });
+  return new SQSClient(configOf(settings));
 }
 
 export function makeSsm(settings: AwsSettings): SSMClient {
-  return new SSMClient({ maxAttempts, ...settings });
+  return new SSMClient(configOf(settings));
 }

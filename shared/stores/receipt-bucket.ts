@@ -1,6 +1,7 @@
 import { GetObjectCommand } from '@aws-sdk/client-s3';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { callStore } from '#shared/kernel/store-calls.ts';
 import type { ReceiptStore } from '#shared/improvement/receipts.ts';
 import { isNamed, putObject } from './object-versions.ts';
 
@@ -26,8 +27,11 @@ export function createReceiptBucket(client: S3Client, bucket: string): ReceiptSt
       if (key === undefined) return undefined;
       let bytes: Uint8Array | undefined;
       try {
-        const { Body: body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
-        bytes = await body?.transformToByteArray();
+        // The client knows only the beginning of the response.
+        bytes = await callStore(async () => {
+          const { Body: body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
+          return body?.transformToByteArray();
+        });
       } catch (error) {
         if (isNamed(error, 'NoSuchKey', 'AccessDenied')) return undefined;
         throw error;

@@ -4,7 +4,7 @@ import { createRotateFunction } from '#functions/reports/background/rotate-keys/
 import { changeKeys, initKeyRing, type KeyAdministration } from '#shared/keys/administration.ts';
 import { scheduledPurposes, type KeyPurpose } from '#shared/keys/key-ring.ts';
 import { planReplace, PROMOTE_AFTER_MS, RETIRE_AFTER_MS } from '#shared/keys/key-states.ts';
-import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { createAwsClients, processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
 import { localCredentials, localKeyAlias, localStage, localTableName } from '#shared/stage/local-stage.ts';
 import { createKeyNotes, noteChanges } from '#shared/stores/key-notes.ts';
@@ -41,10 +41,17 @@ const runtime = (): Runtime => ({
   environment: { ...test.env, KEY_ARN: localKeyAlias, KEY_ROTATION_DAYS: '30' },
   now: () => now,
   write: (line) => lines.push(line),
-  aws: (make) => make({ endpoint: test.aws.url, region: 'us-east-1', credentials: localCredentials }),
+  aws: createAwsClients(() => ({
+    endpoint: test.aws.url,
+    region: 'us-east-1',
+    credentials: localCredentials,
+    // A call that is held is never made again: whoever made it is dead.
+    timeLimits: { connectMs: 600_000, attemptMs: 600_000 },
+  })),
 });
 /** One call of the schedule, in a container of its own. */
-const call = (): Promise<void> => bind(runtime())({}, context);
+const call = (remaining = 60_000): Promise<void> =>
+  bind(runtime())({}, { ...context, getRemainingTimeInMillis: () => remaining });
 
 async function ring(purpose: KeyPurpose = 'continuation'): Promise<readonly string[]> {
   const records = await operator().settings.list(purpose);
@@ -117,6 +124,19 @@ describe('the schedule', () => {
     await call();
     expect(await ring()).toEqual(['k1 active', 'k2 pending']);
   });
+
+  it.each(['settings', 'kms', 'ssm'] as const)(
+    'says so when %s hangs, before the function is stopped, and makes up for it',
+    async (store) => {
+      now = START + 30 * DAY;
+      test.aws.faults.break(store, 'hangs');
+      await expect(call(1_900)).rejects.toThrow('BACKGROUND_WORK_BROKEN');
+      expect(logged('BACKGROUND_WORK_BROKEN')).toHaveLength(scheduledPurposes.length);
+      test.aws.faults.reset();
+      await call();
+      expect(await ring()).toEqual(['k1 active', 'k2 pending']);
+    },
+  );
 
   it.each([
     ['begun', 30 * DAY, ['k1 active', 'k2 pending']],

@@ -111,6 +111,9 @@ function casesOf(flow: Flow<never>, rules: FaultRules): readonly Case[] {
 const callsOf = ({ dependencies }: Flow<never>): readonly CallName[] =>
   Object.keys(dependencies) as CallName[];
 
+/** The time limit of an attempt of an upstream call. No other limit of a function is as long. */
+const ATTEMPT_MS = 5_000;
+
 /** Waits of functions: pauses take no time, and time limits end only when the test ends them. */
 export interface Waits {
   readonly ports: PortsOf;
@@ -122,7 +125,7 @@ export function openWaits(): Waits {
   const limits = new Set<() => void>();
   return {
     ports: () => ({
-      sleep: (_, signal) =>
+      sleep: (milliseconds, signal) =>
         signal === undefined
           ? Promise.resolve()
           : new Promise((resolve) => {
@@ -130,7 +133,7 @@ export function openWaits(): Waits {
                 limits.delete(end);
                 resolve(undefined);
               };
-              limits.add(end);
+              if (milliseconds === ATTEMPT_MS) limits.add(end);
               signal.addEventListener('abort', end);
             }),
     }),

@@ -50,6 +50,13 @@ export function createMemoryControlTable(
       stored.set(record.id, { ...record, ...lease });
       return true;
     },
+    async renew(seen, leaseUntil, now) {
+      await reach('renew');
+      const record = stillStarted(seen, now);
+      if (record?.attemptId !== seen.attemptId || record.leaseUntil === 0) return false;
+      stored.set(record.id, { ...record, leaseUntil });
+      return true;
+    },
     async settle(seen, final, now) {
       await reach('settle');
       const record = stillStarted(seen, now);

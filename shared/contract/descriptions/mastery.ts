@@ -463,7 +463,8 @@ const components = {
       service: {
         text: 'The owner.',
         values: {
-          platform_auth: 'the platform’s authentication, and the service profile of your tenant',
+          platform_auth:
+            'the platform’s authentication, the service profile of your tenant, and the service’s own stores',
           bank: 'generation of item pools',
           content: 'blueprints and the identity of item banks',
           qti: 'item packages, delivery sessions and scored attempts',

@@ -10,11 +10,6 @@ import type { OperationRequest } from '../operation.ts';
 import { Refusal } from '../refusal.ts';
 import type { Stage } from './stage.ts';
 
-/**
- * How long a run of the work is taken to be alive. Nearly all are done long before; one that is not may run beside the one that took over,
- * since upstream writes are deterministic. It bounds how long a retry waits for a function that crashed.
- */
-const LONGEST_LEASE_MS = 10_000;
 /** The least time that a request which waited for another one keeps for its own work. */
 const LEAST_WORK_MS = 2_000;
 /** What one upstream call of a route's budget counts for. */
@@ -69,7 +64,8 @@ function runOnce(route: Route, keyed: KeyedRequest, exchange: Exchange): Operati
       {
         successStatus: route.success.status,
         waitUntil: deadline - workTime(route, deadline - receivedAt),
-        leaseUntil: Math.min(endsAt, receivedAt + LONGEST_LEASE_MS),
+        deadline,
+        endsAt,
         conflict: (operationId) => reusedKey(route.service, operationId),
         log,
       },

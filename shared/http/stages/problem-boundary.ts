@@ -1,8 +1,9 @@
 import type { ServiceName } from '#shared/contract/route.ts';
+import { isStoreOutage } from '#shared/kernel/store-calls.ts';
 import { describeError } from '#shared/observability/describe-error.ts';
 import { problemDocument } from '#shared/problems/document.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { internalError } from '#shared/problems/registry.ts';
+import { deploymentOutage, internalError } from '#shared/problems/registry.ts';
 import type { PipelineAnswer } from '../answers.ts';
 import { EnvironmentError } from '../environment.ts';
 import { exchangeOf } from '../exchange.ts';
@@ -19,7 +20,6 @@ export function problemBoundary(service: ServiceName): Stage {
     onError: (request) => {
       const exchange = exchangeOf(request.context);
       const failure = problemOf(service, request.error, exchange);
-      noteUpstream(failure, exchange);
       const operationId = operationIdOf(failure, exchange);
       request.response = problemAnswer(
         operationId === undefined ? failure : { operationId, ...failure },
@@ -38,8 +38,16 @@ function operationIdOf({ service, status }: Problem, { control, begunBefore }: E
   return control?.operationId ?? (status === 404 ? undefined : begunBefore);
 }
 
-function problemOf(service: ServiceName, error: unknown, { log }: Exchange): Problem {
-  if (error instanceof Refusal && error.problem.service === service) return error.problem;
+function problemOf(service: ServiceName, error: unknown, exchange: Exchange): Problem {
+  const { log } = exchange;
+  if (error instanceof Refusal && error.problem.service === service) {
+    noteUpstream(error.problem, exchange);
+    return error.problem;
+  }
+  if (isStoreOutage(error)) {
+    log('STORE_UNAVAILABLE', { ...describeError(error) });
+    return deploymentOutage(service, 'platform_auth.own_stores');
+  }
   if (error instanceof EnvironmentError) log('ENVIRONMENT_INVALID', { variables: error.variables });
   else log('REQUEST_FAILED', { ...describeError(error) });
   return internalError(service, !(error instanceof PermanentDefect));

@@ -1,7 +1,6 @@
-import type { Route, ServiceName } from '#shared/contract/route.ts';
+import type { Route } from '#shared/contract/route.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
-import type { Problem } from '#shared/problems/problem.ts';
-import { problem } from '#shared/problems/registry.ts';
+import { deploymentOutage, problem } from '#shared/problems/registry.ts';
 import { createKeySet } from '../auth/key-set.ts';
 import type { KeySet } from '../auth/key-set.ts';
 import { verifyToken } from '../auth/verify-token.ts';
@@ -32,7 +31,7 @@ export function token(
         fetch,
         now,
         sleep,
-        outage: keySetProblem(route.service),
+        outage: deploymentOutage(route.service, 'platform_auth.read_key_set'),
       }),
     };
   });
@@ -50,13 +49,4 @@ export function token(
       throw new Refusal(problem(route.service, 'authentication-required', 401));
     },
   };
-}
-
-function keySetProblem(service: ServiceName): Problem {
-  return service === 'mastery'
-    ? problem('mastery', 'upstream-unavailable', 424, {
-        upstream: { service: 'platform_auth', operation: 'platform_auth.read_key_set' },
-        retryable: true,
-      })
-    : problem('reports', 'dependency-unavailable', 503, { dependency: 'unknown' });
 }

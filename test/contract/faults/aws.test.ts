@@ -18,7 +18,7 @@ afterEach(() => {
 
 /** More than the SDK and the function try together. */
 const ALWAYS = 1_000;
-const outage = '500 internal-error retryable';
+const outage = '424 upstream-unavailable platform_auth retryable';
 
 /** The three requests of a run, each with a key of its own. */
 const requests = [
@@ -33,7 +33,7 @@ describe.each(requests)('%s', (name, requestOf) => {
     ['throttles reading', () => stack.awsFaults.throttle('GetItem', ALWAYS)],
     ['is unavailable', () => stack.awsFaults.unavailable('dynamodb', ALWAYS)],
   ])(
-    'while the control table %s: 500, no write anywhere, and later as if nothing had happened [MA-190, MA-224]',
+    'while the control table %s: 424, no write anywhere, and later as if nothing had happened [MA-154, MA-190]',
     async (_, fail) => {
       const request = requestOf();
       fail();
@@ -60,27 +60,19 @@ describe.each(requests)('%s', (name, requestOf) => {
   });
 
   it.each([
-    ['kms', '500 [MA-224]', outage],
-    [
-      'ssm',
-      '424 of the service profile [MA-009, MA-154, MA-218]',
-      '424 upstream-unavailable platform_auth retryable',
-    ],
+    ['kms', 'platform_auth.own_stores'],
+    ['ssm', 'platform.service_profile'],
   ] as const)(
-    'without %s: %s and no call in a function that has just been started, no difference in one that knows keys and profile',
-    async (service, _, expected) => {
+    'without %s: 424 of %s and no call in a function that has just been started, no difference in one that knows keys and profile [MA-009, MA-154, MA-218]',
+    async (service, operation) => {
       const request = requestOf();
       await stack.killWorkers();
       stack.awsFaults.unavailable(service, ALWAYS);
       const { result, calls } = await callsDuring(stack, () => request.send());
-      expect([sentenceOf(result), calls]).toEqual([expected, []]);
+      expect([sentenceOf(result), calls]).toEqual([outage, []]);
       expect(result.body).not.toHaveProperty('continuationToken');
       // No call was made, so that there is no request id of an owner.
-      if (service === 'ssm')
-        expect(result.body).toHaveProperty('upstream', {
-          service: 'platform_auth',
-          operation: 'platform.service_profile',
-        });
+      expect(result.body).toHaveProperty('upstream', { service: 'platform_auth', operation });
       stack.awsFaults.reset();
       await request.sendForRun();
       stack.awsFaults.unavailable(service, ALWAYS);

@@ -128,30 +128,28 @@ it('two runs at once find the same: one order at each receiver, which the second
 });
 
 describe('AWS', () => {
-  const INTERNAL = '500 internal-error';
-  /** The release is read before anything else. */
-  const UNRELEASED = '503 dependency-unavailable unknown';
+  const UNAVAILABLE = '503 dependency-unavailable unknown';
 
-  it.each<[string, () => void, string]>([
-    ['takes no message', () => stack.awsFaults.unavailable('sqs', ALWAYS), INTERNAL],
-    ['throttles messages', () => stack.awsFaults.throttle('SendMessage', ALWAYS), INTERNAL],
-    ['throttles writes', () => stack.awsFaults.throttle('PutItem', ALWAYS), INTERNAL],
-    ['throttles reads', () => stack.awsFaults.throttle('GetItem', ALWAYS), UNRELEASED],
-    ['throttles queries', () => stack.awsFaults.throttle('Query', ALWAYS), INTERNAL],
-    ['throttles transactions', () => stack.awsFaults.throttle('TransactWriteItems', ALWAYS), INTERNAL],
-    ['has no tables', () => stack.awsFaults.unavailable('dynamodb', ALWAYS), UNRELEASED],
-    ['opens no key', () => stack.awsFaults.unavailable('kms', ALWAYS), INTERNAL],
-    ['shows no service profile', () => stack.awsFaults.unavailable('ssm', ALWAYS), UNRELEASED],
+  it.each<[string, () => void]>([
+    ['takes no message', () => stack.awsFaults.unavailable('sqs', ALWAYS)],
+    ['throttles messages', () => stack.awsFaults.throttle('SendMessage', ALWAYS)],
+    ['throttles writes', () => stack.awsFaults.throttle('PutItem', ALWAYS)],
+    ['throttles reads', () => stack.awsFaults.throttle('GetItem', ALWAYS)],
+    ['throttles queries', () => stack.awsFaults.throttle('Query', ALWAYS)],
+    ['throttles transactions', () => stack.awsFaults.throttle('TransactWriteItems', ALWAYS)],
+    ['has no tables', () => stack.awsFaults.unavailable('dynamodb', ALWAYS)],
+    ['opens no key', () => stack.awsFaults.unavailable('kms', ALWAYS)],
+    ['shows no service profile', () => stack.awsFaults.unavailable('ssm', ALWAYS)],
   ])(
     '%s: a retryable problem without a reason, and the same request ends in its one run [RP-293]',
-    async (_, fail, expected) => {
+    async (_, fail) => {
       const before = await runsHeld();
       const analysis = request();
       await killed();
       fail();
       const reply = await analysis.send();
       stack.awsFaults.reset();
-      expect(reportsAnswerOf(reply)).toBe(expected);
+      expect(reportsAnswerOf(reply)).toBe(UNAVAILABLE);
       expect(reportsProblemOf(reply).retryable).toBe(true);
       expect(reply.headers.has('retry-after')).toBe(true);
       expect(reply.text).not.toMatch(/dynamo|sqs|throttl|demand|arn:|queue/i);
@@ -201,7 +199,7 @@ describe('AWS', () => {
   it('takes no message: the run that was begun is found by the repetition, and by the sweeper once there is a queue', async () => {
     const { key, send } = request();
     stack.awsFaults.unavailable('sqs', ALWAYS);
-    expect((await send()).status).toBe(500);
+    expect((await send()).status).toBe(503);
     stack.awsFaults.reset();
     const run = await runs.analyze(administrationId(), key);
     expect(await stateOf(run)).toBe('queued');
@@ -225,14 +223,14 @@ describe('AWS', () => {
     ] as const) {
       const read = () => callsDuring(stack, () => runs.caller.call(route, { path }));
       // Once in a container that knows the release, once in one that does not.
-      for (const expected of [INTERNAL, UNRELEASED]) {
+      for (const isKnown of [true, false]) {
         expect(reportsAnswerOf((await read()).result)).toBe('200');
-        if (expected === UNRELEASED) await stack.killWorkers(route.operationId);
+        if (!isKnown) await stack.killWorkers(route.operationId);
         stack.awsFaults.unavailable('dynamodb', ALWAYS);
         const { result, calls } = await read();
         stack.awsFaults.reset();
         expect([reportsAnswerOf(result), reportsProblemOf(result).retryable, calls]).toEqual([
-          expected,
+          UNAVAILABLE,
           true,
           [],
         ]);

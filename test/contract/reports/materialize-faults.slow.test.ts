@@ -103,11 +103,11 @@ describe('the control table', () => {
     ['throttles the creation of records', () => stack.awsFaults.throttle('PutItem', ALWAYS)],
     ['throttles reading', () => stack.awsFaults.throttle('GetItem', ALWAYS)],
     ['is unavailable', () => stack.awsFaults.unavailable('dynamodb', ALWAYS)],
-  ])('%s: 500, no write anywhere, and later as if nothing had been [RP-228, RP-258]', async (_, fail) => {
+  ])('%s: 503, no write anywhere, and later as if nothing had been [RP-258]', async (_, fail) => {
     const request = materializer.request('unsettled');
     fail();
     const { result, calls } = await callsDuring(stack, () => request.send());
-    expect(outcomeOf(result)).toBe('500 internal-error');
+    expect(outcomeOf(result)).toBe('503 dependency-unavailable unknown');
     expect(calls.filter(({ method }) => method === 'POST')).toEqual([]);
     stack.awsFaults.reset();
     expect(await request.record()).toBeUndefined();

@@ -3,6 +3,7 @@ import { createImprovementTable } from '#shared/stores/improvement-table.ts';
 import { makeDynamo, makeS3, makeSqs } from '#shared/stores/make-clients.ts';
 import { createReceiptBucket } from '#shared/stores/receipt-bucket.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
+import { withinInvocation } from '#shared/kernel/store-calls.ts';
 import { openAnalysisPolicies } from '#shared/lambda/open-analysis-policies.ts';
 import { openRelease } from '#shared/lambda/open-release.ts';
 import { openServiceProfiles } from '#shared/lambda/open-service-profiles.ts';
@@ -15,10 +16,13 @@ import type { MessageFunction } from './take-messages.ts';
 
 /** Works on the improvement run that a message of the queue names, bound to a runtime. */
 export const bind = (runtime: Runtime): MessageFunction =>
-  createMessageFunction(
-    () => runDependencies(runtime),
+  withinInvocation(
     runtime,
-    () => openRelease(runtime),
+    createMessageFunction(
+      () => runDependencies(runtime),
+      runtime,
+      () => openRelease(runtime),
+    ),
   );
 
 export const handler = bind(processRuntime());

@@ -2,6 +2,7 @@ import { makeS3 } from '#shared/stores/make-clients.ts';
 import { createReceiptBucket } from '#shared/stores/receipt-bucket.ts';
 import { readEnvironment, variablesOf } from '#shared/http/environment.ts';
 import { readReceipt } from '#shared/contract/background.ts';
+import { withinInvocation } from '#shared/kernel/store-calls.ts';
 import { streamedFunction } from '#shared/lambda/lambda-function.ts';
 import type { StreamedFunction } from '#shared/lambda/lambda-function.ts';
 import { openKeyRing } from '#shared/lambda/open-key-ring.ts';
@@ -14,10 +15,13 @@ import type { ReceiptDependencies } from './operation.ts';
 /** Serves a receipt bundle to the holder of a link, bound to a runtime. */
 export const bind = (runtime: Runtime): StreamedFunction =>
   streamedFunction(
-    createReceiptFunction(
+    withinInvocation(
       runtime,
-      () => receiptDependencies(runtime),
-      () => openRelease(runtime),
+      createReceiptFunction(
+        runtime,
+        () => receiptDependencies(runtime),
+        () => openRelease(runtime),
+      ),
     ),
     runtime,
   );

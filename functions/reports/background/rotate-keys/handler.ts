@@ -1,5 +1,6 @@
 import type { ScheduledHandler } from '#functions/reports/background/invocation.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
+import { withinInvocation } from '#shared/kernel/store-calls.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
 import { createKeyNotes, noteChanges } from '#shared/stores/key-notes.ts';
@@ -11,7 +12,10 @@ import type { Rotation } from './rotate-keys.ts';
 
 /** Rotates the keys of tokens, bound to a runtime. */
 export const bind = (runtime: Runtime): ScheduledHandler =>
-  createRotateFunction(() => openRotation(runtime), runtime);
+  withinInvocation(
+    runtime,
+    createRotateFunction(() => openRotation(runtime), runtime),
+  );
 
 export const handler = bind(processRuntime());
 

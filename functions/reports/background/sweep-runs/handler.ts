@@ -3,6 +3,7 @@ import { createImprovementQueue } from '#shared/stores/improvement-queue.ts';
 import { createImprovementTable } from '#shared/stores/improvement-table.ts';
 import { makeDynamo, makeSqs } from '#shared/stores/make-clients.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
+import { withinInvocation } from '#shared/kernel/store-calls.ts';
 import { openRelease } from '#shared/lambda/open-release.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { Runtime } from '#shared/lambda/runtime.ts';
@@ -11,10 +12,13 @@ import type { SweepStores } from './sweep-runs.ts';
 
 /** Sweeps the improvement runs that have not ended, bound to a runtime. */
 export const bind = (runtime: Runtime): ScheduledHandler =>
-  createSweepFunction(
-    () => openStores(runtime),
+  withinInvocation(
     runtime,
-    () => openRelease(runtime),
+    createSweepFunction(
+      () => openStores(runtime),
+      runtime,
+      () => openRelease(runtime),
+    ),
   );
 
 export const handler = bind(processRuntime());
