@@ -36,12 +36,11 @@ export function readPublishedDocument(name: DeploymentName): PublishedDocument {
         .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')),
     );
   const resolved = (value: Json | undefined): Json | undefined => {
-    if (typeof value !== 'object' || value === null || typeof value['$ref'] !== 'string') return value;
-    const { $ref: reference, ...beside } = value;
+    const reference = value?.['$ref'];
+    if (typeof reference !== 'string') return value;
     // What stands beside a reference restricts it further.
-    return Object.keys(beside).length === 0
-      ? resolve(reference as string)
-      : { ...resolve(reference as string), ...beside };
+    const { $ref: _, ...beside } = value!;
+    return Object.keys(beside).length === 0 ? resolve(reference) : { ...resolve(reference), ...beside };
   };
   return {
     at,
