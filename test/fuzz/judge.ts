@@ -86,14 +86,18 @@ function judgedOf(name: SubjectName, asked: Case, body: unknown): readonly Judge
       const governed = facts.readReportCriteria.criteria?.governedCaseGuids;
       const { administeredItemCount, outcomes } = facts.readAttemptEvidence;
       const whole = {
-        gate: report.gate,
+        ...report,
         mastery: report.mastery.map(({ evidence = [], ...row }) => ({ row, evidence })),
         isGoverned: (guid: string) => governed?.includes(guid) !== false,
+        // Of the rows, so that who asks for it is heard to read them.
+        get gapRows(): string[] {
+          return this.mastery.filter(({ row }) => row.state === 'gap').map(({ row }) => row.caseGuid);
+        },
         administeredItemCount,
         scoredItemCount: new Set(outcomes.map(({ qtiItemId }) => qtiItemId)).size,
       };
       return [
-        { table: 'summaryInvariants', judged: report },
+        { table: 'summaryInvariants', judged: whole },
         { table: 'reportInvariants', judged: whole },
       ];
     }

@@ -25,8 +25,8 @@ export function differing(one: unknown, other: unknown, path: readonly string[] 
 export function listening<T>(value: T, onRead: (member: string) => void, path: readonly string[] = []): T {
   if (!isRow(value) && !Array.isArray(value)) return value;
   return new Proxy(value, {
-    get(of, name) {
-      const member: unknown = Reflect.get(of, name);
+    get(of, name, itself) {
+      const member: unknown = Reflect.get(of, name, itself);
       if (typeof name === 'symbol' || typeof member === 'function') return member;
       if (Array.isArray(of) && name === 'length') return member;
       const place = [...path, Array.isArray(of) ? '*' : name];
