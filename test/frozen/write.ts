@@ -319,6 +319,7 @@ async function writeControl(
     if (state !== 'started') await table.settle(record, { state, terminalStatus }, WRITTEN_AT);
     else if (isTakenOver) await table.takeOver(record, last, HELD_UNTIL);
     else if (last.leaseUntil === 0) await table.release(record, WRITTEN_AT);
+    else await table.renew(record, last.leaseUntil, WRITTEN_AT);
   }
 }
 

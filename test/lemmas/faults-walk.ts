@@ -111,8 +111,8 @@ function casesOf(flow: Flow<never>, rules: FaultRules): readonly Case[] {
 const callsOf = ({ dependencies }: Flow<never>): readonly CallName[] =>
   Object.keys(dependencies) as CallName[];
 
-/** The time limit of an attempt of an upstream call. No other limit of a function is as long. */
-const ATTEMPT_MS = 5_000;
+/** Time limits of an attempt of an upstream call: of any, and of one that a report can go without. Others are of our own stores. */
+const isOfAttempt = (milliseconds: number): boolean => milliseconds === 5_000 || milliseconds <= 1_500;
 
 /** Waits of functions: pauses take no time, and time limits end only when the test ends them. */
 export interface Waits {
@@ -133,7 +133,7 @@ export function openWaits(): Waits {
                 limits.delete(end);
                 resolve(undefined);
               };
-              if (milliseconds === ATTEMPT_MS) limits.add(end);
+              if (isOfAttempt(milliseconds)) limits.add(end);
               signal.addEventListener('abort', end);
             }),
     }),
