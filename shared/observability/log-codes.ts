@@ -183,7 +183,7 @@ export const logCodes = {
   ),
   GAP_NOT_GOVERNED: info(
     'A report shows gaps of which the gate’s criteria do not speak. Results and Content are assumed to allow this: ask them when it first occurs.',
-    { gaps: 'number' },
+    {},
     ALWAYS,
   ),
   PROBLEM_UNDECLARED: error(

@@ -681,7 +681,7 @@ const readinessRows: readonly Own[] = [
         qualifyingBlueprintSlotIds: [],
         limitations: [
           ...Array<string>(49).fill('No.'),
-          'No. No slot of the blueprint qualifies for the source test.',
+          'No slot of the blueprint qualifies for the source test. No.',
         ],
       }),
     },
@@ -689,7 +689,7 @@ const readinessRows: readonly Own[] = [
   [
     all(
       crosswalks(slots, []),
-      crosswalks(`${first}/limitations`, Array(50).fill('N'.repeat(480)), '50 long ones'),
+      crosswalks(`${first}/limitations`, Array(51).fill('N'.repeat(480)), '51 long ones'),
     ),
     missing('blueprint'),
   ],

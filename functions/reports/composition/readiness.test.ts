@@ -433,6 +433,17 @@ const decisions: readonly Row[] = [
     'projected_pass',
   ],
   [
+    'a gate that is passed by rounding alone projects nothing [RP-118]',
+    decided({ achieved: 59.6 }),
+    'indeterminate',
+    /reaches its threshold by rounding alone/,
+  ],
+  [
+    'a gate that is passed exactly at its threshold projects a pass [RP-116]',
+    decided({ achieved: 60 }),
+    'projected_pass',
+  ],
+  [
     'a failed gate stays failed beside a gap of which its criteria do not speak [RP-117]',
     both(failed, ungoverned, rows(gapRow)),
     'not_ready',
@@ -587,10 +598,16 @@ describe('the rule gate-implies-readiness, version 2', () => {
     expect(causes).toHaveLength(2);
     expect(shown(own(48))).toEqual([...own(48), ...causes]);
     expect(shown(own(49))).toEqual([...own(49), causes.join(' ')]);
-    expect(shown(own(50))).toEqual([...own(49, '48'), ['last', ...causes].join(' ')]);
-    const longest = 'x'.repeat(500 - causes.join(' ').length - 1);
-    expect(shown(own(50, longest)).at(-1)).toHaveLength(500);
-    expect(composeReadiness(limited(own(50, `${longest}x`)), moment)).toMatchObject({
+    expect(shown(own(50))).toEqual([...own(49, '48'), [...causes, 'last'].join(' ')]);
+    const room = 500 - causes.join(' ').length - 1;
+    expect(shown(own(50, 'x'.repeat(room))).at(-1)).toBe(`${causes.join(' ')} ${'x'.repeat(room)}`);
+    const cut = `${causes.join(' ')} ${'x'.repeat(room - 2)}`;
+    // Never within a code point.
+    expect(shown(own(50, `${'x'.repeat(room - 2)}😀`)).at(-1)).toBe(`${cut}😀`);
+    expect(shown(own(50, `${'x'.repeat(room - 2)}😀x`)).at(-1)).toBe(`${cut}…`);
+    // What the blueprint states is not cut for itself alone.
+    expect(shown(own(51, 'x'.repeat(497))).at(-1)).toHaveLength(500);
+    expect(composeReadiness(limited(own(51, 'x'.repeat(498))), moment)).toMatchObject({
       error: {
         status: 503,
         dependency: 'blueprint',

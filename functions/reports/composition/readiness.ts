@@ -87,13 +87,15 @@ function groundsOf(facts: ReadinessFacts & Released): Result<AttemptGrounds, Pro
   // The gate of an attempt without a report may still be told.
   const kind = settledKind({ record, criteria });
   const gate = kind.ok ? composeGate(kind.value, { record, criteria }) : kind;
-  const status = gate.ok ? gate.value?.status : undefined;
+  const { status, achieved = null, required = 0 } = (gate.ok ? gate.value : null) ?? {};
   if (gate.ok && gate.value === null)
     limitations.push('Tests of this kind have no gate decision, on which readiness rests.');
   if (kind.ok && kind.value === 'formative' && !criteria.qualifyingCoverage)
     limitations.push('The blueprint has no coverage evidence that qualifies for an external claim.');
   if (status === 'indeterminate') limitations.push('The gate decision of the attempt is indeterminate.');
   if (status === 'unknown') limitations.push('The status of the attempt’s gate decision is not known.');
+  if (status === 'pass' && achieved !== null && achieved < required)
+    limitations.push('The gate is passed at a measurement that reaches its threshold by rounding alone.');
   if (report.ok && status === 'pass' && !report.value.mastery.some(({ row }) => row.state === 'mastered'))
     limitations.push('No mastery row of the attempt shows anything mastered.');
   if (report.ok && report.value.ungovernedGapCount > 0)
@@ -137,7 +139,7 @@ function composeEntry(
     );
   if (qualifyingBlueprintSlotIds.length === 0)
     causes.push('No slot of the blueprint qualifies for the source test.');
-  const limitations = withinLimit([...crosswalk.limitations, ...causes]);
+  const limitations = withinLimit(crosswalk.limitations, causes);
   if (limitations === undefined)
     return err(
       incomplete(
@@ -159,11 +161,28 @@ function composeEntry(
   });
 }
 
-/** Every limitation: those beyond the limit joined to the last one, as long as one sentence may be; undefined where it is too long. */
-function withinLimit(limitations: readonly string[]): string[] | undefined {
-  const last = limitations.slice(MAX_LIMITATIONS - 1).join(' ');
-  if (last.length > MAX_LIMITATION_LENGTH) return undefined;
-  return [...limitations.slice(0, MAX_LIMITATIONS - 1), ...(last === '' ? [] : [last])];
+/**
+ * The limitations that the blueprint states, then the causes. Where they are too many, the last ones are joined, the causes first: what the
+ * blueprint states is then cut to the length of one. Undefined where the blueprint alone states too much.
+ */
+function withinLimit(stated: readonly string[], causes: readonly string[]): string[] | undefined {
+  const own = joinedBeyond(stated, MAX_LIMITATIONS - 1);
+  if ((own.at(-1) ?? '').length > MAX_LIMITATION_LENGTH) return undefined;
+  if (own.length + causes.length <= MAX_LIMITATIONS) return [...own, ...causes];
+  const kept = own.slice(0, MAX_LIMITATIONS - 1);
+  const rest = joinedBeyond([...causes, ...own.slice(kept.length)], MAX_LIMITATIONS - 1 - kept.length);
+  return [...kept, ...rest.map(shortened)];
+}
+
+/** Texts, of which those behind a place are joined to one. */
+function joinedBeyond(texts: readonly string[], place: number): readonly string[] {
+  return texts.length <= place + 1 ? texts : [...texts.slice(0, place), texts.slice(place).join(' ')];
+}
+
+/** A limitation as long as one may be, not cut within a code point. */
+function shortened(text: string): string {
+  if (text.length <= MAX_LIMITATION_LENGTH) return text;
+  return `${text.slice(0, MAX_LIMITATION_LENGTH - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 /** The answer has no `unknown` here: a dominance that is missing, or that this service does not know, is not determined [RP-112]. */

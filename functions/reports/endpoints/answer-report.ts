@@ -1,6 +1,8 @@
 import type * as z from 'zod';
 import type { Frameworks, TenantFrameworks } from '#functions/reports/sources/case-package.ts';
+import type { ComposedAttempt } from '#functions/reports/composition/attempt-report.ts';
 import type { Route } from '#shared/contract/route.ts';
+import type { Log } from '#shared/observability/logger.ts';
 import type { OperationAnswer, OperationRequest } from '#shared/http/operation.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -29,6 +31,11 @@ export interface ReportOwners extends OpenedOwners {
 export async function believed<T>(compose: () => Promise<Result<T, Problem>>): Promise<Result<T, Problem>> {
   const first = await compose();
   return first.ok || first.error.invariant === undefined ? first : compose();
+}
+
+/** Lets operators hear of an assumption about Results and Content where a report first needs it. */
+export function logUngovernedGaps(log: Log, { ungovernedGapCount }: ComposedAttempt): void {
+  if (ungovernedGapCount > 0) log('GAP_NOT_GOVERNED');
 }
 
 /** Answers a request with what `compose` makes of the owners' answers to this very request. No response is kept for another one [RP-336]. */

@@ -30,7 +30,7 @@ export interface Shortfall extends Problem {
 }
 
 /** How long a caller waits for an owner to mend facts that cannot be true, in seconds. */
-const UNTIL_MENDED = 300;
+const RETRY_AFTER_CONTRADICTION_SECONDS = 300;
 
 /** The problem of an answer that breaks one of its invariants. */
 export function contradictory({ id, owner, broken, reason }: Broken): Shortfall {
@@ -39,7 +39,7 @@ export function contradictory({ id, owner, broken, reason }: Broken): Shortfall 
     ...problem('reports', 'dependency-incomplete', 503, {
       dependency: owner,
       detail,
-      retryAfterSeconds: UNTIL_MENDED,
+      retryAfterSeconds: RETRY_AFTER_CONTRADICTION_SECONDS,
     }),
     reason: reason ?? 'contradiction',
     invariant: id,

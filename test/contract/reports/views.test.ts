@@ -186,7 +186,7 @@ describe.each(localTenantIds)('%s', (tenantId) => {
   });
 });
 
-it('logs that a report shows gaps of which the criteria do not speak, and how many, and no other report', async () => {
+it('logs that a report shows gaps of which the criteria do not speak, and no other report', async () => {
   const tenantId = localTenantIds[0];
   const { attempt, record, criteria } = ownedBy(tenantId, 'gateFail');
   const linesOf = async (): Promise<readonly unknown[]> => {
@@ -206,8 +206,7 @@ it('logs that a report shows gaps of which the criteria do not speak, and how ma
     id: criteria.testSpecId,
     changes: [{ pointer: '/criteria/governedCaseGuids', value: [] }],
   });
-  const gaps = record.mastery.filter(({ state }) => state === 'gap').length;
-  expect(gaps).toBeGreaterThan(0);
-  expect(await linesOf()).toMatchObject([{ level: 'INFO', gaps }]);
+  expect(record.mastery.some(({ state }) => state === 'gap')).toBe(true);
+  expect(await linesOf()).toMatchObject([{ level: 'INFO' }]);
   await stack.control('POST', 'reset');
 });

@@ -94,7 +94,8 @@ function faultsOf(facts: Facts): { lacks: boolean; contradicts: boolean } {
       .map((link) => link.destinationNodeURI.identifier);
     contradicts ||= parent === null ? parents.length > 0 : !parents.includes(parent);
     const isListed = listed.includes(caseGuid);
-    contradicts ||= isListed && state === 'mastered';
+    const isGap = mastery.some((other) => other.caseGuid === caseGuid && other.state === 'gap');
+    contradicts ||= isListed && state === 'mastered' && !isGap;
     contradicts ||= !isListed && state === 'gap' && governed?.includes(caseGuid) !== false;
     const above = (estimate ?? 0) - (threshold ?? 0);
     const isOff = (state === 'mastered' && above < 0) || (state === 'gap' && above > 0);
@@ -129,9 +130,11 @@ export function readinessOf(asked: string, facts: Facts): Expected {
   if (!areOnce || !areSlotsOnce || entries.length === 0) return 'refused';
   const { lacks, contradicts } = faultsOf(facts);
   if (contradicts) return lacks ? 'undecided' : 'refused';
-  const status = gateOf(facts)?.status;
+  const { status, achieved = 0, required = 0 } = gateOf(facts) ?? {};
   const states = results.mastery.map(({ state }) => state);
-  const isPassed = status === 'pass' && !lacks && states.includes('mastered') && !states.includes('gap');
+  const isReached = (achieved ?? 0) >= required;
+  const isPassed =
+    status === 'pass' && isReached && !lacks && states.includes('mastered') && !states.includes('gap');
   const decide = (entry: (typeof entries)[number]): string => {
     if (status === 'fail' && !isOld(qti, results)) return 'not_ready';
     const isProven = entry.coverageFraction === 1 && entry.dokDominance === 'satisfied' && !isOld(set, entry);

@@ -26,7 +26,7 @@ export interface ReceiptDependencies {
 /**
  * GET `{receipts_url}/<sha256>?expires=…&signature=…`, without a token: the bytes of the bundle that the link was made for, as a download.
  * Whatever is wrong with a request is one 404, the same for everything, and the bucket is asked by nobody without an unexpired link; an
- * outage of keys or bucket is a 500. While a gate is withdrawn it is a 503, to whoever asks for whatever.
+ * outage of keys or bucket, and a withdrawn gate, are a 503 for every request.
  * @param bind runs once a container, at its first request; a failure is not kept
  * @param watch the release; runs once a container
  */

@@ -62,7 +62,7 @@ export interface CandidatePage {
  */
 export const MOST_INDEX_READS = 50;
 
-/** So many of its parts a page reads again. Each takes two reads, with the one ahead: the others always suffice for 4,000 attempts. */
+/** How many of its parts a page may read again. Each takes two reads, with the one ahead: the others always suffice for 4,000 attempts. */
 export const MOST_SECOND_READINGS = 5;
 
 /** Rows that one read of the index asks for. */

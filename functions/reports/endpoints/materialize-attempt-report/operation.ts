@@ -20,7 +20,7 @@ import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { SettledComponentsAck } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { answerReport, believed } from '../answer-report.ts';
+import { answerReport, believed, logUngovernedGaps } from '../answer-report.ts';
 import type { ReportDependencies } from '../answer-report.ts';
 
 /**
@@ -52,12 +52,10 @@ export function materializeAttemptReportOperation(dependencies: ReportDependenci
           const enrichments = [...facts.value.enrichments, ...consulted];
           return composeAttemptReport({ ...facts.value, enrichments, proved });
         });
-        return composed.ok
-          ? ok({
-              operationId,
-              report: projectAttemptReport(composed.value, body.view, moment(), problemsUrl),
-            })
-          : composed;
+        if (!composed.ok) return composed;
+        logUngovernedGaps(request.log, composed.value);
+        const report = projectAttemptReport(composed.value, body.view, moment(), problemsUrl);
+        return ok({ operationId, report });
       });
     });
 }

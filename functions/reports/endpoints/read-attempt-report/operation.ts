@@ -3,7 +3,7 @@ import { readAttempt } from '#functions/reports/sources/attempt.ts';
 import type { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { ok } from '#shared/kernel/result.ts';
-import { answerReport, believed } from '../answer-report.ts';
+import { answerReport, believed, logUngovernedGaps } from '../answer-report.ts';
 import type { ReportDependencies } from '../answer-report.ts';
 
 /**
@@ -21,8 +21,7 @@ export function readAttemptReportOperation(
         return facts.ok ? composeAttemptReport({ ...facts.value, proved }) : facts;
       });
       if (!composed.ok) return composed;
-      const { ungovernedGapCount: gaps } = composed.value;
-      if (gaps > 0) request.log('GAP_NOT_GOVERNED', { gaps });
+      logUngovernedGaps(request.log, composed.value);
       return ok(projectAttemptReport(composed.value, query.view, moment(), problemsUrl));
     });
 }

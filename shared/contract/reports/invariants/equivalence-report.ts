@@ -90,7 +90,7 @@ export const equivalenceInvariants = {
   'evidence-has-public-link': {
     owner: 'analytics',
     broken:
-      'Analytics names the artifact of its evidence by something else than an HTTPS URL without credentials to a public place.',
+      'Analytics names the artifact of its evidence by something other than an HTTPS URL without credentials to a public place.',
     allows: 'An HTTPS URL with a query that holds no credential.',
     holds: ({ evidenceArtifactUrl }) => evidenceArtifactUrl === null || isArtifactLink(evidenceArtifactUrl),
   },

@@ -51,11 +51,7 @@ export type ListKeys<T> = T extends readonly (infer Row)[]
       >;
     };
 
-/** Whether no two rows of a list have one key. Parts of a key hold no white space, but for the last one. */
+/** Whether no two rows of a list have one key. */
 export function areDistinct<Row>(rows: readonly Row[], list: ListKey<Row>): boolean {
-  const keys = rows.map((row) => {
-    const key = list.key(row);
-    return typeof key === 'string' ? key : key.join(' ');
-  });
-  return new Set(keys).size === rows.length;
+  return new Set(rows.map((row) => JSON.stringify(list.key(row)))).size === rows.length;
 }

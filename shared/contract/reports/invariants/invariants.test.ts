@@ -221,6 +221,10 @@ hold<JudgedReport>(
       allows: [
         { gate: fail, mastery: [rowOf({ state: 'not_yet' })] },
         { gate: fail, mastery: [] },
+        {
+          gate: fail,
+          mastery: [rowOf(), rowOf({ kind: 'knowledge_component', state: 'gap', estimate: 0.2 })],
+        },
       ],
     },
     'state-fits-estimate': {
