@@ -60,7 +60,7 @@ export function advanceRun(dependencies: RunDependencies): Operation<typeof adva
       if (ifMatch !== currentEtag) return err(problem('mastery', 'stream-conflict', 412, { currentEtag }));
       return request.idempotent(async (control) => {
         const [basis, runtime] = await Promise.all([
-          rereadBasis(platform, store, before, receivedAt, 'none'),
+          rereadBasis(platform, store, before, receivedAt, before.stopReason === null),
           // A repeated request may have waited for its twin: what that one wrote is not in the first reading.
           control.replayed ? readRunRuntime(platform, before, request) : readBefore,
         ]);
@@ -139,12 +139,14 @@ async function consume(
     runtime: { ...named, sessions: [...named.sessions, session] },
     renews: true,
   });
+  if (next.kind === 'refused') return err(next.problem);
   if (next.kind === 'offer') {
     const placed = await offerItem(platform, evidence.state, named, next.item);
     return placed.ok ? ok(offered(placed.value, diagnosis)) : placed;
   }
   const answered = next.reason === 'time_budget' ? answeredBefore(basis, evidence, named, met) : undefined;
-  if (answered !== undefined) return ok(offered(answered.session, answered.diagnosis));
+  if (answered?.ok === false) return answered;
+  if (answered !== undefined) return ok(offered(answered.value.session, answered.value.diagnosis));
   const stopped = beginFinalizing(evidence.state, next);
   return finish(platform, stopped, named, diagnosis, evidence.outcomes);
 }
@@ -158,12 +160,13 @@ function answeredBefore(
   { state, outcomes }: ReturnType<typeof consumeOutcome>,
   { unnamed }: NamedRuntime,
   met: ReadonlySet<string>,
-): { readonly session: RunSession; readonly diagnosis: Diagnosis } | undefined {
-  if (unnamed.length === 0) return undefined;
+): Result<{ readonly session: RunSession; readonly diagnosis: Diagnosis }, Problem> | undefined {
+  if (!unnamed.some(({ attempts }) => firstHandedIn(attempts) !== undefined)) return undefined;
   const { diagnosis, next } = assess(basis, state, outcomes, { elapsedMilliseconds: 0, met });
+  if (next.kind === 'refused') return err(next.problem);
   const session = next.kind === 'offer' ? findSession(unnamed, next.item) : undefined;
   return session !== undefined && firstHandedIn(session.attempts) !== undefined
-    ? { session, diagnosis }
+    ? ok({ session, diagnosis })
     : undefined;
 }
 

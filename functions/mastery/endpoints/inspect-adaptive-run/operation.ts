@@ -39,11 +39,11 @@ export function inspectRun(dependencies: RunDependencies): Operation<typeof insp
         const { platform } = opened;
         const [runtime, basis] = await Promise.all([
           readRunRuntime(platform, state, request),
-          rereadBasis(platform, dependencies.store, state, receivedAt, 'noted'),
+          rereadBasis(platform, dependencies.store, state, receivedAt, true),
         ]);
         if (!runtime.ok) return runtime;
         if (!basis.ok) return basis;
-        const conflict = await offerConflict(platform, basis.value, state, runtime.value, receivedAt);
+        const conflict = await conflictOf(platform, basis.value, state, runtime.value, receivedAt);
         if (conflict !== undefined) return err(conflict);
         const diagnosis = diagnose(basis.value, state, runtime.value.consumed);
         const findings = findingsOf(state, diagnosis, runtime.value.consumed);
@@ -58,10 +58,11 @@ export function inspectRun(dependencies: RunDependencies): Operation<typeof insp
 }
 
 /**
- * The 409 that an advance from here would end with: another item than the next one is out already. Shown here too, so that a client that
- * inspects after it does not advance again and again [MA-142].
+ * The 409 that an advance from here would end with: Content is not as pinned, or another item than the next one is out already. Shown here
+ * too, so that a client that inspects after it does not advance again and again [MA-142]. A Content that differs ends no run that has stopped,
+ * nor one that the answer under way may stop; one that cannot be read is its own problem.
  */
-async function offerConflict(
+async function conflictOf(
   platform: Platform,
   basis: RunBasis,
   state: AdaptiveRunState,
@@ -69,15 +70,21 @@ async function offerConflict(
   at: number,
 ): Promise<Problem | undefined> {
   const { unnamed } = runtime.named;
-  if (statusOf(state) !== 'in_progress' || !unnamed.some(isOpen)) return undefined;
+  const difference = basis.content?.ok === false ? basis.content.error : undefined;
+  if (difference !== undefined && difference.status !== 409) return difference;
+  if (statusOf(state) !== 'in_progress') return undefined;
+  const hasOpen = unnamed.some(isOpen);
+  if (difference === undefined && !hasOpen) return undefined;
   const verdict = judgeTime(state, runtime, basis.policy.timeBudgetSeconds, at);
+  if (verdict === 'wait' && runtime.pending === undefined) return difference;
   if (typeof verdict === 'string') return undefined;
   const evidence = consumeOutcome(state, runtime.consumed, verdict.news);
   const { next } = assess(basis, evidence.state, evidence.outcomes, {
     elapsedMilliseconds: verdict.elapsedMilliseconds,
     met: priorUse(runtime.named),
   });
-  if (next.kind === 'stop') return undefined;
+  if (next.kind === 'refused') return next.problem;
+  if (next.kind === 'stop' || !hasOpen) return undefined;
   const found = await findOffer(platform, evidence.state, unnamed, next.item);
   return found.ok ? undefined : found.error;
 }
