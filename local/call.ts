@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { text as readStream } from 'node:stream/consumers';
 import { Help, Option } from '@commander-js/extra-typings';
 import * as z from 'zod';
+import { waitingFor } from '#shared/contract/mastery/adaptive-run.ts';
 import { routes } from '#shared/contract/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -53,6 +54,9 @@ const problemDocument = z.object({
   title: z.string(),
   detail: z.string().optional(),
 });
+
+/** A run that an owner keeps waiting. */
+const waitingRun = z.object({ waitingFor });
 
 const files = localFiles(process.cwd());
 const tenantOption = [
@@ -281,6 +285,13 @@ function show({ route }: CallRequest, address: string, { status, headers, json }
       return value === null ? [] : [paint('dim', plainText(`${name}: ${value}`))];
     }),
   ];
+  const waiting = waitingRun.safeParse(json).data?.waitingFor;
+  if (waiting !== undefined)
+    lines.push(
+      plainText(
+        `waiting for ${waiting.service}: ${waiting.operation}${waiting.since === undefined ? '' : ` since ${waiting.since}`}`,
+      ),
+    );
   process.stderr.write(`${lines.join('\n')}\n\n`);
   process.stdout.write(`${renderJson(json, paintFor(process.stdout, process.env))}\n`);
 }

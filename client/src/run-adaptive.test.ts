@@ -89,6 +89,30 @@ describe('runAdaptive', () => {
     ]);
   });
 
+  it('shows what an owner has to do, and neither advances nor plays again until QTI has scored the answer', async () => {
+    const waitingFor = { service: 'qti', operation: 'qti.read_candidate_runtime' } as const;
+    const owed = { ...open('s1'), waitingFor };
+    const acknowledging = {
+      ...state('finalizing', null),
+      waitingFor: { service: 'caliper', operation: 'caliper.read_evidence_ack' } as const,
+    };
+    const waits: string[] = [];
+    const { calls, take } = scripted({
+      inspect: [owed, owed, open('s1'), acknowledging],
+      advance: [acknowledging, completed],
+    });
+    // Resumed: the answer may have been handed in before the restart.
+    await take({
+      store: { load: () => ({ startKey: 'k', continuationToken: 'token-1' }), save: () => undefined },
+      onWait: ({ operation }, { data }) => void waits.push(`${data.status} ${operation}`),
+    });
+    expect(waits).toEqual(['in_progress qti.read_candidate_runtime', 'finalizing caliper.read_evidence_ack']);
+    expect(calls.map((call) => call.split(' ')[0])).toEqual([
+      ...['inspect', 'inspect', 'wait', 'inspect', 'advance'],
+      ...['wait', 'inspect', 'advance'],
+    ]);
+  });
+
   it('advances with the `currentEtag` of the last 412, if the inspection shows what the one before it did [MA-193]', async () => {
     const stale = (tag?: string) => problem(412, 'stream-conflict', tag);
     const { calls, take } = scripted({

@@ -1,6 +1,6 @@
 import type { MasteryClient } from './client.ts';
 import { MasteryReportsError, ProblemError } from './errors.ts';
-import type { AdaptiveRun, OfferedItem, StartAdaptiveRunInput } from './generated/mastery.ts';
+import type { AdaptiveRun, OfferedItem, StartAdaptiveRunInput, WaitingFor } from './generated/mastery.ts';
 import type { Reply, RequestOptions } from './operations.ts';
 import { reasonOf, sleep as sleepFor } from './retry.ts';
 import type { Sleep } from './retry.ts';
@@ -40,6 +40,8 @@ export interface RunAdaptiveOptions extends Pick<
   readonly store?: RunStore | undefined;
   /** Called with every new state: after the start, after each advance, and with the one that a resumed run has. */
   readonly onState?: ((state: RunState) => void | Promise<void>) | undefined;
+  /** Called before each pause in which an owner, and nobody else, has to act: what the run waits for, in the state that says so. */
+  readonly onWait?: ((waitingFor: WaitingFor, state: RunState) => void | Promise<void>) | undefined;
   /** Milliseconds to wait for news (a score, an acknowledgement) before the run is given up for now. Default: two minutes. */
   readonly patience?: number | undefined;
   /** In place of timers, for tests. */
@@ -51,11 +53,12 @@ export class RunStalledError extends MasteryReportsError {
   override name = 'RunStalledError';
   readonly state: RunState;
   constructor(state: RunState, waited: number) {
-    const { status, offeredItem } = state.data;
+    const { status, offeredItem, waitingFor } = state.data;
+    const owner = waitingFor === undefined ? '' : ` (${waitingFor.operation})`;
     const what =
       offeredItem === null
-        ? `it is ${status}: an owner has not acknowledged the result yet`
-        : `QTI has no scored attempt for the session ${offeredItem.deliverySessionId} yet`;
+        ? `it is ${status}: an owner has not acknowledged the result yet${owner}`
+        : `QTI has no scored attempt for the session ${offeredItem.deliverySessionId} yet${owner}`;
     super(
       `the run had no news for ${Math.round(waited / 1000)} s: ${what}. Call runAdaptive again with the same store to go on (receipt ${state.data.receiptId}).`,
     );
@@ -79,7 +82,15 @@ const MAX_TIMER_MILLISECONDS = 2 ** 31 - 1;
  * const { data: run } = await runAdaptive(mastery, { start, play: (item) => player.deliver(item), store });
  */
 export async function runAdaptive(mastery: MasteryClient, options: RunAdaptiveOptions): Promise<RunState> {
-  const { store, onState, play, signal, sleep = sleepFor, patience = PATIENCE_MILLISECONDS } = options;
+  const {
+    store,
+    onState,
+    onWait,
+    play,
+    signal,
+    sleep = sleepFor,
+    patience = PATIENCE_MILLISECONDS,
+  } = options;
   const request = requestOf(options);
   const saved = await store?.load();
   const startKey = saved?.startKey ?? crypto.randomUUID();
@@ -97,17 +108,22 @@ export async function runAdaptive(mastery: MasteryClient, options: RunAdaptiveOp
   let wait = FIRST_WAIT_MILLISECONDS;
   let isNew = true;
   for (let played: string | undefined; ;) {
-    const { continuationToken, status, offeredItem } = state.data;
+    const { continuationToken, status, offeredItem, waitingFor } = state.data;
     await store?.save({ startKey, continuationToken });
     if (isNew) await onState?.(state);
     if (status === 'completed') return state;
     if (isAnswered) {
       isAnswered = false;
-    } else if (offeredItem !== null && offeredItem.deliverySessionId !== played) {
+    } else if (
+      offeredItem !== null &&
+      offeredItem.deliverySessionId !== played &&
+      waitingFor?.service !== 'qti'
+    ) {
       await playInTime(play, offeredItem, timeLeft(state), signal);
       played = offeredItem.deliverySessionId;
     } else {
       if (waited >= patience) throw new RunStalledError(state, waited);
+      if (waitingFor !== undefined) await onWait?.(waitingFor, state);
       const pause = Math.max(wait, (state.retryAfter ?? 0) * 1000);
       await sleep(pause, signal);
       waited += pause;
@@ -178,7 +194,9 @@ async function advance(
   let stale: { readonly run: AdaptiveRun; readonly currentEtag: string | undefined } | undefined;
   for (let staleTags = 0, conflicts = 0; ;) {
     const inspected = await mastery.inspectAdaptiveRun({ continuationToken }, request);
-    if (inspected.data.status === 'completed') return inspected;
+    // Until QTI has scored the answer, an advance has nothing to consume.
+    if (inspected.data.status === 'completed' || inspected.data.waitingFor?.service === 'qti')
+      return inspected;
     const currentEtag =
       stale !== undefined && isAsBefore(stale.run, inspected.data) ? stale.currentEtag : undefined;
     try {

@@ -216,9 +216,10 @@ export const logCodes = {
     'A request failed because of an owner. The fields are those of the problem that the caller received.',
     { owner: 'word', upstreamOperation: 'word', upstreamRequestId: 'word', retryable: 'boolean' },
   ),
-  RUN_AWAITS_ANCHOR: warn(
-    'A stopped run remains in `finalizing`. Its result is not published until its anchor can be verified again.',
-    { stopReason: 'word' },
+  RUN_WAITS: info(
+    'A run cannot go on until an owner answers `upstreamOperation` otherwise: QTI scores and processes an answer, the anchor is verified, or Results or Caliper acknowledges the result. Many lines in a row that name one operation: ask its owner.',
+    { upstreamOperation: 'word' },
+    ALWAYS,
   ),
   RUN_RECEIPT: info(
     'The redacted trace of a run’s step. The `receiptId` of the response is its content address.',

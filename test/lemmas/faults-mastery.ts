@@ -269,6 +269,9 @@ function finalizing(
     calm: completed,
     dependencies: {
       ...again(completed, unanchoredEnd),
+      // A stopping rule offers nothing, so Content does not bind it.
+      readTestSpec: anyhow(completed),
+      validateAdaptiveBankIdentity: anyhow(completed),
       // Without the answer that ends the run, the earlier tag is the current one.
       readCandidateRuntime: runtime(unconsumed, unconsumed),
       ...publication,

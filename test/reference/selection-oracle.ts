@@ -103,6 +103,7 @@ export const caseOf = ({
         ),
         maxItems: fc.integer({ min: 1, max: run }),
         exposure: exposures(pool),
+        blueprintCoverage: fc.constantFrom('slots' as const, 'none' as const),
         priorUse: fc.constantFrom('avoid' as const, 'exclude' as const),
         selectionTarget: fc.constant('unsettled_components' as const),
         minimumGain: fc.constantFrom(1e-3, 0.05, 0.1, 0.3),

@@ -128,6 +128,8 @@ interface components {
             readonly remainingUncertainty: number;
             /** @description When the time budget is over. The run does not end by itself: send an advance at that time, even if the last item is unanswered. Absent if the policy has no time budget. */
             readonly timeBudgetEndsAt?: components["schemas"]["Timestamp"] | undefined;
+            /** @description What the run waits for that you cannot do. Ask again after the time in `Retry-After`. Absent when the next step is yours, and at a start. */
+            readonly waitingFor?: components["schemas"]["WaitingFor"] | undefined;
             /** @description The id of the result record in Results, which has acknowledged the record and every classification in it. Present only on a completed run of mode `production_learner`. */
             readonly resultRecordRef?: components["schemas"]["Identifier"] | undefined;
             /** @description The id of the completion event in Caliper. Present only on a completed run, once Caliper has acknowledged the event. */
@@ -231,6 +233,28 @@ interface components {
             readonly checksum: components["schemas"]["Sha256"];
             /** @description What the license covers, as the licensor named it. */
             readonly licenseScope: string;
+        };
+        /** @description The owner that has to act before the run can go on. */
+        readonly WaitingFor: {
+            /**
+             * @description The owner.
+             *
+             *     - `platform_auth`: the platform’s authentication, the service profile of your tenant, and the service’s own stores
+             *     - `bank`: generation of item pools
+             *     - `content`: blueprints and the identity of item banks
+             *     - `qti`: item packages, delivery sessions and scored attempts
+             *     - `case`: standards and knowledge components
+             *     - `results`: durable result records
+             *     - `caliper`: learning events
+             *     - `anchor`: the external scale
+             *
+             *     Later versions may add values.
+             */
+            readonly service: ("platform_auth" | "bank" | "content" | "qti" | "case" | "results" | "caliper" | "anchor") | OtherValue;
+            /** @description The operation whose answer ends the wait. `qti.read_candidate_runtime`: the answer is handed in, and QTI has to score it or to complete its processing; inspect again. Any other: the run has stopped, and its result waits for this operation; advance again with the latest `ETag` and a new `Idempotency-Key`. */
+            readonly operation: string;
+            /** @description Since when the owner owes it, by the clock of the owner. Absent where no owner says so. */
+            readonly since?: components["schemas"]["Timestamp"] | undefined;
         };
         /** @description Why a request failed (RFC 9457). A field that does not apply is absent. Branch on `code`. */
         readonly MasteryProblem: {
@@ -558,6 +582,7 @@ export type OfferedItem = components['schemas']['OfferedItem'];
 export type KcClassification = components['schemas']['KcClassification'];
 export type ScaleResult = components['schemas']['ScaleResult'];
 export type Anchor = components['schemas']['Anchor'];
+export type WaitingFor = components['schemas']['WaitingFor'];
 export type MasteryProblem = components['schemas']['MasteryProblem'];
 export type InvalidParam = components['schemas']['InvalidParam'];
 export type UpstreamReference = components['schemas']['UpstreamReference'];
@@ -591,7 +616,7 @@ export interface MasteryMethods {
   /**
    * Inspect an adaptive run.
    *
-   * Reads the item pool and the run’s QTI attempts again, and returns the state of the run with its current `ETag`. Inspect after each scored answer and before each advance: a newly scored attempt changes the `ETag`. Inspect writes nothing; the continuation token and its expiry stay the same.
+   * Reads the item pool and the run’s QTI attempts again, and returns the state of the run with its current `ETag`. Inspect after each scored answer and before each advance: a newly scored attempt changes the `ETag`. Inspect writes nothing; the continuation token and its expiry stay the same. If the response has `waitingFor`, an owner has to act first: ask again after the time in `Retry-After`.
    *
    * Scope: `mastery:read`.
    */
@@ -599,7 +624,7 @@ export interface MasteryMethods {
   /**
    * Advance an adaptive run.
    *
-   * Consumes the scored QTI attempt of the offered item and updates the classifications and the scale score. Then it offers the next item, or stops the run and publishes its result. Send the `ETag` of inspect as `If-Match`. The `ETag` of the offer is out of date once the attempt is scored, and advance returns 412 with `currentEtag`; then inspect, and advance with a new `Idempotency-Key`.
+   * Consumes the scored QTI attempt of the offered item and updates the classifications and the scale score. Then it offers the next item, or stops the run and publishes its result. Send the `ETag` of inspect as `If-Match`. The `ETag` of the offer is out of date once the attempt is scored, and advance returns 412 with `currentEtag`; then inspect, and advance with a new `Idempotency-Key`. If the response has `waitingFor`, an owner has to act first: ask again after the time in `Retry-After`. If QTI has failed to process the attempt, advance returns 424 naming `qti`.
    *
    * Scope: `mastery:run`.
    */

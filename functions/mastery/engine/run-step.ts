@@ -69,8 +69,9 @@ export function nextStep(
     maxItems: context.constraints.maxItems,
     elapsedMilliseconds,
   });
-  // An exhausted pool comes before the time budget: only then is the selection worth its work.
-  if (reason !== undefined && reason !== 'time_budget') return { kind: 'stop', reason, cause: reason };
+  // An exhausted pool comes before the time budget, unless only the blueprint could tell it: a rule that holds ends a run without it.
+  if (reason !== undefined && (reason !== 'time_budget' || context.constraints.blueprintCoverage === 'slots'))
+    return { kind: 'stop', reason, cause: reason };
   const selection = selectItem(context, evidence.estimate, {
     used,
     runSeed,

@@ -37,6 +37,8 @@ export interface Constraints {
   /** Coverage floors and content minima; a GUID may occur more than once. */
   readonly minima: readonly { readonly guid: string; readonly items: number }[];
   readonly maxima: readonly { readonly guid: string; readonly items: number }[];
+  /** Under `slots` the minima come from the blueprint too. */
+  readonly blueprintCoverage?: 'slots' | 'none' | undefined;
   /** What becomes of items that the learner met in earlier runs; default: nothing. */
   readonly priorUse?: 'allow' | 'avoid' | 'exclude' | undefined;
   /** What the gain of an item is about; default: the whole latent state. */

@@ -28,14 +28,9 @@ import type { PoolIds, ReconciledPool, Tagged, TerminalManifest } from './reconc
 export interface ReadPool {
   readonly pool: ReconciledPool;
   readonly pins: ExecutionPins;
-  /** What Content says of the test; undefined where Content does not bind. */
-  readonly blueprint: Blueprint | undefined;
-  /** How Content stands to the pins. */
-  readonly content: 'as_pinned' | 'differs' | 'not_read';
+  /** What Content says of the test, or why no item may be offered by it; undefined where it is not read. */
+  readonly content: Result<Blueprint, Problem> | undefined;
 }
-
-/** What Content is to a run: `binding` while items are offered, `noted` where a difference is only written down, `none` where it is not read. */
-export type ContentUse = 'binding' | 'noted' | 'none';
 
 /**
  * Reconciled pools by the content addresses of what they were made of. It spares the proof of a pool that was proved before, never the
@@ -49,10 +44,7 @@ const proved = createRecent<ReconciledPool>(4);
  * change under way is not taken for a broken pool; the second one is repeated before that is believed. Nothing is returned of a pool that is
  * not whole [MA-222].
  */
-export async function readPool(
-  platform: Platform,
-  ids: PoolIds,
-): Promise<Result<ReadPool & { readonly blueprint: Blueprint }, Problem>> {
+export async function readPool(platform: Platform, ids: PoolIds): Promise<Result<ReadPool, Problem>> {
   const mismatch = mismatchProblem(
     '/body/bankOperationId',
     'The Bank operation was not run for this test spec and bank.',
@@ -88,8 +80,7 @@ export async function readPool(
     );
   return ok({
     pool: pool.value,
-    blueprint: content.value.blueprint.value,
-    content: 'as_pinned',
+    content: ok(content.value.blueprint.value),
     pins: { ...content.value.pins, bankOperationId: ids.bankOperationId, ...pool.value.pins },
   });
 }
@@ -122,29 +113,21 @@ async function readAgain<T>(
 
 /**
  * Reads the pool of a run again and holds it against the run's pins: four calls, one deep, since the pins are the first reading and name
- * the root's version [MA-066]. Content that changed is 409 `stream-conflict`; a pool that is valid but another one is 409
- * `adaptive-pool-version-drift`; one that is there and broken is 502; one that cannot be read is 424. What contradicts the pins is read
- * again before that is believed.
+ * the root's version [MA-066]. A pool that is valid but another one is 409 `adaptive-pool-version-drift`; one that is there and broken is
+ * 502; one that cannot be read is 424. What contradicts the pins is read again before that is believed.
  *
- * A run that has stopped offers nothing, so Content binds it no longer: an edit there neither blocks what is published nor changes it.
+ * Content binds offers only, so its problem is returned beside the pool: changed, it is 409 `stream-conflict`.
  */
 export async function revalidatePool(
   platform: Platform,
   pins: ExecutionPins,
-  use: ContentUse,
+  readsContent: boolean,
 ): Promise<Result<ReadPool, Problem>> {
   const [content, pool] = await Promise.all([
-    use === 'none' ? undefined : confirmed(platform, () => rereadContent(platform, pins)),
+    readsContent ? confirmed(platform, () => rereadContent(platform, pins)) : undefined,
     confirmed(platform, () => rereadPool(platform, pins)),
   ]);
-  if (content?.ok === false && (use === 'binding' || content.error.status !== 409)) return content;
-  if (!pool.ok) return pool;
-  return ok({
-    pool: pool.value,
-    pins,
-    blueprint: use === 'binding' && content?.ok === true ? content.value : undefined,
-    content: content === undefined ? 'not_read' : content.ok ? 'as_pinned' : 'differs',
-  });
+  return pool.ok ? ok({ pool: pool.value, pins, content }) : pool;
 }
 
 /** The blueprint, if it and the bank's identity are those of the pins. */

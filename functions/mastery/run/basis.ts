@@ -3,7 +3,7 @@ import { readAnchor } from '#functions/mastery/pool/anchor.ts';
 import type { AnchorDoubt } from '#functions/mastery/pool/anchor.ts';
 import { verifyCaseMappings } from '#functions/mastery/pool/case-mappings.ts';
 import { revalidatePool } from '#functions/mastery/pool/read-pool.ts';
-import type { ContentUse, ReadPool } from '#functions/mastery/pool/read-pool.ts';
+import type { ReadPool } from '#functions/mastery/pool/read-pool.ts';
 import { loadPinned } from '#functions/mastery/records/load.ts';
 import type { PinnedRecords } from '#functions/mastery/records/load.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -49,8 +49,8 @@ async function readTest(
 ): Promise<Result<Pick<RunBasis, 'bound' | 'pins' | 'content'>, Problem>> {
   const read = await reading;
   if (!read.ok) return read;
-  const { pool, blueprint, pins, content } = read.value;
-  const bound = bindPool(records, blueprint, pool);
+  const { pool, pins, content } = read.value;
+  const bound = bindPool(records, content?.ok === true ? content.value : undefined, pool);
   if (!bound.ok) return bound;
   const { caseFrameworkGuid } = records.calibration.document;
   const mapped = await verifyCaseMappings(platform, caseFrameworkGuid, bound.value.scope);
@@ -61,18 +61,17 @@ async function readTest(
  * Rereads everything that a run is pinned to: records, pool, CASE and anchor [MA-066, MA-157]. A run that has started goes on without an
  * anchor that its source lacks.
  * @param now epoch milliseconds
- * @param afterStop what Content is to the run once it has stopped
+ * @param readsContent whether Content is asked too
  */
 export async function rereadBasis(
   platform: Platform,
   store: RecordStore,
   state: AdaptiveRunState,
   now: number,
-  afterStop: ContentUse,
+  readsContent: boolean,
 ): Promise<Result<RunBasis, Problem>> {
   const pinned = await loadPinned(store, state, now);
   if (!pinned.ok) return pinned;
-  const use = state.stopReason === null ? 'binding' : afterStop;
-  const reading = revalidatePool(platform, state.pins, use);
+  const reading = revalidatePool(platform, state.pins, readsContent);
   return readBasis(platform, pinned.value, reading, ['unusable']);
 }

@@ -43,7 +43,7 @@ const prepared = createRecent<BoundPool>(8);
  * component or a standard that no member has. 422 `calibration-invalid` when subject, grades or CASE framework differ, when a member has no
  * parameters, other knowledge components or another QTI identifier there [MA-052, MA-195]. Without `kcScope` the scope is every knowledge
  * component that the pool covers.
- * @param test undefined: the test has ended, and no longer goes by what Content says of it
+ * @param test undefined: no item is offered, and nothing goes by what Content says of the test
  */
 export function bindPool(
   { policy, exposureTable, calibration }: PinnedRecords,
@@ -76,12 +76,11 @@ export function bindPool(
     byArtifactVersion: new Map(items.map((item) => [item.artifactVersionId, item])),
     scope,
     selection() {
-      if (test === undefined) throw new Error('a run that has stopped selects nothing');
       const kcs = scope.map(({ modelKc }) => modelKc);
       return (selection ??= prepareSelection(
         model,
         items,
-        constraintsOf(policy, kcs, test.slots, exposureTable),
+        constraintsOf(policy, kcs, test?.slots ?? [], exposureTable),
       ));
     },
     absentItems: absentItems(policy, exposureTable, items),

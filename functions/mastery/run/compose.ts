@@ -11,6 +11,7 @@ import type { NamedRuntime } from './outcomes.ts';
 import { recordReceipt } from './receipt.ts';
 import type { OpenedRun } from './receipt.ts';
 import { timeBudgetEndOf } from './time-budget.ts';
+import type { Wait } from './waiting.ts';
 import { outstandingOffer, statusOf } from '../continuation/run-state.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
@@ -21,6 +22,7 @@ export function composeRun(
   basis: RunBasis,
   { token, expiresAt, state }: Continuation,
   diagnosis: Diagnosis,
+  wait?: Wait,
 ): AdaptiveRun {
   const { runMode, selectionPolicyId, scaleCalibrationId, stopReason } = state;
   const status = statusOf(state);
@@ -39,6 +41,7 @@ export function composeRun(
     ...diagnosis,
     stopReason,
     ...(timeBudgetEnd === undefined ? {} : { timeBudgetEndsAt: formatInstant(timeBudgetEnd) }),
+    ...(wait && { waitingFor: wait.waitingFor }),
     ...(status === 'completed' && resultRecordId !== undefined ? { resultRecordRef: resultRecordId } : {}),
     ...(status === 'completed' && caliperEventIri !== undefined ? { caliperEventRef: caliperEventIri } : {}),
     receiptId: recordReceipt(log, 'RUN_RECEIPT', opened, basis, state),

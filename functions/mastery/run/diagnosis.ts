@@ -1,6 +1,7 @@
 import type { AdaptiveRun, KcClassification, ScaleResult } from '#shared/contract/mastery/adaptive-run.ts';
 import type { StopReason } from '#shared/contract/stop-reason.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
+import type { Problem } from '#shared/problems/problem.ts';
 import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import { losesMinimum, nextStep, weigh } from '#functions/mastery/engine/index.ts';
 import type { Evidence, StopCause } from '#functions/mastery/engine/index.ts';
@@ -19,14 +20,16 @@ export type Diagnosis = Pick<
 /** A diagnosis together with what the next step is decided from. */
 export interface Assessment {
   readonly diagnosis: Diagnosis;
-  /** The rule that ends the run, or the item to offer next. Exactly one of the two. */
+  /** The rule that ends the run, the item to offer next, or the problem of Content without which neither is decided. */
   readonly next:
     | { readonly kind: 'stop'; readonly reason: StopReason; readonly cause: StopCause }
-    | { readonly kind: 'offer'; readonly item: BoundItem };
+    | { readonly kind: 'offer'; readonly item: BoundItem }
+    | { readonly kind: 'refused'; readonly problem: Problem };
 }
 
 /**
- * The only place where a run meets the engine: outcomes in, posterior, classifications, scale, stop or next item out.
+ * The only place where a run meets the engine: outcomes in, posterior, classifications, scale, stop or next item out. Content binds an
+ * offer, and a stop that selection itself finds where its minima come from the blueprint; no stopping rule needs it.
  * @param elapsedMilliseconds of the time budget
  * @param met the artifact versions that the learner met in earlier runs
  */
@@ -37,13 +40,18 @@ export function assess(
   { elapsedMilliseconds, met }: { readonly elapsedMilliseconds: number; readonly met: ReadonlySet<string> },
 ): Assessment {
   const evidence = weighOutcomes(basis, outcomes);
-  const { policy, calibration, bound } = basis;
+  const { policy, calibration, bound, content } = basis;
   const step = nextStep(bound.selection(), runRulesOf(policy, calibration.document), evidence, {
     runSeed: state.runSeed,
     elapsedMilliseconds,
     met: modelItems(bound, met),
   });
   const diagnosis = describe(basis, outcomes, evidence, step.kind === 'stop');
+  const needsContent =
+    step.kind === 'offer' ||
+    (policy.eligibilityRules.blueprintCoverage === 'slots' && step.reason !== step.cause);
+  if (content?.ok === false && needsContent)
+    return { diagnosis, next: { kind: 'refused', problem: content.error } };
   if (step.kind === 'stop') return { diagnosis, next: step };
   const item = bound.items.find((one) => one.item === step.item);
   if (item === undefined) throw new Error('a selected item is not a member of the pool');

@@ -169,7 +169,7 @@ describe('readOutcomes', () => {
 
   it('waits while an earlier attempt is handed in and not scored yet', () => {
     expect(read(attempt('a', 1, null, { status: 'submitted' }), attempt('b', 2, 1))).toEqual(
-      ok({ consumed: [], news: undefined, pending: { handedInMs: undefined } }),
+      ok({ consumed: [], news: undefined, pending: { hasFailed: false } }),
     );
   });
 
@@ -216,7 +216,11 @@ describe('readOutcomes', () => {
     const open = attempt('a', 1, 1, processing);
     for (const list of [[open], [open, attempt('b', 1, 0)]])
       expect(read(...list)).toEqual(
-        ok({ consumed: [], news: undefined, pending: { handedInMs: Date.parse(AT) } }),
+        ok({
+          consumed: [],
+          news: undefined,
+          pending: { handedInMs: Date.parse(AT), sinceMs: Date.parse(AT), hasFailed: false },
+        }),
       );
     expect(read(attempt('a', 1, 1), attempt('b', 1, 0, processing))).toMatchObject(
       ok({ news: { attemptId: 'a' } }),

@@ -25,10 +25,11 @@ export interface ScoredOutcome {
   readonly handedInMs: number;
 }
 
-/** The two of QTI's attempt statuses that a run tells from the rest, and the one of its processing traces. */
+/** The two of QTI's attempt statuses that a run tells from the rest, and the two of its processing traces. */
 const SCORED = 'scored';
 const SUBMITTED = 'submitted';
 const COMPLETED = 'completed';
+const FAILED = 'failed';
 
 /** How far QTI's clock may be ahead of ours. A time beyond is no clock's error, and would be published with the result. */
 const AHEAD_MS = 7 * 24 * 60 * 60 * 1000;
@@ -103,8 +104,17 @@ function tagOf({ deliverySnapshot }: DeliverySession): string | undefined {
 export interface Evidence {
   readonly consumed: readonly ScoredOutcome[];
   readonly news: ScoredOutcome | undefined;
-  /** The outstanding offer's answer while it waits for its score; its time is undefined where QTI does not keep it. */
-  readonly pending: { readonly handedInMs: number | undefined } | undefined;
+  /** The outstanding offer's answer while it does not count yet. */
+  readonly pending: Pending | undefined;
+}
+
+/** An answer that QTI has still to score, or to process. A time is undefined where QTI does not keep it. */
+export interface Pending {
+  readonly handedInMs: number | undefined;
+  /** Since when QTI owes its next step, in epoch milliseconds. */
+  readonly sinceMs: number | undefined;
+  /** Whether QTI has given up processing it, and has to begin anew. */
+  readonly hasFailed: boolean;
 }
 
 /**
@@ -134,8 +144,10 @@ export function readOutcomes(
     const times = [timeOf(counting.scoredAt), timeOf(counting.submittedAt)];
     if (!isConsumed && times.some((time = 0) => time > receivedAt + AHEAD_MS))
       return unreadable(requestId, 'A time of an attempt is more than seven days ahead.', true);
-    if (counting.status === SUBMITTED) {
-      pending = { handedInMs: timeOf(counting.submittedAt) };
+    // What QTI still works on is waited for. A consumed outcome was durable: only what the digest covers can take it back.
+    const waiting = isConsumed ? undefined : pendingOf(counting);
+    if (counting.status === SUBMITTED || waiting?.hasFailed === true) {
+      pending = waiting;
       continue;
     }
     const outcome = outcomeOf(sequence, rootArtifactVersionId, counting);
@@ -143,9 +155,8 @@ export function readOutcomes(
       return isProcessed(counting)
         ? unreadable(requestId, 'A scored attempt is not a 0 or 1 score with its time.')
         : unreadable(requestId, 'QTI has not completed the processing of an attempt.', true);
-    // What QTI still works on is waited for. A consumed outcome was durable: only what the digest covers can take it back.
-    if (!isConsumed && !isProcessed(counting)) {
-      pending = { handedInMs: outcome.handedInMs };
+    if (waiting !== undefined) {
+      pending = waiting;
       continue;
     }
     if (isContradicted(counting, attempts)) return conflict;
@@ -172,6 +183,16 @@ export function digestOutcomes(outcomes: readonly ScoredOutcome[]): string {
 /** The first attempt in canonical order that is handed in: it counts once it is scored, whatever is scored before it. */
 export function firstHandedIn(attempts: readonly Attempt[]): Attempt | undefined {
   return attempts.find(({ status }) => status === SCORED || status === SUBMITTED);
+}
+
+function pendingOf(attempt: Attempt): Pending | undefined {
+  const { status, submittedAt, scoredAt, processingTrace } = attempt;
+  if (status === SCORED && isProcessed(attempt)) return undefined;
+  return {
+    handedInMs: timeOf(submittedAt ?? scoredAt),
+    sinceMs: timeOf(scoredAt ?? submittedAt),
+    hasFailed: processingTrace?.status === FAILED,
+  };
 }
 
 /** Whether QTI has completed the processing of an attempt, which makes its outcome durable [MA-030]. */

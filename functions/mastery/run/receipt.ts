@@ -60,7 +60,7 @@ export function recordReceipt(
     runtimeVersion: calibration.model.runtimeVersion,
     kernelHash: calibration.model.kernelHash,
     resolvedPoolHash: pins.resolvedPoolHash,
-    content,
+    content: content?.ok === true ? 'as_pinned' : content?.error.status === 409 ? 'differs' : 'not_read',
     reconciledMembers: bound.items.length,
     absentItems: bound.absentItems,
     processingTraces: offers.flatMap(({ consumedTraceRef }) =>

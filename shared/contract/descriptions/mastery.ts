@@ -6,6 +6,7 @@ import {
   offeredItem,
   scaleResult,
   startAdaptiveRunRequest,
+  waitingFor,
 } from '#shared/contract/mastery/adaptive-run.ts';
 import {
   identifier,
@@ -37,11 +38,26 @@ import {
 import type { RunMode } from '#shared/contract/mastery/adaptive-run.ts';
 import type { masteryRoutes } from '#shared/contract/mastery/routes.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import type { UpstreamReference } from '#shared/problems/problem.ts';
 import type { StopReason } from '#shared/contract/stop-reason.ts';
 import { problemFields, stopReasonMeanings } from './common.ts';
 import { component } from './text.ts';
 import type { Descriptions, ParameterTexts, TagTexts, ValueText } from './text.ts';
 
+const service: ValueText<UpstreamReference['service']> = {
+  text: 'The owner.',
+  values: {
+    platform_auth:
+      'the platform’s authentication, the service profile of your tenant, and the service’s own stores',
+    bank: 'generation of item pools',
+    content: 'blueprints and the identity of item banks',
+    qti: 'item packages, delivery sessions and scored attempts',
+    case: 'standards and knowledge components',
+    results: 'durable result records',
+    caliper: 'learning events',
+    anchor: 'the external scale',
+  },
+};
 const selectionPolicyId =
   'The exact id of a released selection policy. Your operator releases policies and knows their ids. Aliases such as `latest` are rejected.';
 const scaleCalibrationId =
@@ -166,6 +182,8 @@ const components = {
         'How uncertain the classifications are: the mean entropy of the knowledge components in scope, in bits. 0 is certain, 1 is no information.',
       timeBudgetEndsAt:
         'When the time budget is over. The run does not end by itself: send an advance at that time, even if the last item is unanswered. Absent if the policy has no time budget.',
+      waitingFor:
+        'What the run waits for that you cannot do. Ask again after the time in `Retry-After`. Absent when the next step is yours, and at a start.',
       resultRecordRef:
         'The id of the result record in Results, which has acknowledged the record and every classification in it. Present only on a completed run of mode `production_learner`.',
       caliperEventRef:
@@ -190,6 +208,15 @@ const components = {
       qtiPoolEtag: 'The entity tag of the pool’s assessment test in QTI.',
       resolvedPoolHash:
         'The SHA-256 of the resolved pool: manifest, QTI version, and the items with their standards and knowledge components, in order.',
+    },
+  }),
+  WaitingFor: component(waitingFor, {
+    about: 'The owner that has to act before the run can go on.',
+    fields: {
+      service,
+      operation:
+        'The operation whose answer ends the wait. `qti.read_candidate_runtime`: the answer is handed in, and QTI has to score it or to complete its processing; inspect again. Any other: the run has stopped, and its result waits for this operation; advance again with the latest `ETag` and a new `Idempotency-Key`.',
+      since: 'Since when the owner owes it, by the clock of the owner. Absent where no owner says so.',
     },
   }),
   OfferedItem: component(offeredItem, {
@@ -460,20 +487,7 @@ const components = {
   UpstreamReference: component(upstreamReference, {
     about: 'The call to an owner that failed.',
     fields: {
-      service: {
-        text: 'The owner.',
-        values: {
-          platform_auth:
-            'the platform’s authentication, the service profile of your tenant, and the service’s own stores',
-          bank: 'generation of item pools',
-          content: 'blueprints and the identity of item banks',
-          qti: 'item packages, delivery sessions and scored attempts',
-          case: 'standards and knowledge components',
-          results: 'durable result records',
-          caliper: 'learning events',
-          anchor: 'the external scale',
-        },
-      },
+      service,
       operation: 'The operation, for example `qti.read_candidate_runtime`.',
       requestId: 'The owner’s id of the call. Absent if no call was made or the owner gave no id.',
     },

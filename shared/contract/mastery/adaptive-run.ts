@@ -11,6 +11,7 @@ import {
   studentReference,
   timestamp,
 } from './primitives.ts';
+import { upstreamReference } from './problem.ts';
 import { anchor } from './scale-calibration.ts';
 
 export const runMode = z.enum(['owner_conformance', 'production_learner']);
@@ -92,6 +93,13 @@ export const scaleResult = z.strictObject({
 });
 export type ScaleResult = z.infer<typeof scaleResult>;
 
+/** What a run waits for that its caller cannot do. */
+export const waitingFor = z.strictObject({
+  service: upstreamReference.shape.service,
+  operation: upstreamReference.shape.operation,
+  since: timestamp.optional(),
+});
+
 /** The answer of start, inspect and advance [MA-072]. */
 export const adaptiveRun = z
   .strictObject({
@@ -109,6 +117,7 @@ export const adaptiveRun = z
     stopReason: stopReason.nullable(),
     remainingUncertainty: z.number().min(0),
     timeBudgetEndsAt: timestamp.optional(),
+    waitingFor: waitingFor.optional(),
     resultRecordRef: identifier.optional(),
     caliperEventRef: identifier.optional(),
     receiptId: identifier,

@@ -55,6 +55,16 @@ export const startedRun = {
   receiptId: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
 } as const satisfies z.input<typeof adaptiveRun>;
 
+/** The answer is handed in, and QTI has not scored it yet. */
+export const waitingRun = {
+  ...startedRun,
+  waitingFor: {
+    service: 'qti',
+    operation: 'qti.read_candidate_runtime',
+    since: '2026-02-02T09:31:07.000Z',
+  },
+} as const satisfies z.input<typeof adaptiveRun>;
+
 const anchor = {
   source: 'extmap-r90',
   version: '2025.2',

@@ -75,7 +75,9 @@ describe('the outcomes that QTI holds', () => {
       const undo = await changeSession(run, open);
       const before = await runs.inspect(run.body.continuationToken).sendForRun();
       const waiting = await runs.advance(run.body.continuationToken, before.etag).sendForRun();
-      expect({ ...waiting.body, receiptId: '' }).toEqual({ ...run.body, receiptId: '' });
+      const { waitingFor, ...shown } = waiting.body;
+      expect({ ...shown, receiptId: '' }).toEqual({ ...run.body, receiptId: '' });
+      expect(waitingFor).toMatchObject({ service: 'qti' });
       expect(waiting.etag).toBe(before.etag);
       await undo();
       const after = await runs.inspect(run.body.continuationToken).sendForRun();
@@ -188,7 +190,7 @@ describe('a run that has stopped', () => {
 
   it('shows provisional components without a scale while its anchor is not verified, and publishes nothing until it is [MA-080, MA-081, MA-082, MA-137, MA-138, MA-194]', async () => {
     const unanchored = '200 finalizing anchor_unavailable';
-    const awaiting = linesOf(stack, 'RUN_AWAITS_ANCHOR');
+    const waits = linesOf(stack, 'RUN_WAITS');
     const { advance } = await runs.playedOut();
     const { counts, entities } = await runs.state();
     const { sourcePoints } = entities['extmap.anchor_table']!['r90'] as { sourcePoints: object[] };
@@ -204,13 +206,13 @@ describe('a run that has stopped', () => {
     );
     const waiting = await runs.advance(stopped.body.continuationToken, stopped.etag).sendForRun();
     expect(waiting.body.continuationToken).not.toBe(stopped.body.continuationToken);
-    for (const given of [stopped, waiting]) {
-      expect(sentenceOf(given)).toBe(unanchored);
-      expect(Number(given.headers.get('retry-after'))).toBeGreaterThan(0);
-    }
     const inspected = await runs.inspect(waiting.body.continuationToken).sendForRun();
-    expect(sentenceOf(inspected)).toBe(unanchored);
-    expect(linesOf(stack, 'RUN_AWAITS_ANCHOR') - awaiting).toBe(2);
+    for (const given of [stopped, waiting, inspected]) {
+      expect(sentenceOf(given)).toBe(unanchored);
+      expect(given.body.waitingFor).toEqual({ service: 'anchor', operation: 'extmap.verify_anchor' });
+      expect(given.headers.get('retry-after')).toBe('60');
+    }
+    expect(linesOf(stack, 'RUN_WAITS') - waits).toBe(3);
     expect((await runs.state()).counts).toEqual(counts);
 
     await undo();

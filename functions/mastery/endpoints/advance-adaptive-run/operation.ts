@@ -3,6 +3,7 @@ import type { advanceAdaptiveRun } from '#shared/contract/mastery/routes/advance
 import type { Operation } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import { readCandidateRuntime } from '#shared/platform/operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
@@ -13,9 +14,9 @@ import type { RunDependencies } from '#functions/mastery/run/dependencies.ts';
 import { assess, diagnose, findingsOf } from '#functions/mastery/run/diagnosis.ts';
 import type { Diagnosis } from '#functions/mastery/run/diagnosis.ts';
 import { findSession, offerItem } from '#functions/mastery/run/offer-item.ts';
-import { isFinalRefusal } from '#functions/mastery/upstream/problems.ts';
+import { invalidOwnerData, isFinalRefusal } from '#functions/mastery/upstream/problems.ts';
 import { firstHandedIn } from '#functions/mastery/run/outcomes.ts';
-import type { NamedRuntime, RunSession, ScoredOutcome } from '#functions/mastery/run/outcomes.ts';
+import type { NamedRuntime, Pending, RunSession, ScoredOutcome } from '#functions/mastery/run/outcomes.ts';
 import { priorUse } from '#functions/mastery/run/prior-use.ts';
 import { publish } from '#functions/mastery/run/publication/publish.ts';
 import { withRunPlatform } from '#functions/mastery/run/receipt.ts';
@@ -23,12 +24,10 @@ import { readRunRuntime } from '#functions/mastery/run/runtime.ts';
 import type { RunRuntime } from '#functions/mastery/run/runtime.ts';
 import { judgeTime } from '#functions/mastery/run/time-budget.ts';
 import type { TimeVerdict } from '#functions/mastery/run/time-budget.ts';
+import { REPAIR_SECONDS, waitOf } from '#functions/mastery/run/waiting.ts';
 import { statusOf } from '#functions/mastery/continuation/run-state.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { addOffer, beginFinalizing, consumeOutcome } from '#functions/mastery/run/transitions.ts';
-
-/** When a run that waits for its anchor alone is advanced again: a point is verified by people, an outage ends sooner. */
-const ANCHOR_RETRY_SECONDS = 60;
 
 /** Where one advance has led. */
 interface Step {
@@ -37,6 +36,8 @@ interface Step {
   readonly runtime: NamedRuntime;
   /** Whether the token is renewed. Without news, and once completed, it is echoed with its expiry. */
   readonly renews: boolean;
+  /** The answer without which there is no step. */
+  readonly pending?: Pending | undefined;
 }
 
 /**
@@ -60,7 +61,7 @@ export function advanceRun(dependencies: RunDependencies): Operation<typeof adva
       if (ifMatch !== currentEtag) return err(problem('mastery', 'stream-conflict', 412, { currentEtag }));
       return request.idempotent(async (control) => {
         const [basis, runtime] = await Promise.all([
-          rereadBasis(platform, store, before, receivedAt, 'none'),
+          rereadBasis(platform, store, before, receivedAt, before.stopReason === null),
           // A repeated request may have waited for its twin: what that one wrote is not in the first reading.
           control.replayed ? readRunRuntime(platform, before, request) : readBefore,
         ]);
@@ -73,22 +74,27 @@ export function advanceRun(dependencies: RunDependencies): Operation<typeof adva
             log('FINALIZATION_REFUSED', { upstreamOperation: operation, upstreamRequestId: requestId });
           return step;
         }
-        const { state, diagnosis, renews } = step.value;
+        const { state, diagnosis, renews, pending } = step.value;
+        const wait = waitOf(log, state, diagnosis, pending);
+        if (pending?.hasFailed === true) return err(unprocessed(step.value.runtime));
         const successor = renews
           ? await sealContinuation(keys, state, control.createdAt)
           : continuation.value;
-        const awaitsAnchor =
-          statusOf(state) === 'finalizing' && diagnosis.scaleReportability === 'anchor_unavailable';
-        if (awaitsAnchor) log('RUN_AWAITS_ANCHOR', { stopReason: state.stopReason });
         return ok({
-          body: composeRun(log, opened, basis.value, successor, diagnosis),
-          headers: {
-            ETag: runEntityTag(state, step.value.runtime),
-            ...(awaitsAnchor ? { 'Retry-After': String(ANCHOR_RETRY_SECONDS) } : {}),
-          },
+          body: composeRun(log, opened, basis.value, successor, diagnosis, wait),
+          headers: { ETag: runEntityTag(state, step.value.runtime), ...wait?.headers },
         });
       });
     });
+  };
+}
+
+/** QTI has given up processing the answer: only QTI can begin anew, so the caller asks again after a while. */
+function unprocessed({ requestId }: NamedRuntime): Problem {
+  const detail = 'QTI has failed to process an attempt.';
+  return {
+    ...invalidOwnerData(readCandidateRuntime, requestId, detail, true),
+    retryAfterSeconds: REPAIR_SECONDS,
   };
 }
 
@@ -114,7 +120,7 @@ async function takeStep(
       return finish(platform, state, named, diagnose(basis, state, consumed), consumed);
     case 'in_progress': {
       const verdict = judgeTime(state, runtime, basis.policy.timeBudgetSeconds, advancedAt);
-      if (verdict === 'wait') return ok(unchanged());
+      if (verdict === 'wait') return ok({ ...unchanged(), pending: runtime.pending });
       if (verdict !== 'stop') return consume(platform, basis, state, runtime, verdict);
       const stopped = beginFinalizing(state, { reason: 'time_budget', cause: 'time_budget' });
       return finish(platform, stopped, named, diagnose(basis, stopped, consumed), consumed);
@@ -139,12 +145,14 @@ async function consume(
     runtime: { ...named, sessions: [...named.sessions, session] },
     renews: true,
   });
+  if (next.kind === 'refused') return err(next.problem);
   if (next.kind === 'offer') {
     const placed = await offerItem(platform, evidence.state, named, next.item);
     return placed.ok ? ok(offered(placed.value, diagnosis)) : placed;
   }
   const answered = next.reason === 'time_budget' ? answeredBefore(basis, evidence, named, met) : undefined;
-  if (answered !== undefined) return ok(offered(answered.session, answered.diagnosis));
+  if (answered?.ok === false) return answered;
+  if (answered !== undefined) return ok(offered(answered.value.session, answered.value.diagnosis));
   const stopped = beginFinalizing(evidence.state, next);
   return finish(platform, stopped, named, diagnosis, evidence.outcomes);
 }
@@ -158,12 +166,13 @@ function answeredBefore(
   { state, outcomes }: ReturnType<typeof consumeOutcome>,
   { unnamed }: NamedRuntime,
   met: ReadonlySet<string>,
-): { readonly session: RunSession; readonly diagnosis: Diagnosis } | undefined {
-  if (unnamed.length === 0) return undefined;
+): Result<{ readonly session: RunSession; readonly diagnosis: Diagnosis }, Problem> | undefined {
+  if (!unnamed.some(({ attempts }) => firstHandedIn(attempts) !== undefined)) return undefined;
   const { diagnosis, next } = assess(basis, state, outcomes, { elapsedMilliseconds: 0, met });
+  if (next.kind === 'refused') return err(next.problem);
   const session = next.kind === 'offer' ? findSession(unnamed, next.item) : undefined;
   return session !== undefined && firstHandedIn(session.attempts) !== undefined
-    ? { session, diagnosis }
+    ? ok({ session, diagnosis })
     : undefined;
 }
 

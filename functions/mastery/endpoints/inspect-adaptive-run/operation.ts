@@ -21,7 +21,9 @@ import type { RunRuntime } from '#functions/mastery/run/runtime.ts';
 import { resultsAcknowledged, statusOf } from '#functions/mastery/continuation/run-state.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { judgeTime } from '#functions/mastery/run/time-budget.ts';
+import type { TimeVerdict } from '#functions/mastery/run/time-budget.ts';
 import { acknowledge, consumeOutcome } from '#functions/mastery/run/transitions.ts';
+import { waitOf } from '#functions/mastery/run/waiting.ts';
 
 /**
  * Rereads a run and shows it as it stands: the same token, the current ETag, no write and no new semantic operation [MA-140, MA-156]. An
@@ -39,18 +41,24 @@ export function inspectRun(dependencies: RunDependencies): Operation<typeof insp
         const { platform } = opened;
         const [runtime, basis] = await Promise.all([
           readRunRuntime(platform, state, request),
-          rereadBasis(platform, dependencies.store, state, receivedAt, 'noted'),
+          rereadBasis(platform, dependencies.store, state, receivedAt, true),
         ]);
         if (!runtime.ok) return runtime;
         if (!basis.ok) return basis;
-        const conflict = await offerConflict(platform, basis.value, state, runtime.value, receivedAt);
+        const verdict =
+          statusOf(state) === 'in_progress'
+            ? judgeTime(state, runtime.value, basis.value.policy.timeBudgetSeconds, receivedAt)
+            : undefined;
+        const conflict = await conflictOf(platform, basis.value, state, runtime.value, verdict);
         if (conflict !== undefined) return err(conflict);
         const diagnosis = diagnose(basis.value, state, runtime.value.consumed);
         const findings = findingsOf(state, diagnosis, runtime.value.consumed);
         const shown = await withProof(platform, continuation.value, findings);
+        const pending = verdict === 'wait' ? runtime.value.pending : undefined;
+        const wait = waitOf(request.log, shown.state, diagnosis, pending);
         return ok({
-          body: composeRun(request.log, opened, basis.value, shown, diagnosis),
-          headers: { ETag: runEntityTag(state, runtime.value.named) },
+          body: composeRun(request.log, opened, basis.value, shown, diagnosis, wait),
+          headers: { ETag: runEntityTag(state, runtime.value.named), ...wait?.headers },
         });
       }),
     );
@@ -58,26 +66,32 @@ export function inspectRun(dependencies: RunDependencies): Operation<typeof insp
 }
 
 /**
- * The 409 that an advance from here would end with: another item than the next one is out already. Shown here too, so that a client that
- * inspects after it does not advance again and again [MA-142].
+ * The 409 that an advance from here would end with: Content is not as pinned, or another item than the next one is out already. Shown here
+ * too, so that a client that inspects after it does not advance again and again [MA-142]. A Content that differs ends no run that has stopped,
+ * nor one that the answer under way may stop; one that cannot be read is its own problem.
  */
-async function offerConflict(
+async function conflictOf(
   platform: Platform,
   basis: RunBasis,
   state: AdaptiveRunState,
   runtime: RunRuntime,
-  at: number,
+  verdict: TimeVerdict | undefined,
 ): Promise<Problem | undefined> {
   const { unnamed } = runtime.named;
-  if (statusOf(state) !== 'in_progress' || !unnamed.some(isOpen)) return undefined;
-  const verdict = judgeTime(state, runtime, basis.policy.timeBudgetSeconds, at);
+  const difference = basis.content?.ok === false ? basis.content.error : undefined;
+  if (difference !== undefined && difference.status !== 409) return difference;
+  if (verdict === undefined) return undefined;
+  const hasOpen = unnamed.some(isOpen);
+  if (difference === undefined && !hasOpen) return undefined;
+  if (verdict === 'wait' && runtime.pending === undefined) return difference;
   if (typeof verdict === 'string') return undefined;
   const evidence = consumeOutcome(state, runtime.consumed, verdict.news);
   const { next } = assess(basis, evidence.state, evidence.outcomes, {
     elapsedMilliseconds: verdict.elapsedMilliseconds,
     met: priorUse(runtime.named),
   });
-  if (next.kind === 'stop') return undefined;
+  if (next.kind === 'refused') return next.problem;
+  if (next.kind === 'stop' || !hasOpen) return undefined;
   const found = await findOffer(platform, evidence.state, unnamed, next.item);
   return found.ok ? undefined : found.error;
 }

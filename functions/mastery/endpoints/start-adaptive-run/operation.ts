@@ -53,6 +53,7 @@ export function startRun(dependencies: RunDependencies): Operation<typeof startA
             invalidCalibration('Too few items that the learner has not met are left for the policy.'),
           );
         const { diagnosis, next } = firstStep(basis.value, blank, runtime.value);
+        if (next.kind === 'refused') return err(next.problem);
         if (next.kind === 'stop')
           return err(
             invalidCalibration('No item of the pool is eligible under the policy and the calibration.'),

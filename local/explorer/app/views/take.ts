@@ -1,5 +1,5 @@
 import { runAdaptive } from '#client/index.ts';
-import type { AdaptiveRun, MasteryClient, OfferedItem, SavedRun } from '#client/index.ts';
+import type { AdaptiveRun, MasteryClient, OfferedItem, SavedRun, WaitingFor } from '#client/index.ts';
 import { answerItem, informationOf } from '../session.ts';
 import type { Answered, Bank } from '../session.ts';
 import { createStore } from '../store.ts';
@@ -21,6 +21,8 @@ export interface Taking {
   readonly steps: readonly Step[];
   /** The item that waits for an answer; undefined while the service is asked. */
   readonly waiting: OfferedItem | undefined;
+  /** What an owner has to do before the run goes on. */
+  readonly owed: WaitingFor | undefined;
   readonly failure: unknown;
 }
 
@@ -69,7 +71,13 @@ export function takeTest({ tenantId, bank, mastery, resultsStudentId, storage }:
   // SAFETY: only this module writes the key, and a tab’s storage ends with the tab.
   let kept: Kept =
     text === null ? { saved: undefined, steps: [], pending: undefined } : (JSON.parse(text) as Kept);
-  const taking = createStore<Taking>({ bank, steps: kept.steps, waiting: undefined, failure: undefined });
+  const taking = createStore<Taking>({
+    bank,
+    steps: kept.steps,
+    waiting: undefined,
+    owed: undefined,
+    failure: undefined,
+  });
   const change = (changes: Partial<Taking>): void => taking.set({ ...taking.get(), ...changes });
   const keep = (changes: Partial<Kept>): void => {
     kept = { ...kept, ...changes };
@@ -103,7 +111,7 @@ export function takeTest({ tenantId, bank, mastery, resultsStudentId, storage }:
   };
 
   const run = async (): Promise<void> => {
-    change({ failure: undefined });
+    change({ failure: undefined, owed: undefined });
     await runAdaptive(mastery, {
       start: { ...bank.start, runMode: 'production_learner', resultsStudentId },
       signal: controller.signal,
@@ -111,7 +119,11 @@ export function takeTest({ tenantId, bank, mastery, resultsStudentId, storage }:
         load: () => kept.saved,
         save: (saved) => keep({ saved }),
       },
-      onState: ({ data }) => show(data),
+      onState: ({ data }) => {
+        change({ owed: undefined });
+        return show(data);
+      },
+      onWait: (owed) => change({ owed }),
       async play(item) {
         const response = await new Promise<string | boolean>((resolve) => {
           hand = resolve;

@@ -94,7 +94,7 @@ function Taken({
   readonly session: Session;
   readonly onAgain: () => void;
 }): JSX.Element {
-  const { bank, steps, waiting, failure } = useStore(session.taking);
+  const { bank, steps, waiting, owed, failure } = useStore(session.taking);
   const last = steps.at(-1);
   const item = bank.items.find(({ artifactVersionId }) => artifactVersionId === waiting?.artifactVersionId);
   return (
@@ -113,7 +113,11 @@ function Taken({
         <Finished tenant={tenant} bank={bank} steps={steps} run={last.run} onAgain={onAgain} />
       ) : item === undefined || waiting === undefined ? (
         failure === undefined ? (
-          <p class="item quiet">Waiting for the next item …</p>
+          <p class="item quiet" role="status">
+            {owed === undefined
+              ? 'Waiting for the next item …'
+              : `Waiting for ${owed.service} (${owed.operation})${owed.since === undefined ? '' : ` since ${owed.since}`} …`}
+          </p>
         ) : null
       ) : (
         <Answer
