@@ -31,7 +31,7 @@ const stack = useTestStack({
 });
 const runs = useAdaptiveRuns(stack);
 
-it('a simulation whose time runs out is a 500 that may be repeated and says to split the profiles; nothing was emitted [MA-178, MA-225]', async () => {
+it('a simulation whose time runs out is a 424 that may be repeated and says to split the profiles; nothing was emitted [MA-178, MA-184]', async () => {
   const simulated = () => callsDuring(stack, () => simulate(stack, { body: simulationBody(stack) }));
   await simulated();
   const { result: calm, calls } = await simulated();
@@ -42,9 +42,10 @@ it('a simulation whose time runs out is a 500 that may be repeated and says to s
   const lines = stack.logs().length;
   const { result, calls: made } = await simulated();
   expect(problemOf(result)).toMatchObject({
-    status: 500,
-    code: 'internal-error',
+    status: 424,
+    code: 'upstream-unavailable',
     retryable: true,
+    upstream: { service: 'platform_auth', operation: 'platform_auth.own_computation' },
     detail: expect.stringContaining('Split the profiles over several requests') as string,
   });
   expect(result.headers.get('retry-after')).toBe('5');

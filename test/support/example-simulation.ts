@@ -8,16 +8,29 @@ const NODES = 21;
 const KCS = 6;
 const ITEMS = 60;
 
-export function exampleModel(): CompiledModel {
+/** @param shape `tiedKcs`: how many KCs every third item ties together; `areAlike`: items of one KC all have the same table */
+export function exampleModel({
+  items = ITEMS,
+  tiedKcs = 2,
+  areAlike = false,
+}: { readonly items?: number; readonly tiedKcs?: number; readonly areAlike?: boolean } = {}): CompiledModel {
   const guid = (k: number): string => `kc-${k % KCS}`;
   const model = compileModel(
     {
       theta: { nodes: NODES, min: -4, max: 4, mean: 0, sd: 1 },
       kcs: Array.from({ length: KCS }, (_, k) => ({ guid: guid(k), slope: 1.5, location: (k - 2) / 2 })),
-      items: Array.from({ length: ITEMS }, (_, j) =>
+      items: Array.from({ length: items }, (_, j) =>
         j % 3 === 0
-          ? { artifactVersionId: `v-${j}`, kcs: [guid(j), guid(j + 1)], probabilities: [0.1, 0.3, 0.4, 0.9] }
-          : { artifactVersionId: `v-${j}`, kcs: [guid(j)], probabilities: [0.15, 0.8 + j / 600] },
+          ? {
+              artifactVersionId: `v-${j}`,
+              kcs: Array.from({ length: tiedKcs }, (__, k) => guid(j + k)),
+              probabilities: tiedKcs === 2 ? [0.1, 0.3, 0.4, 0.9] : graded(tiedKcs),
+            }
+          : {
+              artifactVersionId: `v-${j}`,
+              kcs: [guid(j)],
+              probabilities: [0.15, 0.8 + (areAlike ? 0 : j / (10 * items))],
+            },
       ),
       scale: Array.from({ length: NODES }, (_, g) => 300 + 20 * g),
     },
@@ -25,6 +38,14 @@ export function exampleModel(): CompiledModel {
   );
   if (!model.ok) throw new Error(JSON.stringify(model.error));
   return model.value;
+}
+
+/** The more KCs are mastered, the better. */
+function graded(kcs: number): number[] {
+  return Array.from({ length: 2 ** kcs }, (_, pattern) => {
+    const mastered = pattern.toString(2).replaceAll('0', '').length;
+    return 0.1 + (0.8 * mastered) / kcs;
+  });
 }
 
 export function exampleTest({

@@ -40,7 +40,7 @@ export const remedies: Readonly<Record<string, string>> = {
   "mastery 413 simulation-limit-exceeded": "Split the profiles among several requests, each with its own `Idempotency-Key`.",
   "mastery 413 payload-too-large": "Send only the documented fields. White space and escape sequences count towards the limit.",
   "mastery 422 calibration-invalid": "Choose a valid calibration for this pool.",
-  "mastery 424 upstream-unavailable": "If `retryable` is true, repeat the identical request with the same `Idempotency-Key` after the time in `Retry-After`. Otherwise report the named operation to its owner. Do not send a credential, a list of items or any other substitute.",
+  "mastery 424 upstream-unavailable": "If `retryable` is true, repeat the identical request with the same `Idempotency-Key` after the time in `Retry-After`; split the profiles of a simulation that still does not end in time over several requests. Otherwise report the named operation to its owner. Do not send a credential, a list of items or any other substitute.",
   "mastery 424 finalization-incomplete": "If the response has `Retry-After`, wait that long, then send the identical advance again with the same `Idempotency-Key`. If it has none, inspect the run first.",
   "mastery 428 precondition-required": "Inspect the run, then advance with the `ETag` of that response in `If-Match`.",
   "mastery 429 rate-limited": "Wait for the time in `Retry-After`, then repeat the identical request with the same `Idempotency-Key`. Back off with jitter.",

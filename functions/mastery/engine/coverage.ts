@@ -45,6 +45,8 @@ export function plan(before: Standing, kind: Kind): Standing {
 /** Kinds that may still be looked at: a bound on work, not on time, so that every machine gives up at the same point. */
 export interface Work {
   left: number;
+  /** Looks of dives that are not taken from what is left. */
+  dived?: number;
 }
 
 /** The share of it that one question must leave for others. */
@@ -166,7 +168,9 @@ export function coverageOf(rules: Rules, start: Standing, work: Work): Coverage 
   let plan = start;
   for (const minimum of open) {
     // One dive from the plan as it stands is enough for most.
-    const longer = cover(rules, plan, [minimum], { left: 1 });
+    const dive: Work = { left: 1 };
+    const longer = cover(rules, plan, [minimum], dive);
+    work.dived = (work.dived ?? 0) + 1 - dive.left;
     const answer = typeof longer === 'object' ? longer : cover(rules, start, [...met, minimum], work);
     if (typeof answer === 'object') {
       plan = answer;

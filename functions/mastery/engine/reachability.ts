@@ -16,11 +16,14 @@ export interface Reachability {
   readonly admits: (item: number) => boolean;
   /** Writes 0 for items of which it is known by now, at no further cost, that they are not admitted. */
   readonly ruleOut: (items: Uint8Array) => void;
+  /** How many looks at a kind of items it has taken so far. */
+  readonly looks: () => number;
 }
 
 /** Plans for the open minima. One that is not planned restricts nothing. */
 export function reachability(rules: Rules, start: Standing): Reachability {
-  const { met, undecided, plan: whole } = coverageOf(rules, start, { left: WORK });
+  const planning: Work = { left: WORK };
+  const { met, undecided, plan: whole } = coverageOf(rules, start, planning);
   const work: Work = { left: WORK };
   /** A plan that leaves a slot to an item that counts towards nothing. */
   const spare = whole.slots > 0 ? whole : cover(rules, { ...start, slots: start.slots - 1 }, met, work);
@@ -44,5 +47,6 @@ export function reachability(rules: Rules, start: Standing): Reachability {
       if (hasSpare) return;
       for (const kind of rules.kinds) if (!isUseful(kind)) for (const item of kind.items) items[item] = 0;
     },
+    looks: () => 2 * WORK - planning.left - work.left + (planning.dived ?? 0),
   };
 }

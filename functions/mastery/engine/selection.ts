@@ -93,7 +93,18 @@ export interface SelectionContext {
   readonly decision: DecisionModel | undefined;
   /** Room for the gains of one selection. */
   readonly gains: Float64Array;
+  /** What all selections so far have cost together, by count and not by the clock; and the tables of KCs that items tie in one ranking. */
+  readonly cost: { total: number; readonly tables: number };
 }
+
+/**
+ * Nanoseconds on one core (docs/score-recovery.md has the measurements): for an item of the pool each time that the pool is gone through, for
+ * one whose gain has to be worked out, for a number of a table, for an item whose hash decides, and for a look at a kind of items.
+ */
+const COST = { item: 50, gain: 350, tableNumber: 4, hash: 3800, look: 31 };
+
+/** The highest `keep` for which the kernel leaves items out. */
+const MOST_KEPT = 64;
 
 /** Prepares a pool. Enemy sets and exclusions that name items outside it are ignored: they cannot be offered anyway. */
 export function prepareSelection(
@@ -128,15 +139,22 @@ export function prepareSelection(
     items: set.flatMap((name) => byIdentifier.get(name) ?? []),
     count: 1,
   }));
+  const rules = rulesOf(model, constraints.minima.map(quota), [...constraints.maxima.map(quota), ...enemies]);
+  const tables = new Map(rules.kinds.map(({ tied }) => [tied.join(' '), 1 << tied.length]));
+  const nodes = model.core.knownTheta([]).length;
   return {
     model,
     constraints,
     members,
     admitted,
     outOfScope: Int32Array.from(outOfScope),
-    rules: rulesOf(model, constraints.minima.map(quota), [...constraints.maxima.map(quota), ...enemies]),
+    rules,
     decision: constraints.selectionTarget === 'unsettled_components' ? decisionModel(model) : undefined,
     gains: new Float64Array(model.itemIds.length),
+    cost: {
+      total: 0,
+      tables: COST.tableNumber * nodes * [...tables.values()].reduce((sum, size) => sum + size, 0),
+    },
   };
 }
 
@@ -158,8 +176,16 @@ export function selectItem(context: SelectionContext, estimate: Estimate, run: R
   const coverage = reachability(rules, standingOf(rules, usage, eligible, slots));
   const choice = { context, estimate, run, coverage };
   for (const item of context.outOfScope) if (!coverage.serves(item)) eligible[item] = 0;
-  if (!keepInformative(choice, eligible)) return 'no_informative_item';
-  return bestUnmet(choice, eligible) ?? exhaustionCause(context, run);
+  const selection = keepInformative(choice, eligible)
+    ? (bestUnmet(choice, eligible) ?? exhaustionCause(context, run))
+    : 'no_informative_item';
+  context.cost.total += COST.item * eligible.length + COST.look * coverage.looks();
+  return selection;
+}
+
+/** Counts a ranking of the pool that works out the gains of all items or, up to this `keep`, of few. */
+function countRanking({ cost, gains }: SelectionContext, keep: number): void {
+  cost.total += cost.tables + (keep > MOST_KEPT ? COST.gain : COST.item) * gains.length;
 }
 
 /** What every part of one choice goes by. */
@@ -203,6 +229,7 @@ function keepInformative({ context, estimate, run, coverage }: Choice, eligible:
     if (unmet.includes(1)) eligible.set(unmet);
   }
   model.core.informationGains(estimate, eligible, gains, Infinity);
+  countRanking(context, Infinity);
   for (let item = 0; item < eligible.length; item += 1)
     if (roundGain(gains[item] ?? NaN) < minimumGain) eligible[item] = 0;
   return eligible.includes(1);
@@ -228,12 +255,14 @@ function bestOnTarget(choice: Choice, eligible: Uint8Array): Ranked | undefined 
   if (decision !== undefined) {
     const unsettled = new Uint8Array(model.kcGuids.length);
     for (const kc of run.unsettled) unsettled[kc] = 1;
-    const best = chooseAdmitted(choice, eligible, (candidates, keep) =>
-      decisionGains(decision, estimate, unsettled, candidates, gains, keep),
-    );
+    const best = chooseAdmitted(choice, eligible, (candidates, keep) => {
+      countRanking(context, Infinity);
+      return decisionGains(decision, estimate, unsettled, candidates, gains, keep);
+    });
     if (best !== undefined) return best;
   }
   return chooseAdmitted(choice, eligible, (candidates, keep) => {
+    countRanking(context, keep);
     model.core.informationGains(estimate, candidates, gains, keep);
     return true;
   });
@@ -333,6 +362,7 @@ function memberOf({ members }: SelectionContext, item: number): PoolItem {
 /** By SHA-256 of seed and artifact version id, then by id. */
 function inTieOrder(context: SelectionContext, items: readonly number[], runSeed: string): readonly number[] {
   if (items.length === 1) return items;
+  context.cost.total += COST.hash * items.length;
   return items
     .map((item) => {
       const id = memberOf(context, item).artifactVersionId;

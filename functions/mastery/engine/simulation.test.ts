@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { CompiledModel } from './model.ts';
 import { exampleModel, exampleTest } from '#test/support/example-simulation.ts';
 import { prepareSelection } from './selection.ts';
+import type { Constraints } from './selection.ts';
 import { drawSimulatedLearner, responderOf, simulateRun } from './simulation.ts';
+import type { StoppingRules } from './stopping.ts';
 
 const model = exampleModel();
 const test = exampleTest({ maxItems: 12 });
@@ -47,5 +50,85 @@ describe('a simulated run', () => {
     const context = prepareSelection(model, [], test.selection.constraints);
     const run = simulateRun(context, rules, 'seed', () => true);
     expect([run.evidence.outcomes, run.stopReason]).toEqual([[], 'max_items']);
+  });
+
+  it('is broken off before the item at which time is over', () => {
+    let looks = 0;
+    const run = simulateRun(
+      test.selection,
+      rules,
+      'seed',
+      () => true,
+      () => (looks += 1) > 3,
+    );
+    expect([run.evidence.outcomes.length, run.stopReason]).toEqual([3, 'time_budget']);
+  });
+});
+
+describe('the work of a simulated run', () => {
+  const { constraints } = test.selection;
+  const plain = { ...constraints, exposure: undefined };
+  const poolOf = (of: CompiledModel) =>
+    of.itemIds.map((artifactVersionId, item) => ({
+      item,
+      artifactVersionId,
+      qtiIdentifier: `q-${item}`,
+      tags: [`t-${item % 20}`],
+      accessibility: [],
+    }));
+  /** Of a run of 12 items. */
+  const workOf = (
+    changed: Partial<Constraints> = {},
+    of = model,
+    floors: StoppingRules['coverageFloors'] = [],
+  ) => {
+    const context = prepareSelection(of, poolOf(of), { ...plain, ...changed });
+    const all = { ...rules, confidenceThreshold: 1, coverageFloors: floors };
+    const runs = [0, 1].map(() => simulateRun(context, all, 'seed', (item) => item % 2 === 0));
+    expect(runs.map(({ evidence }) => evidence.outcomes.length)).toEqual([12, 12]);
+    // Neither what was simulated before nor what a container keeps changes it.
+    expect(runs[1]!.work).toBe(runs[0]!.work);
+    return runs[0]!.work;
+  };
+
+  it.each<[string, () => number, number]>([
+    ['alike items, of which hashes decide', () => workOf({}, exampleModel({ areAlike: true })), 100_000],
+    [
+      'a larger pool',
+      () => {
+        // Those of several KCs are alike.
+        const excludedItems = Array.from({ length: 200 }, (_, n) => `q-${3 * n}`);
+        return workOf({ excludedItems }, exampleModel({ items: 600 })) - workOf({ excludedItems }) + workOf();
+      },
+      12 * 2 * 50 * 540 - 1,
+    ],
+    ['tables of more KCs', () => workOf({}, exampleModel({ tiedKcs: 4 })), 12 * 4 * 21 * 6 * (16 - 4) - 1],
+    ['all gains ranked', () => workOf({ exposure: { method: 'randomesque', size: 65 } }), 12 * 300 * 60],
+    [
+      'gains about what is unsettled',
+      () => workOf({ selectionTarget: 'unsettled_components' }),
+      12 * 300 * 60 - 1,
+    ],
+    [
+      'a minimum gain',
+      () => {
+        const large = exampleModel({ items: 120 });
+        return workOf({ scope: [0], minimumGain: 1e-9 }, large) - workOf({ scope: [0] }, large) + workOf();
+      },
+      11 * 350 * 120 - 1,
+    ],
+    [
+      'minima to plan for',
+      () => workOf({ minima: Array.from({ length: 11 }, (_, n) => ({ guid: `t-${n}`, items: 1 })) }),
+      31 * 11 * 50,
+    ],
+    [
+      'minima that cannot be met together',
+      () => workOf({ minima: Array.from({ length: 20 }, (_, n) => ({ guid: `t-${n}`, items: 1 })) }),
+      400_000,
+    ],
+    ['coverage floors', () => workOf({}, model, [{ guid: 't-1', items: 13 }]), 50 * 66 - 1],
+  ])('grows with %s', (_, work, least) => {
+    expect(work() - workOf()).toBeGreaterThan(least);
   });
 });

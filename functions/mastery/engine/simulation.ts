@@ -5,7 +5,7 @@ import { nextStep, weigh } from './run-step.ts';
 import type { Evidence } from './run-step.ts';
 import type { SelectionContext } from './selection.ts';
 import type { StopReason, StoppingRules } from './stopping.ts';
-import type { Estimate, KnownMastery, Outcome } from './types.ts';
+import type { KnownMastery, Outcome } from './types.ts';
 
 /** Whoever answers the items of a simulated run: true for a correct answer to the item (a model index). */
 export type Responder = (item: number) => boolean;
@@ -13,42 +13,56 @@ export type Responder = (item: number) => boolean;
 /** A run that was simulated to its stop. */
 export interface SimulatedRun {
   readonly evidence: Evidence;
-  /** `time_budget` never: answers of a simulation take no time. */
+  /** `time_budget` only if it was broken off: answers of a simulation take no time. */
   readonly stopReason: StopReason;
-  /**
-   * How many numbers its steps went over: the pool's items, the KCs at every theta node, and the tables of KCs that answers tie together.
-   * What the time of a run grows with, counted alike on every machine.
-   */
+  /** Nanoseconds on one core, the learner's drawing included, by a count that is the same on every machine: no measured time. */
   readonly work: number;
 }
 
 /**
  * Takes the test to its stop, each item answered at once. The same engine and rules as a learner's run, so that what a simulation says of
  * the test holds for it.
+ * @param isOver whether to break it off, asked before each item
  */
 export function simulateRun(
   context: SelectionContext,
   rules: StoppingRules & ClassificationRule,
   runSeed: string,
   respond: Responder,
+  isOver: () => boolean = () => false,
 ): SimulatedRun {
-  const { model, constraints } = context;
+  const { model, constraints, cost } = context;
   let outcomes: readonly Outcome[] = [];
-  let work = 0;
+  let work = DRAW * model.kcGuids.length - cost.total;
   for (;;) {
     const evidence = weigh(model, constraints.scope, rules, outcomes);
-    work += numbersOf(model, evidence.estimate);
+    work += costOf(model, rules, evidence);
+    if (isOver()) return { evidence, stopReason: 'time_budget', work: work + cost.total };
     const step = nextStep(context, rules, evidence, { runSeed, elapsedMilliseconds: 0 });
-    if (step.kind === 'stop') return { evidence, stopReason: step.reason, work };
+    if (step.kind === 'stop') return { evidence, stopReason: step.reason, work: work + cost.total };
     outcomes = [...outcomes, { item: step.item, correct: respond(step.item) }];
   }
 }
 
-/** What `SimulatedRun.work` counts, of one step. */
-function numbersOf({ itemIds, kcGuids }: CompiledModel, { thetaPosterior, components }: Estimate): number {
-  const atNodes = kcGuids.length * thetaPosterior.length;
-  return components.reduce((sum, { superset }) => sum + superset.length, itemIds.length + atNodes);
+/** What a step of a run costs beside the selection: in the terms of `SimulatedRun.work`, measured with them. */
+function costOf(
+  { itemKcs, kcGuids }: CompiledModel,
+  { coverageFloors }: StoppingRules,
+  { outcomes, estimate: { thetaPosterior, components } }: Evidence,
+): number {
+  const patterns = new Float64Array(kcGuids.length);
+  let cost = 70_000 + kcGuids.length * (thetaPosterior.length + outcomes.length);
+  cost += 50 * coverageFloors.length * outcomes.length;
+  for (const { kcs, superset } of components) {
+    for (const kc of kcs) patterns[kc] = 1 << kcs.length;
+    cost += 2 * superset.length * (4 + kcs.length);
+  }
+  for (const { item } of outcomes) cost += 17 * (patterns[itemKcs[item]?.[0] ?? -1] ?? 0);
+  return cost;
 }
+
+/** Drawing one KC of a simulated learner, in nanoseconds. */
+const DRAW = 10_600;
 
 /** A simulated learner. */
 export interface SimulatedLearner {

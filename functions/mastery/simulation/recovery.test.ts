@@ -5,10 +5,10 @@ import { roundSignificant } from '#shared/kernel/numbers.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { exampleModel, exampleProfiles, exampleTest } from '#test/support/example-simulation.ts';
 import {
+  isReplicated,
   judgeRecovery,
   readProfiles,
   recoveryError,
-  replicationsOf,
   simulateSitting,
   sitAll,
 } from './recovery.ts';
@@ -80,19 +80,6 @@ describe('a simulated profile', () => {
 });
 
 describe('the tests of all profiles', () => {
-  /** How many tests of two profiles are taken that take so long each, on a clock that only they move. */
-  const taken = async (until: number, milliseconds: readonly number[]): Promise<number> => {
-    const left = [...milliseconds];
-    let time = 1_000;
-    let isUnderWay = false;
-    const now = (): number => {
-      if (isUnderWay) time += left.shift() ?? 10;
-      isUnderWay = !isUnderWay;
-      return time;
-    };
-    return (await sitAll(test, exampleProfiles(2), { now, until })).simulated;
-  };
-
   it('are taken by every profile, as often as can be afforded, as by itself', async () => {
     const profiles = exampleProfiles(2);
     const { scores, replications } = await sitAll(test, profiles, { now: () => 0, until: Infinity });
@@ -101,12 +88,19 @@ describe('the tests of all profiles', () => {
   });
 
   it.each([
-    ['all when the last one ends just in time', 1_641, [], 64],
-    ['none when the time is over already', 1_000, [], 0],
-    ['none that would end too late if it took as long as the longest before it', 1_075, [10, 30, 5], 3],
-    ['one that ends just in time', 1_076, [10, 30, 5, 10], 4],
-  ])('are %s', async (_, until, milliseconds, simulated) => {
-    expect(await taken(until, milliseconds)).toBe(simulated);
+    ['before the first item when the time is over already', -1, 0],
+    ['in the middle of the first one', 5, 0],
+    ['not before its last item was answered', 0, 1],
+    ['in the middle of the second one', 5, 1],
+  ])('are broken off %s', async (_, looks, simulated) => {
+    const [first] = exampleProfiles(2);
+    // Time is looked at before each item, and once more at the stop.
+    const ofFirst = simulateSitting(test, first!, 0).evidence.outcomes.length + 1;
+    let time = 0;
+    const until = looks < 0 ? 0 : simulated * ofFirst + looks;
+    const sittings = await sitAll(test, exampleProfiles(2), { now: () => time++, until });
+    expect(sittings).toMatchObject({ simulated, replications: 1 });
+    expect(sittings.scores.map((scores) => scores.length)).toEqual([simulated, 0]);
   });
 
   it('let others have their turn', async () => {
@@ -120,8 +114,17 @@ describe('the tests of all profiles', () => {
 });
 
 describe('the number of replications', () => {
+  type Size = Parameters<typeof isReplicated>[0];
+  const SMALL = { profiles: 2, kcs: 8, maxItems: 20 };
+  /** Where each replication costs as much. */
+  const replicationsOf = (size: Size, work: number): number => {
+    const works: number[] = [];
+    while (isReplicated(size, works)) works.push(work);
+    return works.length;
+  };
+
   it.each([
-    ['32 for a small matrix', { profiles: 2, kcs: 8, maxItems: 20 }, 1, 32],
+    ['32 for a small matrix', SMALL, 1, 32],
     [
       'as many as keep profiles × KCs × items within 2,000,000',
       { profiles: 100, kcs: 24, maxItems: 60 },
@@ -129,15 +132,32 @@ describe('the number of replications', () => {
       13,
     ],
     ['1 for a matrix beyond that', { profiles: 100, kcs: 500, maxItems: 60 }, 1, 1],
-    [
-      'fewer when the first one has shown to cost much',
-      { profiles: 2, kcs: 8, maxItems: 20 },
-      100_000_000,
-      3,
-    ],
-    ['1 when that alone is all that can be afforded', { profiles: 2, kcs: 8, maxItems: 20 }, 300_000_001, 1],
+    ['fewer when one costs much', SMALL, 2_000_000_000, 3],
+    ['1 when that alone is all that can be afforded', SMALL, 3_500_000_001, 1],
+    ['1 when not even that can be', SMALL, 1e12, 1],
   ])('is %s', (_, size, work, expected) => {
     expect(replicationsOf(size, work)).toBe(expected);
+  });
+
+  it('is from 1 to 32, and never rises with the size or the work', () => {
+    const count = (most: number) => fc.integer({ min: 1, max: most });
+    const size = fc.record({ profiles: count(100), kcs: count(500), maxItems: count(500) });
+    const work = fc.double({ min: 1, max: 1e11, noNaN: true });
+    fc.assert(
+      fc.property(size, work, count(3), (of, each, factor) => {
+        const number = replicationsOf(of, each);
+        expect(number).toBeGreaterThanOrEqual(1);
+        expect(number).toBeLessThanOrEqual(32);
+        expect(replicationsOf(of, each * factor)).toBeLessThanOrEqual(number);
+        for (const member of ['profiles', 'kcs', 'maxItems'] as const)
+          expect(replicationsOf({ ...of, [member]: of[member] * factor }, each)).toBeLessThanOrEqual(number);
+      }),
+    );
+  });
+
+  it('leaves room for one as costly as the costliest so far, whichever that was', () => {
+    expect(isReplicated(SMALL, [1_000_000_000, 3_000_000_000])).toBe(true);
+    expect(isReplicated(SMALL, [3_000_000_000, 1_000_000_001])).toBe(false);
   });
 });
 

@@ -73,24 +73,29 @@ export interface SimulatedTest {
   readonly pinsHash: string;
 }
 
-/** The most replications, and what bounds them (docs/score-recovery.md has the measurements). */
+/** The most replications, and what bounds them: cells of the matrix, and nanoseconds (docs/score-recovery.md has the measurements). */
 const MOST_REPLICATIONS = 32;
 const MOST_CELLS = 2_000_000;
-const MOST_WORK = 300_000_000;
+const MOST_WORK = 7_000_000_000;
 
 /**
- * How often each profile takes the test: the largest number up to 32 for which profiles × KCs × items × replications is at most 2,000,000
- * and the work at most what one sitting of the largest matrix needs; at least 1. It depends on no clock: the same request has the same
- * number everywhere.
+ * Whether all profiles take the test once more: always a first time, and as long as there are at most 32 replications, profiles × KCs ×
+ * items × replications are at most 2,000,000, and the work is bounded even if the next replication costs as much as the costliest so far.
+ * It depends on no clock: the same request has the same number everywhere.
  * @param size of the matrix: `kcs` are those in scope of the test, `maxItems` the most that it may have
- * @param work what the first replication of all profiles cost together, as `simulateRun` counts it
+ * @param works what each replication so far cost, as `simulateSitting` counts it
  */
-export function replicationsOf(
+export function isReplicated(
   { profiles, kcs, maxItems }: Readonly<Record<'profiles' | 'kcs' | 'maxItems', number>>,
-  work: number,
-): number {
-  const affordable = Math.min(MOST_CELLS / (profiles * kcs * maxItems), MOST_WORK / work);
-  return Math.max(1, Math.min(MOST_REPLICATIONS, Math.floor(affordable)));
+  works: readonly number[],
+): boolean {
+  const next = works.length + 1;
+  return (
+    next === 1 ||
+    (next <= MOST_REPLICATIONS &&
+      profiles * kcs * maxItems * next <= MOST_CELLS &&
+      sumOf(works) + Math.max(...works) <= MOST_WORK)
+  );
 }
 
 /** What came of the profiles' tests. */
@@ -104,9 +109,8 @@ interface Sittings {
 }
 
 /**
- * Lets all profiles take the test once, then as often again as that one replication says can be afforded. After each test the event loop
- * has its turn: the pipeline's own watch over the request must be able to strike. Nothing is begun that would end too late if it took as
- * long as the longest test before it.
+ * Lets all profiles take the test once, then as often again as those replications say can be afforded. After each test the event loop has
+ * its turn: the pipeline's own watch over the request must be able to strike. A test under way is broken off when time is over.
  * @param time the clock, and by when all has to be done; epoch milliseconds
  */
 export async function sitAll(
@@ -117,25 +121,22 @@ export async function sitAll(
   const { scope, maxItems } = test.selection.constraints;
   const size = { profiles: profiles.length, kcs: scope.length, maxItems };
   const scores = profiles.map((): number[] => []);
-  let replications = 1;
   const counts = { simulated: 0, administeredItems: 0 };
-  let firstWork = 0;
-  let longest = 0;
-  for (let replication = 0; replication < replications; replication += 1) {
+  const works: number[] = [];
+  const isOver = (): boolean => now() >= until;
+  while (isReplicated(size, works)) {
+    const replication = works.push(0) - 1;
     for (const [at, profile] of profiles.entries()) {
-      const began = now();
-      if (began + longest >= until) return { replications, ...counts, scores };
-      const { evidence, work } = simulateSitting(test, profile, replication);
+      const { evidence, stopReason, work } = simulateSitting(test, profile, replication, isOver);
+      if (stopReason === 'time_budget') return { replications: works.length, ...counts, scores };
       scores[at]?.push(evidence.estimate.scaleScore);
       counts.simulated += 1;
       counts.administeredItems += evidence.outcomes.length;
-      if (replication === 0) firstWork += work;
-      longest = Math.max(longest, now() - began);
+      works[replication] = (works[replication] ?? 0) + work;
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
-    replications = replicationsOf(size, firstWork);
   }
-  return { replications, ...counts, scores };
+  return { replications: works.length, ...counts, scores };
 }
 
 /**
@@ -143,16 +144,19 @@ export async function sitAll(
  * replication and the item: neither the profile's name nor the profiles beside it change them, and a further replication changes no
  * earlier one [MA-130].
  * @param replication from 0
+ * @param isOver whether to break it off, asked before each item
  */
 export function simulateSitting(
   { selection, rules, pinsHash }: SimulatedTest,
   { known }: KnownProfile,
   replication: number,
+  isOver?: () => boolean,
 ): SimulatedRun {
   const { model } = selection;
   const content = known.map(({ kc, probability }) => [model.kcGuids[kc] ?? '', probability]);
   const learner = drawSimulatedLearner(model, hashCanonical([content, pinsHash, replication]), known);
-  return simulateRun(selection, rules, simulatedRunSeed(learner.name), responderOf(model, learner));
+  const seed = simulatedRunSeed(learner.name);
+  return simulateRun(selection, rules, seed, responderOf(model, learner), isOver);
 }
 
 /**

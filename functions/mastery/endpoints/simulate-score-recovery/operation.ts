@@ -93,12 +93,13 @@ export function simulateRecovery(dependencies: PoolDependencies): Operation<type
     });
 }
 
-/** The profiles take longer than a request may: 500, retryable, since a warm container is faster. */
+/** The profiles take longer than a request may: 424 of the service itself, retryable, since a warm container is faster [MA-184]. */
 function outOfTime(): Problem {
-  return problem('mastery', 'internal-error', 500, {
+  return problem('mastery', 'upstream-unavailable', 424, {
     detail:
       'The simulation was not finished in the time of its request, and no event was emitted. Split the profiles over several requests, or repeat it.',
     retryable: true,
+    upstream: { service: 'platform_auth', operation: 'platform_auth.own_computation' },
   });
 }
 
