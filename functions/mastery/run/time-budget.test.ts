@@ -1,6 +1,8 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { exampleOutcome, exampleState } from '#test/support/example-run.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
-import { clockStartAt, timeBudgetEndOf } from './time-budget.ts';
+import type { RunRuntime } from './runtime.ts';
+import { clockStartAt, judgeTime, timeBudgetEndOf } from './time-budget.ts';
 
 const START = Date.parse('2026-03-01T08:00:00Z');
 
@@ -15,4 +17,65 @@ it('the time budget of a token of version 0.1.0, which has no clock start, count
   const state = { startedAt: START } as unknown as AdaptiveRunState;
   expect(timeBudgetEndOf(state, 60)).toBe(START + 60_000);
   expect(timeBudgetEndOf({ ...state, clockStart: START + 5 }, 60)).toBe(START + 60_005);
+});
+
+describe('what an advance does with the outstanding item [MA-111]', () => {
+  const BUDGET_S = 60;
+  const created = START + 500;
+  const outcome = { ...exampleOutcome, handedInMs: created };
+  /** A run whose clock started with its first session; `handedIn` and `advanced` in milliseconds after that. */
+  const verdict = (
+    advanced: number,
+    answer: { readonly handedIn?: number; readonly isScored?: boolean; readonly consumed?: number },
+    budget: number | null = BUDGET_S,
+  ) => {
+    const { handedIn, isScored = true, consumed = 1 } = answer;
+    const handedInMs = handedIn === undefined ? undefined : created + handedIn;
+    const runtime = {
+      consumed: Array.from({ length: consumed }, () => outcome),
+      news: isScored && handedInMs !== undefined ? { ...outcome, handedInMs } : undefined,
+      pending:
+        isScored || handedInMs === undefined
+          ? undefined
+          : { handedInMs, sinceMs: undefined, hasFailed: false },
+      named: { sessions: [{ createdAt: new Date(created).toISOString() }] },
+    } as unknown as RunRuntime;
+    const judged = judgeTime({ ...exampleState, clockStart: created }, runtime, budget, created + advanced);
+    return typeof judged === 'string' ? judged : judged.elapsedMilliseconds;
+  };
+
+  it.each([
+    [
+      'consumes an answer handed in a millisecond before the end, late as it is scored',
+      90_000,
+      { handedIn: 59_999 },
+      90_000,
+    ],
+    ['stops without an answer handed in exactly at the end', 60_000, { handedIn: 60_000 }, 'stop'],
+    ['stops without an answer handed in after the end', 61_000, { handedIn: 61_000 }, 'stop'],
+    ['consumes the first answer whenever it was given', 70_000, { handedIn: 65_000, consumed: 0 }, 70_000],
+    ['counts the later of the two clocks', 10_000, { handedIn: 20_000 }, 20_000],
+    ['waits a millisecond before the end', 59_999, {}, 'wait'],
+    ['stops at the end, when nothing is handed in', 60_000, {}, 'stop'],
+    ['waits after the end while nothing was consumed', 90_000, { consumed: 0 }, 'wait'],
+    [
+      'waits after the end for an answer handed in in time',
+      90_000,
+      { handedIn: 59_999, isScored: false },
+      'wait',
+    ],
+    [
+      'stops without an unscored answer handed in exactly at the end',
+      90_000,
+      { handedIn: 60_000, isScored: false },
+      'stop',
+    ],
+  ] as const)('%s', (_, advanced, answer, expected) => {
+    expect(verdict(advanced, answer)).toBe(expected);
+  });
+
+  it('has no end without a budget', () => {
+    expect(verdict(10 ** 9, {}, null)).toBe('wait');
+    expect(verdict(10 ** 9, { handedIn: 10 ** 9 }, null)).toBe(10 ** 9);
+  });
 });
