@@ -28,10 +28,10 @@ export function scaffoldFilter(plan: Plan, { name, route, appliedBy, fact }: Fil
   const service = file.split('/')[2] ?? '';
   const isId = name.endsWith('Id');
   const schema = isId
-    ? 'reference'
+    ? 'requestReference'
     : hole(`the schema of ${name}: text with a form, an enumeration, or instant`);
   plan.insert(file, filters, `${name}: { schema: ${schema}, appliedBy: '${appliedBy}', fact: '${fact}' }`);
-  if (isId) plan.import(file, 'reference', '../primitives.ts');
+  if (isId) plan.import(file, 'requestReference', '../primitives.ts');
   const text = hole(
     `which rows ${name} selects, and where a caller gets its value; of an enumeration { text, values }`,
   );

@@ -16,7 +16,7 @@ export interface RouteOptions {
 }
 
 /** The schema of an id in a path. */
-const idSchemas = { mastery: 'identifier', reports: 'reference' } as const;
+const idSchemas = { mastery: 'requestIdentifier', reports: 'requestReference' } as const;
 
 /** Everything that the templates of one route use. */
 interface Parts extends RouteOptions {

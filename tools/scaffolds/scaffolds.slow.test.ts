@@ -25,7 +25,7 @@ const scaffolds = [
 const fills: readonly (readonly [what: RegExp, code: string])[] = [
   // Routes.
   [/^the members of runtimeVersions/, 'runtimeVersions: z.array(identifier).min(1)'],
-  [/^the members of checkReferenceRequest/, 'reference'],
+  [/^the members of checkReferenceRequest/, 'reference: requestReference'],
   [/^the members of checkReferenceResponse/, 'reference, operationId: z.string()'],
   [/complete response of readRuntimeVersions/, `{ runtimeVersions: ['ho-cdm-grid-1'] }`],
   [/complete response of checkReference/, `{ reference: 'form-1', operationId: 'operation-1' }`],
@@ -94,7 +94,11 @@ const additions: readonly (readonly [file: string, from: RegExp, to: string])[] 
     `import { runtimeVersions } from '#functions/mastery/engine/kernels/index.ts';\n`,
   ],
   ['shared/contract/mastery/runtime-versions.ts', /$/, `import { identifier } from './primitives.ts';\n`],
-  ['shared/contract/reports/check-reference.ts', /$/, `import { reference } from './primitives.ts';\n`],
+  [
+    'shared/contract/reports/check-reference.ts',
+    /$/,
+    `import { reference, requestReference } from './primitives.ts';\n`,
+  ],
 ];
 
 interface Ended {

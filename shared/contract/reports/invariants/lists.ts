@@ -80,4 +80,6 @@ export const shownLists = {
     },
     sources: receipts,
   },
-} as const satisfies { readonly [Operation in keyof typeof reportsRoutes]: ListKeys<Answer<Operation>> };
+} as const satisfies ListKeys<{
+  readonly [Operation in keyof typeof reportsRoutes]: Answer<Operation>;
+}>;
