@@ -118,8 +118,9 @@ export interface Pending {
 }
 
 /**
- * The evidence of a run for a request received at a time, in epoch milliseconds. A consumed offer keeps the attempt that was consumed, whatever is scored in its session later; if that attempt has
- * changed or is gone, the stream is no longer the one that the continuation describes.
+ * The evidence of a run for a request received at a time, in epoch milliseconds. A consumed offer keeps the attempt that was consumed,
+ * whatever is scored in its session later; if that attempt has changed or is gone, the stream is no longer the one that the continuation
+ * describes.
  */
 export function readOutcomes(
   { offers, consumed: pinned }: Pick<AdaptiveRunState, 'offers' | 'consumed'>,

@@ -11,6 +11,7 @@ import type {
   ReadinessEntry,
   readinessReport,
 } from '#shared/contract/reports/readiness-report.ts';
+import { cutAfter } from '#shared/kernel/cut-text.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { ReadinessCrosswalks } from '#shared/platform/owners/content.ts';
@@ -179,10 +180,9 @@ function joinedBeyond(texts: readonly string[], place: number): readonly string[
   return texts.length <= place + 1 ? texts : [...texts.slice(0, place), texts.slice(place).join(' ')];
 }
 
-/** A limitation as long as one may be, not cut within a code point. */
+/** A limitation as long as one may be. */
 function shortened(text: string): string {
-  if (text.length <= MAX_LIMITATION_LENGTH) return text;
-  return `${text.slice(0, MAX_LIMITATION_LENGTH - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  return text.length > MAX_LIMITATION_LENGTH ? cutAfter(text, MAX_LIMITATION_LENGTH - 1) : text;
 }
 
 /** The answer has no `unknown` here: a dominance that is missing, or that this service does not know, is not determined [RP-112]. */

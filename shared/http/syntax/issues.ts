@@ -1,3 +1,4 @@
+import { cutAfter } from '#shared/kernel/cut-text.ts';
 import type * as z from 'zod';
 import { firstOfEach, pointer, valueAt } from '#shared/kernel/defect.ts';
 import type { InvalidParam } from '#shared/problems/problem.ts';
@@ -14,9 +15,8 @@ export function pointerTo(part: RequestPart, segments: readonly Segment[]): stri
   return pointer(part, ...segments.map((segment) => cut(String(segment).toWellFormed())));
 }
 
-/** Not within a code point: half of one has no UTF-8 form. */
 function cut(name: string): string {
-  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME).replace(/[\uD800-\uDBFF]$/, '')}…` : name;
+  return name.length > MAX_NAME ? cutAfter(name, MAX_NAME) : name;
 }
 
 /** One finding at a place of the request. */
