@@ -23,6 +23,17 @@ function runIn(...states: readonly string[]) {
 }
 
 describe('a run, in whatever state its records are', () => {
+  it('names what was read for two metrics once [RP-007]', () => {
+    fc.assert(
+      fc.property(recordedRun, ({ progress, artifacts }) => {
+        const receipt = progress.run.receipt === undefined ? null : completedRun.receipt;
+        const twice = [...sources, ...sources];
+        expect(composeRun({ progress, artifacts, sources: twice, receipt }, moment).sources).toEqual(sources);
+      }),
+      { numRuns: 10 },
+    );
+  });
+
   it('is named and pinned as it was created, counts its sources, alignments and orders, and ends exactly when it is terminal, never before it began [RP-141, RP-142, RP-143, RP-144, RP-145, RP-146, RP-147, RP-148, RP-149, RP-150, RP-151, RP-153, RP-154, RP-155, RP-157, RP-221]', () => {
     fc.assert(
       fc.property(recordedRun, (recorded) => {

@@ -4,6 +4,7 @@ import { omissionsOf } from '#functions/reports/analysis/omissions.ts';
 import { omission } from '#shared/contract/reports/improvement-run.ts';
 import type { improvementRun, RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
+import { mergeReceipts } from '#shared/contract/reports/source-ref.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { RunProgress } from '#shared/improvement/records.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
@@ -52,7 +53,7 @@ export function composeRun(
     receipt,
     createdAt: formatInstant(createdAt),
     completedAt: completedAt === undefined ? null : formatInstant(completedAt),
-    sources: [...sources],
+    sources: mergeReceipts(sources),
     ...moment,
   };
 }

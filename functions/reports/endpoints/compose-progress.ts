@@ -12,7 +12,6 @@ import type { PinFault } from '#functions/reports/sources/pinned.ts';
 import { together } from '#functions/reports/sources/problems.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import type { improvementRun } from '#shared/contract/reports/improvement-run.ts';
-import { mergeReceipts } from '#shared/contract/reports/source-ref.ts';
 import type { Pin, RunProgress, RunRecord } from '#shared/improvement/records.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -75,6 +74,6 @@ export async function readRunEvidence(
   const { sourceSet, metrics } = read.value;
   return ok({
     artifacts: new Map(pinned.map(({ metric }) => [metric, metrics[metric]?.value])),
-    sources: mergeReceipts([sourceSet.receipt, ...Object.values(metrics).map(({ receipt }) => receipt)]),
+    sources: [sourceSet.receipt, ...Object.values(metrics).map(({ receipt }) => receipt)],
   });
 }
