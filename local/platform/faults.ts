@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import type { AnswerKind } from '#shared/platform/verdicts.ts';
 import { contradictionOf, invariantIds } from './contradictions.ts';
 import { ownerRoutes } from './routes.ts';
 import type { OwnerRoute } from './route.ts';
@@ -23,6 +24,27 @@ export const faultKinds = [
   'down',
 ] as const;
 type FaultKind = (typeof faultKinds)[number];
+
+/**
+ * The faults that give an answer of each kind; with `status`, the statuses. A new kind of answer does not compile without the fault that
+ * gives it.
+ */
+export const faultsByAnswer: Readonly<Record<AnswerKind, readonly (FaultKind | number)[]>> = {
+  unavailable: ['down', 'cut', 'latency', 'lost_acknowledgement', 503, 500, 429],
+  unauthorized: [401],
+  rejected: [403],
+  'not-found': [404],
+  'refused-id': [422],
+  conflict: [409],
+  malformed: ['malformed'],
+  invalid: ['overlong_id'],
+  'wrong-tenant': ['wrong_tenant'],
+  'wrong-entity': ['other_entity'],
+  pending: ['stale'],
+  older: ['stale'],
+  differs: ['version_drift', 'stale'],
+  broken: ['contradiction', 'duplicate_row', 'out_of_range'],
+};
 
 /** The operations that a fault can strike. */
 export const faultyOperations = [...new Set(ownerRoutes.map((route) => route.operation))];

@@ -1,12 +1,9 @@
 import type { UpstreamService } from './operation.ts';
+import type { FaultKind } from './verdicts.ts';
 
-/**
- * Why an upstream call gave no usable answer. The services map it to their own problems; nothing in it comes from an upstream body.
- * `not-found`: the owner answered 404. `conflict`: 409 or 412. `rejected`: any other final 4xx. `unavailable`: no answer, 408, 425,
- * 429, 5xx, a cut or late answer. `malformed`: an answer that is not what the owner promises. `wrong-tenant`: a well-formed answer about another tenant.
- */
+/** A call without a usable answer. The services map it to their own problems; nothing in it comes from an upstream body. */
 export interface UpstreamFault {
-  readonly kind: 'unavailable' | 'not-found' | 'conflict' | 'rejected' | 'malformed' | 'wrong-tenant';
+  readonly kind: FaultKind;
   readonly service: UpstreamService;
   readonly operation: string;
   /** HTTP status of the last answer, if there was one. */
@@ -19,27 +16,22 @@ export interface UpstreamFault {
   readonly transient: boolean;
 }
 
-/**
- * Refusals by which an owner says of an id that there is nothing under it: gone, or no id of its kind at all. A 403 is not among them: it
- * refuses our credential or permission, and says nothing of the id. An owner answers 404 for an id of another tenant.
- */
-const HIDING: ReadonlySet<number | undefined> = new Set([400, 410, 414, 422, 431]);
-
-/** Whether the owner shows nothing under the id of the call: it is absent there, or not to be told from an absent one. */
-export function hidesId({ kind, status }: UpstreamFault): boolean {
-  return kind === 'not-found' || (kind === 'rejected' && HIDING.has(status));
-}
-
-/** Whether the owner says that it holds nothing under the id of the call. */
-export function isGone({ kind, status }: UpstreamFault): boolean {
-  return kind === 'not-found' || status === 410;
+/** The kind of a status that is no success of its row. */
+export function faultKindOf(status: number): FaultKind {
+  if (status === 401) return 'unauthorized';
+  if (status === 404 || status === 410) return 'not-found';
+  if (status === 409 || status === 412) return 'conflict';
+  if ([400, 414, 422, 431].includes(status)) return 'refused-id';
+  if (status === 408 || status === 425 || status === 429 || status >= 500) return 'unavailable';
+  // A redirect, or a success that the row does not know, is not what the owner promises.
+  return status >= 400 ? 'rejected' : 'malformed';
 }
 
 /** We pass an owner's wish to wait on, but none beyond an hour. */
 const MAX_RETRY_AFTER = 3_600;
 
 /** How long a caller is to wait where the owner asked for it, 1-3600 seconds: a member for a problem. */
-export function waitOf({ retryAfterSeconds }: UpstreamFault): { readonly retryAfterSeconds?: number } {
+export function waitOf(retryAfterSeconds: number | undefined): { readonly retryAfterSeconds?: number } {
   if (retryAfterSeconds === undefined) return {};
   return { retryAfterSeconds: Math.min(Math.max(retryAfterSeconds, 1), MAX_RETRY_AFTER) };
 }

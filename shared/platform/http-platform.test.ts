@@ -29,6 +29,8 @@ const read = {
   success: [200],
   body: undefined,
   answer: z.looseObject({ tenantId: z.string(), value: z.number() }),
+  uses: ['report'],
+  echo: {},
   tenantInAnswer: true,
   maxAnswerBytes: 200,
   rule: '',
@@ -126,7 +128,7 @@ describe('an answer', () => {
       'application/vnd.owner+json',
     ].map((media) => [`of ${media}`, 'answered after 1', answer(good, { 'content-type': media })] as const),
     ['of exactly the bytes that its row allows', 'answered after 1', answer(filler(200))],
-    ['of more bytes, which will not become fewer', 'malformed after 1', answer(filler(201))],
+    ['of more bytes', 'malformed after 2', answer(filler(201))],
     ...['text/html', 'application/json; charset=utf-16', 'application/json, text/html'].map(
       (media) => [`of ${media}`, 'malformed after 2', answer(good, { 'content-type': media })] as const,
     ),
@@ -138,9 +140,10 @@ describe('an answer', () => {
       '{"tenantId":"tenant-a","value":1,"value":2}',
       '{"tenantId":"tenant-a","value":NaN}',
       '{"tenantId":"tenant-a","value":1e999}',
-      '{"tenantId":"tenant-a","value":"1"}',
-      '{"tenantId":"tenant-a"}',
     ].map((text) => [text, 'malformed after 2', bytes(text)] as const),
+    ...['{"tenantId":"tenant-a","value":"1"}', '{"tenantId":"tenant-a"}'].map(
+      (text) => [text, 'invalid after 2', bytes(text)] as const,
+    ),
     [
       'of bad UTF-8',
       'malformed after 2',
@@ -152,11 +155,13 @@ describe('an answer', () => {
     ['that is sound the second time', 'answered after 2', bytes('{"tenantId":'), answer()],
     ['that is garbled after a failure', 'answered after 3', status(503), bytes('<html>'), answer()],
     ...['tenant-b', 'TENANT-A', 'tenant-a '].map(
-      (tenantId) => [`about ${tenantId}`, 'wrong-tenant after 1', answer({ ...good, tenantId })] as const,
+      (tenantId) => [`about ${tenantId}`, 'wrong-tenant after 2', answer({ ...good, tenantId })] as const,
     ),
-    ['404', 'not-found after 1', status(404)],
+    ...[404, 410].map((code) => [`${code}`, 'not-found after 1', status(code)] as const),
     ...[409, 412].map((code) => [`${code}`, 'conflict after 1', status(code)] as const),
-    ...[400, 401, 403, 410, 422].map((code) => [`${code}`, 'rejected after 1', status(code)] as const),
+    ['401', 'unauthorized after 1', status(401)],
+    ...[400, 414, 422, 431].map((code) => [`${code}`, 'refused-id after 1', status(code)] as const),
+    ...[402, 403, 405, 415].map((code) => [`${code}`, 'rejected after 1', status(code)] as const),
     ...[408, 425, 429, 500, 502, 503, 504].map(
       (code) => [`${code}`, 'unavailable, transient after 2', status(code)] as const,
     ),
@@ -371,10 +376,20 @@ describe('a write', () => {
     expect(sent.map(({ init }) => init.freshConnection)).toEqual([false, true]);
   });
 
-  it('is not repeated for an answer that is malformed: its owner has taken it', async () => {
-    const { platform, sent } = setup([bytes('<html>')]);
-    expect(await platform.call(write, { body })).toMatchObject({ error: { kind: 'malformed' } });
-    expect(sent).toHaveLength(1);
+  it('is repeated once for an answer that is malformed, and for one about something else', async () => {
+    const row = { ...write, echo: { value: 'b' } } as const;
+    for (const [replies, made] of [
+      [[bytes('<html>'), answer()], 2],
+      [[answer({ ...good, value: 2 }), answer()], 2],
+      [[answer()], 1],
+    ] as const) {
+      const { platform, sent } = setup(replies);
+      expect(await platform.call(row, { body })).toMatchObject({ value: { value: good } });
+      expect(sent).toHaveLength(made);
+    }
+    const { platform, sent } = setup([answer({ ...good, value: 2 })]);
+    expect(await platform.call(row, { body })).toMatchObject({ error: { kind: 'wrong-entity' } });
+    expect(sent).toHaveLength(2);
   });
 
   it('that does not fit its row is a defect that tells no value, and is not sent', async () => {
@@ -390,7 +405,7 @@ describe('the trace', () => {
   it('holds one line per call, with offsets, hash, version and whether its answer named the tenant of the profile [MA-088]', async () => {
     const replies = [
       answer(good, { etag: '"v1"', 'x-request-id': 'up-1' }),
-      answer({ ...good, tenantId: 'tenant-b' }),
+      ...[1, 2].map(() => answer({ ...good, tenantId: 'tenant-b' })),
       status(404),
     ];
     const { platform } = setup(replies, { receivedAt: 9_000 });
@@ -418,7 +433,7 @@ describe('the trace', () => {
 
   it('and the log, and faults, hold nothing of body, address or credential [MA-007, MA-088, MA-213]', async () => {
     const { platform, lines } = setup([
-      answer({ tenantId: 'tenant-b', value: 1, name: 'learner name' }),
+      ...[1, 2].map(() => answer({ tenantId: 'tenant-b', value: 1, name: 'learner name' })),
       answer(),
       status(500, { 'x-request-id': 'up-3' }),
       new TypeError('connect ECONNREFUSED platform.example'),

@@ -12,9 +12,11 @@ import type { PlatformRequest } from './open-platform.ts';
 import type { UpstreamOperation } from './operation.ts';
 import type { Platform, TraceEntry, UpstreamAnswer, UpstreamCall } from './platform.ts';
 import type { ServiceProfile } from './service-profiles.ts';
+import { repetitions } from './verdicts.ts';
+import type { FaultKind } from './verdicts.ts';
 import { addressOf } from './transport/address.ts';
 import type { AnswerMemo } from './transport/answer-memo.ts';
-import { readAnswer } from './transport/answer.ts';
+import { namesOf, readAnswer } from './transport/answer.ts';
 import type { Outcome } from './transport/answer.ts';
 
 /** The network, the clock and the randomness of a function. */
@@ -38,6 +40,8 @@ interface PreparedCall extends Omit<FetchRequest, 'signal' | 'freshConnection'> 
   readonly url: string;
   /** What `If-None-Match` asks about. */
   readonly asked: string | undefined;
+  /** The values that the call names in path, query and body: what its answer has to repeat. */
+  readonly named: Readonly<Record<string, unknown>>;
 }
 
 /** One for all: without a reason, each abort would make an error with a stack of its own. Nobody sees it. */
@@ -45,7 +49,7 @@ const ATTEMPT_ENDED = new Error('the attempt has ended');
 /** Milliseconds before a contradicting reading is repeated: long enough for a replica to catch up, short enough for a request. */
 const SHORTEST_PAUSE = 250;
 const LONGEST_PAUSE = 1_000;
-/** Repetitions of a call that was not answered. */
+/** Repetitions of a call for each kind of answer that is repeated at once. */
 export const MAX_RETRIES = 1;
 /** Milliseconds that one attempt may take, its body included. */
 const ATTEMPT_MS = 5_000;
@@ -57,9 +61,8 @@ const JITTER = 100;
  * follows its row: address, body, success, answer schema, size. It leaves one log line, `UPSTREAM_CALL` when it was answered,
  * `UPSTREAM_CALL_FAILED` when not. Failures are values; a call that does not fit its row throws, since no caller and no owner can cause it.
  *
- * Attempts are bounded in number, each by `ATTEMPT_MS` and all of them by the deadline. Only what was not answered, cut off, or answered
- * with 408, 425, 429 or 5xx is repeated, and once a safe read whose answer is malformed: a proxy on the way can garble one answer, and a final
- * refusal would end a run for it. Every row is a safe read or a write that its owner recognises again. Redirects are not followed.
+ * Attempts are bounded in number, each by `ATTEMPT_MS` and all of them by the deadline. What `repetitions` repeats at once is repeated once
+ * per kind: a proxy on the way can garble or misroute one answer, and a final refusal would end a run for it. Redirects are not followed.
  * Neither faults nor the trace hold anything of a body, an address or a credential.
  */
 export function createPlatform(
@@ -87,13 +90,20 @@ export function createPlatform(
       ...(asked === undefined ? {} : { 'if-none-match': asked }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     };
-    return { url, asked, method: operation.method, headers, ...(body === undefined ? {} : { body }) };
+    return {
+      url,
+      asked,
+      named: namesOf(call),
+      method: operation.method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+    };
   }
 
   /** One attempt within its time. Aborting at the end stops the timer, and whatever of the exchange is still under way or unread. */
   async function attempt(
     operation: UpstreamOperation,
-    { url, asked, ...request }: PreparedCall,
+    { url, asked, named, ...request }: PreparedCall,
     timeout: number,
     freshConnection: boolean,
   ): Promise<Outcome> {
@@ -101,7 +111,7 @@ export function createPlatform(
     const { signal } = controller;
     const exchange = async (): Promise<Outcome> => {
       const answer = await fetch(url, { ...request, signal, freshConnection });
-      return readAnswer(operation, answer, { asked, tenantId: profile.tenantId, now: now(), memo });
+      return readAnswer(operation, answer, { asked, named, tenantId: profile.tenantId, now: now(), memo });
     };
     const late = sleep(timeout, signal).then((): Outcome => ({ kind: 'unavailable' }));
     try {
@@ -121,17 +131,18 @@ export function createPlatform(
   ): Promise<[Outcome, number]> {
     let outcome: Outcome = { kind: 'unavailable' };
     const end = Math.min(deadline, now() + timeLimit);
-    // Not of a write: its owner has taken it, whatever it said.
-    const repetitions = { unavailable: MAX_RETRIES, malformed: operation.method === 'GET' ? 1 : 0 };
+    const repeated: FaultKind[] = [];
     for (let made = 0; ;) {
       const remaining = end - now();
       if (remaining <= 0) return [outcome, made];
       // After a container has slept, all kept connections may be dead: the retry must not meet another of them.
       outcome = await attempt(operation, call, Math.min(ATTEMPT_MS, remaining), made > 0);
       made += 1;
-      if (outcome.kind !== 'unavailable' && outcome.kind !== 'malformed') return [outcome, made];
-      if (outcome.tooLarge === true || repetitions[outcome.kind] === 0) return [outcome, made];
-      repetitions[outcome.kind] -= 1;
+      const { kind } = outcome;
+      if (kind === 'answered' || kind === 'unchanged' || repetitions[kind] !== 'at once')
+        return [outcome, made];
+      if (repeated.filter((earlier) => earlier === kind).length === MAX_RETRIES) return [outcome, made];
+      repeated.push(kind);
       const delay = (outcome.retryAfter ?? 0) + randomFraction(random) * JITTER;
       if (now() + delay >= end) return [outcome, made];
       await sleep(delay);

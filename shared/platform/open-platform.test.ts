@@ -8,7 +8,7 @@ import { createServiceProfiles } from './service-profiles.ts';
 import type { ServiceProfiles } from './service-profiles.ts';
 
 const refusal: UpstreamFault = {
-  kind: 'rejected',
+  kind: 'unauthorized',
   service: 'content',
   operation: 'content.read_test_spec',
   status: 401,

@@ -38,7 +38,7 @@ export async function openPlatform(
   if (!profile.ok) return profile;
   const platform = connect(profile.value, request);
   const judge = <T>(answer: Result<T, UpstreamFault>): Result<T, UpstreamFault> => {
-    if (answer.ok || answer.error.status !== 401) return answer;
+    if (answer.ok || answer.error.kind !== 'unauthorized') return answer;
     return err({ ...answer.error, transient: profiles.forget(profile.value, request.receivedAt) });
   };
   return ok({

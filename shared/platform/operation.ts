@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import type { Use } from './verdicts.ts';
 
 /** The owners of facts, as problem documents and receipts name them. */
 export type UpstreamService =
@@ -39,6 +40,14 @@ export interface UpstreamOperation<
   readonly wholeAnswer?: z.ZodType;
   /** The status alone acknowledges: whatever body comes with it is not read. */
   readonly bodyIgnored?: true;
+  /** What its answers are used for: with their kind it decides what they mean (`verdictOf`). */
+  readonly uses: readonly Use[];
+  /** The members of the answer that repeat a value of the call, each as `a.b`, by the name of that value in its path, query or body. */
+  readonly echo: Readonly<Record<string, string>>;
+  /** The JSON Pointer at which a caller's request names what is read first, where it does. */
+  readonly namedAt?: `/body/${string}`;
+  /** Whether the answer is a part of the pool's projection, whose defects have a problem of their own [MA-223]. */
+  readonly isPool?: true;
   /** Whether the answer names its tenant, which must then equal the profile's. */
   readonly tenantInAnswer: boolean;
   readonly maxAnswerBytes: number;
@@ -56,7 +65,7 @@ export const HUGE = 64 * 1024 * 1024;
 
 /** What a row says of itself: its owner is the first part of its id, unless it names another one. */
 type Stated = Partial<Omit<UpstreamOperation, 'method' | 'body'>> &
-  Pick<UpstreamOperation, 'path' | 'status' | 'answer' | 'rule'> &
+  Pick<UpstreamOperation, 'path' | 'status' | 'answer' | 'rule' | 'uses' | 'echo'> &
   ({ readonly id: `${UpstreamService}.${string}` } | Pick<UpstreamOperation, 'id' | 'service'>);
 
 /** A row that says nothing else takes no query and answers in at most 256 KiB with its tenant's name. */
@@ -71,17 +80,14 @@ function defaultsOf({ id }: Stated, success: readonly number[]): Defaults {
   return { service, query: [], success, tenantInAnswer: true, maxAnswerBytes: SMALL };
 }
 
-/** A read that changes nothing. The client repeats it when it was not answered, and once when its answer is malformed. */
+/** A read that changes nothing. */
 export function safeRead<const Row extends Stated>(
   row: Row,
 ): Defaults & Row & { readonly method: 'GET'; readonly body: undefined } {
   return { ...defaultsOf(row, [200]), ...row, method: 'GET', body: undefined };
 }
 
-/**
- * A write whose repetition its owner recognises (Idempotency-Key, deterministic id): the client repeats it when it was not answered. Unless it
- * says otherwise it succeeds with 200 and 201.
- */
+/** A write whose repetition its owner recognises (Idempotency-Key, deterministic id). It succeeds with 200 and 201 unless its row names others. */
 export function idempotentWrite<const Row extends Stated & { readonly body: z.ZodType }>(
   row: Row,
 ): Defaults & Row & { readonly method: 'POST' } {

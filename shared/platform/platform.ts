@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import type { Result } from '#shared/kernel/result.ts';
 import type { UpstreamFault } from './fault.ts';
 import type { UpstreamOperation } from './operation.ts';
+import type { FaultKind } from './verdicts.ts';
 
 /** What one call needs besides its row and its tenant. Values in `path` are percent-encoded as one segment each. */
 export interface UpstreamCall<Operation extends UpstreamOperation> {
@@ -30,7 +31,7 @@ export interface TraceEntry {
   readonly service: string;
   /** 304 when the owner confirmed a version that was known before. */
   readonly status: number | null;
-  readonly outcome: 'answered' | UpstreamFault['kind'];
+  readonly outcome: 'answered' | FaultKind;
   readonly upstreamRequestId: string | null;
   readonly version: string | null;
   readonly responseHash: string | null;

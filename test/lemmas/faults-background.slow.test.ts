@@ -18,8 +18,8 @@ const runs = lazily(() => openImprovementRuns(stack));
 /** What the run has pinned: it waits for an owner that returns nothing usable, and fails without its evidence. */
 const evidence = (owner: 'analytics' | 'blueprint'): Dependency => ({
   ...anyhow(`analyzing, owner ${owner}`),
-  absent: `failed, evidence_gone ${owner}`,
-  another: `failed, evidence_moved ${owner}`,
+  'not-found': `failed, evidence_gone ${owner}`,
+  'wrong-entity': `failed, evidence_moved ${owner}`,
   driftedOnce: 'completed',
   drifted: `failed, evidence_changed ${owner}`,
   staleOnce: 'completed',

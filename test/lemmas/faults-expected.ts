@@ -8,16 +8,19 @@ import type { CallName, Fault, Meaning } from './faults.ts';
 export type Answers = Readonly<Record<Meaning, string>>;
 
 /** What a route depends on: the answers by kind, and by the id where the answer depends on which id is another one. */
-export interface Dependency extends Omit<Answers, 'another'> {
-  readonly another: string | Readonly<Record<string, string>>;
+export interface Dependency extends Omit<Answers, 'wrong-entity'> {
+  readonly 'wrong-entity': string | Readonly<Record<string, string>>;
 }
 
 /** The upstream calls of a flow, those that write in their order. */
 export type Dependencies = Readonly<Partial<Record<CallName, Dependency>>>;
 
 /** The answer to a fault; undefined if the table has none for another id. */
-export function answerTo({ another, ...answers }: Dependency, { meaning, arm }: Fault): string | undefined {
-  if (meaning !== 'another') return answers[meaning];
+export function answerTo(
+  { 'wrong-entity': another, ...answers }: Dependency,
+  { meaning, arm }: Fault,
+): string | undefined {
+  if (meaning !== 'wrong-entity') return answers[meaning];
   return typeof another === 'string' ? another : another[arm.member ?? ''];
 }
 
@@ -61,44 +64,50 @@ export const mastery = {
   miscalibrated,
   mismatched,
 
-  /** What another owner or a token refers to: the owner has to give it. An answer of Bank and QTI that breaks its contract breaks the pool. */
+  /** What another owner or a token refers to: the owner has to give it. */
   derived(owner: Owner): Dependency {
-    const broken = owner === 'bank' || owner === 'qti' ? invalid(owner) : refusedBy(owner);
     return {
       ...anyhow(refusedBy(owner)),
-      silent: waitFor(owner),
-      garbled: broken,
-      foreign: broken,
-      another: broken,
+      unavailable: waitFor(owner),
       // The credential that the container has kept is read again for the repetition.
       unauthorized: waitFor('platform_auth'),
     };
   },
 
-  /** What the caller names: if its owner does not show it, it is the one 404. A 403 refuses the service itself. */
-  named(owner: Owner): Dependency {
-    return { ...mastery.derived(owner), absent: hidden, rejected: hidden };
+  /** A part of the pool: an answer that is there and breaks its contract breaks the pool. */
+  pool(owner: 'bank' | 'qti'): Dependency {
+    const broken = invalid(owner);
+    return { ...mastery.derived(owner), invalid: broken, 'wrong-tenant': broken, 'wrong-entity': broken };
   },
+
+  /** What the caller names: if its owner does not show it, it is the one 404. A 403 refuses the service itself. */
+  named: (dependency: Dependency): Dependency => ({
+    ...dependency,
+    'not-found': hidden,
+    'refused-id': mismatched,
+  }),
 
   /** Not yet pinned: any version is as good as another. */
   unpinned: (calm: string): Versions => versions(calm, calm),
 
-  /** Read twice before anything is pinned: readings that differ drift; an answer that always differs from the other owner's breaks the pool. */
-  readTwice: versions(drift, invalid('qti')),
+  /** Read twice before anything is pinned: one odd reading is nothing; an answer that always differs from the other owner's breaks the pool. */
+  readTwice: (calm: string): Versions => versions(calm, invalid('qti')),
 
   /** Compared with the pins: one reading that differs is repeated, a second one ends the run. */
-  pinned: (calm: string, final: string): Versions & Pick<Dependency, 'another'> => ({
+  pinned: (calm: string, final: string): Versions & Pick<Dependency, 'wrong-entity'> => ({
     ...versions(calm, final),
-    another: final,
+    'wrong-entity': final,
   }),
 
   /** A knowledge component in CASE: the calibration pins it, in every member but its age. */
   calibrated: (calm: string): Dependency => ({
     ...mastery.derived('case'),
-    foreign: miscalibrated,
-    another: miscalibrated,
-    ...versions(miscalibrated, miscalibrated),
-    staleOnce: calm,
+    'wrong-entity': {
+      '/identifier': refusedBy('case'),
+      '/uri': miscalibrated,
+      '/CFDocumentURI/identifier': miscalibrated,
+    },
+    ...versions(calm, miscalibrated),
     stale: calm,
   }),
 
@@ -107,10 +116,11 @@ export const mastery = {
     const result = owner === 'results' ? `${incomplete(owner)} when mended` : incomplete(owner);
     return {
       ...anyhow(result),
-      silent: waiting,
-      garbled: incomplete(owner),
-      foreign: incomplete(owner),
-      another: incomplete(owner),
+      unavailable: waiting,
+      malformed: incomplete(owner),
+      invalid: incomplete(owner),
+      'wrong-tenant': incomplete(owner),
+      'wrong-entity': incomplete(owner),
       unauthorized: incomplete('platform_auth'),
     };
   },
@@ -136,20 +146,23 @@ export const reports = {
   disagree,
 
   /** What another owner refers to. */
-  derived: (owner: SourceService): Dependency => ({ ...anyhow(unavailable(owner)), absent: missing(owner) }),
+  derived: (owner: SourceService): Dependency => ({
+    ...anyhow(unavailable(owner)),
+    'not-found': missing(owner),
+  }),
 
   /** What the caller names: what its owner hides is the one 404. A 403 refuses the service itself, and hides nothing. */
   named: (owner: SourceService): Dependency => ({
     ...reports.derived(owner),
-    absent: notFound,
-    rejected: notFound,
+    'not-found': notFound,
+    'refused-id': notFound,
   }),
 
   /** What the caller names and another owner has confirmed: only its absence is the one 404. */
-  confirmed: (owner: SourceService): Dependency => ({ ...reports.derived(owner), absent: notFound }),
+  confirmed: (owner: SourceService): Dependency => ({ ...reports.derived(owner), 'not-found': notFound }),
 
   /** What decides whether the tenant may know of it at all: another tenant's is hidden too. */
-  visible: (owner: SourceService): Dependency => ({ ...reports.named(owner), foreign: notFound }),
+  visible: (owner: SourceService): Dependency => ({ ...reports.named(owner), 'wrong-tenant': notFound }),
 
   /** A version that others pin: one more read finds that the owners agree, or they never do. An old version contradicts none. */
   pinned: (final: string, stale = final): Versions => ({ ...versions(same, final), stale }),
@@ -168,7 +181,7 @@ export const reports = {
   /** An enrichment: the report is returned without it. */
   enrichment: {
     ...anyhow(without(unavailable('caliper'))),
-    absent: without(missing('caliper')),
+    'not-found': without(missing('caliper')),
     // A replica that does not have the event yet.
     staleOnce: without(missing('caliper')),
     stale: without(missing('caliper')),
@@ -178,8 +191,8 @@ export const reports = {
   enriched: anyhow,
 
   /** Evidence whose bytes a run has pinned: other bytes in one answer are read again, in every answer they are `final`. */
-  bytes: (final: string): Versions & Pick<Dependency, 'another'> => ({
+  bytes: (final: string): Versions & Pick<Dependency, 'wrong-entity'> => ({
     ...versions(same, final),
-    another: final,
+    'wrong-entity': final,
   }),
 };

@@ -30,19 +30,19 @@ const { waitFor, refusedBy, invalid, drift, conflict, miscalibrated, mismatched 
 /** What a request without pins reads of pool and blueprint: the caller names spec, bank and operation. */
 const atFirst = (calm: string): Dependencies => ({
   readTestSpec: {
-    ...kinds.named('content'),
-    another: { '/itemId': refusedBy('content'), '/caseFrameworkGuid': miscalibrated },
+    ...kinds.named(kinds.derived('content')),
+    'wrong-entity': { '/itemId': refusedBy('content'), '/caseFrameworkGuid': miscalibrated },
     ...kinds.unpinned(calm),
   },
   validateAdaptiveBankIdentity: {
-    ...kinds.named('content'),
-    another: { '/bankId': refusedBy('content'), '/specId': mismatched },
+    ...kinds.named(kinds.derived('content')),
+    'wrong-entity': { '/bankId': refusedBy('content'), '/specId': mismatched },
     ...kinds.unpinned(calm),
   },
   readAdaptivePoolManifest: {
-    ...kinds.named('bank'),
-    ...kinds.readTwice,
-    another: {
+    ...kinds.named(kinds.pool('bank')),
+    ...kinds.readTwice(calm),
+    'wrong-entity': {
       '/operationId': invalid('bank'),
       '/testSpecId': mismatched,
       '/testBankId': mismatched,
@@ -58,34 +58,55 @@ const atFirst = (calm: string): Dependencies => ({
     staleOnce: waitFor('bank'),
     stale: waitFor('bank'),
   },
-  readAdaptivePoolRoot: { ...kinds.derived('qti'), ...kinds.readTwice },
+  readAdaptivePoolRoot: { ...kinds.pool('qti'), ...kinds.readTwice(calm) },
   resolveMapping: kinds.calibrated(calm),
 });
 
 /** What a request reads against the pins of its token, and what differs from Content's. */
 const again = (calm: string, unanchored: string, blueprint: string = conflict): Dependencies => ({
-  readTestSpec: { ...kinds.derived('content'), ...kinds.pinned(calm, blueprint) },
-  validateAdaptiveBankIdentity: { ...kinds.derived('content'), ...kinds.pinned(calm, blueprint) },
+  readTestSpec: {
+    ...kinds.derived('content'),
+    ...kinds.pinned(calm, blueprint),
+    'wrong-entity': { '/itemId': refusedBy('content'), '/caseFrameworkGuid': blueprint },
+  },
+  validateAdaptiveBankIdentity: {
+    ...kinds.derived('content'),
+    ...kinds.pinned(calm, blueprint),
+    'wrong-entity': { '/bankId': refusedBy('content'), '/specId': blueprint },
+  },
   readAdaptivePoolManifest: {
-    ...kinds.derived('bank'),
+    ...kinds.pool('bank'),
     ...kinds.pinned(calm, drift),
-    another: {
+    'wrong-entity': {
       '/operationId': invalid('bank'),
       '/testSpecId': drift,
       '/testBankId': drift,
       '/root/packageId': drift,
       '/root/artifactId': drift,
       '/root/artifactVersionId': drift,
-      // The root is read beside the manifest, which does not fit it.
-      '/root/qtiIdentifier': invalid('qti'),
-      '/members/0/artifactVersionId': invalid('qti'),
-      '/members/0/qtiIdentifier': invalid('qti'),
+      // It does not fit the root either: which version it is comes first.
+      '/root/qtiIdentifier': drift,
+      '/members/0/artifactVersionId': drift,
+      '/members/0/qtiIdentifier': drift,
     },
     // Not a contradiction: an operation that still runs is waited for.
     staleOnce: waitFor('bank'),
     stale: waitFor('bank'),
   },
-  readAdaptivePoolRoot: { ...kinds.derived('qti'), ...kinds.pinned(calm, drift) },
+  readAdaptivePoolRoot: {
+    ...kinds.pool('qti'),
+    ...kinds.pinned(calm, drift),
+    'wrong-entity': {
+      '/artifactVersionId': invalid('qti'),
+      '/artifactId': drift,
+      '/packageId': drift,
+      '/qtiIdentifier': drift,
+      '/itemRefs/0/artifactVersionId': drift,
+      '/itemRefs/0/identifier': drift,
+    },
+    // An earlier version has an id of its own.
+    stale: invalid('qti'),
+  },
   readCandidateRuntime: runtime(calm, calm),
   resolveMapping: kinds.calibrated(calm),
   verifyAnchor: anyhow(unanchored),
@@ -96,17 +117,17 @@ const runtime = (staleOnce: string, stale: string, session = conflict): Dependen
   ...kinds.derived('qti'),
   staleOnce,
   stale,
-  another: { '/candidateRef': invalid('qti'), '/sessions/0/rootArtifactVersionId': session },
+  'wrong-entity': { '/candidateRef': refusedBy('qti'), '/sessions/0/rootArtifactVersionId': session },
 });
 
 const offer = { offerSelectedItem: kinds.derived('qti') };
 
 /** Caliper acknowledges with its status alone; the event is proved by its read-back, where it may be late. */
 const emission = (calm: string, waiting: string): Dependencies => ({
-  emitEvent: { ...kinds.finalizing('caliper', waiting), garbled: calm },
+  emitEvent: { ...kinds.finalizing('caliper', waiting), malformed: calm },
   readEvidenceAck: {
     ...kinds.finalizing('caliper', waiting),
-    absent: waiting,
+    'not-found': waiting,
     staleOnce: waiting,
     stale: waiting,
   },
@@ -169,12 +190,12 @@ const start: MasteryFlow = {
   dependencies: {
     ...atFirst(started),
     // A start has no session yet, and QTI may never have met the candidate. Sessions of other runs only narrow the pool.
-    readCandidateRuntime: { ...runtime(started, started, started), absent: started },
+    readCandidateRuntime: { ...runtime(started, started, started), 'not-found': started },
     // A start without a verified anchor has no scale; a source that lacks the pinned point breaks the calibration.
     verifyAnchor: {
       ...anyhow(unanchoredStart),
-      ...{ another: miscalibrated, driftedOnce: miscalibrated, drifted: miscalibrated },
-      ...{ staleOnce: miscalibrated, stale: miscalibrated },
+      ...{ 'wrong-entity': miscalibrated, drifted: miscalibrated, driftedOnce: started },
+      ...{ staleOnce: started, stale: miscalibrated },
     },
     ...offer,
   },
@@ -191,17 +212,24 @@ const start: MasteryFlow = {
     }),
 };
 
-/** Manifest and root are read twice: a second reading that differs is made again before it ends the start. */
+const { readTestSpec, validateAdaptiveBankIdentity, readAdaptivePoolManifest, readAdaptivePoolRoot } =
+  atFirst(started) as Required<Dependencies>;
+
+/** What a start pins is read twice: a second reading that differs once is nothing, as a first one. */
 const startConfirming: MasteryFlow = {
   ...start,
   state: 'second reading',
-  skip: { readAdaptivePoolManifest: 1, readAdaptivePoolRoot: 1 },
+  skip: {
+    readTestSpec: 1,
+    validateAdaptiveBankIdentity: 1,
+    readAdaptivePoolManifest: 1,
+    readAdaptivePoolRoot: 1,
+  },
   dependencies: {
-    readAdaptivePoolManifest: {
-      ...kinds.derived('bank'),
-      ...kinds.pinned(started, drift),
-    },
-    readAdaptivePoolRoot: { ...kinds.derived('qti'), ...kinds.pinned(started, drift) },
+    readTestSpec,
+    validateAdaptiveBankIdentity,
+    readAdaptivePoolManifest,
+    readAdaptivePoolRoot,
   },
 };
 
@@ -314,7 +342,7 @@ const inspectWaiting: MasteryFlow = {
     // The stream of a stopped run is its pins and outcomes: a difference in Content is noted in the receipt.
     ...again(completed, unanchoredEnd, completed),
     // Without the answer that the token has consumed.
-    readCandidateRuntime: runtime(completed, conflict),
+    readCandidateRuntime: runtime(completed, waitFor('qti')),
     // Inspect never writes: it believes nothing but the event itself.
     readEvidenceAck: anyhow(waiting),
   },
@@ -355,17 +383,17 @@ const simulation: MasteryFlow = {
     // A simulation without a verified anchor would not be complete.
     verifyAnchor: {
       ...kinds.derived('anchor'),
-      another: miscalibrated,
-      driftedOnce: miscalibrated,
+      'wrong-entity': miscalibrated,
+      driftedOnce: '200',
       drifted: miscalibrated,
-      staleOnce: miscalibrated,
+      staleOnce: '200',
       stale: miscalibrated,
     },
-    emitEvent: { ...kinds.derived('caliper'), garbled: '200' },
+    emitEvent: { ...kinds.derived('caliper'), malformed: '200' },
     readEvidenceAck: {
       ...kinds.derived('caliper'),
       // The event has just been taken: Caliper is late.
-      absent: waitFor('caliper'),
+      'not-found': waitFor('caliper'),
       staleOnce: waitFor('caliper'),
       stale: waitFor('caliper'),
     },

@@ -58,7 +58,7 @@ const undecided = (owner: SourceService): string => `200, ${owner} stale, indete
 const lookup = (stale: string) => ({
   ...kinds.visible('qti'),
   ...kinds.free('qti', stale),
-  another: {
+  'wrong-entity': {
     '/attemptId': unavailable('qti'),
     '/candidateSourcedId': notFound,
     '/contentTestSpecId': unavailable('results'),
@@ -116,7 +116,7 @@ function reading(
 const evidence = (owner: SourceService, other: string = missing(owner)) => ({
   ...kinds.derived(owner),
   ...kinds.bytes(missing(owner)),
-  another: other,
+  'wrong-entity': other,
 });
 const ofRun = ({ runs, run }: ReportsWorld, path: GatewayCall['path'] = {}): GatewayCall => ({
   claims: { classSourcedIds: runs.caller.fixtures(tenantId).classes },
@@ -142,9 +142,9 @@ const analysis: ReportsFlow = {
       ...kinds.derived('analytics'),
       ...kinds.pinned(same),
       // It has never analyzed the administration, or what it names is old.
-      absent: WITHOUT_METRICS,
+      'not-found': WITHOUT_METRICS,
       ...staleIs(WITHOUT_METRICS),
-      another: {
+      'wrong-entity': {
         '/administrationId': unavailable('analytics'),
         '/contentTestSpecId': disagree('analytics'),
       },
@@ -197,13 +197,13 @@ function expectQuiet(stack: TestStack, reply: GatewayReply): void {
 
 /** After a materialization has begun, every problem names its operation. */
 const begun = (answer: string): string => (answer.startsWith('2') ? answer : `${answer}, operation`);
-const inOperation = ({ another, ...answers }: Dependency): Dependency => {
+const inOperation = ({ 'wrong-entity': another, ...answers }: Dependency): Dependency => {
   const named = (of: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(of).map(([name, answer]) => [name, begun(answer)]));
   // SAFETY: the same members with other answers.
   return {
     ...(named(answers) as unknown as Dependency),
-    another: typeof another === 'string' ? begun(another) : named(another),
+    'wrong-entity': typeof another === 'string' ? begun(another) : named(another),
   };
 };
 const settled = settledAttempt(missing);
@@ -288,7 +288,7 @@ export const reportsFlows: readonly ReportsFlow[] = [
     // Without the framework there is no report, and so no projected pass. An older one is a current answer.
     readPackage: {
       ...kinds.derived('case'),
-      absent: '200, case unavailable, indeterminate',
+      'not-found': '200, case unavailable, indeterminate',
       ...kinds.free('case', '200, case newer, indeterminate'),
     },
   }),
@@ -305,12 +305,12 @@ export const reportsFlows: readonly ReportsFlow[] = [
       readReportCriteria: {
         ...kinds.derived('content'),
         ...kinds.pinned(unavailable('content'), withheld('stale')),
-        absent: withheld('unverified'),
+        'not-found': withheld('unverified'),
       },
       readPackage: {
         ...kinds.derived('case'),
         ...kinds.free('case', withheld('stale')),
-        absent: withheld('unverified'),
+        'not-found': withheld('unverified'),
       },
     },
   ),
@@ -330,12 +330,12 @@ export const reportsFlows: readonly ReportsFlow[] = [
       ...kinds.visible('qti'),
       ...kinds.free('qti', missing('qti')),
       // No caller may see the forms of a test spec that there is not.
-      another: { '/qtiTestId': unavailable('qti'), '/contentTestSpecId': notFound },
+      'wrong-entity': { '/qtiTestId': unavailable('qti'), '/contentTestSpecId': notFound },
     },
     readFormEquivalence: {
       ...kinds.confirmed('analytics'),
       ...kinds.free('analytics', missing('analytics')),
-      another: { '/qtiTestId': unavailable('analytics'), '/contentTestSpecId': missing('analytics') },
+      'wrong-entity': { '/qtiTestId': unavailable('analytics'), '/contentTestSpecId': missing('analytics') },
     },
     // Who may not see the test spec may not see its forms.
     readReportCriteria: { ...kinds.visible('content'), ...kinds.pinned(missing('content')) },
@@ -361,8 +361,8 @@ export const reportsFlows: readonly ReportsFlow[] = [
     // What decides who may know of the attempt is asked before anything is begun.
     readAttemptEvidence: {
       ...lookup(missing('qti')),
-      another: {
-        ...lookup('').another,
+      'wrong-entity': {
+        ...lookup('')['wrong-entity'],
         '/contentTestSpecId': begun(unavailable('results')),
         '/resultRecordId': begun(missing('results')),
       },
@@ -372,7 +372,7 @@ export const reportsFlows: readonly ReportsFlow[] = [
     },
     writeSettledComponents: inOperation(kinds.derived('results')),
     // Caliper acknowledges with its status alone.
-    emitEvent: inOperation({ ...kinds.derived('caliper'), garbled: same }),
+    emitEvent: inOperation({ ...kinds.derived('caliper'), malformed: same }),
     readSettledRecord: inOperation(settled.readSettledRecord),
     readReportCriteria: inOperation(settled.readReportCriteria),
     readUser: inOperation({ ...kinds.derived('oneroster'), ...kinds.onRoster(false) }),

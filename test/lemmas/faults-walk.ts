@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { openFaults } from '#local/platform/faults.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { operations } from '#shared/platform/all-operations.ts';
 import type { PortsOf } from '#test/support/in-process.ts';
@@ -147,8 +148,8 @@ export function openWaits(): Waits {
 
 /** What gives a call no usable answer. */
 const unusable: ReadonlySet<Meaning> = new Set([
-  ...(['silent', 'garbled', 'foreign', 'unauthorized', 'forbidden'] as const),
-  ...(['absent', 'conflicting', 'rejected'] as const),
+  ...(['unavailable', 'malformed', 'invalid', 'wrong-tenant', 'unauthorized', 'rejected'] as const),
+  ...(['not-found', 'conflict', 'refused-id'] as const),
 ]);
 
 const armed = z.object({ faults: z.array(z.object({ struck: z.number() })) });
@@ -232,13 +233,17 @@ export function walk<World>(flow: Flow<World>, { stack, world, waits, rules }: W
           new Set(callsOf(flow).map((name) => `${operations[name].method} ${operations[name].id}`)),
         );
       });
-      it.each(['status', 'cut', 'down', 'malformed'])(
+      it.each(['status', 'cut', 'down', 'malformed', 'overlong_id', 'wrong_tenant', 'other_entity'] as const)(
         'is not touched by one failed try of every call: %s [MA-154, MA-155, MA-162, MA-163, MA-218]',
         async (kind) => {
           const { send } = await prepare(undefined);
           for (const name of callsOf(flow)) {
-            const { id: operation, method } = operations[name];
-            if (kind !== 'malformed' || method === 'GET') await stack().fault({ operation, method, kind });
+            const { id: operation, method, echo } = operations[name];
+            // Another version or framework of the same entity is no odd answer, but an older or newer one.
+            const [member] = Object.keys(echo).map((path) => `/${path.replaceAll('.', '/')}`);
+            const armed = { operation, method, kind, ...(kind === 'other_entity' ? { member } : {}) };
+            if (openFaults().arm(armed).ok && (kind !== 'other_entity' || member !== undefined))
+              await stack().fault(armed);
           }
           expect((await send()).sentence).toBe(flow.calm);
           await stack().faultsStruck();

@@ -1,7 +1,9 @@
-import { openFaults } from '#local/platform/faults.ts';
+import { faultsByAnswer, openFaults } from '#local/platform/faults.ts';
 import type { faultKinds } from '#local/platform/faults.ts';
 import { identitiesOf } from '#local/platform/routes.ts';
 import { operations } from '#shared/platform/all-operations.ts';
+import { callKinds } from '#shared/platform/verdicts.ts';
+import type { FaultKind as CallKind } from '#shared/platform/verdicts.ts';
 
 // Every way in which an owner's answer can go wrong: all that the platform emulator can do to an upstream operation.
 
@@ -11,14 +13,10 @@ export type CallName = keyof typeof operations;
 type FaultKind = (typeof faultKinds)[number];
 
 /**
- * What a fault means for the function that made the call. `silent`: no whole answer in time, however often it asks. `garbled`: not what the
- * contract promises. `foreign`: another tenant's. `another`: about something else than was asked for. `drifted` and `stale`: another version
- * and an older answer, in every answer; `…Once`: in one answer. The others are refusals by their statuses.
+ * What a fault means for the function that made the call: the kind of the answer, which is the same however often it asks. `drifted` and
+ * `stale`: another version and an older answer, in every answer; `…Once`: in one answer.
  */
-export const meanings = [
-  ...(['silent', 'garbled', 'unauthorized', 'forbidden', 'absent', 'conflicting', 'rejected'] as const),
-  ...(['foreign', 'another', 'driftedOnce', 'drifted', 'staleOnce', 'stale'] as const),
-] as const;
+export const meanings = [...callKinds, 'driftedOnce', 'drifted', 'staleOnce', 'stale'] as const;
 export type Meaning = (typeof meanings)[number];
 
 /** One fault of the platform's control API. */
@@ -57,46 +55,34 @@ const once = (kind: FaultKind, meaning: Meaning): Fault => ({
 const status = (code: number, meaning: Meaning, more: Partial<Arm> = {}): Fault =>
   always('status', meaning, String(code), { status: code, ...more });
 
-/** The faults of each kind: a new kind of the emulator does not compile without its line here. */
-const faultsOfKind: Readonly<Record<FaultKind, (call: CallName) => readonly Fault[]>> = {
-  down: () => [always('down', 'silent')],
-  cut: () => [always('cut', 'silent')],
-  // A write that is late would still be done, after the test.
-  latency: (call) =>
-    operations[call].method === 'GET'
-      ? [always('latency', 'silent', 'late', { milliseconds: FOREVER_MS })]
-      : [],
-  lost_acknowledgement: () => [always('lost_acknowledgement', 'silent')],
-  status: () => [
-    status(500, 'silent'),
-    status(503, 'silent'),
-    status(429, 'silent', { retryAfterSeconds: RETRY_AFTER_SECONDS }),
-    status(401, 'unauthorized'),
-    status(403, 'forbidden'),
-    status(404, 'absent'),
-    status(409, 'conflicting'),
-    status(422, 'rejected'),
-  ],
-  malformed: () => [always('malformed', 'garbled')],
-  overlong_id: () => [always('overlong_id', 'garbled')],
-  wrong_tenant: () => [always('wrong_tenant', 'foreign')],
-  other_entity: (call) =>
-    identitiesOf(operations[call]).map((member) =>
-      always('other_entity', 'another', `another ${member}`, { member }),
-    ),
-  // What facts of an owner contradict depends on which: the tables of invariants are walked by themselves.
-  duplicate_row: () => [],
-  out_of_range: () => [],
-  contradiction: () => [],
-  version_drift: () => [once('version_drift', 'driftedOnce'), always('version_drift', 'drifted')],
-  stale: () => [once('stale', 'staleOnce'), always('stale', 'stale')],
-};
+/** The faults that give an answer of a kind, each with the members that it needs. */
+function faultsGiving(answer: CallKind, call: CallName): readonly Fault[] {
+  return faultsByAnswer[answer].flatMap((fault): readonly Fault[] => {
+    if (typeof fault === 'number')
+      return [status(fault, answer, fault === 429 ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {})];
+    if (fault === 'other_entity')
+      return identitiesOf(operations[call]).map((member) =>
+        always(fault, answer, `another ${member}`, { member }),
+      );
+    if (fault !== 'latency') return [always(fault, answer)];
+    // A write that is late would still be done, after the test.
+    return operations[call].method === 'GET'
+      ? [always(fault, answer, 'late', { milliseconds: FOREVER_MS })]
+      : [];
+  });
+}
 
-/** Every fault that the platform can show for a call. */
+/**
+ * Every fault that the platform can show for a call. What facts of an owner contradict depends on which: the tables of invariants are walked
+ * by themselves.
+ */
 export function faultsOf(call: CallName): readonly Fault[] {
   const { id: operation, method } = operations[call];
-  const kinds = Object.keys(faultsOfKind) as FaultKind[];
-  return kinds
-    .filter((kind) => openFaults().arm({ operation, method, kind }).ok)
-    .flatMap((kind) => faultsOfKind[kind](call));
+  const versions = [
+    ...[once('version_drift', 'driftedOnce'), always('version_drift', 'drifted')],
+    ...[once('stale', 'staleOnce'), always('stale', 'stale')],
+  ];
+  return [...callKinds.flatMap((answer) => faultsGiving(answer, call)), ...versions].filter(
+    ({ arm: { kind } }) => openFaults().arm({ operation, method, kind }).ok,
+  );
 }

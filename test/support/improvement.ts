@@ -15,6 +15,7 @@ import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { RevisionOrderAck, RevisionOrderRequest } from '#shared/platform/owners/revision-orders.ts';
 import type { Platform, UpstreamAnswer, UpstreamCall } from '#shared/platform/platform.ts';
+import { namesOf, repeats } from '#shared/platform/transport/answer.ts';
 import { secret } from '#shared/platform/transport/secret.ts';
 import { improveRun, names } from './improvement-facts.ts';
 import type { RunChange } from './improvement-facts.ts';
@@ -100,8 +101,9 @@ export async function openImprovementWorld(...runs: readonly WorldRun[]): Promis
   function receive(
     operation: UpstreamOperation,
     module: Handed['module'],
-    { body, idempotencyKey }: UpstreamCall<UpstreamOperation>,
+    asked: UpstreamCall<UpstreamOperation>,
   ): Answer {
+    const { body, idempotencyKey } = asked;
     const order = operation.body?.parse(body) as RevisionOrderRequest;
     const { revisionOrderId } = order;
     world.handed.push({ module, order, idempotencyKey });
@@ -120,7 +122,7 @@ export async function openImprovementWorld(...runs: readonly WorldRun[]): Promis
       receivedAt: '2026-03-02T10:15:31Z',
       ...answer,
     };
-    return answerOf(operation, Buffer.from(JSON.stringify(ack)));
+    return answerOf(operation, asked, Buffer.from(JSON.stringify(ack)));
   }
 
   async function call(operation: UpstreamOperation, asked: UpstreamCall<UpstreamOperation>): Promise<Answer> {
@@ -134,6 +136,7 @@ export async function openImprovementWorld(...runs: readonly WorldRun[]): Promis
         const { artifactRef, crosswalkId = 'alignment-sources' } = asked.path ?? {};
         return answerOf(
           operation,
+          asked,
           served.get(artifactRef ?? crosswalkId) ?? { kind: 'not-found', status: 404 },
         );
       }
@@ -231,10 +234,16 @@ export async function openImprovementWorld(...runs: readonly WorldRun[]): Promis
 
 type Answer = Result<UpstreamAnswer<unknown>, UpstreamFault>;
 
-function answerOf(operation: UpstreamOperation, found: Uint8Array | Refused): Answer {
+function answerOf(
+  operation: UpstreamOperation,
+  call: UpstreamCall<UpstreamOperation>,
+  found: Uint8Array | Refused,
+): Answer {
   if ('kind' in found) return fault(operation, found);
   const { success, data: value } = operation.answer.safeParse(JSON.parse(Buffer.from(found).toString()));
-  if (!success) return fault(operation, { kind: 'malformed', status: 200 });
+  if (!success) return fault(operation, { kind: 'invalid', status: 200 });
+  if (!repeats(operation, value, namesOf(call)))
+    return fault(operation, { kind: 'wrong-entity', status: 200 });
   return ok({
     value,
     etag: undefined,

@@ -10,6 +10,7 @@ import { operations } from '#shared/platform/all-operations.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { Platform, UpstreamAnswer, UpstreamCall } from '#shared/platform/platform.ts';
 import type { ProfileFault, ServiceProfile } from '#shared/platform/service-profiles.ts';
+import { namesOf, repeats } from '#shared/platform/transport/answer.ts';
 import { secret } from '#shared/platform/transport/secret.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { wholeRelease } from './release.ts';
@@ -68,7 +69,7 @@ export function scriptedOwners(
     asked.push({ name, call, etag });
     const scripted = answers[made] ?? answers.at(-1);
     if (scripted === undefined) throw new Error(`nothing is scripted for ${name}`);
-    return arrive(resultOf<T>(operation, scripted, etag), name);
+    return arrive(resultOf<T>(operation, scripted, namesOf(call), etag), name);
   }
 
   return {
@@ -85,6 +86,7 @@ export function scriptedOwners(
 function resultOf<T>(
   operation: UpstreamOperation,
   scripted: Scripted,
+  named: Readonly<Record<string, unknown>>,
   asked: string | undefined,
 ): Result<'unchanged' | UpstreamAnswer<T>, UpstreamFault> {
   if ('kind' in scripted) {
@@ -94,8 +96,10 @@ function resultOf<T>(
   const { value, etag, bodyHash = '0'.repeat(64) } = scripted;
   if (asked !== undefined && etag === asked) return ok('unchanged');
   const parsed = operation.answer.safeParse(value);
-  if (!parsed.success)
-    return err({ kind: 'malformed', service: operation.service, operation: operation.id, transient: false });
+  const failed = (kind: 'invalid' | 'wrong-entity') =>
+    err({ kind, service: operation.service, operation: operation.id, transient: false });
+  if (!parsed.success) return failed('invalid');
+  if (!repeats(operation, parsed.data, named)) return failed('wrong-entity');
   return ok({
     value: parsed.data as T,
     etag,

@@ -1,6 +1,9 @@
 import * as z from 'zod';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
+import { faultsByAnswer } from '#local/platform/faults.ts';
 import { allOperations } from '#shared/platform/all-operations.ts';
+import { answerKinds, repetitions, verdicts } from '#shared/platform/verdicts.ts';
+import type { Use } from '#shared/platform/verdicts.ts';
 
 /** The part of docs/platform-contracts.md that comes from the operations' rows: an overview, then rule and shapes one by one. */
 export function renderContracts(): string {
@@ -12,6 +15,7 @@ export function renderContracts(): string {
         `| ${row.id} | ${row.method} \`${pathOf(row)}\` | ${statusOf(row)} | ${row.method === 'GET' ? 'safe-read' : 'idempotent-write'} | ${row.success.join(', ')} |`,
     ),
     '',
+    ...answers(),
     ...allOperations.flatMap(section),
   ].join('\n');
 }
@@ -29,6 +33,26 @@ function statusOf(row: UpstreamOperation): string {
   return row.assumed === undefined ? 'bound' : 'bound, with an assumption';
 }
 
+/** What a kind of answer means for each use, how it is repeated, and which fault of the emulator gives it. */
+function answers(): readonly string[] {
+  const uses = Object.keys(verdicts) as Use[];
+  const rows = answerKinds.map((kind) => {
+    const faults = faultsByAnswer[kind].map((fault) =>
+      typeof fault === 'number' ? `\`status\` ${fault}` : `\`${fault}\``,
+    );
+    const cells = uses.map((use) => verdicts[use][kind]);
+    return `| ${[kind, repetitions[kind], ...cells, faults.join(', ')].join(' | ')} |`;
+  });
+  return [
+    '## What an answer means',
+    '',
+    `| ${['Answer', 'Repeated', ...uses, 'Faults of the emulator'].join(' | ')} |`,
+    `|${' --- |'.repeat(uses.length + 3)}`,
+    ...rows,
+    '',
+  ];
+}
+
 function section(row: UpstreamOperation): readonly string[] {
   const shape = (title: string, schema: z.ZodType): readonly string[] => [
     `${title}:`,
@@ -44,10 +68,17 @@ function section(row: UpstreamOperation): readonly string[] {
     '',
     `${row.id}. ${row.rule} The answer is at most ${row.maxAnswerBytes / 1024} KiB${row.tenantInAnswer ? ' and names its tenant' : ''}.`,
     '',
+    `Used for: ${row.uses.join(', ')}.${echoOf(row)}`,
+    '',
     ...(row.assumed === undefined ? [] : [`Assumed until the owner publishes it: ${row.assumed}`, '']),
     ...(row.body === undefined ? [] : shape('Body', row.body)),
     ...(isEmpty ? ['The answer’s body is not read.', ''] : shape('Answer', row.wholeAnswer ?? row.answer)),
   ];
+}
+
+function echoOf({ echo }: UpstreamOperation): string {
+  const members = Object.keys(echo).map((member) => `\`${member}\``);
+  return members.length === 0 ? '' : ` The answer repeats what was asked for in ${members.join(', ')}.`;
 }
 
 type Schema = z.core.JSONSchema._JSONSchema;

@@ -1,10 +1,10 @@
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
+import type { Unusable } from '#functions/mastery/upstream/problems.ts';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import type { UpstreamFault } from '#shared/platform/fault.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
 import type { CaliperEnvelope, CaliperEvent } from '#shared/platform/owners/caliper.ts';
@@ -75,14 +75,12 @@ export function conformanceEvent(
   };
 }
 
-/**
- * Why an event is not acknowledged. `fault`: a call failed. `not-shown`: Caliper does not show the event, which it may have accepted a
- * moment ago. `another`: it shows something else under the event's id.
- */
-export type EventDoubt =
-  | { readonly kind: 'fault'; readonly fault: UpstreamFault }
-  | { readonly kind: 'not-shown'; readonly fault: UpstreamFault }
-  | { readonly kind: 'another'; readonly upstreamRequestId: string | undefined };
+/** Why an event is not acknowledged: the call, what it is used for in a run, and what is wrong with its answer. */
+export interface EventDoubt {
+  readonly operation: typeof operations.emitEvent | typeof operations.readEvidenceAck;
+  readonly use: 'write' | 'read-back';
+  readonly fault: Unusable;
+}
 
 /** Emits an event, which is the same event however often it is emitted, and reads it back [MA-199, MA-202]. */
 export async function emitAndReadBack(
@@ -90,24 +88,28 @@ export async function emitAndReadBack(
   event: CaliperEvent,
   names: EventNames,
 ): Promise<Result<undefined, EventDoubt>> {
-  const emitted = await platform.call(operations.emitEvent, { body: envelopeOf(event, names) });
-  return emitted.ok ? readBack(platform, event) : err({ kind: 'fault', fault: emitted.error });
+  const operation = operations.emitEvent;
+  const emitted = await platform.call(operation, { body: envelopeOf(event, names) });
+  return emitted.ok ? readBack(platform, event) : err({ operation, use: 'write', fault: emitted.error });
 }
 
-/** An event is acknowledged only by reading back that very event [MA-038]. */
+/** An event is acknowledged only by reading back that very event [MA-038]. One that was just accepted may not be shown yet. */
 export async function readBack(
   platform: Platform,
   event: CaliperEvent,
 ): Promise<Result<undefined, EventDoubt>> {
-  const answer = await platform.call(operations.readEvidenceAck, { query: { eventIri: event.id } });
+  const operation = operations.readEvidenceAck;
+  const answer = await platform.call(operation, { query: { eventIri: event.id } });
+  const doubt = (fault: Unusable): Result<undefined, EventDoubt> =>
+    err({ operation, use: 'read-back', fault });
   if (!answer.ok) {
-    const fault = answer.error;
-    return err({ kind: fault.kind === 'not-found' ? 'not-shown' : 'fault', fault });
+    const { kind, ...fault } = answer.error;
+    return doubt(kind === 'not-found' ? { ...fault, kind: 'pending', transient: true } : answer.error);
   }
   const { value, upstreamRequestId } = answer.value;
-  return value.eventIri === event.id && says(value.event, event)
+  return says(value.event, event)
     ? ok(undefined)
-    : err({ kind: 'another', upstreamRequestId });
+    : doubt({ kind: 'broken', transient: false, upstreamRequestId });
 }
 
 /** Whether a stored event says everything that was sent; an owner may add members of its own. */

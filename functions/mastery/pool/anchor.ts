@@ -2,7 +2,7 @@ import type { ScaleCalibration } from '#shared/contract/mastery/scale-calibratio
 import * as operations from '#shared/platform/operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { invalidCalibration, invalidOwnerData, upstreamProblem } from '../upstream/problems.ts';
+import { ask, found, invalidCalibration } from '../upstream/problems.ts';
 
 /**
  * Why a calibration's anchor is not verified, and the problem that this is where the anchor is needed. `unavailable`: the question is open
@@ -22,12 +22,12 @@ export async function readAnchor(
   platform: Platform,
   anchor: ScaleCalibration['anchor'],
 ): Promise<AnchorDoubt | undefined> {
-  const answer = await platform.call(operations.verifyAnchor, {});
-  if (!answer.ok) return { kind: 'unavailable', problem: upstreamProblem(answer.error) };
+  const answer = await ask(platform, 'anchor', operations.verifyAnchor, {});
+  if (!answer.ok) return { kind: 'unavailable', problem: answer.error };
   const { value, upstreamRequestId } = answer.value;
   const open = (detail: string): AnchorDoubt => ({
     kind: 'unavailable',
-    problem: invalidOwnerData(operations.verifyAnchor, upstreamRequestId, detail),
+    problem: found('broken', operations.verifyAnchor, upstreamRequestId, detail),
   });
   const invalid = (kind: 'absent' | 'unusable', detail: string): AnchorDoubt => ({
     kind,

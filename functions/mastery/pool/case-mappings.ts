@@ -5,34 +5,38 @@ import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { invalidCalibration, upstreamProblem } from '../upstream/problems.ts';
+import { confirmed, contradicting } from '../upstream/confirmed.ts';
+import { ask, found } from '../upstream/problems.ts';
 
 /** No more than the platform's own bound, so that other reads of the request are not queued behind hundreds of these. */
 const LANES = 32;
 
 /**
- * Reads the CFItem of every knowledge component and holds it against the pinned mapping [MA-031]. One call per component, side by side; the
- * first failure ends the reading. An item that CASE does not hold is 424; one that is another item, has another URI or belongs to another
- * framework is 422, since the calibration was made for something else.
+ * Reads the CFItem of every knowledge component and compares it with the pinned mapping [MA-031]. One call per component, side by side; the
+ * first failure ends the reading. An item with another URI or in another framework is read again, then 422: the calibration was made for
+ * something else.
  */
 export async function verifyCaseMappings(
   platform: Platform,
   caseFrameworkGuid: string,
   mappings: readonly Pick<ScopedKc, 'guid' | 'uri'>[],
 ): Promise<Result<undefined, Problem>> {
+  const operation = operations.resolveMapping;
   let failure: Problem | undefined;
   await pLimit(LANES).map(mappings, async ({ guid, uri }) => {
     if (failure !== undefined) return;
-    const answer = await platform.call(operations.resolveMapping, { path: { sourcedId: guid } });
-    if (!answer.ok) {
-      failure ??= upstreamProblem(answer.error);
-      return;
-    }
-    const { identifier, uri: itemUri, CFDocumentURI } = answer.value.value;
-    if (identifier !== guid || itemUri !== uri || CFDocumentURI.identifier !== caseFrameworkGuid)
-      failure ??= invalidCalibration(
-        'A knowledge component in CASE is not the one of the calibration’s pinned mapping.',
-      );
+    const mapped = await confirmed(platform, async () => {
+      const answer = await ask(platform, 'run', operation, { path: { sourcedId: guid } });
+      if (!answer.ok) return answer;
+      const { value, upstreamRequestId } = answer.value;
+      const reading = JSON.stringify([value.uri, value.CFDocumentURI.identifier]);
+      return reading === JSON.stringify([uri, caseFrameworkGuid])
+        ? ok(undefined)
+        : contradicting(found('differs', operation, upstreamRequestId, ANOTHER_COMPONENT), reading);
+    });
+    if (!mapped.ok) failure ??= mapped.error;
   });
   return failure === undefined ? ok(undefined) : err(failure);
 }
+
+const ANOTHER_COMPONENT = 'A knowledge component in CASE is not the one of the calibration’s pinned mapping.';

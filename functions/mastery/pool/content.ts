@@ -1,13 +1,12 @@
 import type { ExecutionPins } from '#shared/contract/mastery/adaptive-run.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
-import { err, ok } from '#shared/kernel/result.ts';
+import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { BankMembers, Blueprint } from '#shared/platform/owners/content.ts';
 import type { Platform, UpstreamAnswer } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { invalidOwnerData, mismatchProblem, upstreamProblem } from '../upstream/problems.ts';
-import type { IdOrigin } from '../upstream/problems.ts';
+import { ask, found, mismatchProblem } from '../upstream/problems.ts';
 
 type ContentIds = Pick<ExecutionPins, 'testSpecId' | 'testBankId'>;
 
@@ -25,14 +24,14 @@ export interface Content {
 export async function readContent(
   platform: Platform,
   { testSpecId, testBankId }: ContentIds,
-  origin: IdOrigin,
+  use: 'start' | 'run',
 ): Promise<Result<Content, Problem>> {
   const [blueprint, bank] = await Promise.all([
-    platform.call(operations.readTestSpec, { path: { testSpecId } }),
-    platform.call(operations.validateAdaptiveBankIdentity, { path: { testBankId } }),
+    ask(platform, use, operations.readTestSpec, { path: { testSpecId } }),
+    ask(platform, use, operations.validateAdaptiveBankIdentity, { path: { testBankId } }),
   ]);
-  if (!blueprint.ok) return err(upstreamProblem(blueprint.error, origin));
-  if (!bank.ok) return err(upstreamProblem(bank.error, origin));
+  if (!blueprint.ok) return blueprint;
+  if (!bank.ok) return bank;
   const { bankId, specId, role, membershipRule, data, updateVersion } = bank.value.value;
   const identity = { bankId, specId, role, membershipRule, contentMembers: data.length, updateVersion };
   return ok({
@@ -48,21 +47,20 @@ export async function readContent(
 }
 
 /**
- * Why no run can start on it: the blueprint is not the asked one or no test spec [MA-022, MA-053]; the bank is not the asked one, does not
- * select adaptively or has a Content member [MA-023]: 424, not retryable. A spec that the caller paired wrongly with the bank is the caller's
+ * Why no run can start on it: the blueprint is no test spec [MA-022, MA-053]; the bank does not select adaptively or has a Content
+ * member [MA-023]: 424, not retryable. A spec that the caller paired wrongly with the bank is the caller's
  * 400 [MA-054].
  */
-export function contentDefect({ blueprint, bank }: Content, asked: ContentIds): Problem | undefined {
+export function contentDefect(
+  { blueprint, bank }: Content,
+  asked: Pick<ContentIds, 'testSpecId'>,
+): Problem | undefined {
   const ofSpec = (detail: string): Problem =>
-    invalidOwnerData(operations.readTestSpec, blueprint.upstreamRequestId, detail);
+    found('broken', operations.readTestSpec, blueprint.upstreamRequestId, detail);
   const ofBank = (detail: string): Problem =>
-    invalidOwnerData(operations.validateAdaptiveBankIdentity, bank.upstreamRequestId, detail);
-  if (blueprint.value.itemId !== asked.testSpecId)
-    return ofSpec('Content answered with another item than the test spec.');
+    found('broken', operations.validateAdaptiveBankIdentity, bank.upstreamRequestId, detail);
   if (blueprint.value.role !== 'spec')
     return ofSpec('The Content item does not have the role of a test spec.');
-  if (bank.value.bankId !== asked.testBankId)
-    return ofBank('Content answered with another bank than the asked one.');
   if (bank.value.specId !== asked.testSpecId)
     return mismatchProblem('/body/testBankId', 'The bank does not belong to this test spec.');
   if (bank.value.membershipRule !== 'qti_adaptive_selection')

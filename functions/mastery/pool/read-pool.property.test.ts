@@ -233,7 +233,8 @@ describe.each(['readAdaptivePoolManifest', 'readAdaptivePoolRoot'] as const)('tw
   const { manifest, root } = validWorld();
   const value = row === 'readAdaptivePoolManifest' ? manifest : root;
   const other = { ...value, packageHash: 'b'.repeat(64), note: 'other' };
-  const twice = (first: Scripted, second: Scripted) => read(validWorld(), { [row]: [first, second] });
+  const inTurn = (...readings: readonly Scripted[]) => read(validWorld(), { [row]: readings });
+  const twice = (first: Scripted, second: Scripted) => inTurn(first, second);
   const tagged = (said: object, etag = '"1"'): Scripted => ({ ...answer(said), etag });
 
   it('without a strong ETag in either of them: 502 [MA-024, MA-027, MA-070]', async () => {
@@ -244,19 +245,61 @@ describe.each(['readAdaptivePoolManifest', 'readAdaptivePoolRoot'] as const)('tw
     }
   });
 
-  it('that differ under one ETag: 502, unless in the order of names alone; under two: drift, whatever else is wrong [MA-069, MA-221]', async () => {
-    expect(await twice(tagged(value), tagged(other))).toMatchObject(broken);
+  it('that differ under one ETag: 502, also when a third agrees, unless in the order of names alone [MA-069, MA-221]', async () => {
+    for (const third of [tagged(value), tagged(other)])
+      expect(await inTurn(tagged(value), tagged(other), third)).toMatchObject(broken);
+    expect(await inTurn(tagged(value, '"0"'), tagged(other), tagged(value))).toMatchObject(broken);
     const reversed = Object.fromEntries(Object.entries(value).reverse());
     expect(await twice(tagged(value), tagged(reversed))).toMatchObject({ ok: true });
-    expect(await twice(tagged(other, '"0"'), tagged(value))).toMatchObject(drift);
+  });
+
+  it('that differ are followed by a third one, which decides with the one that it equals; else drift, whatever is wrong [MA-024, MA-027, MA-152]', async () => {
+    const now = tagged(value);
+    const before = tagged(other, '"0"');
+    expect(await inTurn(before, now, now)).toMatchObject({ ok: true });
+    expect(await inTurn(now, before, now)).toMatchObject({ ok: true });
+    expect(await inTurn(before, now, tagged({ ...value, note: 'third' }, '"2"'))).toMatchObject(drift);
   });
 });
+
+it.each([
+  ['readTestSpec', { ...validWorld().blueprint, version: '2' }],
+  ['validateAdaptiveBankIdentity', { ...validWorld().bank, updateVersion: '6' }],
+] as const)(
+  'one lagging reading of Content pins nothing: %s [MA-022, MA-067, MA-068]',
+  async (row, older) => {
+    const pins = await pinsOf(validWorld());
+    const now = scriptOf(validWorld())[row] as Scripted;
+    const inTurn = (...readings: readonly Scripted[]) => read(validWorld(), { [row]: readings });
+    for (const readings of [
+      [answer(older), now, now],
+      [now, answer(older), now],
+    ] as const)
+      expect(await inTurn(...readings)).toMatchObject({ value: { pins } });
+    expect(
+      await inTurn(answer(older), now, answer({ ...older, version: '9', updateVersion: '9' })),
+    ).toMatchObject({
+      error: { status: 409, code: 'stream-conflict' },
+    });
+  },
+);
 
 it('a pinned pool is read again with the same pins, and refused without a strong ETag of its root [MA-066, MA-070]', async () => {
   const pins = await pinsOf(validWorld());
   const script = scriptOf(validWorld());
   const again = (change: Script) => revalidatePool(scriptedOwners({ ...script, ...change }), pins, true);
   expect(await again({})).toMatchObject({ ok: true, value: { pins, content: { ok: true } } });
+  // Broken and changed is changed; broken under the pinned tag is broken.
+  const spoiled = changed(({ manifest }) => void (manifest.members[0]!.kcGuids = []));
+  for (const manifest of [spoiled.manifest, { ...validWorld().manifest, root: undefined }]) {
+    expect(await again({ readAdaptivePoolManifest: answer(manifest) })).toMatchObject(drift);
+    const lagging = [answer(manifest), answer(validWorld().manifest)];
+    expect(await again({ readAdaptivePoolManifest: lagging })).toMatchObject({ ok: true });
+  }
+  const { root } = changed((world) => void world.root.itemRefs.pop());
+  expect(await again({ readAdaptivePoolRoot: { ...answer(root), etag: pins.qtiPoolEtag } })).toMatchObject(
+    broken,
+  );
   const weak = { ...answer(validWorld().root), etag: `W/${pins.qtiPoolEtag}` };
   expect(await again({ readAdaptivePoolRoot: weak })).toMatchObject(broken);
 });
@@ -272,17 +315,24 @@ it.each<[string, (world: World) => void, string]>([
   expect(JSON.stringify(result)).not.toContain('-2');
 });
 
-it('a component of which CASE tells about another item is not the calibration’s [MA-031]', async () => {
+it('a component with another URI or framework in CASE is read again, and then not the calibration’s [MA-031]', async () => {
   const pinned = { guid: 'kc-1', uri: 'https://case/1' };
-  const verified = (identifier: string) => {
-    const item = {
-      ...{ identifier, uri: pinned.uri, fullStatement: 's', lastChangeDateTime: '2026-01-01T00:00:00Z' },
-      CFDocumentURI: { title: 't', identifier: 'framework', uri: 'https://case/framework' },
-    };
-    return verifyCaseMappings(scriptedOwners({ resolveMapping: { value: item } }), 'framework', [pinned]);
-  };
-  expect(await verified('kc-1')).toMatchObject({ ok: true });
-  expect(await verified('kc-2')).toMatchObject({ error: { status: 422, code: 'calibration-invalid' } });
+  const item = (uri: string, framework: string) => ({
+    value: {
+      ...{ identifier: 'kc-1', uri, fullStatement: 's', lastChangeDateTime: '2026-01-01T00:00:00Z' },
+      CFDocumentURI: { title: 't', identifier: framework, uri: 'https://case/framework' },
+    },
+  });
+  const verified = (...resolveMapping: readonly Scripted[]) =>
+    verifyCaseMappings(scriptedOwners({ resolveMapping }), 'framework', [pinned]);
+  const own = item(pinned.uri, 'framework');
+  for (const other of [item('https://case/2', 'framework'), item(pinned.uri, 'another')]) {
+    expect(await verified(own)).toMatchObject({ ok: true });
+    expect(await verified(other, own)).toMatchObject({ ok: true });
+    expect(await verified(other, other)).toMatchObject({
+      error: { status: 422, code: 'calibration-invalid' },
+    });
+  }
 });
 
 it('CASE is asked for hundreds of components in lanes, and for no more after a failure', async () => {

@@ -2,26 +2,20 @@ import type { ExecutionPins } from '#shared/contract/mastery/adaptive-run.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { createRecent } from '#shared/kernel/recent.ts';
 import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import type { Err, Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Manifest } from '#shared/platform/owners/bank.ts';
 import type { Blueprint } from '#shared/platform/owners/content.ts';
 import type { DeliveryJson } from '#shared/platform/owners/qti.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
-import type { Platform, UpstreamAnswer } from '#shared/platform/platform.ts';
+import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { confirmed } from '../upstream/confirmed.ts';
-import {
-  contentDriftProblem,
-  driftProblem,
-  invalidCalibration,
-  invalidPool,
-  mismatchProblem,
-  upstreamProblem,
-} from '../upstream/problems.ts';
-import type { IdOrigin } from '../upstream/problems.ts';
+import { confirmed, contradicting } from '../upstream/confirmed.ts';
+import type { Contradiction } from '../upstream/confirmed.ts';
+import { ask, found, invalidCalibration, mismatchProblem } from '../upstream/problems.ts';
 import { contentDefect, readContent } from './content.ts';
-import { checkManifest, reconcile, tagged } from './reconcile.ts';
+import type { Content } from './content.ts';
+import { complete, poolHashOf, reconcile, tagged, terminal } from './reconcile.ts';
 import type { PoolIds, ReconciledPool, Tagged, TerminalManifest } from './reconcile.ts';
 
 /** A pool that may be selected from. */
@@ -39,38 +33,46 @@ export interface ReadPool {
 const proved = createRecent<ReconciledPool>(4);
 
 /**
- * Reads and proves the pool that a caller names: six calls, three deep. Blueprint, bank and manifest; then the manifest again and the root
- * that it names; then the root again. Two readings that differ are drift (409) before anything is said about their content, so that a
- * change under way is not taken for a broken pool; the second one is repeated before that is believed. Nothing is returned of a pool that is
- * not whole [MA-222].
+ * Reads and proves the pool that a caller names: eight calls, three deep. Blueprint, bank and manifest; then each of them again beside the
+ * root that the manifest names; then the root again. What is pinned has been read twice alike, so that a replica that lags pins nothing and
+ * a change under way is not taken for a broken pool. Nothing is returned of a pool that is not whole [MA-222].
  */
 export async function readPool(platform: Platform, ids: PoolIds): Promise<Result<ReadPool, Problem>> {
-  const mismatch = mismatchProblem(
-    '/body/bankOperationId',
-    'The Bank operation was not run for this test spec and bank.',
-  );
-  const [content, manifest] = await Promise.all([
-    readContent(platform, ids, 'caller'),
-    readTerminalManifest(platform, ids, mismatch, 'caller'),
+  const readings = {
+    content: () => readContent(platform, ids, 'start'),
+    manifest: () => readManifest(platform, ids, 'start'),
+    root: (artifactVersionId: string) => () => readRoot(platform, artifactVersionId, 'start'),
+  };
+  const [firstContent, firstManifest] = await Promise.all([readings.content(), readings.manifest()]);
+  if (!firstContent.ok) return firstContent;
+  if (!firstManifest.ok) return firstManifest;
+  const named = firstManifest.value.value.root?.artifactVersionId;
+  const [content, manifest, rootOfFirst] = await Promise.all([
+    pin(platform, firstContent.value, readings.content, compareContent),
+    pin(platform, firstManifest.value, readings.manifest, compareTagged(operations.readAdaptivePoolManifest)),
+    named === undefined ? undefined : readings.root(named)(),
   ]);
   if (!content.ok) return content;
   const defect = contentDefect(content.value, ids);
   if (defect !== undefined) return err(defect);
   if (!manifest.ok) return manifest;
+  if (!isOf(manifest.value.value, ids))
+    return err(
+      mismatchProblem('/body/bankOperationId', 'The Bank operation was not run for this test spec and bank.'),
+    );
+  const whole = complete(manifest.value);
+  if (!whole.ok) return whole;
 
-  const { answer, root: named } = manifest.value;
-  const [steadyManifest, root] = await Promise.all([
-    readAgain(platform, operations.readAdaptivePoolManifest, answer, () => readManifest(platform, ids)),
-    readRoot(platform, named.artifactVersionId),
-  ]);
-  if (!steadyManifest.ok) return steadyManifest;
+  const readAgain = readings.root(whole.value.root.artifactVersionId);
+  // Of a manifest that gave way to a newer one the root is not the pool's.
+  const isSame = whole.value.root.artifactVersionId === named;
+  const firstRoot = isSame && rootOfFirst !== undefined ? rootOfFirst : await readAgain();
+  if (!firstRoot.ok) return firstRoot;
+  const compareRoots = compareTagged(operations.readAdaptivePoolRoot);
+  const root = await pin(platform, firstRoot.value, readAgain, compareRoots);
   if (!root.ok) return root;
-  const steadyRoot = await readAgain(platform, operations.readAdaptivePoolRoot, root.value, () =>
-    readRoot(platform, named.artifactVersionId),
-  );
-  if (!steadyRoot.ok) return steadyRoot;
 
-  const pool = prove(manifest.value, root.value);
+  const pool = prove(whole.value, root.value);
   if (!pool.ok) return pool;
   if (root.value.value.itemRefs.some(({ normalMaximum = 1 }) => normalMaximum !== 1))
     return err(
@@ -85,36 +87,61 @@ export async function readPool(platform: Platform, ids: PoolIds): Promise<Result
   });
 }
 
+/** How two readings of one document compare; equal ones are undefined. A contradiction may be gone in the next reading. */
+type Comparison<T> = (one: T, other: T) => Problem | Contradiction | undefined;
+
 /**
- * A document read once more: two readings must agree [MA-024, MA-027]. Another validator says that the document has changed: 409, drift.
- * Other content under the same strong validator, or a reading without one, is a repetition that cannot be trusted: 502, unstable. The order
- * of names and white space do not count.
+ * Pins a document by two equal readings [MA-024, MA-027]. Where the first two differ, a third one after a pause decides, if it equals one of
+ * them.
  */
-async function readAgain<T>(
+async function pin<T>(
   platform: Platform,
-  operation: UpstreamOperation,
-  first: Tagged<T>,
-  read: () => Promise<Result<UpstreamAnswer<T>, Problem>>,
-): Promise<Result<undefined, Problem>> {
+  first: T,
+  read: () => Promise<Result<T, Problem>>,
+  compare: Comparison<T>,
+): Promise<Result<T, Problem>> {
+  const readings = [first];
   return confirmed(platform, async () => {
-    const answer = await read();
-    if (!answer.ok) return answer;
-    const second = tagged(operation, answer.value);
-    if (!second.ok) return second;
-    const { etag, value, bodyHash, upstreamRequestId } = second.value;
-    if (first.etag !== etag)
-      return err(driftProblem('Two readings of the pool belong to different versions.'));
-    // Only different bytes need the slower look at what they say.
-    return first.bodyHash === bodyHash || hashCanonical(first.value) === hashCanonical(value)
-      ? ok(undefined)
-      : err(invalidPool(operation, upstreamRequestId, 'Two readings under the same entity tag differ.'));
+    const next = await read();
+    if (!next.ok) return next;
+    const differences = readings.map((earlier) => compare(earlier, next.value));
+    readings.push(next.value);
+    const unstable = differences.find((difference) => difference !== undefined && 'status' in difference);
+    if (unstable !== undefined) return err(unstable);
+    const [contradiction] = differences;
+    return contradiction === undefined || differences.includes(undefined)
+      ? ok(next.value)
+      : err(contradiction);
   });
 }
 
+const compareContent: Comparison<Content> = ({ pins: one }, { pins: other }) =>
+  one.testSpecHash === other.testSpecHash && one.testBankIdentityHash === other.testBankIdentityHash
+    ? undefined
+    : { contradicts: found('differs', operations.readTestSpec, undefined), reading: undefined };
+
 /**
- * Reads the pool of a run again and holds it against the run's pins: four calls, one deep, since the pins are the first reading and name
- * the root's version [MA-066]. A pool that is valid but another one is 409 `adaptive-pool-version-drift`; one that is there and broken is
- * 502; one that cannot be read is 424. What contradicts the pins is read again before that is believed.
+ * Another validator says that the document has changed. Other content under the same strong validator is a repetition that cannot be trusted:
+ * 502, unstable, whatever a third reading gives. The order of names and white space do not count.
+ */
+function compareTagged<T>(operation: UpstreamOperation): Comparison<Tagged<T>> {
+  return (one, other) => {
+    if (one.etag !== other.etag) {
+      const detail = 'Two readings of the pool belong to different versions.';
+      return { contradicts: found('differs', operation, undefined, detail), reading: undefined };
+    }
+    // Only different bytes need the slower look at what they say.
+    if (one.bodyHash === other.bodyHash || hashCanonical(one.value) === hashCanonical(other.value))
+      return undefined;
+    const detail = 'Two readings under the same entity tag differ.';
+    return found('broken', operation, other.upstreamRequestId, detail);
+  };
+}
+
+/**
+ * Reads the pool of a run again and compares it with the run's pins: four calls, one deep, since the pins are the first reading and name
+ * the root's version [MA-066]. A pool that is another one is 409 `adaptive-pool-version-drift`, even if it is broken too; the pinned one is
+ * 502 if it is broken now; one that cannot be read is 424. What contradicts the pins is read again before that is believed.
  *
  * Content binds offers only, so its problem is returned beside the pool: changed, it is 409 `stream-conflict`.
  */
@@ -131,43 +158,56 @@ export async function revalidatePool(
 }
 
 /** The blueprint, if it and the bank's identity are those of the pins. */
-async function rereadContent(platform: Platform, pins: ExecutionPins): Promise<Result<Blueprint, Problem>> {
-  const content = await readContent(platform, pins, 'derived');
+async function rereadContent(
+  platform: Platform,
+  pins: ExecutionPins,
+): Promise<Result<Blueprint, Problem | Contradiction>> {
+  const content = await readContent(platform, pins, 'run');
   if (!content.ok) return content;
   const { testSpecHash, testBankIdentityHash } = content.value.pins;
+  const reading = `${testSpecHash} ${testBankIdentityHash}`;
+  const differs = (detail: string): Err<Contradiction> =>
+    contradicting(found('differs', operations.readTestSpec, undefined, detail), reading);
   if (testSpecHash !== pins.testSpecHash)
-    return err(contentDriftProblem('The Content blueprint differs from the one that this run is pinned to.'));
+    return differs('The Content blueprint differs from the one that this run is pinned to.');
   return testBankIdentityHash === pins.testBankIdentityHash
     ? ok(content.value.blueprint.value)
-    : err(
-        contentDriftProblem(
-          'The identity of the Content bank differs from the one that this run is pinned to.',
-        ),
-      );
+    : differs('The identity of the Content bank differs from the one that this run is pinned to.');
 }
 
 /** The pool, if manifest and root are those of the pins. */
-async function rereadPool(platform: Platform, pins: ExecutionPins): Promise<Result<ReconciledPool, Problem>> {
-  const mismatch = driftProblem('The Bank operation now names another test spec or bank.');
+async function rereadPool(
+  platform: Platform,
+  pins: ExecutionPins,
+): Promise<Result<ReconciledPool, Problem | Contradiction>> {
   const [manifest, root] = await Promise.all([
-    readTerminalManifest(platform, pins, mismatch, 'derived'),
-    readRoot(platform, pins.qtiPoolArtifactVersionId),
+    readManifest(platform, pins, 'run'),
+    readRoot(platform, pins.qtiPoolArtifactVersionId, 'run'),
   ]);
   if (!manifest.ok) return manifest;
   if (!root.ok) return root;
-  // Which version it is comes before whether it is sound: a root that moved on has every right to differ from the pinned manifest.
-  const isPinned =
-    root.value.etag === pins.qtiPoolEtag &&
-    [manifest.value.root, root.value.value].every(
-      ({ packageId, packageHash, artifactId, artifactVersionId }) =>
-        packageId === pins.qtiPoolPackageId &&
-        packageHash === pins.qtiPoolPackageHash &&
-        artifactId === pins.qtiPoolArtifactId &&
-        artifactVersionId === pins.qtiPoolArtifactVersionId,
-    );
-  if (!isPinned) return err(driftProblem());
-  const pool = prove(manifest.value, root.value);
-  return pool.ok && pool.value.pins.resolvedPoolHash !== pins.resolvedPoolHash ? err(driftProblem()) : pool;
+  const drift = contradicting(
+    found('differs', operations.readAdaptivePoolManifest, undefined),
+    `${manifest.value.bodyHash} ${root.value.bodyHash} ${root.value.etag}`,
+  );
+  const whole = complete(manifest.value);
+  // A manifest was whole when it was pinned. Which version it is comes before whether it is sound.
+  if (!whole.ok || root.value.etag !== pins.qtiPoolEtag || !isOf(manifest.value.value, pins)) return drift;
+  const isPinned = [whole.value.root, root.value.value].every(
+    ({ packageId, packageHash, artifactId, artifactVersionId }) =>
+      packageId === pins.qtiPoolPackageId &&
+      packageHash === pins.qtiPoolPackageHash &&
+      artifactId === pins.qtiPoolArtifactId &&
+      artifactVersionId === pins.qtiPoolArtifactVersionId,
+  );
+  if (!isPinned) return drift;
+  const pool = prove(whole.value, root.value);
+  const hash = pool.ok ? pool.value.pins.resolvedPoolHash : poolHashOf(whole.value, root.value);
+  return hash === pins.resolvedPoolHash ? pool : drift;
+}
+
+function isOf({ testSpecId, testBankId }: Manifest, asked: PoolIds): boolean {
+  return testSpecId === asked.testSpecId && testBankId === asked.testBankId;
 }
 
 function prove(manifest: TerminalManifest, root: Tagged<DeliveryJson>): Result<ReconciledPool, Problem> {
@@ -179,30 +219,21 @@ function prove(manifest: TerminalManifest, root: Tagged<DeliveryJson>): Result<R
   return reconciled;
 }
 
-async function readTerminalManifest(
-  platform: Platform,
-  ids: PoolIds,
-  mismatch: Problem,
-  origin: IdOrigin,
-): Promise<Result<TerminalManifest, Problem>> {
-  const answer = await readManifest(platform, ids, origin);
-  return answer.ok ? checkManifest(answer.value, ids, mismatch) : answer;
-}
-
 async function readManifest(
   platform: Platform,
   { bankOperationId: operationId }: PoolIds,
-  origin?: IdOrigin,
-): Promise<Result<UpstreamAnswer<Manifest>, Problem>> {
-  const answer = await platform.call(operations.readAdaptivePoolManifest, { path: { operationId } });
-  return answer.ok ? answer : err(upstreamProblem(answer.error, origin));
+  use: 'start' | 'run',
+): Promise<Result<Tagged<Manifest>, Problem>> {
+  const answer = await ask(platform, use, operations.readAdaptivePoolManifest, { path: { operationId } });
+  return answer.ok ? terminal(answer.value) : answer;
 }
 
 async function readRoot(
   platform: Platform,
   artifactVersionId: string,
+  use: 'start' | 'run',
 ): Promise<Result<Tagged<DeliveryJson>, Problem>> {
   const row = operations.readAdaptivePoolRoot;
-  const answer = await platform.call(row, { path: { artifactVersionId } });
-  return answer.ok ? tagged(row, answer.value) : err(upstreamProblem(answer.error));
+  const answer = await ask(platform, use, row, { path: { artifactVersionId } });
+  return answer.ok ? tagged(row, answer.value) : answer;
 }

@@ -10,7 +10,7 @@ import type { Manifest, ManifestMember } from '#shared/platform/owners/bank.ts';
 import type { DeliveryJson } from '#shared/platform/owners/qti.ts';
 import type { UpstreamAnswer } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { invalidOwnerData, invalidPool } from '../upstream/problems.ts';
+import { answerProblem, found } from '../upstream/problems.ts';
 
 /** What a caller names a pool by. */
 export type PoolIds = Pick<ExecutionPins, 'testSpecId' | 'testBankId' | 'bankOperationId'>;
@@ -47,40 +47,63 @@ export function tagged<T>(
   const { etag, upstreamRequestId } = answer;
   return etag !== undefined && isStrongEntityTag(etag)
     ? ok({ ...answer, etag })
-    : err(invalidPool(operation, upstreamRequestId, 'The answer has no strong entity tag.'));
+    : err(found('broken', operation, upstreamRequestId, 'The answer has no strong entity tag.'));
 }
 
 /**
- * The manifest, if its operation has succeeded and it is complete [MA-025, MA-055].
+ * The manifest, if its operation has succeeded [MA-025, MA-055].
  *
  * - still queued or running: 424, retryable, since the same request succeeds once Bank has finished
  * - failed: 424, not retryable; it will never have a pool
- * - of another spec or bank: `mismatch`
- * - of another operation, without a strong ETag, root or members: 502
+ * - without a strong ETag: 502
  */
-export function checkManifest(
-  answer: UpstreamAnswer<Manifest>,
-  asked: PoolIds,
-  mismatch: Problem,
-): Result<TerminalManifest, Problem> {
+export function terminal(answer: UpstreamAnswer<Manifest>): Result<Tagged<Manifest>, Problem> {
   const row = operations.readAdaptivePoolManifest;
   const { value: manifest, upstreamRequestId } = answer;
-  const invalid = (detail: string): Result<never, Problem> =>
-    err(invalidPool(row, upstreamRequestId, detail));
-  if (manifest.operationId !== asked.bankOperationId)
-    return invalid('Bank answered with the manifest of another operation.');
-  if (manifest.testSpecId !== asked.testSpecId || manifest.testBankId !== asked.testBankId)
-    return err(mismatch);
-  if (manifest.state === 'failed')
-    return err(invalidOwnerData(row, upstreamRequestId, 'The Bank operation failed and has no pool.'));
-  if (manifest.state !== 'succeeded')
-    return err(invalidOwnerData(row, upstreamRequestId, 'The Bank operation has not ended yet.', true));
-  const strong = tagged(row, answer);
-  if (!strong.ok) return strong;
-  const { root, members } = manifest;
-  if (root === undefined) return invalid('The manifest names no root.');
-  if (members === undefined || members.length === 0) return invalid('The manifest has no members.');
-  return ok({ answer: strong.value, root, members });
+  if (manifest.state === 'failed') return err(noPool(upstreamRequestId));
+  return manifest.state === 'succeeded'
+    ? tagged(row, answer)
+    : err(found('pending', row, upstreamRequestId, 'The Bank operation has not ended yet.'));
+}
+
+/** A failed operation is no broken pool: there is none. */
+function noPool(requestId: string | undefined): Problem {
+  const fault = { kind: 'rejected', transient: false, upstreamRequestId: requestId } as const;
+  const detail = 'The Bank operation failed and has no pool.';
+  return answerProblem(operations.readAdaptivePoolManifest, 'start', fault, detail);
+}
+
+/** The manifest, if it is complete: without root or members it is 502. */
+export function complete(answer: Tagged<Manifest>): Result<TerminalManifest, Problem> {
+  const { root, members } = answer.value;
+  const broken = (detail: string): Result<never, Problem> =>
+    err(found('broken', operations.readAdaptivePoolManifest, answer.upstreamRequestId, detail));
+  if (root === undefined) return broken('The manifest names no root.');
+  if (members === undefined || members.length === 0) return broken('The manifest has no members.');
+  return ok({ answer, root, members });
+}
+
+/** SHA-256 of the pool as Bank and QTI name it, sound or not: what a run pins [MA-071]. */
+export function poolHashOf(
+  { root, members }: Pick<TerminalManifest, 'root' | 'members'>,
+  { value: { artifactVersionId }, etag }: Tagged<DeliveryJson>,
+): string {
+  return hashCanonical({
+    manifestRoot: {
+      packageId: root.packageId,
+      packageHash: root.packageHash,
+      artifactId: root.artifactId,
+      artifactVersionId: root.artifactVersionId,
+      qtiIdentifier: root.qtiIdentifier,
+    },
+    qtiRoot: { artifactVersionId, etag },
+    members: members.map((member) => [
+      member.artifactVersionId,
+      member.qtiIdentifier,
+      member.caseGuids,
+      member.kcGuids,
+    ]),
+  });
 }
 
 /**
@@ -90,40 +113,32 @@ export function checkManifest(
  */
 export function reconcile(
   manifest: TerminalManifest,
-  { value: root, etag, upstreamRequestId }: Tagged<DeliveryJson>,
+  root: Tagged<DeliveryJson>,
 ): Result<ReconciledPool, Problem> {
   const unsound = memberDefect(manifest);
   if (unsound !== undefined)
-    return err(invalidPool(operations.readAdaptivePoolManifest, manifest.answer.upstreamRequestId, unsound));
-  const disagreement = rootDefect(root, manifest.root) ?? bijectionDefect(manifest, root);
+    return err(
+      found('broken', operations.readAdaptivePoolManifest, manifest.answer.upstreamRequestId, unsound),
+    );
+  const disagreement = rootDefect(root.value, manifest.root) ?? bijectionDefect(manifest, root.value);
   if (disagreement !== undefined)
-    return err(invalidPool(operations.readAdaptivePoolRoot, upstreamRequestId, disagreement));
-  const members = manifest.members.map(({ artifactVersionId, qtiIdentifier, caseGuids, kcGuids }) => ({
-    artifactVersionId,
-    qtiIdentifier,
-    caseGuids,
-    kcGuids,
-  }));
-  const { packageId, packageHash, artifactId, artifactVersionId, qtiIdentifier } = manifest.root;
+    return err(found('broken', operations.readAdaptivePoolRoot, root.upstreamRequestId, disagreement));
+  const { packageId, packageHash, artifactId, artifactVersionId } = manifest.root;
   return ok({
     pins: {
       qtiPoolPackageId: packageId,
       qtiPoolArtifactId: artifactId,
       qtiPoolArtifactVersionId: artifactVersionId,
       qtiPoolPackageHash: packageHash,
-      qtiPoolEtag: etag,
-      resolvedPoolHash: hashCanonical({
-        manifestRoot: { packageId, packageHash, artifactId, artifactVersionId, qtiIdentifier },
-        qtiRoot: { artifactVersionId: root.artifactVersionId, etag },
-        members: members.map((member) => [
-          member.artifactVersionId,
-          member.qtiIdentifier,
-          member.caseGuids,
-          member.kcGuids,
-        ]),
-      }),
+      qtiPoolEtag: root.etag,
+      resolvedPoolHash: poolHashOf(manifest, root),
     },
-    members,
+    members: manifest.members.map(({ artifactVersionId: version, qtiIdentifier, caseGuids, kcGuids }) => ({
+      artifactVersionId: version,
+      qtiIdentifier,
+      caseGuids,
+      kcGuids,
+    })),
   });
 }
 

@@ -6,6 +6,7 @@ import { revalidatePool } from '#functions/mastery/pool/read-pool.ts';
 import type { ReadPool } from '#functions/mastery/pool/read-pool.ts';
 import { loadPinned } from '#functions/mastery/records/load.ts';
 import type { PinnedRecords } from '#functions/mastery/records/load.ts';
+import { confirmed, contradicting } from '#functions/mastery/upstream/confirmed.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Platform } from '#shared/platform/platform.ts';
@@ -21,25 +22,36 @@ export interface RunBasis extends PinnedRecords, Pick<ReadPool, 'pins' | 'conten
   readonly isAnchored: boolean;
 }
 
+/** The doubts about the anchor that are refused: a start needs a point that exists, a simulation a verified one. A run that has started goes on. */
+const REFUSED_DOUBTS = {
+  start: ['absent', 'unusable'],
+  run: ['unusable'],
+  simulation: ['unavailable', 'absent', 'unusable'],
+} as const satisfies Readonly<Record<string, readonly AnchorDoubt['kind'][]>>;
+
 /**
  * Puts the basis of a run or a simulation together: the pool, bound to the calibration, every in-scope KC resolved in CASE; beside them the
  * anchor, whose silence delays nothing else.
  * @param reading the pool, which is being read
- * @param refused the doubts about the anchor that are refused
+ * @param purpose decides which doubts about the anchor are refused, an answer that contradicts the pin after one more reading
  */
 export async function readBasis(
   platform: Platform,
   records: PinnedRecords,
   reading: Promise<Result<ReadPool, Problem>>,
-  refused: readonly AnchorDoubt['kind'][],
+  purpose: keyof typeof REFUSED_DOUBTS,
 ): Promise<Result<RunBasis, Problem>> {
-  const [test, doubt] = await Promise.all([
+  const refused: readonly AnchorDoubt['kind'][] = REFUSED_DOUBTS[purpose];
+  const [test, isAnchored] = await Promise.all([
     readTest(platform, records, reading),
-    readAnchor(platform, records.calibration.document.anchor),
+    confirmed(platform, async () => {
+      const doubt = await readAnchor(platform, records.calibration.document.anchor);
+      if (doubt === undefined || !refused.includes(doubt.kind)) return ok(doubt === undefined);
+      return doubt.kind === 'unavailable' ? err(doubt.problem) : contradicting(doubt.problem, doubt.kind);
+    }),
   ]);
   if (!test.ok) return test;
-  if (doubt !== undefined && refused.includes(doubt.kind)) return err(doubt.problem);
-  return ok({ ...records, ...test.value, isAnchored: doubt === undefined });
+  return isAnchored.ok ? ok({ ...records, ...test.value, isAnchored: isAnchored.value }) : isAnchored;
 }
 
 async function readTest(
@@ -58,8 +70,7 @@ async function readTest(
 }
 
 /**
- * Rereads everything that a run is pinned to: records, pool, CASE and anchor [MA-066, MA-157]. A run that has started goes on without an
- * anchor that its source lacks.
+ * Rereads everything that a run is pinned to: records, pool, CASE and anchor [MA-066, MA-157].
  * @param now epoch milliseconds
  * @param readsContent whether Content is asked too
  */
@@ -73,5 +84,5 @@ export async function rereadBasis(
   const pinned = await loadPinned(store, state, now);
   if (!pinned.ok) return pinned;
   const reading = revalidatePool(platform, state.pins, readsContent);
-  return readBasis(platform, pinned.value, reading, ['unusable']);
+  return readBasis(platform, pinned.value, reading, 'run');
 }

@@ -1,10 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { ReadPool } from '#functions/mastery/pool/read-pool.ts';
 import type { PoolMember, ReconciledPool } from '#functions/mastery/pool/reconcile.ts';
 import { loadNamed } from '#functions/mastery/records/load.ts';
 import type { PinnedRecords } from '#functions/mastery/records/load.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
+import { ok } from '#shared/kernel/result.ts';
 import type { Blueprint } from '#shared/platform/owners/content.ts';
 import { createRecordStore } from '#shared/records/store.ts';
+import { scriptedOwners } from '#test/support/scripted-owners.ts';
 import { createMemoryRecordsTable, releaseInto } from '#test/support/memory-records.ts';
 import {
   FRAMEWORK_1,
@@ -14,8 +17,11 @@ import {
   sampleCalibrationFile,
   samplePolicyFile,
 } from '#test/support/sample-files.ts';
+import { readBasis } from './basis.ts';
+import type { RunBasis } from './basis.ts';
 import { bindPool } from './bound-pool.ts';
 import type { BoundPool } from './bound-pool.ts';
+import { excludesTooMuch } from './diagnosis.ts';
 
 const test: Blueprint = {
   tenantId: 'tenant-1',
@@ -161,5 +167,61 @@ describe('bindPool', () => {
   ])('refuses a member with %s [MA-195]', (_, change) => {
     const plain = under(records, { checksum: 'plain', eligibilityRules: {}, coverageFloors: [] });
     expect(bindPool(plain, test, poolOf('3', [{ ...second, ...change }, first]))).toMatchObject(refused);
+  });
+
+  describe('a start', () => {
+    const session = (id: string, rootArtifactVersionId: string) => ({
+      deliverySessionId: id,
+      rootArtifactVersionId,
+      createdAt: '2026-05-01T00:00:00Z',
+      attempts: [],
+    });
+    const met = [session('a', first.artifactVersionId), session('b', second.artifactVersionId)];
+
+    it('that excludes all items is refused, but not once its own offer is made: other runs change nothing then', () => {
+      const excluding = under(records, { checksum: 'x', eligibilityRules: { priorUse: 'exclude' } });
+      const basis = { ...excluding, bound: bound(excluding, pool) } as RunBasis;
+      expect(excludesTooMuch(basis, { sessions: [], unnamed: [], others: met })).toBe(true);
+      expect(excludesTooMuch(basis, { sessions: [], unnamed: [], others: [] })).toBe(false);
+      const own = [session('own', second.artifactVersionId)];
+      expect(excludesTooMuch(basis, { sessions: [], unnamed: own, others: met })).toBe(false);
+    });
+  });
+
+  it.each<[string, object, Readonly<Record<'start' | 'run' | 'simulation', string>>]>([
+    ['is sound', {}, { start: 'anchored', run: 'anchored', simulation: 'anchored' }],
+    ['is absent', { tableVersion: 'other' }, { start: '422', run: 'unanchored', simulation: '422' }],
+    ['has another licence', { licenseScope: 'trial' }, { start: '422', run: '422', simulation: '422' }],
+    ['is not verified', { sourceRef: null }, { start: 'unanchored', run: 'unanchored', simulation: '424' }],
+  ])('an anchor that %s [MA-032, MA-080, MA-153, MA-194]', async (_, change, expected) => {
+    const { anchor, caseFrameworkGuid } = records.calibration.document;
+    const table = (odd: object) => ({
+      value: {
+        ...{ tenantId: 'tenant-1', tableVersion: anchor.version, ...odd },
+        sourcePoints: [{ ...anchor, sourceRef: 'ref', ...odd }],
+      },
+    });
+    const { pins } = pool;
+    const itemOf = ({ guid, uri }: BoundPool['scope'][number]) => ({
+      value: {
+        ...{ identifier: guid, uri, fullStatement: 's', lastChangeDateTime: '2026-01-01T00:00:00Z' },
+        CFDocumentURI: { title: 't', identifier: caseFrameworkGuid, uri: 'https://case.example/f' },
+      },
+    });
+    const outcomeOf = async (purpose: 'start' | 'run' | 'simulation', ...answers: readonly object[]) => {
+      const owners = scriptedOwners({
+        resolveMapping: bound(records, pool).scope.map(itemOf),
+        verifyAnchor: answers.map(table),
+      });
+      const reading = Promise.resolve(ok({ pool, pins: pins as ReadPool['pins'], content: ok(test) }));
+      const basis = await readBasis(owners, records, reading, purpose);
+      if (!basis.ok) return String(basis.error.status);
+      return basis.value.isAnchored ? 'anchored' : 'unanchored';
+    };
+    for (const purpose of ['start', 'run', 'simulation'] as const) {
+      expect([purpose, await outcomeOf(purpose, change)]).toEqual([purpose, expected[purpose]]);
+      // One odd answer is no refusal.
+      if (expected[purpose] === '422') expect(await outcomeOf(purpose, change, {})).toBe('anchored');
+    }
   });
 });

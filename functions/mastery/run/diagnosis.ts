@@ -8,7 +8,8 @@ import type { Evidence, StopCause } from '#functions/mastery/engine/index.ts';
 import type { RunBasis } from './basis.ts';
 import { runRulesOf } from '#functions/mastery/records/engine-rules.ts';
 import type { BoundItem, BoundPool } from './bound-pool.ts';
-import type { ScoredOutcome } from './outcomes.ts';
+import type { NamedRuntime, ScoredOutcome } from './outcomes.ts';
+import { priorUse } from './prior-use.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
 /** What the consumed outcomes say, as it is shown: every number at the calibration's pinned precision [MA-117]. */
@@ -58,8 +59,13 @@ export function assess(
   return { diagnosis, next: { kind: 'offer', item } };
 }
 
-/** Whether a policy that excludes what was met before leaves too few items for a floor or minimum that the pool can meet. */
-export function excludesTooMuch({ policy, bound }: RunBasis, met: ReadonlySet<string>): boolean {
+/**
+ * Whether a policy that excludes what was met before leaves a start too few items for a floor or minimum that the pool can meet. A start that
+ * has made its offer stays good, whatever other runs have offered since.
+ */
+export function excludesTooMuch({ policy, bound }: RunBasis, runtime: NamedRuntime): boolean {
+  if (runtime.unnamed.length > 0) return false;
+  const met = priorUse(runtime);
   if (policy.eligibilityRules.priorUse !== 'exclude' || met.size === 0) return false;
   return losesMinimum(bound.selection(), modelItems(bound, met));
 }

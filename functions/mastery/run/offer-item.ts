@@ -1,5 +1,6 @@
-import { confirmed } from '#functions/mastery/upstream/confirmed.ts';
-import { invalidPool, upstreamProblem } from '#functions/mastery/upstream/problems.ts';
+import { confirmed, contradicting } from '#functions/mastery/upstream/confirmed.ts';
+import type { Contradiction } from '#functions/mastery/upstream/confirmed.ts';
+import { answerProblem } from '#functions/mastery/upstream/problems.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
@@ -44,25 +45,17 @@ export async function offerItem(
     },
   });
   if (answer.ok) {
-    const { value: session, upstreamRequestId } = answer.value;
-    const { candidateRef, deliverySessionId, rootArtifactVersionId } = session;
+    const { value: session } = answer.value;
     // Where QTI returns no run tags, a session that it has made for this offer before is among the others.
-    const repeated = others.find((other) => other.deliverySessionId === deliverySessionId);
-    return candidateRef === state.candidateRef && rootArtifactVersionId === item.artifactVersionId
-      ? ok({ ...session, attempts: repeated?.attempts ?? [] })
-      : err(
-          invalidPool(
-            operations.offerSelectedItem,
-            upstreamRequestId,
-            'The delivery session is not the one that was asked for.',
-          ),
-        );
+    const repeated = others.find(({ deliverySessionId }) => deliverySessionId === session.deliverySessionId);
+    return ok({ ...session, attempts: repeated?.attempts ?? [] });
   }
-  if (answer.error.kind !== 'conflict') return err(upstreamProblem(answer.error));
+  const refused = err(answerProblem(operations.offerSelectedItem, 'offer', answer.error));
+  if (answer.error.kind !== 'conflict') return refused;
   await platform.pause();
-  const twin = await findAgain(platform, state, item);
+  const twin = await confirmed(platform, () => findAgain(platform, state, item));
   if (!twin.ok) return twin;
-  return twin.value === undefined ? err(upstreamProblem(answer.error)) : ok(twin.value);
+  return twin.value === undefined ? refused : ok(twin.value);
 }
 
 /**
@@ -84,7 +77,7 @@ async function findAgain(
   platform: Platform,
   state: AdaptiveRunState,
   item: BoundItem,
-): Promise<Result<RunSession | undefined, Problem>> {
+): Promise<Result<RunSession | undefined, Problem | Contradiction>> {
   const runtime = await readSessions(platform, state);
   return runtime.ok ? offerAmong(runtime.value.unnamed, item) : runtime;
 }
@@ -92,10 +85,10 @@ async function findAgain(
 function offerAmong(
   unnamed: readonly RunSession[],
   item: BoundItem,
-): Result<RunSession | undefined, Problem> {
+): Result<RunSession | undefined, Contradiction> {
   const found = findSession(unnamed, item);
   return found === undefined && unnamed.some(isOpen)
-    ? err(problem('mastery', 'stream-conflict', 409))
+    ? contradicting(problem('mastery', 'stream-conflict', 409))
     : ok(found);
 }
 

@@ -9,7 +9,8 @@ import type { Offer } from '../continuation/run-state.ts';
 
 const AT = exampleOutcome.scoredAt;
 const NOW = Date.parse(AT);
-const conflict = err({ status: 409, code: 'stream-conflict' });
+const conflict = err({ contradicts: { status: 409, code: 'stream-conflict' } });
+const behind = err({ contradicts: { status: 424, retryable: true, upstream: { service: 'qti' } } });
 /** What QTI holds is no evidence, as the problem says it. */
 const refused = (detail: string, retryable = false) =>
   err({
@@ -18,6 +19,10 @@ const refused = (detail: string, retryable = false) =>
     retryable,
     upstream: { service: 'qti' },
   });
+
+/** An outstanding answer that cannot count as it is: a step that waits for it says so. */
+const defective = (detail: string, retryable = false) =>
+  ok({ news: undefined, pending: { defect: refused(detail, retryable).error } });
 
 function attempt(
   attemptId: string,
@@ -58,7 +63,7 @@ function name(list: readonly Offer[], sessions: readonly DeliverySession[], runT
 }
 function named(...given: Parameters<typeof name>): NamedRuntime {
   const result = name(...given);
-  if (!result.ok) throw new Error(result.error.detail);
+  if (!result.ok) throw new Error(JSON.stringify(result.error));
   return result.value;
 }
 
@@ -114,12 +119,15 @@ describe('nameSessions', () => {
   });
 
   it.each<[string, readonly DeliverySession[]]>([
-    ['is gone', [session(1)]],
     ['is of another artifact', [session(1), session(2, [], { rootArtifactVersionId: 'other' })]],
     ['appears twice', [session(1), session(2), session(2)]],
   ])('is a stream-conflict when a named session %s [MA-215]', (_, sessions) => {
     expect(name(offers(2), [session(1), session(2)]).ok).toBe(true);
     expect(name(offers(2), sessions)).toMatchObject(conflict);
+  });
+
+  it('waits for QTI when a named session is missing: a replica that lags looks just like it', () => {
+    expect(name(offers(2), [session(1)])).toMatchObject(behind);
   });
 });
 
@@ -156,12 +164,12 @@ describe('readOutcomes', () => {
     expect(reread(outcome, attempt('a', 1, 1))).toMatchObject(consumed);
     for (const changed of [
       [attempt('a', 1, 0)],
-      [attempt('z', 1, 1)],
       [attempt('a', 1, 1, { scoredAt: '2026-03-01T08:00:01Z' })],
       [attempt('a', 1, null)],
-      [],
     ])
       expect(reread(outcome, ...changed)).toMatchObject(conflict);
+    for (const missing of [[attempt('z', 1, 1)], []])
+      expect(reread(outcome, ...missing)).toMatchObject(behind);
     // One that is scored after it changes nothing, though it is an earlier attempt.
     const second = { ...outcome, attemptNumber: 2 };
     expect(reread(second, attempt('late', 1, 0), attempt('a', 2, 1))).toMatchObject(consumed);
@@ -185,15 +193,15 @@ describe('readOutcomes', () => {
     ['no outcomes', { outcomes: null }],
     ['no time', { scoredAt: undefined }],
   ])('refuses a scored attempt with %s: it is no outcome of this model', (_, broken) => {
-    expect(read(attempt('a', 1, 1, broken))).toMatchObject(refused('not a 0 or 1 score'));
-    const unprocessed = refused('not completed the processing', true);
+    expect(read(attempt('a', 1, 1, broken))).toMatchObject(defective('not a 0 or 1 score'));
+    const unprocessed = defective('not completed the processing', true);
     expect(read(attempt('a', 1, 1, { ...broken, ...processing }))).toMatchObject(unprocessed);
   });
 
   it('refuses a time more than seven days ahead, until it is consumed', () => {
     const days = (count: number, milliseconds = 0) =>
       new Date(NOW + count * 24 * 60 * 60 * 1000 + milliseconds).toISOString();
-    const ahead = refused('more than seven days ahead', true);
+    const ahead = defective('more than seven days ahead', true);
     for (const far of [
       attempt('a', 1, 1, { scoredAt: days(7, 1) }),
       attempt('a', 1, 1, { submittedAt: days(7, 1) }),

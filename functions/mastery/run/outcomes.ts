@@ -7,7 +7,9 @@ import type { Attempt, DeliverySession, RuntimeData } from '#shared/platform/own
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
-import { invalidOwnerData } from '../upstream/problems.ts';
+import { contradicting } from '../upstream/confirmed.ts';
+import type { Contradiction } from '../upstream/confirmed.ts';
+import { found } from '../upstream/problems.ts';
 
 /** The outcome that counts for one offer. */
 export interface ScoredOutcome {
@@ -53,22 +55,39 @@ export interface NamedRuntime {
 }
 
 /** The runtime contradicts the continuation. */
-const conflict = err(problem('mastery', 'stream-conflict', 409));
+const conflict = contradicting(problem('mastery', 'stream-conflict', 409));
 
-/** What QTI holds is no evidence: 424, worth a retry only where QTI may still mend it. */
-function unreadable(requestId: string | undefined, detail: string, retryable = false): Err<Problem> {
-  return err(invalidOwnerData(readCandidateRuntime, requestId, detail, retryable));
+/** The runtime lacks a part of the run that it had: a replica that lags. */
+function older(requestId: string | undefined): Err<Contradiction> {
+  return contradicting(found('older', readCandidateRuntime, requestId));
+}
+
+/** A scored attempt is no evidence: 424, worth a retry only while QTI may still mend it. */
+function unreadable(requestId: string | undefined, attempt: Attempt): Problem {
+  return isProcessed(attempt)
+    ? found(
+        'broken',
+        readCandidateRuntime,
+        requestId,
+        'A scored attempt is not a 0 or 1 score with its time.',
+      )
+    : found(
+        'pending',
+        readCandidateRuntime,
+        requestId,
+        'QTI has not completed the processing of an attempt.',
+      );
 }
 
 /**
  * Tells the sessions of a candidate's runtime data apart. The run's own are those that it names and those with its tag; a run without a tag,
- * which is older than tags, owns the sessions without one. 409 `stream-conflict` when they are not those of the continuation.
+ * which is older than tags, owns the sessions without one. 409 `stream-conflict` when they are not those of the continuation, 424 while one is missing.
  */
 export function nameSessions(
   { offers, runTag }: Pick<AdaptiveRunState, 'offers' | 'runTag'>,
   runtime: RuntimeData,
   requestId?: string,
-): Result<NamedRuntime, Problem> {
+): Result<NamedRuntime, Problem | Contradiction> {
   const all = runtime.sessions.map((session) => ({
     ...session,
     attempts: session.attempts.toSorted(
@@ -84,7 +103,8 @@ export function nameSessions(
   const sessions: DeliverySession[] = [];
   for (const { deliverySessionId, artifactVersionId } of offers) {
     const session = byId.get(deliverySessionId);
-    if (session?.rootArtifactVersionId !== artifactVersionId) return conflict;
+    if (session === undefined) return older(requestId);
+    if (session.rootArtifactVersionId !== artifactVersionId) return conflict;
     const tag = tagOf(session);
     if (tag !== undefined && tag !== runTag) return conflict;
     byId.delete(deliverySessionId);
@@ -93,7 +113,7 @@ export function nameSessions(
   const attemptIds = sessions.flatMap(({ attempts }) => attempts.map(({ attemptId }) => attemptId));
   return new Set(attemptIds).size === attemptIds.length
     ? ok({ sessions, unnamed: [...byId.values()], others, requestId })
-    : unreadable(requestId, 'Two attempts of the run have one id.');
+    : err(found('broken', readCandidateRuntime, requestId, 'Two attempts of the run have one id.'));
 }
 
 function tagOf({ deliverySnapshot }: DeliverySession): string | undefined {
@@ -115,18 +135,20 @@ export interface Pending {
   readonly sinceMs: number | undefined;
   /** Whether QTI has given up processing it, and has to begin anew. */
   readonly hasFailed: boolean;
+  /** Why it can never count as it is: what a step that waits for it returns. */
+  readonly defect?: Problem;
 }
 
 /**
  * The evidence of a run for a request received at a time, in epoch milliseconds. A consumed offer keeps the attempt that was consumed,
- * whatever is scored in its session later; if that attempt has changed or is gone, the stream is no longer the one that the continuation
- * describes.
+ * whatever is scored in its session later. If that attempt has changed, the stream is no longer the one that the continuation describes; while
+ * it is missing, QTI is behind.
  */
 export function readOutcomes(
   { offers, consumed: pinned }: Pick<AdaptiveRunState, 'offers' | 'consumed'>,
   { sessions, requestId }: NamedRuntime,
   receivedAt: number,
-): Result<Evidence, Problem> {
+): Result<Evidence, Problem | Contradiction> {
   const consumed: ScoredOutcome[] = [];
   let news: ScoredOutcome | undefined;
   let pending: Evidence['pending'];
@@ -134,35 +156,23 @@ export function readOutcomes(
     const sequence = index + 1;
     const isConsumed = sequence <= pinned.count;
     const counting = isConsumed
-      ? attempts.find(
-          ({ attemptId, status }) => attemptId === offers[index]?.consumedAttemptId && status === SCORED,
-        )
+      ? attempts.find(({ attemptId }) => attemptId === offers[index]?.consumedAttemptId)
       : firstHandedIn(attempts);
     if (counting === undefined) {
-      if (isConsumed) return conflict;
-      continue;
-    }
-    const times = [timeOf(counting.scoredAt), timeOf(counting.submittedAt)];
-    if (!isConsumed && times.some((time = 0) => time > receivedAt + AHEAD_MS))
-      return unreadable(requestId, 'A time of an attempt is more than seven days ahead.', true);
-    // What QTI still works on is waited for. A consumed outcome was durable: only what the digest covers can take it back.
-    const waiting = isConsumed ? undefined : pendingOf(counting);
-    if (counting.status === SUBMITTED || waiting?.hasFailed === true) {
-      pending = waiting;
+      if (isConsumed) return older(requestId);
       continue;
     }
     const outcome = outcomeOf(sequence, rootArtifactVersionId, counting);
-    if (outcome === undefined)
-      return isProcessed(counting)
-        ? unreadable(requestId, 'A scored attempt is not a 0 or 1 score with its time.')
-        : unreadable(requestId, 'QTI has not completed the processing of an attempt.', true);
-    if (waiting !== undefined) {
-      pending = waiting;
-      continue;
+    if (isConsumed) {
+      if (counting.status !== SCORED) return conflict;
+      if (outcome === undefined) return err(unreadable(requestId, counting));
+      consumed.push(outcome);
+    } else {
+      pending = pendingOf(counting, outcome, receivedAt, requestId);
+      if (pending !== undefined) continue;
+      news ??= outcome;
     }
     if (isContradicted(counting, attempts)) return conflict;
-    if (isConsumed) consumed.push(outcome);
-    else news ??= outcome;
   }
   return digestOutcomes(consumed) === pinned.digest ? ok({ consumed, news, pending }) : conflict;
 }
@@ -186,14 +196,27 @@ export function firstHandedIn(attempts: readonly Attempt[]): Attempt | undefined
   return attempts.find(({ status }) => status === SCORED || status === SUBMITTED);
 }
 
-function pendingOf(attempt: Attempt): Pending | undefined {
-  const { status, submittedAt, scoredAt, processingTrace } = attempt;
-  if (status === SCORED && isProcessed(attempt)) return undefined;
-  return {
-    handedInMs: timeOf(submittedAt ?? scoredAt),
-    sinceMs: timeOf(scoredAt ?? submittedAt),
-    hasFailed: processingTrace?.status === FAILED,
+/** Why the outstanding answer does not count yet, for a request received at a time; undefined if it does. */
+function pendingOf(
+  attempt: Attempt,
+  outcome: ScoredOutcome | undefined,
+  receivedAt: number,
+  requestId: string | undefined,
+): Pending | undefined {
+  const [submitted, scored] = [timeOf(attempt.submittedAt), timeOf(attempt.scoredAt)];
+  const hasFailed = attempt.processingTrace?.status === FAILED;
+  const waiting = {
+    handedInMs: attempt.submittedAt === undefined ? scored : submitted,
+    sinceMs: attempt.scoredAt === undefined ? submitted : scored,
+    hasFailed,
   };
+  if (Math.max(submitted ?? 0, scored ?? 0) > receivedAt + AHEAD_MS) {
+    const detail = 'A time of an attempt is more than seven days ahead.';
+    return { ...waiting, defect: found('pending', readCandidateRuntime, requestId, detail) };
+  }
+  if (attempt.status === SUBMITTED || hasFailed) return waiting;
+  if (outcome === undefined) return { ...waiting, defect: unreadable(requestId, attempt) };
+  return isProcessed(attempt) ? undefined : waiting;
 }
 
 /** Whether QTI has completed the processing of an attempt, which makes its outcome durable [MA-030]. */

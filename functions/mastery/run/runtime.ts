@@ -1,5 +1,6 @@
 import { confirmed } from '#functions/mastery/upstream/confirmed.ts';
-import { invalidPool, upstreamProblem } from '#functions/mastery/upstream/problems.ts';
+import type { Contradiction } from '#functions/mastery/upstream/confirmed.ts';
+import { answerProblem } from '#functions/mastery/upstream/problems.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { readCandidateRuntime } from '#shared/platform/operations.ts';
@@ -34,15 +35,11 @@ export async function readRunRuntime(
 export async function readSessions(
   platform: Platform,
   run: Pick<AdaptiveRunState, 'candidateRef' | 'offers' | 'runTag'>,
-): Promise<Result<NamedRuntime, Problem>> {
+): Promise<Result<NamedRuntime, Problem | Contradiction>> {
   const { candidateRef } = run;
   const answer = await platform.call(readCandidateRuntime, { path: { candidateRef } });
-  if (!answer.ok)
-    return run.offers.length === 0 && answer.error.kind === 'not-found'
-      ? ok({ sessions: [], unnamed: [], others: [] })
-      : err(upstreamProblem(answer.error));
-  const { value, upstreamRequestId } = answer.value;
-  return value.candidateRef === candidateRef
-    ? nameSessions(run, value, upstreamRequestId)
-    : err(invalidPool(readCandidateRuntime, upstreamRequestId, 'The runtime data are of another candidate.'));
+  if (answer.ok) return nameSessions(run, answer.value.value, answer.value.upstreamRequestId);
+  return run.offers.length === 0 && answer.error.kind === 'not-found'
+    ? ok({ sessions: [], unnamed: [], others: [] })
+    : err(answerProblem(readCandidateRuntime, 'run', answer.error));
 }

@@ -1,19 +1,39 @@
-import type { Result } from '#shared/kernel/result.ts';
+import { err } from '#shared/kernel/result.ts';
+import type { Err, Result } from '#shared/kernel/result.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 
+/** What a reading contradicts: its problem, which counts once another reading agrees. */
+export interface Contradiction {
+  readonly contradicts: Problem;
+  /** What tells this reading from others; two without it are equal. */
+  readonly reading: string | undefined;
+}
+
+export function contradicting(contradicts: Problem, reading?: string): Err<Contradiction> {
+  return err({ contradicts, reading });
+}
+
 /**
- * A reading, made again after a pause when it contradicts: a 409 ends a run for good, and a replica that lags looks just like one.
+ * Makes a reading that contradicts again after a pause: a 409 ends a run for good, and a replica that lags looks just like one. Two equal
+ * readings are believed. Where the second one differs from the first, the third one decides.
  * @param read makes the reading and compares it
- * @param first what it came to the first time, where that is known
+ * @param first the first reading, if it has been made already
  */
 export async function confirmed<T>(
   platform: Pick<Platform, 'pause'>,
-  read: () => Promise<Result<T, Problem>>,
-  first: Result<T, Problem> | Promise<Result<T, Problem>> = read(),
+  read: () => Promise<Result<T, Problem | Contradiction>>,
+  first: Result<T, Problem | Contradiction> | Promise<Result<T, Problem | Contradiction>> = read(),
 ): Promise<Result<T, Problem>> {
-  const result = await first;
-  if (result.ok || result.error.status !== 409) return result;
-  await platform.pause();
-  return read();
+  let earlier: Contradiction | undefined;
+  for (let result = await first, left = 2; ; left -= 1) {
+    if (result.ok) return result;
+    const { error } = result;
+    if (!('contradicts' in error)) return err(error);
+    if (left === 0 || (earlier !== undefined && earlier.reading === error.reading))
+      return err(error.contradicts);
+    earlier = error;
+    await platform.pause();
+    result = await read();
+  }
 }

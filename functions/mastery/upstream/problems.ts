@@ -1,62 +1,114 @@
-import { hidesId, waitOf } from '#shared/platform/fault.ts';
+import { waitOf } from '#shared/platform/fault.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
 import type { UpstreamOperation, UpstreamService } from '#shared/platform/operation.ts';
+import type { Platform, UpstreamAnswer, UpstreamCall } from '#shared/platform/platform.ts';
 import type { ProfileFault } from '#shared/platform/service-profiles.ts';
+import { verdicts } from '#shared/platform/verdicts.ts';
+import type { AnswerKind, Finding } from '#shared/platform/verdicts.ts';
+import { err } from '#shared/kernel/result.ts';
+import type { Result } from '#shared/kernel/result.ts';
 import type { Problem, UpstreamReference } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
+import type * as z from 'zod';
+
+/** An answer that cannot be used: a failed call, or one that its reader refuses. */
+export type Unusable = Omit<UpstreamFault, 'kind' | 'service' | 'operation'> & { readonly kind: AnswerKind };
+
+/** Asks an owner for what a run needs. An answer that cannot be used is the problem that its kind and use make it. */
+export async function ask<Operation extends UpstreamOperation>(
+  platform: Platform,
+  use: Operation['uses'][number],
+  operation: Operation,
+  call: UpstreamCall<Operation>,
+): Promise<Result<UpstreamAnswer<z.output<Operation['answer']>>, Problem>> {
+  const answer = await platform.call(operation, call);
+  return answer.ok ? answer : err(answerProblem(operation, use, answer.error));
+}
 
 /**
- * Where the id of a call comes from. `caller`: this request names it, so that one which the owner does not show is the hidden 404.
- * `derived`: from a token, a record or another owner's answer, so that its absence is the owner's gap, 424.
- */
-export type IdOrigin = 'caller' | 'derived';
-
-/**
- * What a failed call means for the caller of the mastery engine [MA-218, MA-223].
+ * What an unusable answer means for the caller of the mastery engine [MA-218, MA-219, MA-223].
  *
- * - 404 `resource-not-found`: the caller's own id, hidden by its owner. It is the same answer as for any absent resource.
- * - 502 `qti-adaptive-pool-invalid`: Bank or QTI answered with something that is not its contract, also with another tenant's data.
- * - 424 `upstream-unavailable`: everything else; retryable only when the fault is transient.
+ * - 404 `resource-not-found`, 400 `invalid-request`: the owner does not show, or take, the id that this request names. Each is the same
+ *   answer whatever exists.
+ * - 409, or 422 of CASE: what was pinned has changed.
+ * - 502 `qti-adaptive-pool-invalid`: a part of the pool is there and is not what its contract promises.
+ * - 424 `finalization-incomplete`: a publication was refused.
+ * - 424 `upstream-unavailable`: everything else; retryable only while waiting may help.
  */
-export function upstreamProblem(fault: UpstreamFault, origin: IdOrigin = 'derived'): Problem {
-  if (origin === 'caller' && hidesId(fault)) return problem('mastery', 'resource-not-found', 404);
-  if (
-    (fault.kind === 'malformed' || fault.kind === 'wrong-tenant') &&
-    (fault.service === 'bank' || fault.service === 'qti')
-  ) {
-    return problem('mastery', 'qti-adaptive-pool-invalid', 502, {
-      detail: DETAILS[fault.kind],
-      upstream: referenceOf(fault),
+export function answerProblem<Operation extends UpstreamOperation>(
+  operation: Operation,
+  use: Operation['uses'][number],
+  fault: Unusable,
+  detail: string = DETAILS[fault.kind],
+): Problem {
+  const { kind, transient, upstreamRequestId } = fault;
+  // The owner does not accept our credential: what needs repair is the profile, not the owner.
+  const service = kind === 'unauthorized' ? 'platform_auth' : operation.service;
+  const upstream = reference(service, operation.id, upstreamRequestId);
+  const wait = waitOf(fault.retryAfterSeconds);
+  const verdict = verdicts[use][kind];
+  const namedAt = use === 'start' ? operation.namedAt : undefined;
+  if (verdict === 'absent' && namedAt !== undefined) return problem('mastery', 'resource-not-found', 404);
+  if (verdict === 'refused' && namedAt !== undefined) return refusedByOwner(namedAt);
+  if (verdict === 'drift') return driftProblem(operation, detail);
+  if (verdict === 'invalid' && operation.isPool === true)
+    return problem('mastery', 'qti-adaptive-pool-invalid', 502, { detail, upstream });
+  if (verdict === 'unfinished' || verdict === 'finalizing')
+    return problem('mastery', 'finalization-incomplete', 424, {
+      upstream,
+      // Where Results refuses for good, only mending the learner's reference or Results itself helps: there is no time to wait.
+      ...(isRefusalOfResults(fault, service) ? ({ retryAfterSeconds: 'never' } as const) : wait),
     });
-  }
-  return problem('mastery', 'upstream-unavailable', 424, {
-    detail: DETAILS[fault.kind],
-    retryable: fault.transient,
-    upstream: referenceOf(fault),
-    ...waitOf(fault),
+  const retryable = (verdict === 'wait' || verdict === 'doubt') && transient;
+  return problem('mastery', 'upstream-unavailable', 424, { detail, retryable, upstream, ...wait });
+}
+
+/** The problem of an answer that its reader refuses. `detail` is a constant sentence. */
+export function found(
+  kind: Finding,
+  operation: UpstreamOperation,
+  upstreamRequestId: string | undefined,
+  detail?: string,
+): Problem {
+  const transient = kind === 'pending' || kind === 'older';
+  return answerProblem(operation, 'run', { kind, transient, upstreamRequestId }, detail);
+}
+
+const DETAILS: Readonly<Record<AnswerKind, string>> = {
+  unavailable: 'A required owner did not answer in time.',
+  unauthorized: 'A required owner refused the call.',
+  rejected: 'A required owner refused the call.',
+  'not-found': 'A required owner does not hold what this run refers to.',
+  'refused-id': 'A required owner refused the call.',
+  conflict: 'A required owner refused the call because of its present state.',
+  malformed: 'A required owner’s answer does not have the form that its contract promises.',
+  invalid: 'A required owner’s answer does not have the form that its contract promises.',
+  'wrong-tenant': 'A required owner’s answer is not about this tenant.',
+  'wrong-entity': 'A required owner’s answer is not about what it was asked for.',
+  pending: 'A required owner has not finished its work yet.',
+  older: 'QTI does not show a part of this run that it has shown before.',
+  differs: 'An owner’s answer differs from what this run is pinned to.',
+  broken: 'A required owner’s data breaks a rule of its contract.',
+};
+
+function isRefusalOfResults({ kind, transient, status = 0 }: Unusable, service: string): boolean {
+  return service === 'results' && !transient && kind !== 'unauthorized' && status >= 400;
+}
+
+/** 400: the owner takes the id for none of its own, whether or not there is anything under it. */
+function refusedByOwner(name: string): Problem {
+  return problem('mastery', 'invalid-request', 400, {
+    detail: 'The owner of an id in the request does not accept it.',
+    invalidParams: [{ name, reason: 'refused_by_owner', message: 'is not an id that its owner accepts' }],
   });
 }
 
-const DETAILS: Readonly<Record<UpstreamFault['kind'], string>> = {
-  unavailable: 'A required owner did not answer in time.',
-  'not-found': 'A required owner does not hold what this run refers to.',
-  conflict: 'A required owner refused the call because of its present state.',
-  rejected: 'A required owner refused the call.',
-  malformed: 'A required owner’s answer does not have the form that its contract promises.',
-  'wrong-tenant': 'A required owner’s answer is not about this tenant.',
-};
-
-/**
- * A finalization write or read-back that was refused or not answered: 424 `finalization-incomplete` [MA-219]. Where Results refuses for good,
- * only mending the learner's reference or Results itself helps, so that no time to wait can be given.
- */
-export function finalizationProblem(fault: UpstreamFault): Problem {
-  const { status = 0 } = fault;
-  const refused = fault.service === 'results' && !fault.transient && status >= 400 && status !== 401;
-  return problem('mastery', 'finalization-incomplete', 424, {
-    upstream: referenceOf(fault),
-    ...(refused ? ({ retryAfterSeconds: 'never' } as const) : waitOf(fault)),
-  });
+/** 409, or 422 of CASE: what a run or its calibration is pinned to has changed [MA-067, MA-071, MA-217]. */
+function driftProblem({ isPool, service }: UpstreamOperation, detail: string): Problem {
+  if (isPool === true) return problem('mastery', 'adaptive-pool-version-drift', 409, { detail });
+  return service === 'case'
+    ? invalidCalibration(detail)
+    : problem('mastery', 'stream-conflict', 409, { detail });
 }
 
 /** Whether a finalization has failed for good, unless somebody mends something. */
@@ -76,34 +128,6 @@ export function profileProblem(fault: ProfileFault): Problem {
   });
 }
 
-/**
- * An owner's data is there and breaks an invariant: 424, retryable only where waiting may repair it. `detail` is a constant sentence.
- */
-export function invalidOwnerData(
-  operation: UpstreamOperation,
-  upstreamRequestId: string | undefined,
-  detail: string,
-  retryable = false,
-): Problem {
-  return problem('mastery', 'upstream-unavailable', 424, {
-    detail,
-    retryable,
-    upstream: reference(operation.service, operation.id, upstreamRequestId),
-  });
-}
-
-/** Bank or QTI data is there and breaks an invariant of the pool: 502 [MA-221]. `detail` is a constant sentence. */
-export function invalidPool(
-  operation: UpstreamOperation,
-  upstreamRequestId: string | undefined,
-  detail?: string,
-): Problem {
-  return problem('mastery', 'qti-adaptive-pool-invalid', 502, {
-    upstream: reference(operation.service, operation.id, upstreamRequestId),
-    ...(detail === undefined ? {} : { detail }),
-  });
-}
-
 /** 422: calibration, policy and pool do not make a test. `detail` is a constant sentence. */
 export function invalidCalibration(detail: string): Problem {
   return problem('mastery', 'calibration-invalid', 422, { detail });
@@ -115,22 +139,6 @@ export function mismatchProblem(name: string, message: string): Problem {
     detail: 'The request names resources that do not belong together.',
     invalidParams: [{ name, reason: 'mismatch', message }],
   });
-}
-
-/** 409: Content no longer says what the run is pinned to [MA-067]. */
-export function contentDriftProblem(detail: string): Problem {
-  return problem('mastery', 'stream-conflict', 409, { detail });
-}
-
-/** 409: the pool is not, or no longer, the version that was read before [MA-071, MA-217]. */
-export function driftProblem(detail?: string): Problem {
-  return problem('mastery', 'adaptive-pool-version-drift', 409, detail === undefined ? {} : { detail });
-}
-
-function referenceOf(fault: UpstreamFault): UpstreamReference {
-  // The owner does not accept our credential: what needs repair is the profile, not the owner.
-  const service = fault.status === 401 ? 'platform_auth' : fault.service;
-  return reference(service, fault.operation, fault.upstreamRequestId);
 }
 
 /** Names the call in `upstream`: owner, operation and the owner's request id, and nothing else [MA-213]. */

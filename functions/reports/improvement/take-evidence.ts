@@ -5,10 +5,10 @@ import { isOpen } from '#shared/improvement/records.ts';
 import type { ImprovementStore, OrderRecord, RunProgress } from '#shared/improvement/records.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import type { UpstreamFault } from '#shared/platform/fault.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { RevisionOrderRequest } from '#shared/platform/owners/revision-orders.ts';
+import { verdicts } from '#shared/platform/verdicts.ts';
 import { evaluateEvidence, triedAt } from './evidence.ts';
 import type { Evaluation, EvidenceFault, EvidenceGrounds, RunEvidence } from './evidence.ts';
 import { mapConcurrent } from './map-concurrent.ts';
@@ -81,8 +81,9 @@ async function deliver(worker: Worker, { record, derived }: OpenedOrder): Promis
     body: requestOf(derived, record),
     idempotencyKey: revisionOrderId,
   });
-  if (!answer.ok || answer.value.value.revisionOrderId !== revisionOrderId) {
-    if (!answer.ok && showsMissing(answer.error)) missing.add(targetModule);
+  if (!answer.ok) {
+    // Anything else than a missing receiver concerns the one order.
+    if (verdicts.order[answer.error.kind] === 'missing') missing.add(targetModule);
     await block(worker, record, true);
     return;
   }
@@ -108,17 +109,6 @@ async function block(
   if (status === 'blocked_upstream' && !wasTried) return;
   const isMoved = await store.moveOrder(run, revisionOrderId, { status: 'blocked_upstream' }, now());
   if (isMoved && status === 'pending') tally.newlyBlocked += 1;
-}
-
-/** Whether a receiver takes no orders at all just now; anything else that it says concerns the one order. */
-function showsMissing({ kind, status }: UpstreamFault): boolean {
-  return (
-    kind === 'unavailable' ||
-    kind === 'not-found' ||
-    kind === 'wrong-tenant' ||
-    status === 401 ||
-    status === 403
-  );
 }
 
 /** The same bytes whoever sends it: all of it is derived from pinned bytes, but what it supersedes, which is recorded. */

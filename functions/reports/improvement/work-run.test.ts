@@ -266,10 +266,10 @@ describe('a receiver', () => {
   it.each([
     ['no answer', { kind: 'unavailable' }, true],
     ['404', { kind: 'not-found', status: 404 }, true],
-    ['401', { kind: 'rejected', status: 401 }, true],
+    ['401', { kind: 'unauthorized', status: 401 }, true],
     ['403', { kind: 'rejected', status: 403 }, true],
     ['another tenant’s answer', { kind: 'wrong-tenant', status: 200 }, true],
-    ['422', { kind: 'rejected', status: 422 }, false],
+    ['422', { kind: 'refused-id', status: 422 }, false],
     ['409', { kind: 'conflict', status: 409 }, false],
     ['no acknowledgement', { kind: 'malformed', status: 200 }, false],
     ['the acknowledgement of another order', { revisionOrderId: 'order_other' }, false],
@@ -312,7 +312,7 @@ describe('a receiver', () => {
     const { discrimination } = runArtifacts;
     const rows = Array.from({ length: 30 }, (_, at) => rowOf(`item-${at}`, 'discrimination_index', 0.1));
     await begin(runOf({ sources: 6, discrimination: { ...discrimination, rows } }));
-    const refusal: Refused = { kind: 'rejected', status: 422 };
+    const refusal: Refused = { kind: 'refused-id', status: 422 };
     world.receive = () => refusal;
     await work();
     world.receive = () => {

@@ -47,8 +47,7 @@ async function readCompletionEvent(reader: SourceReader, eventIri: string): Prom
   const answer = await reader.read(operation, { query: { eventIri }, timeLimit: ENRICHMENT_MS }, () => ({
     resourceId: eventIri,
   }));
-  if (answer.ok && answer.value.value.eventIri === eventIri && answer.value.value.event.id === eventIri)
-    return { receipt: answer.value.receipt };
+  if (answer.ok && answer.value.value.event.id === eventIri) return { receipt: answer.value.receipt };
   const problem = answer.ok ? unusable(operation) : sourceProblem(answer.error, 'derived');
   return {
     receipt: reader.unavailable(operation, eventIri),

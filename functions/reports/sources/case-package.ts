@@ -7,7 +7,7 @@ import * as operations from '#shared/platform/operations.ts';
 import type { CfPackage } from '#shared/platform/owners/case.ts';
 import type { ServiceProfile } from '#shared/platform/service-profiles.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { sourceProblem, unusable } from './problems.ts';
+import { sourceProblem } from './problems.ts';
 import type { SourceReader } from './reader.ts';
 
 /** What one container keeps of the CASE packages that it has read. It holds no learner fact. */
@@ -64,7 +64,6 @@ export async function readFramework(
     return ok({ value: known.framework, receipt: answer.value.receipt });
   }
   const { value, receipt, etag } = answer.value;
-  if (value.CFDocument.identifier !== documentId) return err(unusable(operation));
   const framework = frameworkOf(value);
   if (etag !== undefined) frameworks.set(documentId, { etag, framework });
   return ok({ value: framework, receipt });

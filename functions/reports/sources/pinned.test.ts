@@ -7,7 +7,8 @@ import { createSourceReader } from './reader.ts';
 // Every other answer: test/lemmas/faults-reports.
 
 it.each<[Scripted, string]>([
-  [{ kind: 'rejected', status: 410 }, 'gone'],
+  [{ kind: 'not-found', status: 410 }, 'gone'],
+  [{ kind: 'wrong-entity' }, 'moved'],
   [{ kind: 'rejected', status: 403 }, 'unavailable'],
 ])('pinned evidence of which its owner says %j is %s', async (answer, kind) => {
   const sourceSet = { ref: 'sources-1', sha256: 'a'.repeat(64) };

@@ -4,7 +4,6 @@ import { incomplete } from '#functions/reports/facts/incomplete.ts';
 import type { Pin, PinnedSource, RunRecord } from '#shared/improvement/records.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { isGone } from '#shared/platform/fault.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { AnalysisArtifact } from '#shared/platform/owners/analytics.ts';
@@ -89,12 +88,12 @@ async function readPinned<Answer extends object, const Asked extends Partial<Ans
   const service = operation.service === 'content' ? 'blueprint' : 'analytics';
   // Whoever looks the receipt up needs what it was checked by.
   const answer = await reader.read(operation, call, () => ({ resourceId: ref, version: `sha256:${sha256}` }));
-  if (!answer.ok)
-    return err(
-      isGone(answer.error)
-        ? { kind: 'gone', service }
-        : { kind: 'unavailable', problem: sourceProblem(answer.error, 'derived') },
-    );
+  if (!answer.ok) {
+    const { kind } = answer.error;
+    if (kind === 'not-found') return err({ kind: 'gone', service });
+    if (kind === 'wrong-entity') return err({ kind: 'moved', service });
+    return err({ kind: 'unavailable', problem: sourceProblem(answer.error, 'derived') });
+  }
   const { value } = answer.value;
   if (!isAbout(value, asked)) return err({ kind: 'moved', service });
   return answer.value.sha256 === sha256

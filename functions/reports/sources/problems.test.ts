@@ -32,17 +32,10 @@ describe('a read that gave no answer', () => {
     ['malformed', {}, { derived: ours, caller: ours, confirmed: ours }],
     ['wrong-tenant', {}, { derived: ours, caller: hidden, confirmed: ours }],
     ['rejected', {}, { derived: ours, caller: ours, confirmed: ours }],
-    ['rejected', { status: 410 }, { derived: ours, caller: hidden, confirmed: hidden }],
-    ...[400, 414, 422, 431].map((status): [UpstreamFault['kind'], object, Record<IdOrigin, string>] => [
-      'rejected',
-      { status, retryAfterSeconds: 9 },
-      { derived: ours, caller: hidden, confirmed: ours },
-    ]),
-    ...[401, 403, 405, 415].map((status): [UpstreamFault['kind'], object, Record<IdOrigin, string>] => [
-      'rejected',
-      { status },
-      { derived: ours, caller: ours, confirmed: ours },
-    ]),
+    ['invalid', {}, { derived: ours, caller: ours, confirmed: ours }],
+    ['wrong-entity', {}, { derived: ours, caller: ours, confirmed: ours }],
+    ['unauthorized', { status: 401 }, { derived: ours, caller: ours, confirmed: ours }],
+    ['refused-id', { status: 422, retryAfterSeconds: 9 }, { derived: ours, caller: hidden, confirmed: ours }],
   ])('by whose id it was: %s %o is %o [RP-017, RP-316, RP-334]', (kind, more, expected) => {
     for (const origin of ['derived', 'caller', 'confirmed'] as const) {
       expect([origin, kindOf(fault(kind, more), origin)]).toEqual([origin, expected[origin]]);

@@ -3,11 +3,12 @@ import { sourceService } from '#shared/contract/reports/problem.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { hidesId, isGone, waitOf } from '#shared/platform/fault.ts';
+import { waitOf } from '#shared/platform/fault.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type * as operations from '#shared/platform/operations.ts';
 import type { ProfileFault } from '#shared/platform/service-profiles.ts';
+import { verdicts } from '#shared/platform/verdicts.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 
@@ -47,11 +48,16 @@ export type IdOrigin = 'caller' | 'confirmed' | 'derived';
  */
 export function sourceProblem(fault: UpstreamFault, origin: IdOrigin): Problem {
   const dependency = serviceOf({ id: fault.operation, service: fault.service });
-  if (origin === 'caller' && (hidesId(fault) || fault.kind === 'wrong-tenant')) return notFound();
-  if (origin === 'confirmed' && isGone(fault)) return notFound();
-  if (fault.kind === 'not-found')
-    return incomplete(dependency, 'An owner does not hold what another owner refers to.');
-  return problem('reports', 'dependency-unavailable', 503, { dependency, ...waitOf(fault) });
+  const verdict = verdicts.report[fault.kind];
+  if (verdict === 'refused' && origin === 'caller') return notFound();
+  if (verdict === 'absent')
+    return origin === 'derived'
+      ? incomplete(dependency, 'An owner does not hold what another owner refers to.')
+      : notFound();
+  return problem('reports', 'dependency-unavailable', 503, {
+    dependency,
+    ...waitOf(fault.retryAfterSeconds),
+  });
 }
 
 /** The one 404 of whatever the caller may not see or nobody has. */

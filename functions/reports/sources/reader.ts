@@ -114,7 +114,7 @@ export interface Expectation<Answer> {
   readonly origin: IdOrigin;
   /** The member that holds the owner's own id of it. */
   readonly id: keyof Answer;
-  /** What it has to be about; default: the ids in the path, each under the name that it has there. */
+  /** What it has to be about beside the ids that the platform has compared. */
   readonly asked?: Partial<Answer>;
 }
 
@@ -123,11 +123,9 @@ export async function readSource<Answer extends Versioned>(
   reader: SourceReader,
   operation: UpstreamOperation<z.ZodType<Answer>>,
   call: UpstreamCall<UpstreamOperation<z.ZodType<Answer>>>,
-  { origin, id, asked }: Expectation<Answer>,
+  { origin, id, asked = {} }: Expectation<Answer>,
 ): Promise<Result<Answered<Answer>, Problem>> {
   const answer = await reader.read(operation, call, (value) => versioned(String(value[id]), value));
   if (!answer.ok) return err(sourceProblem(answer.error, origin));
-  return isAbout<object, object>(answer.value.value, asked ?? call.path ?? {})
-    ? answer
-    : err(unusable(operation));
+  return isAbout<object, object>(answer.value.value, asked) ? answer : err(unusable(operation));
 }

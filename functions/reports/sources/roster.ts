@@ -7,13 +7,12 @@ import type { Result } from '#shared/kernel/result.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { notFound, sourceProblem, unusable } from './problems.ts';
+import { notFound, sourceProblem } from './problems.ts';
 import type { IdOrigin } from './problems.ts';
 import type { SourceReader } from './reader.ts';
 
 /** What the roster says of a user, a class or an org: that it is there, or is about to be deleted. */
 interface Entry {
-  readonly sourcedId: string;
   readonly status: 'active' | 'tobedeleted';
 }
 
@@ -46,9 +45,7 @@ async function readEntry<Operation extends UpstreamOperation>(
 ): Promise<Result<SourceRef, Problem>> {
   const answer = await reader.read(operation, { path: { sourcedId } }, () => ({ resourceId: sourcedId }));
   if (!answer.ok) return err(sourceProblem(answer.error, origin));
-  const entry = entryOf(answer.value.value);
-  if (entry.sourcedId !== sourcedId) return err(unusable(operation));
-  if (entry.status === 'active') return ok(answer.value.receipt);
+  if (entryOf(answer.value.value).status === 'active') return ok(answer.value.receipt);
   return err(
     origin === 'caller'
       ? notFound()

@@ -21,5 +21,7 @@ export const readAdministration = safeRead({
   path: '/core/administration/v1/administrations/{administrationId}',
   status: 'gap',
   answer: administration,
+  uses: ['report'],
+  echo: { administrationId: 'administrationId' },
   rule: 'The class or school that an administration was for.',
 });

@@ -122,6 +122,8 @@ export const readClassRollup = safeRead({
   path: '/core/analytics/v1/classes/{classSourcedId}/rollup',
   status: 'gap',
   answer: rollup,
+  uses: ['report'],
+  echo: { 'scope.classSourcedId': 'classSourcedId' },
   rule: 'About exactly that class; its values are passed on as published, none when suppressed.',
 });
 
@@ -130,6 +132,8 @@ export const readSchoolGradeRollup = safeRead({
   path: '/core/analytics/v1/schools/{schoolSourcedId}/grades/{grade}/rollup',
   status: 'gap',
   answer: rollup,
+  uses: ['report'],
+  echo: { 'scope.schoolSourcedId': 'schoolSourcedId', 'scope.grade': 'grade' },
   rule: 'About exactly that school and grade; its values are passed on as published, none when suppressed.',
 });
 
@@ -138,6 +142,8 @@ export const readFormEquivalence = safeRead({
   path: '/core/analytics/v1/forms/{qtiTestId}/equivalence',
   status: 'gap',
   answer: formEquivalence,
+  uses: ['report'],
+  echo: { qtiTestId: 'qtiTestId' },
   rule: 'Method, numbers and decision are passed on as published; the test spec is the form’s own.',
   assumed:
     'The tolerance bounds the absolute value of the statistic only where `statisticKind` is `difference`.',
@@ -148,6 +154,8 @@ export const readAdministrationAnalysis = safeRead({
   path: '/core/analytics/v1/administrations/{administrationId}/analysis',
   status: 'gap',
   answer: administrationAnalysis,
+  uses: ['report'],
+  echo: { administrationId: 'administrationId' },
   maxAnswerBytes: LARGE,
   rule: 'Which metric and comparison artifacts there are of an administration, each with the SHA-256 of its bytes; of the administration’s own test spec and version.',
 });
@@ -157,6 +165,8 @@ export const readAnalysisArtifact = safeRead({
   path: '/core/analytics/v1/analysis-artifacts/{artifactRef}',
   status: 'gap',
   answer: analysisArtifact,
+  uses: ['report'],
+  echo: { artifactRef: 'artifactRef' },
   maxAnswerBytes: LARGE,
   rule: 'Immutable: the same bytes as long as anybody asks for them. Checked against the pinned SHA-256; its values are shown and compared, never copied or recomputed.',
 });

@@ -40,6 +40,10 @@ export const readAdaptivePoolManifest = safeRead({
   path: '/v1/bank-operations/{operationId}/manifest',
   status: 'bound',
   answer: manifest,
+  uses: ['start', 'run'],
+  echo: { operationId: 'operationId' },
+  namedAt: '/body/bankOperationId',
+  isPool: true,
   maxAnswerBytes: LARGE,
   rule: 'Terminal and of the same tenant; ETag and hash agree on a repeated read; members and QTI root correspond one to one.',
 });

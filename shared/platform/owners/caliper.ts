@@ -42,6 +42,8 @@ export const emitEvent = idempotentWrite({
   success: [200, 201, 202, 204],
   body: caliperEnvelope,
   answer: z.undefined(),
+  uses: ['start', 'write', 'report'],
+  echo: {},
   bodyIgnored: true,
   tenantInAnswer: false,
   rule: 'The same event id is the same event. Learner completion only after Results.',
@@ -53,5 +55,7 @@ export const readEvidenceAck = safeRead({
   query: ['eventIri'],
   status: 'bound',
   answer: storedEvent,
+  uses: ['start', 'read-back', 'report'],
+  echo: { eventIri: 'eventIri' },
   rule: 'The event IRI and the generated refs are those of the emitted event; anything else is no acknowledgement.',
 });

@@ -30,6 +30,8 @@ export const resolveMapping = safeRead({
   path: '/ims/case/v1p1/CFItems/{sourcedId}',
   status: 'bound',
   answer: cfItem,
+  uses: ['start', 'run'],
+  echo: { identifier: 'sourcedId' },
   tenantInAnswer: false,
   rule: 'Identifier and URI are those of the pinned mapping.',
 });
@@ -39,6 +41,8 @@ export const readPackage = safeRead({
   path: '/ims/case/v1p1/CFPackages/{sourcedId}',
   status: 'bound',
   answer: cfPackage,
+  uses: ['report'],
+  echo: { 'CFDocument.identifier': 'sourcedId' },
   tenantInAnswer: false,
   maxAnswerBytes: LARGE,
   rule: 'Every CASE GUID of a report, and every parent, stands in the package of the spec’s framework; a package older than the spec knows is stale. Revalidated by its ETag.',

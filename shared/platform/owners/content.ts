@@ -147,6 +147,9 @@ export const readTestSpec = safeRead({
   path: '/tenants/{tenantId}/core/content/items/{testSpecId}/blueprint',
   status: 'bound',
   answer: blueprint,
+  uses: ['start', 'run'],
+  echo: { itemId: 'testSpecId' },
+  namedAt: '/body/testSpecId',
   maxAnswerBytes: LARGE,
   rule: 'The role is `spec`; the complete normalized projection is hashed.',
 });
@@ -156,6 +159,9 @@ export const validateAdaptiveBankIdentity = safeRead({
   path: '/tenants/{tenantId}/core/content/items/{testBankId}/bank-members',
   status: 'bound',
   answer: bankMembers,
+  uses: ['start', 'run'],
+  echo: { bankId: 'testBankId' },
+  namedAt: '/body/testBankId',
   rule: 'Bank and spec match, the membership rule is `qti_adaptive_selection`, and there is no Content member.',
 });
 
@@ -165,6 +171,8 @@ export const readReportCriteria = safeRead({
   query: ['version'],
   status: 'gap',
   answer: reportCriteria,
+  uses: ['report'],
+  echo: { testSpecId: 'testSpecId' },
   rule: 'Exactly the version that is asked for: test kind, criteria and framework of reports.',
   assumed:
     'The criteria speak of every mastery row, unless `governedCaseGuids` names the GUIDs of which they speak.',
@@ -176,6 +184,8 @@ export const readReadinessCrosswalks = safeRead({
   query: ['version'],
   status: 'gap',
   answer: readinessCrosswalks,
+  uses: ['report'],
+  echo: { testSpecId: 'testSpecId' },
   maxAnswerBytes: LARGE,
   rule: 'The blueprint’s crosswalks to named external tests, for exactly the version that is asked for; none is an empty list.',
 });
@@ -186,6 +196,8 @@ export const readFormEvidence = safeRead({
   query: ['version'],
   status: 'gap',
   answer: formEvidence,
+  uses: ['report'],
+  echo: { testSpecId: 'testSpecId', qtiTestId: 'qtiTestId' },
   rule: 'What the blueprint, in exactly the version that is asked for, says of coverage and depth of knowledge of a form beside the forms that Analytics compared.',
 });
 
@@ -195,6 +207,8 @@ export const readAlignmentSources = safeRead({
   query: ['version'],
   status: 'gap',
   answer: alignmentSources,
+  uses: ['report'],
+  echo: { testSpecId: 'testSpecId' },
   maxAnswerBytes: LARGE,
   rule: 'The named external assessments of exactly the version that is asked for, each with the SHA-256 of its crosswalk’s bytes, and the slots and CASE GUIDs to which a mapping can lead: without these lists there is no new run. Immutable: a run pins the bytes that it has read.',
 });
@@ -205,6 +219,8 @@ export const readAlignmentCrosswalk = safeRead({
   query: ['version'],
   status: 'gap',
   answer: alignmentCrosswalk,
+  uses: ['report'],
+  echo: { testSpecId: 'testSpecId', crosswalkId: 'crosswalkId' },
   maxAnswerBytes: LARGE,
   rule: 'Complete and immutable: the same bytes as long as anybody asks for them. Checked against the pinned SHA-256.',
 });

@@ -26,5 +26,7 @@ export const verifyAnchor = safeRead({
   path: '/extmap/v1/r90',
   status: 'bound',
   answer: anchorTable,
+  uses: ['anchor'],
+  echo: {},
   rule: 'The table has the version, and in it the source point, that the calibration’s anchor names, with a non-null source ref; no rank is read.',
 });

@@ -22,6 +22,8 @@ export const readUser = safeRead({
   path: '/ims/oneroster/rostering/v1p2/users/{sourcedId}',
   status: 'bound',
   answer: userSingleton,
+  uses: ['report'],
+  echo: { 'user.sourcedId': 'sourcedId' },
   tenantInAnswer: false,
   rule: 'The candidate is on the roster; `tobedeleted` is absent.',
 });
@@ -31,6 +33,8 @@ export const readClass = safeRead({
   path: '/ims/oneroster/rostering/v1p2/classes/{sourcedId}',
   status: 'bound',
   answer: classSingleton,
+  uses: ['report'],
+  echo: { 'class.sourcedId': 'sourcedId' },
   tenantInAnswer: false,
   rule: 'The class is on the roster; `tobedeleted` is absent.',
 });
@@ -40,6 +44,8 @@ export const readSchool = safeRead({
   path: '/ims/oneroster/rostering/v1p2/schools/{sourcedId}',
   status: 'bound',
   answer: schoolSingleton,
+  uses: ['report'],
+  echo: { 'org.sourcedId': 'sourcedId' },
   tenantInAnswer: false,
   rule: 'The school is on the roster; `tobedeleted` is absent.',
 });

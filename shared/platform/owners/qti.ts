@@ -134,6 +134,9 @@ export const readAdaptivePoolRoot = safeRead({
   path: '/tenants/{tenantId}/qti/artifact-versions/{artifactVersionId}/delivery-json',
   status: 'bound',
   answer: deliveryJson,
+  uses: ['start', 'run'],
+  echo: { artifactVersionId: 'artifactVersionId' },
+  isPool: true,
   maxAnswerBytes: LARGE,
   rule: 'The version and a strong ETag match, the type is `assessment-test`, refs are ordered, and a repeated read gives the same hash. A ref that states a maximum score states 1.',
 });
@@ -143,6 +146,8 @@ export const readCandidateRuntime = safeRead({
   path: '/tenants/{tenantId}/qti/candidates/{candidateRef}/runtime-data',
   status: 'bound',
   answer: runtimeData,
+  uses: ['start', 'run'],
+  echo: { candidateRef: 'candidateRef' },
   maxAnswerBytes: LARGE,
   rule: 'Only the sessions that the continuation names count; attempts are put in canonical order. An outcome counts once its processing trace is `completed`. Sessions of the learner’s other runs only narrow the pool.',
   assumed: 'Every session returns the delivery snapshot of its offer, at least its `runTag`.',
@@ -154,6 +159,8 @@ export const offerSelectedItem = idempotentWrite({
   status: 'bound',
   body: deliverySessionRequest,
   answer: offeredSession,
+  uses: ['offer'],
+  echo: { candidateRef: 'candidateRef', rootArtifactVersionId: 'rootArtifactVersionId' },
   rule: 'Exactly the selected artifact, a pseudonymous candidate, a non-empty delivery snapshot. `Idempotency-Key` is the deterministic offer id: 201 first, 200 for its repetition, 409 when the run holds another open offer.',
   assumed:
     'A policy that avoids or excludes prior use makes all runs of one learner over one bank one candidate, so an open offer refuses only an offer with the same `runTag`. A 409 although no session of the run is open is 424, not retryable.',
@@ -164,6 +171,9 @@ export const readAttemptEvidence = safeRead({
   path: '/tenants/{tenantId}/qti/attempts/{attemptId}/evidence',
   status: 'gap',
   answer: attemptIdentity,
+  uses: ['report'],
+  // Not the attempt's id: nothing of the answer is compared before the caller may see its candidate.
+  echo: {},
   wholeAnswer: attemptEvidence,
   maxAnswerBytes: LARGE,
   rule: 'The one lookup by attempt id: QTI’s facts, and the ids and versions under which Results and Content hold theirs; those owners must then answer exactly these versions.',
@@ -174,5 +184,7 @@ export const readForm = safeRead({
   path: '/tenants/{tenantId}/qti/forms/{qtiTestId}',
   status: 'gap',
   answer: form,
+  uses: ['report'],
+  echo: { qtiTestId: 'qtiTestId' },
   rule: 'Names the test spec, and its version, that governs the form.',
 });

@@ -204,6 +204,8 @@ export const writeResultRecord = idempotentWrite({
   status: 'bound',
   body: resultRecordRequest,
   answer: resultRecordAck,
+  uses: ['write'],
+  echo: { producerResultId: 'producerResultId' },
   rule: 'Acknowledged only when the answer echoes the producer result id. The same id with other content is refused with 409.',
 });
 
@@ -213,6 +215,8 @@ export const writeKcComponents = idempotentWrite({
   status: 'gap',
   body: kcComponentsRequest,
   answer: kcComponentsAck,
+  uses: ['write'],
+  echo: { resultRecordId: 'resultRecordId' },
   rule: 'Acknowledged only when the answer names every component id and their count. Called only for a tenant whose service profile says `RESULTS_KC_COMPONENTS=supported`; without it no learner run starts.',
 });
 
@@ -222,6 +226,8 @@ export const writeSettledComponents = idempotentWrite({
   status: 'gap',
   body: settledComponentsRequest,
   answer: settledComponentsAck,
+  uses: ['report'],
+  echo: { attemptId: 'attemptId' },
   maxAnswerBytes: LARGE,
   rule: 'The scored outcomes of one attempt, all of them, each under its deterministic component id; `Idempotency-Key` is made of the content. Results settles the attempt: 201 first, 200 for what it holds already, 409 for an id, an outcome or a key that stands for something else. Acknowledged only when the answer names the attempt, every component id and their count.',
 });
@@ -231,6 +237,8 @@ export const readSettledRecord = safeRead({
   path: '/core/results/v1/result-records/{resultRecordId}',
   status: 'gap',
   answer: settledRecord,
+  uses: ['report'],
+  echo: { resultRecordId: 'resultRecordId' },
   maxAnswerBytes: HUGE,
   rule: 'The settled facts of one attempt under one version; passed on, never recomputed.',
   assumed:
@@ -244,6 +252,8 @@ export const listCandidateAttempts = safeRead({
   optionalQuery: ['qtiTestId', 'modifiedSince', 'afterModifiedAt', 'afterAttemptId'],
   status: 'gap',
   answer: candidateAttempts,
+  uses: ['report'],
+  echo: { candidateSourcedId: 'candidateSourcedId' },
   maxAnswerBytes: LARGE,
   rule: 'Newest modification first, ties by attempt id ascending (UTF-8 bytes); `afterModifiedAt` and `afterAttemptId` name the last row of the page before. `modifiedSince` is inclusive. `gapRowCaseGuids` of a record are the CASE GUIDs of its mastery rows in state `gap`.',
 });

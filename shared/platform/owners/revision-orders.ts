@@ -32,6 +32,8 @@ export const orderBankRevision = idempotentWrite({
   status: 'gap',
   body: revisionOrderRequest,
   answer: revisionOrderAck,
+  uses: ['order'],
+  echo: { revisionOrderId: 'revisionOrderId' },
   rule: 'Acknowledged only when the answer echoes the order’s id, which is also the `Idempotency-Key`: 201 first, 200 for its repetition, with the first receipt. The same id with other content is refused with 409.',
 });
 
@@ -41,5 +43,7 @@ export const orderBlueprintRevision = idempotentWrite({
   status: 'gap',
   body: revisionOrderRequest,
   answer: revisionOrderAck,
+  uses: ['order'],
+  echo: { revisionOrderId: 'revisionOrderId' },
   rule: 'As the Bank’s.',
 });

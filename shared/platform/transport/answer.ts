@@ -2,7 +2,8 @@ import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { decodeUtf8, parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { readCapped } from '#shared/network/http-client.ts';
 import type { FetchAnswer } from '#shared/network/http-client.ts';
-import type { UpstreamFault } from '../fault.ts';
+import { faultKindOf } from '../fault.ts';
+import type { FaultKind } from '../verdicts.ts';
 import type { UpstreamOperation } from '../operation.ts';
 import type { AnswerMemo } from './answer-memo.ts';
 
@@ -13,7 +14,7 @@ const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json(?:\s*;\s*charset\
 
 /** How one attempt, and in the end one call, came out. */
 export interface Outcome {
-  readonly kind: 'answered' | 'unchanged' | UpstreamFault['kind'];
+  readonly kind: 'answered' | 'unchanged' | FaultKind;
   readonly status?: number;
   readonly etag?: string | undefined;
   readonly upstreamRequestId?: string | undefined;
@@ -25,14 +26,14 @@ export interface Outcome {
   readonly namedTenant?: string;
   /** Milliseconds that the owner asks to wait. */
   readonly retryAfter?: number | undefined;
-  /** Of `malformed`: the answer is sound as far as it was read, and will be as large the next time. */
-  readonly tooLarge?: true;
 }
 
 /** What an answer is judged by besides its row. */
 interface Expected {
   /** The entity tag that was asked about. */
   readonly asked: string | undefined;
+  /** The values that the call names, by their names. */
+  readonly named: Readonly<Record<string, unknown>>;
   readonly tenantId: string;
   /** Epoch milliseconds. */
   readonly now: number;
@@ -40,13 +41,13 @@ interface Expected {
 }
 
 /**
- * Reads an answer and judges it by its row: status, media type, size, schema, tenant. Of its headers two are kept, each only in its agreed
+ * Reads an answer and judges it by its row: status, media type, size, schema, tenant, echo. Of its headers two are kept, each only in its agreed
  * form; everything else that an owner sends is dropped unread. Rejects when the body breaks off.
  */
 export async function readAnswer(
   operation: UpstreamOperation,
   { status, headers, body }: FetchAnswer,
-  { asked, tenantId, now, memo }: Expected,
+  { asked, named, tenantId, now, memo }: Expected,
 ): Promise<Outcome> {
   const head = {
     status,
@@ -61,27 +62,49 @@ export async function readAnswer(
   if (!operation.success.includes(status))
     return {
       ...head,
-      kind: faultOfStatus(status),
+      kind: faultKindOf(status),
       retryAfter: parseRetryAfter(headers.get('retry-after'), now),
     };
   if (operation.bodyIgnored === true) return { ...head, kind: 'answered', bodyHash: sha256Hex('') };
   const bytes = await readCapped(body, operation.maxAnswerBytes);
-  if (bytes === undefined) return { ...head, kind: 'malformed', tooLarge: true };
+  if (bytes === undefined) return { ...head, kind: 'malformed' };
   const bodyHash = sha256Hex(bytes);
   const isJson = JSON_TYPE.test(headers.get('content-type') ?? '');
-  const answer = isJson ? understand(operation, bytes, bodyHash, memo) : undefined;
-  if (answer === undefined) return { ...head, kind: 'malformed', bodyHash };
+  const answer = isJson ? understand(operation, bytes, bodyHash, memo) : ('malformed' as const);
+  if (typeof answer === 'string') return { ...head, kind: answer, bodyHash };
   const { value } = answer;
-  if (!operation.tenantInAnswer) return { ...head, kind: 'answered', bodyHash, value };
+  const kind = repeats(operation, value, named) ? 'answered' : 'wrong-entity';
+  if (!operation.tenantInAnswer) return { ...head, kind, bodyHash, value };
   // SAFETY: the schemas of such rows have it.
   const { tenantId: namedTenant } = value as { readonly tenantId: string };
-  return {
-    ...head,
-    kind: namedTenant === tenantId ? 'answered' : 'wrong-tenant',
-    bodyHash,
-    value,
-    namedTenant,
-  };
+  return { ...head, kind: namedTenant === tenantId ? kind : 'wrong-tenant', bodyHash, value, namedTenant };
+}
+
+/** The values that a call names in its body, query and path, by their names. */
+export function namesOf(call: {
+  readonly body?: unknown;
+  readonly query?: object;
+  readonly path?: object;
+}): Readonly<Record<string, unknown>> {
+  return { ...Object(call.body), ...call.query, ...call.path } as Readonly<Record<string, unknown>>;
+}
+
+/** Whether an answer is about what was asked for: it repeats the values of the call that its row's `echo` lists. */
+export function repeats(
+  { echo }: Pick<UpstreamOperation, 'echo'>,
+  value: unknown,
+  named: Readonly<Record<string, unknown>>,
+): boolean {
+  return Object.entries(echo).every(([member, name]) => memberAt(value, member) === named[name]);
+}
+
+function memberAt(value: unknown, path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>(
+      (at, name) => (typeof at === 'object' && at !== null ? Reflect.get(at, name) : undefined),
+      value,
+    );
 }
 
 function matching(pattern: RegExp, text: string | null): string | undefined {
@@ -93,28 +116,20 @@ function matchesWeakly(one: string, other: string): boolean {
   return one.replace(/^W\//, '') === other.replace(/^W\//, '');
 }
 
-/** What a status outside the row's successes means (see UpstreamFault). */
-function faultOfStatus(status: number): UpstreamFault['kind'] {
-  if (status === 404) return 'not-found';
-  if (status === 409 || status === 412) return 'conflict';
-  if (status === 408 || status === 425 || status === 429 || status >= 500) return 'unavailable';
-  // A redirect, or a success that the row does not know, is not what the owner promises.
-  return status >= 400 ? 'rejected' : 'malformed';
-}
-
-/** The validated value of an answer's bytes; undefined when they are not strict JSON in UTF-8, or not what the row promises. */
+/** Returns the validated value of an answer's bytes; `malformed` when they are not strict JSON in UTF-8, `invalid` when not what the row promises. */
 function understand(
   operation: UpstreamOperation,
   bytes: Uint8Array,
   bodyHash: string,
   memo: AnswerMemo | undefined,
-): { readonly value: unknown } | undefined {
+): { readonly value: unknown } | 'malformed' | 'invalid' {
   const known = memo?.get(operation, bodyHash);
   if (known !== undefined) return known;
   const text = decodeUtf8(bytes);
   const parsed = text === undefined ? undefined : parseStrictJson(text);
-  const checked = parsed?.ok === true ? operation.answer.safeParse(parsed.value) : undefined;
-  if (checked?.success !== true) return undefined;
+  if (parsed?.ok !== true) return 'malformed';
+  const checked = operation.answer.safeParse(parsed.value);
+  if (!checked.success) return 'invalid';
   memo?.set(operation, bodyHash, checked.data, bytes.byteLength);
   return { value: checked.data };
 }

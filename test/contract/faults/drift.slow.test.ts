@@ -68,11 +68,7 @@ const drifts: Readonly<Record<string, readonly [change: Change, start: string, u
   ],
   'a member has another standard': [manifest(set('/members/0/caseGuids', [OTHER_GUID])), started, drift],
   'the root has another ETag': [root(set('/title', 'retitled')), started, drift],
-  'a member has no knowledge component': [
-    manifest(set('/members/0/kcGuids', [])),
-    invalid('bank'),
-    invalid('bank'),
-  ],
+  'a member has no knowledge component': [manifest(set('/members/0/kcGuids', [])), invalid('bank'), drift],
   'Bank’s operation has failed': [manifest(set('/state', 'failed')), refusedBy('bank'), refusedBy('bank')],
   'a component has another URI in CASE': [kc(set('/uri', OTHER_URI)), miscalibrated, miscalibrated],
   'a component belongs to another framework': [

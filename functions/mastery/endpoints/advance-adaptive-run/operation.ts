@@ -14,7 +14,7 @@ import type { RunDependencies } from '#functions/mastery/run/dependencies.ts';
 import { assess, diagnose, findingsOf } from '#functions/mastery/run/diagnosis.ts';
 import type { Diagnosis } from '#functions/mastery/run/diagnosis.ts';
 import { findSession, offerItem } from '#functions/mastery/run/offer-item.ts';
-import { invalidOwnerData, isFinalRefusal } from '#functions/mastery/upstream/problems.ts';
+import { found, isFinalRefusal } from '#functions/mastery/upstream/problems.ts';
 import { firstHandedIn } from '#functions/mastery/run/outcomes.ts';
 import type { NamedRuntime, Pending, RunSession, ScoredOutcome } from '#functions/mastery/run/outcomes.ts';
 import { priorUse } from '#functions/mastery/run/prior-use.ts';
@@ -93,7 +93,7 @@ export function advanceRun(dependencies: RunDependencies): Operation<typeof adva
 function unprocessed({ requestId }: NamedRuntime): Problem {
   const detail = 'QTI has failed to process an attempt.';
   return {
-    ...invalidOwnerData(readCandidateRuntime, requestId, detail, true),
+    ...found('pending', readCandidateRuntime, requestId, detail),
     retryAfterSeconds: REPAIR_SECONDS,
   };
 }
@@ -120,7 +120,10 @@ async function takeStep(
       return finish(platform, state, named, diagnose(basis, state, consumed), consumed);
     case 'in_progress': {
       const verdict = judgeTime(state, runtime, basis.policy.timeBudgetSeconds, advancedAt);
-      if (verdict === 'wait') return ok({ ...unchanged(), pending: runtime.pending });
+      if (verdict === 'wait') {
+        const { pending } = runtime;
+        return pending?.defect === undefined ? ok({ ...unchanged(), pending }) : err(pending.defect);
+      }
       if (verdict !== 'stop') return consume(platform, basis, state, runtime, verdict);
       const stopped = beginFinalizing(state, { reason: 'time_budget', cause: 'time_budget' });
       return finish(platform, stopped, named, diagnose(basis, stopped, consumed), consumed);

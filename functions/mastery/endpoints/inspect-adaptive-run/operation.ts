@@ -49,13 +49,15 @@ export function inspectRun(dependencies: RunDependencies): Operation<typeof insp
           statusOf(state) === 'in_progress'
             ? judgeTime(state, runtime.value, basis.value.policy.timeBudgetSeconds, receivedAt)
             : undefined;
+        const { pending } = runtime.value;
+        if (verdict === 'wait' && pending?.defect !== undefined) return err(pending.defect);
         const conflict = await conflictOf(platform, basis.value, state, runtime.value, verdict);
         if (conflict !== undefined) return err(conflict);
         const diagnosis = diagnose(basis.value, state, runtime.value.consumed);
         const findings = findingsOf(state, diagnosis, runtime.value.consumed);
         const shown = await withProof(platform, continuation.value, findings);
-        const pending = verdict === 'wait' ? runtime.value.pending : undefined;
-        const wait = waitOf(request.log, shown.state, diagnosis, pending);
+        const awaited = verdict === 'wait' ? pending : undefined;
+        const wait = waitOf(request.log, shown.state, diagnosis, awaited);
         return ok({
           body: composeRun(request.log, opened, basis.value, shown, diagnosis, wait),
           headers: { ETag: runEntityTag(state, runtime.value.named), ...wait?.headers },

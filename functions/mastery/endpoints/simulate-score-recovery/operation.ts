@@ -1,17 +1,15 @@
 import { emitAndReadBack, envelopeOf, uuidNames } from '#functions/mastery/evidence/caliper-event.ts';
-import type { EventDoubt } from '#functions/mastery/evidence/caliper-event.ts';
 import { readPool } from '#functions/mastery/pool/read-pool.ts';
 import { loadNamed } from '#functions/mastery/records/load.ts';
 import { readBasis } from '#functions/mastery/run/basis.ts';
 import { runRulesOf } from '#functions/mastery/records/engine-rules.ts';
 import type { PoolDependencies } from '#functions/mastery/run/dependencies.ts';
 import { recordReceipt, withRunPlatform } from '#functions/mastery/run/receipt.ts';
-import { invalidOwnerData, upstreamProblem } from '#functions/mastery/upstream/problems.ts';
+import { answerProblem } from '#functions/mastery/upstream/problems.ts';
 import type { simulateScoreRecovery } from '#shared/contract/mastery/routes/simulate-score-recovery.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
-import * as operations from '#shared/platform/operations.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import {
@@ -40,11 +38,7 @@ export function simulateRecovery(dependencies: PoolDependencies): Operation<type
       if (!records.ok) return records;
       return request.idempotent(async (control) => {
         const reading = readPool(platform, body);
-        const basis = await readBasis(platform, records.value, reading, [
-          'unavailable',
-          'absent',
-          'unusable',
-        ]);
+        const basis = await readBasis(platform, records.value, reading, 'simulation');
         if (!basis.ok) return basis;
         const { policy, calibration, bound, pins } = basis.value;
         const { model, document } = calibration;
@@ -78,7 +72,10 @@ export function simulateRecovery(dependencies: PoolDependencies): Operation<type
           at: control.createdAt,
         });
         const acknowledged = await emitAndReadBack(platform, event, uuidNames);
-        if (!acknowledged.ok) return err(unacknowledged(acknowledged.error));
+        if (!acknowledged.ok) {
+          const { operation, fault } = acknowledged.error;
+          return err(answerProblem(operation, 'start', fault));
+        }
         const conformance = { runMode: 'owner_conformance' as const, offers: [] };
         return ok({
           body: {
@@ -101,25 +98,4 @@ function outOfTime(): Problem {
     retryable: true,
     upstream: { service: 'platform_auth', operation: 'platform_auth.own_computation' },
   });
-}
-
-/** Evidence that is not acknowledged: 424; retryable when Caliper only does not answer, or not show, for the moment [MA-184]. */
-function unacknowledged(doubt: EventDoubt): Problem {
-  switch (doubt.kind) {
-    case 'fault':
-      return upstreamProblem(doubt.fault);
-    case 'not-shown':
-      return invalidOwnerData(
-        operations.readEvidenceAck,
-        doubt.fault.upstreamRequestId,
-        'Caliper does not show the event of the simulation yet.',
-        true,
-      );
-    case 'another':
-      return invalidOwnerData(
-        operations.readEvidenceAck,
-        doubt.upstreamRequestId,
-        'Caliper shows another event under the id of the simulation’s.',
-      );
-  }
 }

@@ -1,4 +1,5 @@
-import { invalidCalibration, invalidOwnerData } from '#functions/mastery/upstream/problems.ts';
+import { confirmed } from '#functions/mastery/upstream/confirmed.ts';
+import { found, invalidCalibration } from '#functions/mastery/upstream/problems.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
 import type { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
@@ -17,7 +18,7 @@ import { offerItem } from '#functions/mastery/run/offer-item.ts';
 import { readPool } from '#functions/mastery/pool/read-pool.ts';
 import { loadNamed } from '#functions/mastery/records/load.ts';
 import type { NamedRuntime } from '#functions/mastery/run/outcomes.ts';
-import { priorUse, priorUsesOfStart } from '#functions/mastery/run/prior-use.ts';
+import { priorUsesOfStart } from '#functions/mastery/run/prior-use.ts';
 import { withRunPlatform } from '#functions/mastery/run/receipt.ts';
 import { readSessions } from '#functions/mastery/run/runtime.ts';
 import { clockStartAt } from '#functions/mastery/run/time-budget.ts';
@@ -40,15 +41,14 @@ export function startRun(dependencies: RunDependencies): Operation<typeof startA
       return request.idempotent(async (control) => {
         const identity = await deriveIdentity(keys, principal.tenantId, control, body, records.value.policy);
         const [basis, runtime] = await Promise.all([
-          readBasis(platform, records.value, readPool(platform, body), ['absent', 'unusable']),
-          readSessions(platform, { ...identity, offers: [] }),
+          readBasis(platform, records.value, readPool(platform, body), 'start'),
+          confirmed(platform, () => readSessions(platform, { ...identity, offers: [] })),
         ]);
         if (!basis.ok) return basis;
         if (!runtime.ok) return runtime;
 
         const blank = startState(principal.tenantId, body, identity, basis.value);
-        // A start that has made its offer stays good, whatever other runs have offered since.
-        if (runtime.value.unnamed.length === 0 && excludesTooMuch(basis.value, priorUse(runtime.value)))
+        if (excludesTooMuch(basis.value, runtime.value))
           return err(
             invalidCalibration('Too few items that the learner has not met are left for the policy.'),
           );
@@ -90,7 +90,8 @@ function firstStep(basis: RunBasis, blank: AdaptiveRunState, runtime: NamedRunti
  * Results does not take KC components, so no learner result could be published and no learner sits the test [MA-035]. The service profile
  * says so; no call is made.
  */
-const componentsUnsupported = invalidOwnerData(
+const componentsUnsupported = found(
+  'broken',
   writeKcComponents,
   undefined,
   'Results does not take knowledge-component results, so a learner run could not be published.',

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { err, ok } from '#shared/kernel/result.ts';
 import { operations } from '#shared/platform/all-operations.ts';
-import type { Platform } from '#shared/platform/platform.ts';
+import type { Platform, UpstreamCall } from '#shared/platform/platform.ts';
+import { namesOf as namesOfCall, repeats } from '#shared/platform/transport/answer.ts';
 import { exampleOutcome, exampleState } from '#test/support/example-run.ts';
 import { namesOf } from '../names.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
@@ -26,7 +27,6 @@ const ids = ['kc-2', 'kc-1'].map((kc) => namesOf(state).componentId(kc));
 
 it.each<[string, object, boolean]>([
   ['all of them in any order', {}, true],
-  ['those of another record', { resultRecordId: 'another' }, false],
   ['one too few', { count: 1 }, false],
   ['one id too few', { componentIds: ids.slice(1) }, false],
   ['one twice', { componentIds: [ids[0], ids[0]] }, false],
@@ -64,7 +64,7 @@ describe('publication goes on only from what is acknowledged [MA-138, MA-169, MA
   const recorded = { resultRecordId: 'record-1' };
   const complete = { ...recorded, componentsAcknowledged: true as const };
   const silent: UpstreamFault = { kind: 'unavailable', transient: true } as UpstreamFault;
-  const refused: UpstreamFault = { kind: 'rejected', status: 422 } as unknown as UpstreamFault;
+  const refused: UpstreamFault = { kind: 'refused-id', status: 422 } as unknown as UpstreamFault;
   const absent: UpstreamFault = { kind: 'not-found' } as unknown as UpstreamFault;
 
   /** What each owner answers; a fault where the call fails. */
@@ -76,9 +76,12 @@ describe('publication goes on only from what is acknowledged [MA-138, MA-169, MA
   };
   function owners(answers: Readonly<Record<string, object>>) {
     const calls: string[] = [];
-    const call = ({ id }: UpstreamOperation) => {
+    const call = (operation: UpstreamOperation, asked: UpstreamCall<UpstreamOperation>) => {
+      const { id } = operation;
       calls.push(id);
-      const value = { ...sound, ...answers }[id]!;
+      let value = { ...sound, ...answers }[id]!;
+      if (!('kind' in value) && !repeats(operation, value, namesOfCall(asked)))
+        value = { kind: 'wrong-entity', transient: false };
       return Promise.resolve(
         'kind' in value
           ? err(value)

@@ -1,15 +1,14 @@
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import type { UpstreamFault } from '#shared/platform/fault.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
+import { verdicts } from '#shared/platform/verdicts.ts';
 import type { Platform } from '#shared/platform/platform.ts';
-import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { emitAndReadBack, eventNamesOf, readBack } from '#functions/mastery/evidence/caliper-event.ts';
-import type { EventDoubt } from '#functions/mastery/evidence/caliper-event.ts';
-import { finalizationProblem, reference } from '#functions/mastery/upstream/problems.ts';
+import { answerProblem } from '#functions/mastery/upstream/problems.ts';
+import type { Unusable } from '#functions/mastery/upstream/problems.ts';
 import { resultsAcknowledged } from '#functions/mastery/continuation/run-state.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { acknowledge } from '../transitions.ts';
@@ -66,9 +65,7 @@ const publishRecord: Publication = async (platform, state, findings) => {
     idempotencyKey: producerResultId,
     body: resultRecord(state, resultsStudentId, findings),
   });
-  if (!answer.ok) return err(failed(answer.error));
-  if (answer.value.value.producerResultId !== producerResultId)
-    return err(unacknowledged(operations.writeResultRecord, answer.value.upstreamRequestId));
+  if (!answer.ok) return err(halted(operations.writeResultRecord, 'write', answer.error));
   return ok(acknowledge(state, { resultRecordId: answer.value.value.resultRecordId }));
 };
 
@@ -81,47 +78,26 @@ const publishComponents: Publication = async (platform, state, { kcClassificatio
     idempotencyKey: namesOf(state).componentsKey,
     body,
   });
-  if (!answer.ok) return err(failed(answer.error));
-  const { count, componentIds, resultRecordId: echoed } = answer.value.value;
+  if (!answer.ok) return err(halted(operations.writeKcComponents, 'write', answer.error));
+  const { value, upstreamRequestId } = answer.value;
+  const { count, componentIds } = value;
   const sent = body.components.map(({ componentId }) => componentId).sort();
-  const complete =
-    echoed === resultRecordId &&
-    count === sent.length &&
-    canonicalJson(componentIds.toSorted()) === canonicalJson(sent);
-  return complete
-    ? ok(acknowledge(state, { componentsAcknowledged: true }))
-    : err(unacknowledged(operations.writeKcComponents, answer.value.upstreamRequestId));
+  const complete = count === sent.length && canonicalJson(componentIds.toSorted()) === canonicalJson(sent);
+  if (complete) return ok(acknowledge(state, { componentsAcknowledged: true }));
+  const broken = { kind: 'broken', transient: false, upstreamRequestId } as const;
+  return err(halted(operations.writeKcComponents, 'write', broken));
 };
 
 const publishEvent: Publication = async (platform, state, findings) => {
   if (state.acknowledgements.caliperEventIri !== undefined) return ok(state);
   const event = completionEvent(state, findings);
   const acknowledged = await emitAndReadBack(platform, event, eventNamesOf(state));
-  return acknowledged.ok
-    ? ok(acknowledge(state, { caliperEventIri: event.id }))
-    : err(doubted(acknowledged.error));
+  if (acknowledged.ok) return ok(acknowledge(state, { caliperEventIri: event.id }));
+  const { operation, use, fault } = acknowledged.error;
+  return err(halted(operation, use, fault));
 };
 
-function doubted(doubt: EventDoubt): Halt {
-  switch (doubt.kind) {
-    case 'fault':
-      return failed(doubt.fault);
-    case 'not-shown':
-      // The event has just been accepted: an owner that does not show it yet is late, not wrong.
-      return 'silent';
-    case 'another':
-      return unacknowledged(operations.readEvidenceAck, doubt.upstreamRequestId);
-  }
-}
-
-/** A transient fault leaves the step open; anything else is the owner's refusal. */
-function failed(fault: UpstreamFault): Halt {
-  return fault.kind === 'unavailable' && fault.transient ? 'silent' : finalizationProblem(fault);
-}
-
-/** An answer that does not acknowledge what was sent. */
-function unacknowledged(operation: UpstreamOperation, requestId: string | undefined): Problem {
-  return problem('mastery', 'finalization-incomplete', 424, {
-    upstream: reference(operation.service, operation.id, requestId),
-  });
+/** An owner that is silent leaves the step open; anything else is its refusal. */
+function halted(operation: UpstreamOperation, use: 'write' | 'read-back', fault: Unusable): Halt {
+  return verdicts[use][fault.kind] === 'finalizing' ? 'silent' : answerProblem(operation, use, fault);
 }

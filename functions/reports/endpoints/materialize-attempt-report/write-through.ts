@@ -84,7 +84,6 @@ function isAcknowledged(
   const named = acknowledged.componentIds.toSorted();
   const sent = body.components.map((component) => component.componentId).toSorted();
   return (
-    acknowledged.attemptId === body.attemptId &&
     acknowledged.resultRecordId === (resultRecordId ?? acknowledged.resultRecordId) &&
     acknowledged.count === sent.length &&
     isDeepStrictEqual(named, sent)
