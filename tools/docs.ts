@@ -10,6 +10,7 @@ import { domainsOf, stageNamed } from '#shared/stage/stages.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { releaseIn } from './docs/release-in.ts';
 import { generatedFiles, openApiFiles, refreshFiles, staleFiles } from './docs/files.ts';
+import { readPages } from './site/pages.ts';
 import { examples, exits, parsed, program, run, text, UsageError } from './terminal/command.ts';
 import { makeFolder } from './terminal/make-folder.ts';
 
@@ -24,7 +25,9 @@ interface Settings {
 /** Writes the generated files, or with `--check` compares them. */
 async function refreshDocs(check: boolean): Promise<Result<undefined, string>> {
   const root = resolve(import.meta.dirname, '..');
-  const files = await generatedFiles(root);
+  const pages = readPages(join(root, 'docs'));
+  if (!pages.ok) return pages;
+  const files = await generatedFiles(root, pages.value);
   if (!check) {
     const changed = await refreshFiles(root, files);
     console.log(

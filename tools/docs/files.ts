@@ -15,25 +15,33 @@ import { withPart } from './page-part.ts';
 import { renderContracts } from './platform-contracts.ts';
 import { renderProofSchema } from './proof-schema.ts';
 import { renderSandboxOpenApi } from './sandbox.ts';
+import { renderIndex } from '#tools/site/pages.ts';
+import type { Page } from '#tools/site/pages.ts';
 import { renderProblemTypes } from '#tools/site/problems.ts';
 
 /** Folders that hold generated files and nothing else. */
 const generatedFolders = ['docs/openapi', 'client/src/generated'] as const;
 
 /** Generated parts of hand-written pages: page, name of the part, what renders it. */
-const parts: readonly (readonly [page: string, part: string, render: () => string])[] = [
-  ['docs/invariants.md', 'invariants', renderInvariants],
-  ['docs/log-codes.md', 'log codes', renderLogCodes],
-  ['docs/platform-contracts.md', 'operations', renderContracts],
-  ['docs/problems.md', 'problem types', renderProblemTypes],
-];
+const parts: readonly (readonly [page: string, part: string, render: (pages: readonly Page[]) => string])[] =
+  [
+    ['docs/README.md', 'pages', renderIndex],
+    ['docs/invariants.md', 'invariants', renderInvariants],
+    ['docs/log-codes.md', 'log codes', renderLogCodes],
+    ['docs/platform-contracts.md', 'operations', renderContracts],
+    ['docs/problems.md', 'problem types', renderProblemTypes],
+  ];
 
 /**
  * The generated files by their path below the project's root. OpenAPI documents describe the services with every gate open; what a deployment
  * publishes is rendered for its own gates. The sandbox has no gates. A page with a generated part is read from `root`.
+ * @param pages what the index lists
  * @throws {Error} when such a page is absent or has no marks for its part
  */
-export async function generatedFiles(root: string): Promise<ReadonlyMap<string, string>> {
+export async function generatedFiles(
+  root: string,
+  pages: readonly Page[],
+): Promise<ReadonlyMap<string, string>> {
   const documents = openApiFiles(allOpen);
   return new Map([
     ...[...documents].map(([name, text]) => [`docs/openapi/${name}`, text] as const),
@@ -44,7 +52,7 @@ export async function generatedFiles(root: string): Promise<ReadonlyMap<string, 
     ),
     ...parts.map(
       ([page, part, render]) =>
-        [page, withPart(readFileSync(join(root, page), 'utf8'), part, render())] as const,
+        [page, withPart(readFileSync(join(root, page), 'utf8'), part, render(pages))] as const,
     ),
   ]);
 }

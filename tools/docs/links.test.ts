@@ -97,12 +97,4 @@ describe('the pages', () => {
       );
     expect(absent).toEqual([]);
   });
-
-  it('are all in the index', () => {
-    const index = read('docs/README.md').prose;
-    const absent = pages
-      .filter((page) => dirname(page) === 'docs' && page !== 'docs/README.md')
-      .filter((page) => !index.includes(`](${relative('docs', page)})`));
-    expect(absent).toEqual([]);
-  });
 });

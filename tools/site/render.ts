@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { basename, join, posix, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import Eleventy from '@11ty/eleventy';
 import type { EleventyConfig } from '@11ty/eleventy';
 import { serviceNames } from '#shared/contract/route.ts';
@@ -9,6 +9,7 @@ import type { ReleaseState } from '#shared/release/release-state.ts';
 import { theme } from '#tools/page/theme.ts';
 import { sandboxExplorer } from './explorer.ts';
 import { amendMarkdown } from './markdown.ts';
+import { capitalized, readers, readPages, titleOf } from './pages.ts';
 import { problemPages } from './problems.ts';
 import type { ProblemPage } from './problems.ts';
 
@@ -42,6 +43,7 @@ export interface Link {
   readonly title: string;
   /** From the site's root; or absolute, or beginning with a slash, for what is not of the site. */
   readonly url: string;
+  readonly kind?: string;
 }
 
 interface Group {
@@ -51,7 +53,7 @@ interface Group {
 
 const root = join(import.meta.dirname, '../..');
 const docs = join(root, 'docs');
-/** The page that lists the others, by reader: the site's navigation follows it. */
+/** The page that lists the others. */
 const INDEX = 'docs/README.md';
 /** Pages outside of `docs` that the site shows as well. */
 const OTHER_PAGES = ['CONTRIBUTING.md', 'CHANGELOG.md'];
@@ -243,39 +245,30 @@ function referencePath(name: Documented): string {
   return `reference/${name}.html`;
 }
 
-function titleOf(markdown: string): string {
-  return (/^# (.+)$/m.exec(markdown)?.[1] ?? '').replaceAll('`', '');
-}
-
 /**
- * The pages by reader, as the third headings of the index page have them, each where it is named first; then the others of that page.
+ * The pages of `docs` by their main reader, then the others.
+ * @throws {TypeError} for a page without its front matter, as `npm run check:docs` reports it
  */
 function navigation(guides: ReadonlyMap<string, string>): readonly Group[] {
-  const [before = '', ...sections] = (guides.get(INDEX) ?? '').split(/^### /m);
-  const [last = '', ...rest] = (sections.pop() ?? '').split(/^## /m);
-  const listed = new Set([PROBLEMS]);
-  const group = (title: string, text: string): Group => {
-    const files = [...text.matchAll(/\]\(([^)#]+\.md)\)/g)].map(([, path = '']) => posix.join('docs', path));
-    const links = [...new Set(files)].filter((file) => guides.has(file) && !listed.has(file));
-    for (const file of links) listed.add(file);
-    return {
-      title,
-      links: links.map((file) => ({ title: titleOf(guides.get(file) ?? ''), url: guidePath(file) })),
-    };
-  };
+  const pages = readPages(docs);
+  if (!pages.ok) throw new TypeError(pages.error);
+  const link = (file: string): Link => ({ title: titleOf(guides.get(file) ?? ''), url: guidePath(file) });
   return [
-    ...[...sections, last].map((section) => group(section.split('\n')[0] ?? '', section)),
-    group('More', [before, ...rest].join('\n')),
+    ...readers.map((reader) => {
+      const own = pages.value.filter((page) => page.reader[0] === reader);
+      return {
+        title: capitalized(reader),
+        links: own.map(({ name, kind }) => ({ ...link(`docs/${name}`), kind })),
+      };
+    }),
+    { title: 'Project', links: OTHER_PAGES.map(link) },
   ];
 }
 
 function referenceGroup(openApi: ReadonlyMap<Documented, string>): Group {
   return {
     title: 'API',
-    links: [
-      ...[...openApi.keys()].map((name) => ({ title: documentTitles[name], url: referencePath(name) })),
-      { title: 'Problem types', url: guidePath(PROBLEMS) },
-    ],
+    links: [...openApi.keys()].map((name) => ({ title: documentTitles[name], url: referencePath(name) })),
   };
 }
 

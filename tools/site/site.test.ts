@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { allOpen } from '#shared/release/release-state.ts';
@@ -22,16 +22,17 @@ function referencesOf([path, html]: readonly [string, string]): readonly string[
 }
 
 describe('the documentation site', () => {
-  it('has a page per guide, and its navigation leads to each', () => {
-    const readme = readFileSync(join(import.meta.dirname, '../../docs/README.md'), 'utf8');
-    const guides = [...readme.matchAll(/\]\(([\w-]+)\.md\)/g)]
-      .map(([, name = '']) => name)
-      .filter((name) => name !== 'problems');
+  it('has a page per guide with its kind, and its navigation leads to each', () => {
+    const guides = readdirSync(join(import.meta.dirname, '../../docs'))
+      .filter((name) => name.endsWith('.md') && !['README.md', 'problems.md'].includes(name))
+      .map((name) => name.replace('.md', ''));
     const [, index = ''] = pages.find(([path]) => path === 'docs/index.html') ?? [];
     const navigation = /<nav id="pages".*?<\/nav>/s.exec(index)?.[0] ?? '';
     expect(guides.length).toBeGreaterThan(20);
     const missing = guides.filter((name) => !navigation.includes(`href="../docs/${name}.html"`));
     expect(missing).toEqual([]);
+    const [, guide = ''] = pages.find(([path]) => path === 'docs/uncertainty.html') ?? [];
+    expect(guide).toContain('<p class="kind">Explanation · client developer, psychometrician</p>\n<h1');
   });
 
   it('links only to what is there: pages, anchors, files', () => {
