@@ -1,10 +1,11 @@
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import type { Provable } from '#shared/contract/gates.ts';
+import type { Control } from '#shared/idempotency/control-record.ts';
 import { ANSWER_MS } from '#shared/kernel/store-calls.ts';
-import type { Runtime } from '#shared/lambda/runtime.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 import type { Log, OpenLog } from '#shared/observability/logger.ts';
 import { problemsUrlOf } from './environment.ts';
-import type { Control, OperationAnswer, OperationRequest, Principal } from './operation.ts';
+import type { OperationAnswer, OperationRequest, Principal } from './operation.ts';
 import { readHeaders } from './syntax/headers.ts';
 import type { Headers } from './syntax/headers.ts';
 import type { CheckedRequest } from './syntax/read-request.ts';

@@ -3,7 +3,7 @@ import { isGated } from '#shared/contract/grants.ts';
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import type { Route } from '#shared/contract/route.ts';
 import type { Idempotency } from '#shared/idempotency/idempotency.ts';
-import type { Runtime } from '#shared/lambda/runtime.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 import { baseMiddleware } from './base-middleware.ts';
 import type { Pipeline } from './base-middleware.ts';

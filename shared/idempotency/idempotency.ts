@@ -4,7 +4,6 @@ import {
   IdempotencyValidationError,
   makeIdempotent,
 } from '@aws-lambda-powertools/idempotency';
-import type { Control } from '#shared/http/operation.ts';
 import { err } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Sleep } from '#shared/kernel/sleep.ts';
@@ -12,7 +11,7 @@ import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { nameOf } from '#shared/observability/describe-error.ts';
 import type { Log } from '#shared/observability/logger.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import type { ControlRecord, ControlTable } from './control-record.ts';
+import type { Control, ControlRecord, ControlTable } from './control-record.ts';
 import { ControlPersistenceLayer, leaseEnd } from './persistence-layer.ts';
 import type { Final } from './persistence-layer.ts';
 import { identifyRequest, isSameRequest } from './request-identity.ts';

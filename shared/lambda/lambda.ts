@@ -7,7 +7,7 @@ import type { Idempotency } from '#shared/idempotency/idempotency.ts';
 import type { LambdaFunction } from './lambda-function.ts';
 import { openKeyRing } from './open-key-ring.ts';
 import { createReadLambda, type BindOperation } from './read-lambda.ts';
-import type { Runtime } from './runtime.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 
 /**
  * The Lambda of a route with an Idempotency-Key: `createReadLambda` with the control table and the key ring.

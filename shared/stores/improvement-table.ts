@@ -18,7 +18,7 @@ import type {
   RunKey,
   RunRecord,
 } from '#shared/improvement/records.ts';
-import type { Runtime } from '#shared/lambda/runtime.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 import { attributesOf, changeExpression, didHold, getItem, queryItems } from './dynamo.ts';
 import type { Change, Item, ItemKey } from './dynamo.ts';
 import * as items from './improvement-items.ts';

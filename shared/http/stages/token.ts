@@ -1,5 +1,5 @@
 import type { Route } from '#shared/contract/route.ts';
-import type { Runtime } from '#shared/lambda/runtime.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 import { deploymentOutage, problem } from '#shared/problems/registry.ts';
 import { createKeySet } from '../auth/key-set.ts';
 import type { KeySet } from '../auth/key-set.ts';

@@ -8,7 +8,7 @@ import type { StreamedFunction } from '#shared/lambda/lambda-function.ts';
 import { openKeyRing } from '#shared/lambda/open-key-ring.ts';
 import { openRelease } from '#shared/lambda/open-release.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
-import type { Runtime } from '#shared/lambda/runtime.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 import { createReceiptFunction } from './operation.ts';
 import type { ReceiptDependencies } from './operation.ts';
 

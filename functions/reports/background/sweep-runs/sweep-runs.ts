@@ -8,7 +8,7 @@ import { isTerminal } from '#shared/improvement/records.ts';
 import type { ImprovementStore, RunSummary } from '#shared/improvement/records.ts';
 import type { RunQueue } from '#shared/improvement/run-message.ts';
 import { randomFraction } from '#shared/kernel/random.ts';
-import type { Runtime } from '#shared/lambda/runtime.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 import { createFunctionLog } from '#shared/observability/logger.ts';
 import type { Log, LogPorts } from '#shared/observability/logger.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';

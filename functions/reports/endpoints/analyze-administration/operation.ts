@@ -3,7 +3,8 @@ import { readAdministration } from '#functions/reports/sources/administration.ts
 import { readImprovementBasis } from './read-basis.ts';
 import { alignmentFormula } from '#shared/contract/reports/improvement-run.ts';
 import type { analyzeAdministration } from '#shared/contract/reports/routes/analyze-administration.ts';
-import type { Control, Operation, OperationRequest } from '#shared/http/operation.ts';
+import type { Operation, OperationRequest } from '#shared/http/operation.ts';
+import type { Control } from '#shared/idempotency/control-record.ts';
 import type { RunKey, RunPins, RunProgress, RunRecord } from '#shared/improvement/records.ts';
 import type { RunQueue } from '#shared/improvement/run-message.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
@@ -16,10 +17,10 @@ import type { Problem } from '#shared/problems/problem.ts';
 import type { AnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';
 import type { RunEvidence } from '#functions/reports/composition/improvement-run.ts';
 import type { Observed } from '#functions/reports/facts/facts.ts';
-import { composeProgress, readRunEvidence } from '../compose-progress.ts';
-import type { ImprovementDependencies, LinkDependencies } from '../open-improvement.ts';
-import { openOwners } from '../open-owners.ts';
-import type { OpenedOwners } from '../open-owners.ts';
+import { composeProgress, readRunEvidence } from '../support/compose-progress.ts';
+import type { ImprovementDependencies, LinkDependencies } from '../support/open-improvement.ts';
+import { openOwners } from '../support/owners.ts';
+import type { OpenedOwners } from '../support/owners.ts';
 
 export interface AnalyzeDependencies extends ImprovementDependencies, LinkDependencies {
   readonly queue: RunQueue;

@@ -18,8 +18,8 @@ import type { Result } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { AnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';
-import { openRun } from '../open-improvement.ts';
-import type { ImprovementDependencies, OpenedRun } from '../open-improvement.ts';
+import { openRun } from '../support/open-improvement.ts';
+import type { ImprovementDependencies, OpenedRun } from '../support/open-improvement.ts';
 
 export interface ListRevisionOrdersDependencies extends ImprovementDependencies {
   /** For cursors. */

@@ -20,8 +20,8 @@ import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { SettledComponentsAck } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { answerReport, believed, logUngovernedGaps } from '../answer-report.ts';
-import type { ReportDependencies } from '../answer-report.ts';
+import { answerReport, believed, logUngovernedGaps } from '../support/owners.ts';
+import type { ReportDependencies } from '../support/owners.ts';
 
 /**
  * Writes a scored attempt through to Results and Caliper, reads Results back and composes the report of that [RP-288]. What the caller may

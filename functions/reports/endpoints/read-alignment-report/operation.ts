@@ -16,8 +16,8 @@ import type { RunRecord } from '#shared/improvement/records.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { linkTo, openRun } from '../open-improvement.ts';
-import type { ImprovementDependencies, LinkDependencies } from '../open-improvement.ts';
+import { linkTo, openRun } from '../support/open-improvement.ts';
+import type { ImprovementDependencies, LinkDependencies } from '../support/open-improvement.ts';
 
 /** The alignment of one named source of a run, recomputed from the crosswalk that the run is pinned to. */
 export function readAlignmentReportOperation(

@@ -15,8 +15,8 @@ import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Form } from '#shared/platform/owners/qti.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { answerReport, believed } from '../answer-report.ts';
-import type { ReportDependencies } from '../answer-report.ts';
+import { answerReport, believed } from '../support/owners.ts';
+import type { ReportDependencies } from '../support/owners.ts';
 
 /** Whether a form measures like the forms beside it, as Analytics decided it. */
 export function readEquivalenceOperation(

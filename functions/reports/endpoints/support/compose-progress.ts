@@ -21,7 +21,7 @@ import type { MetricArtifact } from '#shared/platform/owners/analytics.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { linkTo } from './open-improvement.ts';
 import type { LinkDependencies } from './open-improvement.ts';
-import type { OpenedOwners } from './open-owners.ts';
+import type { OpenedOwners } from './owners.ts';
 
 /** The run as its records are now, with a link to its receipt once it is complete. */
 export async function composeProgress(

@@ -9,8 +9,8 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { openOwners } from './open-owners.ts';
-import type { OpenedOwners, OwnerDependencies } from './open-owners.ts';
+import { openOwners } from './owners.ts';
+import type { OpenedOwners, OwnerDependencies } from './owners.ts';
 
 /** All that a route of improvement runs may touch beside its own. */
 export interface ImprovementDependencies extends OwnerDependencies {

@@ -10,9 +10,8 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { believed } from './answer-report.ts';
-import { openOwners } from './open-owners.ts';
-import type { OwnerDependencies } from './open-owners.ts';
+import { believed, openOwners } from './owners.ts';
+import type { OwnerDependencies } from './owners.ts';
 
 /**
  * The rollup of a class, or of a grade of a school. No owner is asked about one that the claims do not name. OneRoster confirms it beside

@@ -3,7 +3,7 @@ import { problemsUrlOf, readEnvironment } from '#shared/http/environment.ts';
 import { openIsolationProof } from '#shared/lambda/open-release.ts';
 import { openKeyRing } from '#shared/lambda/open-key-ring.ts';
 import { openServiceProfiles } from '#shared/lambda/open-service-profiles.ts';
-import type { Runtime } from '#shared/lambda/runtime.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 import { createPlatform } from '#shared/platform/http-platform.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { createAnswerMemo } from '#shared/platform/transport/answer-memo.ts';
