@@ -391,7 +391,8 @@ const options: CreateDocumentOptions = {
     // The name of a kind of resource stays what it is in every later version [RP-054].
     if (path.at(-1) === 'object') return;
     const { type } = zodSchema._zod.def;
-    const values = type === 'enum' ? jsonSchema.enum : type === 'literal' ? [jsonSchema.const] : undefined;
+    const literal = type === 'literal' ? [jsonSchema.const] : undefined;
+    const values = type === 'enum' ? jsonSchema.enum : literal;
     if (closed || values === undefined || !values.every((value) => typeof value === 'string')) return;
     delete jsonSchema.const;
     Object.assign(jsonSchema, { type: 'string', enum: values, [extensible]: values });

@@ -58,17 +58,10 @@ export function preparePolicy(
         text === undefined || hash === undefined ? undefined : { hash, text },
       ),
     );
-  return err([
-    {
-      pointer: '/document/eligibilityRules/exposure',
-      message:
-        wanted === undefined
-          ? 'takes no table: it has no tableSha256'
-          : hash === undefined
-            ? 'needs its table: --exposure-table FILE'
-            : `names another table than the one given, whose tableSha256 is ${hash}`,
-    },
-  ]);
+  let message = `names another table than the one given, whose tableSha256 is ${hash}`;
+  if (hash === undefined) message = 'needs its table: --exposure-table FILE';
+  if (wanted === undefined) message = 'takes no table: it has no tableSha256';
+  return err([{ pointer: '/document/eligibilityRules/exposure', message }]);
 }
 
 /** Checks an analysis policy's file and brings it into its stored form. */

@@ -304,28 +304,31 @@ function progressive(choice: Choice, eligible: Uint8Array, rank: Rank): Ranked |
   const { constraints, gains } = context;
   if (!rank(eligible, CHANCE_LOOK)) return undefined;
   const known = gains.slice();
-  const look: number[] = [];
-  for (const gain of known) if (!Number.isNaN(gain)) look.push(gain);
-  look.sort((a, b) => b - a);
+  const look = known.filter((gain) => !Number.isNaN(gain)).sort((a, b) => b - a);
   const share = run.used.length / constraints.maxItems;
   const chances = progressiveChances(known.length, share, look[0] ?? 0, run);
   const best = (): Ranked | undefined => {
-    const weights = new Float64Array(known.length);
-    for (let item = 0; item < known.length; item += 1)
-      weights[item] = (chances[item] ?? NaN) + share * (known[item] ?? NaN);
-    for (const tied of byGain(weights, (items) => inTieOrder(context, items, run.runSeed)))
-      for (const candidate of tied) if (coverage.admits(candidate.item)) return candidate;
-    return undefined;
+    const weights = chances.map((chance, item) => chance + share * (known[item] ?? NaN));
+    return heaviest(choice, weights);
   };
   const enough = (best()?.gain ?? -Infinity) - MARGIN - share * (look[CHANCE_LOOK - 1] ?? 0);
-  const open = eligible.map((is, item) =>
+  const contenders = eligible.map((is, item) =>
     Number(is === 1 && Number.isNaN(known[item]) && (chances[item] ?? NaN) >= enough),
   );
-  coverage.ruleOut(open);
-  if (open.includes(1) && rank(open, Infinity))
-    for (let item = 0; item < open.length; item += 1) if (open[item] === 1) known[item] = gains[item] ?? NaN;
+  coverage.ruleOut(contenders);
+  if (contenders.includes(1) && rank(contenders, Infinity))
+    contenders.forEach((is, item) => {
+      if (is === 1) known[item] = gains[item] ?? NaN;
+    });
   const chosen = best();
   return chosen && { item: chosen.item, gain: roundGain(known[chosen.item] ?? NaN) };
+}
+
+/** The admitted item of the highest weight. */
+function heaviest({ context, run, coverage }: Choice, weights: Float64Array): Ranked | undefined {
+  for (const tied of byGain(weights, (items) => inTieOrder(context, items, run.runSeed)))
+    for (const candidate of tied) if (coverage.admits(candidate.item)) return candidate;
+  return undefined;
 }
 
 /**

@@ -109,6 +109,15 @@ interface Gathered {
   last: RowPlace | undefined;
 }
 
+/** What a walk looks at next: a page of the index, or what is left of it. */
+interface Turn {
+  readonly index: Index;
+  readonly place: Place;
+  /** Whether its rows are those that can fill the page: they are not read ahead of, since mostly they do. */
+  readonly isOpening: boolean;
+  readonly isSecondReading: boolean;
+}
+
 /** A page that is asked for, of a candidate who is on the roster. */
 type Sought = PageRequest & Pick<PageContext, 'candidate'>;
 
@@ -167,49 +176,65 @@ async function walk(
   page: Gathered,
   first: Index,
 ): Promise<Result<'end' | 'more', Problem>> {
-  let index = first;
-  let place: Place = { after: request.after, earlier: [] };
-  /** Whether these are the rows that can fill the page: they are not read ahead of, since mostly they do. */
-  let isOpening = true;
-  let isSecondReading = false;
+  const place: Place = { after: request.after, earlier: [] };
+  let turn: Turn = { index: first, place, isOpening: true, isSecondReading: false };
   for (;;) {
-    const { rows, hasMore } = index.value;
-    const left = rows.filter((row) => page.last === undefined || isFollowing(row, page.last));
-    const part = isOpening ? openingOf(left, request) : left;
-    const behind: Place = { after: rows.at(-1), earlier: [...place.earlier, ...rows] };
-    const mayRead = hasMore && page.reads < MOST_INDEX_READS;
-    const context = { ...request, index: index.receipt };
-    const [ahead, judged] = await Promise.all([
-      mayRead && !isOpening ? readIndex(reader, request, page, behind) : undefined,
-      judgeRows(reader, part, page, context),
-    ]);
-
-    const doubtful = isSecondReading ? [] : judged.filter(isDoubtful);
-    if (doubtful.length > 0 && page.reads < MOST_INDEX_READS && page.secondReadings < MOST_SECOND_READINGS) {
-      page.secondReadings += 1;
-      for (const { row } of doubtful) page.criteria.delete(keyOf(row));
-      const again = await readIndex(reader, request, page, place);
-      if (!again.ok) return again;
-      index = again.value;
-      isSecondReading = true;
-      continue;
-    }
-
-    page.indexes.add(index.receipt);
-    const gathered = gather(page, judged, request.limit);
-    if (!gathered.ok) return gathered;
-    const isRead = gathered.value === 'all' && part.length === left.length;
-    if (isRead && !hasMore) return ok('end');
-    if (page.data.length > 0) return ok('more');
-    isOpening = false;
-    if (!isRead) continue;
-    if (!mayRead) return err(tooManyAttempts);
-    const next = ahead ?? (await readIndex(reader, request, page, behind));
-    if (!next.ok) return next;
-    index = next.value;
-    place = behind;
-    isSecondReading = false;
+    const taken = await takeTurn(reader, request, page, turn);
+    if (!taken.ok) return taken;
+    if (typeof taken.value === 'string') return ok(taken.value);
+    turn = taken.value;
   }
+}
+
+/** Judges the rows of one page of the index and gathers them; then the walk is over, or has another turn. */
+async function takeTurn(
+  reader: SourceReader,
+  request: Sought,
+  page: Gathered,
+  turn: Turn,
+): Promise<Result<'end' | 'more' | Turn, Problem>> {
+  const { index, place, isOpening } = turn;
+  const { rows, hasMore } = index.value;
+  const left = rows.filter((row) => page.last === undefined || isFollowing(row, page.last));
+  const part = isOpening ? openingOf(left, request) : left;
+  const behind: Place = { after: rows.at(-1), earlier: [...place.earlier, ...rows] };
+  const mayRead = hasMore && page.reads < MOST_INDEX_READS;
+  const [ahead, judged] = await Promise.all([
+    mayRead && !isOpening ? readIndex(reader, request, page, behind) : undefined,
+    judgeRows(reader, part, page, { ...request, index: index.receipt }),
+  ]);
+  const doubtful = turn.isSecondReading ? [] : judged.filter(isDoubtful);
+  if (doubtful.length > 0 && mayReadAgain(page)) return readAgain(reader, request, page, turn, doubtful);
+
+  page.indexes.add(index.receipt);
+  const gathered = gather(page, judged, request.limit);
+  if (!gathered.ok) return gathered;
+  const isRead = gathered.value === 'all' && part.length === left.length;
+  if (isRead && !hasMore) return ok('end');
+  if (page.data.length > 0) return ok('more');
+  if (!isRead) return ok({ ...turn, isOpening: false });
+  if (!mayRead) return err(tooManyAttempts);
+  const next = ahead ?? (await readIndex(reader, request, page, behind));
+  if (!next.ok) return next;
+  return ok({ index: next.value, place: behind, isOpening: false, isSecondReading: false });
+}
+
+function mayReadAgain({ reads, secondReadings }: Gathered): boolean {
+  return reads < MOST_INDEX_READS && secondReadings < MOST_SECOND_READINGS;
+}
+
+/** Reads a page of the index once more, and the criteria of its doubtful rows. */
+async function readAgain(
+  reader: SourceReader,
+  request: Sought,
+  page: Gathered,
+  turn: Turn,
+  doubtful: readonly JudgedRow[],
+): Promise<Result<Turn, Problem>> {
+  page.secondReadings += 1;
+  for (const { row } of doubtful) page.criteria.delete(keyOf(row));
+  const again = await readIndex(reader, request, page, turn.place);
+  return again.ok ? ok({ ...turn, index: again.value, isSecondReading: true }) : again;
 }
 
 /** The rows that can fill the page: all before the first that would be one too many. */
