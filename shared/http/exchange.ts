@@ -38,7 +38,7 @@ export interface Exchange {
   /** Idempotency: `idempotent` of the operation's request. */
   idempotent?: OperationRequest['idempotent'];
   /** Idempotency: the operation that an earlier request of the key has begun. */
-  begunBefore?: string | undefined;
+  startedOperation?: string | undefined;
   /** Idempotency: the control record, once the work has begun. */
   control?: Control;
   /** The operation of a route: its answer, for the response check. */

@@ -144,7 +144,7 @@ describe('requests one after the other', () => {
           const keyed = await opening;
           const found = usable();
           const operationId = found?.operationId;
-          expect([keyed.begun, keyed.reusedBy]).toEqual(
+          expect([keyed.startedOperation, keyed.reusedBy]).toEqual(
             found === undefined || found.isOf === isOf ? [operationId, undefined] : [undefined, operationId],
           );
           if (!isRun) continue;

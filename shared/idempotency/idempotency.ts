@@ -47,7 +47,7 @@ export interface KeyedRequest {
   /** The operation of the other request that this key stands for, or undefined: 409 before any upstream work [MA-191]. */
   readonly reusedBy: string | undefined;
   /** The operation that an earlier request of this key has begun, or undefined. */
-  readonly begun: string | undefined;
+  readonly startedOperation: string | undefined;
   /**
    * Runs the work under the control record. A settled record runs it again to compose the answer anew [MA-190]; a started one is waited
    * for, then resumed. Throws when the table cannot be reached before the work has begun.
@@ -75,7 +75,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
 
   return async (request) => {
     const identity = await identifyRequest(keys, request);
-    const standing = await table.read(identity.id, now());
+    const existing = await table.read(identity.id, now());
 
     async function run<T>(
       work: (control: Control) => Promise<Result<T, Problem>>,
@@ -104,10 +104,10 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
       }
     }
 
-    const isReused = standing !== undefined && !isSameRequest(standing, identity);
+    const isReused = existing !== undefined && !isSameRequest(existing, identity);
     return {
-      reusedBy: isReused ? standing.operationId : undefined,
-      begun: isReused ? undefined : standing?.operationId,
+      reusedBy: isReused ? existing.operationId : undefined,
+      startedOperation: isReused ? undefined : existing?.operationId,
       run,
     };
   };

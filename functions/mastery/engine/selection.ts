@@ -1,5 +1,5 @@
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
-import { standingOf } from './coverage.ts';
+import { coverageStateOf } from './coverage.ts';
 import { decisionGains, decisionModel } from './decision-gains.ts';
 import type { DecisionModel } from './decision-gains.ts';
 import type { CompiledModel } from './model.ts';
@@ -173,7 +173,7 @@ export function selectItem(context: SelectionContext, estimate: Estimate, run: R
   const barred = constraints.priorUse === 'exclude' ? [...run.used, ...run.met] : run.used;
   const eligible = without(admitted, barred);
   bar(rules, usage, eligible);
-  const coverage = reachability(rules, standingOf(rules, usage, eligible, slots));
+  const coverage = reachability(rules, coverageStateOf(rules, usage, eligible, slots));
   const choice = { context, estimate, run, coverage };
   for (const item of context.outOfScope) if (!coverage.serves(item)) eligible[item] = 0;
   const selection = keepInformative(choice, eligible)

@@ -38,7 +38,7 @@ export function idempotency(route: Route, bind: () => Idempotency | Promise<Idem
         body,
         sentBody,
       });
-      exchange.begunBefore = keyed.begun;
+      exchange.startedOperation = keyed.startedOperation;
       if (keyed.reusedBy !== undefined) throw new Refusal(reusedKey(route.service, keyed.reusedBy));
       exchange.idempotent = runOnce(route, keyed, exchange);
     },
@@ -52,10 +52,10 @@ export function idempotency(route: Route, bind: () => Idempotency | Promise<Idem
 
 function runOnce(route: Route, keyed: KeyedRequest, exchange: Exchange): OperationRequest['idempotent'] {
   const { deadline, receivedAt, endsAt, log } = exchange;
-  let begun = false;
+  let isStarted = false;
   return async (work) => {
-    if (begun) throw misused();
-    begun = true;
+    if (isStarted) throw misused();
+    isStarted = true;
     return keyed.run(
       (control) => {
         exchange.control = control;

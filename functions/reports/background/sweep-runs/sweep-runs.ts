@@ -46,7 +46,7 @@ interface Sweep {
 }
 
 /** Runs that are looked at at once. */
-const LANES = 8;
+const MAX_CONCURRENCY = 8;
 /** A run is begun only while there is more time left than looking at one takes; the next sweep begins somewhere else. */
 const LEAST_STEP_MS = 10_000;
 
@@ -92,17 +92,22 @@ async function sweepRuns(sweeping: Sweeping, isTime: () => boolean, from: number
   const sweep: Sweep = { open: 0, sent: 0, failed: 0, broken: 0 };
   const open = await Array.fromAsync(store.listOpen());
   const first = Math.floor(from * open.length);
-  await mapConcurrent(LANES, [...open.slice(first), ...open.slice(0, first)], isTime, async (run) => {
-    try {
-      const summary = await store.readSummary(run);
-      if (summary === undefined || isTerminal(summary.state)) return;
-      sweep.open += 1;
-      await sweepRun(sweeping, summary, sweep);
-    } catch (error) {
-      sweep.broken += 1;
-      logBroken(log, error, { improvementRunId: run.improvementRunId });
-    }
-  });
+  await mapConcurrent(
+    MAX_CONCURRENCY,
+    [...open.slice(first), ...open.slice(0, first)],
+    isTime,
+    async (run) => {
+      try {
+        const summary = await store.readSummary(run);
+        if (summary === undefined || isTerminal(summary.state)) return;
+        sweep.open += 1;
+        await sweepRun(sweeping, summary, sweep);
+      } catch (error) {
+        sweep.broken += 1;
+        logBroken(log, error, { improvementRunId: run.improvementRunId });
+      }
+    },
+  );
   return sweep;
 }
 

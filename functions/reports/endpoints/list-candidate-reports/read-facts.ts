@@ -81,7 +81,7 @@ type Index = Observed<CandidateAttempts>;
 type Place = Pick<IndexRequest, 'after' | 'earlier'> & { readonly earlier: readonly RowPlace[] };
 
 /** A row with what becomes of it: no outcome, where the list does not have it or is not asked for it. */
-interface JudgedRow<Report = ComposedAttempt> {
+interface CheckedRow<Report = ComposedAttempt> {
   readonly row: IndexRow;
   readonly outcome?: Result<Report, Problem> | undefined;
   /** The receipts of its test spec and framework, where they decided. */
@@ -119,7 +119,7 @@ interface Turn {
 }
 
 /** A page that is asked for, of a candidate who is on the roster. */
-type Sought = PageRequest & Pick<PageContext, 'candidate'>;
+type ResolvedRequest = PageRequest & Pick<PageContext, 'candidate'>;
 
 /**
  * Reads one page: the candidate beside the index of attempts, then the criteria of the test specs among the rows that can fill the page. A
@@ -145,12 +145,12 @@ export async function readCandidatePage(
     secondReadings: 0,
     last: undefined,
   };
-  const begun = await together({
+  const start = await together({
     candidate: readCandidate(reader, request.candidateSourcedId, 'caller'),
     index: readIndex(reader, request, page, { after: request.after, earlier: [] }),
   });
-  if (!begun.ok) return begun;
-  const { candidate, index } = begun.value;
+  if (!start.ok) return start;
+  const { candidate, index } = start.value;
   const walked = await walk(reader, { ...request, candidate }, page, index);
   if (!walked.ok) return walked;
   const withheld = reasons.map((reason) => ({
@@ -172,7 +172,7 @@ export async function readCandidatePage(
  */
 async function walk(
   reader: SourceReader,
-  request: Sought,
+  request: ResolvedRequest,
   page: Gathered,
   first: Index,
 ): Promise<Result<'end' | 'more', Problem>> {
@@ -186,10 +186,10 @@ async function walk(
   }
 }
 
-/** Judges the rows of one page of the index and gathers them; then the walk is over, or has another turn. */
+/** Checks the rows of one page of the index and gathers them; then the walk is over, or has another turn. */
 async function takeTurn(
   reader: SourceReader,
-  request: Sought,
+  request: ResolvedRequest,
   page: Gathered,
   turn: Turn,
 ): Promise<Result<'end' | 'more' | Turn, Problem>> {
@@ -199,15 +199,15 @@ async function takeTurn(
   const part = isOpening ? openingOf(left, request) : left;
   const behind: Place = { after: rows.at(-1), earlier: [...place.earlier, ...rows] };
   const mayRead = hasMore && page.reads < MOST_INDEX_READS;
-  const [ahead, judged] = await Promise.all([
+  const [ahead, checked] = await Promise.all([
     mayRead && !isOpening ? readIndex(reader, request, page, behind) : undefined,
-    judgeRows(reader, part, page, { ...request, index: index.receipt }),
+    checkRows(reader, part, page, { ...request, index: index.receipt }),
   ]);
-  const doubtful = turn.isSecondReading ? [] : judged.filter(isDoubtful);
+  const doubtful = turn.isSecondReading ? [] : checked.filter(needsSecondReading);
   if (doubtful.length > 0 && mayReadAgain(page)) return readAgain(reader, request, page, turn, doubtful);
 
   page.indexes.add(index.receipt);
-  const gathered = gather(page, judged, request.limit);
+  const gathered = gather(page, checked, request.limit);
   if (!gathered.ok) return gathered;
   const isRead = gathered.value === 'all' && part.length === left.length;
   if (isRead && !hasMore) return ok('end');
@@ -226,10 +226,10 @@ function mayReadAgain({ reads, secondReadings }: Gathered): boolean {
 /** Reads a page of the index once more, and the criteria of its doubtful rows. */
 async function readAgain(
   reader: SourceReader,
-  request: Sought,
+  request: ResolvedRequest,
   page: Gathered,
   turn: Turn,
-  doubtful: readonly JudgedRow[],
+  doubtful: readonly CheckedRow[],
 ): Promise<Result<Turn, Problem>> {
   page.secondReadings += 1;
   for (const { row } of doubtful) page.criteria.delete(keyOf(row));
@@ -244,12 +244,12 @@ function openingOf(rows: readonly IndexRow[], request: PageRequest): readonly In
 }
 
 /** Whether the owners may have been writing while a row was read. */
-function isDoubtful({ disagrees, outcome }: JudgedRow): boolean {
+function needsSecondReading({ disagrees, outcome }: CheckedRow): boolean {
   return disagrees === true || (outcome?.ok === false && outcome.error.invariant !== undefined);
 }
 
 /** Adds rows to a page, in their order; `full` before the first one that it has no room for. */
-function gather(page: Gathered, rows: readonly JudgedRow[], limit: number): Result<'all' | 'full', Problem> {
+function gather(page: Gathered, rows: readonly CheckedRow[], limit: number): Result<'all' | 'full', Problem> {
   for (const { row, outcome, receipts = [] } of rows) {
     const error = outcome?.ok === false ? outcome.error : undefined;
     const withheld = error && withheldFor(error);
@@ -272,12 +272,12 @@ function gather(page: Gathered, rows: readonly JudgedRow[], limit: number): Resu
  * Composes rows, then holds their gates against CASE. In two steps, so that the frameworks which a page reads are those of its first rows,
  * whichever criteria arrive first.
  */
-async function judgeRows(
+async function checkRows(
   reader: SourceReader,
   rows: readonly IndexRow[],
   page: Gathered,
-  context: Sought & Pick<PageContext, 'index'>,
-): Promise<readonly JudgedRow[]> {
+  context: ResolvedRequest & Pick<PageContext, 'index'>,
+): Promise<readonly CheckedRow[]> {
   const composed = await Promise.all(rows.map((row) => composeRow(reader, row, page, context)));
   return Promise.all(composed.map((row) => verifyRow(reader, row, page, context)));
 }
@@ -288,7 +288,7 @@ async function composeRow(
   row: IndexRow,
   page: Gathered,
   context: Omit<PageContext, 'criteria'>,
-): Promise<JudgedRow<PageRow>> {
+): Promise<CheckedRow<PageRow>> {
   if (!isScored(row)) return { row };
   const record = settledRecord(row, context.candidateSourcedId);
   if (!record.ok) return { row, outcome: record };
@@ -307,26 +307,26 @@ async function composeRow(
 /** Only a gate needs its framework. What the page is not asked for is verified too: it may have to be counted. */
 async function verifyRow(
   reader: SourceReader,
-  { outcome: composed, ...judged }: JudgedRow<PageRow>,
+  { outcome: composed, ...checked }: CheckedRow<PageRow>,
   page: Gathered,
   { frameworks, filters }: PageRequest,
-): Promise<JudgedRow> {
-  if (composed?.ok !== true) return { ...judged, outcome: composed };
+): Promise<CheckedRow> {
+  if (composed?.ok !== true) return { ...checked, outcome: composed };
   const listed = (report: ComposedAttempt) =>
-    isListed(judged.row, report, filters) ? ok(report) : undefined;
+    isListed(checked.row, report, filters) ? ok(report) : undefined;
   const guid = frameworkOf(composed.value);
-  if (guid === undefined) return { ...judged, outcome: listed(composed.value.report) };
+  if (guid === undefined) return { ...checked, outcome: listed(composed.value.report) };
   if (!page.frameworks.has(guid) && page.frameworks.size === MAX_FRAMEWORKS)
-    return { ...judged, outcome: err(tooManyFrameworks) };
+    return { ...checked, outcome: err(tooManyFrameworks) };
   const reading = page.frameworks.get(guid) ?? readFramework(reader, frameworks, guid);
   page.frameworks.set(guid, reading);
   const framework = await reading;
-  if (!framework.ok) return { ...judged, outcome: framework };
+  if (!framework.ok) return { ...checked, outcome: framework };
   const verified = verifyPageRow(composed.value, framework.value);
   return {
-    ...judged,
+    ...checked,
     outcome: verified.ok ? listed(verified.value) : verified,
-    receipts: [...(judged.receipts ?? []), framework.value.receipt],
+    receipts: [...(checked.receipts ?? []), framework.value.receipt],
   };
 }
 

@@ -20,7 +20,7 @@ import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { SettledComponentsAck } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { answerReport, believed, logUngovernedGaps } from '../support/owners.ts';
+import { answerReport, logUngovernedGaps, retryContradiction } from '../support/owners.ts';
 import type { ReportDependencies } from '../support/owners.ts';
 
 /**
@@ -42,7 +42,7 @@ export function materializeAttemptReportOperation(dependencies: ReportDependenci
       return request.idempotent(async ({ operationId, completed }) => {
         const written = completed ? ok(undefined) : await writeThrough(platform, evidence, components.value);
         if (!written.ok) return written;
-        const composed = await believed(async () => {
+        const composed = await retryContradiction(async () => {
           const facts = await readAttempt(reader, frameworks, principal, body.attemptId);
           if (!facts.ok) return facts;
           const moved = checkReadBack(facts.value, body.administrationId, written.value);

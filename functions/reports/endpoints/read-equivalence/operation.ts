@@ -15,7 +15,7 @@ import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Form } from '#shared/platform/owners/qti.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { answerReport, believed } from '../support/owners.ts';
+import { answerReport, retryContradiction } from '../support/owners.ts';
 import type { ReportDependencies } from '../support/owners.ts';
 
 /** Whether a form measures like the forms beside it, as Analytics decided it. */
@@ -24,7 +24,7 @@ export function readEquivalenceOperation(
 ): Operation<typeof readEquivalence> {
   return (request) =>
     answerReport(dependencies, request, ({ reader, moment }) =>
-      believed(async () => {
+      retryContradiction(async () => {
         const facts = await readEquivalenceFacts(reader, request.path.qtiTestId);
         return facts.ok ? composeEquivalence(facts.value, moment()) : facts;
       }),

@@ -13,14 +13,14 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { answerReport, believed } from '../support/owners.ts';
+import { answerReport, retryContradiction } from '../support/owners.ts';
 import type { ReportDependencies, ReportOwners } from '../support/owners.ts';
 
 /** What an attempt implies for the external tests that its blueprint has crosswalks to. */
 export function readReadinessOperation(dependencies: ReportDependencies): Operation<typeof readReadiness> {
   return (request) =>
     answerReport(dependencies, request, (owners) =>
-      believed(async () => {
+      retryContradiction(async () => {
         const facts = await readReadinessFacts(owners, request.principal, request.path.attemptId);
         return facts.ok
           ? composeReadiness({ ...facts.value, proved: request.proved }, owners.moment())

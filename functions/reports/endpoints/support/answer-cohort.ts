@@ -10,7 +10,7 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { believed, openOwners } from './owners.ts';
+import { openOwners, retryContradiction } from './owners.ts';
 import type { OwnerDependencies } from './owners.ts';
 
 /**
@@ -33,7 +33,7 @@ export async function answerCohort(
   if (!opened.ok) return opened;
   const { reader, moment } = opened.value;
   const operation = type === 'class' ? operations.readClassRollup : operations.readSchoolGradeRollup;
-  const body = await believed(async () => {
+  const body = await retryContradiction(async () => {
     const read = await together({
       roster: readCohortEntry(reader, scope),
       rollup: readSource(

@@ -63,7 +63,9 @@ export interface ReportOwners extends OpenedOwners {
  * writing.
  * @param compose reads and composes everything
  */
-export async function believed<T>(compose: () => Promise<Result<T, Problem>>): Promise<Result<T, Problem>> {
+export async function retryContradiction<T>(
+  compose: () => Promise<Result<T, Problem>>,
+): Promise<Result<T, Problem>> {
   const first = await compose();
   return first.ok || first.error.invariant === undefined ? first : compose();
 }
