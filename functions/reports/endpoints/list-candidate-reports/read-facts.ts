@@ -118,8 +118,17 @@ interface Turn {
   readonly isSecondReading: boolean;
 }
 
-/** A page that is asked for, of a candidate who is on the roster. */
-type ResolvedRequest = PageRequest & Pick<PageContext, 'candidate'>;
+/** What every read of a page goes by, and what it adds to. */
+interface Reading {
+  readonly reader: SourceReader;
+  readonly request: PageRequest;
+  readonly page: Gathered;
+}
+
+/** The reading of a page whose candidate is on the roster. */
+interface Walk extends Reading {
+  readonly request: PageRequest & Pick<PageContext, 'candidate'>;
+}
 
 /**
  * Reads one page: the candidate beside the index of attempts, then the criteria of the test specs among the rows that can fill the page. A
@@ -145,13 +154,14 @@ export async function readCandidatePage(
     secondReadings: 0,
     last: undefined,
   };
+  const place: Place = { after: request.after, earlier: [] };
   const start = await together({
     candidate: readCandidate(reader, request.candidateSourcedId, 'caller'),
-    index: readIndex(reader, request, page, { after: request.after, earlier: [] }),
+    index: readIndex({ reader, request, page }, place),
   });
   if (!start.ok) return start;
   const { candidate, index } = start.value;
-  const walked = await walk(reader, { ...request, candidate }, page, index);
+  const walked = await walkIndex({ reader, request: { ...request, candidate }, page }, index, place);
   if (!walked.ok) return walked;
   const withheld = reasons.map((reason) => ({
     reason,
@@ -168,18 +178,12 @@ export async function readCandidatePage(
 
 /**
  * Gathers rows until the page has one and the rows that were read for it are used up, or until the end of the list.
- * @param first the first page of the index
+ * @param index the first page of the index
  */
-async function walk(
-  reader: SourceReader,
-  request: ResolvedRequest,
-  page: Gathered,
-  first: Index,
-): Promise<Result<'end' | 'more', Problem>> {
-  const place: Place = { after: request.after, earlier: [] };
-  let turn: Turn = { index: first, place, isOpening: true, isSecondReading: false };
+async function walkIndex(walk: Walk, index: Index, place: Place): Promise<Result<'end' | 'more', Problem>> {
+  let turn: Turn = { index, place, isOpening: true, isSecondReading: false };
   for (;;) {
-    const taken = await takeTurn(reader, request, page, turn);
+    const taken = await takeTurn(walk, turn);
     if (!taken.ok) return taken;
     if (typeof taken.value === 'string') return ok(taken.value);
     turn = taken.value;
@@ -187,12 +191,8 @@ async function walk(
 }
 
 /** Checks the rows of one page of the index and gathers them; then the walk is over, or has another turn. */
-async function takeTurn(
-  reader: SourceReader,
-  request: ResolvedRequest,
-  page: Gathered,
-  turn: Turn,
-): Promise<Result<'end' | 'more' | Turn, Problem>> {
+async function takeTurn(walk: Walk, turn: Turn): Promise<Result<'end' | 'more' | Turn, Problem>> {
+  const { request, page } = walk;
   const { index, place, isOpening } = turn;
   const { rows, hasMore } = index.value;
   const left = rows.filter((row) => page.last === undefined || isFollowing(row, page.last));
@@ -200,11 +200,11 @@ async function takeTurn(
   const behind: Place = { after: rows.at(-1), earlier: [...place.earlier, ...rows] };
   const mayRead = hasMore && page.reads < MOST_INDEX_READS;
   const [ahead, checked] = await Promise.all([
-    mayRead && !isOpening ? readIndex(reader, request, page, behind) : undefined,
-    checkRows(reader, part, page, { ...request, index: index.receipt }),
+    mayRead && !isOpening ? readIndex(walk, behind) : undefined,
+    checkRows(walk, part, index.receipt),
   ]);
   const doubtful = turn.isSecondReading ? [] : checked.filter(needsSecondReading);
-  if (doubtful.length > 0 && mayReadAgain(page)) return readAgain(reader, request, page, turn, doubtful);
+  if (doubtful.length > 0 && mayReadAgain(page)) return readAgain(walk, turn, doubtful);
 
   page.indexes.add(index.receipt);
   const gathered = gather(page, checked, request.limit);
@@ -214,7 +214,7 @@ async function takeTurn(
   if (page.data.length > 0) return ok('more');
   if (!isRead) return ok({ ...turn, isOpening: false });
   if (!mayRead) return err(tooManyAttempts);
-  const next = ahead ?? (await readIndex(reader, request, page, behind));
+  const next = ahead ?? (await readIndex(walk, behind));
   if (!next.ok) return next;
   return ok({ index: next.value, place: behind, isOpening: false, isSecondReading: false });
 }
@@ -225,15 +225,13 @@ function mayReadAgain({ reads, secondReadings }: Gathered): boolean {
 
 /** Reads a page of the index once more, and the criteria of its doubtful rows. */
 async function readAgain(
-  reader: SourceReader,
-  request: ResolvedRequest,
-  page: Gathered,
+  walk: Walk,
   turn: Turn,
-  doubtful: readonly CheckedRow[],
+  rows: readonly CheckedRow[],
 ): Promise<Result<Turn, Problem>> {
-  page.secondReadings += 1;
-  for (const { row } of doubtful) page.criteria.delete(keyOf(row));
-  const again = await readIndex(reader, request, page, turn.place);
+  walk.page.secondReadings += 1;
+  for (const { row } of rows) walk.page.criteria.delete(keyOf(row));
+  const again = await readIndex(walk, turn.place);
   return again.ok ? ok({ ...turn, index: again.value, isSecondReading: true }) : again;
 }
 
@@ -273,24 +271,19 @@ function gather(page: Gathered, rows: readonly CheckedRow[], limit: number): Res
  * whichever criteria arrive first.
  */
 async function checkRows(
-  reader: SourceReader,
+  walk: Walk,
   rows: readonly IndexRow[],
-  page: Gathered,
-  context: ResolvedRequest & Pick<PageContext, 'index'>,
+  index: SourceRef,
 ): Promise<readonly CheckedRow[]> {
-  const composed = await Promise.all(rows.map((row) => composeRow(reader, row, page, context)));
-  return Promise.all(composed.map((row) => verifyRow(reader, row, page, context)));
+  const composed = await Promise.all(rows.map((row) => composeRow(walk, row, index)));
+  return Promise.all(composed.map((row) => verifyRow(walk, row)));
 }
 
 /** Only a settled row needs the criteria of its test spec; the rows of one spec and version share one read of them. */
-async function composeRow(
-  reader: SourceReader,
-  row: IndexRow,
-  page: Gathered,
-  context: Omit<PageContext, 'criteria'>,
-): Promise<CheckedRow<PageRow>> {
+async function composeRow(walk: Walk, row: IndexRow, index: SourceRef): Promise<CheckedRow<PageRow>> {
+  const { reader, request, page } = walk;
   if (!isScored(row)) return { row };
-  const record = settledRecord(row, context.candidateSourcedId);
+  const record = settledRecord(row, request.candidateSourcedId);
   if (!record.ok) return { row, outcome: record };
   const reading = page.criteria.get(keyOf(row)) ?? readReportCriteria(reader, row, 'derived');
   page.criteria.set(keyOf(row), reading);
@@ -298,27 +291,24 @@ async function composeRow(
   if (!criteria.ok) return { row, outcome: criteria };
   return {
     row,
-    outcome: composePageRow(row, { ...context, criteria: criteria.value }),
+    outcome: composePageRow(row, { ...request, index, criteria: criteria.value }),
     receipts: [criteria.value.receipt],
     disagrees: rowDisagreement(row, record.value, criteria.value) !== undefined,
   };
 }
 
 /** Only a gate needs its framework. What the page is not asked for is verified too: it may have to be counted. */
-async function verifyRow(
-  reader: SourceReader,
-  { outcome: composed, ...checked }: CheckedRow<PageRow>,
-  page: Gathered,
-  { frameworks, filters }: PageRequest,
-): Promise<CheckedRow> {
+async function verifyRow(walk: Walk, row: CheckedRow<PageRow>): Promise<CheckedRow> {
+  const { reader, request, page } = walk;
+  const { outcome: composed, ...checked } = row;
   if (composed?.ok !== true) return { ...checked, outcome: composed };
   const listed = (report: ComposedAttempt) =>
-    isListed(checked.row, report, filters) ? ok(report) : undefined;
+    isListed(checked.row, report, request.filters) ? ok(report) : undefined;
   const guid = frameworkOf(composed.value);
   if (guid === undefined) return { ...checked, outcome: listed(composed.value.report) };
   if (!page.frameworks.has(guid) && page.frameworks.size === MAX_FRAMEWORKS)
     return { ...checked, outcome: err(tooManyFrameworks) };
-  const reading = page.frameworks.get(guid) ?? readFramework(reader, frameworks, guid);
+  const reading = page.frameworks.get(guid) ?? readFramework(reader, request.frameworks, guid);
   page.frameworks.set(guid, reading);
   const framework = await reading;
   if (!framework.ok) return { ...checked, outcome: framework };
@@ -331,14 +321,10 @@ async function verifyRow(
 }
 
 /** One read of the index, which is refused as a whole when it is not one to what it was asked. */
-async function readIndex(
-  reader: SourceReader,
-  { candidateSourcedId, filters }: PageRequest,
-  page: Gathered,
-  place: Place,
-): Promise<Result<Index, Problem>> {
-  page.reads += 1;
+async function readIndex({ reader, request, page }: Reading, place: Place): Promise<Result<Index, Problem>> {
+  const { candidateSourcedId, filters } = request;
   const { after } = place;
+  page.reads += 1;
   const query = {
     limit: String(INDEX_PAGE),
     ...ownerQuery(listCandidateReports.request.filters, filters),
@@ -350,12 +336,8 @@ async function readIndex(
     (index) => versioned(candidateSourcedId, index),
   );
   if (!answer.ok) return err(sourceProblem(answer.error, 'derived'));
-  const refused = checkIndex(answer.value.value, {
-    candidateSourcedId,
-    filters,
-    limit: INDEX_PAGE,
-    ...place,
-  });
+  const asked = { candidateSourcedId, filters, limit: INDEX_PAGE, ...place };
+  const refused = checkIndex(answer.value.value, asked);
   return refused === undefined ? answer : err(refused);
 }
 
