@@ -24,8 +24,7 @@ import { bucketParameter, gatesPath, markerName } from '#shared/release/applied-
 import { acknowledge, acknowledgeWildcards } from '../constructs/acknowledge.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { keyAlias, stackProps } from '../names.ts';
-import { RUN_HIDDEN } from '../references.ts';
-import type { QueueReference, StoreReference, StoreReferences } from '../references.ts';
+import { RUN_HIDDEN, type QueueReference, type StoreReference, type StoreReferences } from '../references.ts';
 
 /**
  * Tables, receipts, the queue of runs and the key: everything of a deployment that outlives its code. Nothing in here depends on a gate or a

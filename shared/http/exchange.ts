@@ -6,8 +6,7 @@ import type { Runtime } from '#shared/runtime/runtime.ts';
 import type { Log, OpenLog } from '#shared/observability/logger.ts';
 import { problemsUrlOf } from './environment.ts';
 import type { OperationAnswer, OperationRequest, Principal } from './operation.ts';
-import { readHeaders } from './syntax/headers.ts';
-import type { Headers } from './syntax/headers.ts';
+import { readHeaders, type Headers } from './syntax/headers.ts';
 import type { CheckedRequest } from './syntax/read-request.ts';
 
 /** What of a runtime every function that answers HTTP uses. */

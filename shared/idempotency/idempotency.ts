@@ -4,16 +4,14 @@ import {
   IdempotencyValidationError,
   makeIdempotent,
 } from '@aws-lambda-powertools/idempotency';
-import { err } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, type Result } from '#shared/kernel/result.ts';
 import type { Sleep } from '#shared/kernel/sleep.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { nameOf } from '#shared/observability/describe-error.ts';
 import type { Log } from '#shared/observability/logger.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { Control, ControlRecord, ControlTable } from './control-record.ts';
-import { ControlPersistenceLayer, leaseEnd } from './persistence-layer.ts';
-import type { Final } from './persistence-layer.ts';
+import { ControlPersistenceLayer, leaseEnd, type Final } from './persistence-layer.ts';
 import { identifyRequest, isSameRequest } from './request-identity.ts';
 import type { IdentifiedRequest, RequestIdentity } from './request-identity.ts';
 

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
-import { withTimeLimit } from '#shared/kernel/sleep.ts';
-import type { Sleep } from '#shared/kernel/sleep.ts';
+import { withTimeLimit, type Sleep } from '#shared/kernel/sleep.ts';
 import { describeError } from '#shared/observability/describe-error.ts';
 
 /** Characters of a chunk, or bytes of one that is no text: enough that a chunk costs little, few enough that those in flight do not count. */

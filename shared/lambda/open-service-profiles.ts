@@ -1,8 +1,7 @@
 import { makeSsm } from '#shared/stores/make-clients.ts';
 import { createServiceProfileParameters } from '#shared/stores/service-profile-parameters.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
-import { createServiceProfiles } from '#shared/platform/service-profiles.ts';
-import type { ServiceProfiles } from '#shared/platform/service-profiles.ts';
+import { createServiceProfiles, type ServiceProfiles } from '#shared/platform/service-profiles.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
 
 /**

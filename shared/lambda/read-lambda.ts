@@ -3,8 +3,7 @@ import type { Operation } from '#shared/http/operation.ts';
 import { createPipeline } from '#shared/http/pipeline.ts';
 import { withinInvocation } from '#shared/kernel/store-calls.ts';
 import type { Idempotency } from '#shared/idempotency/idempotency.ts';
-import { bufferedFunction, streamedFunction } from './lambda-function.ts';
-import type { LambdaFunction } from './lambda-function.ts';
+import { bufferedFunction, streamedFunction, type LambdaFunction } from './lambda-function.ts';
 import { openRelease } from './open-release.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
 

@@ -8,8 +8,7 @@ import {
 import type { DynamoDBClient, TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import { randomFraction } from '#shared/kernel/random.ts';
 import { StoreOutage } from '#shared/kernel/store-calls.ts';
-import { isOvertaken, placeInLineage } from '#shared/improvement/lineage.ts';
-import type { Place } from '#shared/improvement/lineage.ts';
+import { isOvertaken, placeInLineage, type Place } from '#shared/improvement/lineage.ts';
 import { isOpen, isTerminal, openRun, openStates, runSummary } from '#shared/improvement/records.ts';
 import type {
   ImprovementRunState,

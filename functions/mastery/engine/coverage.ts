@@ -1,6 +1,5 @@
 import { integerAt as at } from './kernels/ho-cdm-grid-1/arrays.ts';
-import { fits, use } from './kinds.ts';
-import type { Kind, Rules, Usage } from './kinds.ts';
+import { fits, use, type Kind, type Rules, type Usage } from './kinds.ts';
 
 /**
  * Which minima ("at least n of these items") can still be met in the slots that are left. In general that is set multicover under side

@@ -1,5 +1,4 @@
-import { cover, coverageOf, coverageStateOf } from './coverage.ts';
-import type { CoverageState } from './coverage.ts';
+import { cover, coverageOf, coverageStateOf, type CoverageState } from './coverage.ts';
 import { bar, usageOf } from './kinds.ts';
 import type { SelectionContext } from './selection.ts';
 

@@ -1,7 +1,5 @@
-import { cover, coverageOf, openOf, plan } from './coverage.ts';
-import type { CoverageState, Work } from './coverage.ts';
-import { fits, kindOfItem } from './kinds.ts';
-import type { Kind, Rules } from './kinds.ts';
+import { cover, coverageOf, openOf, plan, type CoverageState, type Work } from './coverage.ts';
+import { fits, kindOfItem, type Kind, type Rules } from './kinds.ts';
 
 /** What one selection may spend on its plan, and as much on questions about kinds of items. */
 const WORK = 100_000;

@@ -1,16 +1,11 @@
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { coverageStateOf } from './coverage.ts';
-import { decisionGains, decisionModel } from './decision-gains.ts';
-import type { DecisionModel } from './decision-gains.ts';
+import { decisionGains, decisionModel, type DecisionModel } from './decision-gains.ts';
 import type { CompiledModel } from './model.ts';
-import { progressiveChances, randomesque, sympsonHetter } from './exposure.ts';
-import type { Exposure } from './exposure.ts';
-import { bar, fits, rulesOf, usageOf } from './kinds.ts';
-import type { Quota, Rules, Usage } from './kinds.ts';
-import { byGain, roundGain } from './ranking.ts';
-import type { Ranked } from './ranking.ts';
-import { reachability } from './reachability.ts';
-import type { Reachability } from './reachability.ts';
+import { progressiveChances, randomesque, sympsonHetter, type Exposure } from './exposure.ts';
+import { bar, fits, rulesOf, usageOf, type Quota, type Rules, type Usage } from './kinds.ts';
+import { byGain, roundGain, type Ranked } from './ranking.ts';
+import { reachability, type Reachability } from './reachability.ts';
 import type { StopCause } from './stopping.ts';
 import type { Estimate } from './types.ts';
 

@@ -20,8 +20,7 @@ import type {
   RunProgress,
   RunRecord,
 } from '#shared/improvement/records.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { AlignmentSources } from '#shared/platform/owners/content.ts';
 
 /** One thing that a run evaluates: a metric that is `available`, or a named source with its crosswalk and its comparison. */

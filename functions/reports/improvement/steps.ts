@@ -2,10 +2,8 @@ import { decisionsOf, fitsBundle, sourceBundle } from '#functions/reports/analys
 import type { Derived, DerivedOrder } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { ReceiptStore } from '#shared/improvement/receipts.ts';
-import { isOpen } from '#shared/improvement/records.ts';
-import type { ImprovementStore, OrderRecord } from '#shared/improvement/records.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { isOpen, type ImprovementStore, type OrderRecord } from '#shared/improvement/records.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import * as operations from '#shared/platform/operations.ts';

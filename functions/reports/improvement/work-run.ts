@@ -15,17 +15,13 @@ import type {
 } from '#shared/improvement/records.ts';
 import type { ReceiptStore } from '#shared/improvement/receipts.ts';
 import type { RunQueue } from '#shared/improvement/run-message.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { Log } from '#shared/observability/logger.ts';
-import { openPlatform } from '#shared/platform/open-platform.ts';
-import type { PlatformDependencies } from '#shared/platform/open-platform.ts';
+import { openPlatform, type PlatformDependencies } from '#shared/platform/open-platform.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { AnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';
-import { evaluateEvidence, evidenceOf, remainingOf } from './evidence.ts';
-import type { EvidenceFault } from './evidence.ts';
-import { takeSteps } from './steps.ts';
-import type { Tally, Worker } from './steps.ts';
+import { evaluateEvidence, evidenceOf, remainingOf, type EvidenceFault } from './evidence.ts';
+import { takeSteps, type Tally, type Worker } from './steps.ts';
 
 /** All that working on runs may touch. */
 export interface RunDependencies extends PlatformDependencies {

@@ -3,8 +3,7 @@ import type { Idempotency, KeyedRequest } from '#shared/idempotency/idempotency.
 import { canonicalPath } from '#shared/idempotency/request-identity.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { established, exchangeOf } from '../exchange.ts';
-import type { Exchange } from '../exchange.ts';
+import { established, exchangeOf, type Exchange } from '../exchange.ts';
 import { once } from '../once.ts';
 import type { OperationRequest } from '../operation.ts';
 import { Refusal } from '../refusal.ts';

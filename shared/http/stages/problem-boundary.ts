@@ -6,8 +6,7 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { deploymentOutage, internalError } from '#shared/problems/registry.ts';
 import type { PipelineAnswer } from '../answers.ts';
 import { EnvironmentError } from '../environment.ts';
-import { exchangeOf } from '../exchange.ts';
-import type { Exchange } from '../exchange.ts';
+import { exchangeOf, type Exchange } from '../exchange.ts';
 import { PermanentDefect, Refusal } from '../refusal.ts';
 import type { Stage } from './stage.ts';
 

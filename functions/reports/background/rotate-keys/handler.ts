@@ -7,8 +7,7 @@ import { createKeyNotes, noteChanges } from '#shared/stores/key-notes.ts';
 import { createDataKeyMaker } from '#shared/stores/kms.ts';
 import { makeDynamo, makeKms, makeSsm } from '#shared/stores/make-clients.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
-import { createRotateFunction } from './rotate-keys.ts';
-import type { Rotation } from './rotate-keys.ts';
+import { createRotateFunction, type Rotation } from './rotate-keys.ts';
 
 /** Rotates the keys of tokens, bound to a runtime. */
 export const bind = (runtime: Runtime): ScheduledHandler =>

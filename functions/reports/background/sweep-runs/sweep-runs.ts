@@ -4,13 +4,11 @@ import { mapConcurrent } from '#functions/reports/improvement/map-concurrent.ts'
 import { sweepRuns as row } from '#shared/contract/background.ts';
 import { once } from '#shared/http/once.ts';
 import { releaseFor } from '#shared/http/stages/release-state.ts';
-import { isTerminal } from '#shared/improvement/records.ts';
-import type { ImprovementStore, RunSummary } from '#shared/improvement/records.ts';
+import { isTerminal, type ImprovementStore, type RunSummary } from '#shared/improvement/records.ts';
 import type { RunQueue } from '#shared/improvement/run-message.ts';
 import { randomFraction } from '#shared/kernel/random.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
-import { createFunctionLog } from '#shared/observability/logger.ts';
-import type { Log, LogPorts } from '#shared/observability/logger.ts';
+import { createFunctionLog, type Log, type LogPorts } from '#shared/observability/logger.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 
 const MINUTE_MS = 60_000;

@@ -9,8 +9,7 @@ import type { RunKey, RunPins, RunProgress, RunRecord } from '#shared/improvemen
 import type { RunQueue } from '#shared/improvement/run-message.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { Administration } from '#shared/platform/owners/administration.ts';
 import type { ServiceProfile } from '#shared/platform/service-profiles.ts';
 import type { Problem } from '#shared/problems/problem.ts';
@@ -19,8 +18,7 @@ import type { RunEvidence } from '#functions/reports/composition/improvement-run
 import type { Observed } from '#functions/reports/facts/facts.ts';
 import { composeProgress, readRunEvidence } from '../support/compose-progress.ts';
 import type { ImprovementDependencies, LinkDependencies } from '../support/open-improvement.ts';
-import { openOwners } from '../support/owners.ts';
-import type { OpenedOwners } from '../support/owners.ts';
+import { openOwners, type OpenedOwners } from '../support/owners.ts';
 
 export interface AnalyzeDependencies extends ImprovementDependencies, LinkDependencies {
   readonly queue: RunQueue;

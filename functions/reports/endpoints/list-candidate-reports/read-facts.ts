@@ -20,8 +20,7 @@ import type { AttemptReportPage, WithheldReason } from '#shared/contract/reports
 import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { CandidateAttempts } from '#shared/platform/owners/results.ts';
@@ -30,11 +29,9 @@ import { problem } from '#shared/problems/registry.ts';
 import { MAX_FRAMEWORKS, readFramework } from '#functions/reports/sources/case-package.ts';
 import type { TenantFrameworks } from '#functions/reports/sources/case-package.ts';
 import { sourceProblem, together } from '#functions/reports/sources/problems.ts';
-import { versioned } from '#functions/reports/sources/reader.ts';
-import type { SourceReader } from '#functions/reports/sources/reader.ts';
+import { versioned, type SourceReader } from '#functions/reports/sources/reader.ts';
 import { readCandidate } from '#functions/reports/sources/roster.ts';
-import { readReportCriteria } from '#functions/reports/sources/test-spec.ts';
-import type { SpecVersion } from '#functions/reports/sources/test-spec.ts';
+import { readReportCriteria, type SpecVersion } from '#functions/reports/sources/test-spec.ts';
 
 /** The page that a caller asks for. */
 export interface PageRequest extends Pick<PageContext, 'candidateSourcedId' | 'filters' | 'proved'> {

@@ -14,8 +14,7 @@ import type { materializeAttemptReport as route } from '#shared/contract/reports
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { Operation, Principal } from '#shared/http/operation.ts';
 import { invalid } from '#shared/http/syntax/issues.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { SettledComponentsAck } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';

@@ -3,8 +3,7 @@ import type { readImprovementRun } from '#shared/contract/reports/routes/read-im
 import type { Operation } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { composeProgress, readRunEvidence } from '../support/compose-progress.ts';
-import { openRun } from '../support/open-improvement.ts';
-import type { ImprovementDependencies, LinkDependencies } from '../support/open-improvement.ts';
+import { openRun, type ImprovementDependencies, type LinkDependencies } from '../support/open-improvement.ts';
 
 /** How far a run is, in one consistent reading of its records, with its evidence read again. */
 export function readImprovementRunOperation(

@@ -6,12 +6,10 @@ import { readSource } from '#functions/reports/sources/reader.ts';
 import { readCohortEntry } from '#functions/reports/sources/roster.ts';
 import type { CohortScope, cohortReport } from '#shared/contract/reports/cohort-report.ts';
 import type { OperationRequest } from '#shared/http/operation.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { openOwners, retryContradiction } from './owners.ts';
-import type { OwnerDependencies } from './owners.ts';
+import { openOwners, retryContradiction, type OwnerDependencies } from './owners.ts';
 
 /**
  * The rollup of a class, or of a grade of a school. No owner is asked about one that the claims do not name. OneRoster confirms it beside

@@ -7,8 +7,7 @@ import type { Runtime } from '#shared/runtime/runtime.ts';
 import { createImprovementTable } from '#shared/stores/improvement-table.ts';
 import { makeDynamo } from '#shared/stores/make-clients.ts';
 import type { ImprovementDependencies, LinkDependencies } from './open-improvement.ts';
-import { CALLS_AT_ONCE } from './owners.ts';
-import type { ReportDependencies } from './owners.ts';
+import { CALLS_AT_ONCE, type ReportDependencies } from './owners.ts';
 
 /** The dependencies of a read route, once per binding. */
 export function reportDependencies(runtime: Runtime): ReportDependencies {

@@ -3,13 +3,11 @@ import type { ComposedAttempt } from '#functions/reports/composition/attempt-rep
 import type { Moment } from '#functions/reports/facts/facts.ts';
 import type { Frameworks, TenantFrameworks } from '#functions/reports/sources/case-package.ts';
 import { profileProblem } from '#functions/reports/sources/problems.ts';
-import { createSourceReader } from '#functions/reports/sources/reader.ts';
-import type { SourceReader } from '#functions/reports/sources/reader.ts';
+import { createSourceReader, type SourceReader } from '#functions/reports/sources/reader.ts';
 import type { Route } from '#shared/contract/route.ts';
 import type { OperationAnswer, OperationRequest } from '#shared/http/operation.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { Log } from '#shared/observability/logger.ts';
 import { openPlatform } from '#shared/platform/open-platform.ts';
 import type { OpenedPlatform, PlatformDependencies } from '#shared/platform/open-platform.ts';
