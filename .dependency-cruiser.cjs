@@ -4,8 +4,6 @@
  */
 const test = '\\.test\\.ts$|^test/';
 const aws = '^node_modules/@aws-sdk/';
-/** The interfaces of everything that a function may touch. */
-const runtimePorts = '^shared/lambda/runtime\\.ts$';
 const ours = '^(bin|lib|functions|shared|client|ops|local|psychometrics|tools|bench|test)/';
 /** Leaves: they know nothing of ours but the kernel and the list of functions, so any command may use them. */
 const leaves = '^tools/(bundling|terminal|page)/';
@@ -18,6 +16,33 @@ const reportsAnalysis = '^functions/reports/analysis/';
 /** What the reports service makes of its owners' facts. */
 const pureReports = '^functions/reports/(analysis|composition|facts)/';
 
+/** The folders and files within a part, from the lowest: each one imports itself and those before it. */
+const order = {
+  shared: [
+    ...['kernel', 'network', 'observability', 'contract', 'problems', 'catalog', 'release', 'keys', 'tokens'],
+    ...['runtime', 'platform', 'records', 'improvement', 'idempotency', 'http', 'stores', 'lambda'],
+    ...['stage', 'openapi'],
+  ],
+  'functions/mastery': [
+    ...[
+      'engine',
+      'continuation',
+      'upstream',
+      'records',
+      'evidence',
+      'pool',
+      'run',
+      'simulation',
+      'endpoints',
+    ],
+  ],
+  'functions/reports': [
+    ...['access', 'facts', 'analysis', 'composition', 'sources', 'cursor', 'receipts', 'improvement'],
+    ...['background', 'endpoints'],
+  ],
+  lib: ['names', 'references', 'constructs', 'stacks', 'deployment'],
+};
+
 /** Forbids imports of our own folders other than the allowed ones. */
 function only(name, comment, from, allowed, except = []) {
   return {
@@ -27,6 +52,18 @@ function only(name, comment, from, allowed, except = []) {
     from: { path: from, pathNot: [test, ...except] },
     to: { path: ours, pathNot: [from, ...allowed] },
   };
+}
+
+/** Forbids imports within a part against its order; a folder that the order does not name may import nothing of the part. */
+function inOrder(name, part, comment) {
+  const places = order[part].map((place) => `^${part}/${place}[/.]`);
+  return [`^${part}/`, ...places].map((place, at) => ({
+    name,
+    severity: 'error',
+    comment,
+    from: { path: place, pathNot: [test, ...(at === 0 ? places : [])] },
+    to: { path: `^${part}/`, pathNot: places.slice(0, at) },
+  }));
 }
 
 /** Forbids a package everywhere but in the named places. */
@@ -43,6 +80,28 @@ function confined(name, comment, packages, places) {
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
+    // The order within each part
+    ...inOrder(
+      'shared-in-order',
+      'shared',
+      'The folders of shared are built on one another: an import upwards makes two of them one.',
+    ),
+    ...inOrder(
+      'mastery-in-order',
+      'functions/mastery',
+      'Values below, reads of the owners above them, endpoints on top: a folder can be read knowing only those below it.',
+    ),
+    ...inOrder(
+      'reports-in-order',
+      'functions/reports',
+      'Facts and what is made of them below, reads above them, endpoints on top: a folder can be read knowing only those below it.',
+    ),
+    ...inOrder(
+      'stacks-in-order',
+      'lib',
+      'Stacks are made of constructs, and both of names and references: a construct that knows a stack serves that one alone.',
+    ),
+
     // Layers of shared
     only(
       'kernel-stands-alone',
@@ -61,7 +120,7 @@ module.exports = {
       'descriptions-are-texts',
       'The texts of the API take their keys from the types of what they describe, and import nothing that runs.',
       '^shared/contract/descriptions/',
-      ['^shared/(contract|problems)/'],
+      ['^shared/contract/'],
     ),
     {
       name: 'descriptions-for-documents',
@@ -145,14 +204,13 @@ module.exports = {
       'The pipeline works on interfaces of storage, so that a unit test passes values; shared/lambda binds it to AWS, for every handler.',
       '^shared/(http|idempotency)/',
       [
-        '^shared/(kernel|network|contract|problems|observability|keys|http|idempotency|records|platform|release)/',
-        runtimePorts,
+        '^shared/(kernel|network|contract|problems|observability|keys|http|idempotency|records|platform|release|runtime)/',
       ],
     ),
     only(
       'runtime-is-ports',
       'A runtime is interfaces: everything that a function may touch is named without pulling in what implements it.',
-      runtimePorts,
+      '^shared/runtime/',
       ['^shared/(kernel|network)/'],
     ),
     {
@@ -184,13 +242,13 @@ module.exports = {
           test,
         ],
       },
-      to: { path: '^shared/lambda/', pathNot: runtimePorts },
+      to: { path: '^shared/lambda/' },
     },
     only(
       'stores-implement',
       'The stores implement the interfaces of the other folders on AWS; only the files that bind dependencies use them.',
       '^shared/stores/',
-      ['^shared/(kernel|observability|idempotency|improvement|keys|records|platform|release)/', runtimePorts],
+      ['^shared/(kernel|observability|idempotency|improvement|keys|records|platform|release|runtime)/'],
     ),
     only(
       'stage-settings',
@@ -237,20 +295,12 @@ module.exports = {
       },
     },
     {
-      name: 'domain-below-endpoints',
-      severity: 'error',
-      comment:
-        'Endpoints bind and call the domain; a domain folder that imports one has its direction reversed.',
-      from: { path: '^functions/[^/]+/(?!endpoints/)', pathNot: test },
-      to: { path: '^functions/[^/]+/endpoints/' },
-    },
-    {
       name: 'endpoints-do-not-share',
       severity: 'error',
       comment:
-        'What two endpoints need belongs to the domain, and what they bind alike lies beside their folders: each one can be read, deployed and removed alone.',
+        'What two endpoints need belongs to the domain, and what they bind alike to their folder support: each one can be read, deployed and removed alone.',
       from: { path: '^functions/([^/]+)/endpoints/([^/]+)/', pathNot: test },
-      to: { path: '^functions/[^/]+/endpoints/[^/]+/', pathNot: '^functions/$1/endpoints/$2/' },
+      to: { path: '^functions/[^/]+/endpoints/[^/]+/', pathNot: '^functions/$1/endpoints/($2|support)/' },
     },
     {
       name: 'services-do-not-meet',
@@ -330,7 +380,7 @@ module.exports = {
         path: [
           '^shared/(platform|stores|keys|tokens|records|improvement|http/auth)/',
           // What a request would know of its control record is a type, and there is none.
-          '^shared/idempotency/(?!keyed-request\\.ts$)',
+          '^shared/idempotency/(?!control-record\\.ts$)',
           // It logs as every function does.
           '^node_modules/(@aws-lambda-powertools/(?!(logger|commons)/)|jose/)',
           aws,

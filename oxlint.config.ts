@@ -1,6 +1,6 @@
 import { defineConfig } from 'oxlint';
 
-const message = 'Take it from the Runtime (shared/lambda/runtime.ts).';
+const message = 'Take it from the Runtime (shared/runtime/runtime.ts).';
 const named = (...names: readonly string[]): readonly { name: string; message: string }[] =>
   names.map((name) => ({ name, message }));
 

@@ -2,7 +2,7 @@ import './tools/loopback.mjs';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { testGlobs } from './tools/checks/test-projects.ts';
 
-const { contract, slow, unit } = testGlobs;
+const { contract, psychometrics, slow, unit } = testGlobs;
 const notOurs = [...configDefaults.exclude, '{build,cdk.out,.local}/**'];
 
 /** Builds the functions, once for all files of the projects that have it. */
@@ -20,12 +20,23 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: unit,
-          exclude: [...notOurs, ...contract, ...slow],
+          exclude: [...notOurs, ...contract, ...psychometrics, ...slow],
           // No file may change what another one sees: modules are loaded once for all files of a worker.
           pool: 'forks',
           isolate: false,
           testTimeout: 30_000,
           hookTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'psychometrics',
+          include: psychometrics,
+          exclude: [...notOurs, ...contract, ...slow],
+          pool: 'forks',
+          isolate: false,
+          testTimeout: 30_000,
         },
       },
       {

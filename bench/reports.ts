@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { composeAttemptReport, projectAttemptReport } from '#functions/reports/composition/attempt-report.ts';
 import type { AttemptFacts } from '#functions/reports/facts/facts.ts';
-import type { ReportDependencies } from '#functions/reports/endpoints/answer-report.ts';
+import type { ReportDependencies } from '#functions/reports/endpoints/support/owners.ts';
 import { INDEX_PAGE } from '#functions/reports/endpoints/list-candidate-reports/read-facts.ts';
 import { listCandidateReportsOperation } from '#functions/reports/endpoints/list-candidate-reports/operation.ts';
 import { readAttemptReportOperation } from '#functions/reports/endpoints/read-attempt-report/operation.ts';

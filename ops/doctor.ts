@@ -1,11 +1,10 @@
 import { stageNamed, type Stage } from '#shared/stage/stages.ts';
 import { enterStage } from '#shared/stage/access.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
-import { examples, exits, parsed, program, run, text } from '#tools/terminal/command.ts';
+import { examples, exits, parsed, profileOption, program, run, text } from '#tools/terminal/command.ts';
 import { accountChecks } from './doctor/account-checks.ts';
 import { good, mendAll, renderLine, runChecks, subjectOf, type Line } from './doctor/finding.ts';
 import { stageChecks } from './doctor/stage-checks.ts';
-import { profileOption } from './reach-stage.ts';
 
 const command = program(
   'npm run doctor --',

@@ -20,9 +20,19 @@ import { UnreachableStageError } from '#ops/gates/dereference.ts';
 import { showGates } from '#ops/gates/show.ts';
 import { sign } from '#ops/gates/sign.ts';
 import { appliedGates, releaseStore } from '#ops/gates/stage-places.ts';
-import { enterLocalStack, profileOption, reachStage, releaseKeyOf, stageName } from './reach-stage.ts';
+import { enterLocalStack, reachStage, releaseKeyOf, stageName } from './reach-stage.ts';
 import { awsFailure } from '#shared/stage/aws-failure.ts';
-import { examples, exits, list, needs, program, run, text, UsageError } from '#tools/terminal/command.ts';
+import {
+  examples,
+  exits,
+  list,
+  needs,
+  profileOption,
+  program,
+  run,
+  text,
+  UsageError,
+} from '#tools/terminal/command.ts';
 
 /** Options of several subcommands. */
 const stageOption = '--stage <S>';

@@ -10,9 +10,9 @@ import { changeKeys, initKeyRing } from '#shared/keys/administration.ts';
 import { planReplace, planRetire, planRetireNow, planRotate } from '#shared/keys/key-states.ts';
 import { keyPurposes, scheduledPurposes, type KeyPurpose } from '#shared/keys/key-ring.ts';
 import { describeError, describeReport, describeRing, type KeysCommand } from '#ops/keys/report.ts';
-import { deployedTable, profileOption, reachStage, stageName } from './reach-stage.ts';
+import { deployedTable, reachStage, stageName } from './reach-stage.ts';
 import { awsFailure } from '#shared/stage/aws-failure.ts';
-import { examples, exits, program, run, text, UsageError } from '#tools/terminal/command.ts';
+import { examples, exits, profileOption, program, run, text, UsageError } from '#tools/terminal/command.ts';
 
 const command = program('npm run keys --', 'Manages the key ring of a stage (docs/key-ring.md).').addHelpText(
   'after',

@@ -8,12 +8,6 @@ import { findDeployedTables } from '#shared/stores/deployed-table.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { ManifestTrust } from '#shared/release/manifest.ts';
 
-/** The option of every command that calls AWS. */
-export const profileOption = [
-  '--profile <P>',
-  'the AWS profile whose credentials to use; default: those of the environment',
-] as const;
-
 /** Reads `--stage`: a known stage or `local`. Checked before any call to AWS. */
 export function stageName(value: string): string {
   const known = value === localStage ? ok(value) : stageNamed(value);

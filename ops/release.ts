@@ -21,9 +21,18 @@ import {
 import type { PreparedRecord, Released, ReleaseFailure } from '#shared/records/release.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import type { RecordsTable } from '#shared/records/table.ts';
-import { deployedTable, profileOption, reachStage, stageName } from './reach-stage.ts';
+import { deployedTable, reachStage, stageName } from './reach-stage.ts';
 import { checkFeasibility } from './release/feasibility.ts';
-import { examples, exits, needs, program, run, text, UsageError } from '#tools/terminal/command.ts';
+import {
+  examples,
+  exits,
+  needs,
+  profileOption,
+  program,
+  run,
+  text,
+  UsageError,
+} from '#tools/terminal/command.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
 
 type Kind = RecordKey['kind'];

@@ -19,8 +19,17 @@ import { checkAppliedManifest } from '#ops/restore/check-applied-manifest.ts';
 import { restoreReceipts, type ReceiptRestore } from '#ops/restore/restore-receipts.ts';
 import { restoreTable, type TableRestore } from '#ops/restore/restore-table.ts';
 import { awsFailure } from '#shared/stage/aws-failure.ts';
-import { examples, exits, needs, program, run, text, UsageError } from '#tools/terminal/command.ts';
-import { profileOption, reachStage, releaseKeyOf, stageName } from './reach-stage.ts';
+import {
+  examples,
+  exits,
+  needs,
+  profileOption,
+  program,
+  run,
+  text,
+  UsageError,
+} from '#tools/terminal/command.ts';
+import { reachStage, releaseKeyOf, stageName } from './reach-stage.ts';
 
 const stores = ['records', 'settings', 'improvement', 'receipts'] as const;
 type Store = (typeof stores)[number];

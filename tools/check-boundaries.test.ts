@@ -6,6 +6,10 @@ import { readBoundaries, type Boundaries } from './check-boundaries.ts';
 
 /** For each rule a file that breaks it, and what it imports. */
 const wrong: Readonly<Record<string, readonly [from: string, to: string]>> = {
+  'shared-in-order': ['shared/idempotency/be.ts', '#shared/http/target.ts'],
+  'mastery-in-order': ['functions/mastery/run/n.ts', '#functions/mastery/endpoints/start/target.ts'],
+  'reports-in-order': ['functions/reports/elsewhere/bg.ts', '#functions/reports/facts/target.ts'],
+  'stacks-in-order': ['lib/constructs/bh.ts', '#lib/stacks/target.ts'],
   'kernel-stands-alone': ['shared/kernel/a.ts', '#shared/contract/target.ts'],
   'contract-on-kernel': ['shared/contract/b.ts', '#shared/problems/target.ts'],
   'descriptions-are-texts': ['shared/contract/descriptions/be.ts', '#shared/kernel/target.ts'],
@@ -24,9 +28,9 @@ const wrong: Readonly<Record<string, readonly [from: string, to: string]>> = {
   'stores-implement': ['shared/stores/i.ts', '#shared/http/target.ts'],
   'stage-settings': ['shared/stage/au.ts', '#shared/platform/target.ts'],
   'openapi-from-rows': ['shared/openapi/av.ts', '#shared/platform/target.ts'],
-  'runtime-is-ports': ['shared/lambda/runtime.ts', '#shared/stores/target.ts'],
+  'runtime-is-ports': ['shared/runtime/bi.ts', '#shared/stores/target.ts'],
   'handlers-bind-the-process': [
-    'functions/mastery/endpoints/dependencies.ts',
+    'functions/mastery/endpoints/support/dependencies.ts',
     '#shared/lambda/process-runtime.ts',
   ],
   'binders-stay-outside': ['functions/mastery/run/bd.ts', '#shared/lambda/target.ts'],
@@ -37,7 +41,6 @@ const wrong: Readonly<Record<string, readonly [from: string, to: string]>> = {
     'functions/mastery/engine/kernels/one/m.ts',
     '#functions/mastery/engine/kernels/two/target.ts',
   ],
-  'domain-below-endpoints': ['functions/mastery/run/n.ts', '#functions/mastery/endpoints/start/target.ts'],
   'endpoints-do-not-share': [
     'functions/mastery/endpoints/read/o.ts',
     '#functions/mastery/endpoints/start/target.ts',

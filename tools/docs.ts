@@ -5,13 +5,21 @@ import type { Result } from '#shared/kernel/result.ts';
 import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
 import type { OpenGates } from '#shared/release/read-release.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
-import { profileOption } from '#ops/reach-stage.ts';
 import { domainsOf, stageNamed } from '#shared/stage/stages.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { releaseIn } from './docs/release-in.ts';
 import { generatedFiles, openApiFiles, refreshFiles, staleFiles } from './docs/files.ts';
 import { readPages } from './site/pages.ts';
-import { examples, exits, parsed, program, run, text, UsageError } from './terminal/command.ts';
+import {
+  examples,
+  exits,
+  parsed,
+  profileOption,
+  program,
+  run,
+  text,
+  UsageError,
+} from './terminal/command.ts';
 import { makeFolder } from './terminal/make-folder.ts';
 
 interface Settings {

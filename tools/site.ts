@@ -4,11 +4,19 @@ import { err, ok } from '#shared/kernel/result.ts';
 import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
 import { allOpen } from '#shared/release/release-state.ts';
 import { stageNamed } from '#shared/stage/stages.ts';
-import { profileOption } from '#ops/reach-stage.ts';
 import { releaseIn } from './docs/release-in.ts';
 import { writeSite } from './site/files.ts';
 import { renderSite } from './site/render.ts';
-import { examples, exits, parsed, program, run, text, UsageError } from './terminal/command.ts';
+import {
+  examples,
+  exits,
+  parsed,
+  profileOption,
+  program,
+  run,
+  text,
+  UsageError,
+} from './terminal/command.ts';
 import { makeFolder } from './terminal/make-folder.ts';
 
 const DEFAULT_FOLDER = join(import.meta.dirname, '../build/site');

@@ -1,7 +1,6 @@
-import { bufferedFunction } from '#shared/lambda/lambda-function.ts';
-import type { BufferedFunction } from '#shared/lambda/lambda-function.ts';
+import { bufferedFunction, type BufferedFunction } from '#shared/lambda/lambda-function.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
-import type { Runtime } from '#shared/lambda/runtime.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 import { createSandbox } from './operation.ts';
 
 /** Serves the sandbox, bound to a runtime. */

@@ -2,16 +2,13 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { serveSandbox } from '#shared/contract/sandbox.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
 import { checkResponse } from '#shared/http/check-response.ts';
-import { exchangeOf } from '#shared/http/exchange.ts';
-import type { BaseRuntime, Exchange } from '#shared/http/exchange.ts';
-import { baseMiddleware } from '#shared/http/base-middleware.ts';
-import type { Pipeline } from '#shared/http/base-middleware.ts';
+import { exchangeOf, type BaseRuntime, type Exchange } from '#shared/http/exchange.ts';
+import { baseMiddleware, type Pipeline } from '#shared/http/base-middleware.ts';
 import { Refusal } from '#shared/http/refusal.ts';
 import { checkSyntax } from '#shared/http/stages/syntax.ts';
 import { readPath } from '#shared/http/syntax/parameters.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { manifest } from './manifest.ts';
-import type { Fixture } from './manifest.ts';
+import { manifest, type Fixture } from './manifest.ts';
 
 /**
  * The sandbox: answers of the manifest in the outer stages of every function, and nothing else of the ladder. No token is looked at, nobody is

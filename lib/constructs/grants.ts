@@ -5,7 +5,7 @@ import { scheduledPurposes } from '#shared/keys/key-ring.ts';
 import { keyPurposesOf, variablesOfGrants, type Grant, type GrantVariable } from '#shared/contract/grants.ts';
 import { profilesPath } from '../names.ts';
 import { acknowledgeWildcards } from './acknowledge.ts';
-import type { StoreReferences } from '../stacks/records-and-keys.ts';
+import type { StoreReferences } from '../references.ts';
 import type { StageName } from '#shared/stage/stages.ts';
 
 /** What a function may touch and how it learns where that is. */

@@ -3,7 +3,7 @@ import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
-import type { QueueReference } from '../stacks/records-and-keys.ts';
+import type { QueueReference } from '../references.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import type { LiveFunction } from './rollout.ts';

@@ -20,39 +20,11 @@ import {
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import { tables, type TableDefinition } from '#shared/stores/tables.ts';
-import { analyzeRun } from '#shared/contract/background.ts';
 import { bucketParameter, gatesPath, markerName } from '#shared/release/applied-manifest.ts';
 import { acknowledge, acknowledgeWildcards } from '../constructs/acknowledge.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { keyAlias, stackProps } from '../names.ts';
-
-/** A table or a bucket as other stacks refer to it. */
-export interface StoreReference {
-  readonly name: string;
-  readonly arn: string;
-}
-
-/** A queue as other stacks refer to it. */
-export interface QueueReference extends StoreReference {
-  readonly url: string;
-}
-
-/** What the stack of the stores gives to the others: values of its outputs, read at their deployment. */
-export type StoreReferences = Readonly<Record<TableDefinition['name'], StoreReference>> & {
-  readonly keyArn: string;
-  /** The queue of improvement runs. */
-  readonly runs: QueueReference;
-  /** Where its messages end that were received in vain. */
-  readonly deadLetters: QueueReference;
-  /** The bucket of receipt bundles. */
-  readonly receipts: StoreReference;
-};
-
-/**
- * How long a message of a run stays hidden while a worker has it: six times the worker's time, as Lambda asks for, so that no second worker
- * gets a run that the first one is still at.
- */
-export const RUN_HIDDEN = Duration.seconds(6 * analyzeRun.lambda.timeoutSeconds);
+import { RUN_HIDDEN, type QueueReference, type StoreReference, type StoreReferences } from '../references.ts';
 
 /**
  * Tables, receipts, the queue of runs and the key: everything of a deployment that outlives its code. Nothing in here depends on a gate or a

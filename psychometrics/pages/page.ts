@@ -1,5 +1,5 @@
-import { htmlOf, markup } from './markup.ts';
-import type { Markup } from './markup.ts';
+import { htmlOf, markup } from '#tools/page/markup.ts';
+import type { Markup } from '#tools/page/markup.ts';
 import { baseStyle } from './style.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { theme } from '#tools/page/theme.ts';
-import { markup, styleSheet } from './markup.ts';
+import { markup, styleSheet } from '#tools/page/markup.ts';
 
 /** What all pages of the studies look like: the common theme, charts and their legends. */
 export const baseStyle = markup`${styleSheet(theme)}

@@ -17,15 +17,15 @@ export const MAX_DEFECTS = 1_000;
  */
 export function checkCatalog(record: unknown): Result<ReleaseCatalog, readonly Defect[]> {
   const formed = checkCatalogForm(record);
-  return formed.ok ? judged(record, consistencyDefects(formed.value)) : formed;
+  return formed.ok ? resultOf(record, consistencyDefects(formed.value)) : formed;
 }
 
 /** Checks the form alone. */
 export function checkCatalogForm(record: unknown): Result<ReleaseCatalog, readonly Defect[]> {
-  return judged(record, formDefects(record));
+  return resultOf(record, formDefects(record));
 }
 
-function judged(record: unknown, found: Iterable<Defect>): Result<ReleaseCatalog, readonly Defect[]> {
+function resultOf(record: unknown, found: Iterable<Defect>): Result<ReleaseCatalog, readonly Defect[]> {
   const defects: Defect[] = [];
   for (const defect of found) {
     if (defects.length === MAX_DEFECTS)

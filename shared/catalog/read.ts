@@ -1,5 +1,4 @@
-import { pointer } from '#shared/kernel/defect.ts';
-import type { Defect } from '#shared/kernel/defect.ts';
+import { pointer, type Defect } from '#shared/kernel/defect.ts';
 import { faultIn } from '#shared/kernel/json-fault.ts';
 import { err, type Result } from '#shared/kernel/result.ts';
 import { decodeUtf8, parseStrictJson } from '#shared/kernel/strict-json.ts';

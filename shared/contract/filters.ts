@@ -61,14 +61,15 @@ export function isSelectable<F extends Filters>(
   row: Partial<FactsOf<F>>,
 ): boolean {
   const facts: Readonly<Record<string, string | null | undefined>> = row;
-  return Object.entries(filters).every(([name, { fact, admits = isEqual }]) => {
-    const [value, given] = [values[name], facts[fact]];
-    return value === undefined || given === undefined || (given !== null && admits(given, value));
+  return Object.entries(filters).every(([name, filter]) => {
+    const [value, fact] = [values[name], facts[filter.fact]];
+    return value === undefined || fact === undefined || isAdmitted(filter, fact, value);
   });
 }
 
-function isEqual(fact: string, value: string): boolean {
-  return fact === value;
+/** Whether a filter admits a fact; one that a row does not have is admitted by no value. */
+function isAdmitted({ admits }: Filter, fact: string | null, value: string): boolean {
+  return fact !== null && (admits?.(fact, value) ?? fact === value);
 }
 
 /** The values of the filters that the owner applies, under their names. */

@@ -3,8 +3,7 @@ import type { MiddyfiedHandler } from '@middy/core';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import type { PipelineAnswer } from './answers.ts';
 import type { BaseRuntime } from './exchange.ts';
-import { correlation } from './stages/correlation.ts';
-import type { FunctionRow } from './stages/correlation.ts';
+import { correlation, type FunctionRow } from './stages/correlation.ts';
 import { problemBoundary } from './stages/problem-boundary.ts';
 import { securityHeaders } from './stages/security-headers.ts';
 

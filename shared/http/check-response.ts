@@ -1,8 +1,7 @@
 import type * as z from 'zod';
 import type { Route } from '#shared/contract/route.ts';
 import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { internalError } from '#shared/problems/registry.ts';
 import type { PipelineAnswer } from './answers.ts';
 import { acceptsGzip } from './content-coding.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { answersCaller } from '#shared/contract/background.ts';
 import { demandedVariablesOf, grantsOf, isGated, rotatesKeys } from '#shared/contract/grants.ts';
 import type { DeployedFunction } from '#shared/contract/functions.ts';
-import type { EnvironmentVariables } from '#shared/lambda/runtime.ts';
+import type { EnvironmentVariables } from '#shared/runtime/runtime.ts';
 import { parseReleaseKey } from '#shared/release/release-key.ts';
 
 /** Only on this machine may an address be without TLS. */

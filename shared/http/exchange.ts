@@ -1,12 +1,12 @@
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import type { Provable } from '#shared/contract/gates.ts';
+import type { Control } from '#shared/idempotency/control-record.ts';
 import { ANSWER_MS } from '#shared/kernel/store-calls.ts';
-import type { Runtime } from '#shared/lambda/runtime.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 import type { Log, OpenLog } from '#shared/observability/logger.ts';
 import { problemsUrlOf } from './environment.ts';
-import type { Control, OperationAnswer, OperationRequest, Principal } from './operation.ts';
-import { readHeaders } from './syntax/headers.ts';
-import type { Headers } from './syntax/headers.ts';
+import type { OperationAnswer, OperationRequest, Principal } from './operation.ts';
+import { readHeaders, type Headers } from './syntax/headers.ts';
 import type { CheckedRequest } from './syntax/read-request.ts';
 
 /** What of a runtime every function that answers HTTP uses. */
@@ -37,7 +37,7 @@ export interface Exchange {
   /** Idempotency: `idempotent` of the operation's request. */
   idempotent?: OperationRequest['idempotent'];
   /** Idempotency: the operation that an earlier request of the key has begun. */
-  begunBefore?: string | undefined;
+  startedOperation?: string | undefined;
   /** Idempotency: the control record, once the work has begun. */
   control?: Control;
   /** The operation of a route: its answer, for the response check. */

@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import type { Provable } from '#shared/contract/gates.ts';
 import type { Route } from '#shared/contract/route.ts';
+import type { Control } from '#shared/idempotency/control-record.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { Log } from '#shared/observability/logger.ts';
 import type { Problem } from '#shared/problems/problem.ts';
@@ -16,16 +17,6 @@ export interface Principal {
   readonly classSourcedIds: readonly string[];
   readonly schoolSourcedIds: readonly string[];
   readonly administrationIds: readonly string[];
-}
-
-/** The control record of this request's idempotency key. Run identity derives from it, so a replay finds everything again. */
-export interface Control {
-  readonly operationId: string;
-  /** Epoch milliseconds of the record's creation. */
-  readonly createdAt: number;
-  readonly replayed: boolean;
-  /** Whether an earlier request of this key has ended in success: then everything that the operation writes is written. */
-  readonly completed: boolean;
 }
 
 /** What the pipeline hands to an endpoint: everything is checked, nothing is raw. */

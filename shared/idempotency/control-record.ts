@@ -24,6 +24,16 @@ export const controlRecord = z.object({
 });
 export type ControlRecord = Readonly<z.infer<typeof controlRecord>>;
 
+/** The control record of this request's idempotency key. Run identity derives from it, so a replay finds everything again. */
+export interface Control {
+  readonly operationId: string;
+  /** Epoch milliseconds of the record's creation. */
+  readonly createdAt: number;
+  readonly replayed: boolean;
+  /** Whether an earlier request of this key has ended in success: then everything that the operation writes is written. */
+  readonly completed: boolean;
+}
+
 /** Exactly 24 hours [MA-005, RP-335]. */
 export const controlLifetimeMs = 24 * 60 * 60 * 1000;
 

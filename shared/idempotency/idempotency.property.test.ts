@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Control } from '#shared/http/operation.ts';
+import type { Control } from './control-record.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
@@ -144,7 +144,7 @@ describe('requests one after the other', () => {
           const keyed = await opening;
           const found = usable();
           const operationId = found?.operationId;
-          expect([keyed.begun, keyed.reusedBy]).toEqual(
+          expect([keyed.startedOperation, keyed.reusedBy]).toEqual(
             found === undefined || found.isOf === isOf ? [operationId, undefined] : [undefined, operationId],
           );
           if (!isRun) continue;

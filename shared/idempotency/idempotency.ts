@@ -4,17 +4,14 @@ import {
   IdempotencyValidationError,
   makeIdempotent,
 } from '@aws-lambda-powertools/idempotency';
-import type { Control } from '#shared/http/operation.ts';
-import { err } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, type Result } from '#shared/kernel/result.ts';
 import type { Sleep } from '#shared/kernel/sleep.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { nameOf } from '#shared/observability/describe-error.ts';
 import type { Log } from '#shared/observability/logger.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import type { ControlRecord, ControlTable } from './control-record.ts';
-import { ControlPersistenceLayer, leaseEnd } from './persistence-layer.ts';
-import type { Final } from './persistence-layer.ts';
+import type { Control, ControlRecord, ControlTable } from './control-record.ts';
+import { ControlPersistenceLayer, leaseEnd, type Final } from './persistence-layer.ts';
 import { identifyRequest, isSameRequest } from './request-identity.ts';
 import type { IdentifiedRequest, RequestIdentity } from './request-identity.ts';
 
@@ -48,7 +45,7 @@ export interface KeyedRequest {
   /** The operation of the other request that this key stands for, or undefined: 409 before any upstream work [MA-191]. */
   readonly reusedBy: string | undefined;
   /** The operation that an earlier request of this key has begun, or undefined. */
-  readonly begun: string | undefined;
+  readonly startedOperation: string | undefined;
   /**
    * Runs the work under the control record. A settled record runs it again to compose the answer anew [MA-190]; a started one is waited
    * for, then resumed. Throws when the table cannot be reached before the work has begun.
@@ -76,7 +73,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
 
   return async (request) => {
     const identity = await identifyRequest(keys, request);
-    const standing = await table.read(identity.id, now());
+    const existing = await table.read(identity.id, now());
 
     async function run<T>(
       work: (control: Control) => Promise<Result<T, Problem>>,
@@ -105,10 +102,10 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
       }
     }
 
-    const isReused = standing !== undefined && !isSameRequest(standing, identity);
+    const isReused = existing !== undefined && !isSameRequest(existing, identity);
     return {
-      reusedBy: isReused ? standing.operationId : undefined,
-      begun: isReused ? undefined : standing?.operationId,
+      reusedBy: isReused ? existing.operationId : undefined,
+      startedOperation: isReused ? undefined : existing?.operationId,
       run,
     };
   };

@@ -30,7 +30,7 @@ export interface Attempt {
   /** The record to create: identity, new operation id, this run's lease. */
   readonly record: ControlRecord;
   /** Whether a record of the same id was written for the same request. */
-  readonly isSame: (standing: ControlRecord) => boolean;
+  readonly isSame: (existing: ControlRecord) => boolean;
   /** Take the lease from a run that may still be at work: this one has no time left to wait. */
   readonly impatient: boolean;
   /** The final state could not be written; the work's outcome stands all the same. */
@@ -81,25 +81,25 @@ export class ControlPersistenceLayer extends BasePersistenceLayer {
 
   protected override async _putRecord(): Promise<void> {
     const { table, now, record, impatient, isSame } = this.#attempt;
-    const standing = await table.create(record, now());
+    const existing = await table.create(record, now());
     // It is this run's own where the response to its write was lost, and the store's client has written again.
-    if (standing === undefined || (standing.attemptId === record.attemptId && standing.state === 'started')) {
-      this.#record = standing ?? record;
+    if (existing === undefined || (existing.attemptId === record.attemptId && existing.state === 'started')) {
+      this.#record = existing ?? record;
       this.resumed = this.#record.operationId !== record.operationId;
       return;
     }
     this.resumed = true;
-    this.#record = standing;
+    this.#record = existing;
     const lease = { attemptId: record.attemptId, leaseUntil: record.leaseUntil };
-    const free = standing.leaseUntil <= now() || impatient;
-    if (isSame(standing) && standing.state === 'started' && free) {
+    const free = existing.leaseUntil <= now() || impatient;
+    if (isSame(existing) && existing.state === 'started' && free) {
       // Lost to another run: stays "in progress", so that the caller looks again.
-      if (await table.takeOver(standing, lease, now())) {
-        this.#record = { ...standing, ...lease };
+      if (await table.takeOver(existing, lease, now())) {
+        this.#record = { ...existing, ...lease };
         return;
       }
     }
-    throw new IdempotencyItemAlreadyExistsError('A record of this key exists.', this.#translate(standing));
+    throw new IdempotencyItemAlreadyExistsError('A record of this key exists.', this.#translate(existing));
   }
 
   /** Never called: the error of `_putRecord` brings the record along. */

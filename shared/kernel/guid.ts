@@ -1,5 +1,4 @@
-import { defectIf } from './defect.ts';
-import type { Defect } from './defect.ts';
+import { defectIf, type Defect } from './defect.ts';
 
 /** A GUID as the mastery engine takes it: a UUID of any version, in lower case (RFC 9562). */
 export const CANONICAL_GUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -28,7 +28,7 @@ export function parseUtcInstant(text: string): number | undefined {
 export function compareInstants(a: string, b: string): number {
   // Without its `Z`, the shorter of two fractions that begin alike is the earlier text.
   const [first, second] = [normalizeInstant(a).slice(0, -1), normalizeInstant(b).slice(0, -1)];
-  return first < second ? -1 : first > second ? 1 : 0;
+  return first < second ? -1 : Number(first > second);
 }
 
 /**

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { withTimeLimit } from './sleep.ts';
-import type { Sleep } from './sleep.ts';
+import { withTimeLimit, type Sleep } from './sleep.ts';
 
 /** What an invocation keeps of its time to answer before the gateway gives up, once its stores and owners have had theirs. */
 export const ANSWER_MS = 1_500;

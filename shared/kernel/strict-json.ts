@@ -1,5 +1,4 @@
-import { err, ok } from './result.ts';
-import type { Result } from './result.ts';
+import { err, ok, type Result } from './result.ts';
 
 /**
  * Why a JSON text was refused, and the path to the value or member that breaks the rule. Of a text that is no JSON, or nested too deep, the whole

@@ -1,10 +1,7 @@
-import type { Result } from '#shared/kernel/result.ts';
-import { err, ok } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { DataKeyMaker, KeyChange, WritableKeySettings } from './key-record.ts';
-import type { KeyPurpose } from './key-ring.ts';
-import { keyPurposes } from './key-ring.ts';
-import type { KeyPlanError, KeyPlanner, KeyStep, Waiting } from './key-states.ts';
-import { planInit } from './key-states.ts';
+import { keyPurposes, type KeyPurpose } from './key-ring.ts';
+import { planInit, type KeyPlanError, type KeyPlanner, type KeyStep, type Waiting } from './key-states.ts';
 
 /** What administers the ring of one stage. */
 export interface KeyAdministration {

@@ -1,6 +1,5 @@
 import { isWithin, shareReading } from '#shared/kernel/shared-reading.ts';
-import type { DataKeyOpener, KeyRecord, KeySettings } from './key-record.ts';
-import { keyNumber } from './key-record.ts';
+import { keyNumber, type DataKeyOpener, type KeyRecord, type KeySettings } from './key-record.ts';
 import type { KeyPurpose, KeyRing } from './key-ring.ts';
 import { activeKey, READ_MS, REFRESH_MS } from './key-states.ts';
 

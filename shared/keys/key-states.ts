@@ -1,7 +1,5 @@
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Ok, Result } from '#shared/kernel/result.ts';
-import type { KeyMove, KeyRecord } from './key-record.ts';
-import { keyNumber } from './key-record.ts';
+import { err, ok, type Ok, type Result } from '#shared/kernel/result.ts';
+import { keyNumber, type KeyMove, type KeyRecord } from './key-record.ts';
 import type { KeyState } from './key-ring.ts';
 
 /** How old a copy of the ring may be that seals or opens: a change binds every container after this time. */

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
-import { withTimeLimit } from '#shared/kernel/sleep.ts';
-import type { Sleep } from '#shared/kernel/sleep.ts';
+import { withTimeLimit, type Sleep } from '#shared/kernel/sleep.ts';
 import { describeError } from '#shared/observability/describe-error.ts';
 
 /** Characters of a chunk, or bytes of one that is no text: enough that a chunk costs little, few enough that those in flight do not count. */
@@ -32,7 +31,7 @@ async function sendUntil(
 ): Promise<void> {
   const gone = new AbortController();
   const stop = AbortSignal.any([late, gone.signal]);
-  let begun = false;
+  let isStarted = false;
   stream.on('error', () => gone.abort());
   stream.on('close', () => gone.abort());
   if (stream.destroyed) gone.abort();
@@ -45,7 +44,7 @@ async function sendUntil(
       body instanceof Uint8Array ? slicesOf(body) : chunksOf(typeof body === 'string' ? [body] : body);
     for await (const chunk of gzip ? compressed(chunks) : chunks) {
       stop.throwIfAborted();
-      begun = true;
+      isStarted = true;
       if (!sink.write(chunk)) await once(sink, 'drain', { signal: stop });
     }
     const finished = once(sink, 'finish', { signal: stop });
@@ -59,7 +58,7 @@ async function sendUntil(
     }
     log('ANSWER_ABANDONED', { reason: gone.signal.aborted ? 'hung-up' : 'too-slow' });
     if (gone.signal.aborted) return;
-    if (!begun) throw new Error('the time was over before the answer could begin');
+    if (!isStarted) throw new Error('the time was over before the answer could begin');
     // Lambda waits for this end: without it, the invocation would last until the time limit and count as an error.
     stream.end();
   }

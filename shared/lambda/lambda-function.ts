@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context, StreamifyHandler } from 'aws-lambda';
 import type { Pipeline } from '#shared/http/base-middleware.ts';
 import { sendAnswer } from './answer-stream.ts';
-import type { Runtime } from './runtime.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 
 /** A function that returns its answer as a whole. */
 export type BufferedFunction = (

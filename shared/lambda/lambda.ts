@@ -2,12 +2,11 @@ import { createControlTable } from '#shared/stores/control-table.ts';
 import { makeDynamo } from '#shared/stores/make-clients.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
-import { createIdempotency } from '#shared/idempotency/idempotency.ts';
-import type { Idempotency } from '#shared/idempotency/idempotency.ts';
+import { createIdempotency, type Idempotency } from '#shared/idempotency/idempotency.ts';
 import type { LambdaFunction } from './lambda-function.ts';
 import { openKeyRing } from './open-key-ring.ts';
 import { createReadLambda, type BindOperation } from './read-lambda.ts';
-import type { Runtime } from './runtime.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 
 /**
  * The Lambda of a route with an Idempotency-Key: `createReadLambda` with the control table and the key ring.

@@ -5,7 +5,7 @@ import type { ServiceProfiles } from '#shared/platform/service-profiles.ts';
 import { createAnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';
 import type { AnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';
 import { systemReaders } from '#shared/records/system-readers.ts';
-import type { Runtime } from './runtime.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 
 /**
  * The released analysis policies of a function that may read records. `SYSTEM_RECORD_TENANTS` names the tenants that may read system

@@ -6,7 +6,7 @@ import { withTimeLimit } from '#shared/kernel/sleep.ts';
 import { createKeyRing } from '#shared/keys/create-key-ring.ts';
 import type { KeyPurpose, KeyRing } from '#shared/keys/key-ring.ts';
 import { READ_MS } from '#shared/keys/key-states.ts';
-import type { Runtime } from './runtime.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 
 /** The key ring of a function: the stage's keys for the named purposes, which its row's grants cover. Throws EnvironmentError. */
 export function openKeyRing(runtime: Runtime, purposes: readonly KeyPurpose[]): KeyRing {

@@ -6,7 +6,7 @@ import { withTimeLimit } from '#shared/kernel/sleep.ts';
 import { parseReleaseKey } from '#shared/release/release-key.ts';
 import type { IsolationWatch, KnownIsolation } from '#shared/release/release-state.ts';
 import { FRESH_MS, READ_MS, watchRelease, type ReleaseWatch } from '#shared/release/watch-release.ts';
-import type { Runtime } from './runtime.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 
 /** The release as a function with gates sees it, in the item of its stage's settings table. Throws EnvironmentError. */
 export function openRelease(runtime: Runtime): ReleaseWatch {

@@ -1,9 +1,8 @@
 import { makeSsm } from '#shared/stores/make-clients.ts';
 import { createServiceProfileParameters } from '#shared/stores/service-profile-parameters.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
-import { createServiceProfiles } from '#shared/platform/service-profiles.ts';
-import type { ServiceProfiles } from '#shared/platform/service-profiles.ts';
-import type { Runtime } from './runtime.ts';
+import { createServiceProfiles, type ServiceProfiles } from '#shared/platform/service-profiles.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 
 /**
  * The service profiles that a function's environment names: below `PROFILES_PATH`, in the single-profile form, or both. They may have the

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { callStore } from '#shared/kernel/store-calls.ts';
 import { fetchOverHttp } from '#shared/network/http-client.ts';
-import type { AwsClients, AwsSettings, Runtime } from './runtime.ts';
+import type { AwsClients, AwsSettings, Runtime } from '#shared/runtime/runtime.ts';
 
 /**
  * The process itself, for the handlers that deploy. Reads nothing before it is asked. Lines go straight to standard output: `console` would

@@ -3,10 +3,9 @@ import type { Operation } from '#shared/http/operation.ts';
 import { createPipeline } from '#shared/http/pipeline.ts';
 import { withinInvocation } from '#shared/kernel/store-calls.ts';
 import type { Idempotency } from '#shared/idempotency/idempotency.ts';
-import { bufferedFunction, streamedFunction } from './lambda-function.ts';
-import type { LambdaFunction } from './lambda-function.ts';
+import { bufferedFunction, streamedFunction, type LambdaFunction } from './lambda-function.ts';
 import { openRelease } from './open-release.ts';
-import type { Runtime } from './runtime.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 
 /** Runs once per binding, when its first request has passed every check; a failure is not kept. */
 export type BindOperation<R extends Route> = (runtime: Runtime) => Operation<R> | Promise<Operation<R>>;

@@ -138,7 +138,8 @@ function admitMembers(names: readonly string[], value: unknown): LogAttributes {
 
 /** The only kind that could admit the value of a list entry. */
 function kindOf(value: unknown): FieldKind {
-  return typeof value === 'number' ? 'number' : typeof value === 'boolean' ? 'boolean' : 'word';
+  const kind = typeof value;
+  return kind === 'number' || kind === 'boolean' ? kind : 'word';
 }
 
 /** Those members of a value that have one of the names. */

@@ -1,10 +1,8 @@
 import { getXRayTraceIdFromEnv } from '@aws-lambda-powertools/commons/utils/env';
-import { Logger } from '@aws-lambda-powertools/logger';
-import type { LogItem } from '@aws-lambda-powertools/logger';
+import { Logger, type LogItem } from '@aws-lambda-powertools/logger';
 import type { LogItemExtraInput, LogItemMessage } from '@aws-lambda-powertools/logger/types';
 import { LineFormatter } from './line-formatter.ts';
-import { logCodes } from './log-codes.ts';
-import type { LogCode, LogCodeName, LogLevel } from './log-codes.ts';
+import { logCodes, type LogCode, type LogCodeName, type LogLevel } from './log-codes.ts';
 
 export type LogValue = string | number | boolean | null | readonly unknown[];
 export type LogFields = Readonly<Record<string, LogValue | undefined>>;

@@ -17,10 +17,8 @@ import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import { routes as allRoutes } from '#shared/contract/routes.ts';
 import { reportsProblem } from '#shared/contract/reports/problem.ts';
 import { masteryProblem } from '#shared/contract/mastery/problem.ts';
-import { problemRow } from '#shared/problems/registry.ts';
-import type { ProblemRow } from '#shared/problems/registry.ts';
-import { isReleased } from '#shared/release/release-state.ts';
-import type { ReleaseState } from '#shared/release/release-state.ts';
+import { problemRow, type ProblemRow } from '#shared/problems/registry.ts';
+import { isReleased, type ReleaseState } from '#shared/release/release-state.ts';
 import { describeDocument, extensible, nameComponents } from './describe.ts';
 import { linksOf } from './links.ts';
 import { documentationUrl, documentedProblemsUrl, problemExample } from './problem-examples.ts';
@@ -391,7 +389,8 @@ const options: CreateDocumentOptions = {
     // The name of a kind of resource stays what it is in every later version [RP-054].
     if (path.at(-1) === 'object') return;
     const { type } = zodSchema._zod.def;
-    const values = type === 'enum' ? jsonSchema.enum : type === 'literal' ? [jsonSchema.const] : undefined;
+    const literal = type === 'literal' ? [jsonSchema.const] : undefined;
+    const values = type === 'enum' ? jsonSchema.enum : literal;
     if (closed || values === undefined || !values.every((value) => typeof value === 'string')) return;
     delete jsonSchema.const;
     Object.assign(jsonSchema, { type: 'string', enum: values, [extensible]: values });

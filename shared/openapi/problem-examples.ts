@@ -2,8 +2,7 @@ import { problemDocument } from '#shared/problems/document.ts';
 import type { ReportsProblem } from '#shared/contract/reports/problem.ts';
 import type { MasteryProblem } from '#shared/contract/mastery/problem.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { occurrenceOf } from '#shared/problems/registry.ts';
-import type { ProblemRow } from '#shared/problems/registry.ts';
+import { occurrenceOf, type ProblemRow } from '#shared/problems/registry.ts';
 
 /** The documented address of the documentation. */
 export const documentationUrl = 'https://docs.mastery-reports.example';

@@ -1,7 +1,5 @@
-import { problems } from '#shared/contract/problems.ts';
-import type { ProblemKey, ProblemTexts } from '#shared/contract/problems.ts';
-import { serviceNames } from '#shared/contract/route.ts';
-import type { ServiceName } from '#shared/contract/route.ts';
+import { problems, type ProblemKey, type ProblemTexts } from '#shared/contract/problems.ts';
+import { serviceNames, type ServiceName } from '#shared/contract/route.ts';
 import type { DeprecationHeaders, Problem } from './problem.ts';
 
 /** Members that a row may have its occurrences carry. */

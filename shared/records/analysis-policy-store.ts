@@ -1,7 +1,5 @@
-import { analysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
-import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
-import { ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { analysisPolicy, type AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
+import { ok, type Result } from '#shared/kernel/result.ts';
 import { createRecordFinder, verifiedDocument } from './find-record.ts';
 import type { RecordFault, RecordFinderOptions } from './find-record.ts';
 

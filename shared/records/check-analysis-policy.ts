@@ -9,8 +9,7 @@ import {
 } from '#shared/contract/reports/analysis-policy.ts';
 import type { AnalysisTrigger } from '#shared/contract/reports/analysis-policy.ts';
 import { sha256 } from '#shared/contract/reports/primitives.ts';
-import { defectIf } from '#shared/kernel/defect.ts';
-import type { Defect } from '#shared/kernel/defect.ts';
+import { defectIf, type Defect } from '#shared/kernel/defect.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { aliasDefects, checkRecordFile, repetitionDefects } from './file-members.ts';
 import { recordMembers } from './records.ts';

@@ -1,17 +1,13 @@
 import { sha256 } from '#shared/contract/mastery/primitives.ts';
-import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
-import type { ScaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
+import { scaleCalibration, type ScaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
-import { defectIf } from '#shared/kernel/defect.ts';
-import type { Defect } from '#shared/kernel/defect.ts';
-import { ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { defectIf, type Defect } from '#shared/kernel/defect.ts';
+import { ok, type Result } from '#shared/kernel/result.ts';
 import { aliasDefects, checkRecordFile, digestDefects, instant, repetitionDefects } from './file-members.ts';
 import { supportedModels, supportsModel } from './models.ts';
 import { claimsRank } from './rank-claims.ts';
 import { frameworkGuidDefects, parameterGuidDefects } from './record-guids.ts';
-import { calibrationRecord } from './records.ts';
-import type { CalibrationParameters, CalibrationRecord } from './records.ts';
+import { calibrationRecord, type CalibrationParameters, type CalibrationRecord } from './records.ts';
 
 /** A calibration file: the record, in which both digests may be left for the release to compute. */
 const calibrationFile = calibrationRecord.extend({

@@ -1,13 +1,11 @@
 import { sha256 } from '#shared/contract/mastery/primitives.ts';
 import { MAX_RUN_ITEMS, selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
-import { defectIf } from '#shared/kernel/defect.ts';
-import type { Defect } from '#shared/kernel/defect.ts';
+import { defectIf, type Defect } from '#shared/kernel/defect.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { checkRecordFile, repetitionDefects } from './file-members.ts';
 import { policyGuidDefects } from './record-guids.ts';
-import { policyRecord } from './records.ts';
-import type { PolicyRecord } from './records.ts';
+import { policyRecord, type PolicyRecord } from './records.ts';
 
 /** A policy file: the record, in which the checksum may be left for the release to compute. */
 const policyFile = policyRecord.extend({

@@ -1,13 +1,10 @@
 import type * as z from 'zod';
 import { mutableAliases } from '#shared/contract/mastery/primitives.ts';
-import { defectIf, schemaDefects } from '#shared/kernel/defect.ts';
-import type { Defect } from '#shared/kernel/defect.ts';
+import { defectIf, schemaDefects, type Defect } from '#shared/kernel/defect.ts';
 import { parseInstant } from '#shared/kernel/instant.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { documentChecksum } from './checksum.ts';
-import { partitionKey } from './record-key.ts';
-import type { RecordKey } from './record-key.ts';
+import { partitionKey, type RecordKey } from './record-key.ts';
 
 // Checks of what the files of all records share.
 

@@ -1,6 +1,5 @@
 import type * as z from 'zod';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { documentChecksum } from './checksum.ts';
 import type { RecordKey } from './record-key.ts';

@@ -2,14 +2,10 @@ import * as z from 'zod';
 import { timestamp } from '#shared/contract/mastery/primitives.ts';
 import { namesTable } from '#shared/contract/mastery/selection-policy.ts';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
-import { schemaDefects } from '#shared/kernel/defect.ts';
-import type { Defect } from '#shared/kernel/defect.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import { checkAnalysisPolicy } from './check-analysis-policy.ts';
-import type { AnalysisPolicyRecord } from './check-analysis-policy.ts';
-import { checkCalibration } from './check-calibration.ts';
-import type { ModelCheck } from './check-calibration.ts';
+import { schemaDefects, type Defect } from '#shared/kernel/defect.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { checkAnalysisPolicy, type AnalysisPolicyRecord } from './check-analysis-policy.ts';
+import { checkCalibration, type ModelCheck } from './check-calibration.ts';
 import { checkPolicy } from './check-policy.ts';
 import { lifecycleDefects } from './file-members.ts';
 import type { RecordKey } from './record-key.ts';
@@ -58,17 +54,10 @@ export function preparePolicy(
         text === undefined || hash === undefined ? undefined : { hash, text },
       ),
     );
-  return err([
-    {
-      pointer: '/document/eligibilityRules/exposure',
-      message:
-        wanted === undefined
-          ? 'takes no table: it has no tableSha256'
-          : hash === undefined
-            ? 'needs its table: --exposure-table FILE'
-            : `names another table than the one given, whose tableSha256 is ${hash}`,
-    },
-  ]);
+  let message = `names another table than the one given, whose tableSha256 is ${hash}`;
+  if (hash === undefined) message = 'needs its table: --exposure-table FILE';
+  if (wanted === undefined) message = 'takes no table: it has no tableSha256';
+  return err([{ pointer: '/document/eligibilityRules/exposure', message }]);
 }
 
 /** Checks an analysis policy's file and brings it into its stored form. */

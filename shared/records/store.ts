@@ -1,13 +1,10 @@
 import type * as z from 'zod';
-import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
-import type { ScaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
+import { scaleCalibration, type ScaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import { namesTable, selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
-import { createRecent } from '#shared/kernel/recent.ts';
-import type { Recent } from '#shared/kernel/recent.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { createRecent, type Recent } from '#shared/kernel/recent.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { createRecordFinder, verifiedDocument } from './find-record.ts';
 import type { RecordFault, RecordFinderOptions } from './find-record.ts';
 import type { RecordKey } from './record-key.ts';

@@ -1,5 +1,4 @@
-import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
-import type { STSClientConfig } from '@aws-sdk/client-sts';
+import { GetCallerIdentityCommand, STSClient, type STSClientConfig } from '@aws-sdk/client-sts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { ssm, useSettings } from '#shared/stores/clients.ts';
 import { ownCredentials } from './app-context.ts';

@@ -2,7 +2,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { KMSClient } from '@aws-sdk/client-kms';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { SSMClient } from '@aws-sdk/client-ssm';
-import type { AwsSettings } from '#shared/lambda/runtime.ts';
+import type { AwsSettings } from '#shared/runtime/runtime.ts';
 import { makeDynamo, makeKms, makeS3, makeSsm } from './make-clients.ts';
 
 /** Clients that make their calls with the same settings. */

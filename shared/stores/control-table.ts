@@ -3,8 +3,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { controlLifetimeMs, controlRecord, isUsable } from '#shared/idempotency/control-record.ts';
 import type { ControlRecord, ControlTable } from '#shared/idempotency/control-record.ts';
-import { attributesOf, changeExpression, didHold, getItem } from './dynamo.ts';
-import type { Change, Item } from './dynamo.ts';
+import { attributesOf, changeExpression, didHold, getItem, type Change, type Item } from './dynamo.ts';
 
 /**
  * The table `control` in DynamoDB. Needs `dynamodb:GetItem`, `PutItem` and `UpdateItem`. `purgeAt` lets the table delete a record some time

@@ -1,5 +1,4 @@
-import { paginateListTables } from '@aws-sdk/client-dynamodb';
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { paginateListTables, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { TableDefinition } from './tables.ts';
 
 /**

@@ -19,8 +19,7 @@ import type {
   RunKey,
   RunRecord,
 } from '#shared/improvement/records.ts';
-import { bytes } from './dynamo.ts';
-import type { Item, ItemKey } from './dynamo.ts';
+import { bytes, type Item, type ItemKey } from './dynamo.ts';
 
 /*
  * The items of the table `improvement` and their keys. Nothing else is stored in it; every function that reads an item throws when this

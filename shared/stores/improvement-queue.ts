@@ -1,7 +1,5 @@
-import { SendMessageCommand } from '@aws-sdk/client-sqs';
-import type { SQSClient } from '@aws-sdk/client-sqs';
-import { writeRunMessage } from '#shared/improvement/run-message.ts';
-import type { RunQueue } from '#shared/improvement/run-message.ts';
+import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { writeRunMessage, type RunQueue } from '#shared/improvement/run-message.ts';
 
 /**
  * The queue of improvement runs in SQS. Needs `sqs:SendMessage` only. Throws when the message may not have been taken; it may all the same

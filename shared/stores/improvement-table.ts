@@ -8,8 +8,7 @@ import {
 import type { DynamoDBClient, TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import { randomFraction } from '#shared/kernel/random.ts';
 import { StoreOutage } from '#shared/kernel/store-calls.ts';
-import { isOvertaken, placeInLineage } from '#shared/improvement/lineage.ts';
-import type { Place } from '#shared/improvement/lineage.ts';
+import { isOvertaken, placeInLineage, type Place } from '#shared/improvement/lineage.ts';
 import { isOpen, isTerminal, openRun, openStates, runSummary } from '#shared/improvement/records.ts';
 import type {
   ImprovementRunState,
@@ -18,7 +17,7 @@ import type {
   RunKey,
   RunRecord,
 } from '#shared/improvement/records.ts';
-import type { Runtime } from '#shared/lambda/runtime.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 import { attributesOf, changeExpression, didHold, getItem, queryItems } from './dynamo.ts';
 import type { Change, Item, ItemKey } from './dynamo.ts';
 import * as items from './improvement-items.ts';
@@ -90,8 +89,8 @@ export function createImprovementTable(
       const run: RunRecord = { ...created, state: 'queued', touchedAt: created.createdAt, sweeps: 0 };
       const made = [...items.runItems(run), items.openItem(run)];
       return persist(async (attempt) => {
-        const standing = attempt === 0 ? undefined : await store.readRun(run);
-        if (standing !== undefined) return standing;
+        const existing = attempt === 0 ? undefined : await store.readRun(run);
+        if (existing !== undefined) return existing;
         await transact(made.map((item) => ({ Put: createOf(item) })));
         return run;
       });
@@ -142,15 +141,15 @@ export function createImprovementTable(
     },
 
     async beginRun(key, recorded, now) {
-      const begun = { touchedAt: now, sweeps: 0 };
+      const touched = { touchedAt: now, sweeps: 0 };
       const { condition, values } = whileIn(openStates);
       const hasGotOn = await update(items.partKey(key, 'run'), {
-        set: { ...begun, tries: 1, recorded },
+        set: { ...touched, tries: 1, recorded },
         condition: `${condition} AND #recorded < :recorded`,
         values,
       });
       if (!hasGotOn)
-        await update(items.partKey(key, 'run'), { set: begun, count: 'tries', condition, values });
+        await update(items.partKey(key, 'run'), { set: touched, count: 'tries', condition, values });
     },
 
     async touchRun(key, by, now, seen) {

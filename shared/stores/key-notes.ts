@@ -1,7 +1,6 @@
 import type { SSMClient } from '@aws-sdk/client-ssm';
 import { formatInstant } from '#shared/kernel/instant.ts';
-import { keyNumber } from '#shared/keys/key-record.ts';
-import type { KeyRecord, WritableKeySettings } from '#shared/keys/key-record.ts';
+import { keyNumber, type KeyRecord, type WritableKeySettings } from '#shared/keys/key-record.ts';
 import type { KeyPurpose } from '#shared/keys/key-ring.ts';
 import { readGateFlags, writeGateParameter } from './gate-parameters.ts';
 

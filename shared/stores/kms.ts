@@ -1,5 +1,4 @@
-import { DecryptCommand, GenerateDataKeyWithoutPlaintextCommand } from '@aws-sdk/client-kms';
-import type { KMSClient } from '@aws-sdk/client-kms';
+import { DecryptCommand, GenerateDataKeyWithoutPlaintextCommand, type KMSClient } from '@aws-sdk/client-kms';
 import type { DataKeyMaker, DataKeyOpener } from '#shared/keys/key-record.ts';
 
 /** Unwraps data keys. Throws when KMS refuses or does not answer. Needs `kms:Decrypt`, which the role may have for single purposes. */

@@ -9,7 +9,7 @@ import { localBuckets } from '#local/aws/resources.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { isStoreOutage, withStoreBudget } from '#shared/kernel/store-calls.ts';
 import { createAwsClients, processRuntime } from '#shared/lambda/process-runtime.ts';
-import type { AwsClients, AwsSettings } from '#shared/lambda/runtime.ts';
+import type { AwsClients, AwsSettings } from '#shared/runtime/runtime.ts';
 import { localCredentials, localRegion, localTableName } from '#shared/stage/local-stage.ts';
 import { useTestAws } from '#test/support/aws.ts';
 import { createClients } from './clients.ts';

@@ -3,7 +3,7 @@ import { KMSClient } from '@aws-sdk/client-kms';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { SSMClient } from '@aws-sdk/client-ssm';
-import type { AwsSettings } from '#shared/lambda/runtime.ts';
+import type { AwsSettings } from '#shared/runtime/runtime.ts';
 
 // How each SDK client is made. A function for each, so that a bundle holds only the clients that its function uses.
 

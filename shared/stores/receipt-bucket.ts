@@ -1,5 +1,4 @@
-import { GetObjectCommand } from '@aws-sdk/client-s3';
-import type { S3Client } from '@aws-sdk/client-s3';
+import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { callStore } from '#shared/kernel/store-calls.ts';
 import type { ReceiptStore } from '#shared/improvement/receipts.ts';

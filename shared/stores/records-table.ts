@@ -1,12 +1,9 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { PutItemCommand } from '@aws-sdk/client-dynamodb';
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { PutItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
-import { partitionKey } from '#shared/records/record-key.ts';
-import type { RecordKey } from '#shared/records/record-key.ts';
+import { partitionKey, type RecordKey } from '#shared/records/record-key.ts';
 import type { NewRecord, RecordsTable, StoredRecord } from '#shared/records/table.ts';
-import { attributesOf, bytes, didHold, getItem } from './dynamo.ts';
-import type { Item } from './dynamo.ts';
+import { attributesOf, bytes, didHold, getItem, type Item } from './dynamo.ts';
 
 /** DynamoDB's limit of an item is 400 KB (409,600 bytes), names and keys included. */
 const PART_BYTES = 375_000;

@@ -1,8 +1,6 @@
-import { PutItemCommand } from '@aws-sdk/client-dynamodb';
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { PutItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
-import { flagsOf } from '#shared/release/release-state.ts';
-import type { AppliedRelease } from '#shared/release/release-state.ts';
+import { flagsOf, type AppliedRelease } from '#shared/release/release-state.ts';
 import { attributesOf, didHold, getItem, instant } from './dynamo.ts';
 
 export interface ReleaseStateTable {

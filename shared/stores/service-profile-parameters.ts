@@ -1,5 +1,4 @@
-import { GetParametersCommand, PutParameterCommand } from '@aws-sdk/client-ssm';
-import type { SSMClient } from '@aws-sdk/client-ssm';
+import { GetParametersCommand, PutParameterCommand, type SSMClient } from '@aws-sdk/client-ssm';
 import { profileParameters } from '#shared/platform/service-profiles.ts';
 import type {
   ProfileParameter,

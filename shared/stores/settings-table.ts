@@ -2,10 +2,8 @@ import { TransactionCanceledException, TransactWriteItemsCommand } from '@aws-sd
 import type { DynamoDBClient, TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
 import type { KeyChange, KeyRecord, KeySettings, WritableKeySettings } from '#shared/keys/key-record.ts';
-import { keyStates } from '#shared/keys/key-ring.ts';
-import type { KeyPurpose, KeyState } from '#shared/keys/key-ring.ts';
-import { attributesOf, bytes, instant, queryItems } from './dynamo.ts';
-import type { Item, ItemKey } from './dynamo.ts';
+import { keyStates, type KeyPurpose, type KeyState } from '#shared/keys/key-ring.ts';
+import { attributesOf, bytes, instant, queryItems, type Item, type ItemKey } from './dynamo.ts';
 
 /** The column that says when a key came into a state. */
 const timeColumns = {

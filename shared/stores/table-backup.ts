@@ -8,8 +8,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { attributesOf, didHold, getItem, queryItems } from './dynamo.ts';
-import type { Item, ItemKey } from './dynamo.ts';
+import { attributesOf, didHold, getItem, queryItems, type Item, type ItemKey } from './dynamo.ts';
 
 /** One item to copy back: where there is none, or over exactly the damaged one. */
 export interface Write {

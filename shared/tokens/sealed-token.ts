@@ -1,7 +1,6 @@
 import { CompactEncrypt, compactDecrypt, decodeProtectedHeader } from 'jose';
 import * as z from 'zod';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { KeyPurpose, KeyRing } from '#shared/keys/key-ring.ts';
 
 /** One kind of token: another purpose's key does not open it, and another kind under the same key is refused by its type. */

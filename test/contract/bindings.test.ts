@@ -12,7 +12,7 @@ import { listCandidateReports } from '#shared/contract/reports/routes/list-candi
 import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
-import type { Runtime } from '#shared/lambda/runtime.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { inProcess, sourceOf } from '#test/support/in-process.ts';
 import { proxyEvent } from '#test/support/lambda.ts';

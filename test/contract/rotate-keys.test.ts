@@ -5,7 +5,7 @@ import { changeKeys, initKeyRing, type KeyAdministration } from '#shared/keys/ad
 import { scheduledPurposes, type KeyPurpose } from '#shared/keys/key-ring.ts';
 import { planReplace, PROMOTE_AFTER_MS, RETIRE_AFTER_MS } from '#shared/keys/key-states.ts';
 import { createAwsClients, processRuntime } from '#shared/lambda/process-runtime.ts';
-import type { Runtime } from '#shared/lambda/runtime.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 import { localCredentials, localKeyAlias, localStage, localTableName } from '#shared/stage/local-stage.ts';
 import { createKeyNotes, noteChanges } from '#shared/stores/key-notes.ts';
 import { createDataKeyMaker } from '#shared/stores/kms.ts';

@@ -122,7 +122,7 @@ const sealed = {
       });
       const begun = async (changes: object) => {
         const keyed = await idempotency({ ...request, ...changes });
-        return { begun: keyed.begun ?? null, reusedBy: keyed.reusedBy ?? null };
+        return { begun: keyed.startedOperation ?? null, reusedBy: keyed.reusedBy ?? null };
       };
       return { same: await begun({}), other: await begun({ body: { another: 'request' } }) };
     }),

@@ -7,7 +7,7 @@ import { readClassCohortOperation } from '#functions/reports/endpoints/read-clas
 import { readEquivalenceOperation } from '#functions/reports/endpoints/read-equivalence/operation.ts';
 import { readReadinessOperation } from '#functions/reports/endpoints/read-readiness/operation.ts';
 import { readSchoolGradeCohortOperation } from '#functions/reports/endpoints/read-school-grade-cohort/operation.ts';
-import type { ReportDependencies } from '#functions/reports/endpoints/answer-report.ts';
+import type { ReportDependencies } from '#functions/reports/endpoints/support/owners.ts';
 import type { AttemptFacts } from '#functions/reports/facts/facts.ts';
 import { attemptReport, view } from '#shared/contract/reports/attempt-report.ts';
 import type { View } from '#shared/contract/reports/attempt-report.ts';

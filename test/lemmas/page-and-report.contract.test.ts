@@ -5,7 +5,7 @@ import { matchRoute } from '#local/platform/routes.ts';
 import { openTenant } from '#local/platform/tenant-state.ts';
 import type { TenantState } from '#local/platform/tenant-state.ts';
 import { instantiateSeed } from '#local/seeds/instantiate.ts';
-import { CALLS_AT_ONCE } from '#functions/reports/endpoints/answer-report.ts';
+import { CALLS_AT_ONCE } from '#functions/reports/endpoints/support/owners.ts';
 import { listCandidateReportsOperation } from '#functions/reports/endpoints/list-candidate-reports/operation.ts';
 import { readAttemptReportOperation } from '#functions/reports/endpoints/read-attempt-report/operation.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';

@@ -6,7 +6,7 @@ import { serveInvocations } from '#local/gateway/serve-invocations.ts';
 import type { InvokedHandler } from '#local/gateway/serve-invocations.ts';
 import type { DeployedFunction } from '#shared/contract/functions.ts';
 import { createAwsClients, processRuntime } from '#shared/lambda/process-runtime.ts';
-import type { AwsClients, Runtime } from '#shared/lambda/runtime.ts';
+import type { AwsClients, Runtime } from '#shared/runtime/runtime.ts';
 
 // Runs functions in this process: the handler of the sources, bound to ports, in the place of a bundle on a worker thread.
 

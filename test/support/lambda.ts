@@ -8,7 +8,7 @@ import type { Operation } from '#shared/http/operation.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
 import { createPipeline } from '#shared/http/pipeline.ts';
 import { createIdempotency } from '#shared/idempotency/idempotency.ts';
-import type { Runtime } from '#shared/lambda/runtime.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 import { createMemoryControlTable } from './control-table.ts';
 import type { MemoryControlTable } from './control-table.ts';

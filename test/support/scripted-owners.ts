@@ -1,8 +1,9 @@
-import type { ReportDependencies } from '#functions/reports/endpoints/answer-report.ts';
+import type { ReportDependencies } from '#functions/reports/endpoints/support/owners.ts';
 import type { AttemptFacts } from '#functions/reports/facts/facts.ts';
 import { createFrameworks } from '#functions/reports/sources/case-package.ts';
 import type { Route } from '#shared/contract/route.ts';
-import type { Control, OperationRequest } from '#shared/http/operation.ts';
+import type { OperationRequest } from '#shared/http/operation.ts';
+import type { Control } from '#shared/idempotency/control-record.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';

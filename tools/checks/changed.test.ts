@@ -80,6 +80,7 @@ describe('the plan', () => {
       'local/seed.json',
       'lib/x.contract.test.ts',
       'tsconfig.json',
+      'psychometrics/p.test.ts',
     ],
   );
   /** The names of the checks, and the arguments of each. */
@@ -102,8 +103,14 @@ describe('the plan', () => {
     });
     expect(notes).toMatch(/^Not checked: lint and format of other files, .*contract and slow tests\.$/);
     expect(related).toBe(
-      'npm run check && npm run test:unit -- --changed HEAD --project=unit --project=contract',
+      'npm run check && npm run test:unit -- --changed HEAD --project=unit --project=psychometrics --project=contract',
     );
+  });
+
+  it('of a study has the tests beside it, in their own project', () => {
+    expect(plan('psychometrics/p.ts').runs['tests (1 files)']).toEqual([
+      ...['--maxWorkers=1', '--project=psychometrics', 'psychometrics/p.test.ts'],
+    ]);
   });
 
   it('has a changed test whatever its project', () => {

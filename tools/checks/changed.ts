@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, matchesGlob } from 'node:path';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { projectRoot, scriptCheck, staticChecks, type Check } from './checks.ts';
-import { testGlobs } from './test-projects.ts';
+import { quickProjects, testGlobs } from './test-projects.ts';
 
 /** What to run for a set of changed files, and what to say about it. */
 export interface Plan {
@@ -91,7 +91,7 @@ export function planFor(files: readonly string[], commit: string, root = project
       ].join(', ')}.`,
     ],
     related: files.every(isCode)
-      ? `npm run check && npm run test:unit -- --changed ${commit} --project=unit --project=contract`
+      ? `npm run check && npm run test:unit -- --changed ${commit} ${projectOptions(quickProjects).join(' ')}`
       : 'npm test',
   };
 }
@@ -100,15 +100,18 @@ function testsFor(files: readonly string[], root: string): readonly string[] {
   const beside = [...new Set(files.map((file) => dirname(file)))]
     .filter((folder) => existsSync(join(root, folder)))
     .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(folder, name)))
-    .filter((file) => projectOf(file) === 'unit');
+    .filter((file) => ['unit', 'psychometrics'].includes(projectOf(file) ?? ''));
   const changed = files.filter((file) => projectOf(file) !== undefined && existsSync(join(root, file)));
   return [...new Set([...beside, ...changed])];
 }
 
+function projectOptions(projects: Iterable<Project | undefined>): readonly string[] {
+  return [...projects].map((name) => `--project=${String(name)}`);
+}
+
 /** One worker, since the tests run beside the other checks. */
 function testChecks(tests: readonly string[]): readonly Check[] {
-  const projects = [...new Set(tests.map(projectOf))];
-  const args = ['--maxWorkers=1', ...projects.map((name) => `--project=${String(name)}`), ...tests];
+  const args = ['--maxWorkers=1', ...projectOptions(new Set(tests.map(projectOf))), ...tests];
   return tests.length === 0
     ? []
     : [{ ...scriptCheck('test:unit', args), name: `tests (${tests.length} files)` }];

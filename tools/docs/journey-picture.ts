@@ -13,8 +13,8 @@ import { simulatedLearner } from '#local/journey/learner.ts';
 import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
 import { renderDefects } from '#local/seeds/seed.ts';
 import { localTenantIds } from '#local/seeds/tenants.ts';
-import { chart } from '#psychometrics/charts.ts';
-import { htmlOf, markup } from '#psychometrics/pages/markup.ts';
+import { chart } from '#tools/page/charts.ts';
+import { htmlOf, markup } from '#tools/page/markup.ts';
 import { brief, colour } from '#tools/page/plot.ts';
 
 /** One run of the local seed's first bank: what is known before the first item and after each one. */

@@ -49,7 +49,7 @@ export const arguedMutants: readonly ArguedMutants[] = [
       ['slack(b) < slack(a)', 'slack(b) <= slack(a)'],
       ['slack(b) < slack(a)', 'true'],
       ['slack(b) < slack(a)', 'false'],
-      ['items < at(standing.needs, minimum)', 'false'],
+      ['items < at(state.needs, minimum)', 'false'],
     ],
     reason:
       'How soon a dead end is seen, and which plan is tried first, depends on it; a search that comes to its end has the same answer.',
@@ -81,8 +81,8 @@ export const arguedMutants: readonly ArguedMutants[] = [
     file: 'functions/mastery/engine/coverage.ts',
     changes: [
       [
-        'least - shareOf(kind, standing.needs) > standing.slots - 1 + MARGIN',
-        'least - shareOf(kind, standing.needs) >= standing.slots - 1 + MARGIN',
+        'least - shareOf(kind, state.needs) > state.slots - 1 + MARGIN',
+        'least - shareOf(kind, state.needs) >= state.slots - 1 + MARGIN',
       ],
     ],
     reason: 'Equivalent: no sum of quotients lies exactly on the margin.',
@@ -353,11 +353,7 @@ export const arguedMutants: readonly ArguedMutants[] = [
   },
   {
     file: 'functions/mastery/engine/selection.ts',
-    changes: [
-      ['item < eligible.length', 'item <= eligible.length'],
-      ['item < known.length', 'item <= known.length'],
-      ['item < open.length', 'item <= open.length'],
-    ],
+    changes: [['item < eligible.length', 'item <= eligible.length']],
     reason: 'Equivalent: a write beyond the end of a typed array has no effect.',
   },
   {

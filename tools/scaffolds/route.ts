@@ -50,10 +50,10 @@ export function scaffoldRoute(plan: Plan, options: RouteOptions): void {
     plan.fail(`${list} already has ${operation}`);
     return;
   }
-  const makers = plan.files(`functions/${service}/endpoints/*.ts`);
+  const makers = plan.files(`functions/${service}/endpoints/support/*.ts`);
   const maker = makers.find((file) => declaredNames(plan.read(file)).includes(dependencies ?? ''));
   if (dependencies !== undefined && maker === undefined) {
-    plan.fail(`no file of functions/${service}/endpoints declares ${dependencies}`);
+    plan.fail(`no file of functions/${service}/endpoints/support declares ${dependencies}`);
     return;
   }
   const schema = method === 'GET' ? subjectOf(operation) : `${operation}Response`;
@@ -70,7 +70,7 @@ export function scaffoldRoute(plan: Plan, options: RouteOptions): void {
     schemaFile: method === 'GET' ? kebab(schema) : kebab(operation),
     bodySchema: `${operation}Request`,
     endpoint: `functions/${service}/endpoints/${kebab(operation)}`,
-    dependenciesModule: `../${maker?.split('/').at(-1) ?? ''}`,
+    dependenciesModule: `../support/${maker?.split('/').at(-1) ?? ''}`,
     row: `#shared/contract/${service}/routes/${kebab(operation)}.ts`,
   };
   scaffoldContract(plan, parts);

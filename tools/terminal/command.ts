@@ -176,6 +176,12 @@ export function text(value: string): string {
   return value;
 }
 
+/** The option of every command that calls AWS. */
+export const profileOption = [
+  '--profile <P>',
+  'the AWS profile whose credentials to use; default: those of the environment',
+] as const;
+
 /** Reads a value with a function that returns what is wrong with it. */
 export function parsed<Value>(parse: (text: string) => Result<Value, string>): (value: string) => Value {
   return (value) => {

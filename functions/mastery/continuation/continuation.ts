@@ -1,13 +1,10 @@
 import * as z from 'zod';
-import { adaptiveRunState } from './run-state.ts';
-import type { AdaptiveRunState } from './run-state.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { adaptiveRunState, type AdaptiveRunState } from './run-state.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { openToken, sealToken } from '#shared/tokens/sealed-token.ts';
-import type { TokenKind } from '#shared/tokens/sealed-token.ts';
+import { openToken, sealToken, type TokenKind } from '#shared/tokens/sealed-token.ts';
 
 /** A continuation opens for 24 hours after its issue [MA-060] … */
 const LIFETIME_MS = 24 * 60 * 60 * 1000;

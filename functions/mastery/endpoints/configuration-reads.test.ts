@@ -12,7 +12,7 @@ import { testIssuer, testLambda } from '#test/support/lambda.ts';
 import type { TestAnswer, TestLambda } from '#test/support/lambda.ts';
 import { readScaleCalibrationOperation } from './read-scale-calibration/operation.ts';
 import { readSelectionPolicyOperation } from './read-selection-policy/operation.ts';
-import type { RecordDependencies } from './dependencies.ts';
+import type { RecordDependencies } from './support/dependencies.ts';
 
 const OWN = 'Record of/aurora ß%2F+?#';
 const FOREIGN = 'record-of-borealis';

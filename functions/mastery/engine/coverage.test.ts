@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { stream } from '#shared/kernel/random-stream.ts';
 import { contextOf } from '#test/reference/selection-oracle.ts';
 import type { Case } from '#test/reference/selection-oracle.ts';
-import { cover, standingOf } from './coverage.ts';
+import { cover, coverageStateOf } from './coverage.ts';
 import { feasibilityOf, losesMinimum } from './feasibility.ts';
 import { usageOf } from './kinds.ts';
 import { estimate } from './model.ts';
@@ -165,7 +165,7 @@ describe('what is planned for the minima of a policy', () => {
   it('charges a question for what it looks at, also when it is answered at once', () => {
     const minima = [{ guid: 'graph', items: 1 }];
     const { rules, admitted } = contextOf(poolOf(graph, { minima, maxItems: 1 }));
-    const full = standingOf(rules, usageOf(rules, []), admitted, 0);
+    const full = coverageStateOf(rules, usageOf(rules, []), admitted, 0);
     const work = { left: 100 };
     expect([cover(rules, full, [0], work), work.left]).toEqual(['impossible', 99]);
     expect(cover(rules, full, [0], { left: 0 })).toBe('undecided');

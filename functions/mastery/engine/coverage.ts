@@ -1,6 +1,5 @@
 import { integerAt as at } from './kernels/ho-cdm-grid-1/arrays.ts';
-import { fits, use } from './kinds.ts';
-import type { Kind, Rules, Usage } from './kinds.ts';
+import { fits, use, type Kind, type Rules, type Usage } from './kinds.ts';
 
 /**
  * Which minima ("at least n of these items") can still be met in the slots that are left. In general that is set multicover under side
@@ -8,7 +7,7 @@ import type { Kind, Rules, Usage } from './kinds.ts';
  */
 
 /** Where a run stands, or a plan for the rest of it. It is never changed: one more item makes another standing. */
-export interface Standing extends Usage {
+export interface CoverageState extends Usage {
   /** How many items of each kind that counts towards an open minimum may be used next, before any are planned. */
   readonly supply: Int32Array;
   readonly slots: number;
@@ -17,7 +16,12 @@ export interface Standing extends Usage {
 }
 
 /** @param candidates 1 for items that may be used next, each by itself */
-export function standingOf(rules: Rules, usage: Usage, candidates: Uint8Array, slots: number): Standing {
+export function coverageStateOf(
+  rules: Rules,
+  usage: Usage,
+  candidates: Uint8Array,
+  slots: number,
+): CoverageState {
   const supply = new Int32Array(rules.kinds.length);
   for (const { index, items, minima } of rules.kinds)
     if (openOf(minima, usage.needs) > 0)
@@ -33,7 +37,7 @@ export function openOf(minima: readonly number[], needs: Int32Array): number {
 }
 
 /** The standing with one more item planned. */
-export function plan(before: Standing, kind: Kind): Standing {
+export function plan(before: CoverageState, kind: Kind): CoverageState {
   return {
     ...before,
     ...use(before, kind),
@@ -59,14 +63,14 @@ const STEP = 50;
 const MARGIN = 1e-9;
 
 /** A standing in which what was asked for is met, or why there is none. */
-export type Answer = Standing | 'impossible' | 'undecided';
+export type Answer = CoverageState | 'impossible' | 'undecided';
 
 /**
  * Plans items until all of these minima are met. Depth first: the minimum with the least choice is served next, by an item of the kind that
  * counts towards most open ones. A kind that led nowhere is left out from there on, so that each set of items is met once. Only a dead
  * end is a reason to give up: the first dive takes no more steps than there are slots, and goes to its end.
  */
-export function cover(rules: Rules, start: Standing, wanted: readonly number[], work: Work): Answer {
+export function cover(rules: Rules, start: CoverageState, wanted: readonly number[], work: Work): Answer {
   if (work.left <= 0) return 'undecided';
   const reserve = work.left * RESERVE;
   const supply = start.supply.slice();
@@ -97,7 +101,7 @@ export function cover(rules: Rules, start: Standing, wanted: readonly number[], 
     return share;
   };
   /** The open minimum with the least choice; undefined when they cannot all be met. */
-  const mostUrgent = (open: readonly number[], { needs, slots }: Standing): number | undefined => {
+  const mostUrgent = (open: readonly number[], { needs, slots }: CoverageState): number | undefined => {
     const slack = (minimum: number): number => at(choice, minimum) - at(needs, minimum);
     for (const minimum of open) if (slack(minimum) < 0 || at(needs, minimum) > slots) return undefined;
     return open.reduce((a, b) => (slack(b) < slack(a) ? b : a));
@@ -107,33 +111,33 @@ export function cover(rules: Rules, start: Standing, wanted: readonly number[], 
    * @param least slots that the open minima take
    * @returns undefined when there is none, or too few items fit for this minimum
    */
-  const bestKind = (minimum: number, standing: Standing, least: number): Kind | undefined => {
+  const bestKind = (minimum: number, state: CoverageState, least: number): Kind | undefined => {
     const kinds = rules.kindsTowards[minimum] ?? [];
     work.left -= STEP + wanted.length + kinds.length;
     let items = 0;
     let best: Kind | undefined;
     let most = 0;
     for (const kind of kinds) {
-      if (at(supply, kind.index) <= 0 || !fits(standing, kind)) continue;
+      if (at(supply, kind.index) <= 0 || !fits(state, kind)) continue;
       items += at(supply, kind.index);
-      const open = openOf(kind.minima, standing.needs);
-      if (open <= most || least - shareOf(kind, standing.needs) > standing.slots - 1 + MARGIN) continue;
+      const open = openOf(kind.minima, state.needs);
+      if (open <= most || least - shareOf(kind, state.needs) > state.slots - 1 + MARGIN) continue;
       best = kind;
       most = open;
     }
-    return items < at(standing.needs, minimum) ? undefined : best;
+    return items < at(state.needs, minimum) ? undefined : best;
   };
-  const descend = (standing: Standing): Answer => {
-    const open = wanted.filter((minimum) => at(standing.needs, minimum) > 0);
-    if (open.length === 0) return standing;
-    const least = open.reduce((sum, minimum) => sum + at(standing.needs, minimum) / at(widest, minimum), 0);
+  const descend = (state: CoverageState): Answer => {
+    const open = wanted.filter((minimum) => at(state.needs, minimum) > 0);
+    if (open.length === 0) return state;
+    const least = open.reduce((sum, minimum) => sum + at(state.needs, minimum) / at(widest, minimum), 0);
     const leftOut: [Kind, number][] = [];
     for (;;) {
-      const minimum = mostUrgent(open, standing);
-      const kind = minimum === undefined ? undefined : bestKind(minimum, standing, least);
+      const minimum = mostUrgent(open, state);
+      const kind = minimum === undefined ? undefined : bestKind(minimum, state, least);
       if (kind === undefined) break;
       takeOut(kind, 1);
-      const found = descend(plan(standing, kind));
+      const found = descend(plan(state, kind));
       if (found !== 'impossible') return found;
       if (work.left <= reserve) return 'undecided';
       const others = at(supply, kind.index);
@@ -152,14 +156,14 @@ export interface Coverage {
   readonly met: readonly number[];
   /** Those about which the search came to no end. */
   readonly undecided: readonly number[];
-  readonly plan: Standing;
+  readonly plan: CoverageState;
 }
 
 /**
  * A plan that meets every open minimum, or else each in its turn that can be met together with those before it: an earlier one never gives
  * way to a later one.
  */
-export function coverageOf(rules: Rules, start: Standing, work: Work): Coverage {
+export function coverageOf(rules: Rules, start: CoverageState, work: Work): Coverage {
   const open = [...start.needs.keys()].filter((minimum) => at(start.needs, minimum) > 0);
   const all = cover(rules, start, open, work);
   if (typeof all === 'object') return { met: open, undecided: [], plan: all };

@@ -1,5 +1,4 @@
-import { cover, coverageOf, standingOf } from './coverage.ts';
-import type { Standing } from './coverage.ts';
+import { cover, coverageOf, coverageStateOf, type CoverageState } from './coverage.ts';
 import { bar, usageOf } from './kinds.ts';
 import type { SelectionContext } from './selection.ts';
 
@@ -44,12 +43,15 @@ export function losesMinimum(context: SelectionContext, without: readonly number
 }
 
 /** The start of a run that is offered every admitted item but the barred ones. */
-function startOf({ admitted, constraints, rules }: SelectionContext, barred: readonly number[]): Standing {
+function startOf(
+  { admitted, constraints, rules }: SelectionContext,
+  barred: readonly number[],
+): CoverageState {
   const usage = usageOf(rules, []);
   const candidates = admitted.slice();
   bar(rules, usage, candidates);
   for (const item of barred) candidates[item] = 0;
-  return standingOf(rules, usage, candidates, constraints.maxItems);
+  return coverageStateOf(rules, usage, candidates, constraints.maxItems);
 }
 
 /** Which of the minima can be met by a run that begins with the whole pool, and by which others the rest are kept from it. */

@@ -1,7 +1,5 @@
-import { defectIf } from '#shared/kernel/defect.ts';
-import type { Defect } from '#shared/kernel/defect.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { defectIf, type Defect } from '#shared/kernel/defect.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { CURRENT_RUNTIME_VERSION, findKernel } from './kernels/index.ts';
 import type { Estimate, Kernel, KernelModel, ModelParameters, Outcome } from './types.ts';
 

@@ -1,7 +1,5 @@
-import { cover, coverageOf, openOf, plan } from './coverage.ts';
-import type { Standing, Work } from './coverage.ts';
-import { fits, kindOfItem } from './kinds.ts';
-import type { Kind, Rules } from './kinds.ts';
+import { cover, coverageOf, openOf, plan, type CoverageState, type Work } from './coverage.ts';
+import { fits, kindOfItem, type Kind, type Rules } from './kinds.ts';
 
 /** What one selection may spend on its plan, and as much on questions about kinds of items. */
 const WORK = 100_000;
@@ -21,7 +19,7 @@ export interface Reachability {
 }
 
 /** Plans for the open minima. One that is not planned restricts nothing. */
-export function reachability(rules: Rules, start: Standing): Reachability {
+export function reachability(rules: Rules, start: CoverageState): Reachability {
   const planning: Work = { left: WORK };
   const { met, undecided, plan: whole } = coverageOf(rules, start, planning);
   const work: Work = { left: WORK };

@@ -1,11 +1,7 @@
-import { classify } from './classification.ts';
-import type { Classification, ClassificationRule } from './classification.ts';
-import { estimate, remainingUncertainty } from './model.ts';
-import type { CompiledModel } from './model.ts';
-import { selectItem } from './selection.ts';
-import type { SelectionContext } from './selection.ts';
-import { stopReason } from './stopping.ts';
-import type { StopCause, StopReason, StoppingRules } from './stopping.ts';
+import { classify, type Classification, type ClassificationRule } from './classification.ts';
+import { estimate, remainingUncertainty, type CompiledModel } from './model.ts';
+import { selectItem, type SelectionContext } from './selection.ts';
+import { stopReason, type StopCause, type StopReason, type StoppingRules } from './stopping.ts';
 import type { Estimate, Outcome } from './types.ts';
 
 /** What the outcomes of a run say, at full precision. */

@@ -1,16 +1,11 @@
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
-import { standingOf } from './coverage.ts';
-import { decisionGains, decisionModel } from './decision-gains.ts';
-import type { DecisionModel } from './decision-gains.ts';
+import { coverageStateOf } from './coverage.ts';
+import { decisionGains, decisionModel, type DecisionModel } from './decision-gains.ts';
 import type { CompiledModel } from './model.ts';
-import { progressiveChances, randomesque, sympsonHetter } from './exposure.ts';
-import type { Exposure } from './exposure.ts';
-import { bar, fits, rulesOf, usageOf } from './kinds.ts';
-import type { Quota, Rules, Usage } from './kinds.ts';
-import { byGain, roundGain } from './ranking.ts';
-import type { Ranked } from './ranking.ts';
-import { reachability } from './reachability.ts';
-import type { Reachability } from './reachability.ts';
+import { progressiveChances, randomesque, sympsonHetter, type Exposure } from './exposure.ts';
+import { bar, fits, rulesOf, usageOf, type Quota, type Rules, type Usage } from './kinds.ts';
+import { byGain, roundGain, type Ranked } from './ranking.ts';
+import { reachability, type Reachability } from './reachability.ts';
 import type { StopCause } from './stopping.ts';
 import type { Estimate } from './types.ts';
 
@@ -173,7 +168,7 @@ export function selectItem(context: SelectionContext, estimate: Estimate, run: R
   const barred = constraints.priorUse === 'exclude' ? [...run.used, ...run.met] : run.used;
   const eligible = without(admitted, barred);
   bar(rules, usage, eligible);
-  const coverage = reachability(rules, standingOf(rules, usage, eligible, slots));
+  const coverage = reachability(rules, coverageStateOf(rules, usage, eligible, slots));
   const choice = { context, estimate, run, coverage };
   for (const item of context.outOfScope) if (!coverage.serves(item)) eligible[item] = 0;
   const selection = keepInformative(choice, eligible)
@@ -304,28 +299,31 @@ function progressive(choice: Choice, eligible: Uint8Array, rank: Rank): Ranked |
   const { constraints, gains } = context;
   if (!rank(eligible, CHANCE_LOOK)) return undefined;
   const known = gains.slice();
-  const look: number[] = [];
-  for (const gain of known) if (!Number.isNaN(gain)) look.push(gain);
-  look.sort((a, b) => b - a);
+  const look = known.filter((gain) => !Number.isNaN(gain)).sort((a, b) => b - a);
   const share = run.used.length / constraints.maxItems;
   const chances = progressiveChances(known.length, share, look[0] ?? 0, run);
   const best = (): Ranked | undefined => {
-    const weights = new Float64Array(known.length);
-    for (let item = 0; item < known.length; item += 1)
-      weights[item] = (chances[item] ?? NaN) + share * (known[item] ?? NaN);
-    for (const tied of byGain(weights, (items) => inTieOrder(context, items, run.runSeed)))
-      for (const candidate of tied) if (coverage.admits(candidate.item)) return candidate;
-    return undefined;
+    const weights = chances.map((chance, item) => chance + share * (known[item] ?? NaN));
+    return heaviest(choice, weights);
   };
   const enough = (best()?.gain ?? -Infinity) - MARGIN - share * (look[CHANCE_LOOK - 1] ?? 0);
-  const open = eligible.map((is, item) =>
+  const contenders = eligible.map((is, item) =>
     Number(is === 1 && Number.isNaN(known[item]) && (chances[item] ?? NaN) >= enough),
   );
-  coverage.ruleOut(open);
-  if (open.includes(1) && rank(open, Infinity))
-    for (let item = 0; item < open.length; item += 1) if (open[item] === 1) known[item] = gains[item] ?? NaN;
+  coverage.ruleOut(contenders);
+  if (contenders.includes(1) && rank(contenders, Infinity))
+    contenders.forEach((is, item) => {
+      if (is === 1) known[item] = gains[item] ?? NaN;
+    });
   const chosen = best();
   return chosen && { item: chosen.item, gain: roundGain(known[chosen.item] ?? NaN) };
+}
+
+/** The admitted item of the highest weight. */
+function heaviest({ context, run, coverage }: Choice, weights: Float64Array): Ranked | undefined {
+  for (const tied of byGain(weights, (items) => inTieOrder(context, items, run.runSeed)))
+    for (const candidate of tied) if (coverage.admits(candidate.item)) return candidate;
+  return undefined;
 }
 
 /**

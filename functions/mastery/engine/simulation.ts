@@ -1,8 +1,7 @@
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { ClassificationRule } from './classification.ts';
 import type { CompiledModel } from './model.ts';
-import { nextStep, weigh } from './run-step.ts';
-import type { Evidence } from './run-step.ts';
+import { nextStep, weigh, type Evidence } from './run-step.ts';
 import type { SelectionContext } from './selection.ts';
 import type { StopReason, StoppingRules } from './stopping.ts';
 import type { KnownMastery, Outcome } from './types.ts';

@@ -3,11 +3,9 @@ import type { Unusable } from '#functions/mastery/upstream/problems.ts';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
-import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
-import type { CaliperEnvelope, CaliperEvent } from '#shared/platform/owners/caliper.ts';
+import { CALIPER_CONTEXT, type CaliperEnvelope, type CaliperEvent } from '#shared/platform/owners/caliper.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 
 /** How events name their sensor, the engine as their actor, and entities that their owners name by opaque ids. */

@@ -1,14 +1,12 @@
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
-import { compileModel } from '#functions/mastery/engine/index.ts';
-import type { CompiledModel } from '#functions/mastery/engine/index.ts';
+import { compileModel, type CompiledModel } from '#functions/mastery/engine/index.ts';
 import { invalidCalibration } from '#functions/mastery/upstream/problems.ts';
 import type { StartAdaptiveRunRequest } from '#shared/contract/mastery/adaptive-run.ts';
 import type { ScaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { PermanentDefect } from '#shared/http/refusal.ts';
 import { createRecent } from '#shared/kernel/recent.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { supportsModel } from '#shared/records/models.ts';

@@ -23,8 +23,7 @@ import type {
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { exactSum } from '#shared/kernel/decimal.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 
 /** A simulated learner in the numbering of a model. */

@@ -1,6 +1,5 @@
 import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
-import { alignmentFormula } from '#shared/contract/reports/improvement-run.ts';
-import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
+import { alignmentFormula, type RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type {
   ReceiptArtifact,
   ReceiptBundle,

@@ -1,10 +1,7 @@
-import { isCompared } from '#shared/improvement/records.ts';
-import type { NotCompared, Pin } from '#shared/improvement/records.ts';
-import { ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { isCompared, type NotCompared, type Pin } from '#shared/improvement/records.ts';
+import { ok, type Result } from '#shared/kernel/result.ts';
 import type { AlignmentCrosswalk, AlignmentSources } from '#shared/platform/owners/content.ts';
-import { alignSource } from './alignment/align-source.ts';
-import type { Alignment } from './alignment/align-source.ts';
+import { alignSource, type Alignment } from './alignment/align-source.ts';
 import { showComparison } from './alignment/show-comparison.ts';
 import { deriveSourceOrders } from './orders/derive-orders.ts';
 import type { Compared, Derived, OrderGrounds } from './orders/derive-orders.ts';

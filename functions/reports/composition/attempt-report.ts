@@ -4,17 +4,13 @@ import type { AttemptReport, View, attemptReport } from '#shared/contract/report
 import { reportInvariants } from '#shared/contract/reports/invariants/attempt-report.ts';
 import { firstBroken } from '#shared/contract/reports/invariants/invariant.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { reportsDocument } from '#shared/problems/document.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { AttemptFacts, Moment, ReportFacts } from '../facts/facts.ts';
-import { checkFramework, composeHeader, governedBy } from './header.ts';
-import type { ComposedHeader } from './header.ts';
-import { checkScored, contradictory, requireCurrent } from '../facts/incomplete.ts';
-import type { Shortfall } from '../facts/incomplete.ts';
-import { composeMastery } from './mastery-rows.ts';
-import type { ComposedRow } from './mastery-rows.ts';
+import { checkFramework, composeHeader, governedBy, type ComposedHeader } from './header.ts';
+import { checkScored, contradictory, requireCurrent, type Shortfall } from '../facts/incomplete.ts';
+import { composeMastery, type ComposedRow } from './mastery-rows.ts';
 
 /** A whole report before any projection and without the moment of its answer. */
 export interface ComposedAttempt {

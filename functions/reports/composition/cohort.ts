@@ -1,10 +1,8 @@
 import type * as z from 'zod';
-import { cohortReport } from '#shared/contract/reports/cohort-report.ts';
-import type { CohortScope } from '#shared/contract/reports/cohort-report.ts';
+import { cohortReport, type CohortScope } from '#shared/contract/reports/cohort-report.ts';
 import { cohortInvariants } from '#shared/contract/reports/invariants/cohort-report.ts';
 import { firstBroken } from '#shared/contract/reports/invariants/invariant.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { Rollup } from '#shared/platform/owners/analytics.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { Moment, Observed } from '../facts/facts.ts';

@@ -1,11 +1,8 @@
-import { gateDecision } from '#shared/contract/reports/attempt-report.ts';
-import type { GateDecision } from '#shared/contract/reports/attempt-report.ts';
-import { ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { gateDecision, type GateDecision } from '#shared/contract/reports/attempt-report.ts';
+import { ok, type Result } from '#shared/kernel/result.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { SettledGate } from '#shared/platform/owners/results.ts';
-import { fallsShort } from '../facts/incomplete.ts';
-import type { Shortfall } from '../facts/incomplete.ts';
+import { fallsShort, type Shortfall } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
 
 type Criteria = NonNullable<ReportCriteria['criteria']>;

@@ -14,12 +14,10 @@ import type {
 import { summaryInvariants } from '#shared/contract/reports/invariants/attempt-report.ts';
 import { firstBroken } from '#shared/contract/reports/invariants/invariant.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { SettledScore } from '#shared/platform/owners/results.ts';
-import { contradictory, disagreeing, fallsShort, shortfall } from '../facts/incomplete.ts';
-import type { Shortfall } from '../facts/incomplete.ts';
+import { contradictory, disagreeing, fallsShort, shortfall, type Shortfall } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
 import { decideGate } from './gate-decision.ts';
 import type { Framework, HeaderFacts, Moment, Released } from '../facts/facts.ts';

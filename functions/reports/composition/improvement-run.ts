@@ -1,11 +1,9 @@
 import type * as z from 'zod';
 import { showMetric } from '#functions/reports/analysis/metrics/judge-metric.ts';
 import { omissionsOf } from '#functions/reports/analysis/omissions.ts';
-import { omission } from '#shared/contract/reports/improvement-run.ts';
-import type { improvementRun, RunMetric } from '#shared/contract/reports/improvement-run.ts';
+import { omission, type improvementRun, type RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
-import { mergeReceipts } from '#shared/contract/reports/source-ref.ts';
-import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
+import { mergeReceipts, type SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { RunProgress } from '#shared/improvement/records.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
 import type { MetricArtifact } from '#shared/platform/owners/analytics.ts';

@@ -1,12 +1,10 @@
 import { MAX_MASTERY_ROWS, MAX_ROW_EVIDENCE, masteryRow } from '#shared/contract/reports/attempt-report.ts';
 import type { ItemEvidence, MasteryRow } from '#shared/contract/reports/attempt-report.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { SettledMastery } from '#shared/platform/owners/results.ts';
 import type { Framework } from '../facts/facts.ts';
-import { disagreeing, fallsShort, shortfall } from '../facts/incomplete.ts';
-import type { Shortfall } from '../facts/incomplete.ts';
+import { disagreeing, fallsShort, shortfall, type Shortfall } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
 
 /** Evidence rows of one attempt, at most: beyond it, an answer could not be written within a function's memory. */

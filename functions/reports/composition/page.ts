@@ -1,14 +1,11 @@
-import { isSelectable, isSelected } from '#shared/contract/filters.ts';
-import type { FilterValues } from '#shared/contract/filters.ts';
-import { withheldReason } from '#shared/contract/reports/attempt-report.ts';
-import type { WithheldReason } from '#shared/contract/reports/attempt-report.ts';
+import { isSelectable, isSelected, type FilterValues } from '#shared/contract/filters.ts';
+import { withheldReason, type WithheldReason } from '#shared/contract/reports/attempt-report.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
 import { areUnique } from '#shared/contract/reports/primitives.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import { compareInstants } from '#shared/kernel/instant.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { CandidateAttempts, RecordHeader } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
@@ -16,8 +13,7 @@ import { problem } from '#shared/problems/registry.ts';
 import type { ComposedAttempt } from './attempt-report.ts';
 import type { Framework, HeaderFacts, IndexRow, Observed, Released } from '../facts/facts.ts';
 import { checkFramework, composeHeader } from './header.ts';
-import { disagreeing, fallsShort, incomplete, requireCurrent } from '../facts/incomplete.ts';
-import type { Shortfall } from '../facts/incomplete.ts';
+import { disagreeing, fallsShort, incomplete, requireCurrent, type Shortfall } from '../facts/incomplete.ts';
 import { contradiction, disagreement } from '../facts/versions.ts';
 
 const { filters: pageFilters } = listCandidateReports.request;

@@ -12,8 +12,7 @@ import type {
   readinessReport,
 } from '#shared/contract/reports/readiness-report.ts';
 import { cutAfter } from '#shared/kernel/cut-text.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { ReadinessCrosswalks } from '#shared/platform/owners/content.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';

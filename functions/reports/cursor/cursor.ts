@@ -6,13 +6,11 @@ import type { Route } from '#shared/contract/route.ts';
 import type { OperationRequest } from '#shared/http/operation.ts';
 import { invalid } from '#shared/http/syntax/issues.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { openToken, sealToken } from '#shared/tokens/sealed-token.ts';
-import type { TokenKind } from '#shared/tokens/sealed-token.ts';
+import { openToken, sealToken, type TokenKind } from '#shared/tokens/sealed-token.ts';
 
 /** A cursor opens for one hour after its issue (the reading of RP-304). */
 const LIFETIME_MS = 60 * 60 * 1000;

@@ -20,8 +20,7 @@ import type {
   RunProgress,
   RunRecord,
 } from '#shared/improvement/records.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { AlignmentSources } from '#shared/platform/owners/content.ts';
 
 /** One thing that a run evaluates: a metric that is `available`, or a named source with its crosswalk and its comparison. */
@@ -122,14 +121,14 @@ export async function evaluateEvidence(
   if (!comparison.ok) return comparison;
   if (!sourceSet.ok) return sourceSet;
   const { value } = crosswalk.value;
-  const judged = judgeSource(grounds, {
+  const evaluated = judgeSource(grounds, {
     sourceKey: source.sourceKey,
     crosswalk: { pin: source.crosswalk, value },
     comparison: comparison.value,
     sourceSet: sourceSet.value?.value,
   });
-  if (!judged.ok) return err({ kind: 'unusable', service: 'blueprint' });
-  return ok({ derived: judged.value.derived, aligned: { source, crosswalk: value, ...judged.value } });
+  if (!evaluated.ok) return err({ kind: 'unusable', service: 'blueprint' });
+  return ok({ derived: evaluated.value.derived, aligned: { source, crosswalk: value, ...evaluated.value } });
 }
 
 /** The comparison of a source with its receipt, where Analytics had one when the run was pinned. */

@@ -15,17 +15,13 @@ import type {
 } from '#shared/improvement/records.ts';
 import type { ReceiptStore } from '#shared/improvement/receipts.ts';
 import type { RunQueue } from '#shared/improvement/run-message.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { Log } from '#shared/observability/logger.ts';
-import { openPlatform } from '#shared/platform/open-platform.ts';
-import type { PlatformDependencies } from '#shared/platform/open-platform.ts';
+import { openPlatform, type PlatformDependencies } from '#shared/platform/open-platform.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { AnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';
-import { evaluateEvidence, evidenceOf, remainingOf } from './evidence.ts';
-import type { EvidenceFault } from './evidence.ts';
-import { takeEvidence } from './take-evidence.ts';
-import type { Tally, Worker } from './take-evidence.ts';
+import { evaluateEvidence, evidenceOf, remainingOf, type EvidenceFault } from './evidence.ts';
+import { takeSteps, type Tally, type Worker } from './steps.ts';
 
 /** All that working on runs may touch. */
 export interface RunDependencies extends PlatformDependencies {
@@ -150,9 +146,13 @@ export async function workRun(
     now,
     shouldContinue,
     missing: new Set(),
+    evaluated: new Set(found.evidence.map(({ key: evaluated }) => evaluated)),
+    orders: new Map(found.orders.map((record) => [record.revisionOrderId, record])),
+    metrics: new Map(),
     tally,
   };
-  const finished = await takeAll(worker, found);
+  const taken = await takeSteps(worker, remainingOf(found));
+  const finished = taken.ok ? await finishRun(worker) : taken;
   if (!finished.ok) {
     const fault = finished.error;
     return fault.kind === 'unavailable'
@@ -177,46 +177,27 @@ function recordedOf({ evidence, orders }: RunProgress): number {
   return recorded;
 }
 
-/** Everything that is left to do, the metrics first; then the end of the run, as far as it has one. */
-async function takeAll(worker: Worker, found: RunProgress): Promise<Result<Finish, EvidenceFault>> {
-  const known = new Map<RunMetric, Derived>();
-  for (const { evidence, blocked } of remainingOf(found)) {
-    if (!(await worker.shouldContinue())) break;
-    // Its orders would be read and derived again for nothing: they are blocked already.
-    if (blocked !== undefined && [...blocked].every((module) => worker.missing.has(module))) continue;
-    const taken = await takeEvidence(worker, found, evidence);
-    if (!taken.ok) return taken;
-    if (evidence.kind === 'metric') known.set(evidence.metric, taken.value.evaluation.derived);
-    if (!taken.value.isDone) break;
-  }
-  return finishRun(worker, known);
-}
-
 /** What has become of a run; `unfinished`: something of it is still to be evaluated or asked for. */
 type Finish = ImprovementRunState | 'unfinished';
 
 /**
  * Ends a run of which everything is recorded: complete where every order has reached its receiver, else parked as `blocked_upstream`
  * [RP-150, RP-217, RP-221]. What is recorded now decides, whichever worker has recorded it.
- * @param known what this worker has derived of the metrics; the others are read again, since the run's bundle holds their decisions
  */
-async function finishRun(
-  worker: Worker,
-  known: ReadonlyMap<RunMetric, Derived>,
-): Promise<Result<Finish, EvidenceFault>> {
+async function finishRun(worker: Worker): Promise<Result<Finish, EvidenceFault>> {
   const { run, policy, store, receipts, now } = worker;
   const progress = await progressOf(store, run);
   if (isTerminal(progress.run.state)) return ok(progress.run.state);
   // The state that another worker or the sweeper has moved the run to meanwhile stands.
-  const standing = async (): Promise<ImprovementRunState> => (await progressOf(store, run)).run.state;
+  const currentState = async (): Promise<ImprovementRunState> => (await progressOf(store, run)).run.state;
   const remaining = remainingOf(progress);
   if (remaining.some(({ blocked }) => blocked === undefined)) return ok('unfinished');
   if (remaining.length > 0) {
     const isParked = await store.moveRun(run, { state: 'blocked_upstream' }, now());
-    return ok(isParked ? 'blocked_upstream' : await standing());
+    return ok(isParked ? 'blocked_upstream' : await currentState());
   }
   if (!(await worker.shouldContinue())) return ok('unfinished');
-  const metrics = await metricDecisions(worker, known);
+  const metrics = await metricDecisions(worker);
   if (!metrics.ok) return metrics;
   const bundle = runBundle({ progress, policy, metrics: metrics.value });
   if (bundle === undefined) return err({ kind: 'unusable', service: 'unknown' });
@@ -224,14 +205,14 @@ async function finishRun(
   const { sha256, mediaType } = bundle;
   const state = omissionsOf(progress).length === 0 ? 'completed' : 'completed_with_omissions';
   const to = { state, completedAt: lastRecorded(progress), receipt: { sha256, mediaType } } as const;
-  return ok((await store.moveRun(run, to, now())) ? state : await standing());
+  return ok((await store.moveRun(run, to, now())) ? state : await currentState());
 }
 
+/** The decisions on every metric: those that this worker has not derived are read again, since the run's bundle holds them. */
 async function metricDecisions(
   worker: Worker,
-  known: ReadonlyMap<RunMetric, Derived>,
 ): Promise<Result<ReadonlyMap<RunMetric, Derived>, EvidenceFault>> {
-  const decisions = new Map(known);
+  const decisions = new Map(worker.metrics);
   for (const evidence of evidenceOf(worker.run.pins)) {
     if (evidence.kind !== 'metric' || decisions.has(evidence.metric)) continue;
     const evaluated = await evaluateEvidence(worker, evidence);

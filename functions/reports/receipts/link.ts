@@ -1,11 +1,9 @@
 import * as z from 'zod';
-import { receiptLink } from '#shared/contract/reports/receipt-link.ts';
-import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
+import { receiptLink, type ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
 import type { BundleRef } from '#shared/improvement/records.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
-import { openToken, sealToken } from '#shared/tokens/sealed-token.ts';
-import type { TokenKind } from '#shared/tokens/sealed-token.ts';
+import { openToken, sealToken, type TokenKind } from '#shared/tokens/sealed-token.ts';
 
 /** How long a link opens after its issue (the reading of RP-214). */
 const LIFETIME_SECONDS = 5 * 60;

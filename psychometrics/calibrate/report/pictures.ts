@@ -1,10 +1,10 @@
 /** The charts of the report. None relies on colour alone: shapes, dashes, outlines and the tables next to them carry the same information. */
 import * as Plot from '@observablehq/plot';
 import { CHART_WIDTH, bars, brief, colour, dots, line, names } from '#tools/page/plot.ts';
-import { chart } from '#psychometrics/charts.ts';
+import { chart } from '#tools/page/charts.ts';
 import type { Point } from '#tools/page/plot.ts';
-import { markup } from '#psychometrics/pages/markup.ts';
-import type { Markup } from '#psychometrics/pages/markup.ts';
+import { markup } from '#tools/page/markup.ts';
+import type { Markup } from '#tools/page/markup.ts';
 import type { Calibration } from '../calibrate.ts';
 import { masteryCurve } from '../model.ts';
 import { at, normalQuantileTwoSided } from '../numbers.ts';

@@ -1,4 +1,4 @@
-import { markup } from '#psychometrics/pages/markup.ts';
+import { markup } from '#tools/page/markup.ts';
 
 /** The report's additions to the common style sheet. */
 export const style = markup`

@@ -19,6 +19,7 @@ import {
   timestamp,
 } from '#shared/contract/mastery/primitives.ts';
 import { invalidParam, masteryProblem, upstreamReference } from '#shared/contract/mastery/problem.ts';
+import type { MasteryProblem } from '#shared/contract/mastery/problem.ts';
 import { anchor as anchorSchema, scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import {
   recoveryError,
@@ -38,13 +39,12 @@ import {
 import type { RunMode } from '#shared/contract/mastery/adaptive-run.ts';
 import type { masteryRoutes } from '#shared/contract/mastery/routes.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
-import type { UpstreamReference } from '#shared/problems/problem.ts';
 import type { StopReason } from '#shared/contract/stop-reason.ts';
 import { problemFields, stopReasonMeanings } from './common.ts';
 import { component } from './text.ts';
 import type { Descriptions, ParameterTexts, TagTexts, ValueText } from './text.ts';
 
-const service: ValueText<UpstreamReference['service']> = {
+const service: ValueText<NonNullable<MasteryProblem['upstream']>['service']> = {
   text: 'The owner.',
   values: {
     platform_auth:

@@ -1,11 +1,9 @@
 import { createLocalJWKSet, errors } from 'jose';
 import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters } from 'jose';
-import { withTimeLimit } from '#shared/kernel/sleep.ts';
-import type { Sleep } from '#shared/kernel/sleep.ts';
+import { withTimeLimit, type Sleep } from '#shared/kernel/sleep.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { nameOf } from '#shared/observability/describe-error.ts';
-import { readCapped } from '#shared/network/http-client.ts';
-import type { Fetch } from '#shared/network/http-client.ts';
+import { readCapped, type Fetch } from '#shared/network/http-client.ts';
 import type { Log } from '#shared/observability/logger.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { Refusal } from '../refusal.ts';

@@ -1,7 +1,6 @@
 import { errors, jwtVerify } from 'jose';
 import * as z from 'zod';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { decodeUtf8, parseStrictJson } from '#shared/kernel/strict-json.ts';
 import type { Log } from '#shared/observability/logger.ts';
 import type { Principal } from '../operation.ts';

@@ -2,8 +2,7 @@ import { CACHE_CONTROL } from '#shared/contract/cache-control.ts';
 import { crossOriginHeaders } from '#shared/contract/cors.ts';
 import type { Route, Transfer } from '#shared/contract/route.ts';
 import { createFunctionLog } from '#shared/observability/logger.ts';
-import { exchangeOf, openExchange } from '../exchange.ts';
-import type { BaseRuntime, Exchange } from '../exchange.ts';
+import { exchangeOf, openExchange, type BaseRuntime, type Exchange } from '../exchange.ts';
 import type { Stage, StageRequest } from './stage.ts';
 
 /** What the ladder knows of a function. */

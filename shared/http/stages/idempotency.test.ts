@@ -3,7 +3,7 @@ import { err } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { actOnProbe, readProbe, seen, testProbe } from '#test/support/probe-routes.ts';
-import type { Control } from '../operation.ts';
+import type { Control } from '#shared/idempotency/control-record.ts';
 
 // What a record is and when a request waits for another one: shared/idempotency. Repeated and reused keys on every route that takes one:
 // test/lemmas/worlds.contract.test.ts, test/contract/reports.

@@ -3,8 +3,7 @@ import type { Idempotency, KeyedRequest } from '#shared/idempotency/idempotency.
 import { canonicalPath } from '#shared/idempotency/request-identity.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { established, exchangeOf } from '../exchange.ts';
-import type { Exchange } from '../exchange.ts';
+import { established, exchangeOf, type Exchange } from '../exchange.ts';
 import { once } from '../once.ts';
 import type { OperationRequest } from '../operation.ts';
 import { Refusal } from '../refusal.ts';
@@ -38,7 +37,7 @@ export function idempotency(route: Route, bind: () => Idempotency | Promise<Idem
         body,
         sentBody,
       });
-      exchange.begunBefore = keyed.begun;
+      exchange.startedOperation = keyed.startedOperation;
       if (keyed.reusedBy !== undefined) throw new Refusal(reusedKey(route.service, keyed.reusedBy));
       exchange.idempotent = runOnce(route, keyed, exchange);
     },
@@ -52,10 +51,10 @@ export function idempotency(route: Route, bind: () => Idempotency | Promise<Idem
 
 function runOnce(route: Route, keyed: KeyedRequest, exchange: Exchange): OperationRequest['idempotent'] {
   const { deadline, receivedAt, endsAt, log } = exchange;
-  let begun = false;
+  let isStarted = false;
   return async (work) => {
-    if (begun) throw misused();
-    begun = true;
+    if (isStarted) throw misused();
+    isStarted = true;
     return keyed.run(
       (control) => {
         exchange.control = control;

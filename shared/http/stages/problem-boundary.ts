@@ -6,8 +6,7 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { deploymentOutage, internalError } from '#shared/problems/registry.ts';
 import type { PipelineAnswer } from '../answers.ts';
 import { EnvironmentError } from '../environment.ts';
-import { exchangeOf } from '../exchange.ts';
-import type { Exchange } from '../exchange.ts';
+import { exchangeOf, type Exchange } from '../exchange.ts';
 import { PermanentDefect, Refusal } from '../refusal.ts';
 import type { Stage } from './stage.ts';
 
@@ -33,9 +32,12 @@ export function problemBoundary(service: ServiceName): Stage {
  * The operation that a problem belongs to, on the service that names it: from the moment when its work has begun, in whichever request of
  * its key that was [RP-330]. A repetition that is not allowed to see the resource gets the one 404, which says nothing of an operation.
  */
-function operationIdOf({ service, status }: Problem, { control, begunBefore }: Exchange): string | undefined {
+function operationIdOf(
+  { service, status }: Problem,
+  { control, startedOperation }: Exchange,
+): string | undefined {
   if (service !== 'reports') return undefined;
-  return control?.operationId ?? (status === 404 ? undefined : begunBefore);
+  return control?.operationId ?? (status === 404 ? undefined : startedOperation);
 }
 
 function problemOf(service: ServiceName, error: unknown, exchange: Exchange): Problem {

@@ -1,8 +1,7 @@
 import { nameOf } from '#shared/observability/describe-error.ts';
 import type { Log } from '#shared/observability/logger.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { isReleased, missingFor } from '#shared/release/release-state.ts';
-import type { Gated, ReleaseState } from '#shared/release/release-state.ts';
+import { isReleased, missingFor, type Gated, type ReleaseState } from '#shared/release/release-state.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 import { exchangeOf } from '../exchange.ts';
 import { once } from '../once.ts';

@@ -3,8 +3,7 @@ import type { Route } from '#shared/contract/route.ts';
 import type { Log } from '#shared/observability/logger.ts';
 import { exchangeOf } from '../exchange.ts';
 import { Refusal } from '../refusal.ts';
-import { readRequest } from '../syntax/read-request.ts';
-import type { CheckedRequest } from '../syntax/read-request.ts';
+import { readRequest, type CheckedRequest } from '../syntax/read-request.ts';
 import type { Stage } from './stage.ts';
 
 /** 400 and 413 for a request that the route's row does not allow. */

@@ -1,10 +1,8 @@
 import type { Route } from '#shared/contract/route.ts';
-import type { Runtime } from '#shared/lambda/runtime.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 import { deploymentOutage, problem } from '#shared/problems/registry.ts';
-import { createKeySet } from '../auth/key-set.ts';
-import type { KeySet } from '../auth/key-set.ts';
-import { verifyToken } from '../auth/verify-token.ts';
-import type { TokenRules } from '../auth/verify-token.ts';
+import { createKeySet, type KeySet } from '../auth/key-set.ts';
+import { verifyToken, type TokenRules } from '../auth/verify-token.ts';
 import { readEnvironment, variablesOf } from '../environment.ts';
 import { exchangeOf } from '../exchange.ts';
 import { once } from '../once.ts';

@@ -1,8 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { err } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import { parseStrictJson } from '#shared/kernel/strict-json.ts';
-import type { StrictJsonError } from '#shared/kernel/strict-json.ts';
+import { err, type Result } from '#shared/kernel/result.ts';
+import { parseStrictJson, type StrictJsonError } from '#shared/kernel/strict-json.ts';
 import type { InvalidParam } from '#shared/problems/problem.ts';
 import { invalid } from './issues.ts';
 

@@ -1,14 +1,11 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { Route } from '#shared/contract/route.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { InvalidParam, Problem } from '#shared/problems/problem.ts';
 import { bodySize, parseBody } from './body.ts';
-import { readHeaders, readIfMatch, readOne } from './headers.ts';
-import type { Headers } from './headers.ts';
-import { invalid, invalidParamsOf } from './issues.ts';
-import type { RequestPart } from './issues.ts';
+import { readHeaders, readIfMatch, readOne, type Headers } from './headers.ts';
+import { invalid, invalidParamsOf, type RequestPart } from './issues.ts';
 import { readPath, readQuery } from './parameters.ts';
 
 /** A request that matches its route's row. */

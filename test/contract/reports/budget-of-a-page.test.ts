@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { CALLS_AT_ONCE } from '#functions/reports/endpoints/answer-report.ts';
-import type { ReportDependencies } from '#functions/reports/endpoints/answer-report.ts';
+import { CALLS_AT_ONCE } from '#functions/reports/endpoints/support/owners.ts';
+import type { ReportDependencies } from '#functions/reports/endpoints/support/owners.ts';
 import { listCandidateReportsOperation } from '#functions/reports/endpoints/list-candidate-reports/operation.ts';
 import { MOST_INDEX_READS } from '#functions/reports/endpoints/list-candidate-reports/read-facts.ts';
 import type { IndexRow } from '#functions/reports/facts/facts.ts';

@@ -2,7 +2,7 @@ import { advanceAdaptiveRun } from '#shared/contract/mastery/routes/advance-adap
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createLambda } from '#shared/lambda/lambda.ts';
 import { advanceRun } from './operation.ts';
-import { runDependencies } from '../dependencies.ts';
+import { runDependencies } from '../support/dependencies.ts';
 
 /** Advances an adaptive run: the pipeline around the operation, bound to a runtime. */
 export const bind = createLambda(advanceAdaptiveRun, (runtime) => advanceRun(runDependencies(runtime)));

@@ -1,18 +1,15 @@
 import { openContinuation, sealContinuation } from '#functions/mastery/continuation/continuation.ts';
 import type { advanceAdaptiveRun } from '#shared/contract/mastery/routes/advance-adaptive-run.ts';
 import type { Operation } from '#shared/http/operation.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { readCandidateRuntime } from '#shared/platform/operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { rereadBasis } from '#functions/mastery/run/basis.ts';
-import type { RunBasis } from '#functions/mastery/run/basis.ts';
+import { rereadBasis, type RunBasis } from '#functions/mastery/run/basis.ts';
 import { composeRun, runEntityTag } from '#functions/mastery/run/compose.ts';
 import type { RunDependencies } from '#functions/mastery/run/dependencies.ts';
-import { assess, diagnose, findingsOf } from '#functions/mastery/run/diagnosis.ts';
-import type { Diagnosis } from '#functions/mastery/run/diagnosis.ts';
+import { assess, diagnose, findingsOf, type Diagnosis } from '#functions/mastery/run/diagnosis.ts';
 import { findSession, offerItem } from '#functions/mastery/run/offer-item.ts';
 import { found, isFinalRefusal } from '#functions/mastery/upstream/problems.ts';
 import { firstHandedIn } from '#functions/mastery/run/outcomes.ts';
@@ -20,13 +17,10 @@ import type { NamedRuntime, Pending, RunSession, ScoredOutcome } from '#function
 import { priorUse } from '#functions/mastery/run/prior-use.ts';
 import { publish } from '#functions/mastery/run/publication/publish.ts';
 import { withRunPlatform } from '#functions/mastery/run/receipt.ts';
-import { readRunRuntime } from '#functions/mastery/run/runtime.ts';
-import type { RunRuntime } from '#functions/mastery/run/runtime.ts';
-import { judgeTime } from '#functions/mastery/run/time-budget.ts';
-import type { TimeVerdict } from '#functions/mastery/run/time-budget.ts';
+import { readRunRuntime, type RunRuntime } from '#functions/mastery/run/runtime.ts';
+import { judgeTime, type TimeVerdict } from '#functions/mastery/run/time-budget.ts';
 import { REPAIR_SECONDS, waitOf } from '#functions/mastery/run/waiting.ts';
-import { statusOf } from '#functions/mastery/continuation/run-state.ts';
-import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
+import { statusOf, type AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { addOffer, beginFinalizing, consumeOutcome } from '#functions/mastery/run/transitions.ts';
 
 /** Where one advance has led. */

@@ -2,7 +2,7 @@ import { inspectAdaptiveRun } from '#shared/contract/mastery/routes/inspect-adap
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createLambda } from '#shared/lambda/lambda.ts';
 import { inspectRun } from './operation.ts';
-import { runDependencies } from '../dependencies.ts';
+import { runDependencies } from '../support/dependencies.ts';
 
 /** Inspects an adaptive run: the pipeline around the operation, bound to a runtime. */
 export const bind = createLambda(inspectAdaptiveRun, (runtime) => inspectRun(runDependencies(runtime)));

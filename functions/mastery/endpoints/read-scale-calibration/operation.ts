@@ -3,7 +3,7 @@ import type { Operation } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { deprecationHeaders } from '#shared/records/deprecation.ts';
-import type { RecordDependencies } from '../dependencies.ts';
+import type { RecordDependencies } from '../support/dependencies.ts';
 
 /**
  * The public descriptor of one immutable calibration by its exact id [MA-175]; its parameters are not even read [MA-123]. Absent and another

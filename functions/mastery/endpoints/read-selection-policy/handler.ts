@@ -1,7 +1,7 @@
 import { readSelectionPolicy } from '#shared/contract/mastery/routes/read-selection-policy.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createReadLambda } from '#shared/lambda/read-lambda.ts';
-import { recordDependencies } from '../dependencies.ts';
+import { recordDependencies } from '../support/dependencies.ts';
 import { readSelectionPolicyOperation } from './operation.ts';
 
 /** Reads a selection policy: the pipeline around the operation, bound to a runtime. */

@@ -4,7 +4,7 @@ import { PermanentDefect } from '#shared/http/refusal.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { deprecationHeaders } from '#shared/records/deprecation.ts';
-import type { RecordDependencies } from '../dependencies.ts';
+import type { RecordDependencies } from '../support/dependencies.ts';
 
 /**
  * One immutable selection policy by its exact id [MA-173]. Absent and another tenant's are the same 404 [MA-174]. A stored policy that fails

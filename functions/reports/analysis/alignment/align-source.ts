@@ -1,10 +1,8 @@
-import { alignmentPercentOf } from '#shared/contract/reports/alignment-report.ts';
-import type { AlignmentContribution } from '#shared/contract/reports/alignment-report.ts';
+import { alignmentPercentOf, type AlignmentContribution } from '#shared/contract/reports/alignment-report.ts';
 import { shownLists } from '#shared/contract/reports/invariants/lists.ts';
 import { areDistinct } from '#shared/contract/reports/invariants/invariant.ts';
 import { exactSum } from '#shared/kernel/decimal.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { AlignmentCrosswalk, AlignmentSources } from '#shared/platform/owners/content.ts';
 
 type Requirement = AlignmentCrosswalk['requirements'][number];

@@ -2,8 +2,7 @@ import { agreementOf, predictedActualComparison } from '#shared/contract/reports
 import type { PredictedActualComparison } from '#shared/contract/reports/alignment-report.ts';
 import { firstBroken } from '#shared/contract/reports/invariants/invariant.ts';
 import { comparisonInvariants } from '#shared/contract/reports/invariants/metric.ts';
-import { isCompared } from '#shared/improvement/records.ts';
-import type { NotCompared } from '#shared/improvement/records.ts';
+import { isCompared, type NotCompared } from '#shared/improvement/records.ts';
 import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
 import { known } from '#functions/reports/facts/known.ts';
 

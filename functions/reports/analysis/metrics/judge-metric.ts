@@ -1,10 +1,8 @@
 import { known } from '#functions/reports/facts/known.ts';
-import { bindingSubjects, metrics } from '#shared/contract/reports/analysis-policy.ts';
-import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
+import { bindingSubjects, metrics, type AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { MetricStatus, RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import { firstBroken } from '#shared/contract/reports/invariants/invariant.ts';
-import { metricInvariants } from '#shared/contract/reports/invariants/metric.ts';
-import type { JudgedMetric } from '#shared/contract/reports/invariants/metric.ts';
+import { metricInvariants, type JudgedMetric } from '#shared/contract/reports/invariants/metric.ts';
 import type { PinnedMetric, RunPins } from '#shared/improvement/records.ts';
 import type { AdministrationAnalysis, MetricArtifact } from '#shared/platform/owners/analytics.ts';
 

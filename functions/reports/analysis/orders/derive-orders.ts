@@ -1,11 +1,9 @@
 import type { Alignment } from '#functions/reports/analysis/alignment/align-source.ts';
 import { showComparison } from '#functions/reports/analysis/alignment/show-comparison.ts';
-import { alignmentPercentOf } from '#shared/contract/reports/alignment-report.ts';
-import type { AlignmentContribution } from '#shared/contract/reports/alignment-report.ts';
+import { alignmentPercentOf, type AlignmentContribution } from '#shared/contract/reports/alignment-report.ts';
 import { bindingSubjects, isBreached, measureOf } from '#shared/contract/reports/analysis-policy.ts';
 import type { AnalysisPolicy, AnalysisTrigger, Subject } from '#shared/contract/reports/analysis-policy.ts';
-import { MAX_SUBJECTS } from '#shared/contract/reports/order-content.ts';
-import type { OrderContent } from '#shared/contract/reports/order-content.ts';
+import { MAX_SUBJECTS, type OrderContent } from '#shared/contract/reports/order-content.ts';
 import type { SourceReceipt } from '#shared/contract/reports/receipt-bundle.ts';
 import type { Pin, RunPins } from '#shared/improvement/records.ts';
 import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
@@ -308,5 +306,5 @@ function contentOf(
 }
 
 function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  return a < b ? -1 : Number(a > b);
 }

@@ -8,11 +8,10 @@ import { openAnalysisPolicies } from '#shared/lambda/open-analysis-policies.ts';
 import { openRelease } from '#shared/lambda/open-release.ts';
 import { openServiceProfiles } from '#shared/lambda/open-service-profiles.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
-import type { Runtime } from '#shared/lambda/runtime.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 import { createPlatform } from '#shared/platform/http-platform.ts';
 import type { RunDependencies } from '#functions/reports/improvement/work-run.ts';
-import { createMessageFunction } from './take-messages.ts';
-import type { MessageFunction } from './take-messages.ts';
+import { createMessageFunction, type MessageFunction } from './take-messages.ts';
 
 /** Works on the improvement run that a message of the queue names, bound to a runtime. */
 export const bind = (runtime: Runtime): MessageFunction =>

@@ -1,13 +1,11 @@
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { attempt } from '#functions/reports/background/invocation.ts';
-import { workRun } from '#functions/reports/improvement/work-run.ts';
-import type { RunDependencies } from '#functions/reports/improvement/work-run.ts';
+import { workRun, type RunDependencies } from '#functions/reports/improvement/work-run.ts';
 import { analyzeRun } from '#shared/contract/background.ts';
 import { once } from '#shared/http/once.ts';
 import { releaseFor } from '#shared/http/stages/release-state.ts';
 import { parseRunMessage } from '#shared/improvement/run-message.ts';
-import { createFunctionLog } from '#shared/observability/logger.ts';
-import type { LogPorts } from '#shared/observability/logger.ts';
+import { createFunctionLog, type LogPorts } from '#shared/observability/logger.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 
 /** A function that an SQS queue calls; messages that it does not name as failures are done. */

@@ -3,14 +3,12 @@ import { createReceiptBucket } from '#shared/stores/receipt-bucket.ts';
 import { readEnvironment, variablesOf } from '#shared/http/environment.ts';
 import { readReceipt } from '#shared/contract/background.ts';
 import { withinInvocation } from '#shared/kernel/store-calls.ts';
-import { streamedFunction } from '#shared/lambda/lambda-function.ts';
-import type { StreamedFunction } from '#shared/lambda/lambda-function.ts';
+import { streamedFunction, type StreamedFunction } from '#shared/lambda/lambda-function.ts';
 import { openKeyRing } from '#shared/lambda/open-key-ring.ts';
 import { openRelease } from '#shared/lambda/open-release.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
-import type { Runtime } from '#shared/lambda/runtime.ts';
-import { createReceiptFunction } from './operation.ts';
-import type { ReceiptDependencies } from './operation.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
+import { createReceiptFunction, type ReceiptDependencies } from './operation.ts';
 
 /** Serves a receipt bundle to the holder of a link, bound to a runtime. */
 export const bind = (runtime: Runtime): StreamedFunction =>

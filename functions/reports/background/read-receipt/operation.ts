@@ -1,13 +1,10 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { openReceiptLink } from '#functions/reports/receipts/link.ts';
-import type { LinkParts } from '#functions/reports/receipts/link.ts';
+import { openReceiptLink, type LinkParts } from '#functions/reports/receipts/link.ts';
 import { readReceipt } from '#shared/contract/background.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
 import { acceptsGzip } from '#shared/http/content-coding.ts';
-import { exchangeOf } from '#shared/http/exchange.ts';
-import type { BaseRuntime, Exchange } from '#shared/http/exchange.ts';
-import { baseMiddleware } from '#shared/http/base-middleware.ts';
-import type { Pipeline } from '#shared/http/base-middleware.ts';
+import { exchangeOf, type BaseRuntime, type Exchange } from '#shared/http/exchange.ts';
+import { baseMiddleware, type Pipeline } from '#shared/http/base-middleware.ts';
 import { once } from '#shared/http/once.ts';
 import { Refusal } from '#shared/http/refusal.ts';
 import { releaseState } from '#shared/http/stages/release-state.ts';

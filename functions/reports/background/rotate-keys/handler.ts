@@ -2,13 +2,12 @@ import type { ScheduledHandler } from '#functions/reports/background/invocation.
 import { readEnvironment } from '#shared/http/environment.ts';
 import { withinInvocation } from '#shared/kernel/store-calls.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
-import type { Runtime } from '#shared/lambda/runtime.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 import { createKeyNotes, noteChanges } from '#shared/stores/key-notes.ts';
 import { createDataKeyMaker } from '#shared/stores/kms.ts';
 import { makeDynamo, makeKms, makeSsm } from '#shared/stores/make-clients.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
-import { createRotateFunction } from './rotate-keys.ts';
-import type { Rotation } from './rotate-keys.ts';
+import { createRotateFunction, type Rotation } from './rotate-keys.ts';
 
 /** Rotates the keys of tokens, bound to a runtime. */
 export const bind = (runtime: Runtime): ScheduledHandler =>

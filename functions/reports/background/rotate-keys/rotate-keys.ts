@@ -1,13 +1,10 @@
 import { BackgroundWorkBroken, logBroken } from '#functions/reports/background/invocation.ts';
 import type { ScheduledHandler } from '#functions/reports/background/invocation.ts';
 import { rotateKeys as row } from '#shared/contract/background.ts';
-import { changeKeys } from '#shared/keys/administration.ts';
-import type { KeyAdministration } from '#shared/keys/administration.ts';
-import { scheduledPurposes } from '#shared/keys/key-ring.ts';
-import type { KeyPurpose } from '#shared/keys/key-ring.ts';
+import { changeKeys, type KeyAdministration } from '#shared/keys/administration.ts';
+import { scheduledPurposes, type KeyPurpose } from '#shared/keys/key-ring.ts';
 import { activeKey, planScheduled, sealingSince } from '#shared/keys/key-states.ts';
-import { createFunctionLog } from '#shared/observability/logger.ts';
-import type { Log, LogPorts } from '#shared/observability/logger.ts';
+import { createFunctionLog, type Log, type LogPorts } from '#shared/observability/logger.ts';
 
 /** The key ring, and for how many milliseconds a key of it seals. */
 export interface Rotation extends KeyAdministration {

@@ -6,9 +6,8 @@ import { readEnvironment } from '#shared/http/environment.ts';
 import { withinInvocation } from '#shared/kernel/store-calls.ts';
 import { openRelease } from '#shared/lambda/open-release.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
-import type { Runtime } from '#shared/lambda/runtime.ts';
-import { createSweepFunction } from './sweep-runs.ts';
-import type { SweepStores } from './sweep-runs.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
+import { createSweepFunction, type SweepStores } from './sweep-runs.ts';
 
 /** Sweeps the improvement runs that have not ended, bound to a runtime. */
 export const bind = (runtime: Runtime): ScheduledHandler =>

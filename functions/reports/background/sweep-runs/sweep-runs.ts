@@ -4,13 +4,11 @@ import { mapConcurrent } from '#functions/reports/improvement/map-concurrent.ts'
 import { sweepRuns as row } from '#shared/contract/background.ts';
 import { once } from '#shared/http/once.ts';
 import { releaseFor } from '#shared/http/stages/release-state.ts';
-import { isTerminal } from '#shared/improvement/records.ts';
-import type { ImprovementStore, RunSummary } from '#shared/improvement/records.ts';
+import { isTerminal, type ImprovementStore, type RunSummary } from '#shared/improvement/records.ts';
 import type { RunQueue } from '#shared/improvement/run-message.ts';
 import { randomFraction } from '#shared/kernel/random.ts';
-import type { Runtime } from '#shared/lambda/runtime.ts';
-import { createFunctionLog } from '#shared/observability/logger.ts';
-import type { Log, LogPorts } from '#shared/observability/logger.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
+import { createFunctionLog, type Log, type LogPorts } from '#shared/observability/logger.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 
 const MINUTE_MS = 60_000;
@@ -46,7 +44,7 @@ interface Sweep {
 }
 
 /** Runs that are looked at at once. */
-const LANES = 8;
+const MAX_CONCURRENCY = 8;
 /** A run is begun only while there is more time left than looking at one takes; the next sweep begins somewhere else. */
 const LEAST_STEP_MS = 10_000;
 
@@ -92,17 +90,22 @@ async function sweepRuns(sweeping: Sweeping, isTime: () => boolean, from: number
   const sweep: Sweep = { open: 0, sent: 0, failed: 0, broken: 0 };
   const open = await Array.fromAsync(store.listOpen());
   const first = Math.floor(from * open.length);
-  await mapConcurrent(LANES, [...open.slice(first), ...open.slice(0, first)], isTime, async (run) => {
-    try {
-      const summary = await store.readSummary(run);
-      if (summary === undefined || isTerminal(summary.state)) return;
-      sweep.open += 1;
-      await sweepRun(sweeping, summary, sweep);
-    } catch (error) {
-      sweep.broken += 1;
-      logBroken(log, error, { improvementRunId: run.improvementRunId });
-    }
-  });
+  await mapConcurrent(
+    MAX_CONCURRENCY,
+    [...open.slice(first), ...open.slice(0, first)],
+    isTime,
+    async (run) => {
+      try {
+        const summary = await store.readSummary(run);
+        if (summary === undefined || isTerminal(summary.state)) return;
+        sweep.open += 1;
+        await sweepRun(sweeping, summary, sweep);
+      } catch (error) {
+        sweep.broken += 1;
+        logBroken(log, error, { improvementRunId: run.improvementRunId });
+      }
+    },
+  );
   return sweep;
 }
 

@@ -5,7 +5,7 @@ import { readEnvironment } from '#shared/http/environment.ts';
 import { createLambda } from '#shared/lambda/lambda.ts';
 import { openAnalysisPolicies } from '#shared/lambda/open-analysis-policies.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
-import { improvementDependencies, linkDependencies } from '../improvement-dependencies.ts';
+import { improvementDependencies, linkDependencies } from '../support/dependencies.ts';
 import { analyzeAdministrationOperation } from './operation.ts';
 
 /** Begins an improvement run: the pipeline around the operation, bound to a runtime. */

@@ -3,23 +3,22 @@ import { readAdministration } from '#functions/reports/sources/administration.ts
 import { readImprovementBasis } from './read-basis.ts';
 import { alignmentFormula } from '#shared/contract/reports/improvement-run.ts';
 import type { analyzeAdministration } from '#shared/contract/reports/routes/analyze-administration.ts';
-import type { Control, Operation, OperationRequest } from '#shared/http/operation.ts';
+import type { Operation, OperationRequest } from '#shared/http/operation.ts';
+import type { Control } from '#shared/idempotency/control-record.ts';
 import type { RunKey, RunPins, RunProgress, RunRecord } from '#shared/improvement/records.ts';
 import type { RunQueue } from '#shared/improvement/run-message.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { Administration } from '#shared/platform/owners/administration.ts';
 import type { ServiceProfile } from '#shared/platform/service-profiles.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { AnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';
 import type { RunEvidence } from '#functions/reports/composition/improvement-run.ts';
 import type { Observed } from '#functions/reports/facts/facts.ts';
-import { composeProgress, readRunEvidence } from '../compose-progress.ts';
-import type { ImprovementDependencies, LinkDependencies } from '../open-improvement.ts';
-import { openOwners } from '../open-owners.ts';
-import type { OpenedOwners } from '../open-owners.ts';
+import { composeProgress, readRunEvidence } from '../support/compose-progress.ts';
+import type { ImprovementDependencies, LinkDependencies } from '../support/open-improvement.ts';
+import { openOwners, type OpenedOwners } from '../support/owners.ts';
 
 export interface AnalyzeDependencies extends ImprovementDependencies, LinkDependencies {
   readonly queue: RunQueue;
@@ -29,7 +28,7 @@ export interface AnalyzeDependencies extends ImprovementDependencies, LinkDepend
 type Request = OperationRequest<typeof analyzeAdministration>;
 
 /** How many open runs of an administration one analysis looks at for parked ones; the sweeper wakes them all. */
-const MOST_LOOKED_AT = 20;
+const MAX_CHECKED = 20;
 
 /**
  * Begins an improvement run of a scored administration, or finds the one that an earlier request of the same key has begun. What the run
@@ -51,17 +50,17 @@ export function analyzeAdministrationOperation(
 
     return request.idempotent(async (control) => {
       const key = runKey(request, control);
-      const standing = await runs.readProgress(key);
-      const begun =
-        standing === undefined
-          ? await begin(dependencies, owners.value, request, key, control, administration.value)
-          : await goOn(owners.value, standing);
-      if (!begun.ok) return begun;
-      const { progress, evidence } = begun.value;
+      const existing = await runs.readProgress(key);
+      const started =
+        existing === undefined
+          ? await start(dependencies, owners.value, request, key, control, administration.value)
+          : await resume(owners.value, existing);
+      if (!started.ok) return started;
+      const { progress, evidence } = started.value;
       // One that is under way has its message, and the sweeper looks after it.
       if (['queued', 'blocked_upstream'].includes(progress.run.state)) await queue.send(key);
       // A repetition is no further analysis.
-      if (standing === undefined) await wakeParked(dependencies, progress.run);
+      if (existing === undefined) await wakeParked(dependencies, progress.run);
       return ok({
         body: await composeProgress(dependencies, owners.value, progress, {
           ...evidence,
@@ -80,19 +79,19 @@ function runKey({ principal: { tenantId } }: Request, { operationId }: Control):
   };
 }
 
-interface Begun {
+interface Started {
   readonly progress: RunProgress;
   readonly evidence: RunEvidence;
 }
 
-async function begin(
+async function start(
   { runs, policies }: AnalyzeDependencies,
   owners: OpenedOwners,
   { principal }: Request,
   key: RunKey,
   { createdAt }: Control,
   administration: Observed<Administration>,
-): Promise<Result<Begun, Problem>> {
+): Promise<Result<Started, Problem>> {
   // Statuses other than `scored` are the owner's own affair; there is nothing final to analyze under any of them [RP-290].
   if (administration.value.status !== 'scored')
     return err(incomplete('unknown', 'The administration is not scored yet.'));
@@ -124,14 +123,14 @@ async function begin(
   });
   // A request of the same key that took longer than a lease may have been faster all the same: what stands is its run, as it is by now.
   if (run.state !== 'queued' || hashCanonical(run.pins) !== hashCanonical(pinned)) {
-    const standing = await runs.readProgress(key);
-    if (standing === undefined) throw new Error('an improvement run is gone');
-    return goOn(owners, standing);
+    const existing = await runs.readProgress(key);
+    if (existing === undefined) throw new Error('an improvement run is gone');
+    return resume(owners, existing);
   }
   return ok({ progress: { run, evidence: [], orders: [] }, evidence });
 }
 
-async function goOn({ reader }: OpenedOwners, progress: RunProgress): Promise<Result<Begun, Problem>> {
+async function resume({ reader }: OpenedOwners, progress: RunProgress): Promise<Result<Started, Problem>> {
   const evidence = await readRunEvidence(reader, progress.run);
   return evidence.ok ? ok({ progress, evidence: evidence.value }) : evidence;
 }
@@ -149,11 +148,11 @@ async function releasedPolicy(policies: AnalysisPolicyStore, { tenantId, analysi
 /** Runs of the same administration that wait for a missing receiver are taken up again (the reading of RP-221). */
 async function wakeParked({ runs, queue }: AnalyzeDependencies, run: RunRecord): Promise<void> {
   const { tenantId, improvementRunId, administrationId } = run;
-  let lookedAt = 0;
+  let checked = 0;
   for await (const open of runs.listOpen({ tenantId, administrationId })) {
     if (open.improvementRunId === improvementRunId) continue;
-    if (lookedAt >= MOST_LOOKED_AT) return;
-    lookedAt += 1;
+    if (checked >= MAX_CHECKED) return;
+    checked += 1;
     const other = await runs.readSummary(open);
     if (other?.state === 'blocked_upstream') await queue.send(open);
   }

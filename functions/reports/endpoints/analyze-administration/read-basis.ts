@@ -2,26 +2,22 @@ import { contradictory, incomplete, requireCurrent } from '#functions/reports/fa
 import type { RunEvidence } from '#functions/reports/composition/improvement-run.ts';
 import type { Observed } from '#functions/reports/facts/facts.ts';
 import { judgeMetric } from '#functions/reports/analysis/metrics/judge-metric.ts';
-import { runMetrics, sourceKey } from '#shared/contract/reports/improvement-run.ts';
-import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
+import { runMetrics, sourceKey, type RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import { listInvariants } from '#shared/contract/reports/invariants/improvement-run.ts';
 import { firstBroken } from '#shared/contract/reports/invariants/invariant.ts';
 import { maxSources } from '#shared/improvement/records.ts';
 import type { PinnedMetric, PinnedSource, RunPins } from '#shared/improvement/records.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Administration } from '#shared/platform/owners/administration.ts';
 import type { AdministrationAnalysis, MetricArtifact } from '#shared/platform/owners/analytics.ts';
 import type { AlignmentSources } from '#shared/platform/owners/content.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { conflicting, together } from '#functions/reports/sources/problems.ts';
-import { readPinnedArtifact } from '#functions/reports/sources/pinned.ts';
-import type { PinFault } from '#functions/reports/sources/pinned.ts';
-import { isAbout, readSource } from '#functions/reports/sources/reader.ts';
-import type { Answered, SourceReader } from '#functions/reports/sources/reader.ts';
+import { readPinnedArtifact, type PinFault } from '#functions/reports/sources/pinned.ts';
+import { isAbout, readSource, type Answered, type SourceReader } from '#functions/reports/sources/reader.ts';
 
 /** What the owners say that an analysis of an administration stands on. */
 export interface ImprovementBasis {

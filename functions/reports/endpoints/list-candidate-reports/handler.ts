@@ -2,7 +2,7 @@ import { listCandidateReports } from '#shared/contract/reports/routes/list-candi
 import { openKeyRing } from '#shared/lambda/open-key-ring.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createReadLambda } from '#shared/lambda/read-lambda.ts';
-import { reportDependencies } from '../report-dependencies.ts';
+import { reportDependencies } from '../support/dependencies.ts';
 import { listCandidateReportsOperation } from './operation.ts';
 
 /** Lists the reports of a candidate: the pipeline around the operation, bound to a runtime. */

@@ -9,8 +9,7 @@ import { mergeReceipts } from '#shared/contract/reports/source-ref.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
-import { answerReport } from '../answer-report.ts';
-import type { ReportDependencies } from '../answer-report.ts';
+import { answerReport, type ReportDependencies } from '../support/owners.ts';
 
 export interface ListCandidateReportsDependencies extends ReportDependencies {
   /** For cursors. */

@@ -20,8 +20,7 @@ import type { AttemptReportPage, WithheldReason } from '#shared/contract/reports
 import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { CandidateAttempts } from '#shared/platform/owners/results.ts';
@@ -30,11 +29,9 @@ import { problem } from '#shared/problems/registry.ts';
 import { MAX_FRAMEWORKS, readFramework } from '#functions/reports/sources/case-package.ts';
 import type { TenantFrameworks } from '#functions/reports/sources/case-package.ts';
 import { sourceProblem, together } from '#functions/reports/sources/problems.ts';
-import { versioned } from '#functions/reports/sources/reader.ts';
-import type { SourceReader } from '#functions/reports/sources/reader.ts';
+import { versioned, type SourceReader } from '#functions/reports/sources/reader.ts';
 import { readCandidate } from '#functions/reports/sources/roster.ts';
-import { readReportCriteria } from '#functions/reports/sources/test-spec.ts';
-import type { SpecVersion } from '#functions/reports/sources/test-spec.ts';
+import { readReportCriteria, type SpecVersion } from '#functions/reports/sources/test-spec.ts';
 
 /** The page that a caller asks for. */
 export interface PageRequest extends Pick<PageContext, 'candidateSourcedId' | 'filters' | 'proved'> {
@@ -81,7 +78,7 @@ type Index = Observed<CandidateAttempts>;
 type Place = Pick<IndexRequest, 'after' | 'earlier'> & { readonly earlier: readonly RowPlace[] };
 
 /** A row with what becomes of it: no outcome, where the list does not have it or is not asked for it. */
-interface JudgedRow<Report = ComposedAttempt> {
+interface CheckedRow<Report = ComposedAttempt> {
   readonly row: IndexRow;
   readonly outcome?: Result<Report, Problem> | undefined;
   /** The receipts of its test spec and framework, where they decided. */
@@ -109,8 +106,26 @@ interface Gathered {
   last: RowPlace | undefined;
 }
 
-/** A page that is asked for, of a candidate who is on the roster. */
-type Sought = PageRequest & Pick<PageContext, 'candidate'>;
+/** What a walk looks at next: a page of the index, or what is left of it. */
+interface Turn {
+  readonly index: Index;
+  readonly place: Place;
+  /** Whether its rows are those that can fill the page: they are not read ahead of, since mostly they do. */
+  readonly isOpening: boolean;
+  readonly isSecondReading: boolean;
+}
+
+/** What every read of a page goes by, and what it adds to. */
+interface Reading {
+  readonly reader: SourceReader;
+  readonly request: PageRequest;
+  readonly page: Gathered;
+}
+
+/** The reading of a page whose candidate is on the roster. */
+interface Walk extends Reading {
+  readonly request: PageRequest & Pick<PageContext, 'candidate'>;
+}
 
 /**
  * Reads one page: the candidate beside the index of attempts, then the criteria of the test specs among the rows that can fill the page. A
@@ -136,13 +151,14 @@ export async function readCandidatePage(
     secondReadings: 0,
     last: undefined,
   };
-  const begun = await together({
+  const place: Place = { after: request.after, earlier: [] };
+  const start = await together({
     candidate: readCandidate(reader, request.candidateSourcedId, 'caller'),
-    index: readIndex(reader, request, page, { after: request.after, earlier: [] }),
+    index: readIndex({ reader, request, page }, place),
   });
-  if (!begun.ok) return begun;
-  const { candidate, index } = begun.value;
-  const walked = await walk(reader, { ...request, candidate }, page, index);
+  if (!start.ok) return start;
+  const { candidate, index } = start.value;
+  const walked = await walkIndex({ reader, request: { ...request, candidate }, page }, index, place);
   if (!walked.ok) return walked;
   const withheld = reasons.map((reason) => ({
     reason,
@@ -159,57 +175,61 @@ export async function readCandidatePage(
 
 /**
  * Gathers rows until the page has one and the rows that were read for it are used up, or until the end of the list.
- * @param first the first page of the index
+ * @param index the first page of the index
  */
-async function walk(
-  reader: SourceReader,
-  request: Sought,
-  page: Gathered,
-  first: Index,
-): Promise<Result<'end' | 'more', Problem>> {
-  let index = first;
-  let place: Place = { after: request.after, earlier: [] };
-  /** Whether these are the rows that can fill the page: they are not read ahead of, since mostly they do. */
-  let isOpening = true;
-  let isSecondReading = false;
+async function walkIndex(walk: Walk, index: Index, place: Place): Promise<Result<'end' | 'more', Problem>> {
+  let turn: Turn = { index, place, isOpening: true, isSecondReading: false };
   for (;;) {
-    const { rows, hasMore } = index.value;
-    const left = rows.filter((row) => page.last === undefined || isFollowing(row, page.last));
-    const part = isOpening ? openingOf(left, request) : left;
-    const behind: Place = { after: rows.at(-1), earlier: [...place.earlier, ...rows] };
-    const mayRead = hasMore && page.reads < MOST_INDEX_READS;
-    const context = { ...request, index: index.receipt };
-    const [ahead, judged] = await Promise.all([
-      mayRead && !isOpening ? readIndex(reader, request, page, behind) : undefined,
-      judgeRows(reader, part, page, context),
-    ]);
-
-    const doubtful = isSecondReading ? [] : judged.filter(isDoubtful);
-    if (doubtful.length > 0 && page.reads < MOST_INDEX_READS && page.secondReadings < MOST_SECOND_READINGS) {
-      page.secondReadings += 1;
-      for (const { row } of doubtful) page.criteria.delete(keyOf(row));
-      const again = await readIndex(reader, request, page, place);
-      if (!again.ok) return again;
-      index = again.value;
-      isSecondReading = true;
-      continue;
-    }
-
-    page.indexes.add(index.receipt);
-    const gathered = gather(page, judged, request.limit);
-    if (!gathered.ok) return gathered;
-    const isRead = gathered.value === 'all' && part.length === left.length;
-    if (isRead && !hasMore) return ok('end');
-    if (page.data.length > 0) return ok('more');
-    isOpening = false;
-    if (!isRead) continue;
-    if (!mayRead) return err(tooManyAttempts);
-    const next = ahead ?? (await readIndex(reader, request, page, behind));
-    if (!next.ok) return next;
-    index = next.value;
-    place = behind;
-    isSecondReading = false;
+    const taken = await takeTurn(walk, turn);
+    if (!taken.ok) return taken;
+    if (typeof taken.value === 'string') return ok(taken.value);
+    turn = taken.value;
   }
+}
+
+/** Checks the rows of one page of the index and gathers them; then the walk is over, or has another turn. */
+async function takeTurn(walk: Walk, turn: Turn): Promise<Result<'end' | 'more' | Turn, Problem>> {
+  const { request, page } = walk;
+  const { index, place, isOpening } = turn;
+  const { rows, hasMore } = index.value;
+  const left = rows.filter((row) => page.last === undefined || isFollowing(row, page.last));
+  const part = isOpening ? openingOf(left, request) : left;
+  const behind: Place = { after: rows.at(-1), earlier: [...place.earlier, ...rows] };
+  const mayRead = hasMore && page.reads < MOST_INDEX_READS;
+  const [ahead, checked] = await Promise.all([
+    mayRead && !isOpening ? readIndex(walk, behind) : undefined,
+    checkRows(walk, part, index.receipt),
+  ]);
+  const doubtful = turn.isSecondReading ? [] : checked.filter(needsSecondReading);
+  if (doubtful.length > 0 && mayReadAgain(page)) return readAgain(walk, turn, doubtful);
+
+  page.indexes.add(index.receipt);
+  const gathered = gather(page, checked, request.limit);
+  if (!gathered.ok) return gathered;
+  const isRead = gathered.value === 'all' && part.length === left.length;
+  if (isRead && !hasMore) return ok('end');
+  if (page.data.length > 0) return ok('more');
+  if (!isRead) return ok({ ...turn, isOpening: false });
+  if (!mayRead) return err(tooManyAttempts);
+  const next = ahead ?? (await readIndex(walk, behind));
+  if (!next.ok) return next;
+  return ok({ index: next.value, place: behind, isOpening: false, isSecondReading: false });
+}
+
+function mayReadAgain({ reads, secondReadings }: Gathered): boolean {
+  return reads < MOST_INDEX_READS && secondReadings < MOST_SECOND_READINGS;
+}
+
+/** Reads a page of the index once more, and the criteria of its doubtful rows. */
+async function readAgain(
+  walk: Walk,
+  turn: Turn,
+  rows: readonly CheckedRow[],
+): Promise<Result<Turn, Problem>> {
+  walk.page.secondReadings += 1;
+  for (const { row } of rows) walk.page.criteria.delete(keyOf(row));
+  const again = await readIndex(walk, turn.place);
+  return again.ok ? ok({ ...turn, index: again.value, isSecondReading: true }) : again;
 }
 
 /** The rows that can fill the page: all before the first that would be one too many. */
@@ -219,12 +239,12 @@ function openingOf(rows: readonly IndexRow[], request: PageRequest): readonly In
 }
 
 /** Whether the owners may have been writing while a row was read. */
-function isDoubtful({ disagrees, outcome }: JudgedRow): boolean {
+function needsSecondReading({ disagrees, outcome }: CheckedRow): boolean {
   return disagrees === true || (outcome?.ok === false && outcome.error.invariant !== undefined);
 }
 
 /** Adds rows to a page, in their order; `full` before the first one that it has no room for. */
-function gather(page: Gathered, rows: readonly JudgedRow[], limit: number): Result<'all' | 'full', Problem> {
+function gather(page: Gathered, rows: readonly CheckedRow[], limit: number): Result<'all' | 'full', Problem> {
   for (const { row, outcome, receipts = [] } of rows) {
     const error = outcome?.ok === false ? outcome.error : undefined;
     const withheld = error && withheldFor(error);
@@ -247,25 +267,20 @@ function gather(page: Gathered, rows: readonly JudgedRow[], limit: number): Resu
  * Composes rows, then holds their gates against CASE. In two steps, so that the frameworks which a page reads are those of its first rows,
  * whichever criteria arrive first.
  */
-async function judgeRows(
-  reader: SourceReader,
+async function checkRows(
+  walk: Walk,
   rows: readonly IndexRow[],
-  page: Gathered,
-  context: Sought & Pick<PageContext, 'index'>,
-): Promise<readonly JudgedRow[]> {
-  const composed = await Promise.all(rows.map((row) => composeRow(reader, row, page, context)));
-  return Promise.all(composed.map((row) => verifyRow(reader, row, page, context)));
+  index: SourceRef,
+): Promise<readonly CheckedRow[]> {
+  const composed = await Promise.all(rows.map((row) => composeRow(walk, row, index)));
+  return Promise.all(composed.map((row) => verifyRow(walk, row)));
 }
 
 /** Only a settled row needs the criteria of its test spec; the rows of one spec and version share one read of them. */
-async function composeRow(
-  reader: SourceReader,
-  row: IndexRow,
-  page: Gathered,
-  context: Omit<PageContext, 'criteria'>,
-): Promise<JudgedRow<PageRow>> {
+async function composeRow(walk: Walk, row: IndexRow, index: SourceRef): Promise<CheckedRow<PageRow>> {
+  const { reader, request, page } = walk;
   if (!isScored(row)) return { row };
-  const record = settledRecord(row, context.candidateSourcedId);
+  const record = settledRecord(row, request.candidateSourcedId);
   if (!record.ok) return { row, outcome: record };
   const reading = page.criteria.get(keyOf(row)) ?? readReportCriteria(reader, row, 'derived');
   page.criteria.set(keyOf(row), reading);
@@ -273,47 +288,40 @@ async function composeRow(
   if (!criteria.ok) return { row, outcome: criteria };
   return {
     row,
-    outcome: composePageRow(row, { ...context, criteria: criteria.value }),
+    outcome: composePageRow(row, { ...request, index, criteria: criteria.value }),
     receipts: [criteria.value.receipt],
     disagrees: rowDisagreement(row, record.value, criteria.value) !== undefined,
   };
 }
 
 /** Only a gate needs its framework. What the page is not asked for is verified too: it may have to be counted. */
-async function verifyRow(
-  reader: SourceReader,
-  { outcome: composed, ...judged }: JudgedRow<PageRow>,
-  page: Gathered,
-  { frameworks, filters }: PageRequest,
-): Promise<JudgedRow> {
-  if (composed?.ok !== true) return { ...judged, outcome: composed };
+async function verifyRow(walk: Walk, row: CheckedRow<PageRow>): Promise<CheckedRow> {
+  const { reader, request, page } = walk;
+  const { outcome: composed, ...checked } = row;
+  if (composed?.ok !== true) return { ...checked, outcome: composed };
   const listed = (report: ComposedAttempt) =>
-    isListed(judged.row, report, filters) ? ok(report) : undefined;
+    isListed(checked.row, report, request.filters) ? ok(report) : undefined;
   const guid = frameworkOf(composed.value);
-  if (guid === undefined) return { ...judged, outcome: listed(composed.value.report) };
+  if (guid === undefined) return { ...checked, outcome: listed(composed.value.report) };
   if (!page.frameworks.has(guid) && page.frameworks.size === MAX_FRAMEWORKS)
-    return { ...judged, outcome: err(tooManyFrameworks) };
-  const reading = page.frameworks.get(guid) ?? readFramework(reader, frameworks, guid);
+    return { ...checked, outcome: err(tooManyFrameworks) };
+  const reading = page.frameworks.get(guid) ?? readFramework(reader, request.frameworks, guid);
   page.frameworks.set(guid, reading);
   const framework = await reading;
-  if (!framework.ok) return { ...judged, outcome: framework };
+  if (!framework.ok) return { ...checked, outcome: framework };
   const verified = verifyPageRow(composed.value, framework.value);
   return {
-    ...judged,
+    ...checked,
     outcome: verified.ok ? listed(verified.value) : verified,
-    receipts: [...(judged.receipts ?? []), framework.value.receipt],
+    receipts: [...(checked.receipts ?? []), framework.value.receipt],
   };
 }
 
 /** One read of the index, which is refused as a whole when it is not one to what it was asked. */
-async function readIndex(
-  reader: SourceReader,
-  { candidateSourcedId, filters }: PageRequest,
-  page: Gathered,
-  place: Place,
-): Promise<Result<Index, Problem>> {
-  page.reads += 1;
+async function readIndex({ reader, request, page }: Reading, place: Place): Promise<Result<Index, Problem>> {
+  const { candidateSourcedId, filters } = request;
   const { after } = place;
+  page.reads += 1;
   const query = {
     limit: String(INDEX_PAGE),
     ...ownerQuery(listCandidateReports.request.filters, filters),
@@ -325,12 +333,8 @@ async function readIndex(
     (index) => versioned(candidateSourcedId, index),
   );
   if (!answer.ok) return err(sourceProblem(answer.error, 'derived'));
-  const refused = checkIndex(answer.value.value, {
-    candidateSourcedId,
-    filters,
-    limit: INDEX_PAGE,
-    ...place,
-  });
+  const asked = { candidateSourcedId, filters, limit: INDEX_PAGE, ...place };
+  const refused = checkIndex(answer.value.value, asked);
   return refused === undefined ? answer : err(refused);
 }
 

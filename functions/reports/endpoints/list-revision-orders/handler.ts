@@ -3,7 +3,7 @@ import { openAnalysisPolicies } from '#shared/lambda/open-analysis-policies.ts';
 import { openKeyRing } from '#shared/lambda/open-key-ring.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createReadLambda } from '#shared/lambda/read-lambda.ts';
-import { improvementDependencies } from '../improvement-dependencies.ts';
+import { improvementDependencies } from '../support/dependencies.ts';
 import { listRevisionOrdersOperation } from './operation.ts';
 
 /** Lists the orders of an improvement run: the pipeline around the operation, bound to a runtime. */

@@ -13,13 +13,11 @@ import { once } from '#shared/http/once.ts';
 import type { Operation, OperationRequest } from '#shared/http/operation.ts';
 import { isCompared } from '#shared/improvement/records.ts';
 import type { EvidenceKey, ImprovementStore, OrderRecord, RunRecord } from '#shared/improvement/records.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { AnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';
-import { openRun } from '../open-improvement.ts';
-import type { ImprovementDependencies, OpenedRun } from '../open-improvement.ts';
+import { openRun, type ImprovementDependencies, type OpenedRun } from '../support/open-improvement.ts';
 
 export interface ListRevisionOrdersDependencies extends ImprovementDependencies {
   /** For cursors. */

@@ -1,7 +1,7 @@
 import { materializeAttemptReport } from '#shared/contract/reports/routes/materialize-attempt-report.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createLambda } from '#shared/lambda/lambda.ts';
-import { reportDependencies } from '../report-dependencies.ts';
+import { reportDependencies } from '../support/dependencies.ts';
 import { materializeAttemptReportOperation } from './operation.ts';
 
 /** Materializes the report of an attempt: the pipeline around the operation, bound to a runtime. */

@@ -14,14 +14,13 @@ import type { materializeAttemptReport as route } from '#shared/contract/reports
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { Operation, Principal } from '#shared/http/operation.ts';
 import { invalid } from '#shared/http/syntax/issues.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { SettledComponentsAck } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { answerReport, believed, logUngovernedGaps } from '../answer-report.ts';
-import type { ReportDependencies } from '../answer-report.ts';
+import { answerReport, logUngovernedGaps, retryContradiction } from '../support/owners.ts';
+import type { ReportDependencies } from '../support/owners.ts';
 
 /**
  * Writes a scored attempt through to Results and Caliper, reads Results back and composes the report of that [RP-288]. What the caller may
@@ -42,7 +41,7 @@ export function materializeAttemptReportOperation(dependencies: ReportDependenci
       return request.idempotent(async ({ operationId, completed }) => {
         const written = completed ? ok(undefined) : await writeThrough(platform, evidence, components.value);
         if (!written.ok) return written;
-        const composed = await believed(async () => {
+        const composed = await retryContradiction(async () => {
           const facts = await readAttempt(reader, frameworks, principal, body.attemptId);
           if (!facts.ok) return facts;
           const moved = checkReadBack(facts.value, body.administrationId, written.value);

@@ -13,11 +13,10 @@ import { conflicting, notFound, together } from '#functions/reports/sources/prob
 import type { readAlignmentReport } from '#shared/contract/reports/routes/read-alignment-report.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import type { RunRecord } from '#shared/improvement/records.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { linkTo, openRun } from '../open-improvement.ts';
-import type { ImprovementDependencies, LinkDependencies } from '../open-improvement.ts';
+import { linkTo, openRun } from '../support/open-improvement.ts';
+import type { ImprovementDependencies, LinkDependencies } from '../support/open-improvement.ts';
 
 /** The alignment of one named source of a run, recomputed from the crosswalk that the run is pinned to. */
 export function readAlignmentReportOperation(

@@ -3,8 +3,8 @@ import { readAttempt } from '#functions/reports/sources/attempt.ts';
 import type { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { ok } from '#shared/kernel/result.ts';
-import { answerReport, believed, logUngovernedGaps } from '../answer-report.ts';
-import type { ReportDependencies } from '../answer-report.ts';
+import { answerReport, logUngovernedGaps, retryContradiction } from '../support/owners.ts';
+import type { ReportDependencies } from '../support/owners.ts';
 
 /**
  * The report of one scored attempt. Every view is composed of the same facts, so that it cannot matter to status or authorization which one
@@ -16,7 +16,7 @@ export function readAttemptReportOperation(
   return (request) =>
     answerReport(dependencies, request, async ({ reader, frameworks, moment }) => {
       const { principal, path, query, proved, problemsUrl } = request;
-      const composed = await believed(async () => {
+      const composed = await retryContradiction(async () => {
         const facts = await readAttempt(reader, frameworks, principal, path.attemptId);
         return facts.ok ? composeAttemptReport({ ...facts.value, proved }) : facts;
       });

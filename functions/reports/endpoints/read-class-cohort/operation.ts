@@ -1,7 +1,7 @@
 import type { readClassCohort } from '#shared/contract/reports/routes/read-class-cohort.ts';
 import type { Operation } from '#shared/http/operation.ts';
-import { answerCohort } from '../answer-cohort.ts';
-import type { OwnerDependencies } from '../open-owners.ts';
+import { answerCohort } from '../support/answer-cohort.ts';
+import type { OwnerDependencies } from '../support/owners.ts';
 
 /** The rollup of a class. */
 export function readClassCohortOperation(dependencies: OwnerDependencies): Operation<typeof readClassCohort> {

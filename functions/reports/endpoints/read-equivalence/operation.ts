@@ -2,21 +2,16 @@ import { composeEquivalence } from '#functions/reports/composition/equivalence.t
 import type { EquivalenceFacts, Observed } from '#functions/reports/facts/facts.ts';
 import { incomplete } from '#functions/reports/facts/incomplete.ts';
 import { contradiction, equivalenceDisagreement } from '#functions/reports/facts/versions.ts';
-import { together } from '#functions/reports/sources/problems.ts';
-import type { IdOrigin } from '#functions/reports/sources/problems.ts';
-import { readSource } from '#functions/reports/sources/reader.ts';
-import type { SourceReader } from '#functions/reports/sources/reader.ts';
-import { readReportCriteria } from '#functions/reports/sources/test-spec.ts';
-import type { SpecVersion } from '#functions/reports/sources/test-spec.ts';
+import { together, type IdOrigin } from '#functions/reports/sources/problems.ts';
+import { readSource, type SourceReader } from '#functions/reports/sources/reader.ts';
+import { readReportCriteria, type SpecVersion } from '#functions/reports/sources/test-spec.ts';
 import type { readEquivalence } from '#shared/contract/reports/routes/read-equivalence.ts';
 import type { Operation } from '#shared/http/operation.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Form } from '#shared/platform/owners/qti.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { answerReport, believed } from '../answer-report.ts';
-import type { ReportDependencies } from '../answer-report.ts';
+import { answerReport, retryContradiction, type ReportDependencies } from '../support/owners.ts';
 
 /** Whether a form measures like the forms beside it, as Analytics decided it. */
 export function readEquivalenceOperation(
@@ -24,7 +19,7 @@ export function readEquivalenceOperation(
 ): Operation<typeof readEquivalence> {
   return (request) =>
     answerReport(dependencies, request, ({ reader, moment }) =>
-      believed(async () => {
+      retryContradiction(async () => {
         const facts = await readEquivalenceFacts(reader, request.path.qtiTestId);
         return facts.ok ? composeEquivalence(facts.value, moment()) : facts;
       }),

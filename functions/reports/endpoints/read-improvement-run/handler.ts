@@ -1,7 +1,7 @@
 import { readImprovementRun } from '#shared/contract/reports/routes/read-improvement-run.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createReadLambda } from '#shared/lambda/read-lambda.ts';
-import { improvementDependencies, linkDependencies } from '../improvement-dependencies.ts';
+import { improvementDependencies, linkDependencies } from '../support/dependencies.ts';
 import { readImprovementRunOperation } from './operation.ts';
 
 /** Reads an improvement run: the pipeline around the operation, bound to a runtime. */

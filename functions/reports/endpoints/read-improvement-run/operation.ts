@@ -2,9 +2,8 @@ import { notFound } from '#functions/reports/sources/problems.ts';
 import type { readImprovementRun } from '#shared/contract/reports/routes/read-improvement-run.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
-import { composeProgress, readRunEvidence } from '../compose-progress.ts';
-import { openRun } from '../open-improvement.ts';
-import type { ImprovementDependencies, LinkDependencies } from '../open-improvement.ts';
+import { composeProgress, readRunEvidence } from '../support/compose-progress.ts';
+import { openRun, type ImprovementDependencies, type LinkDependencies } from '../support/open-improvement.ts';
 
 /** How far a run is, in one consistent reading of its records, with its evidence read again. */
 export function readImprovementRunOperation(

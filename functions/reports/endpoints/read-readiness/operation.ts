@@ -3,24 +3,22 @@ import type { ReadinessFacts } from '#functions/reports/facts/facts.ts';
 import { contradiction } from '#functions/reports/facts/versions.ts';
 import { readFrameworkIfHeld } from '#functions/reports/sources/case-package.ts';
 import { conflicting, together } from '#functions/reports/sources/problems.ts';
-import { readSource } from '#functions/reports/sources/reader.ts';
-import type { SourceReader } from '#functions/reports/sources/reader.ts';
+import { readSource, type SourceReader } from '#functions/reports/sources/reader.ts';
 import { readSettledAttempt } from '#functions/reports/sources/settled-attempt.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { readReadiness } from '#shared/contract/reports/routes/read-readiness.ts';
 import type { Operation, Principal } from '#shared/http/operation.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { answerReport, believed } from '../answer-report.ts';
-import type { ReportDependencies, ReportOwners } from '../answer-report.ts';
+import { answerReport, retryContradiction } from '../support/owners.ts';
+import type { ReportDependencies, ReportOwners } from '../support/owners.ts';
 
 /** What an attempt implies for the external tests that its blueprint has crosswalks to. */
 export function readReadinessOperation(dependencies: ReportDependencies): Operation<typeof readReadiness> {
   return (request) =>
     answerReport(dependencies, request, (owners) =>
-      believed(async () => {
+      retryContradiction(async () => {
         const facts = await readReadinessFacts(owners, request.principal, request.path.attemptId);
         return facts.ok
           ? composeReadiness({ ...facts.value, proved: request.proved }, owners.moment())

@@ -1,7 +1,7 @@
 import { readSchoolGradeCohort } from '#shared/contract/reports/routes/read-school-grade-cohort.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createReadLambda } from '#shared/lambda/read-lambda.ts';
-import { reportDependencies } from '../report-dependencies.ts';
+import { reportDependencies } from '../support/dependencies.ts';
 import { readSchoolGradeCohortOperation } from './operation.ts';
 
 /** Reads the cohort report of a grade of a school: the pipeline around the operation, bound to a runtime. */

@@ -1,6 +1,5 @@
 import { compareInstants, formatInstant } from '#shared/kernel/instant.ts';
-import { metrics } from '../analysis-policy.ts';
-import type { Measure } from '../analysis-policy.ts';
+import { metrics, type Measure } from '../analysis-policy.ts';
 import type { CohortReport } from '../cohort-report.ts';
 import { areDistinct } from './invariant.ts';
 import { shownLists } from './lists.ts';

@@ -1,6 +1,5 @@
 import { isArtifactLink } from '#shared/kernel/artifact-link.ts';
-import { hasSizeOfEveryForm } from '../equivalence-report.ts';
-import type { EquivalenceReport } from '../equivalence-report.ts';
+import { hasSizeOfEveryForm, type EquivalenceReport } from '../equivalence-report.ts';
 import { areDistinct } from './invariant.ts';
 import { shownLists } from './lists.ts';
 import type { Invariants } from './invariant.ts';

@@ -1,5 +1,4 @@
-import { areDistinct } from './invariant.ts';
-import type { Invariants } from './invariant.ts';
+import { areDistinct, type Invariants } from './invariant.ts';
 import { shownLists } from './lists.ts';
 
 const { sourceKeys: names } = shownLists.readImprovementRun;

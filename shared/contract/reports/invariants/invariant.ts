@@ -14,7 +14,7 @@ export interface Statement {
 
 /** A statement about the members of one answer: an answer that breaks it cannot be true. */
 export interface Invariant<T> extends Statement {
-  readonly holds: (judged: T) => boolean;
+  readonly holds: (value: T) => boolean;
 }
 
 /** The invariants of one schema by their ids. */
@@ -24,9 +24,9 @@ export type Invariants<T> = Readonly<Record<string, Invariant<T>>>;
 export type Broken = Pick<Statement, 'owner' | 'broken' | 'reason'> & { readonly id: string };
 
 /** The first invariant of a table, in its order, that an answer breaks. */
-export function firstBroken<T>(table: Invariants<T>, judged: T): Broken | undefined {
+export function firstBroken<T>(table: Invariants<T>, value: T): Broken | undefined {
   for (const [id, { owner, broken, reason, holds }] of Object.entries(table))
-    if (!holds(judged)) return { id, owner, broken, ...(reason === undefined ? {} : { reason }) };
+    if (!holds(value)) return { id, owner, broken, ...(reason === undefined ? {} : { reason }) };
   return undefined;
 }
 

@@ -2,8 +2,7 @@ import { compareInstants } from '#shared/kernel/instant.ts';
 import { metrics } from '../analysis-policy.ts';
 import type { MetricStatus } from '../improvement-run.ts';
 import type { OrderContent } from '../order-content.ts';
-import { areDistinct } from './invariant.ts';
-import type { Invariants } from './invariant.ts';
+import { areDistinct, type Invariants } from './invariant.ts';
 
 /** What an artifact says of one item or form. */
 interface MetricRow extends Pick<OrderContent, 'qtiItemId' | 'qtiFormId' | 'qtiTestId' | 'caseGuids'> {

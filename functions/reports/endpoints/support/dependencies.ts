@@ -1,11 +1,24 @@
-import { createImprovementTable } from '#shared/stores/improvement-table.ts';
-import { makeDynamo } from '#shared/stores/make-clients.ts';
+import { createFrameworks } from '#functions/reports/sources/case-package.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
 import { openKeyRing } from '#shared/lambda/open-key-ring.ts';
 import { openServiceProfiles } from '#shared/lambda/open-service-profiles.ts';
-import type { Runtime } from '#shared/lambda/runtime.ts';
 import { createPlatform } from '#shared/platform/http-platform.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
+import { createImprovementTable } from '#shared/stores/improvement-table.ts';
+import { makeDynamo } from '#shared/stores/make-clients.ts';
 import type { ImprovementDependencies, LinkDependencies } from './open-improvement.ts';
+import { CALLS_AT_ONCE, type ReportDependencies } from './owners.ts';
+
+/** The dependencies of a read route, once per binding. */
+export function reportDependencies(runtime: Runtime): ReportDependencies {
+  return {
+    profiles: openServiceProfiles(runtime),
+    connect: (profile, request) =>
+      createPlatform(runtime, profile, request, { maxConcurrency: CALLS_AT_ONCE }),
+    frameworks: createFrameworks(),
+    now: runtime.now,
+  };
+}
 
 /** The dependencies of a route of improvement runs, once per binding. */
 export function improvementDependencies(runtime: Runtime): ImprovementDependencies {

@@ -1,17 +1,50 @@
 import type * as z from 'zod';
-import type { Frameworks, TenantFrameworks } from '#functions/reports/sources/case-package.ts';
 import type { ComposedAttempt } from '#functions/reports/composition/attempt-report.ts';
+import type { Moment } from '#functions/reports/facts/facts.ts';
+import type { Frameworks, TenantFrameworks } from '#functions/reports/sources/case-package.ts';
+import { profileProblem } from '#functions/reports/sources/problems.ts';
+import { createSourceReader, type SourceReader } from '#functions/reports/sources/reader.ts';
 import type { Route } from '#shared/contract/route.ts';
-import type { Log } from '#shared/observability/logger.ts';
 import type { OperationAnswer, OperationRequest } from '#shared/http/operation.ts';
-import { ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { formatInstant } from '#shared/kernel/instant.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import type { Log } from '#shared/observability/logger.ts';
+import { openPlatform } from '#shared/platform/open-platform.ts';
+import type { OpenedPlatform, PlatformDependencies } from '#shared/platform/open-platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { openOwners } from './open-owners.ts';
-import type { OpenedOwners, OwnerDependencies } from './open-owners.ts';
 
 /** Calls of one request that are under way at a time: the test specs of a whole page of the index are one turn. */
 export const CALLS_AT_ONCE = 128;
+
+/** What every route of the reports service may touch. */
+export interface OwnerDependencies extends PlatformDependencies {
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** The owners of the verified tenant for the length of one request. */
+export interface OpenedOwners extends OpenedPlatform {
+  readonly reader: SourceReader;
+  /** The moment of composition: never before anything that the reader has observed. */
+  readonly moment: () => Moment;
+}
+
+/** Opens the owners of the verified tenant. A clock that is set back meanwhile stands still for the request. */
+export async function openOwners(
+  dependencies: OwnerDependencies,
+  request: OperationRequest,
+): Promise<Result<OpenedOwners, Problem>> {
+  const opened = await openPlatform(dependencies, request);
+  if (!opened.ok) return err(profileProblem(opened.error));
+  const { requestId, traceId } = request;
+  let latest = 0;
+  const now = (): number => (latest = Math.max(latest, dependencies.now()));
+  return ok({
+    ...opened.value,
+    reader: createSourceReader(opened.value.platform, now),
+    moment: () => ({ observedAt: formatInstant(now()), requestId, traceId }),
+  });
+}
 
 /** All that a route of reports may touch. */
 export interface ReportDependencies extends OwnerDependencies {
@@ -28,7 +61,9 @@ export interface ReportOwners extends OpenedOwners {
  * writing.
  * @param compose reads and composes everything
  */
-export async function believed<T>(compose: () => Promise<Result<T, Problem>>): Promise<Result<T, Problem>> {
+export async function retryContradiction<T>(
+  compose: () => Promise<Result<T, Problem>>,
+): Promise<Result<T, Problem>> {
   const first = await compose();
   return first.ok || first.error.invariant === undefined ? first : compose();
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { readCandidate } from '#functions/reports/sources/roster.ts';
 import { principalWith } from '#test/support/principal.ts';
 import { dependenciesOver, requestOf, scriptedOwners } from '#test/support/scripted-owners.ts';
-import { openOwners } from './open-owners.ts';
+import { openOwners } from './owners.ts';
 
 it('an answer is not older than its sources, even if the clock is set back while they are read [RP-085]', async () => {
   const owners = scriptedOwners({

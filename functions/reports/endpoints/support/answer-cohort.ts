@@ -6,13 +6,10 @@ import { readSource } from '#functions/reports/sources/reader.ts';
 import { readCohortEntry } from '#functions/reports/sources/roster.ts';
 import type { CohortScope, cohortReport } from '#shared/contract/reports/cohort-report.ts';
 import type { OperationRequest } from '#shared/http/operation.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { believed } from './answer-report.ts';
-import { openOwners } from './open-owners.ts';
-import type { OwnerDependencies } from './open-owners.ts';
+import { openOwners, retryContradiction, type OwnerDependencies } from './owners.ts';
 
 /**
  * The rollup of a class, or of a grade of a school. No owner is asked about one that the claims do not name. OneRoster confirms it beside
@@ -34,7 +31,7 @@ export async function answerCohort(
   if (!opened.ok) return opened;
   const { reader, moment } = opened.value;
   const operation = type === 'class' ? operations.readClassRollup : operations.readSchoolGradeRollup;
-  const body = await believed(async () => {
+  const body = await retryContradiction(async () => {
     const read = await together({
       roster: readCohortEntry(reader, scope),
       rollup: readSource(

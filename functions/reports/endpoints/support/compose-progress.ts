@@ -1,7 +1,6 @@
 import type * as z from 'zod';
 import type { Observed } from '#functions/reports/facts/facts.ts';
-import { composeRun } from '#functions/reports/composition/improvement-run.ts';
-import type { RunEvidence } from '#functions/reports/composition/improvement-run.ts';
+import { composeRun, type RunEvidence } from '#functions/reports/composition/improvement-run.ts';
 import {
   pinProblem,
   readPinnedArtifact,
@@ -13,15 +12,13 @@ import { together } from '#functions/reports/sources/problems.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import type { improvementRun } from '#shared/contract/reports/improvement-run.ts';
 import type { Pin, RunProgress, RunRecord } from '#shared/improvement/records.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { MetricArtifact } from '#shared/platform/owners/analytics.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { linkTo } from './open-improvement.ts';
-import type { LinkDependencies } from './open-improvement.ts';
-import type { OpenedOwners } from './open-owners.ts';
+import { linkTo, type LinkDependencies } from './open-improvement.ts';
+import type { OpenedOwners } from './owners.ts';
 
 /** The run as its records are now, with a link to its receipt once it is complete. */
 export async function composeProgress(

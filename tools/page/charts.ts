@@ -1,9 +1,9 @@
 /** The charts of the reports, drawn in a DOM of happy-dom, as SVG that needs no script. */
 import type * as Plot from '@observablehq/plot';
 import { Window } from 'happy-dom';
-import { CHART_WIDTH, draw } from '#tools/page/plot.ts';
-import { elementMarkup, markup } from './pages/markup.ts';
-import type { ElementLike, Markup } from './pages/markup.ts';
+import { CHART_WIDTH, draw } from './plot.ts';
+import { elementMarkup, markup } from './markup.ts';
+import type { ElementLike, Markup } from './markup.ts';
 
 /** One entry of a legend: the sign and what it stands for. */
 export type Key = readonly [

@@ -5,12 +5,10 @@ import { notFound } from '#functions/reports/sources/problems.ts';
 import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
 import type { OperationRequest } from '#shared/http/operation.ts';
 import type { BundleRef, ImprovementStore, RunRecord } from '#shared/improvement/records.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { openOwners } from './open-owners.ts';
-import type { OpenedOwners, OwnerDependencies } from './open-owners.ts';
+import { openOwners, type OpenedOwners, type OwnerDependencies } from './owners.ts';
 
 /** All that a route of improvement runs may touch beside its own. */
 export interface ImprovementDependencies extends OwnerDependencies {
