@@ -14,17 +14,6 @@ const folders = z
   .parse(JSON.parse(readFileSync(join(projectRoot, 'tsconfig.json'), 'utf8')))
   .include.filter((entry) => !entry.includes('*'));
 
-/** The imports that may break a rule, each with its reason; one that is gone is reported. */
-const exceptions = [
-  {
-    from: 'functions/mastery/pool/case-mappings.ts',
-    to: 'functions/mastery/run/bound-pool.ts',
-    reason: 'A type only: a run chooses whose mappings are verified.',
-  },
-];
-type Exception = (typeof exceptions)[number];
-const MAX_EXCEPTIONS = 2;
-
 const report = z.object({
   summary: z.object({
     totalCruised: z.number(),
@@ -100,8 +89,6 @@ function parseJson(text: string): unknown {
   }
 }
 
-type Violation = Boundaries['violations'][number];
-
 function check(): Result<undefined, string> {
   const read = readBoundaries(projectRoot);
   if (!read.ok) return read;
@@ -109,17 +96,12 @@ function check(): Result<undefined, string> {
   if (modules < FEWEST_MODULES) {
     return err(`read only ${modules} modules: expected at least ${FEWEST_MODULES}`);
   }
-  const isOf = (exception: Exception, { from, way }: Violation): boolean =>
-    exception.from === from && exception.to === way.join();
-  const forbidden = violations.filter((violation) => !exceptions.some((each) => isOf(each, violation)));
-  const gone = exceptions.filter((exception) => !violations.some((each) => isOf(exception, each)));
-  const lines = [
-    ...forbidden.map(({ rule, reason, from, way }) => `${[from, ...way].join(' → ')}\n  ${rule}: ${reason}`),
-    ...gone.map(({ from, to }) => `${from} does not import ${to}: remove the exception`),
-    ...(exceptions.length > MAX_EXCEPTIONS ? [`more than ${MAX_EXCEPTIONS} exceptions`] : []),
-  ];
-  if (lines.length > 0) return err(`${lines.join('\n')}\n${forbidden.length} imports are not allowed`);
-  for (const { from, to, reason } of exceptions) console.log(`exception: ${from} → ${to}\n  ${reason}`);
+  if (violations.length > 0) {
+    const lines = violations.map(
+      ({ rule, reason, from, way }) => `${[from, ...way].join(' → ')}\n  ${rule}: ${reason}`,
+    );
+    return err(`${lines.join('\n')}\n${violations.length} imports are not allowed`);
+  }
   console.log(`${modules} modules, ${rules.length} rules, no forbidden import`);
   return ok(undefined);
 }

@@ -1,15 +1,15 @@
 import pLimit from 'p-limit';
-import type { ScopedKc } from '#functions/mastery/run/bound-pool.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
+import type { ScopedKc } from './scoped-kc.ts';
 import { confirmed, contradicting } from '../upstream/confirmed.ts';
 import { ask, found } from '../upstream/problems.ts';
 
 /** No more than the platform's own bound, so that other reads of the request are not queued behind hundreds of these. */
-const LANES = 32;
+const MAX_CONCURRENCY = 32;
 
 /**
  * Reads the CFItem of every knowledge component and compares it with the pinned mapping [MA-031]. One call per component, side by side; the
@@ -23,7 +23,7 @@ export async function verifyCaseMappings(
 ): Promise<Result<undefined, Problem>> {
   const operation = operations.resolveMapping;
   let failure: Problem | undefined;
-  await pLimit(LANES).map(mappings, async ({ guid, uri }) => {
+  await pLimit(MAX_CONCURRENCY).map(mappings, async ({ guid, uri }) => {
     if (failure !== undefined) return;
     const mapped = await confirmed(platform, async () => {
       const answer = await ask(platform, 'run', operation, { path: { sourcedId: guid } });

@@ -1,6 +1,7 @@
 import { prepareSelection } from '#functions/mastery/engine/index.ts';
 import type { PoolItem, SelectionContext } from '#functions/mastery/engine/index.ts';
 import type { PoolMember, ReconciledPool } from '#functions/mastery/pool/reconcile.ts';
+import type { ScopedKc } from '#functions/mastery/pool/scoped-kc.ts';
 import { constraintsOf, minimaOf } from '#functions/mastery/records/engine-rules.ts';
 import type { PinnedRecords, RunCalibration } from '#functions/mastery/records/load.ts';
 import { invalidCalibration, mismatchProblem } from '#functions/mastery/upstream/problems.ts';
@@ -12,15 +13,6 @@ import type { Problem } from '#shared/problems/problem.ts';
 
 /** A pool member and its place in the model. */
 export interface BoundItem extends PoolMember, PoolItem {}
-
-/** A knowledge component that the run classifies. */
-export interface ScopedKc {
-  readonly guid: string;
-  /** CFItem URI of the pinned mapping [MA-031]. */
-  readonly uri: string;
-  /** Index in the model's knowledge components. */
-  readonly modelKc: number;
-}
 
 /** A pool that a calibration can measure, ready for selection under a policy. */
 export interface BoundPool {

@@ -13,7 +13,7 @@ import type {
   SimulatedRun,
   StoppingRules,
 } from '#functions/mastery/engine/index.ts';
-import type { ScopedKc } from '#functions/mastery/run/bound-pool.ts';
+import type { ScopedKc } from '#functions/mastery/pool/scoped-kc.ts';
 import { invalidCalibration } from '#functions/mastery/upstream/problems.ts';
 import type {
   RecoveryError,
