@@ -10,7 +10,7 @@ import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
 import type { CaliperEnvelope, CaliperEvent } from '#shared/platform/owners/caliper.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 
-/** How events name their sensor, the engine as their actor, and entities that their owners name by opaque ids. */
+/** How events name their sensor, the engine as their actor, and the entities whose ids are opaque to the service. */
 export type EventNames = ReturnType<typeof named>;
 
 const named = (nameOf: (...parts: readonly string[]) => string, beside: (id: string) => object) => ({
@@ -22,7 +22,7 @@ const named = (nameOf: (...parts: readonly string[]) => string, beside: (id: str
   }),
 });
 
-/** Deterministic UUIDs, with the owner's id beside that of an entity. */
+/** Deterministic UUIDs, with the owner's id next to that of an entity. */
 export const uuidNames = named(
   (...parts) => `urn:uuid:${deterministicUuid('mastery-name', ...parts)}`,
   (identifier) => ({
@@ -36,27 +36,27 @@ const urnNames = named(
   () => ({}),
 );
 
-/** The names that a run's token was sealed for: Caliper refuses one event id with other content. */
+/** Returns the names that a run's token was sealed for: Caliper rejects the same event id with other content. */
 export function eventNamesOf({ eventNames }: Pick<AdaptiveRunState, 'eventNames'>): EventNames {
   return eventNames === undefined ? urnNames : uuidNames;
 }
 
-/** The envelope of one event: sendTime is the event's own time, never the clock of a retry. */
+/** Returns the envelope of one event. Its sendTime is the event's own time, never the time of a retry. */
 export function envelopeOf(event: CaliperEvent, { sensor }: EventNames): CaliperEnvelope {
   return { sensor, sendTime: event.eventTime, dataVersion: CALIPER_CONTEXT, data: [event] };
 }
 
-/** What a conformance event says. */
+/** The content of a conformance event. */
 export interface ConformanceFacts {
   readonly tenantId: string;
   readonly testBankId: string;
   /** Epoch milliseconds of a settled fact. */
   readonly at: number;
-  /** Hashes, counts and figures of a test; nothing of a person. */
+  /** Hashes, counts and figures of a test; no personal data. */
   readonly extensions: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** Evidence that synthetic facts have passed through every owner: no person anywhere [MA-013, MA-037]. */
+/** Returns the evidence that synthetic facts have passed through every owner, without personal data [MA-013, MA-037]. */
 export function conformanceEvent(
   id: string,
   { tenantId, testBankId, at, extensions }: ConformanceFacts,
@@ -76,15 +76,15 @@ export function conformanceEvent(
 }
 
 /**
- * Why an event is not acknowledged. `fault`: a call failed. `not-shown`: Caliper does not show the event, which it may have accepted a
- * moment ago. `another`: it shows something else under the event's id.
+ * Why an event is not acknowledged. `fault`: a call failed. `not-shown`: Caliper does not show the event, which it may have accepted a moment ago.
+ * `another`: it shows other content under the event's id.
  */
 export type EventDoubt =
   | { readonly kind: 'fault'; readonly fault: UpstreamFault }
   | { readonly kind: 'not-shown'; readonly fault: UpstreamFault }
   | { readonly kind: 'another'; readonly upstreamRequestId: string | undefined };
 
-/** Emits an event, which is the same event however often it is emitted, and reads it back [MA-199, MA-202]. */
+/** Emits an event and reads it back; emitted again, it is the same event [MA-199, MA-202]. */
 export async function emitAndReadBack(
   platform: Platform,
   event: CaliperEvent,
@@ -94,7 +94,7 @@ export async function emitAndReadBack(
   return emitted.ok ? readBack(platform, event) : err({ kind: 'fault', fault: emitted.error });
 }
 
-/** An event is acknowledged only by reading back that very event [MA-038]. */
+/** Reads an event back: only that very event acknowledges it [MA-038]. */
 export async function readBack(
   platform: Platform,
   event: CaliperEvent,
@@ -105,13 +105,13 @@ export async function readBack(
     return err({ kind: fault.kind === 'not-found' ? 'not-shown' : 'fault', fault });
   }
   const { value, upstreamRequestId } = answer.value;
-  return value.eventIri === event.id && says(value.event, event)
+  return value.eventIri === event.id && contains(value.event, event)
     ? ok(undefined)
     : err({ kind: 'another', upstreamRequestId });
 }
 
-/** Whether a stored event says everything that was sent; an owner may add members of its own. */
-function says(stored: CaliperEvent, sent: CaliperEvent): boolean {
+/** Returns whether a stored event contains everything that was sent; an owner may add members of its own. */
+function contains(stored: CaliperEvent, sent: CaliperEvent): boolean {
   return Object.entries(sent).every(
     ([name, value]) => stored[name] !== undefined && canonicalJson(stored[name]) === canonicalJson(value),
   );

@@ -24,8 +24,8 @@ import { clockStartAt } from '#functions/mastery/run/time-budget.ts';
 import { addOffer, startState } from '#functions/mastery/run/transitions.ts';
 
 /**
- * Starts a run: pins records and pool, offers the first item, and answers with the token that is the run's only handle [MA-135]. Repeated
- * with the same key it derives the same identity from the control record, finds its offer in QTI, and answers 201 again.
+ * Starts a run: pins records and pool, offers the first item, and returns the token that is the run's only handle [MA-135]. Repeated with the same
+ * key, it derives the same identity from the idempotency record, finds its offer in QTI, and returns 201 again.
  */
 export function startRun(dependencies: RunDependencies): Operation<typeof startAdaptiveRun> {
   const { store, keys, now } = dependencies;
@@ -47,7 +47,7 @@ export function startRun(dependencies: RunDependencies): Operation<typeof startA
         if (!runtime.ok) return runtime;
 
         const blank = startState(principal.tenantId, body, identity, basis.value);
-        // A start that has made its offer stays good, whatever other runs have offered since.
+        // A start that has made its offer stays valid, even if other runs have offered items since.
         if (runtime.value.unnamed.length === 0 && excludesTooMuch(basis.value, priorUse(runtime.value)))
           return err(
             invalidCalibration('Too few items that the learner has not met are left for the policy.'),
@@ -72,7 +72,7 @@ export function startRun(dependencies: RunDependencies): Operation<typeof startA
     });
 }
 
-/** The first step as a start decides it. Repeated, it finds the offer that it made by what it had read of other runs then. */
+/** Decides the first step. A repeated start finds the offer that it made by what it had then read of other runs. */
 function firstStep(basis: RunBasis, blank: AdaptiveRunState, runtime: NamedRuntime): Assessment {
   const offered = runtime.unnamed.toSorted((a, b) => compareInstants(a.createdAt, b.createdAt))[0];
   let step: Assessment | undefined;
@@ -86,10 +86,7 @@ function firstStep(basis: RunBasis, blank: AdaptiveRunState, runtime: NamedRunti
   return step;
 }
 
-/**
- * Results does not take KC components, so no learner result could be published and no learner sits the test [MA-035]. The service profile
- * says so; no call is made.
- */
+/** Results does not accept KC components: no learner sits a test whose result could not be published [MA-035]. The service profile states it. */
 const componentsUnsupported = invalidOwnerData(
   writeKcComponents,
   undefined,
