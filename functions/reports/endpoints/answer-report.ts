@@ -10,22 +10,22 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { openOwners } from './open-owners.ts';
 import type { OpenedOwners, OwnerDependencies } from './open-owners.ts';
 
-/** Calls of one request that are under way at a time: the test specs of a whole page of the index are one turn. */
+/** The most calls of one request that are under way at a time: the test specs of a whole page of the index are read together. */
 export const CALLS_AT_ONCE = 128;
 
-/** All that a route of reports may touch. */
+/** Everything that a route of reports may use. */
 export interface ReportDependencies extends OwnerDependencies {
   readonly frameworks: Frameworks;
 }
 
-/** What a report is composed from: the owners of the verified tenant, and the CASE frameworks that this container has kept of it. */
+/** The sources of a report: the owners of the verified tenant, and the CASE frameworks that this container has cached for it. */
 export interface ReportOwners extends OpenedOwners {
   readonly frameworks: TenantFrameworks;
 }
 
 /**
- * What is composed of the owners' answers. Facts that cannot all be true are read once more before that is believed: an owner may have been
- * writing.
+ * Returns what is composed from the owners' responses. It reads facts that cannot all be true once more before it believes them: an owner may have
+ * been writing.
  * @param compose reads and composes everything
  */
 export async function believed<T>(compose: () => Promise<Result<T, Problem>>): Promise<Result<T, Problem>> {
@@ -33,12 +33,12 @@ export async function believed<T>(compose: () => Promise<Result<T, Problem>>): P
   return first.ok || first.error.invariant === undefined ? first : compose();
 }
 
-/** Lets operators hear of an assumption about Results and Content where a report first needs it. */
+/** Logs for operators that a report needed an assumption about Results and Content. */
 export function logUngovernedGaps(log: Log, { ungovernedGapCount }: ComposedAttempt): void {
   if (ungovernedGapCount > 0) log('GAP_NOT_GOVERNED');
 }
 
-/** Answers a request with what `compose` makes of the owners' answers to this very request. No response is kept for another one [RP-336]. */
+/** Responds with what `compose` makes of the owners' responses to this very request. No response is cached for another request [RP-336]. */
 export async function answerReport<R extends Route>(
   dependencies: ReportDependencies,
   request: OperationRequest<R>,

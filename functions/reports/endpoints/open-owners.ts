@@ -10,7 +10,7 @@ import { openPlatform } from '#shared/platform/open-platform.ts';
 import type { OpenedPlatform, PlatformDependencies } from '#shared/platform/open-platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 
-/** What every route of the reports service may touch. */
+/** Everything that a route of the reports service may use. */
 export interface OwnerDependencies extends PlatformDependencies {
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -19,11 +19,11 @@ export interface OwnerDependencies extends PlatformDependencies {
 /** The owners of the verified tenant for the length of one request. */
 export interface OpenedOwners extends OpenedPlatform {
   readonly reader: SourceReader;
-  /** The moment of composition: never before anything that the reader has observed. */
+  /** Returns the time of composition: never before any observation that the response shows. */
   readonly moment: () => Moment;
 }
 
-/** Opens the owners of the verified tenant. A clock that is set back meanwhile stands still for the request. */
+/** Opens the owners of the verified tenant. If the clock is set back meanwhile, time stops for the request. */
 export async function openOwners(
   dependencies: OwnerDependencies,
   request: OperationRequest,

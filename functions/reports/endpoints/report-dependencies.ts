@@ -5,7 +5,7 @@ import { createPlatform } from '#shared/platform/http-platform.ts';
 import { CALLS_AT_ONCE } from './answer-report.ts';
 import type { ReportDependencies } from './answer-report.ts';
 
-/** The dependencies of a read route, once per binding. */
+/** Creates the dependencies of a read route, once per binding. */
 export function reportDependencies(runtime: Runtime): ReportDependencies {
   return {
     profiles: openServiceProfiles(runtime),

@@ -13,53 +13,52 @@ import { evaluateEvidence, triedAt } from './evidence.ts';
 import type { Evaluation, EvidenceFault, EvidenceGrounds, RunEvidence } from './evidence.ts';
 import { mapConcurrent } from './map-concurrent.ts';
 
-/** What one invocation works on one run with. */
+/** The inputs with which one invocation works on one run. */
 export interface Worker extends EvidenceGrounds {
   readonly store: ImprovementStore;
   readonly receipts: ReceiptStore;
   readonly platform: Platform;
-  /** Epoch milliseconds, never before the run was created: what is recorded of a run is not older than the run. */
+  /** Epoch milliseconds, never before the run was created: no record of a run is older than the run. */
   readonly now: () => number;
-  /** Whether another step may begin: there is time for it, and what the worker waits for is released still. */
+  /** Returns whether another step may begin: there is time for it, and the release gates of the worker are still open. */
   readonly shouldContinue: () => Promise<boolean>;
-  /** Receivers that this worker has found missing: they are not asked again. */
+  /** Receivers that this worker has found missing: it does not ask them again. */
   readonly missing: Set<OrderRecord['targetModule']>;
   /** What this worker has recorded so far. */
   readonly tally: Tally;
 }
 
-/** How many of each a worker has recorded: what it has done, and whether it has got on. */
+/** Counts of what a worker has recorded, which show whether it made progress. */
 export interface Tally {
   evaluated: number;
   opened: number;
   delivered: number;
-  /** Orders whose receiver was missing, counted each time. */
+  /** Orders whose receiver was missing, counted at each try. */
   blocked: number;
-  /** Those of them that had not been blocked before. */
+  /** The blocked orders that had not been blocked before. */
   newlyBlocked: number;
 }
 
-/** An order as it is recorded, with what the evidence asks for. */
+/** A recorded order, with the content that the evidence asks for. */
 interface OpenedOrder {
   readonly record: OrderRecord;
   readonly derived: DerivedOrder;
 }
 
-/** Orders that are recorded, or under way to their receivers, at once. */
+/** How many orders are recorded, or sent to their receivers, at the same time. */
 const LANES = 8;
 
-/** Who takes the orders of each module. */
+/** The receiver of the orders of each module. */
 const receivers = {
   bank: operations.orderBankRevision,
   blueprint: operations.orderBlueprintRevision,
 } as const;
 
 /**
- * Hands open orders to their receivers and records what these say. An order is acknowledged by an answer that echoes its id and by nothing
- * else; every other one is `blocked_upstream`, to be tried again [RP-217, RP-219]. Once a receiver is missing, the rest of its orders are
- * blocked without a call; a receiver that refuses one order is asked for the others. What a later order has superseded is not delivered any
- * more; where that happens while it is under way, its acknowledgement is recorded with it [RP-205]. False when it had to stop before all were
- * tried.
+ * Sends open orders to their receivers and records the responses. Only a response that echoes an order's id acknowledges the order; every other order
+ * is `blocked_upstream`, to be tried again [RP-217, RP-219]. Once a receiver is missing, the rest of its orders are blocked without a call; a
+ * receiver that refuses one order still gets the others. An order that a later one has superseded is not delivered any more; if that happens during
+ * its delivery, its acknowledgement is recorded with it [RP-205]. Returns false if it had to stop before all were tried.
  */
 function deliverOrders(worker: Worker, orders: readonly OpenedOrder[]): Promise<boolean> {
   const open = orders.filter(({ record }) => isOpen(record));
@@ -74,7 +73,7 @@ async function deliver(worker: Worker, { record, derived }: OpenedOrder): Promis
     await block(worker, record, false);
     return;
   }
-  // What was read minutes ago may be acknowledged or superseded by now.
+  // An order that was read minutes ago may have been acknowledged or superseded since.
   const current = await store.confirmOrder(run, record, now());
   if (current === undefined || !isOpen(current)) return;
   const answer = await platform.call(receivers[targetModule], {
@@ -88,7 +87,7 @@ async function deliver(worker: Worker, { record, derived }: OpenedOrder): Promis
   }
   const { decision, receiptId, version } = answer.value.value;
   const observedAt = now();
-  // Where it does not move, another worker has recorded the same acknowledgement.
+  // If it does not move, another worker has recorded the same acknowledgement.
   await store.moveOrder(
     run,
     revisionOrderId,
@@ -104,13 +103,13 @@ async function block(
   wasTried: boolean,
 ): Promise<void> {
   tally.blocked += 1;
-  // Untried, it stays as it was, and comes before those that were tried.
+  // An untried order stays unchanged, and comes before those that were tried.
   if (status === 'blocked_upstream' && !wasTried) return;
   const isMoved = await store.moveOrder(run, revisionOrderId, { status: 'blocked_upstream' }, now());
   if (isMoved && status === 'pending') tally.newlyBlocked += 1;
 }
 
-/** Whether a receiver takes no orders at all just now; anything else that it says concerns the one order. */
+/** Returns whether a receiver takes no orders at all at the moment; any other response concerns only the one order. */
 function showsMissing({ kind, status }: UpstreamFault): boolean {
   return (
     kind === 'unavailable' ||
@@ -121,7 +120,7 @@ function showsMissing({ kind, status }: UpstreamFault): boolean {
   );
 }
 
-/** The same bytes whoever sends it: all of it is derived from pinned bytes, but what it supersedes, which is recorded. */
+/** Returns the request of an order: the same bytes from every worker, since all derives from pinned bytes and from the recorded `supersedes`. */
 function requestOf(
   { content, evidence }: DerivedOrder,
   { supersedesRevisionOrderId }: OrderRecord,
@@ -133,17 +132,17 @@ function requestOf(
   };
 }
 
-/** How far an evidence has come; `isDone` is false when it had to stop before all of its orders were recorded and tried. */
+/** The progress of one piece of evidence; `isDone` is false if the worker had to stop before all of its orders were recorded and tried. */
 export interface Taken {
   readonly evaluation: Evaluation;
   readonly isDone: boolean;
 }
 
 /**
- * Takes one evidence as far as it goes: reads it as it was pinned, records every order that it asks for, writes a source's bundle, records
- * the evidence as evaluated, delivers what is open. Each step leaves what is recorded already as it is, so that it may end after any of
- * them and be done again.
- * @param progress as the worker has found it
+ * Processes one piece of evidence as far as possible: reads it as it was pinned, records every order that it asks for, writes a source's bundle,
+ * records the evidence as evaluated, delivers what is open. No step changes what is already recorded, so the function may end after any step and be
+ * repeated.
+ * @param progress the run's progress as the worker found it
  */
 export async function takeEvidence(
   worker: Worker,
@@ -154,7 +153,7 @@ export async function takeEvidence(
   const evaluated = await evaluateEvidence(worker, evidence);
   if (!evaluated.ok) return evaluated;
   const evaluation = evaluated.value;
-  // Before any order is recorded: no bundle can ever show these decisions.
+  // Checked before any order is recorded: no bundle can ever show these decisions.
   if (!fitsBundle(decisionsOf(evaluation.derived)))
     return err({ kind: 'unusable', service: evidence.kind === 'metric' ? 'analytics' : 'blueprint' });
   const opened = await openOrders(worker, progress, evidence, evaluation.derived.orders);
@@ -175,7 +174,7 @@ export async function takeEvidence(
   return ok({ evaluation, isDone: await deliverOrders(worker, opened) });
 }
 
-/** The records of an evidence's orders, made where there is none; undefined when it had to stop before all were made. */
+/** Returns the records of an evidence's orders and creates missing ones; returns undefined if it had to stop before all were created. */
 async function openOrders(
   { run, store, now, shouldContinue, tally }: Worker,
   { orders }: Pick<RunProgress, 'orders'>,

@@ -28,13 +28,12 @@ export interface AnalyzeDependencies extends ImprovementDependencies, LinkDepend
 
 type Request = OperationRequest<typeof analyzeAdministration>;
 
-/** How many open runs of an administration one analysis looks at for parked ones; the sweeper wakes them all. */
+/** How many open runs of an administration one analysis checks for parked ones; the sweeper wakes them all. */
 const MOST_LOOKED_AT = 20;
 
 /**
- * Begins an improvement run of a scored administration, or finds the one that an earlier request of the same key has begun. What the run
- * stands on is pinned in one record; the worker does the rest. Nobody is told more of an administration outside the claims than that there
- * is none [RP-261].
+ * Begins an improvement run of a scored administration, or finds the one that an earlier request with the same key has begun. One record pins the
+ * run's basis; the worker does the rest. For an administration outside the claims, the caller learns only that none is visible [RP-261].
  */
 export function analyzeAdministrationOperation(
   dependencies: AnalyzeDependencies,
@@ -58,9 +57,9 @@ export function analyzeAdministrationOperation(
           : await goOn(owners.value, standing);
       if (!begun.ok) return begun;
       const { progress, evidence } = begun.value;
-      // One that is under way has its message, and the sweeper looks after it.
+      // A run that is under way has its message, and the sweeper watches it.
       if (['queued', 'blocked_upstream'].includes(progress.run.state)) await queue.send(key);
-      // A repetition is no further analysis.
+      // A repetition is not another analysis.
       if (standing === undefined) await wakeParked(dependencies, progress.run);
       return ok({
         body: await composeProgress(dependencies, owners.value, progress, {
@@ -72,7 +71,7 @@ export function analyzeAdministrationOperation(
   };
 }
 
-/** The same for every repetition of the request, and another one under another key. */
+/** Returns a key that is the same for every repetition of the request, and another one under another key. */
 function runKey({ principal: { tenantId } }: Request, { operationId }: Control): RunKey {
   return {
     tenantId,
@@ -93,7 +92,7 @@ async function begin(
   { createdAt }: Control,
   administration: Observed<Administration>,
 ): Promise<Result<Begun, Problem>> {
-  // Statuses other than `scored` are the owner's own affair; there is nothing final to analyze under any of them [RP-290].
+  // The meaning of statuses other than `scored` is the owner's; under none of them is there a final result to analyze [RP-290].
   if (administration.value.status !== 'scored')
     return err(incomplete('unknown', 'The administration is not scored yet.'));
   const { reader, profile } = owners;
@@ -122,7 +121,7 @@ async function begin(
     createdAt,
     pins: pinned,
   });
-  // A request of the same key that took longer than a lease may have been faster all the same: what stands is its run, as it is by now.
+  // A request of the same key may have been faster although it took longer than a lease: then the recorded run is its run, in its present state.
   if (run.state !== 'queued' || hashCanonical(run.pins) !== hashCanonical(pinned)) {
     const standing = await runs.readProgress(key);
     if (standing === undefined) throw new Error('an improvement run is gone');
@@ -136,7 +135,7 @@ async function goOn({ reader }: OpenedOwners, progress: RunProgress): Promise<Re
   return evidence.ok ? ok({ progress, evidence: evidence.value }) : evidence;
 }
 
-/** The policy that the tenant's profile names: no caller chooses one [RP-294]. */
+/** Returns the policy that the tenant's profile names: no caller chooses one [RP-294]. */
 async function releasedPolicy(policies: AnalysisPolicyStore, { tenantId, analysisPolicyId }: ServiceProfile) {
   const policy = analysisPolicyId === undefined ? undefined : await policies.read(tenantId, analysisPolicyId);
   if (policy?.ok === false)
@@ -146,7 +145,7 @@ async function releasedPolicy(policies: AnalysisPolicyStore, { tenantId, analysi
     : ok(policy.value);
 }
 
-/** Runs of the same administration that wait for a missing receiver are taken up again (the reading of RP-221). */
+/** Resumes runs of the same administration that wait for a missing receiver (the reading of RP-221). */
 async function wakeParked({ runs, queue }: AnalyzeDependencies, run: RunRecord): Promise<void> {
   const { tenantId, improvementRunId, administrationId } = run;
   let lookedAt = 0;

@@ -40,29 +40,29 @@ import type { SpecVersion } from '#functions/reports/sources/test-spec.ts';
 export interface PageRequest extends Pick<PageContext, 'candidateSourcedId' | 'filters' | 'proved'> {
   readonly limit: number;
   readonly frameworks: TenantFrameworks;
-  /** The last row that the page before covers; absent at the beginning of the list. */
+  /** The last row that the previous page covers; absent at the beginning of the list. */
   readonly after?: RowPlace | undefined;
 }
 
-/** A page, and the attempts that it has passed over because they cannot be reports. */
+/** A page, and the attempts that it skips because they cannot be reports. */
 export interface CandidatePage {
   readonly data: readonly ComposedAttempt[];
   readonly withheld: NonNullable<AttemptReportPage['withheld']>;
-  /** The owners of facts that cannot be true, by the invariant that they break. */
+  /** The owners of facts that cannot be true, by the invariant that they violate. */
   readonly broken: ReadonlyMap<string, SourceService>;
   /** The last row of the index that the page covers; undefined at the end of the list. */
   readonly next: RowPlace | undefined;
-  /** The receipts of everything that the page stands on. */
+  /** The receipts of every source of the page. */
   readonly sources: readonly SourceRef[];
 }
 
 /**
- * So often a page reads the index at most: 5,000 attempts when nothing changes meanwhile. Each read takes one of the 72 turns that 29 seconds
- * have at 400 ms, and a few more go to test specs and frameworks.
+ * The most reads of the index per page: 5,000 attempts if nothing changes meanwhile. Each read takes one of the 72 calls of 400 ms that fit into 29
+ * seconds; a few more go to test specs and frameworks.
  */
 export const MOST_INDEX_READS = 50;
 
-/** How many of its parts a page may read again. Each takes two reads, with the one ahead: the others always suffice for 4,000 attempts. */
+/** How many of its parts a page may read again. Each takes two reads, with the one ahead; the other reads always suffice for 4,000 attempts. */
 export const MOST_SECOND_READINGS = 5;
 
 /** Rows that one read of the index asks for. */
@@ -70,7 +70,7 @@ export const INDEX_PAGE = 100;
 
 const reasons = withheldReason.options;
 
-/** The candidate has more attempts without a row of the page, or gates on more frameworks before the first one, than one request reads. */
+/** The problems of a candidate with more attempts without a row, or gates on more frameworks before the first row, than one request reads. */
 const [tooManyAttempts, tooManyFrameworks] = [
   tooMuch('results', 'The candidate has more attempts that are no part of the list than one request reads.'),
   tooMuch('case', 'The gates before the first row stand on more CASE frameworks than one request reads.'),
@@ -80,11 +80,11 @@ type Index = Observed<CandidateAttempts>;
 /** Where a page of the index begins, and the rows before it. */
 type Place = Pick<IndexRequest, 'after' | 'earlier'> & { readonly earlier: readonly RowPlace[] };
 
-/** A row with what becomes of it: no outcome, where the list does not have it or is not asked for it. */
+/** A row and its outcome; no outcome if the list does not have the row or is not asked for it. */
 interface JudgedRow<Report = ComposedAttempt> {
   readonly row: IndexRow;
   readonly outcome?: Result<Report, Problem> | undefined;
-  /** The receipts of its test spec and framework, where they decided. */
+  /** The receipts of its test spec and framework, if they decided. */
   readonly receipts?: readonly SourceRef[];
   /** Whether the owners' versions of it differ. */
   readonly disagrees?: boolean;
@@ -97,7 +97,7 @@ interface Gathered {
   readonly broken: Map<string, SourceService>;
   readonly indexes: Set<SourceRef>;
   readonly receipts: Set<SourceRef>;
-  /** The criteria by the spec and version that rows name, each read once; a failure counts where a row of the page needs them. */
+  /** The criteria by the spec and version that rows name, each read once; a failure counts only if a row of the page needs them. */
   readonly criteria: Map<string, Promise<Result<Observed<ReportCriteria>, Problem>>>;
   /** The frameworks of gates by their GUIDs, each read once. */
   readonly frameworks: Map<string, Promise<Result<Observed<Framework>, Problem>>>;
@@ -109,16 +109,15 @@ interface Gathered {
   last: RowPlace | undefined;
 }
 
-/** A page that is asked for, of a candidate who is on the roster. */
+/** The requested page of a candidate who is on the roster. */
 type Sought = PageRequest & Pick<PageContext, 'candidate'>;
 
 /**
- * Reads one page: the candidate beside the index of attempts, then the criteria of the test specs among the rows that can fill the page. A
- * candidate who is not on the roster is a 404, whatever the index says. Where these rows give no report, the rest of the index is read, page
- * by page and each beside test specs and frameworks of the one before, until there is a report or the end. So a page that is not the last one
- * has a row.
- *
- * Where the versions of a row differ, or its facts cannot all be true, its page of the index and its criteria are read once more.
+ * Reads one page: the candidate together with the index of attempts, then the criteria of the test specs of the rows that can fill the page. A
+ * candidate who is not on the roster is a 404, even if the index has attempts. If these rows give no report, the service reads the rest of the index
+ * page by page, each together with test specs and frameworks of the previous one, until there is a report or the end. So every page but the last has
+ * a row.
+ * If the versions of a row differ, or its facts cannot all be true, its page of the index and its criteria are read once more.
  */
 export async function readCandidatePage(
   reader: SourceReader,
@@ -158,7 +157,7 @@ export async function readCandidatePage(
 }
 
 /**
- * Gathers rows until the page has one and the rows that were read for it are used up, or until the end of the list.
+ * Gathers rows until the page has one and the rows read for it are used up, or until the end of the list.
  * @param first the first page of the index
  */
 async function walk(
@@ -169,7 +168,7 @@ async function walk(
 ): Promise<Result<'end' | 'more', Problem>> {
   let index = first;
   let place: Place = { after: request.after, earlier: [] };
-  /** Whether these are the rows that can fill the page: they are not read ahead of, since mostly they do. */
+  /** Whether these are the rows that can fill the page: the next page of the index is not read ahead, since mostly they do. */
   let isOpening = true;
   let isSecondReading = false;
   for (;;) {
@@ -212,23 +211,23 @@ async function walk(
   }
 }
 
-/** The rows that can fill the page: all before the first that would be one too many. */
+/** Returns the rows that can fill the page: all before the first that would be one too many. */
 function openingOf(rows: readonly IndexRow[], request: PageRequest): readonly IndexRow[] {
   const excess = rows.filter((row) => isPossible(row, request))[request.limit];
   return excess === undefined ? rows : rows.slice(0, rows.indexOf(excess));
 }
 
-/** Whether the owners may have been writing while a row was read. */
+/** Returns whether the owners may have been writing while a row was read. */
 function isDoubtful({ disagrees, outcome }: JudgedRow): boolean {
   return disagrees === true || (outcome?.ok === false && outcome.error.invariant !== undefined);
 }
 
-/** Adds rows to a page, in their order; `full` before the first one that it has no room for. */
+/** Adds rows to a page, in their order; returns `full` before the first one that does not fit. */
 function gather(page: Gathered, rows: readonly JudgedRow[], limit: number): Result<'all' | 'full', Problem> {
   for (const { row, outcome, receipts = [] } of rows) {
     const error = outcome?.ok === false ? outcome.error : undefined;
     const withheld = error && withheldFor(error);
-    // What is wrong with a row that the page does not cover concerns the next page.
+    // An error in a row that the page does not cover concerns the next page.
     if (page.data.length === limit && outcome !== undefined && withheld === undefined) return ok('full');
     if (page.data.length > 0 && error === tooManyFrameworks) return ok('full');
     if (outcome?.ok === true) page.data.push(outcome.value);
@@ -243,10 +242,7 @@ function gather(page: Gathered, rows: readonly JudgedRow[], limit: number): Resu
   return ok('all');
 }
 
-/**
- * Composes rows, then holds their gates against CASE. In two steps, so that the frameworks which a page reads are those of its first rows,
- * whichever criteria arrive first.
- */
+/** Composes rows, then checks their gates against CASE: in two steps, so that a page reads the frameworks of its first rows in any case. */
 async function judgeRows(
   reader: SourceReader,
   rows: readonly IndexRow[],
@@ -257,7 +253,7 @@ async function judgeRows(
   return Promise.all(composed.map((row) => verifyRow(reader, row, page, context)));
 }
 
-/** Only a settled row needs the criteria of its test spec; the rows of one spec and version share one read of them. */
+/** Composes a row. Only a settled row needs the criteria of its test spec; the rows of one spec and version share one read of them. */
 async function composeRow(
   reader: SourceReader,
   row: IndexRow,
@@ -279,7 +275,7 @@ async function composeRow(
   };
 }
 
-/** Only a gate needs its framework. What the page is not asked for is verified too: it may have to be counted. */
+/** Verifies a row. Only a gate needs its framework. Rows that the page is not asked for are verified too: they may have to be counted. */
 async function verifyRow(
   reader: SourceReader,
   { outcome: composed, ...judged }: JudgedRow<PageRow>,
@@ -305,7 +301,7 @@ async function verifyRow(
   };
 }
 
-/** One read of the index, which is refused as a whole when it is not one to what it was asked. */
+/** Reads a part of the index, and refuses it as a whole if it does not fit the request. */
 async function readIndex(
   reader: SourceReader,
   { candidateSourcedId, filters }: PageRequest,

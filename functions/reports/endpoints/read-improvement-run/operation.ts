@@ -6,7 +6,7 @@ import { composeProgress, readRunEvidence } from '../compose-progress.ts';
 import { openRun } from '../open-improvement.ts';
 import type { ImprovementDependencies, LinkDependencies } from '../open-improvement.ts';
 
-/** How far a run is, in one consistent reading of its records, with its evidence read again. */
+/** Returns the progress of a run, in one consistent read of its records, with its evidence read again. */
 export function readImprovementRunOperation(
   dependencies: ImprovementDependencies & LinkDependencies,
 ): Operation<typeof readImprovementRun> {
