@@ -10,7 +10,7 @@ export interface ProblemTexts {
   readonly retryable?: 'occurrence';
   /** A member of every occurrence. */
   readonly carries?: 'invalidParams' | 'currentEtag' | 'upstream' | 'dependency';
-  /** Every occurrence reads the same: another text could tell an absent thing from a forbidden one, or one bad token from another. */
+  /** Every occurrence has the same text: a differing one could distinguish an absent thing from a forbidden one, or one bad token from another. */
   readonly uniform?: true;
   /** For the problem page: what the response means, why it occurs, what the caller should do. */
   readonly meaning: string;
@@ -18,7 +18,7 @@ export interface ProblemTexts {
   readonly remedy: string;
 }
 
-/** Texts that both services share with one page. */
+/** Texts that both services share, with one page. */
 const authenticationRequired = {
   title: 'Authentication required',
   detail: 'The request needs exactly one valid bearer token from the configured issuer for this service.',
@@ -49,7 +49,7 @@ const rateLimited = {
     'Wait for the time in `Retry-After`, then repeat the identical request with the same `Idempotency-Key`. Back off with jitter.',
 } as const;
 
-/** The cause and the remedy differ: only the mastery engine has `If-Match`, only the reports service names the operation. */
+/** Cause and remedy differ: only the mastery engine has `If-Match`, only the reports service names the operation. */
 const keyReused = {
   title: 'Idempotency key reused',
   detail:

@@ -10,7 +10,7 @@ export const alignmentFormula = 'alignment-v1';
 /** Neither `.` nor `..`, without a lookahead: not every language of clients has one. */
 const SOURCE_KEY = /^(?:\.{0,2}[A-Za-z0-9_~-]|\.{3})[A-Za-z0-9._~-]*$/;
 
-/** Key of a named source: stands in a path as it is, unique in its run [RP-167]. */
+/** Key of a named source: unique in its run, and part of a path without encoding [RP-167]. */
 export const sourceKey = z
   .string()
   .refine(
@@ -28,7 +28,7 @@ export const runMetrics = [
 ] as const;
 export type RunMetric = (typeof runMetrics)[number];
 
-/** What a run does without, and says so [RP-152]. */
+/** Sources that a run lacks and lists as missing [RP-152]. */
 export const omission = z.enum([...runMetrics, 'predicted_actual']);
 export type Omission = z.infer<typeof omission>;
 
@@ -37,7 +37,7 @@ export const judgedRows = z.enum(['all', 'some']);
 
 const suppressionStatus = z.enum(['not_suppressed', 'suppressed', 'unknown']);
 
-/** What Analytics has of one metric for the run [RP-157..RP-165]; the artifact itself stays with its owner. */
+/** One metric of Analytics for the run [RP-157..RP-165]; the artifact itself stays with its owner. */
 export const metricStatus = z
   .strictObject({
     metric: z.enum(runMetrics),
@@ -100,7 +100,7 @@ export const metricStatus = z
   );
 export type MetricStatus = z.infer<typeof metricStatus>;
 
-/** Every status of a run; `unknown` is one of a later version. */
+/** Every status of a run; `unknown` is any status of a later version. */
 export const runStatus = z.enum([
   'queued',
   'analyzing',
@@ -111,7 +111,7 @@ export const runStatus = z.enum([
   'unknown',
 ]);
 
-/** Whether a run of a status goes on, or how it has ended. */
+/** Whether a run with a status continues, or how it has ended. */
 export const runStandings: Readonly<Record<z.infer<typeof runStatus>, 'open' | 'complete' | 'failed'>> = {
   queued: 'open',
   analyzing: 'open',

@@ -23,12 +23,12 @@ export interface JudgedEquivalence extends Pick<
 
 const lists = shownLists.readEquivalence;
 
-/** What each decision needs of the study. */
+/** The evidence that each decision requires of the study. */
 const cells: Readonly<
   Record<EquivalenceReport['decision'], { sampled?: true; withinTolerance?: true; evidence?: true }>
 > = {
   equivalent: { sampled: true, withinTolerance: true, evidence: true },
-  // Possible at any statistic: the interval may reach beyond the tolerance.
+  // Possible with any statistic: the interval may reach beyond the tolerance.
   not_equivalent: { evidence: true },
   insufficient_evidence: {},
   unknown: { evidence: true },
