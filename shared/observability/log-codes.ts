@@ -1,8 +1,8 @@
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /**
- * What a field may hold. `word`: printable ASCII, at most 200 characters, and nothing that looks like a token. `words`: at
- * most 100 of them. A list of names: at most 500 flat entries with just those members, each a word, a number, a boolean or null.
+ * What a field may contain. `word`: printable ASCII, at most 200 characters, not similar to a token. `words`: at most 100 of them. A list of names:
+ * at most 500 flat entries with only those members, each a word, a number, a boolean or null.
  */
 export type FieldKind = 'word' | 'words' | 'number' | 'boolean' | readonly string[];
 
@@ -13,7 +13,7 @@ export interface LogCode {
   readonly fields: Readonly<Record<string, FieldKind>>;
   /** Written at every LOG_LEVEL. */
   readonly always?: true;
-  /** The field whose value CloudWatch keeps, under the field's name. */
+  /** The field whose value CloudWatch stores, under the field's name. */
   readonly metric?: string;
   /** CloudWatch counts these lines, under their code, and raises an alarm on it. */
   readonly alarm?: CodeAlarm;
@@ -28,16 +28,16 @@ interface CodeAlarm {
   readonly section: string;
 }
 
-/** Where CloudWatch keeps the figures. Those of a code have the one dimension `stage`. */
+/** Where CloudWatch stores the figures. Those of a code have the one dimension `stage`. */
 export const METRIC_NAMESPACE = 'mastery-reports';
 
-/** The lines of level `error` of a published version: what a canary step watches. */
+/** The lines of level `error` of a published version, which a canary step watches. */
 export const ERROR_LINES = {
   name: 'ErrorLines',
   dimensions: ['stage', 'operation', 'function_version'],
 } as const;
 
-/** A redacted trace of upstream calls, and what it is the trace of. */
+/** A redacted trace of upstream calls, and what it traces. */
 const receiptFields = {
   receiptId: 'word',
   profile: 'word',
@@ -97,7 +97,7 @@ const runProgress = {
   durationMs: 'number',
 } as const;
 
-/** Makes the rows of one level. */
+/** Creates the rows of one level. */
 function rowsAt(level: LogLevel) {
   return (meaning: string, fields: LogCode['fields'] = {}, more: Partial<LogCode> = {}): LogCode => ({
     level,
@@ -113,8 +113,8 @@ const error = rowsAt('error');
 const ALWAYS = { always: true } as const;
 
 /**
- * Every line that a function may write. A field that is not named here is not written: there is no way to log an event, a body, a token,
- * a header, a path value or an upstream payload by accident [MA-007]. `npm run docs` writes docs/log-codes.md from this.
+ * Every line that a function may write. It writes no field that is not named here, so that it cannot log an event, a body, a token, a header, a path
+ * value or an upstream payload by accident [MA-007]. `npm run docs` writes docs/log-codes.md from this.
  */
 export const logCodes = {
   REQUEST_STARTED: info('A request reached the function.', { method: 'word' }, ALWAYS),

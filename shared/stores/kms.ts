@@ -2,7 +2,7 @@ import { DecryptCommand, GenerateDataKeyWithoutPlaintextCommand } from '@aws-sdk
 import type { KMSClient } from '@aws-sdk/client-kms';
 import type { DataKeyMaker, DataKeyOpener } from '#shared/keys/key-record.ts';
 
-/** Unwraps data keys. Throws when KMS refuses or does not answer. Needs `kms:Decrypt`, which the role may have for single purposes. */
+/** Unwraps data keys. Throws if KMS refuses or does not respond. Needs `kms:Decrypt`, which the role may have for single purposes. */
 export function createDataKeyOpener(client: KMSClient): DataKeyOpener {
   return {
     async open(wrappedKey, context, signal) {
@@ -16,7 +16,7 @@ export function createDataKeyOpener(client: KMSClient): DataKeyOpener {
   };
 }
 
-/** Makes 256-bit data keys under a KMS key (id, ARN or `alias/…`). Needs `kms:GenerateDataKeyWithoutPlaintext` only. */
+/** Creates 256-bit data keys under a KMS key (id, ARN or `alias/…`). Needs `kms:GenerateDataKeyWithoutPlaintext` only. */
 export function createDataKeyMaker(client: KMSClient, keyId: string): DataKeyMaker {
   return {
     async make(context) {
