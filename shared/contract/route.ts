@@ -144,7 +144,7 @@ export function defineRoute<
     problems: [],
     handler: `functions/${row.service}/endpoints/${folder}/handler.ts`,
     ...row,
-    // SAFETY: of what the row leaves out, the type is the default's too.
+    // SAFETY: a member that the row leaves out has the type of its default.
     request: request as Route<Path, Body, Success, Query, Filtered>['request'],
     success: { status: 200, transfer: 'buffered', headers: [], ...row.success },
     lambda: { timeoutSeconds: 29, ...row.lambda },
