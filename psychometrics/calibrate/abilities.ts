@@ -10,7 +10,7 @@ const BINS = 24;
 
 /** The diagnosis of one KC, from the posteriors P(mastered | answers). */
 export interface KcAccuracy {
-  /** Share of the learners who are expected to have it, given their answers, and before them. */
+  /** Expected share of the learners who have it: given their answers, and before them. */
   readonly prevalence: number;
   readonly priorPrevalence: number;
   /**

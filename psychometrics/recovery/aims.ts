@@ -29,7 +29,7 @@ const MOST_EXPOSED = 0.3;
 const OVERLAP = 0.2;
 const AGREEMENT_LOST = 0.005;
 
-/** Checks a row with exposure control against the design's aims; only the aims of a method whose parameters are fitted to them decide. */
+/** Checks a row with exposure control against the design's aims. Only methods whose parameters are fitted to the aims decide the study. */
 export function judgeExposure(
   method: ExposureMethod,
   figures: Figures,

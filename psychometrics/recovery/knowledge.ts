@@ -49,8 +49,8 @@ export function misjudged(world: World, share: number): World {
 }
 
 /**
- * Returns the world with one flipped entry of the Q-matrix row in a share of the items, among the KCs of the strand: a KC that the item needs is left
- * out, or one that it does not need is added. No row becomes empty. Guess and slip stay.
+ * Returns the world with a wrong Q-matrix row in a share of the items: one KC of the strand that the item needs is left out, or one that it does not
+ * need is added. No row becomes empty. Guess and slip stay.
  */
 export function withWrongRows(world: World, share: number): World {
   const draw = stream(`recovery wrong rows ${world.name}`);

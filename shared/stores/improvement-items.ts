@@ -41,7 +41,7 @@ function partition(kind: 'run' | 'lineage', tenantId: string, id: string): strin
   return `${kind}#${encodeURIComponent(tenantId)}#${id}`;
 }
 
-/** Returns a text after its length: no other text's form has it as a prefix. Shorter than percent-encoding: three ids must fit into one key. */
+/** Prefixes a text with its length, so that no other text's form begins with it. Shorter than percent-encoding: one key has three ids. */
 function counted(id: string): string {
   return `${id.length}:${id}`;
 }

@@ -11,8 +11,8 @@ export interface ClassificationRule {
 
 /**
  * Classifies a KC by its posterior [MA-108]: `mastered` if it reaches the cut and the confidence threshold, `gap` if it is below the cut and its
- * complement reaches the threshold, else `not_yet`. A KC without a scored item is always `not_yet`: theta by itself decides nothing. The comparison
- * uses what a client sees: the posterior rounded to `numericPrecision`, and the rounded complement of that.
+ * complement reaches the threshold, else `not_yet`. A KC without a scored item is always `not_yet`: theta by itself decides nothing. It compares the
+ * values that a client sees: the posterior rounded to `numericPrecision`, and the rounded complement of the rounded posterior.
  */
 export function classify(rule: ClassificationRule, posterior: number, isMeasured: boolean): Classification {
   if (!isMeasured) return 'not_yet';

@@ -10,7 +10,8 @@ export interface Ranked {
 const GAIN_DIGITS = 12;
 
 /**
- * Yields items from the highest rounded gain down, those of equal gain together. NaN means no gain. Gains are rounded only as far as items are taken.
+ * Yields items from the highest rounded gain down, those of equal gain together. NaN means no gain. It rounds gains only for the items that the
+ * caller takes.
  * @param tied puts items of equal gain in order
  */
 export function* byGain(

@@ -74,7 +74,7 @@ const PASSING_LOOK = 8;
 /** How many of the highest gains are computed first where chance takes part in the choice. */
 const CHANCE_LOOK = 32;
 
-/** Weights this close to the best are compared with it: far more than rounding to 12 digits can make equal. */
+/** Items whose weight may be this far below the best are examined too: far more than rounding to 12 digits can change. */
 const MARGIN = 1e-9;
 
 /** A pool under a policy, prepared once and used for each selection from it. */
@@ -93,7 +93,7 @@ export interface SelectionContext {
   readonly decision: DecisionModel | undefined;
   /** Buffer for the gains of one selection. */
   readonly gains: Float64Array;
-  /** The total cost of all selections so far, by count and not by the clock; and the tables of KCs that items tie in one ranking. */
+  /** Counted nanoseconds (`COST`), no clock: `total` of all selections so far, `tables` for the tables of tied KCs in one ranking. */
   readonly cost: { total: number; readonly tables: number };
 }
 
@@ -182,7 +182,7 @@ export function selectItem(context: SelectionContext, estimate: Estimate, run: R
   return selection;
 }
 
-/** Counts the cost of a ranking of the pool: it computes the gains of all items or, up to this `keep`, of few. */
+/** Adds the cost of one ranking of the pool. Up to `MOST_KEPT` kept gains, the kernel computes few gains; beyond it, all. */
 function countRanking({ cost, gains }: SelectionContext, keep: number): void {
   cost.total += cost.tables + (keep > MOST_KEPT ? COST.gain : COST.item) * gains.length;
 }
@@ -210,8 +210,8 @@ function bestUnmet(choice: Choice, eligible: Uint8Array): Ranked | undefined {
 }
 
 /**
- * Removes the items whose gain is below the policy's minimum. The rule does not apply while a minimum that can still be met is open, nor while an
- * eligible item measures a KC in scope that no scored item has measured: such a KC could never be classified.
+ * Removes the items whose gain is below the policy's minimum. It removes none while an open minimum can still be met, or while an eligible item
+ * measures a KC in scope that no scored item has measured: such a KC could never be classified.
  * @returns false if no eligible item is left
  */
 function keepInformative({ context, estimate, run, coverage }: Choice, eligible: Uint8Array): boolean {
@@ -234,7 +234,7 @@ function keepInformative({ context, estimate, run, coverage }: Choice, eligible:
   return eligible.includes(1);
 }
 
-/** Returns the rule because of which no item can be offered. */
+/** Returns the rule that prevents any further offer. */
 function exhaustionCause({ admitted, constraints, rules }: SelectionContext, run: RunPosition): StopCause {
   const usage = usageOf(rules, run.used);
   const unused = without(admitted, run.used);
@@ -295,8 +295,8 @@ function chooseAdmitted(choice: Choice, eligible: Uint8Array, rank: Rank): Ranke
 }
 
 /**
- * Returns the admitted item with the highest (1 - s) R + s gain. An item that the first look leaves out gains at most the lowest gain that the look
- * keeps: among those items, only the gains of the ones whose draw could still make them the best are computed.
+ * Returns the admitted item with the highest (1 - s) R + s gain. The gain of an item outside the first look is at most the lowest gain inside. So it
+ * computes the gains of only those whose draw could still make them the best.
  */
 function progressive(choice: Choice, eligible: Uint8Array, rank: Rank): Ranked | undefined {
   const { context, run, coverage } = choice;

@@ -10,7 +10,7 @@ import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
 import type { CaliperEnvelope, CaliperEvent } from '#shared/platform/owners/caliper.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 
-/** How events name their sensor, the engine as their actor, and the entities whose ids are opaque to the service. */
+/** How events name their sensor, their actor (the engine), and entities whose owners give them opaque ids. */
 export type EventNames = ReturnType<typeof named>;
 
 const named = (nameOf: (...parts: readonly string[]) => string, beside: (id: string) => object) => ({
@@ -36,7 +36,7 @@ const urnNames = named(
   () => ({}),
 );
 
-/** Returns the names that a run's token was sealed for: Caliper rejects the same event id with other content. */
+/** Returns the names that a run's token was sealed for. Other names would change an event's content under its id, which Caliper rejects. */
 export function eventNamesOf({ eventNames }: Pick<AdaptiveRunState, 'eventNames'>): EventNames {
   return eventNames === undefined ? urnNames : uuidNames;
 }
@@ -56,7 +56,7 @@ export interface ConformanceFacts {
   readonly extensions: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** Returns the evidence that synthetic facts have passed through every owner, without personal data [MA-013, MA-037]. */
+/** Returns the event that proves that synthetic facts have passed through every owner. It contains no personal data [MA-013, MA-037]. */
 export function conformanceEvent(
   id: string,
   { tenantId, testBankId, at, extensions }: ConformanceFacts,
@@ -84,7 +84,7 @@ export type EventDoubt =
   | { readonly kind: 'not-shown'; readonly fault: UpstreamFault }
   | { readonly kind: 'another'; readonly upstreamRequestId: string | undefined };
 
-/** Emits an event and reads it back; emitted again, it is the same event [MA-199, MA-202]. */
+/** Emits an event and reads it back. A repetition emits the same event [MA-199, MA-202]. */
 export async function emitAndReadBack(
   platform: Platform,
   event: CaliperEvent,

@@ -35,8 +35,8 @@ export interface KnownProfile {
 }
 
 /**
- * Reads profiles for a model. 422 `calibration-invalid` for a knowledge component that the calibration has no parameters for, or that the policy and
- * the pool do not measure: the service has not asked CASE about it, so a trace with it would be incomplete [MA-013, MA-195].
+ * Reads profiles for a model. Returns 422 `calibration-invalid` for a knowledge component without parameters in the calibration, or that policy and
+ * pool do not measure: the service has not asked CASE about it, so a trace with it would be incomplete [MA-013, MA-195].
  * @param test the KCs that it measures, and the decimal significant digits at which probabilities are read [MA-041]
  */
 export function readProfiles(
@@ -81,7 +81,7 @@ const MOST_WORK = 7_000_000_000;
 /**
  * Returns whether all profiles take the test once more: always a first time, then as long as there are at most 32 replications, profiles × KCs ×
  * items × replications are at most 2,000,000, and the work stays within its bound even if the next replication costs as much as the costliest so far.
- * No clock is involved: the same request has the same number everywhere.
+ * No clock is involved: the same request has the same number of replications on every machine.
  * @param size of the matrix: `kcs` are those in scope of the test, `maxItems` the most that it may have
  * @param works what each replication so far cost, as `simulateSitting` counts it
  */
@@ -195,7 +195,7 @@ type Verdict = Pick<
   'profilesTotal' | 'recoveryErrors' | 'tolerance' | 'maxAbsoluteError' | 'withinTolerance'
 >;
 
-/** Judges the errors together against the tolerance of the calibration: an error that equals it is within [MA-129, MA-131..MA-133]. */
+/** Judges the errors together against the tolerance of the calibration: an error equal to it passes [MA-129, MA-131..MA-133]. */
 export function judgeRecovery(recoveryErrors: RecoveryError[], tolerance: number): Verdict {
   const maxAbsoluteError = recoveryErrors.reduce(
     (most, { absoluteError }) => Math.max(most, absoluteError),

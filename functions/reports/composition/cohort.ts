@@ -15,7 +15,7 @@ const suppressions = cohortReport.shape.suppression.shape.status.options;
 
 /**
  * Composes a cohort from the rollup of Analytics. Values leave the service only if Analytics calls the snapshot `not_suppressed`. Any other snapshot
- * shows only its count, as Analytics publishes it; if Analytics withholds that too, 503 [RP-004, RP-131, the reading of RP-132].
+ * shows only its published count; if Analytics withholds that too, the result is a 503 [RP-004, RP-131, the reading of RP-132].
  */
 export function composeCohort(
   scope: CohortScope,

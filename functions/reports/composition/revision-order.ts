@@ -7,7 +7,7 @@ import { formatInstant } from '#shared/kernel/instant.ts';
 
 /**
  * Composes an order of a run: its content, derived again from the evidence, and its recorded progress.
- * @param facts `record` and `derived` have the same id
+ * @param facts `record` and `derived` of the same order id
  * @param observedAt when the artifact that it is based on was read
  */
 export function composeOrder(
@@ -29,7 +29,7 @@ export function composeOrder(
   };
 }
 
-/** Returns its receiver's acknowledgement: an order keeps it when a later one supersedes it [RP-204]. */
+/** Returns the receiver's acknowledgement of an order, which the order keeps even if a later one supersedes it [RP-204]. */
 function acknowledgementOf({ targetModule, ack }: OrderRecord): SourceRef | null {
   return ack === null
     ? null

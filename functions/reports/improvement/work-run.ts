@@ -102,13 +102,13 @@ export async function workRun(
 
   const fail = async (reason: FailureReason, owner: SourceService): Promise<true> => {
     const isMoved = await store.moveRun(key, { state: 'failed', completedAt: now() }, now());
-    // If it does not move, another worker has ended it meanwhile.
+    // If the run does not move, another worker has ended it meanwhile.
     done(isMoved ? 'failed' : (await progressOf(store, key)).run.state);
     if (isMoved) log('IMPROVEMENT_RUN_FAILED', { improvementRunId, reason, owner });
     return true;
   };
 
-  // The run waits for another party, which is not its own fault: it is not given up before it is too old.
+  // The run waits for an owner, a profile or a policy, not through its own fault: it is given up only when it is too old.
   const wait = async (reason: 'owner' | 'profile' | 'policy', owner: SourceService): Promise<false> => {
     await store.touchRun(key, 'worker', now());
     return stall(reason, owner);
@@ -163,7 +163,7 @@ export async function workRun(
   if (finished.value !== 'unfinished') return done(finished.value);
   // Another message would find the gate closed: this one is redelivered when the gate may be open.
   if (withdrawal.signal.aborted) return stall('release', 'unknown');
-  // A run handed on without new records would be handed on endlessly.
+  // Without new records, the run would be handed on endlessly.
   if (tally.evaluated + tally.opened + tally.delivered + tally.newlyBlocked === 0)
     return stall('time', 'unknown');
   await queue.send(key);

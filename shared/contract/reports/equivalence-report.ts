@@ -20,7 +20,7 @@ export function hasSizeOfEveryForm({
   );
 }
 
-/** Whether a form and its parallel forms measure alike, as Analytics decided it and the blueprint supports it. */
+/** The report on whether a form and its parallel forms measure alike, as Analytics decided it and the blueprint supports it. */
 export const equivalenceReport = z
   .strictObject({
     object: z.literal('equivalence_report'),

@@ -32,7 +32,7 @@ const FORBIDDEN_HEADER = ['jku', 'x5u', 'jwk', 'x5c', 'crit', 'b64'];
 /** A media type: in any case, with or without the prefix that may be left out (RFC 7515 section 4.1.9, RFC 9068 section 4). */
 const TYPE = /^(?:application\/)?(?:at\+)?jwt$/i;
 
-/** Without white space and control characters, so that a tenant has one spelling that people can see. */
+/** Without white space and control characters, which a person would overlook: a tenant has one spelling. */
 const TENANT_ID = /^[^\s\p{Cc}]+$/u;
 /** One visible character: not white space, not a control or format character, and not one that fonts leave blank. */
 const VISIBLE = /[^\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
@@ -54,7 +54,7 @@ const claims = z.object({
  * Verifies the one bearer token of a request: signature under a pinned key set and configured algorithms, issuer, audience, times with at most 60 s
  * of skew, required claims, no repeated member names [MA-044, MA-148, RP-311, RP-312]. A `role` has no effect. Throws the key set's Refusal.
  * @param authorization every Authorization header of the request
- * @returns or why the caller could not be authenticated, only for the log: callers always get the same response
+ * @returns err: why the caller could not be authenticated, only for the log, since callers always get the same response
  */
 export async function verifyToken(
   authorization: readonly string[],

@@ -37,7 +37,7 @@ export interface Compared {
 /** An order that the evidence asks for. */
 export interface DerivedOrder {
   readonly content: OrderContent;
-  /** SHA-256 hex of its subjects and kind, independent of the evidence: no two orders of a run have the same. */
+  /** SHA-256 hex of what the order is about, independent of its evidence: no two orders of a run have the same. */
   readonly lineage: string;
   /** Index of its trigger in the policy. */
   readonly trigger: number;
@@ -52,7 +52,7 @@ type UnrelatedOrder = Omit<DerivedOrder, 'lineage'>;
  */
 type Withheld = SourceReceipt['withheld'][number];
 
-/** The same result in the same order, in whichever order the evidence lists its rows. */
+/** The orders of some evidence, always sorted alike, even if the evidence lists its rows in another order. */
 export interface Derived {
   /** Ascending by id, no id twice. */
   readonly orders: readonly DerivedOrder[];
@@ -109,9 +109,9 @@ export function deriveSourceOrders(grounds: OrderGrounds, source: AlignedSource)
 }
 
 /**
- * Returns the observations on an alignment. Each figure refers to the standards of the contributions that it counts; the percentage to all that do
- * not count in full. Since rules 3 an `unknown` is no defect: it is not counted, and the percentage trips only if it also would with all of them in
- * full.
+ * Returns the observations on an alignment. A count refers to the standards of the contributions that it counts, the percentage to all contributions
+ * that do not count in full. Since rules 3 an `unknown` is no defect: it is not counted, and the percentage must also trip if each `unknown` counted
+ * in full.
  */
 function observeAlignment(
   { sourceKey, crosswalk, alignment }: AlignedSource,
@@ -172,8 +172,8 @@ function observeComparison({ sourceKey, comparison }: AlignedSource): readonly O
 }
 
 /**
- * Returns one order per trigger and set of subjects on which it trips. Evidence that reports the same subjects twice gives one order, with the least
- * of the values that trip: an id is made of trigger, subjects and evidence [RP-190], and one id cannot have two contents.
+ * Returns one order per trigger and set of subjects. Evidence that reports the same subjects twice gives one order, with the least value that trips:
+ * an id is made of trigger, subjects and evidence [RP-190], and one id cannot have two contents.
  */
 function derive(grounds: OrderGrounds, observations: readonly Observation[]): Derived {
   const orders = new Map<string, UnrelatedOrder>();
@@ -230,7 +230,7 @@ function partsOf(whole: OrderSubjects): readonly OrderSubjects[] {
   }));
 }
 
-/** Returns a digest that no other subjects have. */
+/** Returns the digest of subjects. */
 function digestOf({ qtiItemId, qtiFormId, qtiTestId, sourceKeys, caseGuids }: OrderSubjects): string {
   return sha256Hex(JSON.stringify([qtiItemId, qtiFormId, qtiTestId, sourceKeys, caseGuids]));
 }

@@ -18,10 +18,10 @@ export type MessageFunction = (
 
 /**
  * Works on the runs that messages name. A message fails, and the queue redelivers it until it is a dead letter, if an owner does not respond or
- * nothing could be done in time. A message that names no run in the agreed form always fails. One whose run does not exist is done. A defect ends the
- * invocation with an error, so that it counts as one: the queue delivers one message at a time.
- * While a gate is withdrawn, every message fails unread and returns to its queue. The sweeper sends a new message for a run whose message has become
- * a dead letter by then. A run that is being worked on stops before its next step.
+ * nothing could be done in time. A malformed message always fails; a message for a run that does not exist is done. A defect ends the invocation with
+ * an error, which Lambda counts: the queue delivers one message at a time. While a gate is withdrawn, every message fails unread and returns to its
+ * queue. The sweeper sends a new message for a run whose message has become a dead letter by then. A run that is being worked on stops before its
+ * next step.
  * @param bind the dependencies; called once per binding
  * @param watch the release; called once per binding
  */
