@@ -32,7 +32,7 @@ export function deployment(
   const services = serviceNames.map((name) => service(app, stage, name, { release, stores, assets }));
   const synthetic = sandbox(app, stage, assets);
   const watching = operations(app, stage, open, stores);
-  // An alarm that exists before its function has nothing to count, and silence raises the one of the sweeper.
+  // An alarm without its function has nothing to count, and the sweeper's alarm goes off on silence.
   for (const watched of [...services, synthetic]) watching.addStackDependency(watched);
   const site = documentation(app, stage, siteFolder, synthetic);
   // The site reads the address of the sandbox.
@@ -54,7 +54,7 @@ function makeUndeployable(app: App, reason: string): void {
     });
     acknowledge(stack, {
       'CloudFormation-Validate::F2012': 'CloudFormation must reject the template for exactly this.',
-      'CloudFormation-Validate::W2001': 'Nothing reads the parameter: its default alone has an effect.',
+      'CloudFormation-Validate::W2001': 'Nothing reads the parameter: only its default has an effect.',
     });
   }
 }

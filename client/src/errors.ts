@@ -132,7 +132,7 @@ export class ConnectionError extends CallError {
       call.idempotencyKey === undefined
         ? 'then call again'
         : 'then repeat the call with the same `idempotencyKey`: what was already done is not done twice';
-    super(call, `${call.operation}: no answer (${why}). Check \`baseUrl\` and the network, ${again}.`, {
+    super(call, `${call.operation}: no response (${why}). Check \`baseUrl\` and the network, ${again}.`, {
       cause,
     });
   }
@@ -147,7 +147,7 @@ export class UnexpectedAnswerError extends CallError {
   constructor(call: FailedCall, status: number, what: string, text: string) {
     super(
       call,
-      `${call.operation}: the answer with status ${status} ${what}. Check that \`baseUrl\` is the service's address without /v1, and look at \`excerpt\`.`,
+      `${call.operation}: the response with status ${status} ${what}. Check that \`baseUrl\` is the service's address without /v1, and look at \`excerpt\`.`,
     );
     this.status = status;
     this.excerpt = text.slice(0, 500);

@@ -20,7 +20,7 @@ export class WaitTimeoutError extends MasteryReportsError {
   readonly run: ImprovementRun;
   constructor(run: ImprovementRun, deadline: number) {
     super(
-      `the improvement run ${run.improvementRunId} is still ${run.status} after ${Math.round(deadline / 1000)} s. It goes on by itself: call waitForImprovementRun again, with a longer deadline if need be.`,
+      `the improvement run ${run.improvementRunId} is still ${run.status} after ${Math.round(deadline / 1000)} s. It continues by itself: call waitForImprovementRun again, with a longer deadline if need be.`,
     );
     this.run = run;
   }

@@ -60,7 +60,7 @@ export class RunStalledError extends MasteryReportsError {
         ? `it is ${status}: an owner has not acknowledged the result yet${owner}`
         : `QTI has no scored attempt for the session ${offeredItem.deliverySessionId} yet${owner}`;
     super(
-      `the run had no news for ${Math.round(waited / 1000)} s: ${what}. Call runAdaptive again with the same store to go on (receipt ${state.data.receiptId}).`,
+      `the run had no news for ${Math.round(waited / 1000)} s: ${what}. Call runAdaptive again with the same store to continue (receipt ${state.data.receiptId}).`,
     );
     this.state = state;
   }

@@ -29,7 +29,7 @@ export function deployedFunction(
   const within = new Construct(scope, operationId);
   const grants = grantsOf(row);
   if (places === undefined && grants.length > 0)
-    throw new Error(`nothing tells where the grants of ${operationId} are`);
+    throw new Error(`the places of the grants of ${operationId} are missing`);
   const access = places && accessOf(within, grants, stage.name, places);
   const reserved =
     config.reservedConcurrency?.[operationId] ?? (isRoute(row) ? undefined : row.lambda.reservedConcurrency);

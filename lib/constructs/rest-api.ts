@@ -101,7 +101,7 @@ export function restApi(
     'AwsSolutions-APIG2':
       'The functions validate every request against the operation’s schema, since the gateway’s validator could not answer with pointers.',
     'AwsSolutions-APIG6':
-      'Execution logs hold whole paths and headers and cannot be told to leave them out; access logs name their fields.',
+      'Execution logs contain whole paths and headers and cannot omit them; access logs name their fields.',
     ...(traced
       ? {}
       : {

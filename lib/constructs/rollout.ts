@@ -183,7 +183,7 @@ function versionCheckFunction(
   acknowledgeWildcards(
     within,
     versions,
-    'The number of a new version is known only when it is published, and a permission for it alone would come too late.',
+    'The number of a new version is known only when it is published, and a permission only for it would come too late.',
   );
   acknowledge(within, {
     'Serverless-LambdaDLQ': 'CodeDeploy calls it and waits for its report: a deployment without one fails.',

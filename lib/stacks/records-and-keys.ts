@@ -61,7 +61,8 @@ export const RUN_HIDDEN = Duration.seconds(6 * analyzeRun.lambda.timeoutSeconds)
 export function recordsAndKeys(app: App, stage: Stage): Stack {
   const stack = new Stack(app, 'RecordsAndKeys', {
     ...stackProps(stage, 'records-and-keys'),
-    description: 'Mastery reports: tables, receipts, the queue of runs and the key. Holds no learner fact.',
+    description:
+      'Mastery reports: tables, receipts, the queue of runs and the key. Contains no learner data.',
     // The tables survive a mistake even on a trial stage.
     terminationProtection: true,
   });
@@ -158,7 +159,7 @@ function runQueue(stack: Stack): void {
   });
   for (const [id, queue, holds] of [
     ['RunQueue', runs, 'improvement runs to be worked on'],
-    ['DeadLetterQueue', deadLetters, 'improvement runs that were received in vain five times'],
+    ['DeadLetterQueue', deadLetters, 'improvement runs that failed five times'],
   ] as const)
     outputs(stack, id, holds, { Name: queue.queueName, Arn: queue.queueArn, Url: queue.queueUrl });
 }
@@ -240,7 +241,7 @@ function allowReplication(role: Role, bucket: Bucket, replica: IBucket): void {
   acknowledgeWildcards(
     role,
     [originals, copies],
-    'S3 copies every object of the bucket of receipts, whose names nobody knows before they are written.',
+    'S3 copies every object of the bucket of receipts, whose names are unknown before they are written.',
   );
 }
 

@@ -54,7 +54,7 @@ export const analyzeRun: BackgroundFunction = {
 export const sweepRuns: BackgroundFunction = {
   service: 'reports',
   operationId: 'sweepImprovementRuns',
-  summary: 'Sends runs on that stand still, asks missing receivers again, and ends what is exhausted',
+  summary: 'Sends stalled runs on, retries missing receivers, and ends exhausted runs',
   trigger: 'schedule',
   everyMinutes: 5,
   silence: 'sweeper-silent',

@@ -162,7 +162,7 @@ export const problems = {
       meaning:
         'The operation needs a fact, a capability or an acknowledgement that its owner did not provide. No run is returned.',
       cause:
-        '`upstream.service` and `upstream.operation` name the owner and its operation. `platform_auth` means the tenant’s service profile, the issuer’s key set or the service itself: a store of it with the operation `platform_auth.own_stores`, a simulation that its time did not suffice for with `platform_auth.own_computation`.',
+        '`upstream.service` and `upstream.operation` name the owner and its operation. `platform_auth` means the tenant’s service profile, the issuer’s key set or the service itself: a store of it with the operation `platform_auth.own_stores`, a simulation that ran out of time with `platform_auth.own_computation`.',
       remedy:
         'If `retryable` is true, repeat the identical request with the same `Idempotency-Key` after the time in `Retry-After`; split the profiles of a simulation that still does not end in time over several requests. Otherwise report the named operation to its owner. Do not send a credential, a list of items or any other substitute.',
     },

@@ -8,7 +8,7 @@ export const ANSWER_MS = 1_500;
 /** A store of the deployment gave no usable response in time, or rejected a call because of its load: a retry may succeed. */
 export class StoreOutage extends Error {
   constructor(cause?: unknown) {
-    super('a store of the deployment gave no usable answer', { cause });
+    super('a store of the deployment returned no usable response', { cause });
     // Log lines name errors: the store's own name is more specific.
     this.name = cause instanceof Error ? cause.name : 'StoreOutage';
   }

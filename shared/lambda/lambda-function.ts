@@ -22,7 +22,7 @@ const LAST_MS = 250;
 export function bufferedFunction(pipeline: Pipeline): BufferedFunction {
   return async (event, context) => {
     const { statusCode, headers, body } = await pipeline(event, context);
-    if (typeof body !== 'string') throw new TypeError('the answer is one to be streamed');
+    if (typeof body !== 'string') throw new TypeError('the response must be streamed');
     return { statusCode, headers, body, isBase64Encoded: false };
   };
 }

@@ -138,7 +138,7 @@ export const logCodes = {
     {
       alarm: {
         title: 'A store of the service is unavailable',
-        impact: 'Requests fail with a problem that clients may repeat, and improvement runs stand still.',
+        impact: 'Requests fail with a problem that clients may repeat, and improvement runs do not progress.',
         section: 'store-unavailable',
       },
     },
@@ -182,7 +182,7 @@ export const logCodes = {
     { invariant: 'word', dependency: 'word' },
   ),
   GAP_NOT_GOVERNED: info(
-    'A report shows gaps of which the gate’s criteria do not speak. Results and Content are assumed to allow this: ask them when it first occurs.',
+    'A report shows gaps that the gate’s criteria do not cover. Results and Content are assumed to allow this: ask them when it first occurs.',
     {},
     ALWAYS,
   ),
@@ -217,7 +217,7 @@ export const logCodes = {
     { owner: 'word', upstreamOperation: 'word', upstreamRequestId: 'word', retryable: 'boolean' },
   ),
   RUN_WAITS: info(
-    'A run cannot go on until an owner answers `upstreamOperation` otherwise: QTI scores and processes an answer, the anchor is verified, or Results or Caliper acknowledges the result. Many lines in a row that name one operation: ask its owner.',
+    'A run cannot continue until an owner’s response to `upstreamOperation` changes: QTI scores and processes an answer, the anchor is verified, or Results or Caliper acknowledges the result. Many lines in a row that name one operation: ask its owner.',
     { upstreamOperation: 'word' },
     ALWAYS,
   ),
@@ -303,7 +303,7 @@ export const logCodes = {
     ALWAYS,
   ),
   KEY_ROTATION_POSTPONED: warn(
-    'The schedule left the keys of a purpose as they are: there is no active key, or someone else changed them at the same time. The next call looks again.',
+    'The schedule left the keys of a purpose as they are: there is no active key, or another administrator changed them at the same time. The next call looks again.',
     { purpose: 'word', reason: 'word' },
   ),
   KEYS_CHECKED: info(

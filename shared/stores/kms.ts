@@ -10,7 +10,7 @@ export function createDataKeyOpener(client: KMSClient): DataKeyOpener {
         new DecryptCommand({ CiphertextBlob: wrappedKey, EncryptionContext: context }),
         signal === undefined ? {} : { abortSignal: signal },
       );
-      if (key === undefined) throw new Error('KMS Decrypt answered without a plaintext');
+      if (key === undefined) throw new Error('KMS Decrypt returned no plaintext');
       return key;
     },
   };
@@ -27,7 +27,7 @@ export function createDataKeyMaker(client: KMSClient, keyId: string): DataKeyMak
           EncryptionContext: context,
         }),
       );
-      if (wrappedKey === undefined) throw new Error('KMS answered without a wrapped key');
+      if (wrappedKey === undefined) throw new Error('KMS returned no wrapped key');
       return wrappedKey;
     },
   };

@@ -30,7 +30,7 @@ export function createReleaseStateTable(client: DynamoDBClient, TableName: strin
       const item = await getItem(client, TableName, key, signal);
       if (item === undefined) return undefined;
       const { success, data } = released.safeParse(item);
-      if (!success) throw new Error('settings: the item of the release is none');
+      if (!success) throw new Error('settings: the item of the release is malformed');
       // The proof appears only in receipts: an unreadable one closes nothing, and counts as none.
       const proof = isolationProof.safeParse(item['isolationProof']);
       return {

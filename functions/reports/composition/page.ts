@@ -56,17 +56,17 @@ function violationIn(
   { rows, hasMore }: CandidateAttempts,
   { filters, limit, after, earlier = [] }: IndexRequest,
 ): string | undefined {
-  if (rows.length > limit) return 'The index of attempts at Results gives more rows than it was asked for.';
+  if (rows.length > limit) return 'The index of attempts at Results returns more rows than requested.';
   if (hasMore && rows.length === 0)
-    return 'The index of attempts at Results promises further rows and gives none.';
+    return 'The index of attempts at Results announces further rows but returns none.';
   // For a filter that the service applies, no row of the index has the fact.
   if (!rows.every((row) => isSelectable(pageFilters, filters, row)))
-    return 'The index of attempts at Results gives a row that does not match the filters.';
+    return 'The index of attempts at Results returns a row that does not match the filters.';
   if (!isOrdered(after === undefined ? rows : [after, ...rows]))
-    return 'The index of attempts at Results is not in its order, newest modification first.';
+    return 'The index of attempts at Results is not in order, newest modification first.';
   return areUnique([...earlier, ...rows].map(({ attemptId }) => attemptId))
     ? undefined
-    : 'The index of attempts at Results gives an attempt twice.';
+    : 'The index of attempts at Results returns an attempt twice.';
 }
 
 /** Returns whether places are in strict order: newest modification first, ties by attempt id ascending, byte by byte. */
@@ -221,6 +221,6 @@ function receiptOf({ resultRecordId, version, freshness }: RecordHeader, index: 
 function foreign(): Problem {
   return problem('reports', 'dependency-unavailable', 503, {
     dependency: 'results',
-    detail: 'The index of attempts at Results answered about something else than it was asked for.',
+    detail: 'The index of attempts at Results returned another subject than requested.',
   });
 }

@@ -90,7 +90,7 @@ function groundsOf(facts: ReadinessFacts & Released): Result<AttemptGrounds, Pro
   const gate = kind.ok ? composeGate(kind.value, { record, criteria }) : kind;
   const { status, achieved = null, required = 0 } = (gate.ok ? gate.value : null) ?? {};
   if (gate.ok && gate.value === null)
-    limitations.push('Tests of this kind have no gate decision, on which readiness rests.');
+    limitations.push('Tests of this kind have no gate decision, on which readiness depends.');
   if (kind.ok && kind.value === 'formative' && !criteria.qualifyingCoverage)
     limitations.push('The blueprint has no coverage evidence that qualifies for an external claim.');
   if (status === 'indeterminate') limitations.push('The gate decision of the attempt is indeterminate.');
@@ -109,10 +109,10 @@ function groundsOf(facts: ReadinessFacts & Released): Result<AttemptGrounds, Pro
 /** Checks the limits of a report [RP-110]. */
 function checkCrosswalks({ entries }: ReadinessCrosswalks): Problem | undefined {
   if (entries.length > MAX_ENTRIES)
-    return incomplete('blueprint', 'The blueprint holds more crosswalks than a report can carry.');
+    return incomplete('blueprint', 'The blueprint has more crosswalks than a report can contain.');
   return nameSourcesOnce(entries)
     ? undefined
-    : incomplete('blueprint', 'The blueprint holds two crosswalks to one version of a source test.');
+    : incomplete('blueprint', 'The blueprint has two crosswalks to one version of a source test.');
 }
 
 /**
@@ -145,7 +145,7 @@ function composeEntry(
     return err(
       incomplete(
         'blueprint',
-        'The blueprint states more limitations of a source test than a report can carry.',
+        'The blueprint states more limitations of a source test than a report can contain.',
       ),
     );
   const decision = causes.length === 0 ? 'projected_pass' : 'indeterminate';

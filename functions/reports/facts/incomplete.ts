@@ -53,11 +53,11 @@ const shortfalls = {
   }),
   ...because('unsettled', 'qti', { notScored: 'QTI has not scored the attempt.' }),
   ...because('unsettled', 'results', {
-    noRecord: 'Results holds no record of a scored attempt.',
+    noRecord: 'Results has no record of a scored attempt.',
     notSettled: 'Results has not settled the record of the attempt.',
     noScore: 'Results has not settled the score of the attempt.',
     noScale: 'The settled score is on a mastery scale whose version Results does not name.',
-    noDiagnostic: 'Results holds no diagnostic of the adaptive attempt.',
+    noDiagnostic: 'Results has no diagnostic of the adaptive attempt.',
   }),
   ...because('unsettled', 'content', {
     noCriteria: 'Neither Results nor Content names the version and the threshold of the gate’s criteria.',
@@ -66,17 +66,17 @@ const shortfalls = {
     oldFramework: 'The CASE framework is older than the one that the test spec was built on.',
   }),
   ...because('unusable', 'results', {
-    tooManyRows: 'Results holds more mastery rows than a report can carry.',
-    tooMuchEvidenceInRow: 'Results holds more evidence for a mastery row than a report can carry.',
-    tooMuchEvidence: 'Results holds more evidence for the attempt than a report can carry.',
+    tooManyRows: 'Results has more mastery rows than a report can contain.',
+    tooMuchEvidenceInRow: 'Results has more evidence for a mastery row than a report can contain.',
+    tooMuchEvidence: 'Results has more evidence for the attempt than a report can contain.',
   }),
   ...because('unusable', 'qti', {
     noItem: 'QTI counts no administered item for the adaptive attempt.',
     outcomeTwice: 'QTI names an outcome of the attempt twice.',
   }),
   ...because('missing', 'results', {
-    noEvidence: 'Results holds a mastery row without evidence.',
-    noGapRows: 'Results does not say which mastery rows of the gate are gaps.',
+    noEvidence: 'Results has a mastery row without evidence.',
+    noGapRows: 'Results does not state which mastery rows of the gate are gaps.',
     noEstimate: 'Results has not settled the estimate or the threshold of a mastery row.',
   }),
   ...because('missing', 'qti', {
@@ -125,7 +125,7 @@ export function requireCurrent(
   return outdated === undefined
     ? undefined
     : {
-        ...incomplete(outdated.service, 'A source that the answer needs is not current at its owner.'),
+        ...incomplete(outdated.service, 'A source that the response needs is not current at its owner.'),
         reason: 'stale',
       };
 }

@@ -159,7 +159,7 @@ export const reportsCommonComponents = {
   ),
   RequestReference: component(
     requestReference,
-    'An id that its owner assigned: 1-255 bytes of UTF-8 without white space and without U+FFFD, which stands for bytes that are not UTF-8. Opaque and case-sensitive: pass it on exactly as you received it, percent-encoded as one segment in a path.',
+    'An id that its owner assigned: 1-255 bytes of UTF-8 without white space and without U+FFFD, which replaces bytes that are not UTF-8. Opaque and case-sensitive: pass it on exactly as you received it, percent-encoded as one segment in a path.',
   ),
   Instant: component(instant, 'An instant in UTC (RFC 3339, ending in `Z`).'),
   Proportion: component(

@@ -44,7 +44,7 @@ export const alignmentContribution = z
     ),
     z.refine(
       ({ coverage, rigor, reasonCode }) => (coverage * rigor === 1) === (reasonCode === null),
-      'whatever does not count in full has its reason [RP-184]',
+      'a contribution that does not count in full has its reason [RP-184]',
     ),
   );
 export type AlignmentContribution = z.infer<typeof alignmentContribution>;

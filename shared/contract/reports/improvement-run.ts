@@ -95,7 +95,7 @@ export const metricStatus = z
     ),
     z.refine(
       ({ status, reasonCode }) => (status === 'available') === (reasonCode === null),
-      'whatever is not available has its reason [RP-165]',
+      'a metric that is not available has its reason [RP-165]',
     ),
   );
 export type MetricStatus = z.infer<typeof metricStatus>;
@@ -189,7 +189,7 @@ export const improvementRun = z
     z.refine(
       ({ status, omissions }) =>
         runStandings[status] !== 'complete' || (status === 'completed') === (omissions.length === 0),
-      'a run with omissions says so in its status [RP-221]',
+      'the status of a run with omissions shows them [RP-221]',
     ),
     z.refine(
       ({ receipt, observedAt }) => receipt === null || compareInstants(receipt.expiresAt, observedAt) > 0,

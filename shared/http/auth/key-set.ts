@@ -20,7 +20,7 @@ export interface KeySetOptions {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly sleep: Sleep;
-  /** The problem if the keys cannot be read and no known one may be used: not the caller's fault, so never a 401. */
+  /** The problem to return if the keys cannot be read and no known one may be used: not the caller's fault, so never a 401. */
   readonly outage: Problem;
 }
 
@@ -28,7 +28,7 @@ export interface KeySetOptions {
 const FRESH_MS = 10 * 60_000;
 /** How long the last known keys are used while the issuer cannot be reached. */
 const LAST_KNOWN_GOOD_MS = 24 * 60 * 60_000;
-/** The least time between two reads that are not urgent, since keys are known: after tokens with invented key ids, and during outages. */
+/** The least time between two reads while known keys can be used: for tokens with invented key ids, and during outages. */
 const COOLDOWN_MS = 30_000;
 /** The longest time of one read. */
 const TIMEOUT_MS = 3_000;
@@ -96,7 +96,7 @@ async function readKeySet(fetchKeys: Fetch, url: string, signal: AbortSignal): P
     // The last read was minutes ago: a kept connection may have been cut since.
     freshConnection: true,
   });
-  if (response.status !== 200) throw new TypeError('the key set answers another status than 200');
+  if (response.status !== 200) throw new TypeError('the key set has another status than 200');
   const bytes = await readCapped(response.body, MAX_BYTES);
   if (bytes === undefined) throw new TypeError('the key set is too large');
   const parsed = parseStrictJson(new TextDecoder().decode(bytes));

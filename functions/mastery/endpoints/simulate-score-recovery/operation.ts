@@ -119,7 +119,7 @@ function unacknowledged(doubt: EventDoubt): Problem {
       return invalidOwnerData(
         operations.readEvidenceAck,
         doubt.upstreamRequestId,
-        'Caliper shows another event under the id of the simulation’s.',
+        'Caliper shows another event under the id of the simulation’s event.',
       );
   }
 }

@@ -72,7 +72,7 @@ export function startRun(dependencies: RunDependencies): Operation<typeof startA
     });
 }
 
-/** Decides the first step. A repeated start finds the offer that it made by what it had then read of other runs. */
+/** Decides the first step. A repeated start must find its own offer again, although other runs may have offered items since. */
 function firstStep(basis: RunBasis, blank: AdaptiveRunState, runtime: NamedRuntime): Assessment {
   const offered = runtime.unnamed.toSorted((a, b) => compareInstants(a.createdAt, b.createdAt))[0];
   let step: Assessment | undefined;
@@ -90,5 +90,5 @@ function firstStep(basis: RunBasis, blank: AdaptiveRunState, runtime: NamedRunti
 const componentsUnsupported = invalidOwnerData(
   writeKcComponents,
   undefined,
-  'Results does not take knowledge-component results, so a learner run could not be published.',
+  'Results does not accept knowledge-component results, so a learner run could not be published.',
 );

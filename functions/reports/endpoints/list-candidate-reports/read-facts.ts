@@ -72,8 +72,8 @@ const reasons = withheldReason.options;
 
 /** The problems of a candidate with more attempts without a row, or gates on more frameworks before the first row, than one request reads. */
 const [tooManyAttempts, tooManyFrameworks] = [
-  tooMuch('results', 'The candidate has more attempts that are no part of the list than one request reads.'),
-  tooMuch('case', 'The gates before the first row stand on more CASE frameworks than one request reads.'),
+  tooMuch('results', 'The candidate has more attempts outside the list than one request reads.'),
+  tooMuch('case', 'The gates before the first row depend on more CASE frameworks than one request reads.'),
 ] as const;
 
 type Index = Observed<CandidateAttempts>;

@@ -58,7 +58,7 @@ async function readEquivalenceFacts(
   return owner === undefined
     ? ok(again)
     : err(
-        incomplete(owner, 'The owners do not speak of one version of the form’s test spec and comparison.'),
+        incomplete(owner, 'The owners do not name the same version of the form’s test spec and comparison.'),
       );
 }
 

@@ -56,7 +56,7 @@ export const summaryInvariants = {
   'one-mastery-scale': {
     owner: 'results',
     broken: 'Score and diagnostic at Results are on two mastery scales.',
-    allows: 'A score in points or percent beside a diagnostic.',
+    allows: 'A score in points or percent together with a diagnostic.',
     holds: ({ score, diagnostic }) =>
       diagnostic === null || score.unit !== 'mastery_scale' || score.scaleVersion === diagnostic.scaleVersion,
   },
@@ -106,7 +106,7 @@ export const summaryInvariants = {
   'gate-lists-its-gap-rows': {
     owner: 'results',
     broken: 'The decided gate at Results does not list a gap of its mastery rows.',
-    allows: 'A gap of which the criteria do not speak.',
+    allows: 'A gap that the criteria do not cover.',
     holds: ({ gate, gapRows, isGoverned }) => {
       if (gate === null || cells[gate.status].listsGapRows !== true) return true;
       const listed = new Set(gate.gapCaseGuids);
@@ -138,13 +138,13 @@ export const attemptStatements = {
 export const reportInvariants = {
   'items-administered': {
     owner: 'qti',
-    broken: 'QTI has scored more items than it says that it administered.',
+    broken: 'QTI has scored more items than it has administered.',
     allows: 'An administered item without a scored outcome.',
     holds: ({ administeredItemCount, scoredItemCount }) => scoredItemCount <= administeredItemCount,
   },
   'one-row-per-standard': {
     owner: 'results',
-    broken: 'Results holds two mastery rows of one kind and CASE GUID.',
+    broken: 'Results has two mastery rows of one kind and CASE GUID.',
     allows: 'A standard and a knowledge component under one GUID.',
     holds: ({ mastery }) =>
       areDistinct(

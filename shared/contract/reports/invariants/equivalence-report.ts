@@ -44,14 +44,14 @@ export const equivalenceInvariants = {
   'form-once': {
     owner: 'analytics',
     broken: 'The analysis at Analytics names a form twice.',
-    allows: 'Forms whose ids differ in case alone.',
+    allows: 'Forms whose ids differ only in case.',
     holds: ({ qtiTestId, comparisonQtiTestIds }) =>
       areDistinct([qtiTestId, ...comparisonQtiTestIds], lists.comparisonQtiTestIds),
   },
   'one-sample-per-form': {
     owner: 'analytics',
     broken: 'The analysis at Analytics does not have exactly one sample size for every form.',
-    allows: 'A sample of 0 beside insufficient evidence.',
+    allows: 'A sample of 0 with insufficient evidence.',
     holds: hasSizeOfEveryForm,
   },
   'statistic-in-interval': {
@@ -91,7 +91,7 @@ export const equivalenceInvariants = {
     owner: 'analytics',
     broken:
       'Analytics names the artifact of its evidence by something other than an HTTPS URL without credentials to a public place.',
-    allows: 'An HTTPS URL with a query that holds no credential.',
+    allows: 'An HTTPS URL with a query that contains no credential.',
     holds: ({ evidenceArtifactUrl }) => evidenceArtifactUrl === null || isArtifactLink(evidenceArtifactUrl),
   },
 } as const satisfies Invariants<JudgedEquivalence>;

@@ -83,7 +83,7 @@ export const comparisonInvariants: Invariants<JudgedComparison> = {
   'counts-within-population': {
     owner: 'analytics',
     broken: 'The comparison of predicted with actual results counts more than its population.',
-    allows: 'A population of which everybody has passed.',
+    allows: 'A population that has passed as a whole.',
     holds: isWithin,
   },
   // Among the learners whose prediction and result disagree, those predicted to pass outnumber the others by the difference of the two counts.

@@ -9,7 +9,7 @@ type Table = Readonly<Record<string, Statement>>;
 
 /** The tables whose violation makes the service refuse a response, by subject. */
 const refusing = {
-  'What owners say of an attempt': attemptStatements,
+  'The owners’ statements on an attempt': attemptStatements,
   'The summary of a report': summaryInvariants,
   'A whole report': reportInvariants,
   'A cohort report': cohortInvariants,
