@@ -43,6 +43,7 @@ export const isCovered = ({ ability, recovered, error }: Sitting): boolean =>
 export const agrees = ({ posterior, mastered }: SittingKc): boolean => posterior >= 0.5 === mastered;
 
 /**
+ * Returns the figures of one row.
  * @param worlds sittings by world: an item of one world is no item of another
  * @param poolSize items of each world
  */

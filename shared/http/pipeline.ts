@@ -57,7 +57,7 @@ export function createPipeline<R extends Route>(route: R, parts: PipelineParts<R
     .use(responseCheck(route));
 }
 
-/** The innermost stage: runs the operation with what the other stages have established, and throws its problem as a Refusal. */
+/** Runs the operation, as the innermost stage, with what the other stages have established, and throws its problem as a Refusal. */
 async function operate<R extends Route>(
   route: R,
   operation: Operation<R>,

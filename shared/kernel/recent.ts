@@ -1,7 +1,7 @@
 /** A map that keeps only the entries that were used last. */
 export interface Recent<V> {
   get(key: string): V | undefined;
-  /** @param weight the share of the capacity that the entry takes, 1 by default; an entry larger than the whole capacity is not kept */
+  /** Adds an entry. @param weight the share of the capacity that the entry takes, 1 by default; an entry larger than all of it is not kept */
   set(key: string, value: V, weight?: number): void;
 }
 

@@ -18,7 +18,7 @@ export interface AwsSettings {
   readonly credentials?: Credentials | (() => Promise<Credentials>);
   /** A profile of the shared configuration files, instead of the environment's. */
   readonly profile?: string;
-  /** Milliseconds that one attempt of a call may take, to connect and until its response begins or goes on; default: those of a function. */
+  /** Milliseconds that one attempt of a call may take, to connect and until its response begins or continues; default: those of a function. */
   readonly timeLimits?: { readonly connectMs: number; readonly attemptMs: number };
 }
 

@@ -7,8 +7,8 @@ import { attributesOf, changeExpression, didHold, getItem } from './dynamo.ts';
 import type { Change, Item } from './dynamo.ts';
 
 /**
- * The table `control` in DynamoDB. Needs `dynamodb:GetItem`, `PutItem` and `UpdateItem`. `purgeAt` lets the table delete a record some time after its
- * 24 hours; this code decides whether it counts, on every read and in every condition [MA-005].
+ * Opens the table `control` in DynamoDB. Needs `dynamodb:GetItem`, `PutItem` and `UpdateItem`. `purgeAt` lets the table delete a record some time
+ * after its 24 hours; this code decides whether it counts, on every read and in every condition [MA-005].
  */
 export function createControlTable(client: DynamoDBClient, TableName: string): ControlTable {
   const change = ({ id }: ControlRecord, set: Item, condition: Pick<Change, 'condition' | 'values'>) =>

@@ -14,7 +14,7 @@ interface ServiceProfileStore extends ProfileParameterReader {
 }
 
 /**
- * Service profiles in Systems Manager, below `{path}/{base64url(tenantId)}`: `PLATFORM_TENANT` and `PLATFORM_URL` (String), `PLATFORM_JWT`
+ * Opens the service profiles in Systems Manager, below `{path}/{base64url(tenantId)}`: `PLATFORM_TENANT` and `PLATFORM_URL` (String), `PLATFORM_JWT`
  * (SecureString), `ANALYSIS_POLICY_ID` (String) if improvement runs are analyzed, and `RESULTS_KC_COMPONENTS` (String) if Results accepts KC
  * components. The encoding keeps every tenant id within the characters of a parameter's name and within its own path. Reading is one call by name: it
  * needs `ssm:GetParameters` (and `kms:Decrypt` of the parameter's key), writing `ssm:PutParameter`.

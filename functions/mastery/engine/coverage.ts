@@ -16,7 +16,7 @@ export interface Standing extends Usage {
   readonly planned: readonly Kind[];
 }
 
-/** @param candidates 1 for each item that may be used next, regardless of the others */
+/** Returns the standing after a usage. @param candidates 1 for each item that may be used next, regardless of the others */
 export function standingOf(rules: Rules, usage: Usage, candidates: Uint8Array, slots: number): Standing {
   const supply = new Int32Array(rules.kinds.length);
   for (const { index, items, minima } of rules.kinds)

@@ -3,7 +3,7 @@ import { at, integerAt } from './kernels/ho-cdm-grid-1/arrays.ts';
 import type { CompiledModel } from './model.ts';
 import type { Estimate } from './types.ts';
 
-/** Gains this close to the last one kept are worked out too: far more than rounding to 12 digits can make equal. */
+/** Gains this close to the last one kept are computed too: far more than rounding to 12 digits can make equal. */
 const MARGIN = 1e-9;
 
 /** A model prepared for `decisionGains`, with its work space: created once, used by one call at a time. */

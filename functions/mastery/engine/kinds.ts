@@ -36,7 +36,7 @@ export interface Rules {
   /** How many items each limit admits in the whole run. */
   readonly admitted: Int32Array;
   readonly kcCount: number;
-  /** The most KCs that one component may hold. */
+  /** The most KCs that one component may have. */
   readonly componentLimit: number;
 }
 

@@ -102,7 +102,7 @@ function defectsOf({ theta, kcs, items, scale }: ModelParameters, maximumKcs: nu
   ];
 }
 
-/** @param named the name of a value, and the path to it */
+/** Returns a defect per repeated name. @param named returns the name of a value, and the path to it */
 function repeated<T>(
   values: readonly T[],
   named: (value: T, index: number) => readonly [name: string, ...path: PropertyKey[]],

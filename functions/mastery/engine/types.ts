@@ -61,7 +61,7 @@ export interface KnownMastery {
  */
 export interface Kernel {
   readonly runtimeVersion: string;
-  /** The most KCs that one item, or one component of administered items, may hold. */
+  /** The most KCs that one item, or one component of administered items, may have. */
   readonly maximumComponentKcs: number;
   readonly compile: (parameters: ModelParameters) => KernelModel;
   /** Entropy of a yes-or-no variable in bits. */

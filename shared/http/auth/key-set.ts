@@ -63,7 +63,7 @@ export function createKeySet({ url, fetch: fetchKeys, now, sleep, outage }: KeyS
     }
   }
 
-  /** Concurrent requests share one read. */
+  /** Refreshes the keys; concurrent requests share one read. */
   function refresh(log: Log): Promise<void> {
     pending ??= ask(log).finally(() => (pending = undefined));
     return pending;

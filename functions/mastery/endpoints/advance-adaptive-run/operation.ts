@@ -62,7 +62,7 @@ export function advanceRun(dependencies: RunDependencies): Operation<typeof adva
       return request.idempotent(async (control) => {
         const [basis, runtime] = await Promise.all([
           rereadBasis(platform, store, before, receivedAt, before.stopReason === null),
-          // A repeated request may have waited for its twin: the first reading lacks what that one wrote.
+          // A repeated request may have waited for the first one, whose writes came after this request's read: read again.
           control.replayed ? readRunRuntime(platform, before, request) : readBefore,
         ]);
         if (!runtime.ok) return runtime;
@@ -89,7 +89,7 @@ export function advanceRun(dependencies: RunDependencies): Operation<typeof adva
   };
 }
 
-/** QTI has given up processing the answer. Only QTI can start it again, so the caller retries later. */
+/** Returns the problem of an answer that QTI has given up processing. Only QTI can start it again, so the caller retries later. */
 function unprocessed({ requestId }: NamedRuntime): Problem {
   const detail = 'QTI has failed to process an attempt.';
   return {

@@ -67,7 +67,7 @@ function nothing(why: string): ShownComparison {
   return notShown(`The ${SUBJECT} ${why}.`);
 }
 
-/** @param sentence what is wrong, with its full stop */
+/** Returns only the reason why no comparison is shown. @param sentence what is wrong, with its full stop */
 function notShown(sentence: string): ShownComparison {
   return { comparison: null, limitations: [sentence.replace(/\.$/, ' and is not shown.')] };
 }

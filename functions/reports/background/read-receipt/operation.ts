@@ -24,9 +24,9 @@ export interface ReceiptDependencies {
 }
 
 /**
- * GET `{receipts_url}/<sha256>?expires=…&signature=…`, without a token: the bytes of the bundle that the link was made for, as a download. Every
- * faulty request returns the same 404, and only a request with an unexpired link reads the bucket. An outage of keys or bucket, and a withdrawn gate,
- * return 503 for every request.
+ * Serves GET `{receipts_url}/<sha256>?expires=…&signature=…`, without a token: returns the bytes of the link's bundle, as a download. Every faulty
+ * request returns the same 404, and only a request with an unexpired link reads the bucket. An outage of keys or bucket, and a withdrawn gate, return
+ * 503 for every request.
  * @param bind runs once per container, at its first request; a failure is not cached
  * @param watch the release; runs once per container
  */
