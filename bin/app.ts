@@ -16,7 +16,7 @@ import { MAX_MANIFEST_BYTES } from '#shared/release/manifest.ts';
 import { writeSite } from '#tools/site/files.ts';
 import { renderSite } from '#tools/site/render.ts';
 
-/** The CDK app: which stage, which gates, then the stacks. `cdk.json` runs it. */
+/** The CDK app: chooses stage and gates, then builds the stacks. `cdk.json` runs it. */
 const built = await build(new App());
 if (!built.ok) {
   process.stderr.write(`${built.error}\n`);
@@ -24,7 +24,7 @@ if (!built.ok) {
 }
 
 async function build(app: App): Promise<Result<undefined, string>> {
-  // SAFETY: an object by the names of the context.
+  // SAFETY: an object whose keys are the names of the context.
   const unread = Object.keys(app.node.getAllContext() as object)
     .map(contextFault)
     .find((fault) => fault !== undefined);
@@ -64,10 +64,10 @@ function whyUndeployable(
   return named === undefined ? 'no -c stage=NAME was given' : undefined;
 }
 
-/** What the stacks are made from. */
+/** The input of the stacks. */
 type Source = Pick<DeploymentOptions, 'stage' | 'release'>;
 
-/** What `-c gates=…` opens. Nothing proves it. */
+/** Returns the release that `-c gates=…` opens. Nothing proves it. */
 function offline(stage: Stage, gates: string): Result<Source, string> {
   const open = parseGates(gates);
   return open.ok
@@ -75,7 +75,7 @@ function offline(stage: Stage, gates: string): Result<Source, string> {
     : err(`-c gates=${gates}: ${open.error}`);
 }
 
-/** The stage's own flags and manifest, read in its account and region, to which the stacks are then bound. */
+/** Reads the stage's own flags and manifest in its account and region, to which the stacks are then bound. */
 async function fromStage(stage: Stage, first: string | undefined): Promise<Result<Source, string>> {
   const { name, config } = stage;
   const entered = await enterStage(stage);
@@ -109,7 +109,7 @@ async function fromStage(stage: Stage, first: string | undefined): Promise<Resul
   return ok({ stage: bound, release: read.value.release });
 }
 
-/** Context given by `-c` is text; a value of another type in cdk.json cannot name a stage or gates. */
+/** Returns a text of the context: `-c` gives text; a value of another type in cdk.json cannot name a stage or gates. */
 function contextText(app: App, name: string): string | undefined {
   const value: unknown = app.node.tryGetContext(name);
   if (value === undefined || typeof value === 'string') return value;

@@ -14,7 +14,7 @@ export interface DeploymentOptions {
   readonly stage: Stage;
   /** What is open; everything else is absent. */
   readonly release: ReleaseState;
-  /** Why the templates must not be deployed; undefined: they come from the stage itself. */
+  /** Why the templates must not be deployed; undefined if they come from the stage itself. */
   readonly undeployable: string | undefined;
   /** The folder with `<operationId>/index.mjs`. */
   readonly assets: string;
@@ -22,7 +22,7 @@ export interface DeploymentOptions {
   readonly site: string;
 }
 
-/** Every stack of a stage. */
+/** Creates every stack of a stage. */
 export function deployment(
   app: App,
   { stage, release, assets, site: siteFolder, undeployable }: DeploymentOptions,
@@ -32,17 +32,17 @@ export function deployment(
   const services = serviceNames.map((name) => service(app, stage, name, { release, stores, assets }));
   const synthetic = sandbox(app, stage, assets);
   const watching = operations(app, stage, open, stores);
-  // An alarm that exists before its function has nothing to count, and silence raises the one of the sweeper.
+  // An alarm without its function has nothing to count, and the sweeper's alarm goes off on silence.
   for (const watched of [...services, synthetic]) watching.addStackDependency(watched);
   const site = documentation(app, stage, siteFolder, synthetic);
-  // It reads the address of the sandbox.
+  // The site reads the address of the sandbox.
   site.addStackDependency(synthetic);
   if (undeployable !== undefined) makeUndeployable(app, undeployable);
 }
 
 /**
- * Gives every template of the app a parameter whose default is not among its allowed values. CloudFormation rejects such a template, with
- * the reason in its message, whoever deploys it and with whichever command.
+ * Gives every template of the app a parameter whose default is not among its allowed values. CloudFormation rejects such a template, with the reason
+ * in its message, for any caller and any command.
  */
 function makeUndeployable(app: App, reason: string): void {
   for (const stack of app.node.children.filter((child) => Stack.isStack(child))) {
@@ -54,7 +54,7 @@ function makeUndeployable(app: App, reason: string): void {
     });
     acknowledge(stack, {
       'CloudFormation-Validate::F2012': 'CloudFormation must reject the template for exactly this.',
-      'CloudFormation-Validate::W2001': 'Nothing reads the parameter: its default alone has an effect.',
+      'CloudFormation-Validate::W2001': 'Nothing reads the parameter: only its default has an effect.',
     });
   }
 }

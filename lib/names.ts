@@ -9,16 +9,14 @@ import { stackName, type StackId } from '#shared/stage/stack-names.ts';
 import type { Stage, StageName } from '#shared/stage/stages.ts';
 import type { ApiName } from '#shared/stage/stage.ts';
 
-/*
- * Every physical name of a stage. Constructs, alarms and dashboards take names from here, so that whatever looks a resource up finds it.
- */
+/* Every physical name of a stage. Constructs, alarms and dashboards take names from here, so that code that looks up a resource finds it. */
 
-/** The first part of every physical name of a stage: two stages can share an account. The dashboard has nothing more. */
+/** Returns the first part of every physical name of a stage: two stages can share an account. The dashboard has only this part. */
 export function prefix({ name }: Pick<Stage, 'name'>): string {
   return `mastery-reports-${name}`;
 }
 
-/** Name, place and tags of a stage's stack. */
+/** Returns name, place and tags of a stage's stack. */
 export function stackProps(stage: Stage, id: StackId): StackProps {
   const { environment, production, terminationProtection = production ?? false } = stage.config;
   return {
@@ -29,10 +27,10 @@ export function stackProps(stage: Stage, id: StackId): StackProps {
   };
 }
 
-/** AWS takes this many characters for the name of a function. Of all names of a stage, these have the least room. */
+/** The most characters that AWS accepts in the name of a function. These names have the least room among all names of a stage. */
 const MAX_FUNCTION_NAME = 64;
 
-/** What is wrong with the name of a stage, if anything: it is a part of every physical name and the first of its parameters' paths. */
+/** Returns what is wrong with the name of a stage, if anything: it is a part of every physical name and the first of its parameters' paths. */
 export function stageNameDefect(name: string): string | undefined {
   const [longest = ''] = deployedFunctions
     .map(({ operationId }) => operationId)
@@ -52,22 +50,22 @@ export function functionName(stage: Stage, { operationId }: Pick<DeployedFunctio
   return `${prefix(stage)}-${operationId}`;
 }
 
-/** What checks the new versions of a stack's functions. */
+/** Returns the name of the function that checks the new versions of a stack's functions. */
 export function versionCheckName(stage: Stage, deployment: DeploymentName): string {
   return `${prefix(stage)}-${deployment}-${versionCheck.operationId}`;
 }
 
-/** The name of an API, and of the firewall in front of it. */
+/** Returns the name of an API, and of its firewall. */
 export function apiName(stage: Stage, api: ApiName): string {
   return `${prefix(stage)}-${api}`;
 }
 
-/** The alias by which operators name the key of the stores: `npm run keys`, `aws ssm put-parameter --key-id`. */
+/** Returns the alias by which operators name the key of the stores: `npm run keys`, `aws ssm put-parameter --key-id`. */
 export function keyAlias({ name }: Pick<Stage, 'name'>): string {
   return `alias/mastery-reports/${name}`;
 }
 
-/** Where service profiles are kept: `<path>/<base64url(tenantId)>/PLATFORM_{TENANT,JWT,URL}`. */
+/** Returns the path of service profiles: `<path>/<base64url(tenantId)>/PLATFORM_{TENANT,JWT,URL}`. */
 export function profilesPath(stage: StageName): string {
   return `/${stage}/profiles`;
 }

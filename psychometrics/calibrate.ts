@@ -200,7 +200,10 @@ async function readMetaFile(path: string | undefined, study: Study): Promise<Res
   return err(shorten(meta.error.map(({ pointer, message }) => plainText(`${path}#${pointer}: ${message}`))));
 }
 
-/** Writes only into a directory without these files, or with those of an earlier run: a `parameters.json` from elsewhere is not overwritten. */
+/**
+ * Returns whether the command may write: only into a directory without these files, or with those of an earlier run, so that it does not overwrite a
+ * `parameters.json` from elsewhere.
+ */
 async function mayWrite(out: string, force: boolean): Promise<Result<undefined, string>> {
   if (force) return ok(undefined);
   const own = await readIfThere(join(out, 'fit.json'));

@@ -25,11 +25,11 @@ import { withLiveLine } from '#tools/terminal/live-line.ts';
 import { openProgress } from '#tools/terminal/progress.ts';
 import { paintFor } from '#tools/terminal/paint.ts';
 
-/** How much is simulated: enough for the second decimal of the aims, or enough to see an aim missed by a wide margin. */
+/** The sizes of a simulation: enough for the second decimal of the aims, or enough to detect an aim missed by a wide margin. */
 const FULL = { worlds: 10, learners: 200 };
 const QUICK = { worlds: 4, learners: 100 };
 
-/** The largest world is that of the benchmark, far larger than any real test. */
+/** The largest world is the benchmark's, far larger than any real test. */
 const MOST_ITEMS = 10_000;
 const MOST_KCS = 500;
 const MOST_ADMINISTERED = 200;

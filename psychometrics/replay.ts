@@ -1,6 +1,6 @@
 /**
- * Replays learners adaptively: each answer is looked up in the table of responses, and the classifications at the end are compared with
- * those from all of the learner's answers. Items that a learner did not answer are not offered.
+ * Replays learners adaptively: looks up each answer in the table of responses, and compares the final classifications with those from all of the
+ * learner's answers. Items that a learner did not answer are not offered.
  */
 import {
   compileModel,
@@ -46,7 +46,7 @@ const PRECISION = 12;
 
 interface Learner {
   readonly id: string;
-  /** Undefined where there is no answer. */
+  /** Undefined if there is no answer. */
   readonly answers: readonly (boolean | undefined)[];
 }
 
@@ -64,14 +64,14 @@ interface Policy {
 
 interface ReplayedStudy {
   readonly parameters: ModelParameters;
-  /** Of the knowledge components, in the order of the parameters. */
+  /** The labels of the knowledge components, in the order of the parameters. */
   readonly labels: readonly string[];
   readonly learners: readonly Learner[];
   /** Learners without any answer. */
   readonly leftOut: number;
 }
 
-/** A study in the engine's terms. The scale is 500 + 100 theta. */
+/** Returns a study in the engine's terms. The scale is 500 + 100 theta. */
 function replayedStudy(files: ResponseFiles, options: TableOptions): Result<ReplayedStudy, string> {
   const study = readStudy(files, options);
   if (!study.ok) return err(shorten(study.error));
@@ -102,7 +102,7 @@ function replayedStudy(files: ResponseFiles, options: TableOptions): Result<Repl
   });
 }
 
-/** The item's own table, or that of DINA: guess for every pattern except the one with all its knowledge components. */
+/** Returns the item's own table, or that of DINA: guess for every pattern except the one with all its knowledge components. */
 function successTable(
   item: { readonly probabilities: readonly number[] } | { readonly guess: number; readonly slip: number },
   kcs: number,
@@ -119,7 +119,7 @@ function compile(parameters: ModelParameters): CompiledModel {
   return model.value;
 }
 
-/** One run: until every KC is classified or no item is left that the learner answered. */
+/** Replays one run, until every KC is classified or no item is left that the learner answered. */
 function replay(context: SelectionContext, policy: Policy, learner: Learner): Replay {
   const { model, constraints } = context;
   const rules = {
@@ -133,7 +133,7 @@ function replay(context: SelectionContext, policy: Policy, learner: Learner): Re
   const clock = {
     runSeed: sha256Hex(learner.id),
     elapsedMilliseconds: 0,
-    // Excluded, as items of earlier runs are.
+    // Excluded, like items of earlier runs.
     met: learner.answers.flatMap((answer, item) => (answer === undefined ? [item] : [])),
   };
   const outcomes: Outcome[] = [];
@@ -148,7 +148,7 @@ function replay(context: SelectionContext, policy: Policy, learner: Learner): Re
   }
 }
 
-/** All answers of a learner. */
+/** Returns all answers of a learner. */
 function outcomesOf({ answers }: Learner): readonly Outcome[] {
   return answers.flatMap((correct, item) => (correct === undefined ? [] : [{ item, correct }]));
 }
@@ -178,7 +178,7 @@ interface Verification {
   readonly largestDifference: number;
 }
 
-/** Every learner's posterior from all answers, once by the engine and once by enumeration. */
+/** Computes every learner's posterior from all answers, once by the engine and once by enumeration. */
 function verify(
   parameters: ModelParameters,
   learners: readonly Learner[],
@@ -222,7 +222,7 @@ interface Figures {
   readonly meanLength: number;
   readonly share: { readonly classified: number; readonly agreeing: number };
   readonly skills: readonly SkillFigures[];
-  /** Learners by test length, index 0 = no item. */
+  /** Learners by test length; index 0 means no item. */
   readonly lengths: readonly number[];
   readonly verification?: Verification;
 }

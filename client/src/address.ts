@@ -1,8 +1,8 @@
 /**
- * The address of a request.
+ * Returns the address of a request.
  * @param baseUrl of the service, without `/v1`
  * @param template of the path; `{name}` is replaced by the encoded parameter
- * @throws {TypeError} when a parameter of the path is absent or empty, which would be another resource
+ * @throws {TypeError} if a parameter of the path is absent or empty, which would be the path of another resource
  */
 export function addressOf(
   baseUrl: string,

@@ -12,7 +12,7 @@ import { pages } from './pages.ts';
 import { createBackoff, defaultLimits, reasonOf, retryAfterOf, sleep as sleepFor } from './retry.ts';
 import type { Sleep } from './retry.ts';
 
-/** For which request a token is needed. */
+/** The request for which a token is needed. */
 export interface TokenRequest {
   readonly operation: string;
   /** The scope that the operation needs. */
@@ -20,7 +20,7 @@ export interface TokenRequest {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Gives the token of a request. It is asked before every try, so cache the token and renew it shortly before it expires. */
+/** Returns the token of a request. The client calls it before every try, so cache the token and renew it shortly before it expires. */
 export type TokenProvider = (request: TokenRequest) => string | Promise<string>;
 
 /** A request that failed and is about to be repeated. */
@@ -34,17 +34,17 @@ export interface RetryEvent {
 export interface ClientOptions {
   /** Address of the service, without `/v1`. */
   readonly baseUrl: string;
-  /** A JWT of the platform's issuer, or a function that gives one. The sandbox needs none. */
+  /** A JWT of the platform's issuer, or a function that returns one. The sandbox needs none. */
   readonly token?: string | TokenProvider | undefined;
-  /** How often a request is repeated at most, default 4. All waiting together is at most a minute. */
+  /** The most retries of a request; default 4. The client waits for at most a minute in total. */
   readonly maxRetries?: number | undefined;
-  /** How long one try may take, in milliseconds; default 30 000, since a response takes at most 29 seconds. */
+  /** Milliseconds that one try may take; default 30 000, since a response takes at most 29 seconds. */
   readonly timeout?: number | undefined;
   /** Called before each wait for a retry. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
-  /** In place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
-  /** In place of timers and `Math.random`, for tests. */
+  /** Replaces timers and `Math.random`, for tests. */
   readonly sleep?: Sleep | undefined;
   readonly random?: (() => number) | undefined;
 }
@@ -53,17 +53,17 @@ export type MasteryClient = MasteryMethods;
 export type ReportsClient = ReportsMethods;
 export type SandboxClient = SandboxMethods;
 
-/** A client of the mastery engine: adaptive runs, policies, calibrations and simulations. */
+/** Creates a client of the mastery engine: adaptive runs, policies, calibrations and simulations. */
 export function createMasteryClient(options: ClientOptions): MasteryClient {
   return createMethods('mastery', masteryOperations, options) as MasteryClient;
 }
 
-/** A client of the reports service: reports of attempts, cohorts and forms, and improvement runs. */
+/** Creates a client of the reports service: reports of attempts, cohorts and forms, and improvement runs. */
 export function createReportsClient(options: ClientOptions): ReportsClient {
   return createMethods('reports', reportsOperations, options) as ReportsClient;
 }
 
-/** A client of the sandbox: the same answers for every caller, from fixtures. It needs no token. */
+/** Creates a client of the sandbox, which returns the same fixtures to every caller. It needs no token. */
 export function createSandboxClient(options: ClientOptions): SandboxClient {
   return createMethods('reports', sandboxOperations, options) as SandboxClient;
 }
@@ -72,8 +72,8 @@ type Input = Readonly<Record<string, unknown>>;
 type AnyMethod = (input: Input, options?: RequestOptions) => Promise<Reply<unknown>>;
 
 /**
- * The methods of a table. Their interface is written from the same operations (`npm run docs`), so the callers' casts are safe.
- * @param service whose problems the remedies are for; the sandbox has those of the reports service
+ * Creates the methods of a table. `npm run docs` writes their interface from the same operations, so the callers' casts are safe.
+ * @param service the service whose remedies apply; the sandbox has those of the reports service
  */
 function createMethods(service: string, table: OperationTable, options: ClientOptions): unknown {
   const methods: Record<string, AnyMethod | ((...given: Parameters<AnyMethod>) => AsyncGenerator)> = {};
@@ -83,7 +83,7 @@ function createMethods(service: string, table: OperationTable, options: ClientOp
     methods[name] = method;
     if (operation.iterate === undefined) continue;
     methods[operation.iterate] = async function* rows(input, request): AsyncGenerator {
-      // SAFETY: the generator names `iterate` only for operations whose answers are pages.
+      // SAFETY: the generator names `iterate` only for operations whose responses are pages.
       const list = method as Parameters<typeof pages>[0];
       for await (const { data } of pages(list, input, request)) yield* data.data;
     };
@@ -91,7 +91,7 @@ function createMethods(service: string, table: OperationTable, options: ClientOp
   return methods;
 }
 
-/** One request as it is sent at every try: the same address, key and bytes. */
+/** One request as sent at every try: the same address, key and bytes. */
 interface Prepared {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -125,7 +125,7 @@ async function call(
     const answer = await attempt(failed, operation, prepared, token, client, request);
     if (!(answer instanceof CallError)) return answer;
     if (answer instanceof ProblemError && answer.status === 401 && !isRenewed) {
-      // The token may have expired on the way: the provider may have a new one.
+      // The token may have expired on the way; the provider may have a new one.
       isRenewed = true;
       const refused = token;
       token = await tokenOf(name, operation, client, request);
@@ -179,7 +179,7 @@ async function tokenOf(
   return typeof token === 'function' ? token({ operation: name, scope, signal: request.signal }) : token;
 }
 
-/** Sends a request once. Only the caller's own abort is thrown. */
+/** Sends a request once. Throws only the caller's own abort. */
 async function attempt(
   failed: FailedCall,
   operation: Operation,
@@ -191,7 +191,7 @@ async function attempt(
   const timeout = request.timeout ?? client.timeout ?? TIMEOUT_MILLISECONDS;
   const limit = AbortSignal.timeout(timeout);
   const { signal } = request;
-  // Browsers refuse a `fetch` that is called as a method of another object.
+  // Browsers reject a `fetch` that is called as a method of another object.
   const { fetch = globalThis.fetch } = client;
   let response: Response;
   let text: string;
@@ -263,12 +263,12 @@ function isProblem(value: unknown): value is Problem {
   );
 }
 
-/** Whether the same bytes may be sent again: reads, and writes that have a key. */
+/** Returns whether the same bytes may be sent again: reads, and writes that have a key. */
 function mayRepeat(error: CallError, { method, idempotencyKey }: Operation): boolean {
   if (method !== 'GET' && !idempotencyKey) return false;
   if (error instanceof UnexpectedAnswerError) return error.status === 429 || error.status >= 500;
   if (!(error instanceof ProblemError)) return true;
-  // A stale tag stays stale. A finalization that no owner will accept comes without `Retry-After`: the run has to be inspected first.
+  // A stale tag stays stale. A finalization that no owner will accept has no `Retry-After`: the run has to be inspected first.
   if (error.status === 412) return false;
   if (error.code === 'finalization-incomplete' && error.retryAfter === undefined) return false;
   return error.retryable;
@@ -276,6 +276,6 @@ function mayRepeat(error: CallError, { method, idempotencyKey }: Operation): boo
 
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // `fetch` of Node.js only says "fetch failed"; the cause says why.
+  // The message of Node's `fetch` is only "fetch failed"; the cause has the reason.
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }

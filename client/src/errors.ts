@@ -2,12 +2,12 @@ import { remedies } from './generated/problems.ts';
 import type { ProblemCode } from './generated/problems.ts';
 import type { OtherValue } from './operations.ts';
 
-/** Every error of this package. Errors of the caller's own callbacks, and the reason of an aborted signal, pass through unchanged. */
+/** The base of every error of this package. Errors of the caller's own callbacks, and the reason of an aborted signal, pass through unchanged. */
 export class MasteryReportsError extends Error {
   override name = 'MasteryReportsError';
 }
 
-/** What a failed call has in common: which operation it was, and with which key the same write can be repeated. */
+/** The common members of a failed call: its operation, and the key with which the same write can be repeated. */
 export interface FailedCall {
   readonly service: string;
   readonly operation: string;
@@ -15,7 +15,7 @@ export interface FailedCall {
   readonly idempotencyKey: string | undefined;
 }
 
-/** A call that did not succeed, after all of its retries. */
+/** A call that failed after all of its retries. */
 export class CallError extends MasteryReportsError {
   override name = 'CallError';
   readonly operation: string;
@@ -44,11 +44,11 @@ export interface Problem {
     readonly reason: string;
     readonly message: string;
   }[];
-  /** Mastery engine, 412: the entity tag that is current. */
+  /** Mastery engine, 412: the current entity tag. */
   readonly currentEtag?: string;
   /** Mastery engine: the owner's operation that failed. */
   readonly upstream?: { readonly service: string; readonly operation: string; readonly requestId?: string };
-  /** Mastery engine: names the trace of what was read. */
+  /** Mastery engine: names the trace of the owners' data that was read. */
   readonly receiptId?: string;
   /** Reports service. */
   readonly traceId?: string;
@@ -58,12 +58,12 @@ export interface Problem {
   readonly fieldErrors?:
     | readonly { readonly pointer: string; readonly code: string; readonly message: string }[]
     | null;
-  /** Reports service: the operation that the key of a write stands for. */
+  /** Reports service: the operation for which the key of a write was used. */
   readonly operationId?: string | null;
 }
 
 /**
- * The service refused a request, or failed, and said why. Branch on `code` (and on `status` for `stream-conflict`), never on texts.
+ * The service rejected a request, or failed, and returned the reason. Branch on `code` (and on `status` for `stream-conflict`), never on texts.
  * @example
  * catch (error) {
  *   if (error instanceof ProblemError && error.code === 'not-found') return undefined;
@@ -76,13 +76,13 @@ export class ProblemError extends CallError {
   readonly code: ProblemCode | OtherValue;
   /** Whether the identical request may succeed later. The client has repeated it already, within its bounds. */
   readonly retryable: boolean;
-  /** Seconds to wait before the identical request, where the service names them. */
+  /** Seconds to wait before the identical request, if the service states them. */
   readonly retryAfter: number | undefined;
   /** For support: the server's id of the request. */
   readonly requestId: string;
   readonly traceId: string | undefined;
   readonly receiptId: string | undefined;
-  /** The whole document, with members that this version of the client does not know. */
+  /** The whole document, including members that this version of the client does not know. */
   readonly problem: Problem;
   /** What to do about it, in a sentence or two. */
   readonly remedy: string;
@@ -124,7 +124,7 @@ function describe({ operation }: FailedCall, problem: Problem, code: string, rem
   ].join(' ');
 }
 
-/** No whole answer arrived: the network failed, or a try took longer than `timeout`. Whether a write was done is not known. */
+/** No complete response arrived: the network failed, or a try took longer than `timeout`. The client cannot know whether a write was done. */
 export class ConnectionError extends CallError {
   override name = 'ConnectionError';
   constructor(call: FailedCall, why: string, cause: unknown) {
@@ -132,13 +132,13 @@ export class ConnectionError extends CallError {
       call.idempotencyKey === undefined
         ? 'then call again'
         : 'then repeat the call with the same `idempotencyKey`: what was already done is not done twice';
-    super(call, `${call.operation}: no answer (${why}). Check \`baseUrl\` and the network, ${again}.`, {
+    super(call, `${call.operation}: no response (${why}). Check \`baseUrl\` and the network, ${again}.`, {
       cause,
     });
   }
 }
 
-/** An answer that is neither what the operation returns nor a problem document: `baseUrl` is wrong, or something between here and the service answered. */
+/** A response that is neither the operation's nor a problem document: `baseUrl` is wrong, or a proxy between the client and the service responded. */
 export class UnexpectedAnswerError extends CallError {
   override name = 'UnexpectedAnswerError';
   readonly status: number;
@@ -147,7 +147,7 @@ export class UnexpectedAnswerError extends CallError {
   constructor(call: FailedCall, status: number, what: string, text: string) {
     super(
       call,
-      `${call.operation}: the answer with status ${status} ${what}. Check that \`baseUrl\` is the service's address without /v1, and look at \`excerpt\`.`,
+      `${call.operation}: the response with status ${status} ${what}. Check that \`baseUrl\` is the service's address without /v1, and look at \`excerpt\`.`,
     );
     this.status = status;
     this.excerpt = text.slice(0, 500);

@@ -6,21 +6,21 @@ import { sleep as sleepFor } from './retry.ts';
 import type { Sleep } from './retry.ts';
 
 export interface WaitForImprovementRunOptions extends RequestOptions {
-  /** Milliseconds until the wait is given up. Default: ten minutes, which is longer than the largest run takes. */
+  /** Milliseconds after which the wait ends. Default: ten minutes, which is longer than the largest run takes. */
   readonly deadline?: number | undefined;
-  /** Called with every state that is not the last one. */
+  /** Called with every state except the last one. */
   readonly onProgress?: ((run: ImprovementRun) => void) | undefined;
-  /** In place of timers, for tests. */
+  /** Replaces timers, for tests. */
   readonly sleep?: Sleep | undefined;
 }
 
-/** An improvement run was still under way at the deadline. It goes on: wait for it again. */
+/** An improvement run was still under way at the deadline. It continues: wait for it again. */
 export class WaitTimeoutError extends MasteryReportsError {
   override name = 'WaitTimeoutError';
   readonly run: ImprovementRun;
   constructor(run: ImprovementRun, deadline: number) {
     super(
-      `the improvement run ${run.improvementRunId} is still ${run.status} after ${Math.round(deadline / 1000)} s. It goes on by itself: call waitForImprovementRun again, with a longer deadline if need be.`,
+      `the improvement run ${run.improvementRunId} is still ${run.status} after ${Math.round(deadline / 1000)} s. It continues by itself: call waitForImprovementRun again, with a longer deadline if need be.`,
     );
     this.run = run;
   }
@@ -31,8 +31,8 @@ const FIRST_WAIT_MILLISECONDS = 250;
 const LONGEST_WAIT_MILLISECONDS = 10_000;
 
 /**
- * Reads an improvement run until it is no longer `queued` or `analyzing`, with growing waits. A run that is `blocked_upstream` is returned
- * too: it waits for a receiver and may go on days later.
+ * Reads an improvement run until it is no longer `queued` or `analyzing`, with growing waits. It also returns a run that is `blocked_upstream`: that
+ * run waits for a receiver and may continue days later.
  * @throws {WaitTimeoutError} at the deadline
  * @example
  * const { data: begun } = await reports.analyzeAdministration({ administrationId });

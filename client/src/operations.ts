@@ -1,4 +1,4 @@
-/** A value of a response that a later version adds to the ones listed. Treat it as unknown; do not fail. */
+/** A value of a response that a later version adds to the listed ones. Treat it as unknown; do not fail. */
 // `string & {}` keeps the listed values in an editor's suggestions; plain `string` would absorb them.
 export type OtherValue = string & {};
 
@@ -7,7 +7,7 @@ export interface Operation {
   readonly method: 'GET' | 'POST';
   /** Template below the base URL; `{name}` is one segment. */
   readonly path: string;
-  /** The scope that the token needs; absent where no token is looked at. */
+  /** The scope that the token needs; absent if the operation checks no token. */
   readonly scope?: string;
   /** Names of the query parameters. */
   readonly query: readonly string[];
@@ -23,39 +23,39 @@ export interface Operation {
 
 export type OperationTable = Readonly<Record<string, Operation>>;
 
-/** What one call may set. */
+/** The options of one call. */
 export interface RequestOptions {
   /** Ends the call, its retries and its waiting. The promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * The key of a write, 1-255 visible ASCII characters. Default: a random UUID. Store your own key before the call to be able to repeat
-   * the same write after a restart.
+   * The key of a write, 1-255 visible ASCII characters. Default: a random UUID. To repeat the write after a restart, store your own key before the
+   * call.
    */
   readonly idempotencyKey?: string | undefined;
-  /** A token for this call alone, instead of the client's. */
+  /** A token only for this call, instead of the client's. */
   readonly token?: string | undefined;
   /** W3C trace context of the caller. */
   readonly traceparent?: string | undefined;
-  /** How often the request is repeated at most. Default: the client's. */
+  /** The most retries of the request. Default: the client's. */
   readonly maxRetries?: number | undefined;
-  /** How long one try may take, in milliseconds. Default: the client's. */
+  /** Milliseconds that one try may take. Default: the client's. */
   readonly timeout?: number | undefined;
 }
 
-/** A successful answer. */
+/** A successful response. */
 export interface Reply<Data, Etag extends string | undefined = string | undefined> {
   readonly data: Data;
   readonly status: number;
   readonly headers: Headers;
-  /** Strong entity tag, of operations that have one: what `advanceAdaptiveRun` takes as `ifMatch`. */
+  /** Strong entity tag, if the operation has one: `advanceAdaptiveRun` takes it as `ifMatch`. */
   readonly etag: Etag;
   /** The server's id of the request, for support. */
   readonly requestId: string | undefined;
-  /** Seconds to wait before the next request about the same resource, where the service asks for it. */
+  /** Seconds to wait before the next request about the same resource, if the service asks for it. */
   readonly retryAfter: number | undefined;
   /** Whether an earlier request with the same key had already succeeded. */
   readonly replayed: boolean;
-  /** The key that the request was sent with. */
+  /** The key of the request. */
   readonly idempotencyKey: string | undefined;
 }
 

@@ -7,7 +7,7 @@ interface Page {
 
 /**
  * Iterates over the pages of a list, for callers that need more of a page than its rows. It ends with the page without a `nextCursor`.
- * @param input as the method takes it; with a `cursor`, the iteration goes on from there (a cursor is valid for one hour)
+ * @param input as the method takes it; with a `cursor`, the iteration continues from there (a cursor is valid for one hour)
  * @example
  * for await (const { data: page } of pages(reports.listCandidateReports, { candidateSourcedId })) console.log(page.withheld);
  */

@@ -1,7 +1,7 @@
 /** How often and how long a request is repeated. */
 export interface RetryLimits {
   readonly maxRetries: number;
-  /** Milliseconds of waiting, all retries together. */
+  /** Milliseconds of waiting, over all retries. */
   readonly maxWaiting: number;
   /** In [0, 1). */
   readonly random: () => number;
@@ -12,8 +12,8 @@ export const defaultLimits = { maxRetries: 4, maxWaiting: 60_000 } as const;
 const BACKOFF_MILLISECONDS = 500;
 
 /**
- * The waits before the retries of one request, in milliseconds: full jitter over a doubling time, and at least what `Retry-After` asks for.
- * @returns undefined: give up, since the retries are used up or the wait would be too long
+ * Returns the waits before the retries of one request, in milliseconds: full jitter over a doubling time, and at least what `Retry-After` asks for.
+ * @returns undefined to give up, since the retries are used up or the wait would be too long
  */
 export function createBackoff({
   maxRetries,
@@ -31,7 +31,7 @@ export function createBackoff({
   };
 }
 
-/** The seconds that an answer's `Retry-After` asks for, as a number or as a date; undefined without a valid one. */
+/** Returns the seconds of a response's `Retry-After`, a number or a date; undefined without a valid one. */
 export function retryAfterOf(headers: Headers): number | undefined {
   const text = headers.get('retry-after') ?? '';
   if (/^\d{1,9}$/.test(text)) return Number(text);
@@ -59,7 +59,7 @@ export const sleep: Sleep = (milliseconds, signal) =>
     signal?.addEventListener('abort', abort, { once: true });
   });
 
-/** What a promise rejects with when a signal aborts. */
+/** Returns what a promise rejects with when a signal aborts. */
 export function reasonOf(signal: AbortSignal): Error {
   const reason: unknown = signal.reason;
   return reason instanceof Error ? reason : new Error('the call was aborted', { cause: reason });

@@ -5,17 +5,17 @@ import type { Reply, RequestOptions } from './operations.ts';
 import { reasonOf, sleep as sleepFor } from './retry.ts';
 import type { Sleep } from './retry.ts';
 
-/** What has to be kept of a run, to go on with it after a restart. It is as secret as a token of the learner. */
+/** The data to store of a run, to resume it after a restart. Keep it as secret as a token of the learner. */
 export interface SavedRun {
-  /** Of the start, saved before it is sent: a repeated start finds the same run for 24 hours. */
+  /** The key of the start, saved before it is sent: a repeated start finds the same run for 24 hours. */
   readonly startKey: string;
   /** The only handle of the run, from its start on. */
   readonly continuationToken?: string;
 }
 
-/** Where a run is kept: one place per run. */
+/** The store of a run: one place per run. */
 export interface RunStore {
-  /** What was saved last; undefined for a run that has not begun. */
+  /** Returns what was saved last; undefined for a run that has not begun. */
   readonly load: () => SavedRun | undefined | Promise<SavedRun | undefined>;
   readonly save: (run: SavedRun) => void | Promise<void>;
 }
@@ -24,8 +24,8 @@ export interface RunStore {
 export type RunState = Reply<AdaptiveRun, string>;
 
 /**
- * Delivers an item to the learner and resolves when the attempt has been handed in to QTI. The engine reads the score from there.
- * Its signal aborts when the run's time budget is over, or the caller ends the run.
+ * Delivers an item to the learner and resolves when the attempt has been submitted to QTI. The engine reads the score from there. Its signal aborts
+ * when the run's time budget is over, or when the caller ends the run.
  */
 export type Play = (item: OfferedItem, context: { readonly signal: AbortSignal }) => void | Promise<void>;
 
@@ -33,22 +33,22 @@ export interface RunAdaptiveOptions extends Pick<
   RequestOptions,
   'signal' | 'token' | 'traceparent' | 'timeout' | 'maxRetries'
 > {
-  /** What to start, unless the store holds a run that has started. */
+  /** The run to start, unless the store contains one that has started. */
   readonly start: StartAdaptiveRunInput;
   readonly play: Play;
-  /** Keeps the run from step to step. Without it, a run that is interrupted cannot be resumed. */
+  /** Stores the run at each step. Without it, an interrupted run cannot be resumed. */
   readonly store?: RunStore | undefined;
-  /** Called with every new state: after the start, after each advance, and with the one that a resumed run has. */
+  /** Called with every new state: after the start, after each advance, and with the state of a resumed run. */
   readonly onState?: ((state: RunState) => void | Promise<void>) | undefined;
-  /** Called before each pause in which an owner, and nobody else, has to act: what the run waits for, in the state that says so. */
+  /** Called before each pause in which only an owner can act, with the owner that the run waits for and the run's state. */
   readonly onWait?: ((waitingFor: WaitingFor, state: RunState) => void | Promise<void>) | undefined;
-  /** Milliseconds to wait for news (a score, an acknowledgement) before the run is given up for now. Default: two minutes. */
+  /** Milliseconds to wait for news (a score, an acknowledgement) before `RunStalledError`. Default: two minutes. */
   readonly patience?: number | undefined;
-  /** In place of timers, for tests. */
+  /** Replaces timers, for tests. */
   readonly sleep?: Sleep | undefined;
 }
 
-/** A run had no news for longer than `patience`. It is not lost: call `runAdaptive` again with the same store to go on. */
+/** A run had no news for longer than `patience`. It is not lost: call `runAdaptive` again with the same store to continue. */
 export class RunStalledError extends MasteryReportsError {
   override name = 'RunStalledError';
   readonly state: RunState;
@@ -60,7 +60,7 @@ export class RunStalledError extends MasteryReportsError {
         ? `it is ${status}: an owner has not acknowledged the result yet${owner}`
         : `QTI has no scored attempt for the session ${offeredItem.deliverySessionId} yet${owner}`;
     super(
-      `the run had no news for ${Math.round(waited / 1000)} s: ${what}. Call runAdaptive again with the same store to go on (receipt ${state.data.receiptId}).`,
+      `the run had no news for ${Math.round(waited / 1000)} s: ${what}. Call runAdaptive again with the same store to continue (receipt ${state.data.receiptId}).`,
     );
     this.state = state;
   }
@@ -73,11 +73,11 @@ const MAX_STALE_TAGS = 5;
 const MAX_TIMER_MILLISECONDS = 2 ** 31 - 1;
 
 /**
- * Takes an adaptive run from its start, or from where a stored one is, to `completed`: plays each offered item once, inspects the run after
- * QTI has scored it (which gives the entity tag that advance needs), and advances.
+ * Takes an adaptive run from its start, or from its stored step, to `completed`: plays each offered item once, inspects the run after QTI has scored
+ * it (which gives the entity tag that advance needs), and advances.
  * @returns the completed run
- * @throws {ProblemError} what the service refuses; `error.remedy` says what to do
- * @throws {RunStalledError} when nothing happens for longer than `patience`
+ * @throws {ProblemError} if the service rejects a request; `error.remedy` states what to do
+ * @throws {RunStalledError} if nothing happens for longer than `patience`
  * @example
  * const { data: run } = await runAdaptive(mastery, { start, play: (item) => player.deliver(item), store });
  */
@@ -94,7 +94,7 @@ export async function runAdaptive(mastery: MasteryClient, options: RunAdaptiveOp
   const request = requestOf(options);
   const saved = await store?.load();
   const startKey = saved?.startKey ?? crypto.randomUUID();
-  // The offer of a resumed run may have been answered before the restart: the service is asked before it is played again.
+  // The offer of a resumed run may have been answered before the restart: the client asks the service before it plays the item again.
   let isAnswered = saved?.continuationToken !== undefined;
   let state: RunState;
   if (saved?.continuationToken === undefined) {
@@ -174,7 +174,7 @@ function aborted(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** Milliseconds of the time budget, by the clock of the service if its `Date` can be read: the own one may be wrong. */
+/** Returns the remaining milliseconds of the time budget, by the clock of the service if its `Date` can be read: the local one may be wrong. */
 function timeLeft({ data, headers }: RunState): number | undefined {
   if (data.timeBudgetEndsAt === undefined) return undefined;
   const served = Date.parse(headers.get('date') ?? '');
@@ -182,9 +182,9 @@ function timeLeft({ data, headers }: RunState): number | undefined {
 }
 
 /**
- * Inspects, then advances with the entity tag of that answer. After a stale tag, and once after a conflict or a finalization that the service
- * does not ask to repeat, it inspects again and advances with the new tag and a fresh key, or returns what the inspection shows. If nothing has
- * changed since the inspection before a 412, it takes that answer's `currentEtag`: a proxy that compresses changes the header, not the body.
+ * Inspects, then advances with that response's entity tag. After a stale tag, and once after a conflict or a finalization that the service does not
+ * ask to repeat, it inspects again and advances with the new tag and a fresh key, or returns what the inspection shows. If nothing has changed since
+ * the inspection before a 412, it takes that response's `currentEtag`: a proxy that compresses changes the header, not the body.
  */
 async function advance(
   mastery: MasteryClient,
@@ -194,7 +194,7 @@ async function advance(
   let stale: { readonly run: AdaptiveRun; readonly currentEtag: string | undefined } | undefined;
   for (let staleTags = 0, conflicts = 0; ;) {
     const inspected = await mastery.inspectAdaptiveRun({ continuationToken }, request);
-    // Until QTI has scored the answer, an advance has nothing to consume.
+    // Until QTI has scored the answer, there is nothing for an advance to consume.
     if (inspected.data.status === 'completed' || inspected.data.waitingFor?.service === 'qti')
       return inspected;
     const currentEtag =
@@ -216,7 +216,7 @@ async function advance(
   }
 }
 
-/** Whether two inspections show the same: the offered item, the classifications, and whether the run has stopped. */
+/** Returns whether two inspections show the same: the offered item, the classifications, and whether the run has stopped. */
 function isAsBefore(before: AdaptiveRun, after: AdaptiveRun): boolean {
   const shown = ({ offeredItem, kcClassifications, stopReason }: AdaptiveRun): string =>
     JSON.stringify([offeredItem, kcClassifications, stopReason]);

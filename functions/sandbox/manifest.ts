@@ -13,12 +13,12 @@ import type { Correlation } from '#shared/contract/reports/sandbox-fixtures.ts';
 import { sandboxRoutes } from '#shared/contract/sandbox.ts';
 import { pageOf } from './reports.ts';
 
-/** One resource of the sandbox, by its route and its one path. */
+/** One resource of the sandbox, by its route and its path. */
 export interface Fixture {
   readonly route: Route;
   /** Decoded path parameters, compared exactly. */
   readonly path: Readonly<Record<string, string>>;
-  /** The answer to a query that the row takes. Throws a Refusal for a cursor that it has not given out. */
+  /** Returns the response to a query that the row takes. Throws a Refusal for a cursor that the sandbox has not issued. */
   readonly answer: (query: Readonly<Record<string, unknown>>, correlation: Correlation) => unknown;
 }
 
@@ -36,7 +36,7 @@ function fixture<R extends Route>(
 
 const { masteryGateAttempt, adaptiveDiagnosticAttempt, candidate, form } = sandboxIds;
 
-/** All that the sandbox knows. A request for anything else is its 404 [RP-042]. */
+/** All resources of the sandbox. A request for anything else is its 404 [RP-042]. */
 export const manifest: readonly Fixture[] = [
   fixture(sandboxRoutes.readAttemptReport, { attemptId: masteryGateAttempt }, ({ view }, correlation) =>
     viewOf(masteryGate, view, correlation),

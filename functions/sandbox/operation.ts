@@ -11,8 +11,8 @@ import { problem } from '#shared/problems/registry.ts';
 import { manifest, type Fixture } from './manifest.ts';
 
 /**
- * The sandbox: answers of the manifest in the outer stages of every function, and nothing else of the ladder. No token is looked at, nobody is
- * asked, nothing is kept; of the process it takes the clock, random ids and a place for its log, and it needs no variable.
+ * Creates the sandbox: responses of the manifest in the outer stages of every function, and no other stage. It checks no token, calls no owner and
+ * stores nothing. From the process it uses only the clock, random ids and a place for its log; it needs no variable.
  */
 export function createSandbox(runtime: BaseRuntime): Pipeline {
   // oxlint-disable-next-line typescript/require-await -- a throw becomes a rejection
@@ -29,7 +29,7 @@ function answer(exchange: Exchange, event: APIGatewayProxyEvent): PipelineAnswer
   return checkResponse(found.route, { body }, exchange);
 }
 
-/** The one fixture of this method and path, if there is one: what cannot be decoded names none. */
+/** Returns the one fixture of this method and path, if there is one: a path that cannot be decoded has none. */
 function fixtureOf({ httpMethod, resource, pathParameters }: APIGatewayProxyEvent): Fixture | undefined {
   const { values } = readPath(pathParameters);
   return manifest.find(
@@ -41,8 +41,8 @@ function fixtureOf({ httpMethod, resource, pathParameters }: APIGatewayProxyEven
 }
 
 /**
- * What is asked of a known resource is held to its route's row, as in production: 400 for everything that is not a request of it. Of a
- * materialization nothing is looked at: each is the one operation.
+ * Checks the query of a known resource against its route's row, as in production: 400 for anything that is not a request of it. A materialization is
+ * not checked: each is the one operation.
  */
 function queryOf(
   { route }: Fixture,

@@ -14,21 +14,21 @@ import { problem } from '#shared/problems/registry.ts';
 const { listCandidateReports: list } = sandboxRoutes;
 type CandidateQuery = z.output<typeof list.request.query>;
 
-/** What the candidate has, newest modification first. */
+/** The candidate's attempts, newest modification first. */
 const history: readonly AttemptFixture[] = [masteryGate, adaptiveDiagnostic].toSorted((a, b) =>
   compareInstants(b.modifiedAt, a.modifiedAt),
 );
 
 /**
- * One page of the candidate's reports: rows that match every filter, in the list's order [RP-038, RP-039]. A cursor is good for the
- * filters, order and page size that it was given out for, and says nothing to anybody; any other is a 400.
+ * Returns one page of the candidate's reports: rows that match every filter, in the list's order [RP-038, RP-039]. A cursor is valid for the filters,
+ * order and page size for which it was issued, and is opaque; any other is a 400.
  */
 export function pageOf(query: CandidateQuery, correlation: Correlation): z.input<typeof attemptReportPage> {
   const { limit, cursor } = query;
   const rows = history.filter(({ report, modifiedAt }) =>
     isSelected(list.request.filters, query, { ...report, modifiedAt }),
   );
-  /** Where the pages begin, without the first. */
+  /** The places where pages begin, except the first. */
   const places = rows.map((_, at) => at).filter((at) => at > 0 && at % limit === 0);
   const from = cursor === undefined ? 0 : places.find((at) => cursorAt(at, query) === cursor);
   if (from === undefined) {
@@ -40,7 +40,7 @@ export function pageOf(query: CandidateQuery, correlation: Correlation): z.input
   return pageWith(rows.slice(from, from + limit), nextCursor, correlation);
 }
 
-/** There is no secret to keep: the digest makes a cursor opaque, and holds it to its list. */
+/** Returns an opaque cursor. There is no secret to keep: the digest makes it opaque, and binds it to its list. */
 function cursorAt(place: number, query: CandidateQuery): string {
   const { filters, query: schema } = list.request;
   const asked = canonicalQuery(filters, query);

@@ -3,20 +3,20 @@ import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
 import { flattenCfnReference } from 'cdk-nag/lib/utils/flatten-cfn-reference.js';
 import type { IConstruct } from 'constructs';
 
-/** Lets cdk-nag judge the app: a finding that no construct acknowledges fails the synth. */
+/** Checks the app with cdk-nag: a finding that no construct acknowledges fails the synth. */
 export function checkWithNag(app: App): void {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));
 }
 
 /**
- * Accepts findings of cdk-nag on one construct and what is below it. Each reason is a sentence that is true of exactly that construct.
+ * Accepts findings of cdk-nag on one construct and those below it. Each reason is a sentence that holds only for that construct.
  * @param findings reasons by rule, or by `rule[finding]` where a rule reports several things
  */
 export function acknowledge(construct: IConstruct, findings: Readonly<Record<string, string>>): void {
   Validations.of(construct).acknowledge(...Object.entries(findings).map(([id, reason]) => ({ id, reason })));
 }
 
-/** Accepts for one reason whatever wildcards these resources of a policy have. */
+/** Accepts all wildcards of these resources of a policy for one reason. */
 export function acknowledgeWildcards(
   construct: IConstruct,
   resources: readonly string[],

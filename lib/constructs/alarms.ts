@@ -36,13 +36,13 @@ export interface AlarmDefinition {
 
 const FIVE_MINUTES = Duration.minutes(5);
 
-/** What callers get of a function: calls of its alias, without those of the check before a deployment. */
+/** Returns the dimensions of a function's metrics for callers: calls of its alias, without those of the check before a deployment. */
 export function liveDimensions(stage: Stage, row: DeployedFunction): Record<string, string> {
   const name = functionName(stage, row);
   return { FunctionName: name, Resource: `${name}:${LIVE}` };
 }
 
-/** A metric with dimensions. The period, unless another is given, is five minutes. */
+/** Returns a metric with dimensions. Its period is five minutes, unless another is given. */
 export function metricOf(
   namespace: string,
   metricName: string,
@@ -53,7 +53,7 @@ export function metricOf(
   return new Metric({ namespace, metricName, dimensionsMap, period, statistic });
 }
 
-/** The alarms that every function has. */
+/** Returns the alarms that every function has. */
 export function functionAlarms(stage: Stage, row: DeployedFunction): readonly AlarmDefinition[] {
   const { operationId, lambda } = row;
   // A worker passes a long run on to the next message shortly before its time limit; other functions should never come near it.
@@ -77,7 +77,7 @@ export function functionAlarms(stage: Stage, row: DeployedFunction): readonly Al
   ];
 }
 
-/** The alarms of one API. */
+/** Returns the alarms of one API. */
 export function apiAlarms(stage: Stage, api: ApiName): readonly AlarmDefinition[] {
   const average = (name: string): Metric =>
     metricOf('AWS/ApiGateway', name, { ApiName: apiName(stage, api), Stage: stage.name }, Stats.AVERAGE);
@@ -91,7 +91,7 @@ export function apiAlarms(stage: Stage, api: ApiName): readonly AlarmDefinition[
       threshold: 0.01,
       periods: { breaching: 2, of: 3 },
     },
-    // A link that has expired is rejected, as it should be, and developers send invalid requests to the sandbox.
+    // An expired link is rejected as intended, and developers send invalid requests to the sandbox.
     ...(api === 'receipts' || api === 'sandbox'
       ? []
       : [
@@ -120,7 +120,7 @@ export function apiAlarms(stage: Stage, api: ApiName): readonly AlarmDefinition[
   ];
 }
 
-/** The alarms of what calls a background function: its queue, its schedule or its API. */
+/** Returns the alarms of the trigger of a background function: its queue, its schedule or its API. */
 export function triggerAlarms(
   stage: Stage,
   row: BackgroundFunction,
@@ -141,7 +141,7 @@ export function triggerAlarms(
           title: 'Improvement runs wait in their queue',
           impact: 'Improvement runs start more than an hour after the request for an analysis.',
           metric: metric(runs.name, 'ApproximateAgeOfOldestMessage'),
-          // A message that failed once is hidden for half of this and is then taken again.
+          // A message that failed once is hidden for half of this time, then delivered again.
           threshold: 2 * RUN_HIDDEN.toSeconds(),
         },
         {
@@ -177,7 +177,7 @@ export function triggerAlarms(
   }
 }
 
-/** A key that has sealed for two days longer than it should: its successor was not made, or does not take over. */
+/** Returns the alarm for a key that has sealed for two days too long: its successor was not created, or does not take over. */
 function rotationAlarm(stage: Stage, { lambda, silence }: ScheduledFunction): AlarmDefinition {
   return {
     id: 'keys-not-rotated',
@@ -204,7 +204,7 @@ const tableImpact: Readonly<Record<TableDefinition['name'], string>> = {
 };
 
 /**
- * The alarms of one table.
+ * Returns the alarms of one table.
  * @param tableName the deployed name
  */
 export function tableAlarms(table: TableDefinition['name'], tableName: string): readonly AlarmDefinition[] {
@@ -222,7 +222,7 @@ export function tableAlarms(table: TableDefinition['name'], tableName: string): 
   }));
 }
 
-/** The alarms on what functions log. Each counts the lines of one code, whichever functions write them. */
+/** Returns the alarms on log lines. Each counts the lines of one code, from all functions. */
 export function codeAlarms(stage: Stage): readonly AlarmDefinition[] {
   return Object.entries<LogCode>(logCodes).flatMap(([code, { alarm }]) =>
     alarm === undefined
@@ -235,7 +235,7 @@ export function codeAlarms(stage: Stage): readonly AlarmDefinition[] {
   );
 }
 
-/** Properties of the CloudWatch alarm. Missing data means no calls and is no breach, except for an alarm on `silence`. */
+/** Returns the properties of the CloudWatch alarm. Missing data means no calls and is no breach, except for an alarm on `silence`. */
 export function alarmProps(stage: Stage, definition: AlarmDefinition): CreateAlarmOptions {
   const { id, title, impact, section, threshold = 0, silence } = definition;
   const { breaching, of } = definition.periods ?? { breaching: 1, of: 1 };

@@ -4,7 +4,7 @@ import type { Route, ServiceName, Transfer } from '#shared/contract/route.ts';
 import { gatewayResponses, type GatewayResponse } from '#shared/problems/gateway-responses.ts';
 import type { StageConfig } from '#shared/stage/stage.ts';
 
-/** What an API says of one of its methods. The path is a template below the API's stage; `{name}` is one segment. */
+/** An API's description of one of its methods. The path is a template below the API's stage; `{name}` is one segment. */
 export type ServedOperation = Pick<Route, 'operationId' | 'method' | 'summary'> & {
   readonly path: `/${string}`;
   readonly success: Pick<Route['success'], 'status' | 'transfer'>;
@@ -17,10 +17,10 @@ interface RoutedFunction {
 }
 
 /**
- * The one body that defines a REST API: OpenAPI 3.0.1 with a proxy integration per operation and the gateway's own answers. One body, not a
- * resource per method, since CloudFormation would take the new deployment's snapshot before it removes a closed route. API Gateway deploys
- * no API without a method: without functions the body has one, which refuses everything. With allowed origins every path has `OPTIONS`.
- * @param service whose problems the gateway's own answers are
+ * Returns the one body that defines a REST API: OpenAPI 3.0.1 with a proxy integration per operation and the gateway's own responses. It is one body,
+ * not a resource per method, since CloudFormation would take the new deployment's snapshot before it removes a closed route. API Gateway deploys no
+ * API without a method: without functions the body has one, which rejects every request. With allowed origins every path has `OPTIONS`.
+ * @param service the service whose problems the gateway returns itself
  */
 export function apiBody(
   title: string,
@@ -57,14 +57,14 @@ export function apiBody(
     openapi: '3.0.1',
     info: { title, version: 'v1' },
     paths: isEmpty ? { '/{proxy+}': { 'x-amazon-apigateway-any-method': refusal(unknownPath) } } : paths,
-    // A mock integration refuses a body of a type other than JSON before its own response.
+    // A mock integration rejects a body of a type other than JSON before its own response.
     'x-amazon-apigateway-gateway-responses': isEmpty
       ? { ...responses, UNSUPPORTED_MEDIA_TYPE: unknownPath }
       : responses,
   };
 }
 
-/** A method that calls nothing and returns what the gateway returns for an unknown path. */
+/** Returns a method that calls no function and returns what the gateway returns for an unknown path. */
 function refusal({ statusCode, responseParameters, responseTemplates }: GatewayResponse): object {
   const headers = Object.entries(responseParameters).map(
     ([name, value]) => [name.replace('gatewayresponse.header.', ''), value] as const,
@@ -76,8 +76,8 @@ function refusal({ statusCode, responseParameters, responseTemplates }: GatewayR
 }
 
 /**
- * The `OPTIONS` method of a path: the gateway itself responds to preflight requests. It names the first allowed origin unless the request
- * came from another allowed one, as the CDK's own preflight does; a browser refuses a response that names another origin than the page's.
+ * Returns the `OPTIONS` method of a path: the gateway itself responds to preflight requests. It names the first allowed origin unless the request
+ * came from another allowed one, as the CDK's own preflight does; a browser rejects a response that names another origin than the page's.
  * @param methods those of the path, upper case
  * @param allowedOrigins at least one
  */
@@ -98,9 +98,9 @@ function preflight(
 }
 
 /**
- * What the gateway itself returns for every request of a method. A request of another media type than JSON gets the gateway's problem about
- * media types.
- * @param request what the mock is sent: the status by which it chooses its response
+ * Returns the gateway's own response to every request of a method. A request of another media type than JSON gets the gateway's problem about media
+ * types.
+ * @param request the input of the mock: the status by which it chooses its response
  */
 function mocked(
   statusCode: number,
@@ -133,7 +133,7 @@ function mocked(
   };
 }
 
-/** Names the request's own origin if it is one of these. */
+/** Returns the template that names the request's own origin if it is one of these. */
 function originTemplate(origins: readonly string[]): string {
   return [
     '#set($origin = $input.params().header.get("Origin"))',
@@ -146,7 +146,7 @@ function originTemplate(origins: readonly string[]): string {
   ].join('\n');
 }
 
-/** How the gateway calls the function: a streamed answer comes from another operation of Lambda, under the same permission. */
+/** Returns how the gateway calls the function: another operation of Lambda, under the same permission, streams a response. */
 function invocation(
   transfer: Transfer,
   functionArn: string,

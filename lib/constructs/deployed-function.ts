@@ -12,9 +12,9 @@ import { accessOf, type Places } from './grants.ts';
 import { ownFunction } from './own-function.ts';
 
 /**
- * One function: memory, time and permissions as its row says, its own log group and role, and only the variables that it reads. What calls
- * it is attached elsewhere.
- * @param places undefined for a function that may touch nothing
+ * Creates one function: memory, time and permissions as in its row, its own log group and role, and only the variables that it reads. Its trigger is
+ * attached elsewhere.
+ * @param places undefined for a function without grants
  * @param assets the folder with `<operationId>/index.mjs`, as `tools/bundling/build.ts` writes it
  */
 export function deployedFunction(
@@ -29,7 +29,7 @@ export function deployedFunction(
   const within = new Construct(scope, operationId);
   const grants = grantsOf(row);
   if (places === undefined && grants.length > 0)
-    throw new Error(`nothing tells where the grants of ${operationId} are`);
+    throw new Error(`the places of the grants of ${operationId} are missing`);
   const access = places && accessOf(within, grants, stage.name, places);
   const reserved =
     config.reservedConcurrency?.[operationId] ?? (isRoute(row) ? undefined : row.lambda.reservedConcurrency);
@@ -43,19 +43,19 @@ export function deployedFunction(
     purpose: `What ${operationId} may do: ${grants.join(', ') || 'nothing but log'}`,
     statements: access?.statements ?? [],
     environment: { ...ownEnvironment(stage, row), ...access?.environment },
-    // A version that was live stays, so that `live` can go back to it at once. One that never became live is deleted: Lambda would not publish the
+    // A version that was live stays, so that `live` can return to it at once. One that never became live is deleted: Lambda would not publish the
     // same code again.
     currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
     ...(reserved === undefined || reserved === 'none' ? {} : { reservedConcurrentExecutions: reserved }),
   });
 }
 
-/** What a function reads besides the variables of its grants. */
+/** Returns the variables that a function reads in addition to those of its grants. */
 function ownEnvironment({ name, config }: Stage, row: DeployedFunction): Record<string, string> {
   return {
     STAGE: name,
     LOG_LEVEL: config.logLevel,
-    // Whoever answers a caller answers with problems, and whoever serves a route verifies tokens.
+    // A function that responds to a caller returns problems, and one that serves a route verifies tokens.
     ...((isRoute(row) || answersCaller(row)) && {
       PROBLEMS_URL: config.problemsUrl,
       ...(config.allowedOrigins?.length && { ALLOWED_ORIGINS: config.allowedOrigins.join(',') }),
@@ -66,7 +66,7 @@ function ownEnvironment({ name, config }: Stage, row: DeployedFunction): Record<
       TOKEN_JWKS_URL: config.token.jwksUrl,
       TOKEN_ALGORITHMS: config.token.algorithms.join(','),
     }),
-    // Whoever waits for gates holds what opens them to the stage's signature.
+    // A function that waits for gates checks the stage's signature on what opens them.
     ...(isGated(row) && { RELEASE_KEY: JSON.stringify(config.releaseKey) }),
     ...(rotatesKeys(row) && {
       KEY_ROTATION_DAYS: String(config.keyRotationDays ?? DEFAULT_KEY_ROTATION_DAYS),

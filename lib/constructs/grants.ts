@@ -8,21 +8,21 @@ import { acknowledgeWildcards } from './acknowledge.ts';
 import type { StoreReferences } from '../references.ts';
 import type { StageName } from '#shared/stage/stages.ts';
 
-/** What a function may touch and how it learns where that is. */
+/** The permissions of a function, and the variables with the addresses of its resources. */
 interface Access {
   readonly statements: readonly PolicyStatement[];
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Where everything is that a function may be granted. */
+/** The places of everything that a function may be granted. */
 export interface Places extends StoreReferences {
   /** `{receipts_url}`; absent in a stack without the API of the receipts, where no function makes links. */
   readonly receiptsUrl?: string;
 }
 
 /**
- * The statements and variables of a function's grants: the actions that its code calls, on the resources that it names, and with KMS only
- * under the encryption contexts of the purposes that it uses. A function that leaks its credentials can decrypt nothing else.
+ * Returns the statements and variables of a function's grants: the actions that its code calls, on the resources that it names, and for KMS only
+ * under the encryption contexts of the purposes that it uses. Leaked credentials of a function can decrypt nothing else.
  */
 export function accessOf(
   scope: Construct,
@@ -84,7 +84,7 @@ export function accessOf(
 const ofReceipts =
   'An object of the receipts is named by its tenant and its own digest, which no role can know before it is made.';
 
-/** Why a grant cannot name every resource by itself. */
+/** Why a grant cannot name every resource separately. */
 const wildcardReasons: Readonly<Partial<Record<Grant, string>>> = {
   'receipts:read': ofReceipts,
   'receipts:write': ofReceipts,
@@ -104,19 +104,19 @@ function allow(
   return new PolicyStatement({ actions: [...actions], resources: [...[resources].flat()], conditions });
 }
 
-/** On items of the settings table with these partition keys alone. */
+/** Restricts a statement to items of the settings table with these partition keys. */
 function ofItems(...keys: readonly string[]): Conditions {
   return { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': keys } };
 }
 
-/** On keys of these purposes alone. */
+/** Restricts a statement to keys of these purposes. */
 function ofPurposes(stage: StageName, purposes: readonly string[]): Conditions {
   return {
     StringEquals: { 'kms:EncryptionContext:stage': stage, 'kms:EncryptionContext:purpose': purposes },
   };
 }
 
-/** What each grant allows, but for those of keys, which `accessOf` allows together. */
+/** Returns what each grant allows, except grants of keys, which `accessOf` allows together. */
 function statementsBy(
   stack: Stack,
   stage: StageName,
@@ -134,10 +134,10 @@ function statementsBy(
       allow(improvement.arn, items('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem')),
     ],
     'improvement:queue': [allow(runs.arn, ['sqs:SendMessage'])],
-    // No s3:ListBucket: links are made for bundles that are there, and who could list would see every tenant's.
+    // No s3:ListBucket: links are made for existing bundles, and a role that lists would see every tenant's.
     'receipts:read': [allow(`${receipts.arn}/*`, ['s3:GetObject'])],
     'receipts:write': [allow(`${receipts.arn}/*`, ['s3:PutObject'])],
-    // An address alone.
+    // Only an address.
     'receipts:link': [],
     'release:read': [allow(settings.arn, items('GetItem'), ofItems('release'))],
     'ring:rotate': [
@@ -159,7 +159,7 @@ function statementsBy(
   };
 }
 
-/** The parameters in which a rotation notes what it does (`shared/stores/key-notes.ts`), and the folders that it reads. */
+/** Returns the parameters in which a rotation notes its steps (`shared/stores/key-notes.ts`), and the folders that it reads. */
 function keyNotePaths(stage: StageName): readonly string[] {
   const retired = scheduledPurposes.map((purpose) => `/${stage}/retired-keys/${purpose}`);
   return [

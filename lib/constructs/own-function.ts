@@ -13,7 +13,7 @@ import type { Construct } from 'constructs';
 import type { Stage } from '#shared/stage/stages.ts';
 import { acknowledgeWildcards } from './acknowledge.ts';
 
-/** A log group that forgets after the stage's retention, and outlives its stack. */
+/** Creates a log group that deletes lines after the stage's retention, and outlives its stack. */
 export function logGroup(scope: Construct, id: string, { config }: Stage): LogGroup {
   const group = new LogGroup(scope, id, { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE });
   // The construct's own property takes the CDK's names of periods; the settings contain days.
@@ -21,19 +21,19 @@ export function logGroup(scope: Construct, id: string, { config }: Stage): LogGr
   return group;
 }
 
-/** What functions of ours differ in. */
+/** The options in which our functions differ. */
 export interface OwnFunctionOptions extends Omit<FunctionProps, 'code' | 'handler' | 'runtime' | 'role'> {
   /** The first part of the ids of the construct. */
   readonly id: 'Check' | '';
-  /** What its role is for. */
+  /** The purpose of its role. */
   readonly purpose: string;
-  /** What it may do besides logging. */
+  /** What it may do in addition to logging. */
   readonly statements: readonly PolicyStatement[];
   /** The folder of its bundle. */
   readonly asset: string;
 }
 
-/** A function with its own log group and role, traced by X-Ray: what every function of ours has. */
+/** Creates a function with its own log group and role, traced by X-Ray, as every function of ours. */
 export function ownFunction(
   within: Construct,
   stage: Stage,

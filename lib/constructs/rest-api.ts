@@ -34,13 +34,13 @@ const apis: Readonly<
   mastery: { title: 'Adaptive Mastery Engine API', service: 'mastery', traced: true },
   reports: { title: 'Attempt Reports API', service: 'reports', traced: false },
   receipts: { title: 'Receipts API', service: 'reports', traced: false },
-  // Whoever mistakes the base URL sends a learner’s id here.
+  // A caller with the wrong base URL sends a learner’s id here.
   sandbox: { title: 'Attempt Reports Sandbox API', service: 'reports', traced: false },
 };
 
 /**
- * A REST API before functions: its one body, its stage with throttle and access log, the permissions to invoke, and its firewall.
- * @param operations with none, every call is refused as one of an unknown path
+ * Creates a REST API for functions: its one body, its stage with throttle and access log, the permissions to invoke, and its firewall.
+ * @param operations with none, every call is rejected as an unknown path
  * @returns its address
  */
 export function restApi(
@@ -58,7 +58,7 @@ export function restApi(
     mode: RestApiMode.OVERWRITE,
     endpointTypes: [EndpointType.REGIONAL],
     cloudWatchRole: false,
-    // Takes effect with a deployment of the API, whose logical id follows from the API's properties.
+    // Takes effect with a deployment of the API, whose logical id derives from the API's properties.
     ...(domain !== undefined && { disableExecuteApiEndpoint: domain.keepsFormerAddress !== true }),
     apiDefinition: ApiDefinition.fromInline(apiBody(title, service, config, operations)),
     deployOptions: {
@@ -101,7 +101,7 @@ export function restApi(
     'AwsSolutions-APIG2':
       'The functions validate every request against the operation’s schema, since the gateway’s validator could not answer with pointers.',
     'AwsSolutions-APIG6':
-      'Execution logs hold whole paths and headers and cannot be told to leave them out; access logs name their fields.',
+      'Execution logs contain whole paths and headers and cannot omit them; access logs name their fields.',
     ...(traced
       ? {}
       : {
@@ -115,7 +115,7 @@ export function restApi(
   );
 }
 
-/** Leads a host name of the stage's own to the stage of an API, whose paths it then has without a prefix. */
+/** Routes a host name of the stage's own to the stage of an API, whose paths it then has without a prefix. */
 function customDomain(
   scope: Construct,
   name: ApiName,
@@ -148,7 +148,7 @@ function customDomain(
 }
 
 /**
- * The fields of an access log line: the operation's template, never path or query, which contain ids and signatures. `integrationRequestId`
+ * Returns the fields of an access log line: the operation's template, never path or query, which contain ids and signatures. `integrationRequestId`
  * is the `function_request_id` of the function's own lines.
  */
 function accessLogFormat(traced: boolean): AccessLogFormat {

@@ -35,19 +35,19 @@ import { deployedFunction } from './deployed-function.ts';
 import type { Places } from './grants.ts';
 import { ownFunction } from './own-function.ts';
 
-/** The alias `live` of a function: what every caller calls. */
+/** The alias `live` of a function, which every caller calls. */
 export type LiveFunction = Alias & IFunction;
 
 /**
- * Makes a function, brings the version that its code and settings make into service, and returns what every caller calls.
- * @param places undefined for a function that may touch nothing
+ * Creates a function, releases the version of its code and settings, and returns what every caller calls.
+ * @param places undefined for a function without grants
  */
 type Release = (row: DeployedFunction, places: Places | undefined) => LiveFunction;
 
 /**
- * What brings new versions of a stack's functions into service: CodeDeploy moves the alias `live` of a function to its new version after the version
- * has passed the check, and moves it back if the deployment fails. With a canary step, the functions that learners wait for get a tenth of
- * their calls first, and go back if the new version fails.
+ * Returns the function that releases new versions of a stack's functions: CodeDeploy moves the alias `live` of a function to its new version after
+ * the version has passed the check, and moves it back if the deployment fails. With a canary step, the functions that learners wait for get a tenth
+ * of their calls first, and are rolled back if the new version fails.
  * @param rows the functions of the stack
  * @param assets the folder of the bundles
  */
@@ -90,12 +90,13 @@ export function rollout(
     const isCanary = canaryMinutes !== undefined && isRoute(row) && row.learnersWait === true;
     const deployments = new CfnDeploymentGroup(built, 'Deployments', {
       applicationName: application.ref,
-      // The check finds the function by it.
+      // The check finds the function by this name.
       deploymentGroupName: functionName(stage, row),
       serviceRoleArn: role.roleArn,
       deploymentStyle: { deploymentType: 'BLUE_GREEN', deploymentOption: 'WITH_TRAFFIC_CONTROL' },
       deploymentConfigName: `CodeDeployDefault.Lambda${isCanary ? `Canary10Percent${canaryMinutes}Minutes` : 'AllAtOnce'}`,
-      // Without a step all calls move within seconds: an alarm would see nothing of the new version, and one of the former would stop its repair.
+      // Without a step all calls move within seconds: an alarm would see nothing of the new version, and one of the former version would stop its
+      // repair.
       ...(isCanary && {
         alarmConfiguration: {
           enabled: true,
@@ -109,7 +110,7 @@ export function rollout(
     });
     const alias = new Alias(built, 'Live', {
       aliasName: LIVE,
-      // SAFETY: the CDK declares the role of a version as present in one place and as optional in the other, as of an alias below.
+      // SAFETY: the CDK declares the role of a version as present in one place and as optional in the other, as for an alias below.
       version: built.currentVersion as Version & IVersion,
     });
     (alias.node.defaultChild as CfnAlias).cfnOptions.updatePolicy = {
@@ -124,7 +125,7 @@ export function rollout(
 }
 
 /**
- * Goes off when the new version of a function ends without a response, or logs an error. Each version has an alarm of its own: one that is still
+ * Creates an alarm for a new version of a function that ends without a response, or logs an error. Each version has its own alarm: one that is still
  * on because of the former version would stop the deployment that repairs it.
  */
 function failingVersionAlarm(built: LambdaFunction, stage: Stage, row: DeployedFunction): Alarm {
@@ -155,7 +156,7 @@ function failingVersionAlarm(built: LambdaFunction, stage: Stage, row: DeployedF
     evaluationPeriods: 1,
     treatMissingData: TreatMissingData.NOT_BREACHING,
   });
-  // The id of a version follows its content, and is known only at the end of the synth.
+  // The id of a version derives from its content, and is known only at the end of the synth.
   const { logicalId } = version.node.defaultChild as CfnVersion;
   (alarm.node.defaultChild as CfnAlarm).overrideLogicalId(
     Lazy.uncachedString({ produce: (context) => `${String(context.resolve(logicalId))}Fails` }),
@@ -163,13 +164,13 @@ function failingVersionAlarm(built: LambdaFunction, stage: Stage, row: DeployedF
   return alarm;
 }
 
-/** An ARN whose last part comes after a colon. */
+/** Returns an ARN whose last part follows a colon. */
 function arnOf(scope: Construct, service: string, resource: string, resourceName: string): string {
   const arnFormat = ArnFormat.COLON_RESOURCE_NAME;
   return Stack.of(scope).formatArn({ service, resource, resourceName, arnFormat });
 }
 
-/** The function that CodeDeploy calls before it moves an alias: it may call the stack's versions and report what it found. */
+/** Creates the function that CodeDeploy calls before it moves an alias: it may call the stack's versions and report its findings. */
 function versionCheckFunction(
   within: Construct,
   stage: Stage,
@@ -182,7 +183,7 @@ function versionCheckFunction(
   acknowledgeWildcards(
     within,
     versions,
-    'The number of a new version is known only when it is published, and a permission for it alone would come too late.',
+    'The number of a new version is known only when it is published, and a permission only for it would come too late.',
   );
   acknowledge(within, {
     'Serverless-LambdaDLQ': 'CodeDeploy calls it and waits for its report: a deployment without one fails.',

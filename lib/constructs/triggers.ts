@@ -8,9 +8,9 @@ import type { Stage } from '#shared/stage/stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import type { LiveFunction } from './rollout.ts';
 
-/** Hands the messages of a queue to its worker, one at a time. */
+/** Delivers the messages of a queue to its worker, one at a time. */
 export function attachQueue(worker: LiveFunction, stage: Stage, queue: QueueReference): void {
-  // Lambda polls in the worker's name.
+  // Lambda polls with the worker's role.
   worker.addToRolePolicy(
     new PolicyStatement({
       actions: [
@@ -26,7 +26,7 @@ export function attachQueue(worker: LiveFunction, stage: Stage, queue: QueueRefe
     target: worker,
     eventSourceArn: queue.arn,
     batchSize: 1,
-    // The least that Lambda knows: a small account has ten executions for everything.
+    // Lambda's minimum: a small account has ten executions for everything.
     maxConcurrency: stage.config.runsAtOnce ?? 2,
     reportBatchItemFailures: true,
   });
@@ -40,7 +40,7 @@ export function attachQueue(worker: LiveFunction, stage: Stage, queue: QueueRefe
   });
 }
 
-/** Calls a function every so many minutes. A lost call is not made up for: the next one does the same. */
+/** Calls a function every given number of minutes. A lost call is not repeated: the next one does the same. */
 export function attachSchedule(called: LiveFunction, everyMinutes: number): void {
   const every = Duration.minutes(everyMinutes);
   called.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: every });

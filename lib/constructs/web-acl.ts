@@ -9,8 +9,8 @@ import type { ApiName } from '#shared/stage/stage.ts';
 import { rateLimitedDocument } from '#shared/problems/gateway-responses.ts';
 
 /**
- * The firewall before an API. Sampled requests stay off: a sample holds the Authorization header and the whole URL.
- * @param service whose problems it answers with
+ * Creates the firewall of an API. Sampled requests stay off: a sample contains the Authorization header and the whole URL.
+ * @param service the service whose problems it returns
  * @param stageArn the API's stage, which it protects
  */
 export function webAcl(
@@ -30,7 +30,7 @@ export function webAcl(
     description: `Protects the ${api} API of ${stage.name}`,
     scope: 'REGIONAL',
     defaultAction: { allow: {} },
-    // The dimension `WebACL` of every metric of the firewall. A name of its own: AWS WAF reserves `All`, and APIs share the namespace.
+    // The dimension `WebACL` of every metric of the firewall. It is a name of its own: AWS WAF reserves `All`, and APIs share the namespace.
     visibilityConfig: unsampled(apiName(stage, api)),
     customResponseBodies: {
       rateLimited: {
@@ -40,7 +40,7 @@ export function webAcl(
     },
     rules: [
       {
-        // A REST API lets this header change the method of a request: a route would be reached under another one's checks.
+        // A REST API lets this header change the method of a request, which would reach a route under another route's checks.
         name: 'method-override',
         statement: {
           sizeConstraintStatement: {
@@ -79,7 +79,7 @@ export function webAcl(
       managed('AWSManagedRulesKnownBadInputsRuleSet'),
       managed('AWSManagedRulesCommonRuleSet', {
         ruleActionOverrides: [
-          // Bodies of megabytes and cursors up to 2,048 characters are part of the contract; the functions hold the limits.
+          // Bodies of megabytes and cursors up to 2,048 characters are part of the contract; the functions enforce the limits.
           'SizeRestrictions_BODY',
           'SizeRestrictions_QUERYSTRING',
           // Service clients need not send one.
@@ -91,7 +91,7 @@ export function webAcl(
   new CfnWebACLAssociation(scope, 'WebAclAssociation', { resourceArn: stageArn, webAclArn: acl.attrArn });
 }
 
-/** A group of rules that AWS keeps up to date. */
+/** Returns a group of rules that AWS maintains. */
 function managed(
   name: string,
   changes: Pick<CfnWebACL.ManagedRuleGroupStatementProperty, 'ruleActionOverrides'> = {},

@@ -35,8 +35,8 @@ import { stackProps } from '../names.ts';
 import { SANDBOX_URL_OUTPUT } from './sandbox.ts';
 
 /**
- * What a file server does and S3 does not: `/` and the folders lead to their index, and a path without an extension is a page. The `type`
- * of a problem is such a path.
+ * Does what a file server does and S3 does not: `/` and the folders lead to their index, and a path without an extension is a page. The `type` of a
+ * problem is such a path.
  */
 export const pathFunction = `function handler(event) {
   var request = event.request;
@@ -49,10 +49,10 @@ export const pathFunction = `function handler(event) {
   return request;
 }`;
 
-/** Where the site's origin forwards to the sandbox, for the explorer and for calls to try. */
+/** The path at which the site's origin forwards to the sandbox, for the explorer and for calls to try. */
 export const SANDBOX_PATH = '/sandbox';
 
-/** Takes the site's path of the sandbox off: the sandbox's own begin with `/v1`. */
+/** Removes the site's path of the sandbox: the sandbox's own paths begin with `/v1`. */
 export const sandboxPathFunction = `function handler(event) {
   var request = event.request;
   request.uri = request.uri.slice(${SANDBOX_PATH.length});
@@ -60,8 +60,8 @@ export const sandboxPathFunction = `function handler(event) {
 }`;
 
 /**
- * The documentation site: a private bucket that only CloudFront reads. Nothing refers to this stack, so that it can be deployed, changed
- * and deleted alone.
+ * Creates the documentation site: a private bucket that only CloudFront reads. No stack refers to this one, so that it can be deployed, changed and
+ * deleted separately.
  * @param site the folder of the rendered site
  * @param sandbox the stack of the sandbox, which the site's origin forwards to
  */
@@ -102,7 +102,7 @@ export function documentation(app: App, stage: Stage, site: string, sandbox: Sta
       ],
     },
     additionalBehaviors: { [`${SANDBOX_PATH}/*`]: forwardingTo(stack, sandbox, stage) },
-    // S3 tells a reader who may not list the bucket that an absent object is forbidden.
+    // To a reader who may not list the bucket, S3 reports an absent object as forbidden.
     errorResponses: [
       { httpStatus: 403, responseHttpStatus: 404, responsePagePath: '/404.html', ttl: Duration.minutes(1) },
     ],
@@ -133,10 +133,7 @@ export function documentation(app: App, stage: Stage, site: string, sandbox: Sta
   return stack;
 }
 
-/**
- * Forwards calls to the sandbox, whose answers are never cached here. Its address is a weak reference, so that neither stack holds the
- * other back.
- */
+/** Forwards calls to the sandbox, whose responses are never cached here. Its address is a weak reference, so that neither stack blocks the other. */
 function forwardingTo(stack: Stack, sandbox: Stack, { config }: Stage): BehaviorOptions {
   // https: / / HOST / STAGE
   const part = (at: number): string =>
@@ -152,7 +149,7 @@ function forwardingTo(stack: Stack, sandbox: Stack, { config }: Stage): Behavior
   };
 }
 
-/** A function of CloudFront that changes the paths of requests. */
+/** Creates a function of CloudFront that changes the paths of requests. */
 function onRequest(stack: Stack, id: string, code: string, comment: string): FunctionAssociation {
   return {
     eventType: FunctionEventType.VIEWER_REQUEST,

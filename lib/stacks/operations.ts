@@ -22,8 +22,8 @@ import { storeReferences } from './records-and-keys.ts';
 import { prefix, stackProps } from '../names.ts';
 
 /**
- * Alarms and a dashboard over everything that is deployed. Functions, APIs and firewalls are found by their names, tables and
- * queues by weak outputs: nothing here holds another stack back.
+ * Creates alarms and a dashboard over everything that is deployed. It finds functions, APIs and firewalls by name, tables and queues by weak outputs:
+ * it blocks no other stack.
  * @param functions those with open gates of every service, and the sandbox
  */
 export function operations(
@@ -75,14 +75,14 @@ export function operations(
   return stack;
 }
 
-/** The topic of the alarms: the stage's own, or the one that its settings name. */
+/** Returns the topic of the alarms: the stage's own, or the one that its settings name. */
 function alarmTopic(stack: Stack, { name, config }: Stage): ITopic {
   const { alarmsEmail, alarmsTopicArn } = config;
   const topic: ITopic =
     alarmsTopicArn === undefined
       ? new Topic(stack, 'Alarms', { displayName: `Mastery reports ${name}`, enforceSSL: true })
       : Topic.fromTopicArn(stack, 'Alarms', alarmsTopicArn);
-  // The policy of a topic of ours takes the place of the default one, which would have let CloudWatch publish.
+  // The policy of our own topic replaces the default one, which would have let CloudWatch publish.
   topic.addToResourcePolicy(
     new PolicyStatement({
       principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
@@ -101,7 +101,7 @@ function alarmTopic(stack: Stack, { name, config }: Stage): ITopic {
   return topic;
 }
 
-/** A graph for each kind of alarm: the watched figures of all functions side by side. */
+/** Returns a graph per kind of alarm: the watched figures of all functions together. */
 function graphs(name: string, definitions: readonly AlarmDefinition[]): readonly GraphWidget[] {
   return [...Map.groupBy(definitions, ({ section }) => section)].map(
     ([section, own]) =>

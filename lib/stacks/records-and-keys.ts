@@ -27,14 +27,15 @@ import { keyAlias, stackProps } from '../names.ts';
 import { RUN_HIDDEN, type QueueReference, type StoreReference, type StoreReferences } from '../references.ts';
 
 /**
- * Tables, receipts, the queue of runs and the key: everything of a deployment that outlives its code. Nothing in here depends on a gate or a
- * route, so the outputs are always the same and no closing of a gate can deadlock.
+ * Creates tables, receipts, the queue of runs and the key: everything of a deployment that outlives its code. Nothing in it depends on a gate or a
+ * route, so the outputs are always the same, and closing a gate cannot deadlock.
  */
 export function recordsAndKeys(app: App, stage: Stage): Stack {
   const stack = new Stack(app, 'RecordsAndKeys', {
     ...stackProps(stage, 'records-and-keys'),
-    description: 'Mastery reports: tables, receipts, the queue of runs and the key. Holds no learner fact.',
-    // The tables outlive a mistake even on a stage for trials.
+    description:
+      'Mastery reports: tables, receipts, the queue of runs and the key. Contains no learner data.',
+    // The tables survive a mistake even on a trial stage.
     terminationProtection: true,
   });
 
@@ -83,8 +84,8 @@ export function recordsAndKeys(app: App, stage: Stage): Stack {
 }
 
 /**
- * Released records are permanent: no command changes or deletes an item, and only those of the stage's `recordWriters` put one. The policy
- * cannot name its own table, so it names every resource, of which it is attached to one.
+ * Returns the policy of released records, which are permanent: no command changes or deletes an item, and only the stage's `recordWriters` put one.
+ * The policy cannot name its own table, so it names every resource, but is attached to only one.
  */
 function recordsPolicy({ config }: Stage): PolicyDocument {
   const deny = (sid: string, actions: readonly string[], conditions = {}): PolicyStatement =>
@@ -112,8 +113,8 @@ function recordsPolicy({ config }: Stage): PolicyDocument {
 }
 
 /**
- * The queue of improvement runs, and what could not be worked on. A message names a run and nothing else, and the sweeper sends every open
- * run again: both queues go with the stack.
+ * Creates the queue of improvement runs, and that of failed messages. A message only names a run, and the sweeper sends every open run again: both
+ * queues are deleted with the stack.
  */
 function runQueue(stack: Stack): void {
   const common = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true };
@@ -130,16 +131,15 @@ function runQueue(stack: Stack): void {
   });
   for (const [id, queue, holds] of [
     ['RunQueue', runs, 'improvement runs to be worked on'],
-    ['DeadLetterQueue', deadLetters, 'improvement runs that were received in vain five times'],
+    ['DeadLetterQueue', deadLetters, 'improvement runs that failed five times'],
   ] as const)
     outputs(stack, id, holds, { Name: queue.queueName, Arn: queue.queueArn, Url: queue.queueUrl });
 }
 
 /**
- * The bucket of receipt bundles, and of the manifests that releases rest on. An object is named by its own digest and written once. Object Lock
- * keeps every version for the years of the stage: a delete only hides it, and `npm run restore` brings it back. Nothing is deleted by itself,
- * since there is no lifecycle rule. Encrypted with S3's own keys: a KMS key would cost one call per bundle, and losing it would lose every
- * receipt.
+ * Creates the bucket of receipt bundles, and of the manifests that releases depend on. An object is named by its own digest and written once. Object
+ * Lock keeps every version for the years of the stage: a delete only hides it, and `npm run restore` brings it back. No lifecycle rule deletes
+ * anything. Encrypted with S3's own keys: a KMS key would cost one call per bundle, and losing it would lose every receipt.
  */
 function receiptBucket(stack: Stack, stage: Stage): void {
   const { receiptReplica, receiptRetention } = stage.config;
@@ -156,7 +156,7 @@ function receiptBucket(stack: Stack, stage: Stage): void {
     versioned: true,
     objectLockEnabled: true,
     removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-    // Delete markers are not copied: what somebody deletes here stays visible there.
+    // Delete markers are not copied: an object deleted here stays visible there.
     ...(replicationRole && {
       replicationRole,
       replicationRules: [
@@ -165,13 +165,13 @@ function receiptBucket(stack: Stack, stage: Stage): void {
     }),
   });
   const { mode = 'GOVERNANCE', years } = receiptRetention;
-  // The construct's own property takes days only.
+  // The construct's own property takes only days.
   (bucket.node.defaultChild as CfnBucket).objectLockConfiguration = {
     objectLockEnabled: 'Enabled',
     rule: { defaultRetention: { mode, years } },
   };
   if (replicationRole) allowReplication(replicationRole, bucket, replica);
-  // If-None-Match writes only what is absent; If-Match lets a restore replace exactly the damaged version that it has read.
+  // If-None-Match writes only an absent object; If-Match lets a restore replace exactly the damaged version that it has read.
   bucket.addToResourcePolicy(
     new PolicyStatement({
       sid: 'NothingIsWrittenOver',
@@ -188,14 +188,14 @@ function receiptBucket(stack: Stack, stage: Stage): void {
   });
   const { bucketName: Name, bucketArn: Arn } = bucket;
   outputs(stack, 'ReceiptsBucket', 'immutable receipt bundles of improvement runs', { Name, Arn });
-  // For whoever applies a manifest: unlike a table's, the name of a bucket does not always show its stack.
+  // For the operator who applies a manifest: unlike a table's, the name of a bucket does not always show its stack.
   new StringParameter(stack, 'ReceiptsBucketParameter', {
     parameterName: bucketParameter(stage.name),
     stringValue: bucket.bucketName,
   });
 }
 
-/** Lets S3 copy every new version, with its lock, and delete nothing there: the CDK's own grant would let it. */
+/** Lets S3 copy every new version, with its lock, but not delete there, which the CDK's own grant would allow. */
 function allowReplication(role: Role, bucket: Bucket, replica: IBucket): void {
   const allow = (resource: string, ...actions: string[]) =>
     role.addToPolicy(new PolicyStatement({ actions, resources: [resource] }));
@@ -213,14 +213,11 @@ function allowReplication(role: Role, bucket: Bucket, replica: IBucket): void {
   acknowledgeWildcards(
     role,
     [originals, copies],
-    'S3 copies every object of the bucket of receipts, whose names nobody knows before they are written.',
+    'S3 copies every object of the bucket of receipts, whose names are unknown before they are written.',
   );
 }
 
-/**
- * The outputs of that stack, for another one. `Fn::GetStackOutput` reads them at deployment: weak references, which never hold the
- * producer back.
- */
+/** Returns that stack's outputs for another one. `Fn::GetStackOutput` reads them at deployment: a weak reference, which never blocks the producer. */
 export function storeReferences(stack: Stack): StoreReferences {
   const output = (name: string): string => Fn.getStackOutput(stack.stackName, name);
   const reference = (id: string): StoreReference => ({
@@ -240,7 +237,7 @@ export function storeReferences(stack: Stack): StoreReferences {
   };
 }
 
-/** What other stacks read of a store: `<id>Name`, which says what it holds, `<id>Arn` and so on. */
+/** Adds the outputs of a store for other stacks: `<id>Name`, whose description states the content, `<id>Arn` and so on. */
 function outputs(stack: Stack, id: string, holds: string, values: Readonly<Record<string, string>>): void {
   for (const [part, value] of Object.entries(values))
     new CfnOutput(stack, `${id}${part}`, { value, ...(part === 'Name' && { description: holds }) });

@@ -5,12 +5,12 @@ import { rollout } from '../constructs/rollout.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { stackProps } from '../names.ts';
 
-/** The output that holds the sandbox's address. */
+/** The output with the sandbox's address. */
 export const SANDBOX_URL_OUTPUT = 'BaseUrl';
 
 /**
- * The synthetic sandbox: one function without any grant, and a REST API of its own before it. It refers to nothing of another stack, so
- * that nothing of a tenant is in its reach, and is the same whatever the gates [RP-033].
+ * Creates the synthetic sandbox: one function without any grant, and its own REST API. It refers to no other stack, so that it cannot reach any data
+ * of a tenant, and is the same whether or not gates are open [RP-033].
  * @param assets the folder of the bundles
  */
 export function sandbox(app: App, stage: Stage, assets: string): Stack {

@@ -20,8 +20,8 @@ interface ServiceOptions {
 }
 
 /**
- * One service: a function per released row, the REST API before those of routes, and what calls the others. The APIs, and with them their
- * addresses, are there whatever is released.
+ * Creates one service: a function per released row, the REST API for those of routes, and the triggers of the others. The APIs, and with them their
+ * addresses, exist whether or not a route is released.
  */
 export function service(
   app: App,
@@ -62,8 +62,8 @@ export function service(
 }
 
 /**
- * The API that serves receipts: one of its own, so that the functions which make links can be told its address without a circle, and so that
- * X-Ray can be kept from its URLs alone.
+ * Creates the API that serves receipts. It is separate, so that the functions that make links can have its address without a circular reference, and
+ * so that X-Ray can be turned off only for its URLs.
  * @param built undefined while it is not released
  * @returns `{receipts_url}`
  */
@@ -77,7 +77,7 @@ function receiptsApi(stack: Stack, stage: Stage, built: LiveFunction | undefined
       ? []
       : [
           {
-            // A bundle can outgrow the 6 MB of a whole answer.
+            // A bundle can outgrow the 6 MB of a buffered response.
             operation: {
               ...{ operationId, summary, method: 'GET', path: '/{sha256}' },
               success: { status: 200, transfer: 'stream' },

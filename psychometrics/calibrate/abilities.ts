@@ -1,22 +1,22 @@
-/** What the answers say about ability and KCs, over all learners: distributions, reliability, accuracy. No figure is one learner's. */
+/** Describes ability and KCs given the answers, over all learners: distributions, reliability, accuracy. No figure is one learner's. */
 import { eachRow } from './expectation.ts';
 import { latentPrior } from './model.ts';
 import type { Design, Parameters, Responses } from './model.ts';
 import { addTo, at, sqrt } from './numbers.ts';
 
-/** Bins of the EAP histogram: from -3 to 3, what lies outside in the outermost. */
+/** Bins of the EAP histogram: from -3 to 3; values beyond are in the outermost ones. */
 const BIN_WIDTH = 0.25;
 const BINS = 24;
 
 /** The diagnosis of one KC, from the posteriors P(mastered | answers). */
 export interface KcAccuracy {
-  /** Share of the learners who are expected to have it, after and before their answers. */
+  /** Expected share of the learners who have it: given their answers, and before them. */
   readonly prevalence: number;
   readonly priorPrevalence: number;
   /**
-   * Expected share of learners whom a cut at 0.5 classifies as they are, mean of max(p, 1 - p), and of those whom a second test of the same
-   * items would classify alike, mean of p^2 + (1 - p)^2 (Wang, Song, Chen, Meng and Ding, 2015, J. of Educational Measurement 52, 457-476;
-   * Johnson and Sinharay, 2018, ibid. 55, 635-664).
+   * Expected share of learners whom a cut at 0.5 classifies correctly, mean of max(p, 1 - p), and of those whom a second test of the same items would
+   * classify alike, mean of p^2 + (1 - p)^2 (Wang, Song, Chen, Meng and Ding, 2015, J. of Educational Measurement 52, 457-476; Johnson and Sinharay,
+   * 2018, ibid. 55, 635-664).
    */
   readonly accuracy: number;
   readonly consistency: number;
@@ -26,7 +26,7 @@ export interface KcAccuracy {
 
 export interface Abilities {
   readonly kcs: readonly KcAccuracy[];
-  /** As for a KC, of whole patterns: mean of the largest posterior, mean of the sum of squares. */
+  /** As for a KC, but for whole patterns: mean of the largest posterior, mean of the sum of squares. */
   readonly patternAccuracy: number;
   readonly patternConsistency: number;
   readonly theta: {
@@ -37,8 +37,8 @@ export interface Abilities {
     /** Var(EAP) / (Var(EAP) + mean posterior variance) (Adams, 2005, Studies in Educational Evaluation 31, 162-172). */
     readonly reliability: number;
     /**
-     * The same with every KC known, before any answer: 1 - E[Var(theta | pattern)] / Var(theta). Given the pattern answers say nothing more
-     * about theta, so that no test of these KCs reaches more.
+     * The same with every KC known, before any answer: 1 - E[Var(theta | pattern)] / Var(theta). Given the pattern, answers contain no further
+     * information about theta, so that no test of these KCs exceeds it.
      */
     readonly reliabilityCeiling: number;
     /** Learners by EAP: `from` is the lower end of a bin. */
@@ -131,7 +131,7 @@ export function describeAbilities(design: Design, parameters: Parameters, respon
   };
 }
 
-/** The share of the variance of theta that lies between patterns. */
+/** Returns the share of the variance of theta that lies between patterns. */
 function ceilingOf(patterns: Float64Array, mean: Float64Array, square: Float64Array): number {
   let [average, between, total] = [0, 0, 0];
   for (let a = 0; a < patterns.length; a += 1) {
@@ -142,7 +142,7 @@ function ceilingOf(patterns: Float64Array, mean: Float64Array, square: Float64Ar
   return (between - average * average) / (total - average * average);
 }
 
-/** E(theta | pattern) and E(theta^2 | pattern). */
+/** Returns E(theta | pattern) and E(theta^2 | pattern). */
 function thetaMoments(
   { points, patterns: count }: Design,
   joint: Float64Array,

@@ -25,13 +25,13 @@ export interface CalibrateOptions {
   readonly bound: number;
   readonly maximumIterations: number;
   readonly tolerance: number;
-  /** Random starts beside the fixed one. */
+  /** Random starts in addition to the fixed one. */
   readonly randomStarts: number;
   readonly seed: number;
   readonly progress?: (stage: string, step?: EmStep) => void;
 }
 
-/** A fitted model by the number of its parameters: AIC (Akaike, 1974) and BIC (Schwarz, 1978), smaller is better. */
+/** Criteria of a fitted model by its number of parameters: AIC (Akaike, 1974) and BIC (Schwarz, 1978), smaller is better. */
 export interface Criteria {
   readonly logLikelihood: number;
   readonly parameters: number;
@@ -43,7 +43,7 @@ export interface Calibration {
   readonly study: Study;
   readonly options: Omit<CalibrateOptions, 'progress'>;
   readonly design: Design;
-  /** As they are written: rounded, inside the bounds, monotone. All figures are of these. */
+  /** The parameters as written: rounded, inside the bounds, monotone. All figures refer to these. */
   readonly parameters: Parameters;
   readonly em: EmResult;
   /** Objective reached from each start, the fixed one first. */
@@ -54,17 +54,17 @@ export interface Calibration {
   readonly abilities: Abilities;
   readonly items: readonly ItemFit[];
   readonly pairs: readonly PairFit[];
-  /** M2, or why there is none. */
+  /** M2, or why it could not be computed. */
   readonly limitedInformation: LimitedInformationFit | string;
   readonly monotonicity: readonly Monotonicity[];
-  /** Of a G-DINA fit only. */
+  /** Only for a G-DINA fit. */
   readonly againstDina: AgainstDina | undefined;
   readonly warnings: readonly string[];
 }
 
-/** What monotonicity did to one item. */
+/** The effect of monotonicity on one item. */
 export interface Monotonicity {
-  /** The largest fall along one added KC of the unconstrained expected proportions, between patterns of at least five expected learners. */
+  /** The largest fall of the unconstrained expected proportions when one KC is added, between patterns of at least five expected learners. */
   readonly largestFall: number;
   /** Patterns of the written table that share their value with a neighbour because they would fall otherwise. */
   readonly pooled: number;
@@ -72,7 +72,7 @@ export interface Monotonicity {
   readonly sparse: number;
 }
 
-/** The same data by DINA, as a whole and item by item. */
+/** The same data under DINA, as a whole and item by item. */
 export interface AgainstDina {
   readonly dina: Criteria;
   /** Twice the difference of the log-likelihoods. */
@@ -87,7 +87,7 @@ const DECIMALS = 10;
 /** With fewer expected learners, the probability of a pattern is uncertain. */
 const SPARSE = 5;
 
-/** Fits the model to a study and works out every figure. */
+/** Fits the model to a study and computes every figure. */
 export function calibrate(study: Study, options: CalibrateOptions): Calibration {
   const { responses } = study;
   const { progress, ...settings } = options;
@@ -141,7 +141,7 @@ function bestFit(
   return { best, starts: results.map(({ objective }) => objective) };
 }
 
-/** Rounding keeps order and bounds: both are monotone. */
+/** Rounds parameters for writing, which keeps order and bounds: both are monotone. */
 function written({ tables, slopes, locations }: Parameters): Parameters {
   const rounded = (value: number): number => Number(value.toFixed(DECIMALS));
   return {
@@ -151,7 +151,7 @@ function written({ tables, slopes, locations }: Parameters): Parameters {
   };
 }
 
-/** Parameters by their names: two for a DINA item, one a pattern for a G-DINA item, two for a KC; bounds and pooling take none away. */
+/** Returns AIC and BIC by the nominal number of parameters: two per DINA item, one per G-DINA pattern, two per KC; bounds and pooling reduce none. */
 function criteriaOf(design: Design, logLikelihood: number, learners: number): Criteria {
   const ofItems = design.items.reduce((total, { size }) => total + (design.model === 'dina' ? 2 : size), 0);
   const parameters = ofItems + 2 * design.kcCount;
@@ -224,8 +224,8 @@ const REDUCED_STEPS = 50;
 const REDUCED_GAIN = 1e-4;
 
 /**
- * The largest log-likelihood with one item's table made DINA and all else held: the two-step likelihood ratio test of Sorrel, de la Torre,
- * Abad and Olea (2017, Methodology 13, 39-47).
+ * Returns the largest log-likelihood with one item's table restricted to DINA and all else held: the two-step likelihood ratio test of Sorrel, de la
+ * Torre, Abad and Olea (2017, Methodology 13, 39-47).
  */
 function reducedLogLikelihood(
   dina: Design,

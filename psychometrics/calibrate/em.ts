@@ -1,8 +1,8 @@
 /**
- * Marginal maximum likelihood by EM (Bock and Aitkin, 1981, Psychometrika 46, 443-459; de la Torre and Douglas, 2004), accelerated by
- * squared extrapolation (Varadhan and Roland, 2008, Scandinavian J. of Statistics 35, 335-353, scheme S3). An extrapolation is taken only
- * where it does not lower the objective, so that this never falls from one accepted step to the next. The objective is the log-likelihood,
- * with the penalty of penalty.ts unless that is turned off.
+ * Marginal maximum likelihood by EM (Bock and Aitkin, 1981, Psychometrika 46, 443-459; de la Torre and Douglas, 2004), accelerated by squared
+ * extrapolation (Varadhan and Roland, 2008, Scandinavian J. of Statistics 35, 335-353, scheme S3). The algorithm accepts an extrapolation only if it
+ * does not lower the objective, so that the objective never falls from one accepted step to the next. The objective is the log-likelihood, with the
+ * penalty of penalty.ts unless that is turned off.
  */
 import { expectedCounts } from './expectation.ts';
 import type { ExpectedCounts } from './expectation.ts';
@@ -14,14 +14,14 @@ import { at, clamp, exp, log, logistic, logit, sqrt } from './numbers.ts';
 import { penaltyOf } from './penalty.ts';
 
 export interface EmOptions {
-  /** E-steps at most. */
+  /** The most E-steps. */
   readonly maximumIterations: number;
-  /** Converged is when one plain EM step gains less than this, and moves every parameter by less than its square root. */
+  /** The fit has converged once a plain EM step gains less than this, and moves every parameter by less than its square root. */
   readonly tolerance: number;
   readonly progress?: (step: EmStep) => void;
 }
 
-/** One accepted step. `change` is the gain in the objective since the one before. */
+/** One accepted step. `change` is the gain in the objective since the previous step. */
 export interface EmStep {
   readonly iteration: number;
   /** Log-likelihood and penalty. */
@@ -37,24 +37,24 @@ export interface EmResult {
   /** Log-likelihood and penalty; the same without a penalty. */
   readonly objective: number;
   readonly logLikelihood: number;
-  /** E-steps made, those of refused extrapolations included. */
+  /** E-steps made, including those of rejected extrapolations. */
   readonly iterations: number;
   readonly converged: boolean;
   /** The largest change of a parameter in the last plain step: a probability, a location, or a slope relative to its size. */
   readonly largestChange: number;
-  /** Accepted steps, in order; their objectives never fall but for rounding. */
+  /** Accepted steps, in order; their objectives never fall, except by rounding. */
   readonly history: readonly EmStep[];
 }
 
-/** Parameters with what the E-step says of them. */
+/** Parameters with the result of the E-step. */
 interface State {
   readonly parameters: Parameters;
   readonly counts: ExpectedCounts;
-  /** Log-likelihood and penalty: what the steps climb. */
+  /** Log-likelihood and penalty, which the steps increase. */
   readonly objective: number;
 }
 
-/** The longest extrapolation at first, and by how much it may grow each time it is reached and taken. */
+/** The longest extrapolation at first, and its growth factor each time it is reached and accepted. */
 const FIRST_REACH = 4;
 const REACH_GROWTH = 4;
 
@@ -120,7 +120,7 @@ export function fit(design: Design, responses: Responses, start: Parameters, opt
   return end(current, false, largestChange);
 }
 
-/** The largest change of any parameter: probabilities and locations as they are, slopes relative to their size. */
+/** Returns the largest change of any parameter: probabilities and locations as they are, slopes relative to their size. */
 export function largestDifference(a: Parameters, b: Parameters): number {
   let largest = 0;
   a.tables.forEach((table, j) => {
@@ -135,7 +135,7 @@ export function largestDifference(a: Parameters, b: Parameters): number {
   return largest;
 }
 
-/** Parameters without bounds, in one vector: logits of the tables, logarithms of the slopes, locations. */
+/** Returns the parameters without bounds, in one vector: logits of the tables, logarithms of the slopes, locations. */
 function flatten({ tables, slopes, locations }: Parameters): Float64Array {
   return Float64Array.from([
     ...tables.flatMap((table) => [...table.map(logit)]),
@@ -144,7 +144,7 @@ function flatten({ tables, slopes, locations }: Parameters): Float64Array {
   ]);
 }
 
-/** The way back, into the bounds and onto monotone tables. */
+/** Converts such a vector back, into the bounds and to monotone tables. */
 function unflatten(design: Design, vector: Float64Array): Parameters {
   let start = 0;
   const take = (length: number): Float64Array => vector.slice(start, (start += length));
@@ -159,7 +159,7 @@ function unflatten(design: Design, vector: Float64Array): Parameters {
   };
 }
 
-/** A DINA table again, whatever the projection did to its equal values. */
+/** Restores a DINA table, whose equal values the projection may have changed. */
 function ofTwoValues(table: Float64Array): Float64Array {
   const last = table.length - 1;
   return new Float64Array(table.length)
@@ -167,7 +167,7 @@ function ofTwoValues(table: Float64Array): Float64Array {
     .fill(at(table, last), last);
 }
 
-/** x - 2 a r + a^2 v with r = x1 - x, v = (x2 - x1) - r, a = -|r| / |v|, from -reach to -1 (where it is x2). */
+/** Returns x - 2 a r + a^2 v with r = x1 - x, v = (x2 - x1) - r, a = -|r| / |v|, from -reach to -1 (where it is x2). */
 function extrapolate(
   design: Design,
   zero: Parameters,

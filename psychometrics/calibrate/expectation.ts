@@ -1,13 +1,13 @@
 /**
- * The E-step, exact: the likelihood of a learner's answers depends on theta through the pattern of mastery only, so that the posterior over
- * all 2^K patterns, P(pattern | answers), is all that a learner contributes, and the joint with theta follows from the sum over learners:
+ * The E-step, exact. The likelihood of a learner's answers depends on theta only through the pattern of mastery. So a learner contributes only the
+ * posterior over all 2^K patterns, P(pattern | answers), and the joint with theta follows from the sum over learners:
  * n(pattern, node) = c(pattern) P(node | pattern).
  */
 import { answersOf, latentPrior } from './model.ts';
 import type { Design, LatentPrior, Parameters, Responses } from './model.ts';
 import { addTo, at, exp, integerAt, log } from './numbers.ts';
 
-/** What the M-step needs: expected counts given the answers. */
+/** The input of the M-step: expected counts given the answers. */
 export interface ExpectedCounts {
   readonly logLikelihood: number;
   /** For each item and own pattern: learners who answered it, and who answered it correctly. */
@@ -56,7 +56,7 @@ export function eachRow(
   }
 }
 
-/** A function of an item's table, for each pattern of all KCs. */
+/** Returns a function of an item's table for each pattern of all KCs. */
 export function spread(
   table: Float64Array | undefined,
   own: Uint16Array,
@@ -66,7 +66,7 @@ export function spread(
   return Float64Array.from(own, (pattern) => at(values, pattern));
 }
 
-/** The log-likelihood of all answers, natural logarithm. */
+/** Returns the log-likelihood of all answers, natural logarithm. */
 export function logLikelihoodOf(design: Design, parameters: Parameters, responses: Responses): number {
   let total = 0;
   eachRow(
@@ -81,7 +81,7 @@ export function logLikelihoodOf(design: Design, parameters: Parameters, response
   return total;
 }
 
-/** The E-step: expected counts at these parameters, with the log-likelihood of the answers. */
+/** Makes the E-step: returns expected counts at these parameters, with the log-likelihood of the answers. */
 export function expectedCounts(design: Design, parameters: Parameters, responses: Responses): ExpectedCounts {
   const { patterns, items } = design;
   const prior = latentPrior(design, parameters);
@@ -122,14 +122,14 @@ function add(sums: Float64Array, values: Float64Array): void {
   for (let a = 0; a < sums.length; a += 1) addTo(sums, a, at(values, a));
 }
 
-/** Sums over patterns of all KCs, by an item's own pattern. */
+/** Sums values over patterns of all KCs, by an item's own pattern. */
 function gather(values: Float64Array, own: Uint16Array, size: number): Float64Array {
   const sums = new Float64Array(size);
   for (let a = 0; a < values.length; a += 1) addTo(sums, integerAt(own, a), at(values, a));
   return sums;
 }
 
-/** n(node) and n(node, KC k mastered), from the expected number of learners with each pattern. */
+/** Returns n(node) and n(node, KC k mastered), from the expected number of learners with each pattern. */
 function abilityCounts(
   design: Design,
   prior: LatentPrior,

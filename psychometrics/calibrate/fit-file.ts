@@ -4,10 +4,10 @@ import { SLOPE_RANGE, theta } from './model.ts';
 import { at } from './numbers.ts';
 import { INTERCEPT_PRIOR, SLOPE_PRIOR } from './penalty.ts';
 
-/** Figures are told to so many significant digits: more than any of them means. */
+/** Figures are written with this many significant digits: more than any of them means. */
 const DIGITS = 10;
 
-/** `fit.json`: every figure of a fit, none of them about one learner. `null` stands where there is no such figure. */
+/** Returns `fit.json`: every figure of a fit, none of them about one learner. An absent figure is `null`. */
 export function fitFile(calibration: Calibration): Record<string, unknown> {
   const { study, options, design, em, criteria, errors, abilities, pairs, parameters, againstDina } =
     calibration;
@@ -125,15 +125,15 @@ export function fitFile(calibration: Calibration): Record<string, unknown> {
   });
 }
 
-/** A figure made of another, or null where that one is absent. */
+/** Returns a figure derived from another, or null if that one is absent. */
 function chosen<T, U>(value: T | undefined, of: (value: T) => U): U | null {
   return value === undefined ? null : of(value);
 }
 
-/** How a later run knows the files as this command's. */
+/** The mark by which a later run recognizes the files of this command. */
 export const FIT_MARK = 'mastery-reports calibrate';
 
-/** Numbers at the digits of the file, everywhere in a JSON value. */
+/** Rounds all numbers in a JSON value to the digits of the file. */
 function rounded(value: Record<string, unknown>): Record<string, unknown> {
   return JSON.parse(
     JSON.stringify(value, (_key, member: unknown) =>

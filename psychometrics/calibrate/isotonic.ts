@@ -1,12 +1,12 @@
 /**
- * Isotonic regression on the lattice of mastery patterns: the weighted least-squares projection onto tables that never fall when a KC is
- * added. For binomial counts that projection is the constrained maximum of the likelihood as well (Robertson, Wright and Dykstra, 1988,
- * Order restricted statistical inference, theorem 1.5.2), and clipping it gives the maximum within bounds.
+ * Isotonic regression on the lattice of mastery patterns: the weighted least-squares projection onto tables that never fall when a KC is added. For
+ * binomial counts that projection is also the constrained maximum of the likelihood (Robertson, Wright and Dykstra, 1988, Order restricted
+ * statistical inference, theorem 1.5.2), and clipping it gives the maximum within bounds.
  *
- * The method is recursive partitioning (Spouge, Wan and Wilbur, 2003, J. Optimization Theory and Applications 117, 585-605; Luss, Rosset
- * and Shahar, 2012, Annals of Applied Statistics 6, 253-283): a block is split by the upper set in which the values stand furthest above
- * the block's mean, a maximum closure that a minimum cut finds (Picard, 1976, Management Science 22, 1268-1272); where there is none, the
- * block's mean is the solution. It is exact, and ends after at most one split a pattern.
+ * The method is recursive partitioning (Spouge, Wan and Wilbur, 2003, J. Optimization Theory and Applications 117, 585-605; Luss, Rosset and Shahar,
+ * 2012, Annals of Applied Statistics 6, 253-283): a block is split by the upper set whose values are furthest above the block's mean, a maximum
+ * closure that a minimum cut finds (Picard, 1976, Management Science 22, 1268-1272); if there is none, the block's mean is the solution. It is exact,
+ * and ends after at most one split per pattern.
  */
 import { at, integerAt } from './numbers.ts';
 
@@ -15,8 +15,8 @@ const GAIN_FLOOR = 1e-12;
 const ROUNDING = 1e-14;
 
 /**
- * The table nearest to `values` (sum of weights * squared distance) that never falls when a KC is added.
- * @param values one number for each of 2^m patterns; where the weight is 0 it does not matter
+ * Returns the table nearest to `values` (sum of weights * squared distance) that never falls when a KC is added.
+ * @param values one number for each of 2^m patterns; ignored where the weight is 0
  * @param weights nonnegative, not all 0
  */
 export function isotonicTable(values: Float64Array, weights: Float64Array): Float64Array {
@@ -45,7 +45,7 @@ export function isotonicTable(values: Float64Array, weights: Float64Array): Floa
   return liftRounding(result);
 }
 
-/** Whether a table never falls when a KC is added. */
+/** Returns whether a table never falls when a KC is added. */
 export function isMonotone(table: Float64Array): boolean {
   for (let pattern = 1; pattern < table.length; pattern += 1) {
     for (let bit = 1; bit <= pattern; bit *= 2) {
@@ -55,7 +55,7 @@ export function isMonotone(table: Float64Array): boolean {
   return true;
 }
 
-/** Means of neighbouring blocks may touch; rounding must not make them fall. */
+/** Removes falls due to rounding: means of neighbouring blocks may be equal. */
 function liftRounding(table: Float64Array): Float64Array {
   for (let pattern = 1; pattern < table.length; pattern += 1) {
     for (let bit = 1; bit <= pattern; bit *= 2) {
@@ -65,7 +65,7 @@ function liftRounding(table: Float64Array): Float64Array {
   return table;
 }
 
-/** The upper set of a block with the largest sum of weight * (value - mean); undefined when no sum is above 0. */
+/** Returns the upper set of a block with the largest sum of weight * (value - mean); undefined if no sum is above 0. */
 function furthestUpperSet(
   block: Int32Array,
   values: Float64Array,
@@ -103,9 +103,9 @@ interface Network {
 }
 
 /**
- * The maximum closure under adding a KC: source -> patterns with positive excess, patterns with negative excess -> sink, and from each
- * pattern to those with one KC more, without limit. What the source still reaches when the flow is largest is the closure (Dinic's
- * algorithm for the flow).
+ * Returns the maximum closure under adding a KC. The network: source -> patterns with positive excess, patterns with negative excess -> sink, and
+ * from each pattern to those with one more KC, without limit. The closure is what the source still reaches at the largest flow (by Dinic's
+ * algorithm).
  */
 function sourceSide(block: Int32Array, excess: Float64Array, size: number): Int8Array {
   const source = size;
@@ -146,7 +146,7 @@ function connect({ head, next, to, room }: Network, from: number, target: number
   head[target] = to.length - 1;
 }
 
-/** Distance from the source over arcs with room; -1 where it does not reach. */
+/** Returns the distance from the source over arcs with room; -1 where it does not reach. */
 function levels({ head, next, to, room }: Network, source: number, least: number): Int32Array {
   const level = new Int32Array(head.length).fill(-1);
   level[source] = 0;
@@ -163,7 +163,7 @@ function levels({ head, next, to, room }: Network, source: number, least: number
   return level;
 }
 
-/** Sends flow along one way of ascending levels; answers how much. */
+/** Sends flow along one path of ascending levels; returns how much. */
 function push(
   network: Network,
   level: Int32Array,
@@ -190,7 +190,7 @@ function push(
   return 0;
 }
 
-/** The largest fall of a table along one added KC between patterns of at least a weight; 0 where there is none. */
+/** Returns the largest fall of a table when one KC is added, between patterns of at least a weight; 0 if there is none. */
 export function largestFall(table: Float64Array, weights: Float64Array, least: number): number {
   let largest = 0;
   for (let pattern = 1; pattern < table.length; pattern += 1) {

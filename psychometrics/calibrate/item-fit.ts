@@ -1,6 +1,6 @@
 /**
- * How well each item and each pair of items is told by the model, beside the likelihood. Expected figures are the model's own; learners who
- * did not answer an item are left out of its figures, as if answers were missing at random.
+ * Measures how well the model fits each item and each pair of items, in addition to the likelihood. Expected figures are the model's own; learners
+ * who did not answer an item are left out of its figures, as if answers were missing at random.
  */
 import { spread } from './expectation.ts';
 import { answersOf, latentPrior } from './model.ts';
@@ -12,7 +12,7 @@ export interface ItemFit {
   readonly answered: number;
   readonly proportion: number;
   readonly expectedProportion: number;
-  /** S-X2; absent when too few learners answered everything, or too few score groups are left. */
+  /** S-X2; absent if too few learners answered everything, or too few score groups are left. */
   readonly sx2?: ChiSquare & { readonly rmsea: number };
 }
 
@@ -48,7 +48,7 @@ export function expectationsOf(design: Design, parameters: Parameters): Expectat
   };
 }
 
-/** Learners who answered everything must be at least so many for S-X2. */
+/** S-X2 needs at least this many learners who answered everything. */
 const FEWEST_COMPLETE = 50;
 
 export function fitItems(design: Design, parameters: Parameters, responses: Responses): readonly ItemFit[] {
@@ -78,13 +78,13 @@ function completeRows(responses: Responses): number[] {
   return [...responses.counts.keys()].filter((row) => !answersOf(responses, row).includes(-1));
 }
 
-/** The least expected frequency of a cell; neighbouring score groups are put together until both of theirs reach it. */
+/** The least expected frequency of a cell; neighbouring score groups are merged until both cells reach it. */
 const LEAST_EXPECTED = 1;
 
 /**
- * S-X2 (Orlando and Thissen, 2000, Applied Psychological Measurement 24, 50-64): observed against expected proportions correct in groups
- * of equal total score, the expected ones by Lord and Wingersky's recursion (1984, ibid. 8, 453-461) over the patterns of mastery, as Sorrel
- * and others (2017, ibid. 41, 614-631) use it for cognitive diagnosis models.
+ * Computes S-X2 (Orlando and Thissen, 2000, Applied Psychological Measurement 24, 50-64): observed against expected proportions correct in groups of
+ * equal total score, the expected ones by Lord and Wingersky's recursion (1984, ibid. 8, 453-461) over the patterns of mastery, as Sorrel and others
+ * (2017, ibid. 41, 614-631) use it for cognitive diagnosis models.
  */
 function scoreGroupFit(
   { success, patterns }: Expectations,
@@ -131,7 +131,7 @@ function scoreGroupFit(
   };
 }
 
-/** P(score on the other items | pattern). */
+/** Returns P(score on the other items | pattern). */
 function scoreDistribution(success: readonly Float64Array[], pattern: number, without: number): Float64Array {
   const distribution = new Float64Array(success.length);
   distribution[0] = 1;
@@ -154,7 +154,7 @@ interface ScoreGroup {
   expected: number;
 }
 
-/** Score groups 1 to items - 1; a group too thin goes to the next one, the last to the one before it. */
+/** Merges score groups 1 to items - 1: a group that is too thin joins the next one, the last one the group before it. */
 function mergedGroups(
   learners: Float64Array,
   correct: Float64Array,
@@ -184,12 +184,12 @@ function mergedGroups(
   return groups;
 }
 
-/** Fewer common learners than this say nothing about a pair. */
+/** The fewest common learners that a pair needs. */
 const FEWEST_PAIR = 10;
 
 /**
- * Residual correlations and log odds ratios of all pairs (Chen, de la Torre and Zhang, 2013, J. of Educational Measurement 50, 123-140).
- * A pair of which one item has no variance is left out.
+ * Computes residual correlations and log odds ratios of all pairs (Chen, de la Torre and Zhang, 2013, J. of Educational Measurement 50, 123-140). A
+ * pair with an item without variance is left out.
  */
 export function fitPairs(design: Design, parameters: Parameters, responses: Responses): readonly PairFit[] {
   const { success, patterns } = expectationsOf(design, parameters);
@@ -246,7 +246,7 @@ function expectedCells(
   return [1 - p1 - p2 + both, p1 - both, p2 - both, both];
 }
 
-/** The correlation of a two-by-two table; undefined when an item has no variance. */
+/** Returns the correlation of a two-by-two table; undefined if an item has no variance. */
 function phi([none, first, second, both]: Cells): number | undefined {
   const product = (none + first) * (none + second) * (both + first) * (both + second);
   return product > 0 ? (none * both - first * second) / sqrt(product) : undefined;
@@ -259,7 +259,7 @@ function fisherZ(r: number): number {
   return 0.5 * log((1 + bounded) / (1 - bounded));
 }
 
-/** An empty cell counts as a half, with all others raised alike (Haldane, 1956; Anscombe, 1956). */
+/** Returns the residual of the log odds ratio. An empty cell counts as a half, with all others raised alike (Haldane, 1956; Anscombe, 1956). */
 function logOddsResidual(observed: Cells, expected: Cells): number {
   const add = observed.includes(0) ? 0.5 : 0;
   const [none, first, second, both] = [
@@ -273,7 +273,7 @@ function logOddsResidual(observed: Cells, expected: Cells): number {
   return (observedLog - expectedLog) / sqrt(1 / none + 1 / first + 1 / second + 1 / both);
 }
 
-/** The largest |z| of the pairs, and its two-sided p, Bonferroni's correction for the number of pairs included. */
+/** Returns the largest |z| of the pairs, and its two-sided p, with Bonferroni's correction for the number of pairs. */
 export function worstPair(
   pairs: readonly PairFit[],
   zOf: (pair: PairFit) => number,
@@ -283,7 +283,7 @@ export function worstPair(
   return { z: zOf(pair), p: Math.min(1, pairs.length * normalTwoSided(zOf(pair))), pair };
 }
 
-/** Root mean square of the residual correlations. */
+/** Returns the root mean square of the residual correlations. */
 export function srmsr(pairs: readonly PairFit[]): number | undefined {
   if (pairs.length === 0) return undefined;
   const total = pairs.reduce((sum, pair) => sum + (pair.correlation - pair.expectedCorrelation) ** 2, 0);

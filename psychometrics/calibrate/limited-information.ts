@@ -28,13 +28,13 @@ export interface LimitedInformationFit extends ChiSquare {
   readonly rmseaHigh: number;
 }
 
-/** The most items: the margins' covariance has a row for each item and pair. */
+/** The most items: the margins' covariance has a row per item and pair. */
 const MAXIMUM_ITEMS = 40;
 /** Tails of a 90 % interval. */
 const LOWER_TAIL = 0.95;
 const UPPER_TAIL = 0.05;
 
-/** M2 at fitted parameters, or the reason why there is none. */
+/** Returns M2 at fitted parameters, or the reason why it cannot be computed. */
 export function limitedInformationFit(
   design: Design,
   parameters: Parameters,
@@ -82,7 +82,7 @@ export function limitedInformationFit(
   };
 }
 
-/** Every item, then every pair. */
+/** Returns every item, then every pair. */
 function marginsOf(items: number): (readonly number[])[] {
   const singles = Array.from({ length: items }, (_, j) => [j]);
   return [...singles, ...singles.flatMap(([j = 0]) => Array.from({ length: j }, (_, i) => [i, j]))];
@@ -99,7 +99,7 @@ function observedMargins(responses: Responses, margins: readonly (readonly numbe
   return observed.map((count) => count / responses.learners);
 }
 
-/** n times the covariance of the observed margins: E(product of both) - product of the expectations. */
+/** Returns n times the covariance of the observed margins: E(product of both) - product of the expectations. */
 function covariance(
   margins: readonly (readonly number[])[],
   success: readonly Float64Array[],
@@ -125,7 +125,7 @@ function covariance(
   return values;
 }
 
-/** For each free parameter the derivatives of all expected margins. */
+/** Returns, for each free parameter, the derivatives of all expected margins. */
 function derivatives(
   design: Design,
   parameters: Parameters,

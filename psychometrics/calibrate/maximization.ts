@@ -6,7 +6,7 @@ import type { Design, ItemDesign, Parameters } from './model.ts';
 import { curvePenalty, curvePenaltyTerms } from './penalty.ts';
 import { at, clamp, exp, log } from './numbers.ts';
 
-/** The parameters that maximize the expected complete-data log-likelihood within the bounds, at least where the search began. */
+/** Returns the parameters that maximize the expected complete-data log-likelihood within the bounds, at least near the start of the search. */
 export function maximize(design: Design, counts: ExpectedCounts, before: Parameters): Parameters {
   const slopes = new Float64Array(design.kcCount);
   const locations = new Float64Array(design.kcCount);
@@ -34,7 +34,7 @@ export function maximize(design: Design, counts: ExpectedCounts, before: Paramet
   };
 }
 
-/** The monotone table, of the form that the model allows, with the highest binomial likelihood within the bounds. */
+/** Returns the monotone table, of the form that the model allows, with the highest binomial likelihood within the bounds. */
 export function fitTable(
   design: Design,
   { size }: ItemDesign,
@@ -45,7 +45,7 @@ export function fitTable(
     n.map((count, s) => (count > 0 ? at(r, s) / count : 0));
   const bounded = (p: number): number => clamp(p, design.bound, 1 - design.bound);
   if (design.model === 'gdina') return isotonicTable(rates(answered, correct), answered).map(bounded);
-  // DINA: two values, those who have mastered all and the others; the lattice is a chain of two.
+  // DINA has two values, for learners who have mastered all and for the others: the lattice is a chain of two.
   const n = new Float64Array(2);
   const r = new Float64Array(2);
   for (let s = 0; s < size; s += 1) {
@@ -66,8 +66,8 @@ const NEWTON_STEPS = 25;
 const HALVINGS = 30;
 
 /**
- * Weighted logistic regression of mastery on the nodes: Fisher scoring in log slope and location, halved until the objective does not
- * fall, within the bounds. The engine's clamp and the penalty are part of the objective.
+ * Fits a weighted logistic regression of mastery on the nodes: Fisher scoring in log slope and location, within the bounds, halved until the
+ * objective does not fall. The engine's clamp and the penalty are part of the objective.
  */
 function fitCurve(design: Design, atNode: Float64Array, mastered: Float64Array, from: Curve): Curve {
   const objective = (candidate: Curve): number => {
@@ -109,10 +109,10 @@ interface Direction {
 
 /** The most that a log slope or a location moves in one step. */
 const LONGEST_STEP = 1;
-/** Keeps the information invertible where the data say nothing; it changes the way to the maximum, not the maximum. */
+/** Keeps the information invertible where the data contain none; it changes the path to the maximum, not the maximum. */
 const RIDGE = 1e-6;
 
-/** The Fisher scoring step: inverse information times score, both with the penalty's share. */
+/** Returns the Fisher scoring step: inverse information times score, both with the penalty's share. */
 function scoringStep(
   design: Design,
   atNode: Float64Array,
@@ -145,7 +145,7 @@ function scoringStep(
   };
 }
 
-/** Some share of a step, kept within the bounds. */
+/** Returns the curve after some share of a step, within the bounds. */
 function moved(from: Curve, direction: Direction, share: number): Curve {
   return {
     slope: clamp(from.slope * exp(share * direction.logSlope), SLOPE_RANGE.min, SLOPE_RANGE.max),

@@ -1,14 +1,13 @@
 /**
- * The model that is fitted: `ho-cdm-grid/1` of docs/engine.md, a higher-order cognitive diagnosis model (de la Torre and Douglas, 2004,
- * Psychometrika 69, 333-353) with DINA items (Junker and Sijtsma, 2001, Applied Psychological Measurement 25, 258-272) or monotone
- * saturated G-DINA items (de la Torre, 2011, Psychometrika 76, 179-199). Grid, prior and floor are the engine's, so that what is fitted is
- * what is later computed with.
+ * The model that is fitted: `ho-cdm-grid/1` of docs/engine.md, a higher-order cognitive diagnosis model (de la Torre and Douglas, 2004, Psychometrika
+ * 69, 333-353) with DINA items (Junker and Sijtsma, 2001, Applied Psychological Measurement 25, 258-272) or monotone saturated G-DINA items (de la
+ * Torre, 2011, Psychometrika 76, 179-199). Grid, prior and floor are the engine's, so that the engine later computes with the fitted model.
  */
 import { addTo, at, clamp, exp, integerAt, logistic, sum } from './numbers.ts';
 
 export type ItemModel = 'dina' | 'gdina';
 
-/** Whether the curves of the KCs carry a weakly informative prior (penalty.ts), or the likelihood stands alone. */
+/** Whether the curves of the KCs have a weakly informative prior (penalty.ts), or the likelihood has no penalty. */
 export type Penalty = 'weak' | 'none';
 
 /** The grid of ability and its normal prior. */
@@ -17,13 +16,13 @@ export const theta = { nodes: 61, min: -6, max: 6, mean: 0, sd: 1 } as const;
 /** P(KC mastered | theta) stays inside [FLOOR, 1 - FLOOR], as in the engine. */
 const FLOOR = 1e-6;
 
-/** The most KCs whose 2^K patterns are gone through one by one: the engine's limit for what one component may tie together. */
+/** The most KCs whose 2^K patterns are enumerated: the engine's limit for the KCs of one component. */
 export const MAXIMUM_KCS = 12;
 
-/** Slopes stay in here: 0.05 hardly tells mastery from ability, 25 is a step between two nodes of the grid. */
+/** Bounds of the slopes: at 0.05 mastery hardly depends on ability, 25 is a step between two nodes of the grid. */
 export const SLOPE_RANGE = { min: 0.05, max: 25 } as const;
 
-/** One item: which KCs it needs, and which of its own patterns each pattern of all KCs is for it. */
+/** One item: its KCs, and its own pattern for each pattern of all KCs. */
 export interface ItemDesign {
   /** Ascending indices into the KCs. */
   readonly kcs: readonly number[];
@@ -33,11 +32,11 @@ export interface ItemDesign {
   readonly own: Uint16Array;
 }
 
-/** What stays the same while parameters are fitted. */
+/** The part of the model that stays the same while parameters are fitted. */
 export interface Design {
   readonly model: ItemModel;
   readonly kcCount: number;
-  /** 2^kcCount; bit k of a pattern says that KC k is mastered. */
+  /** 2^kcCount; bit k of a pattern is set if KC k is mastered. */
   readonly patterns: number;
   readonly items: readonly ItemDesign[];
   /** Theta nodes and their prior weights, which add to 1. */
@@ -48,15 +47,15 @@ export interface Design {
   readonly penalty: Penalty;
 }
 
-/** Everything that is fitted. */
+/** The fitted parameters. */
 export interface Parameters {
-  /** For each item P(correct | own pattern). */
+  /** P(correct | own pattern) per item. */
   readonly tables: readonly Float64Array[];
   readonly slopes: Float64Array;
   readonly locations: Float64Array;
 }
 
-/** Lays a Q-matrix out. `kcsOf` holds for each item the ascending indices of its KCs, at least one. */
+/** Creates the design of a Q-matrix. `kcsOf` contains for each item the ascending indices of its KCs, at least one. */
 export function createDesign(
   model: ItemModel,
   kcCount: number,
@@ -91,7 +90,7 @@ export function createDesign(
   };
 }
 
-/** Where the search begins: every item tells something, every KC is half mastered at the mean of theta. */
+/** Returns the start of the search: every item is informative, every KC is mastered with probability 1/2 at the mean of theta. */
 export function startingParameters({ model, kcCount, items }: Design): Parameters {
   const guess = 0.2;
   const slip = 0.2;
@@ -110,7 +109,7 @@ export function startingParameters({ model, kcCount, items }: Design): Parameter
   };
 }
 
-/** Another start: guesses and slips from 0.05 to 0.4, slopes from 1 to 4, locations from -1.5 to 1.5. */
+/** Returns another start: guesses and slips from 0.05 to 0.4, slopes from 1 to 4, locations from -1.5 to 1.5. */
 export function randomParameters(design: Design, uniform: () => number): Parameters {
   const between = (low: number, high: number): number => low + (high - low) * uniform();
   return {
@@ -127,19 +126,19 @@ export function randomParameters(design: Design, uniform: () => number): Paramet
   };
 }
 
-/** How many KCs a pattern holds. */
+/** Returns how many KCs a pattern contains. */
 function bitCount(pattern: number): number {
   let count = 0;
   for (let rest = pattern; rest > 0; rest >>>= 1) count += rest & 1;
   return count;
 }
 
-/** P(KC mastered) at every node, clamped as the engine clamps it. */
+/** Returns P(KC mastered) at every node, clamped as the engine clamps it. */
 export function masteryCurve(design: Design, slope: number, location: number): Float64Array {
   return design.points.map((point) => clamp(logistic(slope * (point - location)), FLOOR, 1 - FLOOR));
 }
 
-/** Whether the clamp holds a probability: there the likelihood does not feel slope and location. */
+/** Returns whether the clamp applies to a probability: there the likelihood does not depend on slope and location. */
 export function isClamped(probability: number): boolean {
   return probability <= FLOOR || probability >= 1 - FLOOR;
 }
@@ -154,7 +153,7 @@ export interface LatentPrior {
   readonly patterns: Float64Array;
 }
 
-/** P(pattern, node) = w_g * product of pi^a (1 - pi)^(1 - a), for all patterns by doubling. */
+/** Computes P(pattern, node) = w_g * product of pi^a (1 - pi)^(1 - a), for all patterns by doubling. */
 export function latentPrior(design: Design, { slopes, locations }: Parameters): LatentPrior {
   const { kcCount, patterns, weights } = design;
   const nodes = weights.length;
@@ -190,12 +189,12 @@ export interface Responses {
   readonly counts: Float64Array;
 }
 
-/** The answers of one row. */
+/** Returns the answers of one row. */
 export function answersOf(responses: Responses, row: number): Int8Array {
   return responses.answers.subarray(row * responses.items, (row + 1) * responses.items);
 }
 
-/** Puts learners with equal answers together, in the order of their first. `answers` is learners x items. */
+/** Groups learners with equal answers, in the order of their first. `answers` is learners x items. */
 export function collapse(answers: Int8Array, items: number): Responses {
   const learners = answers.length / items;
   const rows = new Map<string, number>();
@@ -219,7 +218,7 @@ export function collapse(answers: Int8Array, items: number): Responses {
   return { learners, items, answers: distinct, counts: Float64Array.from(counts) };
 }
 
-/** P(correct) of an item for a pattern of all KCs. */
+/** Returns P(correct) of an item for a pattern of all KCs. */
 export function successOf(design: Design, parameters: Parameters, item: number, pattern: number): number {
   const table = parameters.tables[item];
   const own = design.items[item]?.own;

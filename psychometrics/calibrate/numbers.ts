@@ -11,7 +11,7 @@ export function at(array: Float64Array, index: number): number {
   return array[index] as number;
 }
 
-/** As `at`, for small integers. */
+/** Reads like `at`, for small integers. */
 export function integerAt(array: Int8Array | Int32Array | Uint16Array, index: number): number {
   return array[index] as number;
 }
@@ -21,21 +21,21 @@ export function addTo(array: Float64Array, index: number, value: number): void {
   array[index] = (array[index] as number) + value;
 }
 
-/** Sum of all elements. */
+/** Returns the sum of all elements. */
 export function sum(values: Iterable<number>): number {
   let total = 0;
   for (const value of values) total += value;
   return total;
 }
 
-/** Sum of the products of two vectors of one length. */
+/** Returns the sum of the products of two vectors of one length. */
 export function dot(a: Float64Array, b: Float64Array): number {
   let total = 0;
   for (let n = 0; n < a.length; n += 1) total += at(a, n) * at(b, n);
   return total;
 }
 
-/** log(p / (1 - p)). */
+/** Returns log(p / (1 - p)). */
 export function logit(p: number): number {
   return log(p / (1 - p));
 }
@@ -48,7 +48,7 @@ export function clamp(value: number, low: number, high: number): number {
 const STIRLING = [1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156];
 const HALF_LOG_TWO_PI = 0.9189385332046727;
 
-/** log of the gamma function, x > 0: Stirling's series from 10 on, where the first term left out is below 1e-15. */
+/** Returns the log of the gamma function, x > 0: Stirling's series from 10 on, where the first omitted term is below 1e-15. */
 export function logGamma(x: number): number {
   let shift = 0;
   let z = x;
@@ -68,12 +68,12 @@ export function logGamma(x: number): number {
 
 const SERIES_END = 1e-16;
 const SERIES_STEPS = 10_000;
-/** Stands for a zero denominator in the continued fraction. */
+/** Replaces a zero denominator in the continued fraction. */
 const TINY = 1e-300;
 
 /**
- * The upper regularized incomplete gamma function Q(a, x): a series below a + 1, Legendre's continued fraction by Lentz's method above
- * (Press et al., 2007, Numerical recipes, 6.2).
+ * Returns the upper regularized incomplete gamma function Q(a, x): a series below a + 1, Legendre's continued fraction by Lentz's method above (Press
+ * et al., 2007, Numerical recipes, 6.2).
  */
 function upperGamma(a: number, x: number): number {
   if (x <= 0) return 1;
@@ -107,24 +107,24 @@ function nonzero(value: number): number {
   return Math.abs(value) < TINY ? TINY : value;
 }
 
-/** P(X > x) of a chi-square variable with `df` degrees of freedom. */
+/** Returns P(X > x) of a chi-square variable with `df` degrees of freedom. */
 export function chiSquareUpper(x: number, df: number): number {
   return upperGamma(df / 2, x / 2);
 }
 
-/** P(|Z| > |z|) of a standard normal variable. */
+/** Returns P(|Z| > |z|) of a standard normal variable. */
 export function normalTwoSided(z: number): number {
   return upperGamma(0.5, (z * z) / 2);
 }
 
 const BISECTIONS = 200;
 
-/** The z of which P(|Z| > z) is p, 0 < p < 1. */
+/** Returns the z for which P(|Z| > z) is p, 0 < p < 1. */
 export function normalQuantileTwoSided(p: number): number {
   return bisect(0, 40, (z) => normalTwoSided(z) > p);
 }
 
-/** P(X <= x) of a noncentral chi-square variable: a Poisson mixture, summed outwards from its heaviest term. */
+/** Returns P(X <= x) of a noncentral chi-square variable: a Poisson mixture, summed outwards from its heaviest term. */
 function noncentralChiSquareLower(x: number, df: number, noncentrality: number): number {
   const half = noncentrality / 2;
   const middle = Math.floor(half);
@@ -146,7 +146,7 @@ function noncentralChiSquareLower(x: number, df: number, noncentrality: number):
   return total;
 }
 
-/** The noncentrality at which P(X <= x) is `p`; 0 where even the central distribution is below. */
+/** Returns the noncentrality at which P(X <= x) is `p`; 0 if even the central distribution is below. */
 export function noncentralityAt(x: number, df: number, p: number): number {
   if (noncentralChiSquareLower(x, df, 0) <= p) return 0;
   let high = Math.max(1, x);
@@ -154,7 +154,7 @@ export function noncentralityAt(x: number, df: number, p: number): number {
   return bisect(0, high, (noncentrality) => noncentralChiSquareLower(x, df, noncentrality) > p);
 }
 
-/** Where a property that holds at `low` stops to hold. */
+/** Returns the value at which a property that holds at `low` ceases to hold. */
 function bisect(low: number, high: number, holds: (value: number) => boolean): number {
   let below = low;
   let above = high;
@@ -174,19 +174,19 @@ export interface SquareMatrix {
 
 /** The inverse of a positive semidefinite matrix on the rows that carry information of their own. */
 export interface PartialInverse {
-  /** Of the kept rows; all others are 0. */
+  /** The inverse on the kept rows; all others are 0. */
   readonly inverse: SquareMatrix;
   /** 1 where a row is kept. */
   readonly kept: Int8Array;
   readonly rank: number;
 }
 
-/** A pivot below this share of its diagonal element, after equilibration, is taken for zero. */
+/** A pivot below this share of its diagonal element, after equilibration, counts as zero. */
 const PIVOT_FLOOR = 1e-10;
 
 /**
- * Inverts a positive semidefinite matrix by Cholesky's decomposition with diagonal pivoting of the equilibrated matrix (Higham, 2002,
- * section 10.3). Rows that depend on the ones before them are left out, so that a singular matrix has an inverse on the rest.
+ * Inverts a positive semidefinite matrix by Cholesky's decomposition with diagonal pivoting of the equilibrated matrix (Higham, 2002, section 10.3).
+ * It leaves out rows that depend on earlier ones, so that a singular matrix has an inverse on the rest.
  */
 export function invert({ size, values }: SquareMatrix): PartialInverse {
   const scale = Float64Array.from({ length: size }, (_, i) => {
@@ -242,7 +242,7 @@ function keptOf(order: readonly number[], rank: number, size: number): Int8Array
   return kept;
 }
 
-/** S L^-T L^-1 S on the kept rows. */
+/** Returns S L^-T L^-1 S on the kept rows. */
 function invertKept(
   lower: Float64Array,
   scale: Float64Array,
@@ -275,7 +275,7 @@ function invertKept(
   return { size, values: inverse };
 }
 
-/** x' A x. */
+/** Returns x' A x. */
 export function quadraticForm({ size, values }: SquareMatrix, x: Float64Array): number {
   let total = 0;
   for (let i = 0; i < size; i += 1) {
@@ -286,7 +286,7 @@ export function quadraticForm({ size, values }: SquareMatrix, x: Float64Array): 
   return total;
 }
 
-/** Uniform numbers in [0, 1) from a seed: mulberry32, the same on every runtime. For starting values, never for secrets. */
+/** Returns a source of uniform numbers in [0, 1) from a seed: mulberry32, the same on every runtime. For starting values, never for secrets. */
 export function uniformFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,17 +1,17 @@
 /**
- * Weakly informative priors on the KCs' curves, so that the fit is the mode of a posterior (Mislevy, 1986, Psychometrika 51, 177-195).
- * Without them the likelihood often has its supremum where a KC's curve is a step or a flat line: a KC that is measured only together with
- * others says little about its own curve. The item probabilities carry none, and with more learners the priors weigh ever less.
+ * Weakly informative priors on the KCs' curves, so that the fit is the mode of a posterior (Mislevy, 1986, Psychometrika 51, 177-195). Without them
+ * the likelihood often has its supremum where a KC's curve is a step or a flat line: answers on a KC that is measured only together with others
+ * contain little information about its own curve. The item probabilities have no prior, and with more learners the priors weigh less.
  */
 import type { Parameters, Penalty } from './model.ts';
 import { at } from './numbers.ts';
 
 /** Slope: normal around 1.7, which in the logistic metric is a normal ogive of slope 1 (Birnbaum's constant). */
 export const SLOPE_PRIOR = { mean: 1.7, sd: 0.75 } as const;
-/** Intercept, -slope * location: normal, wide. It keeps the curve of a KC that everybody or nobody has on the grid. */
+/** Intercept, -slope * location: normal, wide. It keeps the curve on the grid for a KC that all learners or none have mastered. */
 export const INTERCEPT_PRIOR = { mean: 0, sd: 7 } as const;
 
-/** The log prior density of one curve, up to a constant: 0 at most. */
+/** Returns the log prior density of one curve, up to a constant; at most 0. */
 export function curvePenalty(penalty: Penalty, slope: number, location: number): number {
   if (penalty === 'none') return 0;
   const a = (slope - SLOPE_PRIOR.mean) / SLOPE_PRIOR.sd;
@@ -19,7 +19,7 @@ export function curvePenalty(penalty: Penalty, slope: number, location: number):
   return -0.5 * (a * a + b * b);
 }
 
-/** What the penalty adds to score and (Gauss-Newton) information in log slope and location. */
+/** The penalty's share of score and (Gauss-Newton) information in log slope and location. */
 export interface PenaltyTerms {
   readonly scoreLogSlope: number;
   readonly scoreLocation: number;
@@ -43,7 +43,7 @@ export function curvePenaltyTerms(penalty: Penalty, slope: number, location: num
   };
 }
 
-/** The penalty of all curves. */
+/** Returns the penalty of all curves. */
 export function penaltyOf(penalty: Penalty, { slopes, locations }: Parameters): number {
   let total = 0;
   for (let k = 0; k < slopes.length; k += 1) total += curvePenalty(penalty, at(slopes, k), at(locations, k));

@@ -6,7 +6,7 @@ const BAR = 20;
 const FIRST_EXPONENT = 3;
 const LAST_EXPONENT = -7;
 
-/** How far a fit is. The bar shows the order of magnitude of the last gain. */
+/** Returns the progress line of a fit. The bar shows the order of magnitude of the last gain. */
 export function progressLine(stage: string, step: EmStep | undefined): string {
   if (step === undefined) return `${stage} …`;
   const exponent = step.change > 0 ? Math.log10(step.change) : FIRST_EXPONENT;

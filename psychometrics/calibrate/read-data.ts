@@ -8,7 +8,7 @@ import type { Responses } from './model.ts';
 /** The most steps (rows x items x patterns) of one E-step, which then takes minutes. */
 const MAXIMUM_WORK = 2e10;
 
-/** What a model is fitted to; items and knowledge components (KCs) in the order of the Q-matrix. */
+/** The data that a model is fitted to; items and knowledge components (KCs) in the order of the Q-matrix. */
 export interface Study {
   readonly items: readonly string[];
   readonly kcs: readonly string[];
@@ -21,11 +21,11 @@ export interface Study {
   /** Learners without any answer, who are left out. */
   readonly silent: number;
   readonly missing: number;
-  /** Sentences about what makes the fit less sure. */
+  /** Sentences about what makes the fit less reliable. */
   readonly warnings: readonly string[];
 }
 
-/** Puts equal rows of answers together, and checks that a model can be fitted to them. The error is one line per defect. */
+/** Groups equal rows of answers, and checks that a model can be fitted to them. The error is one line per defect. */
 export function studyOf({ items, kcs, kcsOf, learners }: StudyTables): Result<Study, readonly string[]> {
   if (kcs.length > MAXIMUM_KCS) {
     return err([
@@ -67,10 +67,10 @@ export function studyOf({ items, kcs, kcsOf, learners }: StudyTables): Result<St
   return ok({ ...study, warnings: warningsOf(study) });
 }
 
-/** So many items are named. */
+/** The most items that are named. */
 const NAMED_ITEMS = 5;
 
-/** How many answers are missing, and on which items most of them; undefined where none is. */
+/** Returns how many answers are missing, and on which items most of them; undefined if none is. */
 export function missingLine({ items, responses, answered, missing }: Study): string | undefined {
   if (missing === 0) return undefined;
   const { learners } = responses;
@@ -90,7 +90,7 @@ const FEW_LEARNERS = 100;
 /** Items that each KC needs for identification of DINA (Gu and Xu, 2019, Psychometrika 84, 468-483). */
 const ITEMS_PER_KC = 3;
 
-/** What makes the fit less sure, in sentences. */
+/** Returns what makes the fit less reliable, in sentences. */
 function warningsOf(study: Omit<Study, 'warnings'>): string[] {
   const { items, kcs, kcsOf, responses, answered, correct } = study;
   const alone = new Set(kcsOf.flatMap((own) => (own.length === 1 ? own : [])));

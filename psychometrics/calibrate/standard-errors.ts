@@ -11,12 +11,12 @@ import { addTo, at, integerAt, invert, sqrt } from './numbers.ts';
 import type { SquareMatrix } from './numbers.ts';
 import { curvePenaltyTerms } from './penalty.ts';
 
-/** One free parameter. Patterns of a table that the monotonicity holds together share one. */
+/** One free parameter. Patterns of a table that monotonicity holds together share one. */
 type FreeParameter =
   | { readonly kind: 'table'; readonly item: number; readonly patterns: readonly number[] }
   | { readonly kind: 'slope' | 'location'; readonly kc: number };
 
-/** Standard errors; `undefined` where a parameter lies on its bound or the information about it is singular. */
+/** Standard errors; `undefined` if a parameter is on its bound or its information is singular. */
 export interface StandardErrors {
   /** For each item and own pattern. */
   readonly tables: readonly (readonly (number | undefined)[])[];
@@ -31,7 +31,7 @@ export interface StandardErrors {
   readonly kept: Int8Array;
 }
 
-/** Free parameters, in the order items, slopes, locations. */
+/** Returns the free parameters, in the order items, slopes, locations. */
 export function freeParameters(design: Design, parameters: Parameters): FreeParameter[] {
   const inside = (value: number, low: number, high: number): boolean => value > low && value < high;
   return [
@@ -49,7 +49,7 @@ export function freeParameters(design: Design, parameters: Parameters): FreePara
   ];
 }
 
-/** Patterns of equal value that hang together by adding one KC at a time. */
+/** Returns the sets of patterns of equal value that are connected by adding one KC at a time. */
 function levelSets(table: Float64Array): number[][] {
   const setOf = Int32Array.from(table, (_, pattern) => pattern);
   for (let pattern = 0; pattern < table.length; pattern += 1) {
@@ -108,7 +108,7 @@ function eachScore(
   });
 }
 
-/** For each pattern the mean over P(node | pattern) of the complete data's score of a slope or location: d log P(pattern). */
+/** Returns, for each pattern, the mean over P(node | pattern) of the complete data's score of a slope or location: d log P(pattern). */
 export function curveScores(
   design: Design,
   { slopes, locations }: Parameters,
@@ -132,8 +132,8 @@ export function curveScores(
 }
 
 /**
- * The standard errors at fitted parameters. The penalty's information is added to that of the data, so that they are those of a
- * posterior mode where a penalty was used.
+ * Returns the standard errors at fitted parameters. They include the penalty's information, so that with a penalty they are those of a posterior
+ * mode.
  */
 export function standardErrors(design: Design, parameters: Parameters, responses: Responses): StandardErrors {
   const free = freeParameters(design, parameters);
@@ -173,7 +173,7 @@ export function standardErrors(design: Design, parameters: Parameters, responses
   };
 }
 
-/** The penalty's information, from log slope and location to slope and location. */
+/** Adds the penalty's information, converted from log slope and location to slope and location. */
 function addPenalty(
   design: Design,
   { slopes, locations }: Parameters,

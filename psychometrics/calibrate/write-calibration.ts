@@ -60,7 +60,7 @@ const metaFile = z.strictObject({
 });
 export type Meta = z.output<typeof metaFile>;
 
-/** Checks a metadata file against the study: each defect with a JSON Pointer into the file. */
+/** Checks a metadata file against the study: returns each defect with a JSON Pointer into the file. */
 export function readMeta(
   value: unknown,
   study: { readonly items: readonly string[]; readonly kcs: readonly string[] },
@@ -91,8 +91,8 @@ export interface CalibrationFile {
 const DEFAULT_SCALE = { base: 500, perTheta: 100 };
 
 /**
- * The calibration as `npm run release -- calibration` takes it, checked by the same code. Members that the metadata do not supply get a placeholder
- * derived from `name`, so that the same input gives the same bytes. Defects are those that metadata can cause.
+ * Returns the calibration in the form that `npm run release -- calibration` takes, checked by the same code. Members that the metadata do not supply
+ * get a placeholder derived from `name`, so that the same input gives the same bytes. Defects are those that metadata can cause.
  */
 export function calibrationFile(
   calibration: Calibration,
@@ -110,7 +110,7 @@ export function calibrationFile(
   const guids = study.kcs.map(
     (kc) => meta.kcs?.[kc]?.guid ?? deterministicUuid('calibrate-kc', studyName, kc),
   );
-  // Places of placeholders are those of the file, where components stand by GUID.
+  // Pointers of placeholders are into the file, where components are sorted by GUID.
   const kcs = study.kcs
     .map((kc, k) => ({ own: meta.kcs?.[kc], guid: guids[k] ?? '', k }))
     .sort((a, b) => (a.guid < b.guid ? -1 : 1));
@@ -176,7 +176,7 @@ export function calibrationFile(
         ? limitations
         : [...limitations, 'Contains placeholders of the calibrate command: not for use with learners.'],
   };
-  // The id follows from the content: another fit is another version.
+  // The id derives from the content: another fit is another version.
   const id =
     known.id ??
     `${studyName}-${calibration.options.model}-${hashCanonical({ described, parameters }).slice(0, 12)}`;
@@ -191,7 +191,7 @@ export function calibrationFile(
   return checked.ok ? ok({ record: checked.value, placeholders }) : checked;
 }
 
-/** `parameters.json` of a study, as `npm run seed -- from-responses` reads it (docs/seeds.md). */
+/** Returns `parameters.json` of a study, as `npm run seed -- from-responses` reads it (docs/seeds.md). */
 export function parametersFile(
   calibration: Calibration,
   studyName: string,
@@ -221,7 +221,7 @@ export function parametersFile(
   };
 }
 
-/** Guess and slip of a DINA item; its table where the two meet, which a guess below 1 - slip cannot say. */
+/** Returns guess and slip of a DINA item; its table if both probabilities are equal, which a guess below 1 - slip cannot express. */
 function tableMembers({ options, parameters }: Calibration, item: number): Record<string, unknown> {
   const table = [...(parameters.tables[item] ?? [])];
   const guess = table[0] ?? 0;

@@ -3,8 +3,8 @@ import type { Markup } from '#tools/page/markup.ts';
 import { baseStyle } from './style.ts';
 
 /**
- * A report as one HTML page that needs nothing else: no script, no font, no request, which its policy also forbids (CSP 3).
- * @param style what the page adds to the common style sheet
+ * Returns a report as one self-contained HTML page: no script, no font, no request, which its policy also forbids (CSP 3).
+ * @param style the page's additions to the common style sheet
  */
 export function htmlPage({
   title,

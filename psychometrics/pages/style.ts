@@ -1,7 +1,7 @@
 import { theme } from '#tools/page/theme.ts';
 import { markup, styleSheet } from '#tools/page/markup.ts';
 
-/** What all pages of the studies look like: the common theme, charts and their legends. */
+/** The common style of all pages of the studies: the theme, charts and their legends. */
 export const baseStyle = markup`${styleSheet(theme)}
 body { margin: 0 auto; max-width: 62rem; padding: 1.5rem 1.25rem 4rem; }
 tbody th { font-weight: 500; } th[scope="row"] { max-width: 22rem; }

@@ -3,16 +3,16 @@ import type { ExposureMethod, StudySize } from './conditions.ts';
 import { exposureMethods } from './exposure.ts';
 import type { Figures } from './figures.ts';
 
-/** One aim and what was seen. */
+/** One aim and the observed value. */
 export interface Judged {
   readonly name: string;
   readonly value: number;
-  /** The lowest and the highest value that meet the aim; `null` where there is no such side. */
+  /** The lowest and the highest value that meet the aim; `null` if there is no such bound. */
   readonly least: number | null;
   readonly most: number | null;
   readonly unit: 'SD' | 'share' | 'difference';
   readonly met: boolean;
-  /** Whether the study fails when it is missed. */
+  /** Whether the study fails if it is missed. */
   readonly decides: boolean;
 }
 
@@ -22,14 +22,14 @@ const COVERAGE_WITHIN = 0.03;
 const AGREEMENT = 0.985;
 const RMSE = 0.4;
 const BRUTE_FORCE = 1e-12;
-/** Of the length of a test that is chosen for the whole latent state. */
+/** The largest share of the length of a test that is chosen for the whole latent state. */
 const UNSETTLED_LENGTH = 0.65;
 
 const MOST_EXPOSED = 0.3;
 const OVERLAP = 0.2;
 const AGREEMENT_LOST = 0.005;
 
-/** Holds a row with exposure control to the design's aims; only those of a method whose parameters are found to meet them decide. */
+/** Checks a row with exposure control against the design's aims. Only methods whose parameters are fitted to the aims decide the study. */
 export function judgeExposure(
   method: ExposureMethod,
   figures: Figures,
@@ -53,8 +53,8 @@ export function judgeExposure(
 }
 
 /**
- * Holds the reference row to the design's aims.
- * @param bar how many times as strict: what is allowed to be wrong is divided by it
+ * Checks the reference row against the design's aims.
+ * @param bar how many times as strict: the allowed errors are divided by it
  * @param bruteForce the largest difference from brute force
  * @param stops tests that end with their classifications, chosen for the whole latent state and for unsettled components
  */
@@ -76,7 +76,7 @@ export function judge(
     value,
     least,
     most,
-    // NaN meets nothing: no comparison with it holds.
+    // NaN meets no aim: no comparison with it holds.
     met: (least === null || value >= least) && (most === null || value <= most),
     decides: true,
   });
@@ -109,7 +109,7 @@ export function judge(
   ];
 }
 
-/** How the study differs from the one that the aims were set for; empty when it does not. */
+/** Returns how the study differs from the one that the aims were set for; empty if it does not. */
 export function reservations({ items, kcs, length, policy }: StudySize, bar: number): readonly string[] {
   return [
     ...(items === DESIGN.items && kcs === DESIGN.kcs && length === DESIGN.length

@@ -6,11 +6,11 @@ import { compiled } from './sit.ts';
 import { makeWorld, parametersOf } from './world.ts';
 import type { World } from './world.ts';
 
-/** Worlds that brute force can take: two strands, so that the engine has components and KCs outside them. */
+/** Worlds small enough for brute force, with two strands, so that the engine has components and KCs outside them. */
 const SMALL = { items: 24, kcs: 7 } as const;
 const ANSWERS = 12;
 
-/** How far the engine is from brute force. */
+/** The differences between the engine and brute force. */
 export interface BruteForceFigures {
   readonly posteriors: number;
   /** The largest absolute difference of any KC's posterior or theta node's, after any answer. */
@@ -29,7 +29,7 @@ export function compareWithBruteForce(worldName: string, learners: number): Brut
   let largestDifference = 0;
   for (let n = 0; n < learners; n += 1) {
     const learner = drawLearner(world, `${worldName} ${n}`, PRIOR_POPULATION);
-    // 7 and 24 have no common divisor: the items come in an order of their own for each learner, none twice.
+    // 7 and 24 have no common divisor: each learner gets the items in a different order, none twice.
     const answers = Array.from({ length: ANSWERS }, (_, i) => (n + 7 * i) % SMALL.items).flatMap((item) => {
       const asked = world.items[item];
       return asked === undefined ? [] : [{ item, correct: answerOf(learner, asked, 'by-table') }];
@@ -40,7 +40,7 @@ export function compareWithBruteForce(worldName: string, learners: number): Brut
       const expected = referencePosterior(reference, given);
       const compare = (a: Float64Array, b: readonly number[]): void => {
         b.forEach((value, i) => {
-          // A NaN anywhere stays: it must not pass for agreement.
+          // A NaN is kept: it must not pass for agreement.
           largestDifference = Math.max(largestDifference, Math.abs(value - (a[i] ?? NaN)));
         });
         posteriors += b.length;

@@ -5,7 +5,7 @@ import type { AnswerModel, Population, Structure } from './learners.ts';
 import { GOOD_ITEMS, kcGuid, WEAK_ITEMS } from './world.ts';
 import type { ItemQuality, World, WorldSize } from './world.ts';
 
-/** The world that the design's aims speak of. */
+/** The world that the design's aims refer to. */
 export const DESIGN = { items: 400, kcs: 20, length: 30 } as const;
 
 /** A way to choose items, as a selection policy would ask for it. */
@@ -17,12 +17,12 @@ export interface Condition {
   readonly name: string;
   readonly size: WorldSize;
   readonly quality: ItemQuality;
-  /** The most items that a learner is given. */
+  /** The most items of one learner. */
   readonly length: number;
-  /** A run stops when each KC is classified this confidently; 1 lets every run go to its full length. */
+  /** A run stops when each KC is classified with this confidence; with 1 every run has its full length. */
   readonly confidence: number;
   readonly policy: PolicyName;
-  /** How many of the KCs the test is about: the first ones. */
+  /** How many of the KCs the test covers: the first ones. */
   readonly scope: number;
   readonly population: Population;
   readonly answers: AnswerModel;
@@ -34,11 +34,11 @@ export interface Condition {
 
 export type ExposureMethod = Exposure['method'];
 
-/** What the reader chose. */
+/** The reader's choices. */
 export interface StudySize extends WorldSize {
   readonly length: number;
   readonly policy: PolicyName;
-  /** Ways to control exposure that are shown beside the row without. */
+  /** Methods of exposure control that are shown next to the row without. */
   readonly exposure?: readonly ExposureMethod[] | undefined;
 }
 
@@ -48,15 +48,15 @@ const unlimited: Limits = { minima: [], maxima: [], enemySets: [] };
 export const RANDOMESQUE = 5;
 const ENEMIES = 4;
 
-/** One item on each of as many KCs as take two thirds of the test at most. */
+/** Requires one item on each of as many KCs as take two thirds of the test at most. */
 const floors = ({ kcs }: World, length: number): Limits['minima'] =>
   kcs.slice(0, Math.floor((2 * length) / 3)).map((_, kc) => ({ guid: kcGuid(kc), items: 1 }));
 
-/** No KC in more than twice its even share of the items. */
+/** Limits each KC to twice its even share of the items. */
 const maxima = ({ kcs }: World, length: number): Limits['maxima'] =>
   kcs.map((_, kc) => ({ guid: kcGuid(kc), items: Math.ceil((2 * length) / kcs.length) }));
 
-/** Items of the same first KC in groups, as variants of one task are. */
+/** Returns items of the same first KC in groups, like variants of one task. */
 const enemies = ({ items, kcs }: World): Limits['enemySets'] => {
   const sets = new Map<string, string[]>();
   items.forEach(({ id }, j) => {
@@ -105,14 +105,14 @@ export const policyNames = Object.keys(policies).filter((name): name is PolicyNa
   Object.hasOwn(policies, name),
 );
 
-/** Parameters as far off as this are what a study asks about. */
+/** The error of parameters that a study examines. */
 const MISJUDGED_BY = 0.2;
 const WRONG_ROWS = 0.1;
 const CALIBRATED_ON = [200, 500, 1000];
 export const CLASSIFICATION_CONFIDENCE = 0.9;
 const SCOPE = 5;
 
-/** What a test that ends with its classifications is chosen for: rows of these groups stand in pairs. */
+/** What a test that ends with its classifications is chosen for: the rows of these groups form pairs. */
 const targets = [
   { group: 'stop', suffix: '', policy: 'plain' },
   { group: 'unsettled', suffix: ': unsettled first', policy: 'unsettled' },
@@ -120,7 +120,7 @@ const targets = [
 
 const CHAINS = [5, 10, 20];
 
-/** Chains of prerequisites, in the order of their rows. */
+/** Returns chains of prerequisites, in the order of their rows. */
 export function chains(kcs: number): readonly { readonly name: string; readonly structure: Structure }[] {
   const lengths = new Set(CHAINS.map((length) => Math.min(length, kcs)));
   return [...lengths].map((length) => ({
@@ -129,7 +129,7 @@ export function chains(kcs: number): readonly { readonly name: string; readonly 
   }));
 }
 
-/** The row that is held to the aims, then those that vary one thing of it, each thing once. */
+/** Returns the row that is checked against the aims, then the rows that each vary one of its settings, each once. */
 export function conditionsOf({ items, kcs, length, policy, exposure = [] }: StudySize): readonly Condition[] {
   const reference: Condition = {
     group: 'reference',

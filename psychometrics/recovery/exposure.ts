@@ -4,24 +4,24 @@ import type { Condition, ExposureMethod } from './conditions.ts';
 import { sitAll } from './sit.ts';
 import { itemId } from './world.ts';
 
-/** By item the probability to pass, of those that do not always. */
+/** The probability of passing per item, for items that do not always pass. */
 export type Probabilities = ReadonlyMap<string, number>;
 
-/** The share of learners that no item should go to more of: below the aim by what chance adds in a row of few learners. */
+/** The largest share of learners that any item should go to: below the aim, to leave room for chance in a row of few learners. */
 const TARGET = 0.17;
-/** Learners of a round, who are not those of the study. */
+/** Learners of one round, who are not those of the study. */
 const COHORT = 300;
-/** How often each round takes the square root of the change that its learners call for: none at first, more as chance becomes the larger part of the change. */
+/** How often each round takes the square root of the change that its learners suggest: not at first, more as chance becomes the larger part of it. */
 const ROOTS = [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3];
 const LARGEST_RISE = 2;
 const DIGITS = 6;
 
-/** How many simulated tests `find` of a method takes. */
+/** How many simulated tests a method's `find` takes. */
 export const SEARCH_TESTS = ROOTS.length * COHORT;
 
 /**
- * Finds by simulation what Sympson-Hetter control needs in one world. After each round an item passes less often when more than the target
- * were given it: k = min(1, target / P(selected)), where P(selected) = P(given) / k (Sympson and Hetter 1985).
+ * Finds the parameters of Sympson-Hetter control in one world by simulation. After each round an item passes less often if more than the target share
+ * of learners got it: k = min(1, target / P(selected)), where P(selected) = P(given) / k (Sympson and Hetter 1985).
  */
 function findProbabilities(condition: Condition, worldName: string): Probabilities {
   const probabilities = Array.from({ length: condition.size.items }, () => 1);

@@ -12,21 +12,21 @@ export interface Figures {
   readonly biasError: number;
   readonly rmse: number;
   readonly correlation: number;
-  /** Share of learners whose ability lies within 1.96 standard errors of their score. */
+  /** Share of learners whose ability is within 1.96 standard errors of their score. */
   readonly coverage: number;
-  /** Share of learners × KCs where the posterior is on the side of 0.5 that the learner is on. */
+  /** Share of learners × KCs whose posterior is on the learner's side of 0.5. */
   readonly agreement: number;
   /** Share of learners × KCs that are classified at the stated confidence. */
   readonly classified: number;
-  /** Of those, the share that is right. */
+  /** The share of those that is right. */
   readonly classifiedAgreement: number;
-  /** Share of the pool that was given at least once. */
+  /** Share of the pool that was offered at least once. */
   readonly poolUsed: number;
-  /** The largest share of learners that was given the same item. */
+  /** The largest share of learners who got the same item. */
   readonly mostExposed: number;
-  /** Share of a test that two learners of one world have in common, on average over all pairs. */
+  /** Share of a test that two learners of one world share, on average over all pairs. */
   readonly overlap: number;
-  /** Mean number of items after every posterior was confident; NaN where tests ask for no confidence. */
+  /** Mean number of items after every posterior was confident; NaN if tests require no confidence. */
   readonly idle: number;
 }
 
@@ -35,7 +35,7 @@ const NORMAL_95 = 1.96;
 
 export const recoveredOf = ({ ability, recovered }: Sitting): Recovered => ({ known: ability, recovered });
 
-/** Whether a client's interval, score ± 1.96 standard errors, holds the known ability. */
+/** Whether a client's interval, score ± 1.96 standard errors, contains the known ability. */
 export const isCovered = ({ ability, recovered, error }: Sitting): boolean =>
   Math.abs(recovered - ability) <= NORMAL_95 * error;
 
@@ -43,6 +43,7 @@ export const isCovered = ({ ability, recovered, error }: Sitting): boolean =>
 export const agrees = ({ posterior, mastered }: SittingKc): boolean => posterior >= 0.5 === mastered;
 
 /**
+ * Returns the figures of one row.
  * @param worlds sittings by world: an item of one world is no item of another
  * @param poolSize items of each world
  */
@@ -76,13 +77,13 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Items that two learners have in common, on average over the pairs: an item that n were given is common to n(n - 1)/2 of them. */
+/** Returns the items that two learners share, on average over the pairs: an item that n learners got is shared by n(n - 1)/2 of them. */
 function commonItems(rates: readonly number[], learners: number): number {
   const shared = rates.reduce((sum, rate) => sum + rate * learners * (rate * learners - 1), 0);
   return shared / (learners * (learners - 1));
 }
 
-/** For each item of a pool, the share of the learners that it was given to. */
+/** Returns, for each item of a pool, the share of the learners who got it. */
 function exposures(sittings: readonly Sitting[], poolSize: number): number[] {
   const counts = Array.from({ length: poolSize }, () => 0);
   for (const { items } of sittings) for (const item of items) counts[item] = (counts[item] ?? 0) + 1;

@@ -23,7 +23,7 @@ import {
   wholeInterval,
 } from './text-report.ts';
 
-/** The study as one self-contained page: no script, no font, no request. */
+/** Renders the study as one self-contained page: no script, no font, no request. */
 export function htmlReport(study: Study): string {
   return htmlPage({
     title: 'Recovery study',
@@ -56,7 +56,7 @@ ${[knownAndRecovered, errorByAbility, coverageByAbility, agreementByEvidence, re
 const met = markup`<span class="met">met</span>`;
 const missed = markup`<span class="missed">missed</span>`;
 
-/** What the page adds to the common style sheet. Captions are for screen readers: the headings above the tables repeat them. */
+/** The page's additions to the common style sheet. Captions are for screen readers: the headings above the tables repeat them. */
 const style = markup`
 body { max-width: 76rem; } tbody th { min-width: 9rem; }
 figure { margin: 0 0 2rem; display: grid; grid-template-columns: minmax(18rem, 33rem) minmax(16rem, 1fr); gap: 1rem 2rem; align-items: start; }
@@ -67,7 +67,7 @@ caption { position: absolute; width: 1px; height: 1px; padding: 0; overflow: hid
 .met { color: var(--good); font-weight: 600; } .missed, .reservation { color: var(--bad); font-weight: 600; }
 `;
 
-/** A chart with its figures beside it. */
+/** Renders a chart with its figures. */
 function figure(
   text: ChartText,
   options: Plot.PlotOptions,
@@ -81,7 +81,7 @@ ${table(`Figures: ${text.title}`, head, rows)}
 </figure>`;
 }
 
-/** Abilities beyond this are rare: their points are left out of the charts, but not of the figures. */
+/** Abilities beyond this are rare: the charts leave out their points, but the figures include them. */
 const ABILITY_SHOWN = 3.5;
 const abilityDomain = [-ABILITY_SHOWN, ABILITY_SHOWN];
 const abilityAxis: Plot.ScaleOptions = { label: 'known ability (SD)', domain: abilityDomain, ticks: 7 };
@@ -90,7 +90,7 @@ function isShown({ x, y }: Point): boolean {
   return Math.abs(x) <= ABILITY_SHOWN && Math.abs(y) <= ABILITY_SHOWN;
 }
 
-/** The aim, over the whole width. */
+/** Draws the aim over the whole width. */
 function aimLine(domain: readonly number[], valueAt: (x: number) => number): Plot.Markish {
   return line(
     domain.map((x) => ({ x, y: valueAt(x) })),
@@ -134,7 +134,7 @@ function knownAndRecovered({ sample, rows }: Study): Markup {
   );
 }
 
-/** Ability groups have one end at most; that one is drawn half a group away. */
+/** Returns the points of ability groups. Some groups have only one bound; they are drawn half a group away from it. */
 function groupPoints(
   { byAbility }: Study,
   valueOf: (group: Study['byAbility'][number]) => number,
@@ -264,12 +264,12 @@ function agreementByEvidence({ byEvidence, aims }: Study): Markup {
   );
 }
 
-/** How far points are below 1. */
+/** Returns how far points are below 1. */
 function shortfalls(points: readonly Point[]): readonly number[] {
   return points.map(({ y }) => 1 - y);
 }
 
-/** The smallest whole multiple of the step that no value is above, and not below the least. */
+/** Returns the smallest whole multiple of the step that is at least the minimum and not below any value. */
 function outward(values: readonly number[], step: number, least: number): number {
   const highest = Math.max(least, ...values);
   return Number((step * Math.ceil(Number((highest / step).toFixed(9)))).toFixed(9));
@@ -351,7 +351,7 @@ function testLengths(study: Study): Markup {
   );
 }
 
-/** About ten marks, at whole numbers only. */
+/** Returns about ten ticks, only at whole numbers. */
 function wholeTicks(span: number, most = 10): Plot.ScaleOptions {
   return { ticks: Math.max(1, Math.min(most, span)), tickFormat: 'd' };
 }

@@ -6,17 +6,17 @@ import { drawLearner, PRIOR_POPULATION } from './learners.ts';
 import { kcGuid, parametersOf, STRAND, successOf } from './world.ts';
 import type { World, WorldItem } from './world.ts';
 
-/** What the engine has instead of the true parameters. */
+/** The engine's parameters, in place of the true ones. */
 export type Knowledge =
   | { readonly kind: 'true' }
   /** Every parameter is off by up to the share (`misjudged`). */
   | { readonly kind: 'off'; readonly share: number }
   /** The share of items whose Q-matrix row is wrong. */
   | { readonly kind: 'wrong rows'; readonly share: number }
-  /** Fitted to the answers of so many learners. */
+  /** Fitted to the answers of this many learners. */
   | { readonly kind: 'calibrated'; readonly learners: number };
 
-/** The parameters that the engine works with in a world. */
+/** Returns the parameters that the engine works with in a world. */
 export function knownParameters(world: World, knowledge: Knowledge): ModelParameters {
   switch (knowledge.kind) {
     case 'true':
@@ -31,8 +31,8 @@ export function knownParameters(world: World, knowledge: Knowledge): ModelParame
 }
 
 /**
- * The world with every slope, guess and slip off by up to the share, up or down, and every location by up to that share of a standard
- * deviation: what a calibration on too few answers could have made of it.
+ * Returns the world with every slope, guess and slip off by up to the share, up or down, and every location by up to that share of a standard
+ * deviation: a possible result of a calibration on too few answers.
  */
 export function misjudged(world: World, share: number): World {
   const draw = stream(`recovery misjudged ${world.name}`);
@@ -49,8 +49,8 @@ export function misjudged(world: World, share: number): World {
 }
 
 /**
- * The world with one entry of the Q-matrix row turned over in a share of the items, among the KCs of the strand: a KC that the item needs
- * is left out, or one that it does not need is added. No row becomes empty. Guess and slip stay.
+ * Returns the world with a wrong Q-matrix row in a share of the items: one KC of the strand that the item needs is left out, or one that it does not
+ * need is added. No row becomes empty. Guess and slip stay.
  */
 export function withWrongRows(world: World, share: number): World {
   const draw = stream(`recovery wrong rows ${world.name}`);
@@ -69,7 +69,7 @@ export function withWrongRows(world: World, share: number): World {
   };
 }
 
-/** The KCs of the item's strand. */
+/** Returns the KCs of the item's strand. */
 function strandOf({ kcs: [first = 0] }: WorldItem, { kcs }: World): readonly number[] {
   const start = STRAND * Math.floor(first / STRAND);
   return Array.from({ length: Math.min(STRAND, kcs.length - start) }, (_, k) => start + k);
@@ -78,8 +78,8 @@ function strandOf({ kcs: [first = 0] }: WorldItem, { kcs }: World): readonly num
 const FIT = { maximumIterations: 300, tolerance: 1e-3 } as const;
 
 /**
- * The parameters that the calibrator fits to the answers of so many learners to every item, strand by strand, with saturated monotone
- * tables: the errors of items and curves have the covariance that such a sample gives them.
+ * Returns the parameters that the calibrator fits to the answers of this many learners to every item, strand by strand, with saturated monotone
+ * tables: the errors of items and curves have the covariance of such a sample.
  */
 function calibrated(world: World, learners: number): ModelParameters {
   const draw = stream(`recovery calibration sample ${world.name}`);

@@ -4,15 +4,15 @@ import type { World, WorldItem } from './world.ts';
 
 /** A simulated learner, whose ability and KCs are known. */
 export interface Learner {
-  /** Its draws depend on this name alone, so that it is the same learner under every policy. */
+  /** Its draws depend only on this name, so that it is the same learner under every policy. */
   readonly name: string;
-  /** In standard deviations of the population that the engine has for its prior. */
+  /** In standard deviations of the population that is the engine's prior. */
   readonly ability: number;
   /** For each KC of the world. */
   readonly mastered: readonly boolean[];
 }
 
-/** Whom a test is given to: abilities are normal. */
+/** The population that takes a test: abilities are normal. */
 export interface Population {
   readonly mean: number;
   readonly sd: number;
@@ -21,14 +21,14 @@ export interface Population {
 export const PRIOR_POPULATION: Population = { mean: 0, sd: 1 };
 
 /**
- * How learners answer: as the world's tables say; `compensatory`, what they have making up for what they lack; or `rapid guessing`, as
- * the tables say but for some learners, who guess some of the items.
+ * How learners answer: as the world's tables predict; `compensatory`, where mastered KCs make up for missing ones; or `rapid guessing`, as the tables
+ * predict, but some learners guess some of the items.
  */
 export type AnswerModel = 'by-table' | 'compensatory' | 'rapid guessing';
 
 /**
- * How mastery hangs together: KCs are independent given one ability; each KC of a chain of so many needs the one before it; or the first half
- * of the KCs depends on one ability and the second half on another.
+ * The structure of mastery: KCs are independent given one ability; each KC of a chain of this length requires the one before it; or the first half of
+ * the KCs depends on one ability and the second half on another.
  */
 export type Structure = 'independent' | 'two abilities' | { readonly chainsOf: number };
 
@@ -38,7 +38,7 @@ export const CORRELATION = 0.6;
 /** Rapid guessers: their share of the learners, the share of items that they guess, and their chance of success there. */
 export const RAPID = { learners: 0.1, items: 0.5, success: 0.25 } as const;
 
-/** Draws a learner: its ability, then each KC by that ability. Of two abilities the known one is their sum, at an SD of 1. */
+/** Draws a learner: its ability, then each KC by that ability. With two abilities the known one is their sum, at an SD of 1. */
 export function drawLearner(
   world: World,
   name: string,
@@ -66,7 +66,7 @@ export function drawLearner(
 }
 
 /**
- * Each KC of a chain of so many, from the easiest to the hardest, is mastered only when the one before it is, and then so often that the
+ * Draws the KCs of chains. Each KC of a chain, from the easiest to the hardest, is mastered only if the one before it is, and then so often that the
  * share of its masters at an ability stays that of its curve (of the lowest curve so far, where curves cross).
  */
 function chained(world: World, length: number, ability: number, draw: () => number): boolean[] {
@@ -84,7 +84,7 @@ function chained(world: World, length: number, ability: number, draw: () => numb
   return mastered;
 }
 
-/** The learner's answer to an item, which is the same whenever it is asked. */
+/** Returns the learner's answer to an item, which is the same at every request. */
 export function answerOf(learner: Learner, item: WorldItem, model: AnswerModel): boolean {
   const has = item.kcs.filter((kc) => learner.mastered[kc] === true).length;
   const success =
@@ -103,14 +103,14 @@ function isGuessed({ name }: Learner, { id }: WorldItem): boolean {
   );
 }
 
-/** Each KC of the item adds the same to the log-odds of success. */
+/** Returns P(correct) where each KC of the item adds the same to the log-odds of success. */
 function compensatory({ kcs, guess, slip }: WorldItem, has: number): number {
   const low = Math.log(guess / (1 - guess));
   const high = Math.log((1 - slip) / slip);
   return 1 / (1 + Math.exp(-(low + ((high - low) * has) / kcs.length)));
 }
 
-/** A standard normal draw (Box and Muller, 1958). */
+/** Returns a standard normal draw (Box and Muller, 1958). */
 function normal(draw: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw());
 }

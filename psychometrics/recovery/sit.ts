@@ -21,7 +21,7 @@ import { weightedLikelihood } from './weighted-likelihood.ts';
 import { abilityOfScale, kcGuid, makeWorld } from './world.ts';
 import type { World } from './world.ts';
 
-/** What is known of a learner and what the test made of it. Abilities in standard deviations of the prior. */
+/** The known state of a learner and the result of the test. Abilities in standard deviations of the prior. */
 export interface Sitting {
   readonly ability: number;
   /** The scale score, as an ability: the posterior mean. */
@@ -32,9 +32,9 @@ export interface Sitting {
   readonly weighted: number;
   /** Indices of the items in the order in which they were given. */
   readonly items: readonly number[];
-  /** The KCs that the test is about. */
+  /** The KCs that the test covers. */
   readonly kcs: readonly SittingKc[];
-  /** After how many items every posterior of those was as confident as the test asks for; NaN where it asks for no confidence. */
+  /** After how many items every posterior of those had the confidence that the test requires; NaN if it requires none. */
   readonly confidentAfter: number;
 }
 
@@ -48,17 +48,17 @@ export interface SittingKc {
   readonly classified: boolean;
 }
 
-/** At which confidence rows say what share of KCs is classified. */
+/** The confidence at which rows state the share of classified KCs. */
 export const STATED_CONFIDENCE = 0.9;
 
 const CUT = 0.5;
 const PRECISION = 12;
 
-/** A test that is ready to be given in one world. */
+/** A test that is prepared for one world. */
 interface Prepared {
-  /** What learners and their answers come from. */
+  /** The source of learners and their answers. */
   readonly world: World;
-  /** What the engine has for its parameters. */
+  /** The engine's parameters. */
   readonly known: ModelParameters;
   readonly context: SelectionContext;
 }
@@ -88,7 +88,7 @@ function prepare(condition: Condition, worldName: string, exposure: Exposure | u
   return { world, known, context };
 }
 
-/** The model of parameters that have no defects. */
+/** Compiles parameters that have no defects. */
 export function compiled(parameters: ModelParameters): CompiledModel {
   const model = compileModel(parameters);
   if (!model.ok)
@@ -97,7 +97,7 @@ export function compiled(parameters: ModelParameters): CompiledModel {
 }
 
 /**
- * Gives the test to as many learners of one world, by the rules of a learner's run.
+ * Gives the test to this many learners of one world, by the rules of a learner's run.
  * @param exposure replaces the policy's own
  * @param cohort other learners for another name
  */
@@ -110,7 +110,7 @@ export function* sitAll(
 ): Generator<Sitting, undefined> {
   const { world, known, context } = prepare(condition, worldName, exposure);
   const rule = { kcCutScore: CUT, confidenceThreshold: condition.confidence, numericPrecision: PRECISION };
-  // Nothing but classification and length ends a run.
+  // Only classification and length end a run.
   const rules = { ...rule, precisionTarget: 0, coverageFloors: [], timeBudgetSeconds: null };
   for (let n = 0; n < learners; n += 1) {
     const learner = drawLearner(
@@ -149,7 +149,7 @@ export function* sitAll(
   }
 }
 
-/** The first prefix of the answers after which no in-scope posterior is between the confidence and its complement. */
+/** Returns after how many answers no in-scope posterior is between the confidence and its complement. */
 function confidentAfter(
   { model, constraints }: SelectionContext,
   confidence: number,

@@ -1,4 +1,4 @@
-/** What was known of a quantity and what was recovered. */
+/** The known and the recovered value of a quantity. */
 export interface Recovered {
   readonly known: number;
   readonly recovered: number;
@@ -21,34 +21,34 @@ export interface CalibrationBin {
   readonly observed: number;
 }
 
-/** NaN for no values. */
+/** Returns the mean; NaN for no values. */
 export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Share of the values for which it holds; NaN for no values. */
+/** Returns the share of the values for which it holds; NaN for no values. */
 export function share<T>(values: readonly T[], holds: (value: T) => boolean): number {
   return values.filter(holds).length / values.length;
 }
 
-/** Mean of recovered minus known: what all estimates together are off by. */
+/** Returns the mean of recovered minus known: the common error of all estimates. */
 export function bias(pairs: readonly Recovered[]): number {
   return mean(pairs.map(({ known, recovered }) => recovered - known));
 }
 
-/** Root of the mean squared error. */
+/** Returns the root of the mean squared error. */
 export function rootMeanSquareError(pairs: readonly Recovered[]): number {
   return Math.sqrt(mean(pairs.map(({ known, recovered }) => (recovered - known) ** 2)));
 }
 
-/** How far the mean of the errors is off by chance alone, one standard error; NaN for fewer than two. */
+/** Returns how far the mean of the errors is off only by chance, one standard error; NaN for fewer than two. */
 export function standardErrorOfBias(pairs: readonly Recovered[]): number {
   const center = bias(pairs);
   const squares = pairs.map(({ known, recovered }) => (recovered - known - center) ** 2);
   return Math.sqrt(squares.reduce((sum, value) => sum + value, 0) / (pairs.length - 1) / pairs.length);
 }
 
-/** Product-moment correlation; NaN where either side does not vary. */
+/** Returns the product-moment correlation; NaN if either side does not vary. */
 export function correlation(pairs: readonly Recovered[]): number {
   const [x, y] = [mean(pairs.map(({ known }) => known)), mean(pairs.map(({ recovered }) => recovered))];
   let [xy, xx, yy] = [0, 0, 0];
@@ -60,7 +60,7 @@ export function correlation(pairs: readonly Recovered[]): number {
   return xy / Math.sqrt(xx * yy);
 }
 
-/** Groups by an interval: value v falls into the first group whose upper bound it is below, or into the last one. */
+/** Groups values by interval: value v falls into the first group with a higher upper bound, or into the last one. */
 export function groupBy<T>(
   values: readonly T[],
   upperBounds: readonly number[],
@@ -74,7 +74,7 @@ export function groupBy<T>(
   return groups;
 }
 
-/** How well probabilities keep their word, in bins of equal width from 0 to 1. */
+/** Returns the calibration of probabilities, in bins of equal width from 0 to 1. */
 export function calibrationOf(forecasts: readonly Forecast[], bins: number): readonly CalibrationBin[] {
   const bounds = Array.from({ length: bins - 1 }, (_, b) => (b + 1) / bins);
   return groupBy(forecasts, bounds, ({ probability }) => probability).map((group, b) => ({
@@ -86,7 +86,7 @@ export function calibrationOf(forecasts: readonly Forecast[], bins: number): rea
   }));
 }
 
-/** Mean distance of claimed and observed, by how often such claims were made (expected calibration error). */
+/** Returns the mean distance of claimed and observed, weighted by the number of claims (expected calibration error). */
 export function calibrationError(bins: readonly CalibrationBin[]): number {
   const filled = bins.filter(({ count }) => count > 0);
   const total = filled.reduce((sum, { count }) => sum + count, 0);

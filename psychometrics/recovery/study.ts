@@ -14,31 +14,31 @@ import { bias, calibrationError, calibrationOf, groupBy, rootMeanSquareError, sh
 import type { CalibrationBin, Recovered } from './statistics.ts';
 import { assumptions, GOOD_ITEMS } from './world.ts';
 
-/** What a study is made of; equal settings give equal studies. */
+/** The settings of a study; equal settings give equal studies. */
 export interface StudySettings extends StudySize {
   readonly seed: number;
   readonly worlds: number;
   /** Learners of each world in the reference row and in those of exposure control; the other rows take a third of them. */
   readonly learners: number;
-  /** How many times as strict as the design the aims are. */
+  /** How many times as strict as in the design the aims are. */
   readonly bar: number;
 }
 
 /** Learners of about the same ability. */
 export interface AbilityGroup {
-  /** `null`: no bound on that side. */
+  /** `null` if there is no bound on that side. */
   readonly from: number | null;
   readonly to: number | null;
   readonly learners: number;
   readonly bias: number;
   readonly rmse: number;
   readonly coverage: number;
-  /** Of the weighted likelihood estimate. */
+  /** The bias of the weighted likelihood estimate. */
   readonly weightedBias: number;
   readonly weightedRmse: number;
 }
 
-/** KCs that were measured by as many items. */
+/** KCs that were measured by this many items. */
 export interface EvidenceGroup {
   readonly items: number;
   /** Learners × KCs. */
@@ -46,7 +46,7 @@ export interface EvidenceGroup {
   readonly agreement: number;
 }
 
-/** How many learners needed that many items, both bounds included. */
+/** How many learners needed this many items, including both bounds. */
 export interface LengthGroup {
   readonly from: number;
   readonly to: number;
@@ -66,20 +66,20 @@ export interface Study {
   readonly aims: readonly Judged[];
   readonly bruteForce: BruteForceFigures;
   readonly rows: readonly Row[];
-  /** Of the reference row. */
+  /** For the reference row. */
   readonly byAbility: readonly AbilityGroup[];
   readonly byEvidence: readonly EvidenceGroup[];
   readonly calibration: readonly CalibrationBin[];
   readonly calibrationError: number;
   /** Some learners of the reference row, known and recovered ability. */
   readonly sample: readonly Recovered[];
-  /** Of the row that stops when all is classified. */
+  /** For the row that stops when all is classified. */
   readonly lengths: readonly LengthGroup[];
-  /** By world what Sympson-Hetter control was found to need; empty without a row of it. */
+  /** The fitted probabilities of Sympson-Hetter control by world; empty without a row of it. */
   readonly probabilities: ReadonlyMap<string, Probabilities>;
 }
 
-/** The other rows only compare, on the first learners of each world. */
+/** The other rows are only for comparison, with the first learners of each world. */
 const SHARE_OF_ROWS = 3;
 const BRUTE_FORCE_LEARNERS = 4;
 const ABILITY_BOUNDS = [-2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2];
@@ -87,7 +87,7 @@ const CALIBRATION_BINS = 10;
 const SAMPLE = 500;
 const MOST_LENGTH_GROUPS = 15;
 
-/** Runs the whole study. @param progress is told the share that is done, and what is next */
+/** Runs the whole study. @param progress gets the share that is done, and what is next */
 export function runStudy(
   settings: StudySettings,
   progress: (done: number, what: string) => void = () => undefined,
@@ -180,7 +180,7 @@ export function runStudy(
   };
 }
 
-/** A row's share of the waiting: answers given. */
+/** Returns a row's share of the waiting time: its number of answers. */
 function workOf({ length }: Condition, learners: number): number {
   return length * learners;
 }
@@ -224,16 +224,16 @@ function lengthsOf(sittings: readonly Sitting[]): readonly LengthGroup[] {
   });
 }
 
-/** Significant digits of `results.json`: below them sums may differ between processors. */
+/** Significant digits of `results.json`: beyond them sums may differ between processors. */
 const DIGITS = 9;
 
-/** What a method with parameters was found to need: by world a table in the form that `npm run release` takes. */
+/** Returns the fitted parameters of a method: by world a table in the form that `npm run release` takes. */
 export function exposureJson({ probabilities }: Study): string {
   const tables = [...probabilities].map(([world, table]) => [world, Object.fromEntries(table)]);
   return `${JSON.stringify(Object.fromEntries(tables), null, 2)}\n`;
 }
 
-/** The study as a document: the same bytes for the same settings. A figure without any learner is `null`. */
+/** Returns the study as a document: the same bytes for the same settings. A figure over no learner is `null`. */
 export function resultsJson(study: Study): string {
   const rounded = (_key: string, value: unknown): unknown => {
     if (typeof value !== 'number') return value;

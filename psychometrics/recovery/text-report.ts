@@ -7,7 +7,7 @@ import type { Row, Study } from './study.ts';
 /** The characters of a bar at its full length. */
 const BAR = 40;
 
-/** The whole study, for a terminal. */
+/** Renders the whole study for a terminal. */
 export function textReport(study: Study, paint: Paint): string {
   return [
     sizeOf(study),
@@ -98,12 +98,12 @@ export const rowHead = [
   'idle',
 ] as const;
 
-/** How many simulated learners there are. */
+/** Returns how many simulated learners there are. */
 export function sizeOf({ settings }: Study): string {
   return `${settings.worlds} ${settings.worlds === 1 ? 'world' : 'worlds'} (seed ${settings.seed}) with ${settings.learners} simulated learners each. Rows that only compare use a third of them.`;
 }
 
-/** What the columns of the rows mean. */
+/** The meaning of the rows' columns. */
 export const rowLegend = [
   'bias, RMSE: of the scale score minus the known ability, in SD of the prior; bias SE: the standard error of the bias.',
   'covered: learners whose ability is within 1.96 standard errors of the score. agree: learners × KCs whose posterior is on the true side of 0.5.',
@@ -112,7 +112,7 @@ export const rowLegend = [
   'idle: items given after every KC in scope had reached the confidence. unsettled first: selectionTarget unsettled_components.',
 ] as const;
 
-/** The coverage of intervals rests on an assumption that prerequisites break. */
+/** Returns the note that the coverage of intervals depends on an assumption that prerequisites violate. */
 export function coverageNote({ rows, settings }: Study): string {
   const figures = rows.flatMap((row) => (row.group === 'chains' ? [row.figures] : []));
   const covered = chains(settings.kcs).map(
@@ -140,7 +140,7 @@ export function rowCells({ name, figures }: Row): readonly string[] {
   ];
 }
 
-/** One line per aim. */
+/** Returns one line per aim. */
 function aimLine(aim: Judged, paint: Paint): string {
   const word = aim.met ? paint('green', 'met   ') : paint('red', 'missed');
   return `${word}  ${aim.name.padEnd(30)}  ${aimValue(aim).padStart(9)}  aim: ${aimBounds(aim)}`;
@@ -164,7 +164,7 @@ export function aimBounds({ unit, least, most }: Judged): string {
   return most === null ? `at least ${show(least)}` : `${show(least)} to ${show(most)}`;
 }
 
-/** The row that the test lengths are of. */
+/** Returns the row with the test lengths. */
 export function lengthRow({ rows }: Study): string {
   return rows.find(({ group }) => group === 'stop')?.name ?? '';
 }
@@ -174,7 +174,7 @@ export function interval(from: number | null, to: number | null): string {
   return to === null ? `from ${from}` : `${from} to ${to}`;
 }
 
-/** Whole numbers from one to another, both included. */
+/** Formats an interval of whole numbers that includes both bounds. */
 export function wholeInterval(from: number, to: number): string {
   return from === to ? String(from) : `${from} to ${to}`;
 }
@@ -183,7 +183,7 @@ export function percent(share: number): string {
   return Number.isNaN(share) ? '–' : `${(100 * share).toFixed(1)} %`;
 }
 
-/** With its sign, so that a column of biases can be read at a glance. */
+/** Formats a value with its sign, so that a column of biases is easy to read. */
 export function signed(value: number): string {
   return value >= 0 ? `+${value.toFixed(3)}` : decimals(value, 3);
 }
@@ -200,12 +200,12 @@ function highest(values: readonly number[]): number {
   return values.reduce((a, b) => (b > a ? b : a), 0);
 }
 
-/** A bar for a share; nothing where there is none. */
+/** Returns a bar for a share; empty if there is none. */
 function bar(share: number): string {
   return share > 0 ? '█'.repeat(Math.max(1, Math.round(BAR * share))) : '';
 }
 
-/** Rows under a head: the first column and those named to the left, the others to the right. */
+/** Formats rows under a head: the first column and the named ones aligned to the left, the others to the right. */
 function table(
   head: readonly string[],
   rows: readonly (readonly string[])[],

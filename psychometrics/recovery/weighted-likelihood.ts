@@ -1,9 +1,9 @@
 import type { ModelParameters } from '#functions/mastery/engine/index.ts';
 
 /**
- * The weighted likelihood estimate of ability (Warm, 1989), for comparison with the posterior mean: where the likelihood times the root of
- * the information is largest. The information is that of the measured KCs, as if their mastery were seen: sum of slope^2 p (1 - p). The
- * prior of ability, which the posterior holds, is divided out. Between the nodes of the grid the peak is that of a parabola.
+ * Returns the weighted likelihood estimate of ability (Warm, 1989), for comparison with the posterior mean: the ability with the largest product of
+ * the likelihood and the root of the information. The information is that of the measured KCs, as if their mastery were observed: sum of slope^2 p (1
+ * - p). The prior of ability, which the posterior contains, is divided out. Between the nodes of the grid the peak is that of a parabola.
  */
 export function weightedLikelihood(
   { theta: { nodes, min, max, mean, sd }, kcs }: Pick<ModelParameters, 'theta' | 'kcs'>,

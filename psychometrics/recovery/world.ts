@@ -1,13 +1,13 @@
 import type { ModelParameters } from '#functions/mastery/engine/index.ts';
 import { stream } from '#shared/kernel/random-stream.ts';
 
-/** How large a simulated world is. */
+/** The size of a simulated world. */
 export interface WorldSize {
   readonly items: number;
   readonly kcs: number;
 }
 
-/** What a simulated item is like. Conjunctive: success needs every KC (DINA). Additive: every KC adds the same. */
+/** A simulated item. Conjunctive: success needs every KC (DINA). Additive: every KC adds the same. */
 export interface WorldItem {
   readonly id: string;
   readonly kcs: readonly number[];
@@ -25,26 +25,26 @@ export interface World {
   readonly items: readonly WorldItem[];
 }
 
-/** The lowest and the highest value of what is drawn evenly. */
+/** The lowest and the highest value of a uniform draw. */
 type Range = readonly [low: number, high: number];
 
-/** How good the items are. */
+/** The quality of the items. */
 export interface ItemQuality {
   readonly guess: Range;
   readonly slip: Range;
 }
 
-/** Items that were written, reviewed and tried out with care: what the aims assume. */
+/** Items that were written, reviewed and tried out with care, as the aims assume. */
 export const GOOD_ITEMS: ItemQuality = { guess: [0.05, 0.15], slip: [0.05, 0.15] };
 
-/** Items of four-option tests as they often are. */
+/** Items as they often are in four-option tests. */
 export const WEAK_ITEMS: ItemQuality = { guess: [0.15, 0.3], slip: [0.1, 0.25] };
 
-/** How steeply mastery rises with ability, and where a KC is mastered by half of the learners. */
+/** How steeply mastery rises with ability, and the ability at which half of the learners have mastered a KC. */
 const SLOPE: Range = [1.5, 2.5];
 const LOCATION: Range = [-2, 2];
 
-/** KCs that belong together: an item with several KCs takes them from one strand, as in real curricula. */
+/** The size of a strand: an item with several KCs takes them from one strand, as in real curricula. */
 export const STRAND = 5;
 
 /** Shares of items with one KC and with up to two; the others have three. */
@@ -56,7 +56,7 @@ const CONJUNCTIVE = 0.8;
 
 const GRID = { nodes: 61, min: -6, max: 6, mean: 0, sd: 1 } as const;
 
-/** What the reader of a study must know of its worlds, in the order in which it is drawn. */
+/** Returns what the reader of a study must know about its worlds, in the order of the draws. */
 export function assumptions({ guess, slip }: ItemQuality): readonly string[] {
   const range = ([low, high]: Range): string => `${low} to ${high}`;
   const percent = (share: number): string => `${Math.round(100 * share)} %`;
@@ -69,7 +69,7 @@ export function assumptions({ guess, slip }: ItemQuality): readonly string[] {
   ];
 }
 
-/** Makes a world: the same for the same name, size and quality on every machine. */
+/** Creates a world: the same for the same name, size and quality on every machine. */
 export function makeWorld(name: string, { items, kcs }: WorldSize, quality: ItemQuality = GOOD_ITEMS): World {
   const draw = stream(`recovery world ${name}`);
   const between = ([low, high]: Range): number => low + (high - low) * draw();
@@ -77,7 +77,7 @@ export function makeWorld(name: string, { items, kcs }: WorldSize, quality: Item
     name,
     kcs: Array.from({ length: kcs }, () => ({ slope: between(SLOPE), location: between(LOCATION) })),
     items: Array.from({ length: items }, (_, j) => {
-      // The first KC goes round, so that none stays without items; the others are drawn from its strand.
+      // The first KC rotates, so that none is without items; the others are drawn from its strand.
       const first = j % kcs;
       const start = STRAND * Math.floor(first / STRAND);
       const strand = Array.from({ length: Math.min(STRAND, kcs - start) }, (__, k) => start + k);
@@ -98,13 +98,13 @@ export function makeWorld(name: string, { items, kcs }: WorldSize, quality: Item
   };
 }
 
-/** P(KC mastered) at an ability. */
+/** Returns P(KC mastered) at an ability. */
 export function masteryAt({ kcs }: World, kc: number, ability: number): number {
   const { slope = NaN, location = NaN } = kcs[kc] ?? {};
   return 1 / (1 + Math.exp(-slope * (ability - location)));
 }
 
-/** P(correct) for a learner who has so many of the item's KCs. */
+/** Returns P(correct) for a learner who has this many of the item's KCs. */
 export function successOf({ kcs, table, guess, slip }: WorldItem, mastered: number): number {
   const share = table === 'additive' ? mastered / kcs.length : Number(mastered === kcs.length);
   return guess + (1 - slip - guess) * share;
@@ -113,12 +113,12 @@ export function successOf({ kcs, table, guess, slip }: WorldItem, mastered: numb
 const SCALE_ORIGIN = 500;
 const SCALE_UNIT = 100;
 
-/** The ability of a scale value. */
+/** Returns the ability of a scale value. */
 export function abilityOfScale(value: number): number {
   return (value - SCALE_ORIGIN) / SCALE_UNIT;
 }
 
-/** The world as a calibration tells it to the engine. The scale is a straight line through the abilities of the grid. */
+/** Returns the world as a calibration describes it to the engine. The scale is a straight line through the abilities of the grid. */
 export function parametersOf({ kcs, items }: World): ModelParameters {
   const { nodes, min, max } = GRID;
   return {

@@ -1,10 +1,9 @@
 /**
- * The model of docs/engine.md by brute force: every theta node with every pattern of all KCs, in the plainest form. It shares no code
- * with the engine, so that the two agree only when both are right. Feasible to about 10 KCs. Tests, the recovery study and the replay of
- * learners hold the engine against it.
+ * The model of docs/engine.md by brute force: every theta node with every pattern of all KCs, in the simplest form. It shares no code with the
+ * engine, so that the two agree only if both are right. Feasible up to about 10 KCs. Tests, recovery study and replay compare the engine with it.
  */
 
-/** A whole model as written in a calibration; `success` holds P(correct) by pattern, bit i standing for the item's i-th KC. */
+/** A whole model as written in a calibration; `success` contains P(correct) by pattern, where bit i represents the item's i-th KC. */
 export interface ReferenceModel {
   readonly nodes: number;
   readonly min: number;
@@ -35,13 +34,13 @@ export interface ReferencePosterior {
   readonly standardError: number;
   /** log P(answers). */
   readonly logLikelihood: number;
-  /** I(outcome; state) in bits, for each item. */
+  /** I(outcome; state) in bits, per item. */
   readonly information: readonly number[];
-  /** I(outcome; which of these KCs are mastered) in bits, of one item. */
+  /** I(outcome; which of these KCs are mastered) in bits, for one item. */
   readonly informationOn: (item: number, kcs: readonly number[]) => number;
 }
 
-/** Everything the engine claims, from the definition of each. */
+/** Computes every figure of the engine from its definition. */
 export function referencePosterior(
   model: ReferenceModel,
   answers: readonly ReferenceAnswer[],
@@ -92,7 +91,7 @@ export function referencePosterior(
     scaleScore,
     standardError: Math.sqrt(sum(theta.map((p, g) => p * (at(model.scale, g) - scaleScore) ** 2))),
     logLikelihood: highest + Math.log(total),
-    // Worked out on demand: it costs more than all the rest.
+    // Computed on demand: it costs more than all the rest.
     get information() {
       return model.items.map((_, item) => information(model, item, states));
     },
@@ -105,7 +104,7 @@ function successProbability(model: ReferenceModel, item: number, mastered: reado
   return at(success, sum(kcs.map((k, i) => (mastered[k] === true ? 2 ** i : 0))));
 }
 
-/** Sum over states and outcomes of P(state, outcome) log2(P(outcome | state) / P(outcome)). */
+/** Returns the sum over states and outcomes of P(state, outcome) log2(P(outcome | state) / P(outcome)). */
 function information(model: ReferenceModel, item: number, states: readonly State[]): number {
   const marginal = sum(
     states.map((state) => state.probability * successProbability(model, item, state.mastered)),
@@ -120,7 +119,7 @@ function information(model: ReferenceModel, item: number, states: readonly State
   );
 }
 
-/** The same over the patterns of some KCs: states that share one are taken together. */
+/** Returns the same over the patterns of some KCs: states with the same pattern are added up. */
 function informationOn(
   model: ReferenceModel,
   item: number,
@@ -150,7 +149,7 @@ function informationOn(
   );
 }
 
-/** Kahan's sum: the reference is not the side that loses digits. */
+/** Returns Kahan's sum: the reference must not be the side that loses digits. */
 function sum(values: readonly number[]): number {
   let total = 0;
   let lost = 0;
@@ -163,7 +162,7 @@ function sum(values: readonly number[]): number {
   return total;
 }
 
-/** What stands at an index that must be there. */
+/** Returns the value at an index that must exist. */
 function at<T>(values: readonly T[], index: number): T {
   const value = values[index];
   if (value === undefined) throw new RangeError(`the model has no index ${index}`);

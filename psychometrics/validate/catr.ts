@@ -5,8 +5,8 @@ import type { CatrCase } from './reference.ts';
 const GRID = { nodes: 41, min: -4, max: 4, mean: 0, sd: 1 };
 
 /**
- * What the engine makes of the answers of one case. Each 4PL item is a knowledge component of its own, mastered at ability t with probability
- * 1/(1 + exp(-a(t - b))), and answered correctly with d when it is, with c when it is not; the scale is ability itself. The posterior mean and
+ * Returns the engine's result for the answers of one case. Each 4PL item is a knowledge component of its own, mastered at ability t with probability
+ * 1/(1 + exp(-a(t - b))), and answered correctly with probability d if mastered, c if not; the scale is ability itself. The posterior mean and
  * standard deviation are then catR's EAP and its standard error.
  */
 export function eapOf({ it, x }: CatrCase): { readonly eap: number; readonly sem: number } {

@@ -7,24 +7,24 @@ import {
 import type { CompiledModel } from '#functions/mastery/engine/index.ts';
 import type { Design } from './reference.ts';
 
-/** What a test made of the learners of a design. */
+/** The result of a test for the learners of a design. */
 export interface DesignFigures {
   /** Share of learners whose attributes are all recovered. */
   readonly pattern: number;
-  /** Share of learners × attributes that are. */
+  /** Share of learners × attributes that are recovered. */
   readonly attribute: number;
   /** Mean number of items. */
   readonly length: number;
 }
 
-/** cdCAT assumes independent attributes, each mastered with probability 1/2, as they are with a slope this small. */
+/** cdCAT assumes independent attributes, each mastered with probability 1/2, which a slope this small yields. */
 const NO_SLOPE = 1e-300;
 const CUT = 0.5;
 const PRECISION = 12;
 
 /**
- * Gives the engine's test to every learner of a design, by the very code that serves a learner's run. It ends when each attribute's posterior
- * is at least so confident, or after so many items; answers are the design's own.
+ * Gives the engine's test to every learner of a design, by the same code as a learner's run. It ends when each attribute's posterior has at least
+ * this confidence, or after this many items; answers are the design's own.
  */
 export function sitDesign(design: Design, confidence: number, maxItems: number): DesignFigures {
   const model = modelOf(design);

@@ -16,7 +16,7 @@ const success = z.number().gt(0).lt(1);
 const byDesign = <T extends z.ZodType>(value: T) =>
   z.strictObject({ HDLV: value, HDHV: value, LDLV: value, LDHV: value });
 
-/** `peers.json`: what the peers' papers and programs say. */
+/** `peers.json`: the figures in the peers' papers and programs. */
 const peersFile = z.looseObject({
   cdmFits: z.looseObject({
     rows: z.array(
@@ -30,7 +30,7 @@ const peersFile = z.looseObject({
 });
 export type Peers = z.output<typeof peersFile>;
 
-/** `catr-eap.json`: items of the 4PL as (a, b, c, d), answers, and what catR makes of them. */
+/** `catr-eap.json`: items of the 4PL as (a, b, c, d), answers, and catR's results for them. */
 const catrFile = z.array(
   z.strictObject({
     it: z.array(z.tuple([z.number().positive(), z.number(), success, success])).min(1),
@@ -50,7 +50,7 @@ const designFile = z.strictObject({
 });
 export type Design = z.output<typeof designFile>;
 
-/** What a folder of reference figures holds; `absent` names the files that it does not. */
+/** The content of a folder of reference figures; `absent` lists the missing files. */
 export interface Reference {
   readonly peers: Peers | undefined;
   readonly catr: readonly CatrCase[] | undefined;
@@ -58,7 +58,7 @@ export interface Reference {
   readonly absent: readonly string[];
 }
 
-/** Reads the folder. A file that is not there is left out; one that is there and has another form is an error that names the place. */
+/** Reads the folder. Omits a file that does not exist; a file with another form is an error that names the place. */
 export async function readReference(directory: string): Promise<Result<Reference, string>> {
   const absent: string[] = [];
   const read = async <T extends z.ZodType>(

@@ -8,7 +8,7 @@ import { htmlPage } from '../pages/page.ts';
 import type { Paint } from '#tools/terminal/paint.ts';
 import type { Line, Validation } from './validation.ts';
 
-/** Every line with both figures, the figures that were not checked, and the totals; for a terminal. */
+/** Renders every line with both figures, the figures that were not checked, and the totals; for a terminal. */
 export function textReport({ lines, unchecked }: Validation, paint: Paint): string {
   const width = Math.max(0, ...lines.map(({ peer, name }) => `${peer} ${name}`.length));
   return [
@@ -23,12 +23,12 @@ export function textReport({ lines, unchecked }: Validation, paint: Paint): stri
   ].join('\n');
 }
 
-/** A figure with as many decimals as its tolerance can distinguish. */
+/** Formats a figure with as many decimals as its tolerance can distinguish. */
 function shown({ tolerance }: Line, value: number): string {
   return value.toFixed(tolerance < 1e-6 ? 12 : 3);
 }
 
-/** The same as one self-contained page. */
+/** Renders the same as one self-contained page. */
 export function htmlReport(validation: Validation): string {
   const { lines, unchecked } = validation;
   const passed = lines.filter((one) => one.passed).length;
@@ -81,7 +81,7 @@ function linesTable(lines: readonly Line[], peer: Line['peer']): Markup {
   );
 }
 
-/** Our figures against theirs: equal figures lie on the dashed line. */
+/** Draws our figures against theirs: equal figures are on the dashed line. */
 function picture(
   lines: readonly Line[],
   peer: Line['peer'],

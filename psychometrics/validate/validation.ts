@@ -3,18 +3,18 @@ import { eapOf } from './catr.ts';
 import { designNames } from './reference.ts';
 import type { Reference } from './reference.ts';
 
-/** One figure beside the peer's. */
+/** One figure and the peer's. */
 export interface Line {
   readonly peer: 'catR' | 'cdCAT';
   readonly name: string;
   readonly ours: number;
   readonly theirs: number;
-  /** How far apart the two may be. */
+  /** The largest allowed difference. */
   readonly tolerance: number;
   readonly passed: boolean;
 }
 
-/** What could not be compared, and why. */
+/** A figure that could not be compared, and why. */
 export interface Unchecked {
   readonly name: string;
   readonly why: string;
@@ -29,12 +29,12 @@ export interface Validation {
 const EAP_TOLERANCE = 1.3e-9;
 /** The far ends of the grid move a second moment twice as much. */
 const ERROR_TOLERANCE = 2.6e-9;
-/** About two standard errors of a share of 640 learners, and as much of a mean length: both programs choose items of their own. */
+/** About two standard errors of a share of 640 learners, and of a mean length: both programs choose their items independently. */
 const PATTERN_TOLERANCE = 0.04;
 const ATTRIBUTE_TOLERANCE = 0.02;
 const LENGTH_TOLERANCE = 0.6;
 
-/** Compares the engine with every figure of the reference. @param progress is told the share that is done, and what is next */
+/** Compares the engine with every figure of the reference. @param progress gets the share that is done, and what is next */
 export function validate(
   { peers, catr, designs, absent }: Reference,
   progress: (done: number, what: string) => void = () => undefined,
@@ -45,7 +45,7 @@ export function validate(
     why: 'the folder does not contain this file',
   }));
   const line = (peer: Line['peer'], name: string, ours: number, theirs: number, tolerance: number): void => {
-    // NaN passes nothing.
+    // NaN does not pass.
     lines.push({ peer, name, ours, theirs, tolerance, passed: Math.abs(ours - theirs) <= tolerance });
   };
   catr?.forEach((one, n) => {

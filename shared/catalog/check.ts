@@ -7,20 +7,20 @@ import { readinessOf } from './readiness.ts';
 import { catalogFrame, cellBinding, MAX_SOURCES, sourceFrame, testedStandard } from './schema.ts';
 import type { ReleaseCatalog } from './schema.ts';
 
-/** More defects than these are counted as one: a file can be made to have millions. */
+/** The most defects that are listed; all further ones count as one, since a file can contain millions. */
 export const MAX_DEFECTS = 1_000;
 
 /**
- * Checks a catalog: its form, and once that is right what holds between its members, and its hash where the scope text is ours. Answers all
- * defects of the one or the other, each with a JSON Pointer into the record. The record must be I-JSON (`readJson`); it is given back as it
- * came, members beyond the form included.
+ * Checks a catalog: its form, and if that is right, the consistency of its members, and its hash if the scope text is ours. Returns all defects of
+ * the first check that fails, each with a JSON Pointer into the record. The record must be I-JSON (`readJson`); it is returned unchanged, including
+ * members beyond the form.
  */
 export function checkCatalog(record: unknown): Result<ReleaseCatalog, readonly Defect[]> {
   const formed = checkCatalogForm(record);
   return formed.ok ? resultOf(record, consistencyDefects(formed.value)) : formed;
 }
 
-/** Checks the form alone. */
+/** Checks only the form. */
 export function checkCatalogForm(record: unknown): Result<ReleaseCatalog, readonly Defect[]> {
   return resultOf(record, formDefects(record));
 }
@@ -36,7 +36,7 @@ function resultOf(record: unknown, found: Iterable<Defect>): Result<ReleaseCatal
   return defects.length === 0 ? ok(record as ReleaseCatalog) : err(defects);
 }
 
-/** What the schema refuses, part by part. */
+/** Yields what the schema rejects, part by part. */
 function* formDefects(record: unknown): Generator<Defect> {
   yield* schemaDefectsAt(catalogFrame, record, []);
   for (const [index, source] of sourcesOf(record).entries()) {
@@ -57,19 +57,19 @@ function schemaDefectsAt(schema: z.ZodType, value: unknown, at: readonly Propert
   const parsed = schema.safeParse(value);
   if (parsed.success) return [];
   const prefix = pointer(...at);
-  // The first thing that is wrong in a place: zod asks for the length of whatever has one, also where a text should stand.
+  // Only the first issue per place: zod checks the length of any value that has one, even where a string is expected.
   return firstOfEach(schemaDefects(parsed.error, value), (defect) => defect.pointer).map((defect) => ({
     ...defect,
     pointer: prefix + defect.pointer,
   }));
 }
 
-/** The sources that a catalog may have; that there are more is one defect, and nobody needs to hear what is wrong with them. */
+/** Returns the sources up to the allowed number; a greater number is one defect, and the remaining sources are not checked. */
 function sourcesOf(record: unknown): readonly unknown[] {
   return (member(record, ['source_assessments'], z.array(z.unknown())) ?? []).slice(0, MAX_SOURCES);
 }
 
-/** What holds between members. */
+/** Yields the contradictions between members. */
 function* consistencyDefects(catalog: ReleaseCatalog): Generator<Defect> {
   const { release_state: state, release_behavior: behavior } = catalog;
   const { status, createsOperation } = decideQuickstart(catalog);

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 
 const upperCase = z.iso.datetime({ offset: true });
-/** Far more than any fraction of a second needs. */
+/** The longest text checked: far more than any fraction of a second needs. */
 const MAX_LENGTH = 100;
 
 /**
- * Whether a text is an RFC 3339 date-time that exists, with any offset: the format `date-time` of JSON Schema. A leap second stands at the
- * end of a UTC day only. (Instants of the services themselves are narrower: always UTC.)
+ * Returns whether a text is an existing RFC 3339 date-time, with any offset: the format `date-time` of JSON Schema. A leap second is valid only at
+ * the end of a UTC day. (Instants of the services themselves are narrower: always UTC.)
  */
 export function isDateTime(text: string): boolean {
   if (text.length > MAX_LENGTH) return false;

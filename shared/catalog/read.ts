@@ -8,15 +8,15 @@ import type { ReleaseCatalog } from './schema.ts';
 /** Room for 50 sources with hundreds of bindings each. */
 export const MAX_CATALOG_BYTES = 16 * 1024 * 1024;
 
-/** Reads a catalog from bytes that nobody vouches for, and checks it (`checkCatalog`). */
+/** Reads a catalog from untrusted bytes, and checks it (`checkCatalog`). */
 export function readCatalog(bytes: Uint8Array): Result<ReleaseCatalog, readonly Defect[]> {
   const record = readJson(bytes);
   return record.ok ? checkCatalog(record.value) : record;
 }
 
 /**
- * The JSON value in a catalog's bytes, not checked yet. Refused, with its place: more than 16 MiB, what is not UTF-8 or not JSON (a byte order
- * mark, NaN), and JSON that two readers could understand differently: repeated member names, numbers beyond the doubles, lone surrogates,
+ * Returns the JSON value in a catalog's bytes, not checked yet. Rejects, with the place: more than 16 MiB, bytes that are not UTF-8 or not JSON (a
+ * byte order mark, NaN), and JSON that two readers could understand differently: repeated member names, numbers beyond the doubles, lone surrogates,
  * more than 64 levels. A number counts by its value: `6.0` is the integer 6.
  */
 export function readJson(bytes: Uint8Array): Result<unknown, readonly Defect[]> {

@@ -1,7 +1,7 @@
 import { defectIf, type Defect } from '#shared/kernel/defect.ts';
 import type { ReleaseCatalog } from './schema.ts';
 
-/** What keeps one source from being released, and how far its bindings are. */
+/** What prevents the release of one source, and the progress of its bindings. */
 export interface SourceReadiness {
   /** Each with a pointer into the catalog; a `ready` catalog must not have any. */
   readonly blockers: readonly Defect[];
@@ -9,7 +9,7 @@ export interface SourceReadiness {
   readonly cells: Progress;
 }
 
-/** What is bound of what is expected. */
+/** How much is bound, and how much is expected. */
 interface Progress {
   readonly bound: bigint;
   readonly expected: bigint;
@@ -18,11 +18,11 @@ interface Progress {
 type Source = ReleaseCatalog['source_assessments'][number];
 
 const manifestName = 'public_inventory_cell_binding_manifest';
-/** What a binding repeats of its source. */
+/** The members that a binding repeats from its source. */
 const boundIdentity = ['source_key', 'content_test_spec_id', 'content_version_id'] as const;
 const authorities = ['authority', 'authority_version'] as const;
 
-/** What still blocks `ready`, source by source. */
+/** Returns what still blocks `ready`, per source. */
 export function readinessOf(sources: readonly Source[]): readonly SourceReadiness[] {
   const firstWith = firstPlaces(sources.map(({ source_key: key }) => key));
   return sources.map((source, index) => {
@@ -33,7 +33,7 @@ export function readinessOf(sources: readonly Source[]): readonly SourceReadines
       expected: BigInt(manifest.expected_public_row_count),
     };
     const cells = {
-      // Exact, however many cells each binding claims.
+      // The sum is exact, however many cells each binding claims.
       bound: manifest.bindings.reduce((sum, { source_cell_count: count }) => sum + BigInt(count), 0n),
       expected: BigInt(manifest.expected_positive_content_cell_count),
     };
@@ -74,7 +74,7 @@ function countBlocker(
   return defectIf(bound !== expected, at, `is ${expected}; bound ${what}: ${bound}`);
 }
 
-/** Bindings of another source or authority, and public rows that are bound again. */
+/** Yields bindings of another source or authority, and public rows that are bound again. */
 function bindingBlockers(source: Source, at: readonly PropertyKey[]): readonly Defect[] {
   const { bindings, ...manifest } = source[manifestName];
   const firstWith = firstPlaces(bindings.map(({ public_row_code: code }) => code));
@@ -96,14 +96,14 @@ function bindingBlockers(source: Source, at: readonly PropertyKey[]): readonly D
   });
 }
 
-/** Expected identities of another tenant, source or calibration target. */
+/** Yields expected identities of another tenant, source or calibration target. */
 function empiricalBlockers(source: Source, at: readonly PropertyKey[]): readonly Defect[] {
   const { calibration_target_id: target, empirical_revision_bindings: owners } = source.calibration;
   return Object.entries(owners).flatMap(([owner, { expected_identity: expected }]) =>
     Object.entries(expected).flatMap(([name, theirs]) => {
       const isTarget = name === 'calibration_target_id';
       const ours = isTarget ? target : source[name];
-      // The form of the target is not told, and only a text can be compared.
+      // The form of the target is not specified, and only a string can be compared.
       return defectIf(
         typeof ours === 'string' && theirs !== ours,
         [...at, owner, 'expected_identity', name],
@@ -113,7 +113,7 @@ function empiricalBlockers(source: Source, at: readonly PropertyKey[]): readonly
   );
 }
 
-/** Where each value stands first. */
+/** Returns the first place of each value. */
 function firstPlaces(values: readonly string[]): ReadonlyMap<string, number> {
   return new Map(values.map((value, index) => [value, index] as const).toReversed());
 }

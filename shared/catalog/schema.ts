@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { isDateTime } from './date-time.ts';
 
 /**
- * The release catalog, schema version 6: the one place of its form. Every listed member is required; a member whose form is not told may hold
- * any JSON value; members beyond the listed ones are refused where the form is closed (`strictObject`) and kept where it is open.
+ * The release catalog, schema version 6: the only definition of its form. Every listed member is required. A member whose form is not specified may
+ * have any JSON value. Members beyond the listed ones are rejected where the form is closed (`strictObject`) and kept where it is open.
  */
 
 /** Names and descriptions for the published JSON Schema (docs/catalog.schema.json). */
@@ -12,7 +12,7 @@ export const published = z.registry<{ id?: string; title?: string; description?:
 export const MAX_SOURCES = 50;
 
 const nonEmpty = z.string().min(1);
-/** Any JSON value, null included; but it must be there. */
+/** Any JSON value, including null; but it must be present. */
 const anyValue = z.unknown();
 const positive = z.int().min(1);
 const hash = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hexadecimal characters');
@@ -153,6 +153,6 @@ export const releaseCatalog = catalogOf(source).register(published, {
 });
 export type ReleaseCatalog = z.infer<typeof releaseCatalog>;
 
-/** The catalog and a source around lists whose entries are looked at one by one: a list as long as the file must not become as many issues. */
+/** The schemas of the catalog and of a source, around lists whose entries are checked singly, so that a long list cannot become as many issues. */
 export const catalogFrame = catalogOf(z.unknown());
 export const sourceFrame = sourceOf(z.unknown(), manifestOf(z.unknown()));

@@ -1,40 +1,40 @@
 import type { Route } from './route.ts';
 
 /**
- * A function that no route of the registry calls. Like a route it is declared once: bundles, stacks and the local runtime read this row.
- * It is deployed exactly while all of its gates are open.
+ * A function that no route of the registry calls. Like a route it is declared once: bundles, stacks and the local runtime read this row. It is
+ * deployed only while all of its gates are open.
  */
 export type BackgroundFunction = Background & Trigger;
 
 /**
- * `queue`: one message at a time; `schedule`: every so many minutes; `link`: GET below `{receipts_url}`, without a token; `sandbox`: the routes of
- * the sandbox below `{sandbox_url}`, whatever the token.
+ * `queue`: one message at a time; `schedule`: every given number of minutes; `link`: GET below `{receipts_url}`, without a token; `sandbox`: the
+ * routes of the sandbox below `{sandbox_url}`, with any token or none.
  */
 type Trigger =
   | { readonly trigger: 'queue' | 'link' | 'sandbox' }
   | {
       readonly trigger: 'schedule';
       readonly everyMinutes: number;
-      /** The heading of docs/runbook.md for when it is no longer called, as its anchor. */
+      /** The anchor of the heading in docs/runbook.md for when the function is no longer called. */
       readonly silence: string;
     };
 
-/** One that a schedule calls. */
+/** A function that a schedule calls. */
 export type ScheduledFunction = Extract<BackgroundFunction, { readonly trigger: 'schedule' }>;
 
 type Background = Pick<Route, 'service' | 'operationId' | 'summary' | 'gates' | 'handler'> & {
   readonly lambda: Route['lambda'] & {
-    /** The most executions at once, unless the stage sets others: what anyone may call must not use up the account's pool. */
+    /** The most executions at once, unless the stage sets another number: a function that any client may call must not use up the account's pool. */
     readonly reservedConcurrency?: number;
   };
 };
 
-/** Whether a caller waits for the function's answer, which may then be a problem. */
+/** Returns whether a caller waits for the function's response, which may then be a problem. */
 export function answersCaller({ trigger }: Pick<BackgroundFunction, 'trigger'>): boolean {
   return trigger === 'link' || trigger === 'sandbox';
 }
 
-/** Takes an improvement run as far as it goes: one message of the queue names one run. */
+/** Processes an improvement run as far as possible: one message of the queue names one run. */
 export const analyzeRun: BackgroundFunction = {
   service: 'reports',
   operationId: 'analyzeImprovementRun',
@@ -50,11 +50,11 @@ export const analyzeRun: BackgroundFunction = {
   },
 };
 
-/** Looks after the runs that have not ended. */
+/** Watches the runs that have not ended. */
 export const sweepRuns: BackgroundFunction = {
   service: 'reports',
   operationId: 'sweepImprovementRuns',
-  summary: 'Sends runs on that stand still, asks missing receivers again, and ends what is exhausted',
+  summary: 'Sends stalled runs on, retries missing receivers, and ends exhausted runs',
   trigger: 'schedule',
   everyMinutes: 5,
   silence: 'sweeper-silent',
@@ -68,7 +68,7 @@ export const sweepRuns: BackgroundFunction = {
   },
 };
 
-/** Serves one receipt bundle to whoever holds an unexpired link to it. */
+/** Serves one receipt bundle to the holder of an unexpired link to it. */
 export const readReceipt: BackgroundFunction = {
   service: 'reports',
   operationId: 'readReceipt',

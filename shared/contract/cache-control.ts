@@ -1,2 +1,2 @@
-/** Of every answer: nobody keeps it, and no proxy compresses it, which would weaken its entity tag (RFC 9110 section 7.7). */
+/** The `Cache-Control` of every response: no cache stores it, no proxy compresses it, which would weaken its entity tag (RFC 9110 section 7.7). */
 export const CACHE_CONTROL = 'no-store, no-transform';

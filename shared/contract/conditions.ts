@@ -2,7 +2,7 @@ import * as z from 'zod';
 
 type Members = Readonly<Record<string, z.ZodType>>;
 
-/** What members are where others are so, and what they are otherwise. */
+/** The values of members if other members have given values, and otherwise. */
 interface Condition {
   readonly if: Members;
   readonly then?: Members;
@@ -11,7 +11,7 @@ interface Condition {
 
 const conditions = new WeakMap<object, Condition>();
 
-/** A refinement that the OpenAPI documents show too. */
+/** Returns a refinement that the OpenAPI documents show too. */
 export function when(condition: Condition, said: Parameters<typeof z.refine>[1]): z.core.$ZodCheck<unknown> {
   const met = z.looseObject(condition.if);
   const [then, otherwise] = [z.looseObject(condition.then ?? {}), z.looseObject(condition.else ?? {})];
@@ -22,7 +22,7 @@ export function when(condition: Condition, said: Parameters<typeof z.refine>[1])
   return check;
 }
 
-/** The conditions among the refinements of a schema. */
+/** Returns the conditions among the refinements of a schema. */
 export function conditionsOf({ _zod: { def } }: z.core.$ZodType): readonly Condition[] {
   return (def.checks ?? []).flatMap((check) => conditions.get(check) ?? []);
 }

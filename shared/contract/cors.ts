@@ -1,6 +1,6 @@
 import type { Route } from './route.ts';
 
-/** Response headers that a page may read besides those that the Fetch standard always shows (`Content-Type`, `Cache-Control`, …). */
+/** Response headers that a page may read, in addition to those that the Fetch standard always shows (`Content-Type`, `Cache-Control`, …). */
 const exposed = {
   ETag: true,
   'Retry-After': true,
@@ -13,7 +13,7 @@ const exposed = {
   'Idempotent-Replayed': true,
 } satisfies Readonly<Record<Route['success']['headers'][number] | 'X-Request-Id' | 'Date', true>>;
 
-/** What a page may send besides the headers that the Fetch standard always allows. */
+/** Request headers that a page may send, in addition to those that the Fetch standard always allows. */
 const requestHeaders = [
   'Authorization',
   'Content-Type',
@@ -23,10 +23,10 @@ const requestHeaders = [
   'tracestate',
 ];
 
-/** How long a browser may keep the response to a preflight. */
+/** Seconds that a browser may keep the response to a preflight. */
 const MAX_AGE_SECONDS = 600;
 
-/** Lets pages of one origin read a response and its headers. */
+/** Returns the headers that let pages of one origin read a response and its headers. */
 export function crossOriginHeaders(origin: string): Readonly<Record<string, string>> {
   return {
     'Access-Control-Allow-Origin': origin,
@@ -34,17 +34,14 @@ export function crossOriginHeaders(origin: string): Readonly<Record<string, stri
   };
 }
 
-/**
- * The same for a response that is fixed before its request arrives: with several allowed origins it cannot name the right one, and must
- * not name all.
- */
+/** Returns the same for a response that is fixed in advance: it cannot name the right one of several allowed origins, and must not name all. */
 export function fixedCrossOriginHeaders(allowedOrigins: readonly string[]): Readonly<Record<string, string>> {
   const [only, another] = allowedOrigins;
   return only === undefined || another !== undefined ? {} : crossOriginHeaders(only);
 }
 
 /**
- * The response headers to a preflight request (`OPTIONS`).
+ * Returns the response headers to a preflight request (`OPTIONS`).
  * @param methods those that the path has
  */
 export function preflightHeaders(

@@ -1,8 +1,8 @@
 import type * as z from 'zod';
 
 /**
- * A text of a request, without what an expression matches, in the check and, as `not`, in the documents. It never has U+FFFD, which the gateway
- * leaves of bytes that are not UTF-8: two requests that differ in such bytes must not become one.
+ * Returns the schema of a text in a request, without what an expression matches; the documents show it as `not`. It always excludes U+FFFD, by
+ * which the gateway replaces bytes that are not UTF-8: two requests that differ in such bytes must not become one.
  * @param more source of a regular expression that every language of clients has
  */
 export function excluding<T extends z.ZodType<string>>(

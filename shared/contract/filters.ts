@@ -1,41 +1,41 @@
 import * as z from 'zod';
 
 /**
- * Who selects the rows of a list by a filter. `owner`: the value is sent to the owner under the filter's name, and an answer with a row that the
- * filter does not admit is refused. `service`: the service selects among the rows that it reads.
+ * Who selects the rows of a list by a filter. `owner`: the service sends the value to the owner under the filter's name, and refuses a response
+ * with a row that the filter does not admit. `service`: the service selects among the rows that it reads.
  */
 export type AppliedBy = 'owner' | 'service';
 
 /**
- * One query filter of a list. Everything that knows a filter derives from this entry: the query's schema, the query to the owner, the rows that
- * are admitted, what a cursor is bound to, and the sandbox.
+ * One query filter of a list. Everything about a filter derives from this entry: the query's schema, the query to the owner, the admitted rows,
+ * what a cursor is bound to, and the sandbox.
  */
 export interface Filter {
   readonly schema: z.ZodType<string, string>;
   readonly appliedBy: AppliedBy;
-  /** The fact of a row that decides: whoever selects rows does not compile without it. */
+  /** The fact of a row that decides: code that selects rows does not compile without it. */
   readonly fact: string;
-  /** Whether a row with this fact is admitted; default: when fact and value are equal. */
+  /** Returns whether a row with this fact is admitted; default: if fact and value are equal. */
   readonly admits?: (fact: string, value: string) => boolean;
-  /** The one spelling of a value that has many; default: as it was sent. */
+  /** Returns the canonical spelling of a value that has several; default: the value as sent. */
   readonly canonical?: (value: string) => string;
 }
 
 /** The filters of a list by the names of their query parameters. */
 export type Filters = Readonly<Record<string, Filter>>;
 
-/** What a request filters by; a filter that it does not name admits every row. */
+/** The filter values of a request; a filter without a value admits every row. */
 export type FilterValues<F extends Filters> = {
   readonly [Name in keyof F]?: z.output<F[Name]['schema']> | undefined;
 };
 
-/** The facts that decide whether a row is admitted. One that a row does not have (null) is equal to no value. */
+/** The facts that decide whether a row is admitted. A fact that a row lacks (null) equals no value. */
 export type FactsOf<F extends Filters> = Readonly<Record<F[keyof F]['fact'], string | null>>;
 
 type FilterShape<F extends Filters> = { readonly [Name in keyof F]: z.ZodOptional<F[Name]['schema']> };
 
 /**
- * The filters and the query schema of a list's row, to be spread into its request.
+ * Returns the filters and the query schema of a list's row, to be spread into its request.
  * @param parameters the query parameters that select no rows: sort, limit and cursor
  */
 export function filteredQuery<const F extends Filters, P extends z.ZodRawShape>(
@@ -49,12 +49,12 @@ export function filteredQuery<const F extends Filters, P extends z.ZodRawShape>(
   return { filters, query: z.strictObject({ ...optional, ...parameters }) };
 }
 
-/** Whether every filter admits a row. */
+/** Returns whether every filter admits a row. */
 export function isSelected<F extends Filters>(filters: F, values: FilterValues<F>, row: FactsOf<F>): boolean {
   return isSelectable(filters, values, row);
 }
 
-/** Whether no filter refuses a row of which only some facts are known yet. */
+/** Returns whether no filter refuses a row of which only some facts are known yet. */
 export function isSelectable<F extends Filters>(
   filters: F,
   values: FilterValues<F>,
@@ -72,7 +72,7 @@ function isAdmitted({ admits }: Filter, fact: string | null, value: string): boo
   return fact !== null && (admits?.(fact, value) ?? fact === value);
 }
 
-/** The values of the filters that the owner applies, under their names. */
+/** Returns the values of the filters that the owner applies, under their names. */
 export function ownerQuery<F extends Filters>(
   filters: F,
   values: FilterValues<F>,
@@ -85,7 +85,7 @@ export function ownerQuery<F extends Filters>(
   );
 }
 
-/** What a query asks for in its one spelling: every parameter but the cursor, which is bound to exactly these. */
+/** Returns a query in canonical spelling: every parameter except the cursor, which is bound to exactly these. */
 export function canonicalQuery(
   filters: Filters,
   query: Readonly<Record<string, string | number | undefined>>,

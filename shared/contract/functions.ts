@@ -3,7 +3,7 @@ import type { Route, ServiceName } from './route.ts';
 import { routes } from './routes.ts';
 import { serveSandbox } from './sandbox.ts';
 
-/** What is bundled and deployed as one Lambda function. */
+/** A unit that is bundled and deployed as one Lambda function. */
 export type DeployedFunction = Route | BackgroundFunction;
 
 /** Every function of every service: bundles, stacks and alarms read this list. */
@@ -13,7 +13,7 @@ export const deployedFunctions: readonly DeployedFunction[] = [
   serveSandbox,
 ];
 
-/** What each stack has beside its functions: it calls a new version of one of them before callers do. */
+/** A function of each stack that is in no list: it calls a new version of a function before callers do. */
 export const versionCheck = {
   operationId: 'checkVersion',
   handler: 'functions/deployment/check-version/handler.ts',
@@ -25,15 +25,15 @@ export const bundledFunctions: readonly Pick<DeployedFunction, 'operationId' | '
   versionCheck,
 ];
 
-/** Whether a function serves a route of its service's API. */
+/** Returns whether a function serves a route of its service's API. */
 export function isRoute(row: DeployedFunction): row is Route {
   return !('trigger' in row);
 }
 
-/** What functions are deployed together: those of one service, and the sandbox, which shares nothing with any of them. */
+/** A group of functions that are deployed together: those of one service, or the sandbox, which shares nothing with the others. */
 export type DeploymentName = ServiceName | 'sandbox';
 
-/** What a function is deployed with. */
+/** Returns the group that a function is deployed with. */
 export function deploymentOf(row: DeployedFunction): DeploymentName {
   return !isRoute(row) && row.trigger === 'sandbox' ? 'sandbox' : row.service;
 }

@@ -9,8 +9,8 @@ export type Gate = Exclude<GateName, 'E'>;
 export const routeGates = gates.filter((gate): gate is Gate => gate !== 'E');
 
 /**
- * Finer receipts than a gate: the candidate/attempt index, without which the candidate list stays closed under an open gate C, and the
- * mastery engine's evidence from production learners, without which no adaptive diagnostic is shown [RP-023, RP-026].
+ * Receipts finer than a gate: the candidate/attempt index, without which the candidate list stays closed even if gate C is open, and the mastery
+ * engine's evidence from production learners, without which no adaptive diagnostic is shown [RP-023, RP-026].
  */
 export const finerReceipts = ['candidate_attempt_index', 'mastery_engine_production_learner'] as const;
 export type FinerReceipt = (typeof finerReceipts)[number];

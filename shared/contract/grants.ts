@@ -1,16 +1,16 @@
 import type { Gate } from './gates.ts';
 
-/** What a grant means to whoever hands it out and to the function that has it. */
+/** The meaning of a grant for the stack that issues it and for the function that has it. */
 interface GrantMeaning {
-  /** The environment variable that tells the function where the thing is. */
+  /** The environment variable with the address of the thing. */
   readonly variable: string;
-  /** The function can do without: a single service profile may stand in its environment instead [MA-010]. */
+  /** The function works without it: its environment may contain a single service profile instead [MA-010]. */
   readonly dispensable?: true;
 }
 
 /**
- * Every stored thing that a function may touch, with what its grant means: stacks, local runtime and pipeline read this table. `keys:<purpose>`
- * lets it unwrap the keys of that purpose of the key ring.
+ * Every stored thing that a function may use, with the meaning of its grant: stacks, local runtime and pipeline read this table. `keys:<purpose>`
+ * lets the function unwrap the keys of that purpose of the key ring.
  */
 const meanings = {
   'records:read': { variable: 'RECORDS_TABLE' },
@@ -22,40 +22,40 @@ const meanings = {
   'improvement:queue': { variable: 'IMPROVEMENT_QUEUE_URL' },
   'receipts:read': { variable: 'RECEIPTS_BUCKET' },
   'receipts:write': { variable: 'RECEIPTS_BUCKET' },
-  /** To make links: the keys that seal them, and the address that they begin with. */
+  /** For making links: the keys that seal them, and the address that they begin with. */
   'receipts:link': { variable: 'RECEIPTS_URL' },
   'keys:receipt-link': { variable: 'SETTINGS_TABLE' },
   'keys:idempotency': { variable: 'SETTINGS_TABLE' },
   'keys:pseudonym': { variable: 'SETTINGS_TABLE' },
-  /** To move the keys of `scheduledPurposes` from state to state, and to note that; not to unwrap one. */
+  /** For moving the keys of `scheduledPurposes` from state to state, and for recording that; not for unwrapping one. */
   'ring:rotate': { variable: 'SETTINGS_TABLE' },
-  /** To have KMS make and wrap a key of these purposes, which nobody sees. */
+  /** For having KMS create and wrap a key of these purposes, without exposing it. */
   'ring:wrap': { variable: 'KEY_ARN' },
   'profiles:read': { variable: 'PROFILES_PATH', dispensable: true },
-  /** What of the release is open, and by which proof: comes with the gates of a row; a row without gates names it for its receipts. */
+  /** What is released, and by which proof. The gates of a row imply it; a row without gates names it for its receipts. */
   'release:read': { variable: 'SETTINGS_TABLE' },
 } as const satisfies Readonly<Record<string, GrantMeaning>>;
 
-/** A stored thing that a route's function touches: the stacks grant exactly these, and no more. */
+/** A stored thing that a route's function uses: the stacks grant exactly these, and no more. */
 export type Grant = keyof typeof meanings;
 
-/** What of a row decides what its function may touch. */
+/** The part of a row that decides what its function may use. */
 interface Granted {
   readonly gates: readonly Gate[];
   readonly lambda: { readonly grants: readonly Grant[] };
 }
 
-/** Whether a function is there only while gates are open: then it looks at every call whether they still are. */
+/** Returns whether a function exists only while gates are open: then it checks the gates at every call. */
 export function isGated({ gates }: Pick<Granted, 'gates'>): boolean {
   return gates.length > 0;
 }
 
-/** Whether a function rotates keys: then it reads how long one seals. */
+/** Returns whether a function rotates keys: then it reads how long a key seals. */
 export function rotatesKeys({ lambda }: Pick<Granted, 'lambda'>): boolean {
   return lambda.grants.includes('ring:rotate');
 }
 
-/** Everything that a function may touch: what its row names, and what is released where it waits for gates. */
+/** Returns everything that a function may use: what its row names, and the release if it waits for gates. */
 export function grantsOf(row: Granted): readonly Grant[] {
   return isGated(row) ? [...row.lambda.grants, 'release:read'] : row.lambda.grants;
 }
@@ -65,17 +65,17 @@ export type GrantVariable = (typeof meanings)[Grant]['variable'];
 
 type GrantKeyPurpose = Grant extends infer G ? (G extends `keys:${infer Purpose}` ? Purpose : never) : never;
 
-/** The variables that the grants come with, each once. */
+/** Returns the variables that the grants come with, each once. */
 export function variablesOfGrants(grants: readonly Grant[]): readonly GrantVariable[] {
   return [...new Set(grants.map((grant) => meanings[grant].variable))];
 }
 
-/** Those of them that a function with these grants cannot do without. */
+/** Returns the variables that a function with these grants requires. */
 export function demandedVariablesOf(grants: readonly Grant[]): readonly GrantVariable[] {
   return variablesOfGrants(grants.filter((grant) => !('dispensable' in meanings[grant])));
 }
 
-/** The purposes of the key ring among the grants, in the order of their names. */
+/** Returns the purposes of the key ring among the grants, in the order of their names. */
 export function keyPurposesOf(grants: readonly Grant[]): readonly GrantKeyPurpose[] {
   const prefix = 'keys:';
   return (

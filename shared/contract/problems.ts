@@ -10,7 +10,7 @@ export interface ProblemTexts {
   readonly retryable?: 'occurrence';
   /** A member of every occurrence. */
   readonly carries?: 'invalidParams' | 'currentEtag' | 'upstream' | 'dependency';
-  /** Every occurrence reads the same: another text could tell an absent thing from a forbidden one, or one bad token from another. */
+  /** Every occurrence has the same text: a differing one could distinguish an absent thing from a forbidden one, or one bad token from another. */
   readonly uniform?: true;
   /** For the problem page: what the response means, why it occurs, what the caller should do. */
   readonly meaning: string;
@@ -18,7 +18,7 @@ export interface ProblemTexts {
   readonly remedy: string;
 }
 
-/** Texts that both services share with one page. */
+/** Texts that both services share, with one page. */
 const authenticationRequired = {
   title: 'Authentication required',
   detail: 'The request needs exactly one valid bearer token from the configured issuer for this service.',
@@ -49,7 +49,7 @@ const rateLimited = {
     'Wait for the time in `Retry-After`, then repeat the identical request with the same `Idempotency-Key`. Back off with jitter.',
 } as const;
 
-/** The cause and the remedy differ: only the mastery engine has `If-Match`, only the reports service names the operation. */
+/** Cause and remedy differ: only the mastery engine has `If-Match`, only the reports service names the operation. */
 const keyReused = {
   title: 'Idempotency key reused',
   detail:
@@ -162,7 +162,7 @@ export const problems = {
       meaning:
         'The operation needs a fact, a capability or an acknowledgement that its owner did not provide. No run is returned.',
       cause:
-        '`upstream.service` and `upstream.operation` name the owner and its operation. `platform_auth` means the tenant’s service profile, the issuer’s key set or the service itself: a store of it with the operation `platform_auth.own_stores`, a simulation that its time did not suffice for with `platform_auth.own_computation`.',
+        '`upstream.service` and `upstream.operation` name the owner and its operation. `platform_auth` means the tenant’s service profile, the issuer’s key set or the service itself: a store of it with the operation `platform_auth.own_stores`, a simulation that ran out of time with `platform_auth.own_computation`.',
       remedy:
         'If `retryable` is true, repeat the identical request with the same `Idempotency-Key` after the time in `Retry-After`; split the profiles of a simulation that still does not end in time over several requests. Otherwise report the named operation to its owner. Do not send a credential, a list of items or any other substitute.',
     },

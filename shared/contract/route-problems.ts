@@ -1,7 +1,7 @@
 import type { ProblemKey } from './problems.ts';
 import type { Route, ServiceName } from './route.ts';
 
-/** Failures that bind every route of a service, also where its row does not list them. */
+/** Problems that every route of a service can return, even if its row does not list them. */
 const everywhere: { readonly [S in ServiceName]: readonly ProblemKey<S>[] } = {
   mastery: [
     '400 invalid-request',
@@ -31,7 +31,7 @@ const onReusedKey: { readonly [S in ServiceName]: ProblemKey<S> } = {
   reports: '409 idempotency-conflict',
 };
 
-/** Every problem that a route may answer, as keys of the problem registry, sorted by status. */
+/** Returns every problem that a route may return, as keys of the problem registry, sorted by status. */
 export function problemKeysOf(route: Route): readonly string[] {
   return [
     ...new Set<ProblemKey>([

@@ -31,7 +31,7 @@ export interface Route<
   readonly summary: string;
   readonly description: string;
   readonly scope: Scope;
-  /** All of these must be open; none for the mastery engine. */
+  /** All of these must be open; empty for the mastery engine. */
   readonly gates: readonly Gate[];
   /** Receipts beyond those of the gates that the route waits for. */
   readonly receipts?: readonly FinerReceipt[];
@@ -40,14 +40,14 @@ export interface Route<
   readonly request: {
     /** Decoded path parameters. */
     readonly path: Path;
-    /** Every known query parameter; anything else is refused. */
+    /** Every known query parameter; any other is rejected. */
     readonly query: Query;
     /** Which query parameters select the rows of a list. Made together with `query` by `filteredQuery`. */
     readonly filters: Filtered;
     /** Undefined: the route takes no body. */
     readonly body: Body;
     readonly maxBodyBytes: number;
-    /** A bound on what a body asks for that has a problem of its own, which comes before everything else that is wrong with it. */
+    /** A limit of a body that has a problem of its own, which precedes any other defect of the body. */
     readonly limit?: {
       /** Key of the problem registry. */
       readonly problem: '413 simulation-limit-exceeded';
@@ -62,7 +62,7 @@ export interface Route<
     readonly schema: Success;
     /** `stream`: a body that can outgrow the 6 MB of a Lambda answer. It is written in pieces, and compressed for callers that accept it. */
     readonly transfer: Transfer;
-    /** Response headers beyond those that every answer carries. */
+    /** Response headers in addition to those that every response has. */
     readonly headers: readonly (
       | 'ETag'
       | 'Retry-After'
@@ -74,11 +74,11 @@ export interface Route<
     readonly example: z.input<Success>;
   };
   readonly requestExample?: Body extends z.ZodType ? z.input<Body> : never;
-  /** Keys of the problem registry that this route may answer beyond those that every route may. */
+  /** Keys of the problem registry that this route may return, in addition to those that every route may. */
   readonly problems: readonly ProblemKey[];
   /**
-   * The most upstream calls that one request makes, not counting one per in-scope knowledge component, and how many of them wait for one
-   * another at most. The chain, at 400 ms a call, has to fit into the function's time.
+   * The most upstream calls that one request makes, not counting one per in-scope knowledge component, and the most of them that wait for one
+   * another. This chain, at 400 ms per call, has to fit into the function's time.
    */
   readonly budget: { readonly calls: number; readonly depth: number };
   /** Learners wait for its responses: a stage's canary step applies to it. */
@@ -87,12 +87,12 @@ export interface Route<
     readonly memoryMb: number;
     readonly timeoutSeconds: number;
     readonly grants: readonly Grant[];
-    /** The impact of a failure of this function: the sentence of its alarm. */
+    /** The impact of a failure of this function, as its alarm states it. */
     readonly impact: string;
   };
 }
 
-/** A row as it is written: what it leaves out is what nearly all rows have. */
+/** A row as it is written, without the values that nearly all rows have. */
 type Stated<R extends Route> = Omit<
   R,
   'gates' | 'handler' | 'request' | 'success' | 'problems' | 'lambda'
@@ -101,17 +101,17 @@ type Stated<R extends Route> = Omit<
   readonly gates?: R['gates'];
   /** Default: neither parameter nor body; a body of 256 KiB; a key with every POST; no precondition. */
   readonly request: Partial<R['request']>;
-  /** Default: that of the operation's folder among the endpoints of its service. */
+  /** Default: the handler in the operation's folder among the endpoints of its service. */
   readonly handler?: R['handler'];
   /** Default: a buffered 200 without further headers. */
   readonly success: Pick<R['success'], 'schema' | 'example'> & Partial<R['success']>;
-  /** Default: the time that the gateway waits, 29 seconds. */
+  /** Default: the time for which the gateway waits, 29 seconds. */
   readonly lambda: Omit<R['lambda'], 'timeoutSeconds'> & Partial<R['lambda']>;
 };
 
 const noParameters = z.strictObject({});
 
-/** Completes a row, keeps its exact schema types, and holds it to the problems of its own service. */
+/** Completes a row, keeps its exact schema types, and checks that its problems are of its own service. */
 export function defineRoute<
   Service extends ServiceName,
   Success extends z.ZodType,
@@ -144,7 +144,7 @@ export function defineRoute<
     problems: [],
     handler: `functions/${row.service}/endpoints/${folder}/handler.ts`,
     ...row,
-    // SAFETY: of what the row leaves out, the type is the default's too.
+    // SAFETY: a member that the row leaves out has the type of its default.
     request: request as Route<Path, Body, Success, Query, Filtered>['request'],
     success: { status: 200, transfer: 'buffered', headers: [], ...row.success },
     lambda: { timeoutSeconds: 29, ...row.lambda },

@@ -7,8 +7,8 @@ import { readReadiness } from './reports/routes/read-readiness.ts';
 import type { Route } from './route.ts';
 
 /**
- * Serves the synthetic sandbox of the reports service: all of its routes by one function, which may touch nothing. It holds no tenant's
- * data and opens no gate, so it is there whatever the gates [RP-032, RP-033].
+ * Serves the synthetic sandbox of the reports service: one function for all of its routes, without any grant. It has no tenant's data and opens no
+ * gate, so it exists whether or not gates are open [RP-032, RP-033].
  */
 export const serveSandbox: BackgroundFunction = {
   service: 'reports',
@@ -26,7 +26,7 @@ export const serveSandbox: BackgroundFunction = {
   },
 };
 
-/** A route as the sandbox serves it: no gate, no token, no owner that is asked, and a small body that goes out as a whole. */
+/** Returns a route as the sandbox serves it: no gate, no token, no call to an owner, and a small body that is sent as a whole. */
 function inSandbox<R extends Route>(row: R): R {
   const { handler, lambda } = serveSandbox;
   return {
@@ -41,7 +41,7 @@ function inSandbox<R extends Route>(row: R): R {
   };
 }
 
-/** The routes of the sandbox, with paths, parameters and schemas of production [RP-033]. All others of the service are unknown to it. */
+/** The routes of the sandbox, with paths, parameters and schemas of production [RP-033]. It serves no other route of the service. */
 export const sandboxRoutes = {
   readAttemptReport: inSandbox(readAttemptReport),
   readReadiness: inSandbox(readReadiness),

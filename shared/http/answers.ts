@@ -1,15 +1,15 @@
 import type { Log } from '#shared/observability/logger.ts';
 
-/** What comes out of the ladder, for a gateway: the function's handler turns it into the form that the route's transfer asks for. */
+/** The result of the pipeline, for a gateway: the function's handler turns it into the form that the route's transfer requires. */
 export interface PipelineAnswer {
   statusCode: number;
   headers: Record<string, string>;
-  /** A text, except for a success that is streamed: the pieces of its text, to be taken once, or bytes as they are. */
+  /** A string; for a streamed success the pieces of its text, which can be taken once, or bytes sent unchanged. */
   readonly body: string | Iterable<string> | Uint8Array;
-  /** Whether the body may go out compressed. */
+  /** Whether the body may be compressed. */
   readonly gzip: boolean;
-  /** The code, when it is a problem. */
+  /** The code, if it is a problem. */
   readonly problem?: string;
-  /** For what happens on the way out. */
+  /** The log for events while the response is sent. */
   readonly log: Log;
 }

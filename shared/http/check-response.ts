@@ -12,20 +12,20 @@ import { headerValues } from './syntax/headers.ts';
 import { pointerTo } from './syntax/issues.ts';
 
 /**
- * What the body of a buffered answer may take up as a string within JSON: a function's answer ends at 6 MB, and Lambda would make of a
- * larger one a failure without a problem document. The rest is for status and headers.
+ * The most bytes that the body of a buffered response may have as a string within JSON: a function's response ends at 6 MB, and Lambda turns a larger
+ * one into a failure without a problem document. The rest is for status and headers.
  */
 const MAX_BUFFERED_BYTES = 6 * 1024 * 1024 - 16 * 1024;
-/** Issues that are named: the log shows no more. */
+/** The most issues that are listed: the log shows no more. */
 const MAX_REASONS = 100;
 
-/** Visible ASCII and spaces: no header value can begin another header. */
+/** Visible ASCII and spaces: a header value cannot begin another header. */
 const HEADER_VALUE = /^[\x20-\x7e]+$/;
 
 /**
- * An operation's answer as an HTTP answer: the body fits the route's schema exactly, every header is one that the route declares, and a
- * buffered answer fits into what a function can return. Otherwise it throws a Refusal with a 500, and logs each fault by name and reason,
- * without values: an answer that breaks its own contract is never sent [MA-224].
+ * Turns an operation's response into an HTTP response: the body matches the route's schema exactly, the route declares every header, and a buffered
+ * response is not larger than a function can return. Otherwise throws a Refusal with a 500, and logs each fault by name and reason, without values:
+ * the service never sends a response that violates its contract [MA-224].
  */
 export function checkResponse(route: Route, answer: OperationAnswer, exchange: Exchange): PipelineAnswer {
   const headers: Readonly<Record<string, string>> = answer.headers ?? {};
@@ -62,7 +62,7 @@ function refuseHeader(route: Route, name: string, value: string): readonly strin
 }
 
 /**
- * Checks a body against a schema, undeclared members included.
+ * Checks a body against a schema, including undeclared members.
  * @returns what the schema makes of it, or what does not fit, by code and place, without values
  */
 export function checkBody(schema: z.ZodType, body: unknown): Result<unknown, readonly string[]> {
@@ -75,14 +75,14 @@ export function checkBody(schema: z.ZodType, body: unknown): Result<unknown, rea
   );
 }
 
-/** A step of a path as a log line may hold it: a name that is unlike those of the contract could be an id. */
+/** Returns a step of a path as a log line may contain it: a name unlike those of the contract could be an id. */
 function loggable(step: PropertyKey): string {
   return /^\w{1,64}$/.test(String(step)) ? String(step) : '*';
 }
 
 /**
- * `JSON.stringify` of a checked body in pieces: objects by their members, arrays by their elements, which are not divided further. The rows
- * of an array are serialized one at a time, so that the text of a large body is never in memory as a whole.
+ * Serializes a checked body like `JSON.stringify`, in pieces: objects by their members, arrays by their elements, which are not divided further. It
+ * serializes the rows of an array one at a time, so that the text of a large body is never in memory as a whole.
  */
 export function* jsonPieces(value: unknown): Generator<string, void, undefined> {
   if (Array.isArray(value)) {

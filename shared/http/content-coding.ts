@@ -2,9 +2,9 @@
 const CODING = /^([\w!#$%&'*+.^`|~-]+)(?:[ \t]*;[ \t]*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i;
 
 /**
- * Whether a caller takes gzip, by its Accept-Encoding (RFC 9110 section 12.5.3): named, or meant by `*`, with a weight above 0 that is not
- * below that of an unencoded body. A member that is malformed counts for nothing; of two for the same coding the first counts. Without the
- * header a body stays as it is, though any coding would be allowed: who can decode says so.
+ * Returns whether a caller accepts gzip, by its Accept-Encoding (RFC 9110 section 12.5.3): named, or included in `*`, with a weight above 0 that is
+ * not below that of an unencoded body. A malformed member is ignored; if two name the same coding, the first counts. Without the header a body is not
+ * compressed, though any coding would be allowed: a client that can decode sends the header.
  * @param values every value of the header
  */
 export function acceptsGzip(values: readonly string[]): boolean {

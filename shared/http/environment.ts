@@ -5,7 +5,7 @@ import type { DeployedFunction } from '#shared/contract/functions.ts';
 import type { EnvironmentVariables } from '#shared/runtime/runtime.ts';
 import { parseReleaseKey } from '#shared/release/release-key.ts';
 
-/** Only on this machine may an address be without TLS. */
+/** Returns whether an address uses TLS; only addresses of this machine may be without. */
 function isSecure(text: string): boolean {
   const url = URL.parse(text);
   if (url === null) return false;
@@ -21,7 +21,7 @@ const address = z.string().refine(isSecure, 'must be an https address');
 /** An https address without query, fragment or a slash at its end. */
 const PROBLEMS_URL = /^https:\/\/[^\s?#]+[^\s?#/]$/;
 
-/** The base of problem types, which a function names even if it cannot read its own environment. */
+/** Returns the base of problem types, which a function names even if it cannot read its own environment. */
 export function problemsUrlOf({ PROBLEMS_URL: text = '' }: EnvironmentVariables): string {
   return PROBLEMS_URL.test(text) ? text : 'https://docs.mastery-reports.example/problems';
 }
@@ -47,13 +47,13 @@ const variables = {
   /** The algorithms come from here, never from a token; symmetric ones and `none` cannot be configured. */
   TOKEN_ALGORITHMS: z.string().regex(/^(RS256|ES256|EdDSA)(,(RS256|ES256|EdDSA))*$/),
   PROBLEMS_URL: z.string().regex(PROBLEMS_URL),
-  /** Whose signature under a manifest opens gates: a public key of P-256 as a JWK. */
+  /** The key whose signature on a manifest opens gates: a public key of P-256 as a JWK. */
   RELEASE_KEY: z.string().refine((text) => parseReleaseKey(text) !== undefined, 'must be a public P-256 JWK'),
 } as const satisfies Readonly<Record<string, z.ZodType<string>>>;
 
 export type VariableName = keyof typeof variables;
 
-/** The variables that a function needs and has not, or has in a wrong form. Names only: a value may be a secret. */
+/** The variables that a function needs and that are missing or malformed. It contains only names: a value may be a secret. */
 export class EnvironmentError extends Error {
   override readonly name = 'EnvironmentError';
   readonly variables: readonly string[];
@@ -65,7 +65,7 @@ export class EnvironmentError extends Error {
 }
 
 /**
- * The values of exactly the named variables. Throws one EnvironmentError that names every variable that is missing or malformed.
+ * Returns the values of exactly the named variables. Throws one EnvironmentError that names every variable that is missing or malformed.
  * @example const { RECORDS_TABLE } = readEnvironment(['RECORDS_TABLE'], runtime.environment);
  */
 export function readEnvironment<const Names extends readonly VariableName[]>(
@@ -80,7 +80,7 @@ export function readEnvironment<const Names extends readonly VariableName[]>(
   >;
 }
 
-/** What the pipeline of every function reads. */
+/** The variables that the pipeline of every function reads. */
 const always = [
   'STAGE',
   'TOKEN_ISSUER',
@@ -90,7 +90,7 @@ const always = [
   'PROBLEMS_URL',
 ] as const satisfies readonly VariableName[];
 
-/** What a function that waits for gates reads to see whether they still are open. */
+/** The variables with which a function that waits for gates reads whether they still are open. */
 export const releaseVariables = [
   'STAGE',
   'SETTINGS_TABLE',
@@ -98,8 +98,8 @@ export const releaseVariables = [
 ] as const satisfies readonly VariableName[];
 
 /**
- * The variables that a function cannot do without: those of the pipeline, of its gates and of its grants. A background function reads no token,
- * and only who answers a caller names problems. The sandbox can do without any.
+ * Returns the variables that a function requires: those of the pipeline, of its gates and of its grants. A background function reads no token, and
+ * only a function that responds to a caller names problems. The sandbox requires none.
  */
 export function variablesOf(row: DeployedFunction): readonly VariableName[] {
   if ('trigger' in row && row.trigger === 'sandbox') return [];

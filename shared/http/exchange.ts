@@ -9,23 +9,23 @@ import type { OperationAnswer, OperationRequest, Principal } from './operation.t
 import { readHeaders, type Headers } from './syntax/headers.ts';
 import type { CheckedRequest } from './syntax/read-request.ts';
 
-/** What of a runtime every function that answers HTTP uses. */
+/** The part of a runtime that every function uses that serves HTTP. */
 export type BaseRuntime = Pick<Runtime, 'environment' | 'now' | 'random' | 'write'>;
 
-/** What is known of a request. The first stage opens it with the first members; of the others each is written by the one stage that it names. */
+/** The state of a request. The first stage creates it with the first members; each of the others is written by the one stage that it names. */
 export interface Exchange {
-  /** Made by the server, never by the caller: in every answer and every log line. */
+  /** Made by the server, never by the caller: in every response and every log line. */
   readonly requestId: string;
-  /** The caller's W3C trace id when it sent one, else a new one. In answers only, never in a log line. */
+  /** The caller's W3C trace id if it sent one, else a new one. Only in responses, never in a log line. */
   readonly traceId: string;
   readonly receivedAt: number;
-  /** By when the answer must be composed. */
+  /** The time by which the response must be composed. */
   readonly deadline: number;
-  /** When the function is stopped. */
+  /** When Lambda stops the function. */
   readonly endsAt: number;
   readonly headers: Headers;
   readonly problemsUrl: string;
-  /** Origins of pages that may read the response; most stages have none. */
+  /** Origins of pages that may read the response; most deployments have none. */
   readonly allowedOrigins: readonly string[];
   readonly log: Log;
   /** Token. */
@@ -40,29 +40,29 @@ export interface Exchange {
   startedOperation?: string | undefined;
   /** Idempotency: the control record, once the work has begun. */
   control?: Control;
-  /** The operation of a route: its answer, for the response check. */
+  /** The operation's response, for the response check. */
   answer?: OperationAnswer;
 }
 
 const exchanges = new WeakMap<Context, Exchange>();
 
-/** The exchange of a Lambda context. Throws before it is opened: a defect of the composition. */
+/** Returns the exchange of a Lambda context. Throws before it is opened: a defect of the composition. */
 export function exchangeOf(context: Context): Exchange {
   return established(exchanges.get(context), 'correlation');
 }
 
-/** What an earlier stage has written. Throws when it has not run for this request: a defect of the composition. */
+/** Returns what an earlier stage has written. Throws if that has not run for this request: a defect of the composition. */
 export function established<T>(member: T | undefined, stage: string): T {
   if (member === undefined) throw new Error(`the stage "${stage}" has not run for this request`);
   return member;
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** W3C Trace Context: version 00, or a later one that begins alike and may go on after a dash. */
+/** W3C Trace Context: version 00, or a later one with the same beginning, which may continue after a dash. */
 const TRACEPARENT =
   /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
 
-/** Opens the exchange of one event. Whatever is wrong with the event is found by a later stage. */
+/** Opens the exchange of one event. A later stage finds any fault of the event. */
 export function openExchange(
   event: APIGatewayProxyEvent,
   context: Context,
@@ -88,10 +88,7 @@ export function openExchange(
   return exchange;
 }
 
-/**
- * The gateway's request id, except where a caller has set it (API Gateway takes over `x-amzn-requestid`) or it is no UUID: then that of the
- * invocation.
- */
+/** Returns the gateway's request id, or the invocation's if a caller has set it (API Gateway adopts `x-amzn-requestid`) or it is no UUID. */
 function requestIdOf(event: APIGatewayProxyEvent, { awsRequestId }: Context, headers: Headers): string {
   const { requestContext } = event as { requestContext?: { requestId?: string } };
   const given = requestContext?.requestId ?? '';

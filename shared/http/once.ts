@@ -1,4 +1,4 @@
-/** Makes a value when first asked for and keeps it; a failure is not kept. */
+/** Creates a value when first asked for and caches it; a failure is not cached. */
 export function once<T>(make: () => T | Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {

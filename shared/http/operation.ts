@@ -6,13 +6,13 @@ import type { Result } from '#shared/kernel/result.ts';
 import type { Log } from '#shared/observability/logger.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 
-/** Who calls: verified claims only. */
+/** The caller, from verified claims only. */
 export interface Principal {
   readonly tenantId: string;
   readonly sub: string;
   readonly role: string;
   readonly scopes: readonly string[];
-  /** Resource claims of the reports service; an absent claim is no access. */
+  /** Resource claims of the reports service; an absent claim permits no access. */
   readonly studentIds: readonly string[];
   readonly classSourcedIds: readonly string[];
   readonly schoolSourcedIds: readonly string[];
@@ -22,9 +22,9 @@ export interface Principal {
 /** What the pipeline hands to an endpoint: everything is checked, nothing is raw. */
 export interface OperationRequest<R extends Route = Route> {
   readonly requestId: string;
-  /** For answers only, never for a log line. */
+  /** For responses only, never for a log line. */
   readonly traceId: string;
-  /** Base of the `type` URIs of problems that stand inside an answer. */
+  /** Base of the `type` URIs of problems inside a response. */
   readonly problemsUrl: string;
   readonly principal: Principal;
   readonly path: z.output<R['request']['path']>;
@@ -35,15 +35,15 @@ export interface OperationRequest<R extends Route = Route> {
   readonly proved: ReadonlySet<Provable>;
   /** Epoch milliseconds at which the request arrived. */
   readonly receivedAt: number;
-  /** Epoch milliseconds by which the answer must be composed: the Lambda's remaining time less 1.5 s. */
+  /** Epoch milliseconds by which the response must be composed: the Lambda's remaining time less 1.5 s. */
   readonly deadline: number;
   /** One structured line; `code` is a row of the log-code registry, fields are named one by one. */
   readonly log: Log;
   /**
-   * Begins the work: writes (or finds) the control record, then runs `work`. A repeated request with the same hash waits for the one in
-   * flight within its own deadline and then composes the answer again. `work` must name what it writes upstream by `control`, or by its
-   * content, alone: then two runs of it, one after the other or side by side, leave what one would. Exactly one call per request, on routes with an idempotency
-   * key only.
+   * Begins the work: writes (or finds) the idempotency record, then runs `work`. A repeated request with the same hash waits within its own deadline
+   * for the one in flight and then composes the response again. `work` must derive the names of what it writes upstream only from `control` or from
+   * the content: then two runs of it, in sequence or concurrently, leave the same as one. Call it once per request, only on routes with an
+   * Idempotency-Key.
    */
   readonly idempotent: <T>(
     work: (control: Control) => Promise<Result<T, Problem>>,

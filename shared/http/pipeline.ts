@@ -17,22 +17,22 @@ import { scope } from './stages/scope.ts';
 import { syntax } from './stages/syntax.ts';
 import { token } from './stages/token.ts';
 
-/** What of a runtime the pipeline of a route uses. */
+/** The part of a runtime that the pipeline of a route uses. */
 export type PipelineRuntime = BaseRuntime & Pick<Runtime, 'fetch' | 'sleep'>;
 
 export interface PipelineParts<R extends Route> {
-  /** Binds the operation; called once per binding, when its first request has passed every stage; a failure is not kept. */
+  /** Binds the operation; called once per binding, when its first request has passed every stage; a failure is not cached. */
   readonly operation: () => Operation<R> | Promise<Operation<R>>;
   readonly runtime: PipelineRuntime;
   /** For routes with an Idempotency-Key. */
   readonly idempotency?: () => Idempotency;
-  /** Asked for routes with gates alone. */
+  /** Called only for routes with gates. */
   readonly release: () => ReleaseWatch;
 }
 
 const nothingProved: ReadonlySet<Provable> = new Set();
 
-/** The ladder around one operation (docs/pipeline.md). The row decides which stages apply; `.use` composes them in the order of the ladder. */
+/** Creates the pipeline around one operation (docs/pipeline.md). The row decides which stages apply; `.use` composes them in order. */
 export function createPipeline<R extends Route>(route: R, parts: PipelineParts<R>): Pipeline {
   const { service, operationId, method, success, request } = route;
   const { operation, runtime, idempotency: keyed, release } = parts;
@@ -55,7 +55,7 @@ export function createPipeline<R extends Route>(route: R, parts: PipelineParts<R
     .use(responseCheck(route));
 }
 
-/** The foot of the ladder: runs the operation with what the stages have established, and throws its problem as a Refusal. */
+/** Runs the operation, as the innermost stage, with what the other stages have established, and throws its problem as a Refusal. */
 async function operate<R extends Route>(
   route: R,
   operation: Operation<R>,
@@ -68,7 +68,7 @@ async function operate<R extends Route>(
     traceId,
     problemsUrl,
     principal: established(exchange.principal, 'token'),
-    // SAFETY: these are the outputs of the same row's schemas, which the operation's types are made of.
+    // SAFETY: these are the outputs of the same row's schemas, from which the operation's types derive.
     path: path as OperationRequest<R>['path'],
     query: query as OperationRequest<R>['query'],
     body: body as OperationRequest<R>['body'],

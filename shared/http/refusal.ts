@@ -1,8 +1,8 @@
 import type { Problem } from '#shared/problems/problem.ts';
 
 /**
- * A stage's expected refusal. Thrown, though it is no defect: Middy skips every later stage and all `after` hooks when a stage returns an
- * answer, and with them the headers and the log line that each answer must have; an error passes them all.
+ * A stage's expected refusal. It is thrown although it is no defect: if a stage returns a response, Middy skips every later stage and all `after`
+ * hooks, and with them the headers and the log line that each response must have; an error passes through all of them.
  */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
@@ -14,7 +14,7 @@ export class Refusal extends Error {
   }
 }
 
-/** A defect that no repetition gets past: what is stored is damaged. The mastery engine says so in its 500. */
+/** A defect that persists on every retry: stored data is damaged. The mastery engine's 500 states this. */
 export class PermanentDefect extends Error {
   override readonly name = 'PermanentDefect';
 }

@@ -27,28 +27,28 @@ export interface IdempotencyDependencies {
 
 /** How one request runs its work. All times in epoch milliseconds. */
 export interface RunOptions {
-  /** HTTP status that a success is recorded with. */
+  /** HTTP status recorded for a success. */
   readonly successStatus: number;
   /** From then on a request no longer waits for one in flight but takes over, so that enough time is left for the work. */
   readonly waitUntil: number;
-  /** By when the work must be done: from then on its lease is not renewed. */
+  /** The time by which the work must be done: from then on its lease is not renewed. */
   readonly deadline: number;
-  /** When the function is stopped. */
+  /** When Lambda stops the function. */
   readonly endsAt: number;
-  /** The answer to a key that stands for another request. */
+  /** The problem of a key that was used for another request. */
   readonly conflict: (operationId: string) => Problem;
   readonly log: Log;
 }
 
 /** A request's place in the control table. */
 export interface KeyedRequest {
-  /** The operation of the other request that this key stands for, or undefined: 409 before any upstream work [MA-191]. */
+  /** The operation of the other request for which this key was used, or undefined: 409 before any upstream work [MA-191]. */
   readonly reusedBy: string | undefined;
   /** The operation that an earlier request of this key has begun, or undefined. */
   readonly startedOperation: string | undefined;
   /**
-   * Runs the work under the control record. A settled record runs it again to compose the answer anew [MA-190]; a started one is waited
-   * for, then resumed. Throws when the table cannot be reached before the work has begun.
+   * Runs the work under the idempotency record. If the record is settled, it runs the work again to compose the response anew [MA-190]; if it is
+   * started, it waits, then resumes the work. Throws if the table cannot be reached before the work has begun.
    */
   run<T>(
     work: (control: Control) => Promise<Result<T, Problem>>,
@@ -61,12 +61,12 @@ export type Idempotency = (request: IdentifiedRequest) => Promise<KeyedRequest>;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 800;
 
-/** Leaves the wrapped function without settling, so that Powertools lets the layer release the lease. */
+/** Ends the wrapped function without settling, so that Powertools lets the layer release the lease. */
 class Unsettled extends Error {}
 
 /**
- * Idempotency of one function: Powertools' `makeIdempotent` around the work, over the control table. Not its Middy middleware, which
- * deletes records of other runs (docs/pipeline.md).
+ * Creates the idempotency of one function: Powertools' `makeIdempotent` around the work, over the control table. It does not use its Middy
+ * middleware, which deletes records of other runs (docs/pipeline.md).
  */
 export function createIdempotency(dependencies: IdempotencyDependencies): Idempotency {
   const { table, keys, now, sleep, random } = dependencies;
@@ -123,7 +123,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
   }
 }
 
-/** One pass through Powertools. */
+/** Makes one pass through Powertools. */
 async function once<T>(
   layer: ControlPersistenceLayer,
   work: (control: Control) => Promise<Result<T, Problem>>,
@@ -164,9 +164,9 @@ async function once<T>(
   return done.outcome ?? begin('settled');
 }
 
-/** Fresh for every pass: Powertools keeps the Lambda context and the first configuration in these objects. */
+/** Creates a configuration for every pass: Powertools keeps the Lambda context and the first configuration in these objects. */
 function newConfig(): IdempotencyConfig {
-  // Validation is on, over nothing: the layer itself compares the requests.
+  // Validation is on, but covers nothing: the layer itself compares the requests.
   const config = new IdempotencyConfig({ payloadValidationJmesPath: '' });
   if (!config.isEnabled())
     throw new Error('POWERTOOLS_IDEMPOTENCY_DISABLED is set: the function would run every repetition');
@@ -178,14 +178,14 @@ function controlOf(layer: ControlPersistenceLayer): Control {
   return { operationId, createdAt, replayed: layer.resumed, completed: state === 'completed' };
 }
 
-/** A success is `completed`; a failure that no retry can change is `failed`; everything else stays `started`. */
+/** Returns the final state: a success is `completed`, a failure that no retry can change is `failed`; everything else stays `started`. */
 function finalOf(outcome: Result<unknown, Problem>, successStatus: number): Final | undefined {
   if (outcome.ok) return { state: 'completed', terminalStatus: successStatus };
   const { status, retryable } = outcome.error;
   return retryable ? undefined : { state: 'failed', terminalStatus: status };
 }
 
-/** 128 random bits. */
+/** Returns 128 random bits. */
 function token(random: (bytes: number) => Uint8Array): string {
   return Buffer.from(random(16)).toString('base64url');
 }

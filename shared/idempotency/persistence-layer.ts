@@ -6,26 +6,26 @@ import type { Sleep } from '#shared/kernel/sleep.ts';
 import { ANSWER_MS, withStoreBudget } from '#shared/kernel/store-calls.ts';
 import type { ControlRecord, ControlTable } from './control-record.ts';
 
-/** How long a silent run is taken to be alive. It bounds how long a repetition waits for a function that crashed. */
+/** How long a run without renewals counts as alive. It bounds how long a repetition waits for a function that crashed. */
 const LEASE_MS = 10_000;
-/** A run that is alive renews its lease so often that two renewals may fail. */
+/** The interval at which a live run renews its lease, short enough that two renewals may fail. */
 const RENEWAL_MS = 3_000;
-/** What an invocation keeps of its time to send its answer. */
+/** The part of an invocation's time reserved to send its response. */
 const SEND_MS = 1_000;
 
-/** The end of a lease that is taken now. @param endsAt when the function is stopped */
+/** Returns the end of a lease that is taken now. @param endsAt when Lambda stops the function */
 export function leaseEnd(now: number, endsAt: number): number {
   return Math.min(endsAt, now + LEASE_MS);
 }
 
-/** One run of the work: what it would write if it is the first. Times are epoch milliseconds. */
+/** One run of the work: what it writes if it is the first. Times are epoch milliseconds. */
 export interface Attempt {
   readonly table: ControlTable;
   readonly now: () => number;
   readonly sleep: Sleep;
-  /** By when the work must be done. */
+  /** The time by which the work must be done. */
   readonly deadline: number;
-  /** When the function is stopped. */
+  /** When Lambda stops the function. */
   readonly endsAt: number;
   /** The record to create: identity, new operation id, this run's lease. */
   readonly record: ControlRecord;
@@ -33,11 +33,11 @@ export interface Attempt {
   readonly isSame: (existing: ControlRecord) => boolean;
   /** Take the lease from a run that may still be at work: this one has no time left to wait. */
   readonly impatient: boolean;
-  /** The final state could not be written; the work's outcome stands all the same. */
+  /** Called if the final state could not be written; the work's outcome is valid anyway. */
   readonly onUnsettled: (operationId: string, error: unknown) => void;
 }
 
-/** What the wrapped function returns: how its outcome is recorded. Never its content. */
+/** The result of the wrapped function: how its outcome is recorded, never its content. */
 export interface Final {
   readonly [member: string]: JSONValue;
   readonly state: 'completed' | 'failed';
@@ -45,12 +45,12 @@ export interface Final {
 }
 
 /**
- * Powertools' persistence over our control table. A class because Powertools asks for one; one object for each run of the work, since its
- * base keeps configuration and ours keeps the record.
+ * Powertools' persistence over our control table. It is a class because Powertools requires one, with one object per run of the work, since its base
+ * keeps configuration and ours keeps the record.
  *
- * It differs from the stock layers where the specification does: the stored columns are ours and hold no response; a throw releases the
- * lease instead of deleting the record; a take-over compares the request and keeps operation id and creation time; a run that has lost its
- * lease settles or adopts instead of failing; the 24 hours are counted from the creation and by our clock.
+ * It differs from the stock layers where the specification does: the stored columns are ours and contain no response; a throw releases the lease
+ * instead of deleting the record; a take-over compares the request and keeps operation id and creation time; a run that has lost its lease settles or
+ * adopts instead of failing; the 24 hours count from the creation and by our clock.
  */
 export class ControlPersistenceLayer extends BasePersistenceLayer {
   readonly #attempt: Attempt;
@@ -63,18 +63,18 @@ export class ControlPersistenceLayer extends BasePersistenceLayer {
     this.#attempt = attempt;
   }
 
-  /** The record under which this run works, or the settled one that it found; known once Powertools has asked us to write. */
+  /** The record under which this run works, or the settled one that it found; known once Powertools has requested the write. */
   get record(): ControlRecord {
     if (this.#record === undefined) throw new Error('The work begins before its control record.');
     return this.#record;
   }
 
-  /** The id is an HMAC already. */
+  /** Returns the id unchanged: it is an HMAC already. */
   protected override getHashedIdempotencyKey(): string {
     return this.#attempt.record.id;
   }
 
-  /** The lease is ours: Powertools' own is not written, but without one it warns on the console. */
+  /** Uses our own lease: Powertools' is not written, but without one it prints a warning. */
   override saveInProgress(data: JSONValue): Promise<void> {
     return super.saveInProgress(data, 1);
   }
@@ -102,12 +102,12 @@ export class ControlPersistenceLayer extends BasePersistenceLayer {
     throw new IdempotencyItemAlreadyExistsError('A record of this key exists.', this.#translate(existing));
   }
 
-  /** Never called: the error of `_putRecord` brings the record along. */
+  /** Never called: the error of `_putRecord` contains the record. */
   protected override _getRecord(): Promise<IdempotencyRecord> {
     throw new Error('A record is read a second time.');
   }
 
-  /** False from the table means: settled by a run of the same request that took over, or expired. Both leave nothing to do. */
+  /** Settles the record. If the table returns false, another run of the request has settled it, or it has expired: nothing is left to do. */
   protected override async _updateRecord(outcome: IdempotencyRecord): Promise<void> {
     const final = outcome.getResponse() as Final;
     await this.#recordEnd(({ table, now }) => table.settle(this.record, final, now()));
@@ -119,8 +119,8 @@ export class ControlPersistenceLayer extends BasePersistenceLayer {
   }
 
   /**
-   * Renews the lease until it is told to stop, the request's time is over (a container may have been frozen), or another run has taken
-   * over: then both go on, and leave the same.
+   * Renews the lease until it is stopped, the request's time is over (a container may have been frozen), or another run has taken over: then both
+   * continue, with the same result.
    */
   async keepLease(stop: AbortSignal): Promise<void> {
     const { table, now, sleep, deadline, endsAt } = this.#attempt;
@@ -132,7 +132,7 @@ export class ControlPersistenceLayer extends BasePersistenceLayer {
     }
   }
 
-  /** The work is done: its answer waits for the table as long as it can, and goes out either way. */
+  /** Records the end of the work: the response waits for the table as long as it can, and is sent either way. */
   async #recordEnd(write: (attempt: Attempt) => Promise<boolean>): Promise<void> {
     const { now, sleep, endsAt, onUnsettled } = this.#attempt;
     const limit = Math.min(ANSWER_MS, endsAt - SEND_MS - now());
@@ -145,7 +145,7 @@ export class ControlPersistenceLayer extends BasePersistenceLayer {
     }
   }
 
-  /** Expiry is decided by the table with our clock, so Powertools is given none to compare with its own. */
+  /** Translates a record. The table decides expiry by our clock, so Powertools gets no expiry to compare with its own. */
   #translate(found: ControlRecord): IdempotencyRecord {
     return new IdempotencyRecord({
       idempotencyKey: found.id,

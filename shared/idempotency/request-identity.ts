@@ -3,7 +3,7 @@ import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import type { ControlRecord } from './control-record.ts';
 
-/** What makes a request the same request. */
+/** What identifies a request as the same. */
 export interface IdentifiedRequest {
   readonly tenantId: string;
   readonly method: string;
@@ -11,22 +11,22 @@ export interface IdentifiedRequest {
   readonly canonicalPath: string;
   readonly idempotencyKey: string;
   readonly ifMatch: string | undefined;
-  /** The checked JSON body with its defaults filled in; undefined when the route takes none. */
+  /** The checked JSON body with its defaults filled in; undefined if the route takes none. */
   readonly body: unknown;
-  /** The JSON body as it was sent, by which versions up to 0.1.0 recognise a request; absent: the same. */
+  /** The JSON body as sent, by which versions up to 0.1.0 recognise a request; absent if it is the same. */
   readonly sentBody?: unknown;
 }
 
 export interface RequestIdentity {
   /** HMAC of the scope: verified tenant, method, canonical path and key [MA-189, RP-292]. */
   readonly id: string;
-  /** HMAC of the canonical request [MA-191]. A plain hash of a body that holds a learner's id could be guessed. */
+  /** HMAC of the canonical request [MA-191]. A plain hash of a body with a learner's id could be guessed. */
   readonly hash: string;
-  /** The same of the request as it was sent: never stored. */
+  /** The HMAC of the request as sent: never stored. */
   readonly sentHash: string;
 }
 
-/** All digests, base64url, under the key ring's idempotency key. Throws when the key ring cannot be reached. */
+/** Computes all digests, base64url, under the key ring's idempotency key. Throws if the key ring cannot be reached. */
 export async function identifyRequest(keys: KeyRing, request: IdentifiedRequest): Promise<RequestIdentity> {
   const { key } = await keys.active('idempotency');
   const hmac = (value: unknown): string =>
@@ -38,7 +38,7 @@ export async function identifyRequest(keys: KeyRing, request: IdentifiedRequest)
       ifMatch: request.ifMatch ?? null,
       body: body ?? null,
     });
-  // One is an array and the other an object: no scope can have the canonical form of a request.
+  // One is an array and the other an object, so that no scope can have the canonical form of a request.
   return {
     id: hmac([request.tenantId, request.method, request.canonicalPath, request.idempotencyKey]),
     hash: hashWith(request.body),
@@ -47,8 +47,8 @@ export async function identifyRequest(keys: KeyRing, request: IdentifiedRequest)
 }
 
 /**
- * Whether a record of the same id was written for this request. Its hash tells not of which form it is, and need not: what is sent as another
- * request's checked form has that form itself.
+ * Returns whether a record of the same id was written for this request. The hash does not show for which form of the request it is, and need not: a
+ * body that equals another request's checked form has that checked form itself.
  */
 export function isSameRequest(
   { hash }: Pick<ControlRecord, 'hash'>,
@@ -57,7 +57,7 @@ export function isSameRequest(
   return hash === request.hash || hash === request.sentHash;
 }
 
-/** The path of a request with each decoded id encoded as one segment, so that every spelling of an id is one path. */
+/** Returns the path of a request with each decoded id encoded as one segment, so that every spelling of an id gives one path. */
 export function canonicalPath(template: string, parameters: Readonly<Record<string, string>>): string {
   return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = parameters[name];

@@ -1,45 +1,44 @@
 import type { RunRecord } from './records.ts';
 
-/** So many runs are remembered to hold one order: their records and what else is written with them fit into one transaction of 100. */
+/** The most runs remembered as holders of one order: their records and what else is written with them fit into one transaction of 100. */
 export const maxHolders = 90;
 
-/** Says which of two runs is the later one. */
+/** What decides which of two runs is the later one. */
 type RunTime = Pick<RunRecord, 'improvementRunId' | 'createdAt'>;
 
 /** The current order of a lineage. */
 export interface LineageHead {
   readonly revisionOrderId: string;
   readonly supersedesRevisionOrderId: string | null;
-  /** The latest of the runs that have found it. */
+  /** The latest of the runs that found it. */
   readonly run: RunTime;
   /** The runs with a record of it that is not superseded, the last `maxHolders` of them. */
   readonly holders: readonly string[];
 }
 
-/** An order that has been current, or was opened beside the current one, and what it superseded: the same for ever. */
+/** An order that was current, or was opened in parallel to the current one, and what it superseded: this never changes. */
 export interface FormerOrder {
   readonly revisionOrderId: string;
   readonly supersedesRevisionOrderId: string | null;
 }
 
-/** What opening an order does to its lineage. */
+/** The effect of opening an order on its lineage. */
 export interface Place {
   readonly status: 'pending' | 'superseded';
   readonly supersedesRevisionOrderId: string | null;
-  /** The head afterwards; undefined when nothing of the lineage changes. */
+  /** The head afterwards; undefined if the lineage does not change. */
   readonly head?: LineageHead;
-  /** To be remembered, since no head names it any more. */
+  /** The order to remember, since no head names it any more. */
   readonly former?: FormerOrder;
   /** The runs whose records of the former head become `superseded`. */
   readonly supersededIn: readonly string[];
 }
 
 /**
- * Where an order stands in its lineage, all orders on the same thing [RP-205]:
- * the head's own id joins it; another id of a later run becomes the head and supersedes it; one of an earlier run comes too late and is
- * superseded at once; one of the same run stands beside it. What an order supersedes is settled when it is first opened and is the same
- * whenever it comes back: its receiver is sent the same bytes under one idempotency key.
- * @param former what this order superseded, if it has been current before and is not the head
+ * Places an order in its lineage, which is all orders on the same subjects [RP-205]: the head's own id joins it; another id of a later run becomes
+ * the head and supersedes it; one of an earlier run is too late and superseded at once; one of the same run is parallel to it. What an order
+ * supersedes is decided when it is first opened and stays the same if it recurs: its receiver gets the same bytes under one idempotency key.
+ * @param former what this order superseded, if it was current before and is not the head
  */
 export function placeInLineage(
   head: LineageHead | undefined,
@@ -83,10 +82,7 @@ export function placeInLineage(
   };
 }
 
-/**
- * Whether an order that a run has opened is no longer to be delivered: its lineage has gone on to another one, of another run, which can only
- * be a later one.
- */
+/** Returns whether an opened order must not be delivered any more: its lineage has moved on to an order of another, and so later, run. */
 export function isOvertaken(
   { revisionOrderId: current, run }: LineageHead,
   { improvementRunId }: Pick<RunTime, 'improvementRunId'>,

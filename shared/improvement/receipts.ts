@@ -5,10 +5,10 @@ export interface Bundle extends BundleRef {
   readonly bytes: Uint8Array;
 }
 
-/** The bucket of receipts. A tenant's bundles are found by its own id only, whoever else holds the same bytes. */
+/** The bucket of receipts. A tenant's bundles are found only by its own id, even if another tenant has the same bytes. */
 export interface ReceiptStore {
-  /** Writes a bundle, once: the same bytes again change nothing. */
+  /** Writes a bundle, once: writing the same bytes again changes nothing. */
   put(tenantId: string, bundle: Bundle): Promise<void>;
-  /** The bytes, or undefined when the tenant has no such bundle. */
+  /** Returns the bytes, or undefined if the tenant has no such bundle. */
   get(tenantId: string, sha256: string): Promise<Uint8Array | undefined>;
 }

@@ -11,11 +11,11 @@ import { receiptLink } from '#shared/contract/reports/receipt-link.ts';
 import { orderStatus } from '#shared/contract/reports/revision-order.ts';
 
 /*
- * The workflow records of improvement runs: ids, references, versions, digests, states and times, never a value that somebody else owns.
- * Times are epoch milliseconds. A schema has the members that the table stores as they are; its type adds the others.
+ * The workflow records of improvement runs: ids, references, versions, digests, states and times, never a value of another owner. Times are epoch
+ * milliseconds. A schema has the members that the table stores unchanged; its type adds the others.
  */
 
-/** Immutable bytes of another owner: their id there and the SHA-256 of exactly what was read. */
+/** Immutable bytes of another owner: their id there and the SHA-256 of exactly the bytes read. */
 const pin = z.strictObject({ ref: z.string(), sha256: z.string() });
 export type Pin = Readonly<z.infer<typeof pin>>;
 
@@ -25,14 +25,14 @@ const pinnedMetric = z.strictObject({
   status: metricStatus.shape.status,
   reasonCode: metricStatus.shape.reasonCode,
   artifact: pin.nullable(),
-  /** Of an available one: whether each of its rows can be judged under the pinned policy. Absent in the first form of pins. */
+  /** For an available metric: whether each of its rows can be judged under the pinned policy. Absent in the first form of pins. */
   judged: judgedRows.exactOptional(),
 });
 export type PinnedMetric = Readonly<z.infer<typeof pinnedMetric>>;
 
 /**
- * A named source with its crosswalk, and whether Analytics is to compare its scores: null when not, `not_analyzed` when it has never analyzed
- * the administration, `missing` when it is to and has not.
+ * A named source with its crosswalk, and whether Analytics has to compare its scores: null if not, `not_analyzed` if it has never analyzed the
+ * administration, `missing` if it has to and has not.
  */
 const pinnedSource = z.strictObject({
   sourceKey: z.string(),
@@ -43,16 +43,16 @@ export type PinnedSource = Readonly<z.infer<typeof pinnedSource>>;
 /** Why a source is not compared. */
 export type NotCompared = Exclude<PinnedSource['comparison'], Pin>;
 
-/** Whether there is a comparison. */
+/** Returns whether there is a comparison. */
 export function isCompared<T extends object>(comparison: T | NotCompared): comparison is T {
   return typeof comparison === 'object' && comparison !== null;
 }
 
-/** Everything that a run stands on, fixed when it is created. No other member is ever stored with it. */
+/** Everything that a run is based on, fixed when it is created. No other member is ever stored with it. */
 export const runPins = z.strictObject({
   contentTestSpecId: z.string(),
   contentTestSpecVersion: z.string(),
-  /** The released policy, and whose record it is: another one of the same id may be released later. */
+  /** The released policy, and the tenant of its record: another policy with the same id may be released later. */
   analysisPolicy: z.strictObject({
     owner: analysisPolicy.shape.visibility,
     id: z.string(),
@@ -71,14 +71,14 @@ export const runPins = z.strictObject({
 });
 export type RunPins = Readonly<z.infer<typeof runPins>>;
 
-/** So many sources a run can have: their pins, whatever the ids are, still fit into the one transaction that creates it. */
+/** The most sources of a run: their pins, with ids of any length, still fit into the one transaction that creates it. */
 export const maxSources = 1000;
 
 /** Every state of a run. */
 const runState = runStatus.exclude(['unknown']);
 export type ImprovementRunState = z.infer<typeof runState>;
 
-/** Whether a run in this state has ended: it never leaves it [RP-155]. */
+/** Returns whether a run in this state has ended: it never leaves it [RP-155]. */
 export function isTerminal(state: ImprovementRunState): boolean {
   return runStandings[state] !== 'open';
 }
@@ -104,26 +104,26 @@ const standingRun = openRun.extend({
   createdAt: z.int(),
   /** When a worker or the sweeper last touched or moved it. */
   touchedAt: z.int(),
-  /** How often the sweeper has sent it on since a worker last began on it: so many messages of it may still be waiting. */
+  /** How often the sweeper has sent it on since a worker last began it: as many messages of it may still be waiting. */
   sweeps: z.int(),
 });
 
 export const runRecord = standingRun.extend({
-  /** Whom the administration was for when the run was created. Neither is there of runs that were recorded without. */
+  /** The class or school of the administration when the run was created. Runs recorded without have neither. */
   classSourcedId: z.string().exactOptional(),
   schoolSourcedId: z.string().exactOptional(),
-  /** Of terminal states only; never before `createdAt`, however the clocks differ. */
+  /** Only in terminal states; never before `createdAt`, however the clocks differ. */
   completedAt: z.int().exactOptional(),
 });
 export interface RunRecord extends Readonly<z.infer<typeof runRecord>> {
   readonly pins: RunPins;
-  /** Of complete runs only. */
+  /** Only for complete runs. */
   readonly receipt?: BundleRef;
 }
 
-/** What the sweeper judges a run by: all of it that moves, without its pins. */
+/** The members by which the sweeper judges a run: all that change, without its pins. */
 export const runSummary = standingRun.extend({
-  /** How many workers in a row have begun on it, and neither recorded anything nor ended as they should. */
+  /** How many workers in a row have begun it without recording anything or ending properly. */
   tries: z.int(),
   /** When it was parked as `blocked_upstream`. */
   parkedAt: z.int().exactOptional(),
@@ -131,17 +131,17 @@ export const runSummary = standingRun.extend({
 export type RunSummary = Readonly<z.infer<typeof runSummary>>;
 
 /**
- * Names what orders rest on: one of the run's metrics, or one of its named sources, whose alignment and comparison are evaluated together.
- * Written `metric:<metric>` or `source:<sourceKey>`.
+ * Names the basis of orders: one of the run's metrics, or one of its named sources, whose alignment and comparison are evaluated together. Written
+ * `metric:<metric>` or `source:<sourceKey>`.
  */
 export type EvidenceKey = `metric:${RunMetric}` | `source:${string}`;
 const evidenceKey = z.custom<EvidenceKey>((key) => /^(metric|source):/.test(String(key)));
 
-/** An evidence that has been evaluated: all of its orders have records. */
+/** A piece of evidence that has been evaluated: all of its orders have records. */
 export const evidenceRecord = z.object({
   key: evidenceKey,
   evaluatedAt: z.int(),
-  /** Of a source: whether a comparison that was due could not be shown and judged. */
+  /** For a source: whether a comparison that was due could not be shown and judged. */
   comparisonOmitted: z.boolean().exactOptional(),
 });
 export interface EvidenceRecord extends Readonly<z.infer<typeof evidenceRecord>> {
@@ -154,22 +154,22 @@ const newOrder = z.object({
   revisionOrderId: z.string(),
   evidence: evidenceKey,
   targetModule,
-  /** SHA-256 hex of what the order is about, whatever its evidence says: later orders on the same supersede earlier ones. */
+  /** SHA-256 hex of the order's subjects and kind, independent of the evidence: later orders on the same supersede earlier ones. */
   lineage: z.string(),
 });
 export type NewOrder = Readonly<z.infer<typeof newOrder>>;
 
-/** What a receiver acknowledged an order with. */
+/** A receiver's acknowledgement of an order. */
 export interface OrderAck {
   readonly receiptId: string;
   readonly version: string;
-  /** When its answer arrived here. */
+  /** When its response arrived. */
   readonly observedAt: number;
 }
 
 export const orderRecord = newOrder.extend({
   status: orderStatus,
-  /** The run's: an order is found in the order of its id. */
+  /** The time of the run: orders are sorted by id. */
   createdAt: z.int(),
   /** Never before `createdAt`, however the clocks differ [RP-206]. */
   updatedAt: z.int(),
@@ -181,14 +181,14 @@ export interface OrderRecord extends Readonly<z.infer<typeof orderRecord>> {
   readonly ack: OrderAck | null;
 }
 
-/** Whether an order still has to reach its receiver. */
+/** Returns whether an order still has to reach its receiver. */
 export function isOpen({ status }: Pick<OrderRecord, 'status'>): boolean {
   return status === 'pending' || status === 'blocked_upstream';
 }
 
 /**
- * All of a run in one consistent read: the evidence is not older than the run, and the orders not older than the evidence. So every order
- * of an evidence that is there is there too, and everything of a run that has ended.
+ * A whole run in one consistent read: the evidence is not older than the run, and the orders not older than the evidence. So every order of recorded
+ * evidence is included, and everything of a run that has ended.
  */
 export interface RunProgress {
   readonly run: RunRecord;
@@ -198,28 +198,28 @@ export interface RunProgress {
 }
 
 /**
- * The table `improvement`. Every write is conditional, so that it may be repeated, come twice at once or out of order: what has been
- * recorded first stands. Every call throws when the store cannot be reached or cannot hold an id.
+ * The table `improvement`. Every write is conditional, so that it may be repeated, concurrent or out of order: the first record stays. Every call
+ * throws if the store cannot be reached or cannot store an id.
  */
 export interface ImprovementStore {
-  /** Creates a run as `queued` and lists it as open, both or neither. Returns the one that stands, if there was one of this id. */
+  /** Creates a run as `queued` and lists it as open, both or neither. Returns the existing one, if there was one of this id. */
   createRun(
     run: Omit<RunRecord, 'state' | 'touchedAt' | 'sweeps' | 'completedAt' | 'receipt'>,
   ): Promise<RunRecord>;
   readRun(key: RunKey): Promise<RunRecord | undefined>;
-  /** The same without pins: a small read, however many sources the run has. */
+  /** Reads the run without pins: a small read, however many sources the run has. */
   readSummary(key: RunKey): Promise<RunSummary | undefined>;
   readProgress(key: RunKey): Promise<RunProgress | undefined>;
   readEvidence(key: RunKey, evidence: EvidenceKey): Promise<EvidenceRecord | undefined>;
-  /** Orders after an id, ascending by id. Fewer than the limit only at the end. */
+  /** Lists orders after an id, ascending by id. Returns fewer than the limit only at the end. */
   listOrders(
     key: RunKey,
     page: { readonly after?: string; readonly limit: number },
   ): Promise<readonly OrderRecord[]>;
   /**
-   * Moves a run on: to `analyzing` when it is `queued`, to `blocked_upstream` when it is either, to a terminal state when it has not ended.
-   * False when it is in another state. A move whose answer was lost may be made and answered with false: read again. A terminal state takes
-   * it off the list of open runs in the same write.
+   * Moves a run on: to `analyzing` when it is `queued`, to `blocked_upstream` when it is either, to a terminal state when it has not ended. Returns
+   * false in any other state. If the response to a move was lost, the move may have been made although a repetition returns false: read again. A
+   * terminal state removes the run from the list of open runs in the same write.
    */
   moveRun(
     key: RunKey,
@@ -234,27 +234,26 @@ export interface ImprovementStore {
     now: number,
   ): Promise<boolean>;
   /**
-   * A worker begins on a run of which so much is `recorded`: one more try, and the first one when more is recorded than at any try before;
-   * no sweep counts any more. A run that has ended stays as it is.
+   * Records that a worker begins a run of which so much is `recorded`: one more try, or the first one if more is recorded than at any try before;
+   * resets `sweeps`. A run that has ended does not change.
    */
   beginRun(key: RunKey, recorded: number, now: number): Promise<void>;
   /**
-   * A worker has left it as it should (`worker`: no try counts any more), or the sweeper has sent it on (`sweeper`, which counts). A run that
-   * has ended stays as it is, and so does one that was not touched last at `seen`: the worker may have its message before the sweeper counts it.
+   * Records that a worker ended properly (`worker`: resets `tries`), or that the sweeper has sent the run on (`sweeper`, which counts). A run that
+   * has ended does not change, nor one last touched at another time than `seen`: the worker may have its message before the sweeper counts it.
    */
   touchRun(key: RunKey, by: 'worker' | 'sweeper', now: number, seen?: number): Promise<void>;
-  /** Records an evidence as evaluated; what was recorded before stands. */
+  /** Records evidence as evaluated; an earlier record stays. */
   putEvidence(key: RunKey, evidence: EvidenceRecord): Promise<void>;
   /**
-   * Records an order as `pending`, unless this run has it already. It supersedes the current order of its lineage when that one has another
-   * id and is of an older run: its records become `superseded` in the same write. An order of an older run than the current one's is itself
-   * recorded as `superseded`, and supersedes none. A repetition, and a later run that finds the same, get the same
-   * `supersedesRevisionOrderId` (`placeInLineage` has the rules).
+   * Records an order as `pending`, unless this run has it already. It supersedes the current order of its lineage if that has another id and is of an
+   * older run: its records become `superseded` in the same write. An order of an older run than the current one's is itself recorded as `superseded`,
+   * and supersedes none. A repetition, and a later run with that finding, get the same `supersedesRevisionOrderId` (`placeInLineage` has the rules).
    */
   openOrder(run: RunRecord, order: NewOrder, now: number): Promise<OrderRecord>;
   /**
-   * An order as it is now, right before it is handed over: where its lineage has gone on without it, its open record becomes `superseded`
-   * first, which covers the records that `openOrder` no longer remembers. Undefined when there is none.
+   * Returns an order as it is now, right before delivery. If its lineage has moved on, its open record first becomes `superseded`; this covers the
+   * records that `openOrder` no longer remembers. Undefined if there is none.
    */
   confirmOrder(
     key: RunKey,
@@ -262,8 +261,8 @@ export interface ImprovementStore {
     now: number,
   ): Promise<OrderRecord | undefined>;
   /**
-   * Moves an order that is `pending` or `blocked_upstream`; false when it is in another state (as `moveRun`: read again). The first
-   * acknowledgement of one that was superseded meanwhile is recorded too: its receiver holds it. It stays `superseded`.
+   * Moves an order that is `pending` or `blocked_upstream`; returns false in any other state (as `moveRun`: read again). The first acknowledgement of
+   * an order that was superseded meanwhile is recorded too, since its receiver has it; it stays `superseded`.
    */
   moveOrder(
     key: RunKey,
@@ -273,6 +272,6 @@ export interface ImprovementStore {
       | { readonly status: 'accepted' | 'replayed' | 'rejected'; readonly ack: OrderAck },
     now: number,
   ): Promise<boolean>;
-  /** The runs that have not ended: all of them, or those of one administration. */
+  /** Lists the runs that have not ended: all of them, or those of one administration. */
   listOpen(of?: { readonly tenantId: string; readonly administrationId: string }): AsyncIterable<OpenRun>;
 }

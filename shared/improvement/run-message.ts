@@ -7,7 +7,7 @@ const message = z.strictObject({
   improvementRunId: z.string().min(1),
 });
 
-/** The body of a message that names a run, in ASCII: a queue refuses some characters that a tenant's id may hold. */
+/** Writes the body of a message that names a run, in ASCII: a queue rejects some characters that a tenant's id may contain. */
 export function writeRunMessage({ tenantId, improvementRunId }: RunKey): string {
   return JSON.stringify({ tenantId, improvementRunId }).replace(
     /[^\x20-\x7e]/g,
@@ -15,7 +15,7 @@ export function writeRunMessage({ tenantId, improvementRunId }: RunKey): string 
   );
 }
 
-/** The run that a message names; undefined for any body but `{"tenantId","improvementRunId"}`. */
+/** Returns the run that a message names; undefined for any body except `{"tenantId","improvementRunId"}`. */
 export function parseRunMessage(body: string): RunKey | undefined {
   const json = parseStrictJson(body);
   const parsed = json.ok ? message.safeParse(json.value) : undefined;

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Addresses that lead nowhere from a reader’s machine, or to that machine itself: loopback, link-local, private and unspecified ones. */
+/** Addresses that lead to no host, or to the reader’s own machine: loopback, link-local, private and unspecified ones. */
 const unreachable = new BlockList();
 for (const [network, prefix] of [
   ['0.0.0.0', 8],
@@ -16,7 +16,7 @@ unreachable.addAddress('::1', 'ipv6');
 unreachable.addSubnet('fc00::', 7, 'ipv6');
 unreachable.addSubnet('fe80::', 10, 'ipv6');
 
-/** Query parameters that make a URL a credential, in lower case. */
+/** Query parameters that turn a URL into a credential, in lower case. */
 const credentials: ReadonlySet<string> = new Set([
   'signature',
   'sig',
@@ -31,12 +31,12 @@ const credentials: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether an https URL may be shown as the place of an artifact: without user information, without a credential in its query, and not to
- * an address that is the reader’s own or nobody’s. Names are not resolved.
+ * Returns whether an https URL may be shown as the place of an artifact: without user information, without a credential in its query, and not to an
+ * address that is the reader’s own or leads to no host. It does not resolve names.
  */
 export function isArtifactLink(text: string): boolean {
   const url = URL.parse(text);
-  // White space is lost when a URL is parsed: the text would be shown, and another address opened.
+  // URL parsing drops white space: the text would show one address and open another.
   if (/[\s\p{Cc}]/u.test(text)) return false;
   if (url === null || url.protocol !== 'https:' || url.username !== '' || url.password !== '') return false;
   if ([...url.searchParams.keys()].some((name) => credentials.has(name.toLowerCase()))) return false;

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 
 /**
- * The RFC 8785 (JCS) form of a JSON value: sorted keys, ECMAScript numbers, no white space.
- * Throws on what is not I-JSON (NaN, Infinity, lone surrogates, undefined): such a value never came from a parser.
+ * Returns the RFC 8785 (JCS) form of a JSON value: sorted keys, ECMAScript numbers, no white space. Throws for a value that is not I-JSON (NaN,
+ * Infinity, lone surrogates, undefined), which no parser returns.
  */
 export function canonicalJson(value: unknown): string {
   const text = canonicalize(value);
@@ -11,12 +11,12 @@ export function canonicalJson(value: unknown): string {
   return text;
 }
 
-/** SHA-256 as 64 lower-case hexadecimal characters [MA-043]. A string is hashed as UTF-8. */
+/** Returns the SHA-256 as 64 lower-case hexadecimal characters [MA-043]. A string is hashed as UTF-8. */
 export function sha256Hex(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex');
 }
 
-/** SHA-256 hex over the RFC 8785 form of a JSON value. */
+/** Returns the SHA-256 hex of the RFC 8785 form of a JSON value. */
 export function hashCanonical(value: unknown): string {
   return sha256Hex(canonicalJson(value));
 }

@@ -1,24 +1,24 @@
 import type * as z from 'zod';
 
-/** One reason why a record is refused: a JSON Pointer (RFC 6901) into the file, and what is wrong there. */
+/** One reason to reject a record: a JSON Pointer (RFC 6901) into the file, and what is wrong there. */
 export interface Defect {
   readonly pointer: string;
   readonly message: string;
 }
 
-/** A path as a JSON Pointer. */
+/** Returns a path as a JSON Pointer. */
 export function pointer(...path: readonly PropertyKey[]): string {
   return path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** The defect at the end of a path where something is wrong, and none otherwise. */
+/** Returns the defect at the end of a path if something is wrong there, else none. */
 export function defectIf(isWrong: boolean, path: readonly PropertyKey[], message: string): readonly Defect[] {
   return isWrong ? [{ pointer: pointer(...path), message }] : [];
 }
 
 /**
- * Every schema issue as a defect of its own; an unknown member is named itself, not the object that holds it. With the value that was parsed,
- * a member that is absent is said to be required, whatever it would have to be.
+ * Returns every schema issue as a defect of its own; an unknown member is named itself, not the object that contains it. With the parsed value, an
+ * absent member is reported as required, regardless of its type.
  */
 export function schemaDefects(error: z.ZodError, parsed?: unknown): readonly Defect[] {
   return error.issues.flatMap((issue): readonly Defect[] => {
@@ -33,7 +33,7 @@ export function schemaDefects(error: z.ZodError, parsed?: unknown): readonly Def
   });
 }
 
-/** What a JSON value has at the end of a path; undefined where it ends before. */
+/** Returns the part of a JSON value at the end of a path; undefined if it ends before. */
 export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   let at = value;
   for (const step of path) {
@@ -48,7 +48,7 @@ function wording(issue: z.core.$ZodIssue): string {
   return issue.message.replace(/^Invalid input: /, '');
 }
 
-/** The first entry of each key, in their order. */
+/** Yields the first entry of each key, in order. */
 export function firstOfEach<Entry>(
   entries: readonly Entry[],
   keyOf: (entry: Entry) => string,
@@ -57,12 +57,12 @@ export function firstOfEach<Entry>(
   return entries.filter((entry) => seen.size < seen.add(keyOf(entry)).size);
 }
 
-/** Each pointer and message once, in the order of the file's pointers as they were found. */
+/** Returns each pointer and message once, in the order in which the file's pointers were found. */
 export function distinctDefects(defects: readonly Defect[]): readonly Defect[] {
   return firstOfEach(defects, (defect) => `${defect.pointer} ${defect.message}`);
 }
 
-/** The member at a path when it satisfies its schema, otherwise undefined: its defect is then the schema's to report. */
+/** Returns the member at a path if it satisfies its schema, else undefined: the schema then reports its defect. */
 export function member<S extends z.ZodType>(
   file: unknown,
   path: readonly string[],

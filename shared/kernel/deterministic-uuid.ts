@@ -1,8 +1,8 @@
 import { sha256Hex } from './canonical-json.ts';
 
 /**
- * An RFC 9562 version 8 UUID made of a SHA-256 over a purpose and its parts, so that a retry names the same thing again.
- * Parts are length-prefixed: no two lists of parts share a digest by concatenation.
+ * Returns an RFC 9562 version 8 UUID made of a SHA-256 over a purpose and its parts, so that a retry names the same thing again. Parts are
+ * length-prefixed: no two lists of parts share a digest by concatenation.
  */
 export function deterministicUuid(purpose: string, ...parts: readonly string[]): string {
   const hex = sha256Hex([purpose, ...parts].map((part) => `${part.length}:${part}`).join('|'));

@@ -1,11 +1,11 @@
 import { defectIf, type Defect } from './defect.ts';
 
-/** A GUID as the mastery engine takes it: a UUID of any version, in lower case (RFC 9562). */
+/** A GUID as the mastery engine accepts it: a UUID of any version, in lower case (RFC 9562). */
 export const CANONICAL_GUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * What keeps GUIDs from their one form, each canonical, strictly ascending and hence without repetition [MA-026].
- * @param path where the GUID of an index stands
+ * Returns why GUIDs are not in canonical form: each canonical, strictly ascending and hence without repetition [MA-026].
+ * @param path returns the path of the GUID at an index
  */
 export function guidDefects(
   guids: readonly string[],
@@ -22,7 +22,7 @@ export function guidDefects(
   });
 }
 
-/** Whether a list names GUIDs, at least one, in their one form [MA-026]. */
+/** Returns whether a list names at least one GUID, in canonical form [MA-026]. */
 export function areCanonicalGuids(guids: readonly string[]): boolean {
   return guids.length > 0 && guidDefects(guids, (index) => [index]).length === 0;
 }

@@ -1,15 +1,15 @@
 import { parse } from '@humanwhocodes/momoa';
 
 /**
- * Where a text that JSON.parse refuses stops being JSON, as the end of a sentence: line, column and the character there, which is named by its
- * code where it may be one that steers a terminal.
+ * Returns where a text that JSON.parse rejects stops being JSON, as the end of a sentence: line, column and the character there; a character that
+ * could control a terminal is named by its code.
  */
 export function faultIn(text: string): string {
   try {
     parse(text, { mode: 'json' });
     return ': a string has a line break or another control character';
   } catch (error) {
-    // What exhausts the parser's stack has no place.
+    // An error that exhausts the parser's stack has no place.
     if (!(error instanceof Error && 'offset' in error)) return ', and nested deeper than 64 levels';
     const { line, column, offset } = error as Error & Record<'line' | 'column' | 'offset', number>;
     const code = text.codePointAt(offset);

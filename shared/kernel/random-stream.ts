@@ -1,8 +1,8 @@
 import { sha256Hex } from './canonical-json.ts';
 
 /**
- * Draws too many to hash each (mulberry32): of generated banks, simulated learners, exposure control. Seeded by a text, uniform in [0, 1), the
- * same on every runtime.
+ * Returns a stream of draws (mulberry32) where hashing each would be too slow: for generated banks, simulated learners, exposure control. It is
+ * seeded by a text, uniform in [0, 1), and the same on every runtime.
  */
 export function stream(seed: string): () => number {
   let state = parseInt(sha256Hex(seed).slice(0, 8), 16);

@@ -1,11 +1,11 @@
-/** A map that forgets: only the entries that were used last are kept. */
+/** A map that keeps only the entries that were used last. */
 export interface Recent<V> {
   get(key: string): V | undefined;
-  /** @param weight what the entry counts for, 1 by default; one that is beyond the map's capacity alone is not kept */
+  /** Adds an entry. @param weight the share of the capacity that the entry takes, 1 by default; an entry larger than all of it is not kept */
   set(key: string, value: V, weight?: number): void;
 }
 
-/** Keeps what was read or added last, up to a sum of weights. For large values that a container may reuse. */
+/** Creates a map that keeps what was read or added last, up to a sum of weights. For large values that a container may reuse. */
 export function createRecent<V>(capacity: number): Recent<V> {
   const entries = new Map<string, { readonly value: V; readonly weight: number }>();
   let total = 0;

@@ -1,4 +1,4 @@
-/** An expected failure is a value: a function that can fail for a caller's or an owner's reason returns a Result, a throw is a defect. */
+/** An expected failure is a value: a function that can fail for a caller's or an owner's reason returns a Result; only a defect is thrown. */
 export type Result<T, E> = Ok<T> | Err<E>;
 
 export interface Ok<T> {

@@ -1,19 +1,19 @@
-/** Whether less than `limit` milliseconds have passed since `at`; a clock that was set back tells nothing, so no. */
+/** Returns whether less than `limit` milliseconds have passed since `at`; false if the clock was set back, which makes them unknown. */
 export function isWithin(limit: number, at: number, now: number): boolean {
   return now >= at && now - at < limit;
 }
 
-/** A reading that callers at the same time share. */
+/** A read that concurrent callers share. */
 export interface SharedReading<T> {
   readonly isUnderWay: () => boolean;
-  /** The reading that is under way, or a new one. One that takes longer than it may hangs on a connection that a freeze has cut. */
+  /** Returns the read that is under way, or a new one. A read beyond its limit hangs on a connection that a freeze has cut. */
   readonly begin: () => Promise<T>;
 }
 
 /**
- * Shares a reading among its callers until it ends; a failure is not remembered.
- * @param limit milliseconds that one may take
- * @param read is told when it began: what was written before that is in it
+ * Shares a read among its callers until it ends; a failure is not cached.
+ * @param limit milliseconds that one read may take
+ * @param read gets the time of its start: it sees everything written before
  */
 export function shareReading<T>(
   limit: number,

@@ -1,9 +1,9 @@
-/** Waits that many milliseconds; resolves early once the signal aborts. */
+/** Waits this many milliseconds; resolves early once the signal aborts. */
 export type Sleep = (milliseconds: number, signal?: AbortSignal) => Promise<unknown>;
 
 /**
- * Runs work with a signal that aborts (`TimeoutError`) once the work has taken too long. The timer ends with the work. Like
- * `AbortSignal.timeout`, but on the clock of its caller.
+ * Runs work with a signal that aborts (`TimeoutError`) once the work has taken too long. The timer ends with the work. It resembles
+ * `AbortSignal.timeout`, but uses the clock of its caller.
  */
 export async function withTimeLimit<T>(
   sleep: Sleep,

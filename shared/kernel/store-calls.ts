@@ -1,26 +1,26 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { withTimeLimit, type Sleep } from './sleep.ts';
 
-/** What an invocation keeps of its time to answer before the gateway gives up, once its stores and owners have had theirs. */
+/** The part of an invocation's time, after its stores and owners have had theirs, reserved to respond before the gateway gives up. */
 export const ANSWER_MS = 1_500;
 
-/** A store of the deployment gave no usable answer in time, or refused a call for its load: a repetition may succeed. */
+/** A store of the deployment gave no usable response in time, or rejected a call because of its load: a retry may succeed. */
 export class StoreOutage extends Error {
   constructor(cause?: unknown) {
-    super('a store of the deployment gave no usable answer', { cause });
-    // Log lines name errors: the store's own name says more.
+    super('a store of the deployment returned no usable response', { cause });
+    // Log lines name errors: the store's own name is more specific.
     this.name = cause instanceof Error ? cause.name : 'StoreOutage';
   }
 }
 
-/** Whether a store's outage is behind a failure, whatever a library has wrapped it in. */
+/** Returns whether a failure is caused by a store's outage, even if a library has wrapped it. */
 export function isStoreOutage(error: unknown): boolean {
   return error instanceof Error && (error instanceof StoreOutage || isStoreOutage(error.cause));
 }
 
 const budget = new AsyncLocalStorage<AbortSignal>();
 
-/** Does work whose calls of stores are cut off after so many milliseconds, instead of at the limit that it was begun under. */
+/** Runs work whose store calls are cut off after this many milliseconds, instead of at the outer limit. */
 export function withStoreBudget<T>(
   sleep: Sleep,
   milliseconds: number,
@@ -29,7 +29,7 @@ export function withStoreBudget<T>(
   return withTimeLimit(sleep, Math.max(0, milliseconds), (end) => budget.run(end, () => work(end)));
 }
 
-/** A Lambda handler whose stores have what is left of each invocation, less the time to answer. */
+/** Wraps a Lambda handler so that its stores have the rest of each invocation, less the time to respond. */
 export function withinInvocation<
   Event,
   Context extends { readonly getRemainingTimeInMillis: () => number },
@@ -43,7 +43,7 @@ export function withinInvocation<
 }
 
 /**
- * Calls a store within the budget; a command has none. Throws a StoreOutage when the store is at fault, else what the call throws.
+ * Calls a store within the budget; a command has none. Throws a StoreOutage if the store is at fault, else the error of the call.
  * @param limit a narrower limit
  */
 export async function callStore<T>(
@@ -59,7 +59,7 @@ export async function callStore<T>(
   }
 }
 
-/** How AWS refuses a call for its load, or for having come too slowly. */
+/** The errors by which AWS rejects a call because of its load, or because it came too slowly. */
 const OVERLOAD = /Throttl|SlowDown|TooManyRequests|ThroughputExceeded|RequestLimit|RequestTimeout|InProgress/;
 /** A code of the network, not one of Node's own errors. */
 const NETWORK_CODE = /^E(?!RR_)[A-Z_]+$/;

@@ -1,8 +1,7 @@
 import { err, ok, type Result } from './result.ts';
 
 /**
- * Why a JSON text was refused, and the path to the value or member that breaks the rule. Of a text that is no JSON, or nested too deep, the whole
- * is refused.
+ * Why a JSON text was rejected, and the path to the value or member that violates the rule. Invalid or too deeply nested JSON is rejected as a whole.
  */
 export interface StrictJsonError {
   readonly kind: 'malformed' | 'too-deep' | 'not-i-json' | 'duplicate-key';
@@ -11,7 +10,7 @@ export interface StrictJsonError {
 
 const MAX_DEPTH = 64;
 
-/** The text of UTF-8 bytes; undefined for bytes that are not. A byte order mark is dropped unless the options say otherwise. */
+/** Returns the text of UTF-8 bytes; undefined for bytes that are not UTF-8. It drops a byte order mark unless the options prevent it. */
 export function decodeUtf8(
   bytes: Uint8Array,
   options: { readonly ignoreBOM?: boolean } = {},
@@ -27,8 +26,8 @@ export function decodeUtf8(
 const MAY_UNDERFLOW = /[eE]-\d{3,}\s*(?:[\]},]|$)|0{200}/;
 
 /**
- * Parses a JSON text as I-JSON (RFC 7493): duplicate member names, nesting beyond 64 levels, numbers that a double cannot hold (too large, or not
- * zero and too small) and lone surrogates are refused, where JSON.parse would silently keep the last member or another value.
+ * Parses a JSON text as I-JSON (RFC 7493): duplicate member names, nesting beyond 64 levels, numbers that a double cannot represent (too large, or
+ * not zero and too small) and lone surrogates are rejected, where JSON.parse would silently keep the last member or another value.
  */
 export function parseStrictJson(text: string): Result<unknown, StrictJsonError> {
   let value: unknown;
@@ -43,8 +42,8 @@ export function parseStrictJson(text: string): Result<unknown, StrictJsonError> 
 }
 
 /**
- * How many members the objects of a parsed value have, at every depth; NaN if a value in it breaks a rule. Of a repeated name only the last
- * member is left, so a text that has one has more members than its value.
+ * Returns how many members the objects of a parsed value have, at every depth; NaN if a value in it violates a rule. JSON.parse keeps only the last
+ * of several members with one name, so a text with a repeated name has more members than its value.
  */
 function membersOf(value: unknown, depth = 0): number {
   if (typeof value === 'string') return value.isWellFormed() ? 0 : NaN;
@@ -63,7 +62,7 @@ function membersOf(value: unknown, depth = 0): number {
   return members;
 }
 
-/** The members of all objects in a text that is known to be valid JSON: its colons outside strings. */
+/** Counts the members of all objects in a text that is known to be valid JSON: its colons outside strings. */
 function countMembers(text: string): number {
   let members = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -84,14 +83,14 @@ function endOfString(text: string, start: number): number {
   }
 }
 
-/** An object or an array around the place that is looked at; only an object has names. */
+/** An object or array around the current place; only an object has names. */
 interface Frame {
   readonly names: Set<string> | undefined;
-  /** Of the member or element that is looked at. */
+  /** The name or index of the current member or element. */
   step: string | number;
 }
 
-/** The first defect of a valid text. Needs no stack for nesting, so that no depth exhausts it. */
+/** Returns the first defect of a valid text. It needs no stack for nesting, so that no depth exhausts it. */
 function findDefect(text: string): StrictJsonError | undefined {
   const frames: Frame[] = [];
   const found = (kind: StrictJsonError['kind']): StrictJsonError => ({
@@ -128,7 +127,7 @@ function findDefect(text: string): StrictJsonError | undefined {
   return undefined;
 }
 
-/** Whether a double can hold a JSON number: one that has a digit other than 0 before its exponent is not zero. */
+/** Returns whether a double can represent a JSON number: one with a digit other than 0 before its exponent is not zero. */
 function isDouble(token: string): boolean {
   const value = Number(token);
   return Number.isFinite(value) && (value !== 0 || !/^[^e]*[1-9]/i.test(token));

@@ -3,7 +3,7 @@ import type { DataKeyMaker, KeyChange, WritableKeySettings } from './key-record.
 import { keyPurposes, type KeyPurpose } from './key-ring.ts';
 import { planInit, type KeyPlanError, type KeyPlanner, type KeyStep, type Waiting } from './key-states.ts';
 
-/** What administers the ring of one stage. */
+/** The dependencies of the administration of one stage's key ring. */
 export interface KeyAdministration {
   readonly settings: WritableKeySettings;
   readonly kms: DataKeyMaker;
@@ -12,7 +12,7 @@ export interface KeyAdministration {
   readonly clock: () => number;
 }
 
-/** What was done for one purpose, and what has to wait. Both empty: there was nothing to do. */
+/** What was done for one purpose, and what has to wait. Both are empty if there was nothing to do. */
 export interface KeyReport {
   readonly purpose: KeyPurpose;
   readonly done: readonly KeyStep[];
@@ -21,10 +21,10 @@ export interface KeyReport {
 
 export type KeyAdministrationError =
   | KeyPlanError
-  /** Somebody else changed the ring between reading and writing: nothing was changed; the same call again will do what is left. */
+  /** Another administrator changed the ring between reading and writing: nothing was changed; the same call again does the rest. */
   | { readonly kind: 'overtaken' };
 
-/** Gives every purpose its first key. What exists is left as it is, so it may run any number of times, and by several at once. */
+/** Gives every purpose its first key. It leaves existing keys unchanged, so it may run any number of times, even concurrently. */
 export async function initKeyRing(
   administration: KeyAdministration,
   purposes: readonly KeyPurpose[] = keyPurposes,
@@ -32,13 +32,13 @@ export async function initKeyRing(
   const reports: KeyReport[] = [];
   for (const purpose of purposes) {
     const report = await changeKeys(administration, purpose, planInit);
-    // Overtaken by another first key: then there is one, which is all that was wanted.
+    // Overtaken by another first key: then there is one, which was the aim.
     reports.push(report.ok ? report.value : { purpose, done: [], waiting: [] });
   }
   return reports;
 }
 
-/** Takes the steps that a plan finds due for a purpose. Calls at the same time, or again, take none of them twice. */
+/** Performs the steps that a plan finds due for a purpose. Concurrent or repeated calls perform none of them twice. */
 export async function changeKeys(
   { settings, kms, stage, clock }: KeyAdministration,
   purpose: KeyPurpose,

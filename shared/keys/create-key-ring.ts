@@ -3,7 +3,7 @@ import { keyNumber, type DataKeyOpener, type KeyRecord, type KeySettings } from 
 import type { KeyPurpose, KeyRing } from './key-ring.ts';
 import { activeKey, READ_MS, REFRESH_MS } from './key-states.ts';
 
-/** Tokens with invented key ids cost at most one extra reading of the ring in this time. */
+/** Tokens with invented key ids cause at most one extra read of the ring in this time. */
 const UNKNOWN_KID_REFRESH_MS = 30_000;
 const DATA_KEY_BYTES = 32;
 
@@ -12,9 +12,9 @@ interface KeyRingOptions {
   readonly settings: KeySettings;
   /** Each of its calls has to end within `READ_MS`. */
   readonly kms: DataKeyOpener;
-  /** Part of what every data key is bound to. */
+  /** Part of the context that every data key is bound to. */
   readonly stage: string;
-  /** Only these are read and unwrapped. */
+  /** Only keys of these purposes are read and unwrapped. */
   readonly purposes: readonly KeyPurpose[];
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
@@ -22,20 +22,20 @@ interface KeyRingOptions {
 
 interface PurposeKeys {
   readonly active: { readonly kid: string; readonly key: Uint8Array };
-  /** Undefined for a retired key: known, and not to be asked for again. */
+  /** Undefined for a retired key: it is known, and not to be read again. */
   readonly byKid: ReadonlyMap<string, Uint8Array | undefined>;
 }
 
 interface Loaded {
-  /** When the reading began: what was written before that is in it. */
+  /** When the read began: it sees everything written before. */
   readonly at: number;
   readonly keys: ReadonlyMap<KeyPurpose, PurposeKeys>;
 }
 
 /**
- * The ring of one container. Its copy seals and opens for 30 seconds; whoever needs an older one waits until it has been read again, and gets
- * the failure if that fails: a key that may have leaked is used by nobody who cannot tell. An unknown key id costs one reading more. Callers
- * at the same time share one reading; a failure is forgotten. A key that was unwrapped once is not sent to KMS again.
+ * Creates the ring of one container. Its copy seals and opens for 30 seconds; a caller that finds an older copy waits for a new read, and fails if
+ * that fails: no container uses a key that may have leaked without being able to check. An unknown key id causes one more read. Concurrent callers
+ * share one read; a failure is not cached. A key that was unwrapped once is not sent to KMS again.
  */
 export function createKeyRing({ settings, kms, stage, purposes, clock }: KeyRingOptions): KeyRing {
   let loaded: Loaded | undefined;
@@ -47,7 +47,7 @@ export function createKeyRing({ settings, kms, stage, purposes, clock }: KeyRing
     const keys = await Promise.all(
       purposes.map(async (purpose) => [purpose, await readPurpose(purpose, next)] as const),
     );
-    // A container can be frozen at any point of a reading.
+    // A container can be frozen at any point of a read.
     if (!isWithin(REFRESH_MS, at, clock())) throw new Error('the key ring was read too slowly to be used');
     unwrapped = next;
     loaded = { at, keys: new Map(keys) };
@@ -78,7 +78,7 @@ export function createKeyRing({ settings, kms, stage, purposes, clock }: KeyRing
     return key;
   }
 
-  // Settings, and then KMS.
+  // The settings first, then KMS.
   const loading = shareReading(2 * READ_MS, clock, readAt);
 
   function current(): Promise<Loaded> {
@@ -96,7 +96,7 @@ export function createKeyRing({ settings, kms, stage, purposes, clock }: KeyRing
   async function refreshForUnknown(): Promise<Loaded | undefined> {
     const wasRecent =
       refreshedForUnknownAt !== undefined && isWithin(UNKNOWN_KID_REFRESH_MS, refreshedForUnknownAt, clock());
-    // Whoever comes while that refresh is under way shares it.
+    // A caller that arrives during that refresh shares it.
     if (!loading.isUnderWay() && wasRecent) return undefined;
     refreshedForUnknownAt = clock();
     try {
@@ -116,7 +116,7 @@ export function createKeyRing({ settings, kms, stage, purposes, clock }: KeyRing
       const ring = await current();
       const { byKid } = keysFor(ring, purpose);
       if (byKid.has(kid)) return byKid.get(kid);
-      // An id of another form was never issued, and what was read for this very call need not be read again.
+      // An id of another form was never issued, and what this very call has read need not be read again.
       if (keyNumber(kid) === undefined || ring !== before) return undefined;
       const refreshed = await refreshForUnknown();
       return refreshed === undefined ? undefined : keysFor(refreshed, purpose).byKid.get(kid);

@@ -3,21 +3,21 @@ import type { KeyPurpose, KeyState } from './key-ring.ts';
 /** One data key of the ring, wrapped. Times are milliseconds since the epoch. */
 export interface KeyRecord {
   readonly purpose: KeyPurpose;
-  /** `k1`, `k2`, …: a number is never used again for its purpose. */
+  /** `k1`, `k2`, …: a number is never reused for its purpose. */
   readonly kid: string;
   readonly state: KeyState;
-  /** The data key as KMS wrapped it under its encryption context; a retired key has none left. */
+  /** The data key as KMS wrapped it under its encryption context; a retired key has none. */
   readonly wrappedKey?: Uint8Array;
   readonly createdAt: number;
   readonly activatedAt?: number;
-  /** When it stopped sealing and was kept for opening. */
+  /** When it stopped sealing and was kept only for opening. */
   readonly openingAt?: number;
   readonly retiredAt?: number;
-  /** It was retired because it had leaked, while what it had sealed was still valid. */
+  /** It was retired because it had leaked, while values that it had sealed were still valid. */
   readonly leaked?: true;
 }
 
-/** A key comes into its next state. */
+/** A key moves to its next state. */
 export interface KeyMove {
   readonly kind: 'move';
   readonly kid: string;
@@ -26,24 +26,24 @@ export interface KeyMove {
   readonly leaked?: true;
 }
 
-/** One change of the ring; it only happens to a key that is still as the plan found it. */
+/** One change of the ring; it applies only if the key is still as the plan found it. */
 export type KeyChange =
   | { readonly kind: 'create'; readonly record: KeyRecord }
   | (KeyMove & { readonly purpose: KeyPurpose; readonly at: number });
 
-/** Where the key ring is kept, as far as a function may use it. */
+/** The store of the key ring, as far as a function may use it. */
 export interface KeySettings {
-  /** All keys of a purpose, in no particular order, as of now (no stale read). */
+  /** Lists all keys of a purpose, in no particular order, by a consistent read. */
   list(purpose: KeyPurpose, signal?: AbortSignal): Promise<readonly KeyRecord[]>;
 }
 
-/** The same for the one who administers the ring. */
+/** The store for the administrator of the ring. */
 export interface WritableKeySettings extends KeySettings {
-  /** Makes all changes or none; false when a key was not (or no longer) in the state that a change names. */
+  /** Makes all changes or none; returns false if a key was not (or no longer) in the state that a change names. */
   write(changes: readonly KeyChange[]): Promise<boolean>;
 }
 
-/** What a wrapped key is bound to: KMS opens it for nothing else. */
+/** The context that a wrapped key is bound to: KMS opens it for no other. */
 export type KeyContext = Readonly<Record<'stage' | 'purpose' | 'kid', string>>;
 
 /** The part of KMS that a function uses. */
@@ -51,12 +51,12 @@ export interface DataKeyOpener {
   open(wrappedKey: Uint8Array, context: KeyContext, signal?: AbortSignal): Promise<Uint8Array>;
 }
 
-/** The part of KMS that makes new keys: their plaintext is never seen where the ring is administered. */
+/** The part of KMS that creates new keys: the administrator of the ring never sees their plaintext. */
 export interface DataKeyMaker {
   make(context: KeyContext): Promise<Uint8Array>;
 }
 
-/** The number in a key id; undefined for anything that this ring cannot have issued. */
+/** Returns the number in a key id; undefined for an id that this ring cannot have issued. */
 export function keyNumber(kid: string): number | undefined {
   const digits = /^k([1-9]\d{0,8})$/.exec(kid)?.[1];
   return digits === undefined ? undefined : Number(digits);

@@ -2,19 +2,19 @@ import { err, ok, type Ok, type Result } from '#shared/kernel/result.ts';
 import { keyNumber, type KeyMove, type KeyRecord } from './key-record.ts';
 import type { KeyState } from './key-ring.ts';
 
-/** How old a copy of the ring may be that seals or opens: a change binds every container after this time. */
+/** The greatest age of a copy of the ring that seals or opens: after this time a change is in effect in every container. */
 export const REFRESH_MS = 30_000;
 /**
- * Before a new key seals, every container must be able to open with it. Containers of version 0.1.0, which may run beside these, read the
- * ring every five minutes: two such periods, of which one is margin.
+ * Before a new key seals, every container must be able to open with it. Containers of version 0.1.0, which may run at the same time, read the ring
+ * every five minutes: two such periods, one of them as a margin.
  */
 export const PROMOTE_AFTER_MS = 10 * 60_000;
-/** What was sealed lives for 24 hours at most, and a container may seal with the previous key for a while after it left `active`. */
+/** A sealed value lives for at most 24 hours, and a container may seal with the previous key for a while after it left `active`. */
 export const RETIRE_AFTER_MS = 24 * 3_600_000 + PROMOTE_AFTER_MS;
-/** The longest that one call for the ring may take. */
+/** The longest time of one call for the ring. */
 export const READ_MS = 3_000;
 
-/** One step of a plan, before keys are made and times are set. */
+/** One step of a plan, before keys are created and times are set. */
 export type KeyStep =
   | { readonly kind: 'create'; readonly kid: string; readonly state: 'pending' | 'active' }
   | KeyMove;
@@ -44,13 +44,13 @@ function planOf(steps: readonly KeyStep[], waiting: readonly Waiting[] = []): Ok
   return ok({ steps, waiting });
 }
 
-/** The first key of a purpose is active at once: nobody can have sealed with another one. Nothing to do when one is active. */
+/** Plans the first key of a purpose, active at once: no value can have been sealed with another one. Plans nothing if one is active. */
 export const planInit: KeyPlanner = (records) =>
   planOf(
     activeKey(records) === undefined ? [{ kind: 'create', kid: nextKid(records), state: 'active' }] : [],
   );
 
-/** Creates the successor, or, once it has waited long enough, lets it take over. */
+/** Plans to create the successor, or to activate it once it has waited long enough. */
 export const planRotate: KeyPlanner = (records, now) => {
   const active = activeKey(records);
   if (active === undefined) return err({ kind: 'not-initialized' });
@@ -64,7 +64,7 @@ export const planRotate: KeyPlanner = (records, now) => {
 };
 
 /**
- * What a schedule does: it begins a rotation once the active key has sealed for so long, ends one that is under way, and retires what is due.
+ * Plans as a schedule does: begins a rotation once the active key has sealed for the period, ends one that is under way, and retires what is due.
  * @param period milliseconds
  */
 export function planScheduled(period: number): KeyPlanner {
@@ -79,15 +79,12 @@ export function planScheduled(period: number): KeyPlanner {
   };
 }
 
-/** Since when a key has sealed, in epoch milliseconds. */
+/** Returns since when a key has sealed, in epoch milliseconds. */
 export function sealingSince({ activatedAt, createdAt }: KeyRecord): number {
   return activatedAt ?? createdAt;
 }
 
-/**
- * The active key has leaked: a successor seals at once. A container that does not know it yet opens what it sealed all the same,
- * by its one refresh on an unknown kid.
- */
+/** Plans for a leaked active key: a successor seals at once. A container without it opens its values anyway, by its refresh for an unknown kid. */
 export const planReplace: KeyPlanner = (records) => {
   const active = activeKey(records);
   if (active === undefined) return err({ kind: 'not-initialized' });
@@ -99,13 +96,13 @@ export const planReplace: KeyPlanner = (records) => {
   ]);
 };
 
-/** Retires every key that has been `opening` for long enough; its wrapped form is deleted. */
+/** Plans to retire every key that has been `opening` long enough; its wrapped form is deleted. */
 export function planRetire(records: readonly KeyRecord[], now: number): Ok<KeyPlan> {
   const steps: KeyStep[] = [];
   const waiting: Waiting[] = [];
   for (const { kid, state, openingAt } of inOrder(records)) {
     if (state !== 'opening') continue;
-    // A key without the time cannot have come here by these rules: it waits from now on.
+    // A key without the time cannot result from these rules: it waits from now on.
     const until = (openingAt ?? now) + RETIRE_AFTER_MS;
     if (now < until) waiting.push({ kid, until });
     else steps.push({ kind: 'move', kid, from: 'opening', to: 'retired' });
@@ -113,7 +110,7 @@ export function planRetire(records: readonly KeyRecord[], now: number): Ok<KeyPl
   return planOf(steps, waiting);
 }
 
-/** The key has leaked: it is retired without waiting, and what it sealed is lost. It must have been replaced before. */
+/** Plans to retire a leaked key without waiting; what it sealed is lost. It must have been replaced before. */
 export function planRetireNow(kid: string): KeyPlanner {
   return (records) => {
     const state = records.find((candidate) => candidate.kid === kid)?.state;
@@ -124,7 +121,7 @@ export function planRetireNow(kid: string): KeyPlanner {
   };
 }
 
-/** The key that seals. */
+/** Returns the key that seals. */
 export function activeKey(records: readonly KeyRecord[]): KeyRecord | undefined {
   return inOrder(records).findLast((record) => record.state === 'active');
 }
@@ -133,7 +130,7 @@ function pendingKey(records: readonly KeyRecord[]): KeyRecord | undefined {
   return inOrder(records).find((record) => record.state === 'pending');
 }
 
-/** Oldest first. */
+/** Sorts keys, oldest first. */
 export function inOrder(records: readonly KeyRecord[]): readonly KeyRecord[] {
   return records.toSorted((a, b) => (keyNumber(a.kid) ?? 0) - (keyNumber(b.kid) ?? 0));
 }
@@ -145,7 +142,7 @@ function takeOver(active: KeyRecord, successor: KeyRecord): readonly KeyStep[] {
   ];
 }
 
-/** Numbers run on, so that two administrators at the same time ask for the same one, and only one of them gets it. */
+/** Returns the next number, so that two concurrent administrators ask for the same one, and only one of them gets it. */
 function nextKid(records: readonly KeyRecord[]): string {
   return `k${Math.max(0, ...records.map((record) => keyNumber(record.kid) ?? 0)) + 1}`;
 }

@@ -3,17 +3,17 @@ import type { PipelineAnswer } from '#shared/http/answers.ts';
 import { withTimeLimit, type Sleep } from '#shared/kernel/sleep.ts';
 import { describeError } from '#shared/observability/describe-error.ts';
 
-/** Characters of a chunk, or bytes of one that is no text: enough that a chunk costs little, few enough that those in flight do not count. */
+/** Characters of a chunk, or bytes of one that is not text: so many that a chunk costs little, so few that those in flight are negligible. */
 const CHUNK_LENGTH = 64 * 1024;
-/** Level 1: on a report of 4.6 MB half the time of level 6, for 7 % more bytes. */
+/** Level 1: for a report of 4.6 MB half the time of level 6, for 7 % more bytes. */
 const GZIP = { level: 1, chunkSize: 64 * 1024 };
 
 /**
- * Writes an answer into Lambda's response stream: status and headers as the prelude, then the body, chunk by chunk as the stream takes them.
- * Ends quietly when the caller hangs up, and cuts the body off when the caller is too slow: neither is an error of the function, whose
- * alarm would call an operator. Throws, without an end of the stream, when the body breaks off or the time is over before it begins: Lambda
- * then reports a failure. What has been sent is never a whole JSON text, archive or gzip stream, so that no caller takes it for the answer.
- * @param milliseconds time until the stream has to be through
+ * Writes a response into Lambda's response stream: status and headers as the prelude, then the body, chunk by chunk as the stream takes them. Ends
+ * without an error if the caller hangs up, and cuts the body off if the caller is too slow: neither is an error of the function, whose alarm would
+ * call an operator. Throws, without ending the stream, if the body breaks off or the time is over before it begins: Lambda then reports a failure.
+ * The sent part is never a whole JSON text, archive or gzip stream, so that no caller takes it for a complete response.
+ * @param milliseconds time until the stream has to end
  */
 export function sendAnswer(
   answer: PipelineAnswer,
@@ -53,7 +53,7 @@ async function sendUntil(
   } catch (error) {
     if (!stop.aborted) {
       log('ANSWER_BROKEN', { ...describeError(error) });
-      // Nothing of the error itself: Lambda logs what is thrown, with its message.
+      // Without the error itself: Lambda logs what is thrown, with its message.
       throw new Error('the answer broke off');
     }
     log('ANSWER_ABANDONED', { reason: gone.signal.aborted ? 'hung-up' : 'too-slow' });
@@ -64,7 +64,7 @@ async function sendUntil(
   }
 }
 
-/** UTF-8 of a text that comes in pieces, in chunks of an even size; only the last may be smaller. */
+/** Yields the UTF-8 of a text that comes in pieces, in chunks of an even size; only the last may be smaller. */
 function* chunksOf(pieces: Iterable<string>): Generator<Uint8Array, void, undefined> {
   let rest = '';
   for (const piece of pieces) {
@@ -78,24 +78,24 @@ function* chunksOf(pieces: Iterable<string>): Generator<Uint8Array, void, undefi
   if (rest !== '') yield Buffer.from(rest);
 }
 
-/** Bytes in chunks of an even size; only the last may be smaller. */
+/** Yields bytes in chunks of an even size; only the last may be smaller. */
 function* slicesOf(bytes: Uint8Array): Generator<Uint8Array, void, undefined> {
   for (let at = 0; at < bytes.length; at += CHUNK_LENGTH) yield bytes.subarray(at, at + CHUNK_LENGTH);
 }
 
-/** The first half of a character of two: it must not be encoded without the second. */
+/** Returns whether a unit is the first half of a surrogate pair: it must not be encoded without the second. */
 function isHighSurrogate(unit: number): boolean {
   return (unit & 0xfc00) === 0xd800;
 }
 
-/** Takes chunks only as fast as its own are taken. Zlib is loaded with the first body that needs it. */
+/** Compresses chunks, taking them only as fast as its own are taken. It loads Zlib with the first body that needs it. */
 async function* compressed(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   const [{ createGzip }, { pipeline }] = await Promise.all([
     import('node:zlib'),
     import('node:stream/promises'),
   ]);
   const gzip = createGzip(GZIP);
-  // A failure of either end destroys the other, and so comes out below.
+  // A failure of either end destroys the other, and so surfaces below.
   pipeline(chunks, gzip).catch(() => undefined);
   yield* gzip as AsyncIterable<Uint8Array>;
 }

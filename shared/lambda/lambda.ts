@@ -9,7 +9,7 @@ import { createReadLambda, type BindOperation } from './read-lambda.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
 
 /**
- * The Lambda of a route with an Idempotency-Key: `createReadLambda` with the control table and the key ring.
+ * Creates the Lambda of a route with an Idempotency-Key: `createReadLambda` with the control table and the key ring.
  * @example export const bind = createLambda(startAdaptiveRun, (runtime) => startRun(runDependencies(runtime)));
  */
 export function createLambda<R extends Route>(

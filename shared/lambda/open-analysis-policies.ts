@@ -8,8 +8,8 @@ import { systemReaders } from '#shared/records/system-readers.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
 
 /**
- * The released analysis policies of a function that may read records. `SYSTEM_RECORD_TENANTS` names the tenants that may read system
- * records; absent: every tenant with a service profile. Throws EnvironmentError.
+ * Opens the released analysis policies of a function that may read records. `SYSTEM_RECORD_TENANTS` names the tenants that may read system records;
+ * if absent, every tenant with a service profile may. Throws EnvironmentError.
  */
 export function openAnalysisPolicies(
   { environment, aws }: Pick<Runtime, 'environment' | 'aws'>,

@@ -8,7 +8,7 @@ import type { KeyPurpose, KeyRing } from '#shared/keys/key-ring.ts';
 import { READ_MS } from '#shared/keys/key-states.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
 
-/** The key ring of a function: the stage's keys for the named purposes, which its row's grants cover. Throws EnvironmentError. */
+/** Opens the key ring of a function: the stage's keys for the named purposes, which its row's grants cover. Throws EnvironmentError. */
 export function openKeyRing(runtime: Runtime, purposes: readonly KeyPurpose[]): KeyRing {
   const { environment, aws, now, sleep } = runtime;
   const { STAGE, SETTINGS_TABLE } = readEnvironment(['STAGE', 'SETTINGS_TABLE'], environment);

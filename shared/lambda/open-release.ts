@@ -8,7 +8,7 @@ import type { IsolationWatch, KnownIsolation } from '#shared/release/release-sta
 import { FRESH_MS, READ_MS, watchRelease, type ReleaseWatch } from '#shared/release/watch-release.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
 
-/** The release as a function with gates sees it, in the item of its stage's settings table. Throws EnvironmentError. */
+/** Opens the release for a function with gates, in the item of its stage's settings table. Throws EnvironmentError. */
 export function openRelease(runtime: Runtime): ReleaseWatch {
   const { STAGE, RELEASE_KEY } = readEnvironment(releaseVariables, runtime.environment);
   const key = parseReleaseKey(RELEASE_KEY);
@@ -16,7 +16,7 @@ export function openRelease(runtime: Runtime): ReleaseWatch {
   return watchRelease({ stage: STAGE, key, now: runtime.now, read: stateReader(runtime) });
 }
 
-/** The proof that `gates apply` has written beside the flags, read again once it is older than the flags may be. Throws EnvironmentError. */
+/** Opens the proof that `gates apply` writes with the flags; it is read again once it is older than the flags may be. Throws EnvironmentError. */
 export function openIsolationProof(runtime: Runtime): IsolationWatch {
   const readState = stateReader(runtime);
   let known: { readonly at: number; readonly proof: Promise<KnownIsolation> } | undefined;

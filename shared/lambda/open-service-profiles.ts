@@ -5,8 +5,8 @@ import { createServiceProfiles, type ServiceProfiles } from '#shared/platform/se
 import type { Runtime } from '#shared/runtime/runtime.ts';
 
 /**
- * The service profiles that a function's environment names: below `PROFILES_PATH`, in the single-profile form, or both. They may have the
- * platform at `APPROVED_HOSTS` (separated by commas) alone; only the stage `local` may use plain http. Throws EnvironmentError.
+ * Opens the service profiles that a function's environment names: below `PROFILES_PATH`, in the single-profile form, or both. Their platform must be
+ * one of `APPROVED_HOSTS` (separated by commas); only the stage `local` may use plain http. Throws EnvironmentError.
  */
 export function openServiceProfiles({ environment, aws, now }: Runtime): ServiceProfiles {
   const { STAGE } = readEnvironment(['STAGE'], environment);

@@ -3,10 +3,7 @@ import { callStore } from '#shared/kernel/store-calls.ts';
 import { fetchOverHttp } from '#shared/network/http-client.ts';
 import type { AwsClients, AwsSettings, Runtime } from '#shared/runtime/runtime.ts';
 
-/**
- * The process itself, for the handlers that deploy. Reads nothing before it is asked. Lines go straight to standard output: `console` would
- * wrap them on Lambda.
- */
+/** Returns the process itself, for deployed handlers, read only when asked. Lines go to standard output: Lambda's `console` would wrap them. */
 export function processRuntime(): Runtime {
   return {
     environment: process.env,
@@ -19,23 +16,23 @@ export function processRuntime(): Runtime {
   };
 }
 
-/** Makes each client with these settings once; they are asked for with the first. Their calls have the budget of the invocation. */
+/** Creates each client with these settings once; it asks for them with the first. Their calls have the budget of the invocation. */
 export function createAwsClients(settings: () => AwsSettings): AwsClients {
   const clients = new Map<unknown, unknown>();
   return <Client>(make: (settings: AwsSettings) => Client) => {
     if (!clients.has(make)) clients.set(make, bounded(make(settings())));
-    // SAFETY: under this key stands what this very function has made.
+    // SAFETY: under this key is what this very function has created.
     return clients.get(make) as Client;
   };
 }
 
-/** What every client of the SDK has. */
+/** The members of every client of the SDK. */
 interface AnyClient {
   send: (command: unknown, options?: { readonly abortSignal?: AbortSignal }) => Promise<unknown>;
 }
 
 function bounded<Client>(client: Client): Client {
-  // SAFETY: whatever make-clients.ts makes is a client of the SDK.
+  // SAFETY: everything that make-clients.ts creates is a client of the SDK.
   const any = client as unknown as AnyClient;
   const send = any.send.bind(client);
   any.send = (command, { abortSignal: limit } = {}) =>
@@ -46,10 +43,7 @@ function bounded<Client>(client: Client): Client {
   return client;
 }
 
-/**
- * Aborted, it resolves: `node:timers/promises` would make an error with a stack each time, and every call that is answered in time aborts
- * its timer.
- */
+/** If aborted, it resolves: `node:timers/promises` would create an error with a stack each time, and each call in time aborts its timer. */
 const sleep: Runtime['sleep'] = (milliseconds, signal) =>
   new Promise((resolve) => {
     const end = (): void => {

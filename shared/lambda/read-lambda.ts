@@ -7,12 +7,12 @@ import { bufferedFunction, streamedFunction, type LambdaFunction } from './lambd
 import { openRelease } from './open-release.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
 
-/** Runs once per binding, when its first request has passed every check; a failure is not kept. */
+/** Runs once per binding, when its first request has passed every check; a failure is not cached. */
 export type BindOperation<R extends Route> = (runtime: Runtime) => Operation<R> | Promise<Operation<R>>;
 
 /**
- * The Lambda of a route: the pipeline around its operation, with the release of the environment if the route has gates. A route without an
- * Idempotency-Key uses it as it is, so that such a function carries neither Powertools' idempotency nor the KMS client in its bundle.
+ * Creates the Lambda of a route: the pipeline around its operation, with the release of the environment if the route has gates. A route without an
+ * Idempotency-Key uses it directly, so that its bundle contains neither Powertools' idempotency nor the KMS client.
  * @returns binds the function to a runtime
  * @example export const bind = createReadLambda(readReadiness, (runtime) => readReadinessOperation(reportDependencies(runtime)));
  */

@@ -10,26 +10,23 @@ export interface FetchRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Ends the exchange, the reading of the body included. */
+  /** Ends the exchange, including the reading of the body. */
   readonly signal: AbortSignal;
-  /** Not over a connection that was kept: the other side may have given it up, and then all that were kept with it. */
+  /** Not over a kept connection: the other side may have dropped it, and with it all kept ones. */
   readonly freshConnection?: boolean;
 }
 
-/** An answer, its body still under way: whoever does not read it to its end has to abort. */
+/** A response whose body is still under way: a caller that does not read it to its end has to abort. */
 export interface FetchAnswer {
   readonly status: number;
   readonly headers: { readonly get: (name: string) => string | null };
   readonly body: AsyncIterable<Uint8Array> | null;
 }
 
-/**
- * Sends a request. Rejects when there is no answer; the body rejects when it breaks off. Redirects are answers like others: they are not
- * followed.
- */
+/** Sends a request. Rejects if there is no response; the body rejects if it breaks off. Redirects are responses too: they are not followed. */
 export type Fetch = (url: string, request: FetchRequest) => Promise<FetchAnswer>;
 
-/** Connections that stay open for the next request. More are never useful: the platform client has its own bound of calls in flight. */
+/** Connections that stay open for the next request. More are never useful: the platform client limits the calls in flight itself. */
 const KEPT_SOCKETS = 128;
 const keeping = { keepAlive: true, maxFreeSockets: KEPT_SOCKETS } as const;
 const agents = {
@@ -38,8 +35,8 @@ const agents = {
 };
 
 /**
- * `fetch` over `node:http`: less than half of its processor time for a small answer, and nothing to load before the first one. A request
- * of the engine may read hundreds of knowledge components. Compressed answers are asked for and decompressed as they are read.
+ * `fetch` over `node:http`: for a small response less than half of its processor time, and nothing to load before the first one. A request of the
+ * engine may read hundreds of knowledge components. It requests compressed responses and decompresses them while they are read.
  */
 export const fetchOverHttp: Fetch = (url, { method, headers, body, signal, freshConnection = false }) =>
   new Promise((resolve, reject) => {
@@ -63,13 +60,13 @@ export const fetchOverHttp: Fetch = (url, { method, headers, body, signal, fresh
       done();
       reject(error);
     });
-    // An answer that is none, such as 101, ends the request without a response and without an error.
+    // A response that is none, such as 101, ends the request without a response and without an error.
     request.on('close', () => {
       done();
       reject(new Error('the connection ended without an answer'));
     });
     request.on('response', (response) => {
-      // A connection that is kept must not be ended by the signal of a request before.
+      // The signal of an earlier request must not end a kept connection.
       response.once('close', done);
       resolve(answerOf(response));
     });
@@ -90,14 +87,14 @@ function answerOf(response: IncomingMessage): FetchAnswer {
   };
 }
 
-/** The body without its content coding. A coding that was not asked for leaves bytes that no JSON reader takes. */
+/** Returns the body without its content coding. A coding that was not requested leaves bytes that no JSON reader accepts. */
 function decoded(response: IncomingMessage, coding: string | undefined): AsyncIterable<Uint8Array> {
   if (coding !== 'gzip' && coding !== 'x-gzip') return response;
-  // What breaks off on the way shows when the outcome is read.
+  // A failure on the way shows when the outcome is read.
   return pipeline(response, createGunzip(), () => undefined);
 }
 
-/** Reads a body to its end; undefined as soon as it grows beyond `maxBytes`. Rejects when the connection breaks off. */
+/** Reads a body to its end; returns undefined as soon as it grows beyond `maxBytes`. Rejects if the connection breaks off. */
 export async function readCapped(
   body: FetchAnswer['body'],
   maxBytes: number,

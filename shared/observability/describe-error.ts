@@ -1,7 +1,4 @@
-/**
- * What may be logged of a thrown value: names and code positions. Never a message: a parser quotes the text that it failed on, a client the
- * address that it called.
- */
+/** What may be logged of a thrown value: names and code positions, never a message, in which a parser quotes its input, a client its address. */
 export interface ErrorDescription {
   readonly error: string;
   readonly causes: readonly string[];
@@ -12,7 +9,7 @@ const MAX_CAUSES = 5;
 const MAX_FRAMES = 20;
 const FRAME = /^ {4}at (?:.+ \()?((?:file:\/\/)?[\w@./+-]+:\d+:\d+)\)?$/;
 
-/** Names of a thrown value and of its causes, and the stack's positions. Never throws, whatever was made of an error. */
+/** Returns the names of a thrown value and of its causes, and the stack's positions. Never throws, even for a malformed error. */
 export function describeError(thrown: unknown): ErrorDescription {
   try {
     return describe(thrown);
@@ -31,7 +28,7 @@ function describe(thrown: unknown): ErrorDescription {
   return { error: nameOf(thrown), causes, frames: thrown instanceof Error ? framesOf(thrown) : [] };
 }
 
-/** The class name alone, as for an SDK's `ThrottlingException`. */
+/** Returns only the class name, as for an SDK's `ThrottlingException`. */
 export function nameOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return typeof thrown;
   const name: unknown = thrown.name;
@@ -43,8 +40,8 @@ function causeOf(thrown: unknown): unknown {
 }
 
 /**
- * The message comes first in a stack and may itself hold lines that look like frames: it is cut off before lines are read. Where the stack
- * does not begin with the whole message (somebody has set one of them), its lines cannot be told from text.
+ * Returns the frames of a stack. The message comes first in it and may itself contain lines that look like frames, so it is cut off before lines are
+ * read. If the stack does not begin with the whole message (code has replaced one of them), its lines cannot be distinguished from text.
  */
 function framesOf({ message, stack = '' }: Error): readonly string[] {
   const at = stack.indexOf(message);

@@ -3,7 +3,7 @@ import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertool
 import { ERROR_LINES, logCodes, METRIC_NAMESPACE } from './log-codes.ts';
 import type { FieldKind, LogCode, LogCodeName } from './log-codes.ts';
 
-/** The members that stand on every line, in order; a code's row adds its own. */
+/** The members of every line, in order; a code's row adds its own. */
 export const lineMembers = [
   'level',
   'message',
@@ -19,8 +19,8 @@ export const lineMembers = [
 ] as const;
 
 /**
- * Writes what the row of a line's code allows, and nothing else: the message is the row's meaning, whatever text the line came with; of its
- * `fields` those that the row names; of its `invocation` the members that stand on every line. No other attribute is looked at.
+ * Writes only what the row of a line's code allows: the row's meaning as the message, replacing the line's own text; the `fields` that the row names;
+ * from the `invocation` the members of every line. It reads no other attribute.
  */
 export class LineFormatter extends LogFormatter {
   readonly #now: () => number;
@@ -40,7 +40,7 @@ export class LineFormatter extends LogFormatter {
     { logLevel, serviceName }: UnformattedAttributes,
     { code, invocation, fields }: LogAttributes,
   ): LogItem {
-    // SAFETY: a log writes lines of registered codes alone.
+    // SAFETY: a log writes only lines of registered codes.
     const registered = code as LogCodeName;
     const row: LogCode = logCodes[registered];
     const line: LogAttributes = {
@@ -63,7 +63,7 @@ export class LineFormatter extends LogFormatter {
     });
   }
 
-  /** The members by which CloudWatch counts a line or takes a field of it (embedded metric format). */
+  /** Returns the members by which CloudWatch counts a line or takes a field of it (embedded metric format). */
   #measure(figures: readonly Figure[]): LogAttributes {
     if (figures.length === 0) return {};
     return {
@@ -81,14 +81,14 @@ export class LineFormatter extends LogFormatter {
   }
 }
 
-/** What CloudWatch takes from a line: that there is one (`Count`), or the value of a member. */
+/** What CloudWatch takes from a line: its existence (`Count`), or the value of a member. */
 interface Figure {
   readonly name: string;
   readonly unit: 'Count' | 'None';
   readonly dimensions: readonly string[];
 }
 
-/** The figures of a line: those of its code, and an error of a published version. */
+/** Returns the figures of a line: those of its code, and an error of a published version. */
 function figuresOf(code: LogCodeName, row: LogCode, line: LogAttributes): readonly Figure[] {
   const { alarm, metric = '', level } = row;
   const figures: readonly (readonly [isMeant: boolean, figure: Figure])[] = [
@@ -101,10 +101,10 @@ function figuresOf(code: LogCodeName, row: LogCode, line: LogAttributes): readon
 
 const REDACTED = '[redacted]';
 const WORD = /^[\x20-\x7e]{0,200}$/;
-/** A compact JWS or JWE, or anything else that carries one. */
+/** A compact JWS or JWE, or any text that contains one. */
 const TOKEN = /eyJ[\w-]*\.|bearer /i;
 
-/** What a field's kind lets through of a value. The rest is replaced, never written. */
+/** Returns the part of a value that a field's kind admits. The rest is replaced, never written. */
 function admit(kind: FieldKind, value: unknown): unknown {
   if (value === null) return null;
   switch (kind) {
@@ -129,20 +129,20 @@ function admitEntry(names: readonly string[], entry: unknown): unknown {
   return typeof entry === 'object' && entry !== null ? admitMembers(names, entry) : REDACTED;
 }
 
-/** The named members of a value, each a word, a number or a truth value. */
+/** Returns the named members of a value, each a word, a number or a boolean. */
 function admitMembers(names: readonly string[], value: unknown): LogAttributes {
   return Object.fromEntries(
     namedIn(names, value).map(([name, member]) => [name, admit(kindOf(member), member)]),
   );
 }
 
-/** The only kind that could admit the value of a list entry. */
+/** Returns the only kind that could admit the value of a list entry. */
 function kindOf(value: unknown): FieldKind {
   const kind = typeof value;
   return kind === 'number' || kind === 'boolean' ? kind : 'word';
 }
 
-/** Those members of a value that have one of the names. */
+/** Returns the members of a value that have one of the names. */
 function namedIn(names: readonly string[], value: unknown): readonly (readonly [string, unknown])[] {
   const members = new Map(typeof value === 'object' && value !== null ? Object.entries(value) : []);
   return names.map((name) => [name, members.get(name)] as const).filter(([, member]) => member !== undefined);

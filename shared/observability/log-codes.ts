@@ -1,8 +1,8 @@
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /**
- * What a field may hold. `word`: printable ASCII, at most 200 characters, and nothing that looks like a token. `words`: at
- * most 100 of them. A list of names: at most 500 flat entries with just those members, each a word, a number, a boolean or null.
+ * What a field may contain. `word`: printable ASCII, at most 200 characters, not similar to a token. `words`: at most 100 of them. A list of names:
+ * at most 500 flat entries with only those members, each a word, a number, a boolean or null.
  */
 export type FieldKind = 'word' | 'words' | 'number' | 'boolean' | readonly string[];
 
@@ -13,7 +13,7 @@ export interface LogCode {
   readonly fields: Readonly<Record<string, FieldKind>>;
   /** Written at every LOG_LEVEL. */
   readonly always?: true;
-  /** The field whose value CloudWatch keeps, under the field's name. */
+  /** The field whose value CloudWatch stores, under the field's name. */
   readonly metric?: string;
   /** CloudWatch counts these lines, under their code, and raises an alarm on it. */
   readonly alarm?: CodeAlarm;
@@ -28,16 +28,16 @@ interface CodeAlarm {
   readonly section: string;
 }
 
-/** Where CloudWatch keeps the figures. Those of a code have the one dimension `stage`. */
+/** Where CloudWatch stores the figures. Those of a code have the one dimension `stage`. */
 export const METRIC_NAMESPACE = 'mastery-reports';
 
-/** The lines of level `error` of a published version: what a canary step watches. */
+/** The lines of level `error` of a published version, which a canary step watches. */
 export const ERROR_LINES = {
   name: 'ErrorLines',
   dimensions: ['stage', 'operation', 'function_version'],
 } as const;
 
-/** A redacted trace of upstream calls, and what it is the trace of. */
+/** A redacted trace of upstream calls, and what it traces. */
 const receiptFields = {
   receiptId: 'word',
   profile: 'word',
@@ -97,7 +97,7 @@ const runProgress = {
   durationMs: 'number',
 } as const;
 
-/** Makes the rows of one level. */
+/** Creates the rows of one level. */
 function rowsAt(level: LogLevel) {
   return (meaning: string, fields: LogCode['fields'] = {}, more: Partial<LogCode> = {}): LogCode => ({
     level,
@@ -113,8 +113,8 @@ const error = rowsAt('error');
 const ALWAYS = { always: true } as const;
 
 /**
- * Every line that a function may write. A field that is not named here is not written: there is no way to log an event, a body, a token,
- * a header, a path value or an upstream payload by accident [MA-007]. `npm run docs` writes docs/log-codes.md from this.
+ * Every line that a function may write. It writes no field that is not named here, so that it cannot log an event, a body, a token, a header, a path
+ * value or an upstream payload by accident [MA-007]. `npm run docs` writes docs/log-codes.md from this.
  */
 export const logCodes = {
   REQUEST_STARTED: info('A request reached the function.', { method: 'word' }, ALWAYS),
@@ -138,7 +138,7 @@ export const logCodes = {
     {
       alarm: {
         title: 'A store of the service is unavailable',
-        impact: 'Requests fail with a problem that clients may repeat, and improvement runs stand still.',
+        impact: 'Requests fail with a problem that clients may repeat, and improvement runs do not progress.',
         section: 'store-unavailable',
       },
     },
@@ -182,7 +182,7 @@ export const logCodes = {
     { invariant: 'word', dependency: 'word' },
   ),
   GAP_NOT_GOVERNED: info(
-    'A report shows gaps of which the gate’s criteria do not speak. Results and Content are assumed to allow this: ask them when it first occurs.',
+    'A report shows gaps that the gate’s criteria do not cover. Results and Content are assumed to allow this: ask them when it first occurs.',
     {},
     ALWAYS,
   ),
@@ -217,7 +217,7 @@ export const logCodes = {
     { owner: 'word', upstreamOperation: 'word', upstreamRequestId: 'word', retryable: 'boolean' },
   ),
   RUN_WAITS: info(
-    'A run cannot go on until an owner answers `upstreamOperation` otherwise: QTI scores and processes an answer, the anchor is verified, or Results or Caliper acknowledges the result. Many lines in a row that name one operation: ask its owner.',
+    'A run cannot continue until an owner’s response to `upstreamOperation` changes: QTI scores and processes an answer, the anchor is verified, or Results or Caliper acknowledges the result. Many lines in a row that name one operation: ask its owner.',
     { upstreamOperation: 'word' },
     ALWAYS,
   ),
@@ -303,7 +303,7 @@ export const logCodes = {
     ALWAYS,
   ),
   KEY_ROTATION_POSTPONED: warn(
-    'The schedule left the keys of a purpose as they are: there is no active key, or someone else changed them at the same time. The next call looks again.',
+    'The schedule left the keys of a purpose as they are: there is no active key, or another administrator changed them at the same time. The next call looks again.',
     { purpose: 'word', reason: 'word' },
   ),
   KEYS_CHECKED: info(

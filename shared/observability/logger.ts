@@ -10,7 +10,7 @@ export type LogFields = Readonly<Record<string, LogValue | undefined>>;
 /** Writes one structured line. A field that the code's row does not name is never written. */
 export type Log = (code: LogCodeName, fields?: LogFields) => void;
 
-/** What of the process a log needs. */
+/** The parts of the process that a log needs. */
 export interface LogPorts {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Epoch milliseconds. */
@@ -19,20 +19,20 @@ export interface LogPorts {
   readonly write: (line: string) => void;
 }
 
-/** The log of one invocation. `requestId`: the id that the caller has, where it is another than the invocation's. */
+/** Opens the log of one invocation. `requestId`: the id that the caller has, if it differs from the invocation's. */
 export type OpenLog = (invocation: { readonly awsRequestId: string }, requestId?: string) => Log;
 
 const ranks: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
-/** LOG_LEVEL's value in any case, `info` for anything that is no level. */
+/** Returns LOG_LEVEL's value in any letter case; `info` for a text that is no level. */
 export function parseLogLevel(text: string | undefined): LogLevel {
   const level = text?.toLowerCase() ?? '';
   return Object.hasOwn(ranks, level) ? (level as LogLevel) : 'info';
 }
 
 /**
- * The log of a function, made once per container. Each invocation opens its own: a line that is written late, while the container serves its
- * next request, still belongs to the request that wrote it.
+ * Creates the log of a function, once per container. Each invocation opens its own: a line that is written late, while the container serves its next
+ * request, still belongs to the request that wrote it.
  */
 export function createFunctionLog(
   { service, operationId }: { readonly service: string; readonly operationId: string },
@@ -53,26 +53,26 @@ export function createFunctionLog(
   };
 }
 
-/** What Powertools reads from the process while a Logger is made; a value that it cannot parse would stop the function. */
+/** The variables that Powertools reads from the process while it creates a Logger; a value that it cannot parse would stop the function. */
 const switches = ['POWERTOOLS_LOGGER_LOG_EVENT', 'POWERTOOLS_LOGGER_SAMPLE_RATE'] as const;
-/** Part of a header that the caller may have sent: anything of another form is not X-Ray's. */
+/** Part of a header that the caller may have sent: a value of another form is not X-Ray's. */
 const XRAY_TRACE_ID = /^1-[0-9a-f]{8}-[0-9a-f]{24}$/;
 
 /**
- * Powertools' Logger, whose lines go to a port instead of a console. Which line is written is decided by its row and LOG_LEVEL before it gets
- * here, so neither sampling nor Lambda's own log level drops or adds one.
+ * Powertools' Logger, whose lines go to a port instead of a console. Row and LOG_LEVEL decide beforehand which line is written, so neither sampling
+ * nor Lambda's own log level drops or adds one.
  */
 class PortLogger extends Logger {
   readonly #write: (line: string) => void;
 
   constructor(serviceName: string, now: () => number, write: (line: string) => void, stage: () => string) {
-    // oxlint-disable-next-line no-restricted-globals -- Powertools reads its settings from the process and from nowhere else
+    // oxlint-disable-next-line no-restricted-globals -- Powertools reads its settings only from the process
     for (const name of switches) Reflect.deleteProperty(process.env, name);
     super({ serviceName, logFormatter: new LineFormatter(now, stage) });
     this.#write = write;
   }
 
-  /** Not `addContext`: it keeps the context of the last invocation, and a late line of another would take it over. */
+  /** Does not use `addContext`, which keeps the context of the last invocation: a late line of another would adopt it. */
   begin(operation: string, awsRequestId: string, requestId: string) {
     const trace = getXRayTraceIdFromEnv();
     return {
@@ -84,7 +84,7 @@ class PortLogger extends Logger {
     };
   }
 
-  /** What Powertools remarks on its own settings is a text and no line of a function; it may even come before the constructor has ended. */
+  /** Drops Powertools' remarks on its own settings: they are no lines of a function, and may even come before the constructor has ended. */
   protected override processLogItem(
     level: number,
     input: LogItemMessage,
@@ -94,7 +94,7 @@ class PortLogger extends Logger {
       this.printLog(level, this.createAndPopulateLogItem(level, input, extraInput));
   }
 
-  /** One line, also where POWERTOOLS_DEV asks for many. */
+  /** Writes one line, even if POWERTOOLS_DEV asks for many. */
   protected override printLog(_level: number, item: LogItem): void {
     item.prepareForPrint();
     this.#write(`${JSON.stringify(item.getAttributes())}\n`);

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { createDocument } from 'zod-openapi';
 import type { Component, Descriptions, ObjectText, Text } from '#shared/contract/descriptions/text.ts';
 
-/** The extension of an enumeration that later versions may extend. It lists the known values, as `enum` does. */
+/** The extension for an enumeration that later versions may extend. It lists the known values, as `enum` does. */
 export const extensible = 'x-extensible-enum';
 
 interface Described {
@@ -13,7 +13,7 @@ interface Schema extends Described {
   properties?: Record<string, Schema>;
 }
 
-/** Gives schemas the names under which documents list them. Without a name a schema stands in each place that uses it. */
+/** Gives schemas the names under which documents list them. A schema without a name is repeated in each place that uses it. */
 export function nameComponents(components: Readonly<Record<string, Component>>): void {
   for (const [id, { schema }] of Object.entries(components))
     z.globalRegistry.add(schema, { ...z.globalRegistry.get(schema), id });

@@ -11,7 +11,7 @@ import { readImprovementRun } from '#shared/contract/reports/routes/read-improve
 import { readReadiness } from '#shared/contract/reports/routes/read-readiness.ts';
 import type { Route } from '#shared/contract/route.ts';
 
-/** A link of OpenAPI: which values of a success the next request takes, as runtime expressions. */
+/** A link of OpenAPI: the values of a success that the next request takes, as runtime expressions. */
 interface Link {
   readonly from: readonly Route[];
   readonly to: Route;
@@ -25,7 +25,7 @@ interface Link {
 const continuation = { continuationToken: '$response.body#/continuationToken' };
 const thisRun = { improvementRunId: '$response.body#/improvementRunId' };
 
-/** Where successes lead. Each response names a link after its target. */
+/** The links of successes. Each response names a link after its target. */
 export const links: readonly Link[] = [
   {
     from: [startAdaptiveRun, inspectAdaptiveRun, advanceAdaptiveRun],
@@ -78,8 +78,8 @@ export const links: readonly Link[] = [
 ];
 
 /**
- * The links of a route's success to the routes of the same document.
- * @param published what the document holds: nothing leads to a closed route
+ * Returns the links of a route's success to the routes of the same document.
+ * @param published the routes of the document: no link leads to a closed route
  */
 export function linksOf(
   { operationId }: Route,

@@ -26,7 +26,7 @@ import { documentationUrl, documentedProblemsUrl, problemExample } from './probl
 /** An OpenAPI 3.1 document. */
 export type OpenApiDocument = ReturnType<typeof createDocument>;
 
-/** One document: what it is about, and in what its operations differ from those of others. */
+/** One document: its subject, and how its operations differ from those of others. */
 export interface Edition {
   readonly service: ServiceName;
   readonly title: string;
@@ -34,21 +34,21 @@ export interface Edition {
   /** First label of the documented host. */
   readonly host: string;
   readonly routes: readonly Route[];
-  /** What a caller needs; the scope is an extension, since `security` names scopes of OAuth flows only. */
+  /** What a caller needs; the scope is an extension, since `security` names only scopes of OAuth flows. */
   readonly security: (
     route: Route,
   ) => Pick<ZodOpenApiOperationObject, 'security'> & { readonly 'x-scope'?: string };
-  /** Of the token. */
+  /** The description of the token. */
   readonly securityDescription: string;
-  /** What follows the route's own description. */
+  /** Returns the text that follows the route's own description. */
   readonly note: (route: Route) => string;
   /** Keys of the problem registry. */
   readonly problemKeys: (route: Route) => readonly string[];
-  /** Example or examples of a success. */
+  /** Returns the example or examples of a success. */
   readonly examples: (route: Route) => Pick<ZodOpenApiMediaTypeObject, 'example' | 'examples'>;
 }
 
-/** What the document of each service says of it, and the claims that its tokens must have, with those that open resources. */
+/** The document's texts about each service, and the claims that its tokens must have, including those that open resources. */
 const texts: Readonly<Record<ServiceName, { title: string; introduction: string; claims: string }>> = {
   mastery: {
     title: 'Adaptive mastery engine',
@@ -73,9 +73,9 @@ for (const { components } of Object.values(descriptions)) nameComponents(compone
 const problemSchemas = { mastery: masteryProblem, reports: reportsProblem } as const;
 
 /**
- * The OpenAPI 3.1 document of one service with the routes that are released, from the route and problem registries. Deterministic:
- * the same registries give the same bytes. A service without a released route has no paths, which is a valid document.
- * @param routes the registry; tests give their own
+ * Renders the OpenAPI 3.1 document of one service with the released routes, from the route and problem registries. It is deterministic: the same
+ * registries give the same bytes. The document of a service without a released route has no paths, and is valid.
+ * @param routes the registry; tests pass their own
  */
 export function renderOpenApi(
   service: ServiceName,
@@ -101,17 +101,17 @@ interface Server {
   readonly description: string;
 }
 
-/** The server at an address of the service, without `/v1`; none without an address. */
+/** Returns the server at an address of the service, without `/v1`; none without an address. */
 export function serversAt(url: string | undefined): readonly Server[] {
   return url === undefined ? [] : [{ url, description: 'The service' }];
 }
 
-/** A document that names these servers. With none it keeps its own, a placeholder. */
+/** Returns the document with these servers. With none it keeps its own, a placeholder. */
 export function withServers(document: object, servers: readonly Server[]): object {
   return servers.length === 0 ? document : { ...document, servers };
 }
 
-/** The OpenAPI 3.1 document of an edition. */
+/** Renders the OpenAPI 3.1 document of an edition. */
 export function renderEdition(edition: Edition): OpenApiDocument {
   const { title, introduction, host, routes } = edition;
   const document: ZodOpenApiObject = {
@@ -212,10 +212,10 @@ function operationOf(route: Route, edition: Edition, shared: SharedResponses): Z
   };
 }
 
-/** Responses that read the same in every operation, by their component's name: one object each, which makes them one component. */
+/** Responses with the same text in every operation, by their component's name: one object each, which makes them one component. */
 type SharedResponses = Map<string, ZodOpenApiResponseObject>;
 
-/** Every 4xx and 5xx with the problem types that it can be. */
+/** Returns every 4xx and 5xx with the problem types that it can be. */
 function problemResponses(
   route: Route,
   problemKeys: readonly string[],
@@ -263,7 +263,7 @@ function pascal(code: string): string {
   return code.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The service's envelope, narrowed to what this status can say: by `code` on mastery, by the end of `type` on reports. */
+/** Returns the service's envelope, narrowed to the problems of this status: by `code` for mastery, by the end of `type` for reports. */
 function problemSchemaOf(rows: readonly ProblemRow[]): schema.ZodType {
   const [first] = rows;
   if (first === undefined) throw new TypeError('a problem response without a problem');
@@ -325,7 +325,7 @@ function tellsDeprecation(name: AnswerHeader): boolean {
   return name === 'Deprecation' || name === 'Sunset' || name === 'Link';
 }
 
-/** Headers of answers, with an example of each. A constant is no `literal`: an enumeration of answers could gain values. */
+/** Headers of responses, with an example of each. A constant is no `literal`: an enumeration of responses could gain values. */
 const answerHeaders: Readonly<Record<AnswerHeader, readonly [schema.ZodType, example: string | number]>> = {
   'X-Request-Id': [schema.string(), '0f9b8a52-6c1e-4d3a-9b57-2f8e0c4d71aa'],
   'Cache-Control': [schema.string().meta({ const: CACHE_CONTROL }), CACHE_CONTROL],
@@ -343,7 +343,7 @@ const answerHeaders: Readonly<Record<AnswerHeader, readonly [schema.ZodType, exa
 
 const everyAnswer = ['X-Request-Id', 'Cache-Control'] as const;
 
-/** Each a component, once. */
+/** Returns each header as a component, once. */
 function headersOf(names: readonly AnswerHeader[]): schema.ZodObject {
   return schema.object(
     Object.fromEntries(
@@ -355,12 +355,12 @@ function headersOf(names: readonly AnswerHeader[]): schema.ZodObject {
   );
 }
 
-/** Marks an enumeration of a response that stays closed: it narrows this one answer and promises nothing about later versions. */
+/** Marks an enumeration of a response that stays closed: it narrows only this response and promises nothing about later versions. */
 const known = { 'x-closed': true } as const;
 
 /**
- * Responses are open where our own check of them is strict: they may gain members, and values where an enumeration has the extension. The
- * enumeration itself stays an `enum`, so that generated types know its values. Requests stay as strict as they are.
+ * Responses are open although our own check of them is strict: they may gain members, and values if an enumeration has the extension. The enumeration
+ * itself stays an `enum`, so that generated types know its values. Requests stay as strict as they are.
  */
 const options: CreateDocumentOptions = {
   override: ({ jsonSchema, zodSchema, path, io }) => {
@@ -377,16 +377,16 @@ const options: CreateDocumentOptions = {
     if (jsonSchema.additionalProperties !== undefined && zodSchema._zod.def.type === 'object') {
       delete jsonSchema.additionalProperties;
     }
-    // With open values and members an answer may fit several of its alternatives.
+    // With open values and members a response may match several of its alternatives.
     if (jsonSchema.oneOf !== undefined) {
       jsonSchema.anyOf = jsonSchema.oneOf;
       delete jsonSchema.oneOf;
-      // It would list every alternative that there may ever be.
+      // It would list all alternatives, including future ones.
       delete (jsonSchema as { discriminator?: unknown }).discriminator;
     }
     const closed = 'x-closed' in jsonSchema;
     if (closed) delete (jsonSchema as Record<string, unknown>)['x-closed'];
-    // The name of a kind of resource stays what it is in every later version [RP-054].
+    // The name of a kind of resource stays the same in every later version [RP-054].
     if (path.at(-1) === 'object') return;
     const { type } = zodSchema._zod.def;
     const literal = type === 'literal' ? [jsonSchema.const] : undefined;

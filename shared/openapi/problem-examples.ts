@@ -10,7 +10,7 @@ export const documentationUrl = 'https://docs.mastery-reports.example';
 /** The documented base of problem types: a deployment sets its own (`PROBLEMS_URL`). */
 export const documentedProblemsUrl = `${documentationUrl}/problems`;
 
-/** What an occurrence carries in an example: a plausible value of each kind. */
+/** The members of an occurrence in an example: a plausible value of each kind. */
 const samples: Readonly<Record<NonNullable<ProblemRow['carries']>, Partial<Problem>>> = {
   invalidParams: {
     invalidParams: [{ name: '/headers/idempotency-key', reason: 'required', message: 'is required' }],
@@ -22,7 +22,7 @@ const samples: Readonly<Record<NonNullable<ProblemRow['carries']>, Partial<Probl
   dependency: { dependency: 'results' },
 };
 
-/** One occurrence of a registered problem, serialized by the service's own serializer. */
+/** Returns one occurrence of a registered problem, serialized by the service's own serializer. */
 export function problemExample(row: ProblemRow): MasteryProblem | ReportsProblem {
   const carried = row.carries === undefined ? {} : samples[row.carries];
   return problemDocument(occurrenceOf(row, { retryable: true, ...carried }), {

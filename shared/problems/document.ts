@@ -3,7 +3,7 @@ import type { ReportsProblem } from '#shared/contract/reports/problem.ts';
 import { problemRow } from './registry.ts';
 import type { Problem } from './problem.ts';
 
-/** What the pipeline adds to a problem: where its page is and which request this was. */
+/** What the pipeline adds to a problem: the address of its page and the id of the request. */
 export interface Occurrence {
   /** Base of the `type` URIs, https, without a trailing slash. */
   readonly problemsUrl: string;
@@ -12,8 +12,8 @@ export interface Occurrence {
 }
 
 /**
- * The body of a problem answer, in the envelope of the problem's own service; a member that is undefined has no JSON. Throws for a problem that
- * no row registers.
+ * Returns the body of a problem response, in the envelope of the problem's own service; a member that is undefined has no JSON. Throws for a problem
+ * that no row registers.
  */
 export function problemDocument(problem: Problem, occurrence: Occurrence): MasteryProblem | ReportsProblem {
   return problem.service === 'mastery'
@@ -39,7 +39,7 @@ function masteryDocument(problem: Problem, occurrence: Occurrence): MasteryProbl
   };
 }
 
-/** The reports service's document of one of its problems, also for one inside a success [RP-071]. */
+/** Returns the reports service's document of one of its problems, even for one inside a success [RP-071]. */
 export function reportsDocument(problem: Problem, occurrence: Occurrence): ReportsProblem {
   return {
     ...common(problem, occurrence),
@@ -54,7 +54,7 @@ export function reportsDocument(problem: Problem, occurrence: Occurrence): Repor
   };
 }
 
-/** The five members of RFC 9457. `instance` names this occurrence and nothing else [MA-207, RP-326]. */
+/** Returns the five members of RFC 9457. `instance` names only this occurrence [MA-207, RP-326]. */
 function common(
   problem: Problem,
   occurrence: Occurrence,

@@ -8,12 +8,12 @@ import { occurrenceOf, problemRow } from './registry.ts';
 
 /** A problem that both services have. */
 type SharedKey = ProblemKey<'mastery'> & ProblemKey<'reports'>;
-/** A problem that each service has under a name of its own. */
+/** A problem that each service has under its own name. */
 type KeyOfEach = { readonly [S in ServiceName]: ProblemKey<S> };
 const unknownPath: KeyOfEach = { mastery: '404 resource-not-found', reports: '404 not-found' };
 const malformed: KeyOfEach = { mastery: '400 invalid-request', reports: '400 validation' };
 
-/** Every type of answer that API Gateway gives by itself: its problem, or the place of the request that is malformed. */
+/** Every type of response that API Gateway creates itself: its problem, or the malformed place of the request. */
 const answers = {
   ACCESS_DENIED: unknownPath,
   API_CONFIGURATION_ERROR: '500 internal-error',
@@ -39,7 +39,7 @@ const answers = {
     reason: 'unsupported',
     message: 'Must be application/json.',
   },
-  // The firewall does not say which rule refused; its own rate rule answers by itself (web-acl.ts).
+  // The firewall does not report which rule rejected the request; its own rate rule has a response of its own (web-acl.ts).
   WAF_FILTERED: { name: '', reason: 'refused', message: 'The request was refused before it was read.' },
 } as const satisfies Readonly<Record<string, SharedKey | KeyOfEach | InvalidParam>>;
 export type GatewayResponseType = keyof typeof answers;
@@ -61,10 +61,10 @@ export interface GatewayResponse {
 }
 
 /**
- * The gateway's own answers as problem documents of the service. No route uses the gateway's authorizers, keys or IAM, so what the gateway
- * calls missing, expired or denied authentication is how it answers an unknown path or method: the service's 404. An `Authorization: Bearer`
+ * Returns the gateway's own responses as problem documents of the service. No route uses the gateway's authorizers, keys or IAM. So the gateway
+ * reports missing, expired or denied authentication for an unknown path or method, and the response is the service's 404. An `Authorization: Bearer`
  * header on such a path makes it try AWS signatures, which ends in DEFAULT_4XX: the same 404.
- * @param allowedOrigins a single one can read them in a browser; the gateway cannot choose among several
+ * @param allowedOrigins a single origin can read them in a browser; the gateway cannot choose among several
  */
 export function gatewayResponses(
   service: ServiceName,
@@ -79,7 +79,7 @@ export function gatewayResponses(
   ) as Record<GatewayResponseType, GatewayResponse>;
 }
 
-/** The problem that a rate limit of either service answers, for the firewall, which knows no request id. */
+/** Returns the problem of a rate limit of either service, for the firewall, which knows no request id. */
 export function rateLimitedDocument(service: ServiceName, problemsUrl: string): string {
   const unassigned = 'unassigned';
   return JSON.stringify(
@@ -96,7 +96,7 @@ function gatewayResponse(
   problemsUrl: string,
   allowedOrigins: readonly string[],
 ): GatewayResponse {
-  // The gateway replaces $context.requestId in the template; it stands for the trace too, since no handler saw the request.
+  // The gateway replaces $context.requestId in the template; it is also the trace id, since no handler saw the request.
   const document = problemDocument(answer, {
     problemsUrl,
     requestId: '$context.requestId',

@@ -2,7 +2,7 @@ import { problems, type ProblemKey, type ProblemTexts } from '#shared/contract/p
 import { serviceNames, type ServiceName } from '#shared/contract/route.ts';
 import type { DeprecationHeaders, Problem } from './problem.ts';
 
-/** Members that a row may have its occurrences carry. */
+/** Members that a row may require of its occurrences. */
 type Extras = Required<Pick<Problem, 'invalidParams' | 'currentEtag' | 'upstream' | 'dependency'>>;
 
 /** One problem of one service. The serializers, the problem pages, OpenAPI and the gateway's own responses read it. */
@@ -27,7 +27,7 @@ const byKey: ReadonlyMap<string, ProblemRow> = new Map(
   problemRows.map((row) => [`${row.service} ${row.status} ${row.code}`, row]),
 );
 
-/** The row of a key of a service, for example `409 stream-conflict`. Throws for a key that is not registered. */
+/** Returns the row of a key of a service, for example `409 stream-conflict`. Throws for a key that is not registered. */
 export function problemRow(service: ServiceName, key: string): ProblemRow {
   const row = byKey.get(`${service} ${key}`);
   if (row === undefined) throw new TypeError(`the problem ${service} ${key} is not registered`);
@@ -44,7 +44,7 @@ type TextsOf<S extends ServiceName, C extends string, T extends number> = (typeo
   ? R
   : never;
 
-/** What the builder takes for a row: its carried member, `retryable` where the row leaves it open, and what any occurrence may add. */
+/** The members that the builder takes for a row: its carried member, `retryable` if the row leaves it open, and those that any occurrence may add. */
 export type ProblemExtras<S extends ServiceName, C extends string, T extends number> = ExtrasOf<
   S,
   TextsOf<S, C, T>
@@ -57,11 +57,11 @@ type ExtrasOf<S, Row> = (Row extends { carries: infer M extends keyof Extras } ?
   (Row extends { uniform: true }
     ? { readonly detail?: never }
     : {
-        /** A constant sentence for this kind of occurrence: never made of submitted or upstream text. */
+        /** A constant sentence for this kind of occurrence, never made of submitted or upstream text. */
         readonly detail?: string;
       }) &
   (S extends 'reports' ? { readonly operationId?: string } : { readonly operationId?: never }) & {
-    /** `never`: a retry can succeed, but only after an operator has corrected something, so there is no time to give. */
+    /** `never`: a retry can succeed, but only after an operator has corrected something, so no time can be given. */
     readonly retryAfterSeconds?: number | 'never';
     readonly headers?: DeprecationHeaders;
   };
@@ -70,7 +70,7 @@ type ExtrasOf<S, Row> = (Row extends { carries: infer M extends keyof Extras } ?
 type ExtrasArgument<E> = Partial<E> extends E ? [extras?: E] : [extras: E];
 
 /**
- * One occurrence of a registered problem: only triples of the registry compile, with exactly the members that the row carries.
+ * Returns one occurrence of a registered problem: only triples of the registry compile, with exactly the members that the row carries.
  * @example problem('mastery', 'stream-conflict', 412, { currentEtag })
  */
 export function problem<S extends ServiceName, C extends ProblemCode<S>, T extends ProblemStatus<S, C>>(
@@ -79,12 +79,12 @@ export function problem<S extends ServiceName, C extends ProblemCode<S>, T exten
   status: T,
   ...[extras]: ExtrasArgument<ProblemExtras<S, C, T>>
 ): Problem {
-  // SAFETY: members of an occurrence, but for the wait that is asked for.
+  // SAFETY: members of an occurrence, except the requested wait.
   const asked = (extras ?? {}) as Partial<Problem> & Pick<NonNullable<typeof extras>, 'retryAfterSeconds'>;
   return occurrenceOf(problemRow(service, `${status} ${code}`), asked);
 }
 
-/** One occurrence of a row. */
+/** Returns one occurrence of a row. */
 export function occurrenceOf(
   { service, code, status, ...row }: ProblemRow,
   {
@@ -107,8 +107,8 @@ export function occurrenceOf(
 }
 
 /**
- * What every request needs of the deployment itself cannot be read: the issuer's key set, or a store of the service.
- * @param operation names it to the caller of the mastery engine
+ * Returns the problem of a part of the deployment that every request needs and that cannot be read: the issuer's key set, or a store of the service.
+ * @param operation its name for the caller of the mastery engine
  */
 export function deploymentOutage(service: ServiceName, operation: string): Problem {
   return service === 'mastery'
@@ -119,7 +119,7 @@ export function deploymentOutage(service: ServiceName, operation: string): Probl
     : problem('reports', 'dependency-unavailable', 503, { dependency: 'unknown' });
 }
 
-/** A 500 of a service. Only the mastery engine can mark it as not retryable. */
+/** Returns a 500 of a service. Only the mastery engine can mark it as not retryable. */
 export function internalError(service: ServiceName, retryable = true): Problem {
   return service === 'mastery'
     ? problem('mastery', 'internal-error', 500, { retryable })

@@ -3,13 +3,13 @@ import { ok, type Result } from '#shared/kernel/result.ts';
 import { createRecordFinder, verifiedDocument } from './find-record.ts';
 import type { RecordFault, RecordFinderOptions } from './find-record.ts';
 
-/** A released analysis policy, with whose record it is: the tenant's own, or the platform's. */
+/** A released analysis policy, with the owner of its record: the tenant, or the platform. */
 export interface ReleasedPolicy {
   readonly policy: AnalysisPolicy;
   readonly owner: 'tenant' | 'system';
 }
 
-/** Names one released policy for good, whatever is released beside it. */
+/** Names one released policy permanently, even if others are released. */
 export interface PolicyPin {
   readonly owner: ReleasedPolicy['owner'];
   readonly id: string;
@@ -18,16 +18,16 @@ export interface PolicyPin {
 
 /** Reads released analysis policies for a tenant. */
 export interface AnalysisPolicyStore {
-  /** Undefined when there is none of this id that the tenant may see; its own one comes before the platform's. */
+  /** Returns undefined if there is none of this id that the tenant may see; its own one precedes the platform's. */
   read(tenantId: string, id: string): Promise<Result<ReleasedPolicy | undefined, RecordFault>>;
   /**
-   * Exactly the policy that was found once, even if the tenant has released one of its own under the id since, or may no longer choose one
-   * of the platform's [RP-146]. Undefined when there is none of this id, or one of another checksum.
+   * Returns exactly the policy that was found before, even if the tenant has since released one of its own under the id, or may no longer choose one
+   * of the platform's [RP-146]. Undefined if there is none of this id, or one of another checksum.
    */
   readPinned(tenantId: string, pin: PolicyPin): Promise<Result<AnalysisPolicy | undefined, RecordFault>>;
 }
 
-/** A store over the table `records`. Every policy is checked against its checksum when it is read. */
+/** Creates a store over the table `records`. It checks every policy against its checksum on each read. */
 export function createAnalysisPolicyStore(options: RecordFinderOptions): AnalysisPolicyStore {
   const find = createRecordFinder(options);
   return {

@@ -14,18 +14,18 @@ import type { Result } from '#shared/kernel/result.ts';
 import { aliasDefects, checkRecordFile, repetitionDefects } from './file-members.ts';
 import { recordMembers } from './records.ts';
 
-/** A released analysis policy. It stands here and not among the records that functions read, whose bundles would carry it. */
+/** A released analysis policy. It is defined here and not among the records that functions read, whose bundles would contain it. */
 const analysisPolicyRecord = z.strictObject({ ...recordMembers, document: analysisPolicy });
 export type AnalysisPolicyRecord = z.infer<typeof analysisPolicyRecord>;
 
-/** An analysis policy's file: the record, in which the checksum may be left for the release to compute. */
+/** An analysis policy's file: the record, in which the release may compute the checksum. */
 const analysisPolicyFile = analysisPolicyRecord.extend({
   document: analysisPolicy.extend({ checksum: sha256.optional() }),
 });
 
 /**
- * Checks an analysis policy before it becomes immutable and fills in its checksum (`checkRecordFile`). A trigger that could never make a valid
- * order is a defect [RP-193, RP-195].
+ * Checks an analysis policy before it becomes immutable and fills in its checksum (`checkRecordFile`). A trigger that could never yield a valid order
+ * is a defect [RP-193, RP-195].
  */
 export function checkAnalysisPolicy(file: unknown): Result<AnalysisPolicyRecord, readonly Defect[]> {
   return checkRecordFile(file, 'analysis-policy', analysisPolicyFile, ({ document }) => [
@@ -49,7 +49,7 @@ function measureOf({ metric, observed }: AnalysisTrigger) {
   return metrics[metric].measures.find(({ name }) => name === observed.name);
 }
 
-/** What is observed must be one of the metric's measures, in its unit, and able to reach the threshold. */
+/** Checks that the observed measure is one of the metric's, in its unit, and able to reach the threshold. */
 function observationDefects(trigger: AnalysisTrigger, at: Path): readonly Defect[] {
   const { metric, observed, threshold } = trigger;
   const { operator, value } = threshold;
@@ -74,7 +74,7 @@ function observationDefects(trigger: AnalysisTrigger, at: Path): readonly Defect
       [...at, 'observed', 'unit'],
       `is no unit of ${measure?.name ?? metric}: ${[...units].join(', ')}`,
     ),
-    // Whatever the operator, some value trips the threshold exactly when the least or the greatest does.
+    // With any operator, some value breaches the threshold exactly if the least or the greatest does.
     ...defectIf(
       measure !== undefined &&
         ![measure.least, measure.greatest].some((extreme) => isBreached(threshold, extreme)),
@@ -90,7 +90,7 @@ function actionDefects({ targetModule, requestedAction }: AnalysisTrigger, at: P
   return defectIf(taker !== targetModule, [...at, 'requestedAction'], message);
 }
 
-/** Every reason must be one that the metric can show and the action answers [RP-197]. */
+/** Checks that the metric can show every reason and the action answers it [RP-197]. */
 function reasonDefects(
   { metric, requestedAction, reasonCodes }: AnalysisTrigger,
   path: Path,
@@ -115,7 +115,7 @@ function reasonDefects(
   ];
 }
 
-/** An action's own subjects must be required, and nothing that the metric's evidence never names or can lack [RP-194, RP-195]. */
+/** Checks that an action's own subjects are required, and no subject that the metric's evidence never names or can lack [RP-194, RP-195]. */
 function subjectDefects(trigger: AnalysisTrigger, path: Path): readonly Defect[] {
   const { metric, threshold, requestedAction, requiredSubjects } = trigger;
   const measure = measureOf(trigger);
@@ -136,7 +136,7 @@ function subjectDefects(trigger: AnalysisTrigger, path: Path): readonly Defect[]
   ];
 }
 
-/** Two triggers that differ in nothing but the threshold's value would ask twice for the same: one always trips with the other. */
+/** Finds triggers that differ only in the threshold's value: they would ask twice for the same, since one always trips with the other. */
 function duplicateDefects(triggers: readonly AnalysisTrigger[]): readonly Defect[] {
   const asked = triggers.map(({ metric, observed, threshold, requestedAction }) =>
     JSON.stringify([metric, observed.name, threshold.operator, requestedAction]),

@@ -9,7 +9,7 @@ import { claimsRank } from './rank-claims.ts';
 import { frameworkGuidDefects, parameterGuidDefects } from './record-guids.ts';
 import { calibrationRecord, type CalibrationParameters, type CalibrationRecord } from './records.ts';
 
-/** A calibration file: the record, in which both digests may be left for the release to compute. */
+/** A calibration file: the record, in which the release may compute both digests. */
 const calibrationFile = calibrationRecord.extend({
   document: scaleCalibration.extend({ checksum: sha256.optional() }),
   parametersHash: sha256.optional(),
@@ -17,7 +17,7 @@ const calibrationFile = calibrationRecord.extend({
 
 type Calibration = Omit<ScaleCalibration, 'checksum'>;
 
-/** What only the engine can say about parameters; pointers are relative to `parameters`. Empty when the model compiles. */
+/** Returns the defects of parameters that only the engine can find; pointers are relative to `parameters`. Empty if the model compiles. */
 export type ModelCheck = (parameters: CalibrationParameters) => readonly Defect[];
 
 /** Checks a calibration before it becomes immutable and fills in its digests (`checkRecordFile`) [MA-101, MA-102, MA-117..MA-122]. */
@@ -43,7 +43,7 @@ export function checkCalibration(
   return ok({ ...checked.value, parametersHash: hashCanonical(checked.value.parameters) });
 }
 
-/** Versions that the calibration pins: none may move, and model and runtime must be ones that this build holds. */
+/** Checks the versions that the calibration pins: none may move, and this build must contain model and runtime. */
 function pinDefects(document: Calibration): readonly Defect[] {
   const known = supportedModels
     .map(({ modelFamily, modelVersion, runtimeVersion }) =>
@@ -70,7 +70,7 @@ function validityDefects({ validFrom, validUntil }: Calibration): readonly Defec
   );
 }
 
-/** Grade levels of the CEDS code list in their order; labels outside it keep the order that the file gives them. */
+/** Grade levels of the CEDS code list in their order; other labels keep the order that the file gives them. */
 const GRADES = 'IT PR PK TK KG 01 02 03 04 05 06 07 08 09 10 11 12 13 PS ABE ASE AdultESL UG Other'.split(
   ' ',
 );
@@ -89,7 +89,7 @@ function gradeDefects(grades: readonly string[]): readonly Defect[] {
   return [...repetitionDefects(grades, path), ...disordered];
 }
 
-/** A calibration says nothing about a learner's place among others, in none of the texts that people read [MA-102]. */
+/** Checks that a calibration claims nothing about a learner's place among others, in any of the texts that people read [MA-102]. */
 function claimDefects({
   limitations,
   scaleId,
@@ -113,7 +113,7 @@ function claimDefects({
   );
 }
 
-/** What the model compiler does not look at, then what it finds. */
+/** Returns the defects that the model compiler does not check, then those that it finds. */
 function parameterDefects(parameters: CalibrationParameters, checkModel: ModelCheck): readonly Defect[] {
   const { kcs, items } = parameters;
   const uris = repetitionDefects(

@@ -7,7 +7,7 @@ import { checkRecordFile, repetitionDefects } from './file-members.ts';
 import { policyGuidDefects } from './record-guids.ts';
 import { policyRecord, type PolicyRecord } from './records.ts';
 
-/** A policy file: the record, in which the checksum may be left for the release to compute. */
+/** A policy file: the record, in which the release may compute the checksum. */
 const policyFile = policyRecord.extend({
   document: selectionPolicy.extend({ checksum: sha256.optional() }),
 });
@@ -15,7 +15,7 @@ const policyFile = policyRecord.extend({
 /** Checks a policy before it becomes immutable and fills in its checksum (`checkRecordFile`) [MA-112, MA-113, MA-115]. */
 export function checkPolicy(file: unknown): Result<PolicyRecord, readonly Defect[]> {
   return checkRecordFile(file, 'policy', policyFile, ({ document }) => [
-    // At 0.5 or below, a component could be both mastered and a gap by the same posterior.
+    // At 0.5 or below, the same posterior could make a component both mastered and a gap.
     ...defectIf(
       document.confidenceThreshold <= 0.5,
       ['document', 'confidenceThreshold'],

@@ -3,8 +3,8 @@ import type { DeprecationHeaders } from '#shared/problems/problem.ts';
 import type { Lifecycle } from './table.ts';
 
 /**
- * The headers that every answer about a deprecated record carries, and none for any other [MA-049, MA-050]: `Deprecation` as an
- * RFC 9745 date, `Sunset` as an RFC 8594 HTTP-date, and a link to the page that explains both.
+ * Returns the headers of every response about a deprecated record, and none for any other [MA-049, MA-050]: `Deprecation` as an RFC 9745 date,
+ * `Sunset` as an RFC 8594 HTTP-date, and a link to the page that explains both.
  */
 export function deprecationHeaders(lifecycle: Lifecycle, documentationUrl: string): DeprecationHeaders {
   const deprecated = lifecycle.deprecatedAt === undefined ? undefined : parseInstant(lifecycle.deprecatedAt);

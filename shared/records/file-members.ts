@@ -6,14 +6,14 @@ import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { documentChecksum } from './checksum.ts';
 import { partitionKey, type RecordKey } from './record-key.ts';
 
-// Checks of what the files of all records share.
+// Checks of the members that the files of all records share.
 
 interface Deprecation {
   readonly deprecatedAt?: string;
   readonly sunsetAt?: string;
 }
 
-/** The file of a record, in which the checksum may be left for the release to compute. */
+/** The file of a record, in which the release may compute the checksum. */
 interface RecordFile extends Deprecation {
   readonly tenantId?: string;
   readonly document: {
@@ -24,9 +24,9 @@ interface RecordFile extends Deprecation {
 }
 
 /**
- * Checks a record's file before the record becomes immutable, and fills in its checksum. Returns every defect of its form at once or, where the
- * form is right, every defect of its meaning, each with a JSON Pointer into the file, which must be I-JSON (`parseStrictJson`).
- * @param defectsOfKind what is wrong with the members that only this kind has
+ * Checks a record's file before the record becomes immutable, and fills in its checksum. Returns every defect of its form at once or, if the form is
+ * right, every defect of its meaning, each with a JSON Pointer into the file, which must be I-JSON (`parseStrictJson`).
+ * @param defectsOfKind returns the defects of the members that only this kind has
  */
 export function checkRecordFile<File extends RecordFile>(
   file: unknown,
@@ -50,18 +50,18 @@ export function checkRecordFile<File extends RecordFile>(
 
 const MUTABLE: ReadonlySet<string> = new Set([...mutableAliases, 'head', 'main', 'live', 'next', 'edge']);
 
-/** Whether an id ends in a name that moves (`latest`, `algebra@current`): such a name pins nothing [MA-051, MA-052]. */
+/** Returns whether an id ends in a name that moves (`latest`, `algebra@current`): such a name pins nothing [MA-051, MA-052]. */
 function isMutableAlias(id: string): boolean {
   const last = id.split(/[^\p{L}\p{N}]+/u).findLast((word) => word !== '');
   return last !== undefined && MUTABLE.has(last.toLowerCase());
 }
 
-/** A pinned version anywhere in a record must not be a name that moves. */
+/** Checks a pinned version, anywhere in a record: it must not be a name that moves. */
 export function aliasDefects(value: string, ...path: readonly string[]): readonly Defect[] {
   return defectIf(isMutableAlias(value), path, 'is a mutable alias; name one immutable version');
 }
 
-/** A record's own id must be immutable, addressable as one path segment, and short enough for a key. */
+/** Checks that a record's own id is immutable, addressable as one path segment, and short enough for a key. */
 function idDefects(key: RecordKey): readonly Defect[] {
   const at = ['document', 'id'];
   return [
@@ -71,14 +71,14 @@ function idDefects(key: RecordKey): readonly Defect[] {
   ];
 }
 
-/** `tenantId` names the owner of a tenant record, and a system record has none [MA-104]. */
+/** Checks the owner: `tenantId` names that of a tenant record, and a system record has none [MA-104]. */
 function ownerDefects({ document: { visibility }, tenantId }: RecordFile): readonly Defect[] {
   const verb = visibility === 'tenant' ? 'required' : 'forbidden';
   const isRight = (tenantId !== undefined) === (visibility === 'tenant');
   return defectIf(!isRight, ['tenantId'], `is ${verb} while visibility is \`${visibility}\``);
 }
 
-/** A sunset needs a deprecation and must not precede it [MA-050]. */
+/** Checks that a sunset has a deprecation and does not precede it [MA-050]. */
 export function lifecycleDefects({ deprecatedAt, sunsetAt }: Deprecation): readonly Defect[] {
   if (sunsetAt === undefined) return [];
   const at = ['sunsetAt'];
@@ -87,12 +87,12 @@ export function lifecycleDefects({ deprecatedAt, sunsetAt }: Deprecation): reado
     : defectIf(instant(sunsetAt) < instant(deprecatedAt), at, 'must not be earlier than the deprecation');
 }
 
-/** An instant that a schema has already accepted. */
+/** Parses an instant that a schema has already accepted. */
 export function instant(text: string): number {
   return parseInstant(text) ?? Number.NaN;
 }
 
-/** Compares a stated digest with the computed one; an absent one is no defect: it is filled in. */
+/** Compares a stated digest with the computed one; an absent one is no defect, since the release fills it in. */
 export function digestDefects(
   stated: string | undefined,
   computed: string,
@@ -106,7 +106,7 @@ export function digestDefects(
   );
 }
 
-/** Each repetition in a list, at the place of the later one. */
+/** Returns each repetition in a list, at the place of the later one. */
 export function repetitionDefects(
   values: readonly string[],
   path: readonly PropertyKey[],

@@ -6,8 +6,8 @@ import type { RecordKey } from './record-key.ts';
 import type { Lifecycle, RecordsTable, StoredRecord } from './table.ts';
 
 /**
- * A stored record that must not be used: its bytes are not those that were released, or its shape is one that this build does not know
- * (`unreadable`). The lifecycle is stored beside the document and stays usable.
+ * A stored record that must not be used: its bytes are not the released ones, or this build does not know its shape (`unreadable`). The lifecycle is
+ * stored separately from the document and stays usable.
  */
 export interface RecordFault {
   readonly kind: 'checksum-mismatch' | 'unreadable';
@@ -16,25 +16,25 @@ export interface RecordFault {
 
 export interface RecordFinderOptions {
   readonly table: RecordsTable;
-  /** Whether a tenant is one of the authorized platform tenants, which may read system records [MA-105]. */
+  /** Returns whether a tenant is one of the authorized platform tenants, which may read system records [MA-105]. */
   readonly mayReadSystem: (tenantId: string) => boolean | Promise<boolean>;
 }
 
-/** A record as a caller of the tenant may see it: undefined when there is none [MA-104]. */
+/** Returns a record as a caller of the tenant may see it; undefined if there is none [MA-104]. */
 export type FindRecord = (
   kind: RecordKey['kind'],
   tenantId: string,
   id: string,
 ) => Promise<{ readonly key: RecordKey; readonly stored: StoredRecord } | undefined>;
 
-/** Finds records of a tenant: its own one comes before a system record of the same id. */
+/** Creates a finder of a tenant's records: its own one precedes a system record of the same id. */
 export function createRecordFinder({ table, mayReadSystem }: RecordFinderOptions): FindRecord {
   return async (kind, tenantId, id) => {
     const own: RecordKey = { kind, id, tenantId };
     const system: RecordKey = { kind, id };
     const authorized = (async () => mayReadSystem(tenantId))();
-    // All at once, so that what a tenant may not see takes as long as what is not there. That the authorization cannot be had counts only where
-    // a system record depends on it: a tenant's own records stay readable without.
+    // All at once, so that a hidden record takes as long as an absent one. A failure of the authorization counts only if a system record depends on
+    // it: a tenant's own records stay readable without it.
     const [ownRecord, systemRecord] = await Promise.all([
       table.read(own),
       table.read(system),
@@ -47,7 +47,7 @@ export function createRecordFinder({ table, mayReadSystem }: RecordFinderOptions
   };
 }
 
-/** The document when its text is intact, i.e. its own checksum holds [MA-115, MA-122], and has the form that this build knows. */
+/** Returns the document if its text is intact, i.e. its own checksum matches [MA-115, MA-122], and has the form that this build knows. */
 export function verifiedDocument<T>(
   { document: text, lifecycle }: StoredRecord,
   schema: z.ZodType<T>,
@@ -59,7 +59,7 @@ export function verifiedDocument<T>(
   return success ? ok(data) : err({ kind: 'unreadable', lifecycle });
 }
 
-/** Damaged bytes need not even be JSON. */
+/** Parses an object. Damaged bytes need not even be JSON. */
 function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   const parsed = parseStrictJson(text);
   return parsed.ok && typeof parsed.value === 'object' && parsed.value !== null

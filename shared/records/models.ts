@@ -1,9 +1,9 @@
-/** The models and runtimes that this build can compute with. A calibration pins both; a runtime is never edited, only followed by a new one. */
+/** The models and runtimes that this build can compute with. A calibration pins both; a runtime is never edited: a change is a new one. */
 export const supportedModels = [
   { modelFamily: 'ho-cdm-grid', modelVersion: 'ho-cdm-grid/1', runtimeVersion: 'ho-cdm-grid-1' },
 ] as const;
 
-/** Whether this build holds the model and the exact runtime that a calibration pins. */
+/** Returns whether this build contains the model and the exact runtime that a calibration pins. */
 export function supportsModel(pins: {
   readonly modelFamily: string;
   readonly modelVersion: string;

@@ -1,13 +1,13 @@
 const NUMBER = String.raw`(?:\d+(?:[.,]\d+)?|(?:[a-z]+ty[- ])?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|[a-z]+teen)|[a-z]+ty)`;
 const PERCENT = `${NUMBER}\\s*(?:%|per ?cent|pct)`;
-/** Of a group: nine in ten, 80 percent, most. */
+/** A share of a group: nine in ten, 80 percent, most. */
 const SHARE = `(?:${PERCENT}|${NUMBER}\\s+(?:in|of|out of)\\s+(?:every\\s+)?${NUMBER}|most|half|two[- ]thirds|three[- ]quarters)`;
 const FELLOWS = '(?:peers|classmates|age[- ]?mates|schoolmates)';
 const PEOPLE = `(?:${FELLOWS}|(?:students?|pupils?|learners?|children|kids|candidates?|test[- ]takers?|examinees?|people|others|participants)\\b|(?:population|nation|country|state|district|school|class|cohort|(?:age|norm|reference|grade) group)\\b)`;
-/** Up to four words between a share and those whom it is of. */
+/** Up to four words between a share and its group. */
 const OF = String.raw`\s+(?:of\s+)?(?:[\w’'-]+\s+){0,3}?`;
 
-/** What a claim of a learner's place among others looks like. A percentage of anything else is none. */
+/** The forms of a claim of a learner's place among others. A percentage of another thing is no such claim. */
 const CLAIMS = [
   String.raw`\b(?:percentiles?|per ?cent[- ]?ranks?|rank(?:s|ed|ings?)?|(?:quan|quar|quin|ter|cen|sex)tiles?|terciles?|deciles?|vigintiles?|stanines?|pc?tiles?)\b`,
   String.raw`%[- ]?t?iles?\b`,
@@ -21,12 +21,12 @@ const CLAIMS = [
 ];
 const CLAIM = new RegExp(CLAIMS.join('|'), 'giu');
 
-/** A denial ("is not a percentile") is a proper limitation; "not only a percentile" is none. */
+/** A denial ("is not a percentile") is a proper limitation; "not only a percentile" is not. */
 const DENIAL =
   /(?:\b(?:not|no|never|neither|nor|cannot|without)\b|n['’]t\b)(?!\s+(?:only|just|merely|simply|solely))/iu;
 const CLAUSE = /[.;:!?]|\b(?:but|however|although|though)\b/iu;
 
-/** Whether a text claims a percentile, a rank or another place of a learner among others, which no calibration may [MA-102]. */
+/** Returns whether a text claims a percentile, a rank or another place of a learner among others, which no calibration may [MA-102]. */
 export function claimsRank(text: string): boolean {
   const plain = text
     .normalize('NFKC')

@@ -4,13 +4,13 @@ import type { Defect } from '#shared/kernel/defect.ts';
 import type { CalibrationParameters } from './records.ts';
 
 /**
- * GUIDs of released records are in their one form [MA-026]: the release refuses others, and no run starts on a record that was released with
- * others. Pointers are into the record's file.
+ * GUIDs of released records are in canonical form [MA-026]: the release rejects others, and no run starts on a record that was released with others.
+ * Pointers are into the record's file.
  */
 
 type PolicyGuids = Pick<SelectionPolicy, 'coverageFloors' | 'eligibilityRules'>;
 
-/** The GUIDs of a policy that are not in their one form; the keys of an object have no order. */
+/** Returns the GUIDs of a policy that are not in canonical form; the keys of an object have no order. */
 export function policyGuidDefects({ coverageFloors, eligibilityRules }: PolicyGuids): readonly Defect[] {
   const rules = ['document', 'eligibilityRules'];
   return [
@@ -25,7 +25,7 @@ export function policyGuidDefects({ coverageFloors, eligibilityRules }: PolicyGu
   ];
 }
 
-/** The GUIDs of a calibration's parameters that are not in their one form. */
+/** Returns the GUIDs of a calibration's parameters that are not in canonical form. */
 export function parameterGuidDefects({ kcs, items }: CalibrationParameters): readonly Defect[] {
   return [
     ...guidDefects(
@@ -38,12 +38,12 @@ export function parameterGuidDefects({ kcs, items }: CalibrationParameters): rea
   ];
 }
 
-/** The GUID of a calibration's CASE framework, where it is not in its one form. */
+/** Returns the GUID of a calibration's CASE framework, if it is not in canonical form. */
 export function frameworkGuidDefects(caseFrameworkGuid: string): readonly Defect[] {
   return guidDefects([caseFrameworkGuid], () => ['document', 'caseFrameworkGuid']);
 }
 
-/** The same model with its components and those of each item ascending by GUID, and the items' tables to match. */
+/** Returns the same model with its components and those of each item ascending by GUID, and the items' tables to match. */
 export function inGuidOrder(parameters: CalibrationParameters): CalibrationParameters {
   return {
     ...parameters,

@@ -1,4 +1,4 @@
-/** What is released. */
+/** The kinds of released records. */
 export const recordKinds = ['policy', 'calibration', 'analysis-policy'] as const;
 
 /** Names one record. Without `tenantId` it is a system record. */
@@ -12,8 +12,8 @@ export interface RecordKey {
 const MAX_BYTES = 2048;
 
 /**
- * The partition key of a record, or undefined when no stored record can have this id (too long, or not well-formed Unicode).
- * The tenant is percent-encoded, so that no tenant's name and id together spell another tenant's key.
+ * Returns the partition key of a record, or undefined if no stored record can have this id (too long, or not well-formed Unicode). The tenant is
+ * percent-encoded, so that no tenant's name and id together spell another tenant's key.
  */
 export function partitionKey(key: RecordKey): string | undefined {
   if (!key.id.isWellFormed() || key.tenantId?.isWellFormed() === false) return undefined;
@@ -22,7 +22,7 @@ export function partitionKey(key: RecordKey): string | undefined {
   return Buffer.byteLength(text) <= MAX_BYTES ? text : undefined;
 }
 
-/** The record of a partition key; undefined for what is none. */
+/** Returns the record of a partition key; undefined for a text that is none. */
 export function parsePartitionKey(text: string): RecordKey | undefined {
   const [, tenant, named, id = ''] = /^(?:system|tenant#([^#]+))#([^#]+)#(.+)$/s.exec(text) ?? [];
   const kind = recordKinds.find((known) => known === named);

@@ -3,9 +3,9 @@ import { identifier, probability, timestamp } from '#shared/contract/mastery/pri
 import { scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 
-/** What every released record carries beside its public document. Deprecation may be set later; nothing else ever changes [MA-049, MA-228]. */
+/** The members of every released record besides its public document. Only its deprecation may be set later [MA-049, MA-228]. */
 export const recordMembers = {
-  /** The owner of a `tenant` record; absent exactly for a `system` one. */
+  /** The owner of a `tenant` record; absent only for a `system` one. */
   tenantId: z.string().min(1).exactOptional(),
   deprecatedAt: timestamp.exactOptional(),
   sunsetAt: timestamp.exactOptional(),
@@ -16,13 +16,13 @@ export const policyRecord = z.strictObject({ ...recordMembers, document: selecti
 export type PolicyRecord = z.infer<typeof policyRecord>;
 
 /**
- * Server-only parameters of a policy whose exposure rule names a table: the probability to pass of each QTI identifier that does not always.
- * Never returned to anyone.
+ * Server-only parameters of a policy whose exposure rule names a table: the probability of passing per QTI identifier, for items that do not always
+ * pass. Never returned to a client.
  */
 export const exposureTable = z.record(identifier, probability);
 export type ExposureTable = z.infer<typeof exposureTable>;
 
-/** P(correct) for each pattern of the item's KCs: bit i of the index says that `kcs[i]` is mastered; length 2^kcs.length. */
+/** P(correct) for each pattern of the item's KCs: bit i of the index is set if `kcs[i]` is mastered; length 2^kcs.length. */
 const itemParameters = z.strictObject({
   artifactVersionId: z.string().min(1),
   qtiIdentifier: z.string().min(1),
@@ -31,10 +31,10 @@ const itemParameters = z.strictObject({
   accessibility: z.array(z.string().min(1)).optional(),
 });
 
-/** The least reliability ceiling of a calibration whose scale scores serve an individual. */
+/** The least reliability ceiling of a calibration whose scale scores may be used for an individual. */
 export const INDIVIDUAL_RELIABILITY = 0.8;
 
-/** Server-only parameters of a calibration, model `ho-cdm-grid/1` (docs/engine.md): never returned to anyone [MA-123]. */
+/** Server-only parameters of a calibration, model `ho-cdm-grid/1` (docs/engine.md): never returned to a client [MA-123]. */
 export const calibrationParameters = z.strictObject({
   theta: z.strictObject({
     nodes: z.int().min(3).max(401),
@@ -57,9 +57,9 @@ export const calibrationParameters = z.strictObject({
   items: z.array(itemParameters).min(1),
   /** Scale value at each theta node, strictly increasing. */
   scale: z.array(z.number()),
-  /** While a run is in progress its score is reported only up to this standard error, in units of the scale. */
+  /** While a run is in progress its score is reported only up to this standard error, in scale units. */
   maximumReportableError: z.number().positive().optional(),
-  /** The reliability that ability has when every KC is known: no test of these KCs reaches more. */
+  /** The reliability of ability if every KC is known: no test of these KCs exceeds it. */
   reliabilityCeiling: z.number().min(0).max(1).optional(),
 });
 export type CalibrationParameters = z.infer<typeof calibrationParameters>;

@@ -12,19 +12,19 @@ import type { RecordKey } from './record-key.ts';
 import type { CalibrationRecord, ExposureTable, PolicyRecord } from './records.ts';
 import type { Lifecycle, NewRecord, RecordsTable, StoredRecord } from './table.ts';
 
-/** A record that is now in the table; `already` says that the very same content was there before. */
+/** A record that is now in the table; `already`: the same content was there before. */
 export interface Released {
   readonly key: RecordKey;
   readonly checksum: string;
   readonly already: boolean;
 }
 
-/** Why nothing was written: the file has defects, or the id belongs to other content for ever [MA-228]. */
+/** Why nothing was written: the file has defects, or the id permanently belongs to other content [MA-228]. */
 export type ReleaseFailure =
   | { readonly kind: 'defects'; readonly defects: readonly Defect[] }
   | { readonly kind: 'id-taken'; readonly key: RecordKey; readonly checksum: string };
 
-/** A checked record in the form in which it is stored. */
+/** A checked record in its stored form. */
 export interface PreparedRecord {
   readonly key: RecordKey;
   readonly checksum: string;
@@ -34,7 +34,7 @@ export interface PreparedRecord {
 
 /**
  * Checks a selection policy's file and brings it into its stored form.
- * @param table the item parameters that belong to it; a policy whose exposure rule names a table needs some, and no other takes any
+ * @param table its item parameters; required if the policy's exposure rule names a table, and rejected otherwise
  */
 export function preparePolicy(
   file: unknown,
@@ -66,7 +66,7 @@ export function prepareAnalysisPolicy(file: unknown): Result<PreparedRecord, rea
   return checked.ok ? ok(preparedRecord('analysis-policy', checked.value)) : checked;
 }
 
-/** The stored form of a record. */
+/** Returns the stored form of a record. */
 function preparedRecord(
   kind: RecordKey['kind'],
   {
@@ -84,7 +84,7 @@ function preparedRecord(
   };
 }
 
-/** Checks a calibration file, its model included, and brings it into its stored form. */
+/** Checks a calibration file, including its model, and brings it into its stored form. */
 export function prepareCalibration(
   file: unknown,
   checkModel: ModelCheck,

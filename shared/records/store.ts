@@ -16,7 +16,7 @@ import type { Lifecycle, ParametersReference } from './table.ts';
 export interface PolicyEntry {
   readonly document: SelectionPolicy;
   readonly lifecycle: Lifecycle;
-  /** Of a policy whose exposure rule names a table: server-only. */
+  /** The table that the policy's exposure rule names, if any: server-only. */
   readonly exposureTable: ExposureTable | undefined;
 }
 
@@ -25,22 +25,22 @@ export interface CalibrationEntry {
   readonly document: ScaleCalibration;
   readonly lifecycle: Lifecycle;
   readonly parametersHash: string;
-  /** Reads, verifies and parses the parameters; containers keep the last few by their hash. */
+  /** Reads, verifies and parses the parameters; containers cache the last few by their hash. */
   readonly parameters: () => Promise<Result<CalibrationParameters, RecordFault>>;
 }
 
-/** Reads released records for a tenant. An absent record and one of another tenant are the same `undefined` [MA-104]. */
+/** Reads released records for a tenant. An absent record and another tenant's are the same `undefined` [MA-104]. */
 export interface RecordStore {
   policy(tenantId: string, id: string): Promise<Result<PolicyEntry | undefined, RecordFault>>;
   calibration(tenantId: string, id: string): Promise<Result<CalibrationEntry | undefined, RecordFault>>;
 }
 
-/** How many parsed parameter sets a container keeps. A bank of 10,000 items takes some ten megabytes. */
+/** How many parsed parameter sets a container caches. A bank of 10,000 items takes about ten megabytes. */
 const KEPT = 4;
 
 /**
- * A store over the table `records`. A tenant's own record comes before a system record of the same id. Every document is checked against
- * its checksum when it is read, parameters and the table of a policy against their hash.
+ * Creates a store over the table `records`. A tenant's own record precedes a system record of the same id. It checks every document against its
+ * checksum on each read, parameters and the table of a policy against their hash.
  */
 export function createRecordStore(options: RecordFinderOptions): RecordStore {
   const { table: records } = options;

@@ -1,14 +1,14 @@
 import type { Result } from '#shared/kernel/result.ts';
 import { StoreOutage } from '#shared/kernel/store-calls.ts';
 
-/** Whether a tenant has a service profile, and if it cannot be used, why. */
+/** Whether a tenant has a service profile, and why it cannot be used, if so. */
 interface ProfileLookup {
   resolve(tenantId: string): Promise<Result<unknown, string>>;
 }
 
 /**
- * Which tenants may read system records [MA-105]: the listed ones, or, without a list, every tenant with a provisioned service profile.
- * Throws when the profiles cannot be read: whether a record is visible must not be guessed.
+ * Returns which tenants may read system records [MA-105]: the listed ones, or, without a list, every tenant with a provisioned service profile.
+ * Throws if the profiles cannot be read: the visibility of a record must not be guessed.
  * @param list `SYSTEM_RECORD_TENANTS`: tenant ids separated by commas
  */
 export function systemReaders(

@@ -1,12 +1,12 @@
 import type { RecordKey } from './record-key.ts';
 
-/** When a record was deprecated and when it will be withdrawn: RFC 3339 UTC instants. The only thing of a record that may change. */
+/** When a record was deprecated and when it will be withdrawn: RFC 3339 UTC instants. The only part of a record that may change. */
 export interface Lifecycle {
   readonly deprecatedAt?: string;
   readonly sunsetAt?: string;
 }
 
-/** Where the server-only parameters of a record lie: SHA-256 hex of their canonical JSON text, and how many parts hold it. */
+/** The place of a record's server-only parameters: SHA-256 hex of their canonical JSON text, and the number of parts. */
 export interface ParametersReference {
   readonly hash: string;
   readonly parts: number;
@@ -19,7 +19,7 @@ export interface StoredRecord {
   readonly lifecycle: Lifecycle;
 }
 
-/** What the release command writes. Texts are canonical JSON. */
+/** The input of the release command. Texts are canonical JSON. */
 export interface NewRecord {
   readonly document: string;
   readonly parameters?: { readonly hash: string; readonly text: string };
@@ -27,9 +27,9 @@ export interface NewRecord {
 
 /** The table `records`: documents are written once and never changed. */
 export interface RecordsTable {
-  /** A strongly consistent read; parameters are not touched. */
+  /** Makes a strongly consistent read, without the parameters. */
   read(key: RecordKey): Promise<StoredRecord | undefined>;
-  /** The parameters' text, or undefined when a part is missing or cannot be unpacked. Whoever calls verifies the hash. */
+  /** Returns the parameters' text, or undefined if a part is missing or cannot be unpacked. The caller verifies the hash. */
   readParameters(key: RecordKey, reference: ParametersReference): Promise<string | undefined>;
   /** Writes parts first and the document last, only if no document of that key exists: half a record is never visible. */
   writeOnce(key: RecordKey, record: NewRecord): Promise<'written' | 'exists'>;

@@ -2,42 +2,42 @@ import * as z from 'zod';
 import { sha256 } from '#shared/contract/reports/primitives.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 
-/** The folder of a stage's gate flags in SSM: `<folder>/<gate>` is `open` or `closed`. */
+/** Returns the folder of a stage's gate flags in SSM: `<folder>/<gate>` is `open` or `closed`. */
 export function gatesPath(stage: string): string {
   return `/${stage}/gates`;
 }
 
 /**
- * The parameter beside the flags that the stack of the stores creates and no command writes: where it is missing, this is not the stage's
- * account and region, or the stores are not deployed.
+ * The parameter next to the flags that the stack of the stores creates and no command writes. If it is missing, this is not the stage's account and
+ * region, or the stores are not deployed.
  */
 export const markerName = 'marker';
 
-/** The parameter that names a stage's applied manifest. Not below `gatesPath`, where it would be a gate. */
+/** Returns the parameter that names a stage's applied manifest. It is not below `gatesPath`, where it would be a gate. */
 export function manifestParameter(stage: string): string {
   return `/${stage}/gates-manifest`;
 }
 
-/** The parameter by which the stack of the stores names the bucket that manifests are kept in, that of the receipts. */
+/** Returns the parameter by which the stack of the stores names the bucket of the manifests, which is that of the receipts. */
 export function bucketParameter(stage: string): string {
   return `/${stage}/stores/receipts-bucket`;
 }
 
 const reference = z.strictObject({
-  /** Of the bytes of the compact JWS. */
+  /** The digest of the bytes of the compact JWS. */
   sha256,
   location: z.string().regex(/^s3:\/\/[^/\s]+\/\S+$/),
 });
 
-/** Which manifest is applied to a stage, and where it lies. */
+/** The manifest applied to a stage, and its place. */
 export type ManifestReference = Readonly<z.infer<typeof reference>>;
 
-/** The text of the parameter. */
+/** Returns the text of the parameter. */
 export function formatReference({ sha256, location }: ManifestReference): string {
   return JSON.stringify({ sha256, location });
 }
 
-/** Undefined for what is no such text. */
+/** Parses the text of the parameter; returns undefined for any other text. */
 export function parseReference(text: string): ManifestReference | undefined {
   const json = parseStrictJson(text);
   const parsed = reference.safeParse(json.ok ? json.value : undefined);

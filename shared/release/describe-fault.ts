@@ -1,6 +1,6 @@
 import type { ManifestFault } from './manifest.ts';
 
-/** Why a manifest is not valid for a stage, and what to do: the end of a sentence that begins with the manifest. */
+/** Returns why a manifest is not valid for a stage, and what to do, as the end of a sentence that begins with the manifest. */
 export function describeFault(fault: ManifestFault, stage: string): string {
   switch (fault) {
     case 'malformed':

@@ -8,46 +8,46 @@ import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 /** The protected header's `typ` of a prerequisite manifest. */
 export const MANIFEST_TYPE = 'release-manifest+jws';
 
-/** A manifest has to fit into the item that functions read, beside the flags. */
+/** A manifest has to fit into the item that functions read, together with the flags. */
 export const MAX_MANIFEST_BYTES = 256 * 1024;
 
-/** One proof that something is ready for release: where it lies, and the SHA-256 of its bytes. */
+/** One proof of readiness for release: its place, and the SHA-256 of its bytes. */
 const receipt = z.strictObject({
   proves: z.enum(provable),
-  /** `https://…`, `s3://bucket/key`, or `file:` with a path beside the manifest. */
+  /** `https://…`, `s3://bucket/key`, or `file:` with a path next to the manifest. */
   location: z.string().regex(/^(https:\/\/|s3:\/\/|file:)[^\s]+$/),
   sha256,
   summary: text,
 });
 export type ManifestReceipt = z.infer<typeof receipt>;
 
-/** The prerequisite manifest: who signs it answers for every receipt in it (docs/release.md). */
+/** The prerequisite manifest: its signer is responsible for every receipt in it (docs/release.md). */
 export const releaseManifest = z.strictObject({
   manifestVersion: z.literal(1),
-  /** The one stage that it is good for. */
+  /** The one stage for which it is valid. */
   stage: text,
-  /** A rehearsal opens nothing but a local stage. */
+  /** Whether it is a rehearsal, which opens gates only on a local stage. */
   rehearsal: z.boolean(),
   issuedAt: instant,
-  /** From then on it proves nothing. */
+  /** From then on the manifest proves nothing. */
   expiresAt: instant,
   receipts: z.array(receipt).max(100),
 });
 export type ReleaseManifest = z.infer<typeof releaseManifest>;
 
 /**
- * Why a manifest proves nothing. `malformed`: no compact JWS of this kind around a manifest. `unsigned`: not signed with the stage's trusted
- * key. `expired`, `not-yet-issued`, `other-stage`: good at another time or place. `rehearsal`: made for trying out.
+ * Why a manifest proves nothing. `malformed`: no compact JWS of this kind around a manifest. `unsigned`: not signed with the stage's trusted key.
+ * `expired`, `not-yet-issued`, `other-stage`: valid at another time or for another stage. `rehearsal`: made for trying out.
  */
 export type ManifestFault = 'malformed' | 'unsigned' | 'other-stage' | 'rehearsal' | TimeFault;
 
-/** What a manifest can be at one time and not at another. */
+/** Faults that a manifest has at one time and not at another. */
 type TimeFault = 'expired' | 'not-yet-issued';
 
-/** How far ahead of ours the clock of who signs may be. */
+/** How far the signer's clock may be ahead of ours. */
 const CLOCK_SKEW_MS = 60_000;
 
-/** Whose manifests count, and where. */
+/** Whose manifests are trusted, and for which stage. */
 export interface ManifestTrust {
   /** The stage's trusted key: a public P-256 key. */
   readonly key: JWK;
@@ -59,7 +59,7 @@ export interface ManifestUse extends ManifestTrust {
   readonly now: number;
 }
 
-/** Verifies a manifest, a compact JWS (RFC 7515) with ES256, before anything of it is believed. */
+/** Verifies a manifest, a compact JWS (RFC 7515) with ES256, before any of its content is used. */
 export async function verifyManifest(
   jws: string,
   { now, ...trust }: ManifestUse,
@@ -70,10 +70,7 @@ export async function verifyManifest(
   return untimely === undefined ? opened : err(untimely);
 }
 
-/**
- * The same without a look at the clock, for who keeps what was verified: `timeFault` has to be asked whenever it is used. Never throws: a
- * key that is none has signed nothing.
- */
+/** Verifies without the clock, for callers that cache the result and check `timeFault` at each use. Never throws, even for an invalid key. */
 export async function openManifest(
   jws: string,
   { key, stage }: ManifestTrust,
@@ -96,7 +93,7 @@ export async function openManifest(
 }
 
 /**
- * What of a manifest that was opened depends on the time; undefined while it is good.
+ * Returns the fault of an opened manifest that depends on the time; undefined while it is valid.
  * @param now epoch milliseconds
  */
 export function timeFault(

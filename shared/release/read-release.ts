@@ -19,7 +19,7 @@ const offlineHint =
   'to synthesize without the stage’s account, name the open gates: -c gates=A,D (-c gates= for none)';
 
 /**
- * The gates of a list as in `A,D`; the empty text means that none is open. Strict: an unknown or lower-case letter, a blank, an empty member
+ * Returns the gates of a list as in `A,D`; the empty text means that none is open. Strict: an unknown or lower-case letter, a blank, an empty member
  * or a repetition is an error, because a lenient reading could open a route.
  */
 export function parseGates(text: string): Result<OpenGates, string> {
@@ -38,7 +38,7 @@ export function parseGates(text: string): Result<OpenGates, string> {
 }
 
 /**
- * The release that given gates open without a proof, for offline use: C includes the candidate/attempt index and the mastery engine's
+ * Returns the release that given gates open without a proof, for offline use: C includes the candidate/attempt index and the mastery engine's
  * production learners [RP-023, RP-026]. It cannot be deployed.
  */
 export function offlineRelease(open: OpenGates): ReleaseState {
@@ -49,17 +49,17 @@ export function offlineRelease(open: OpenGates): ReleaseState {
   };
 }
 
-/** Reads what `npm run gates -- apply` wrote for a stage. Each function throws what AWS throws. */
+/** Reads what `npm run gates -- apply` wrote for a stage. Each function throws the errors of AWS. */
 export interface AppliedGates {
-  /** The parameters directly below a path, by their last name. */
+  /** Returns the parameters directly below a path, by their last name. */
   readonly readFlags: (path: string) => Promise<ReadonlyMap<string, string>>;
-  /** The value of a parameter; undefined if it does not exist. */
+  /** Returns the value of a parameter; undefined if it does not exist. */
   readonly readParameter: (name: string) => Promise<string | undefined>;
-  /** The bytes at `s3://…`; undefined if the object does not exist. */
+  /** Returns the bytes at `s3://…`; undefined if the object does not exist. */
   readonly readManifest: (location: string) => Promise<Uint8Array | undefined>;
 }
 
-/** The flags of a stage, and the parameters beside them that are not flags. */
+/** The flags of a stage, and the parameters next to them that are not flags. */
 export interface ReadFlags {
   readonly flags: GateFlags;
   /** A sentence for each parameter with another name or value. */
@@ -67,8 +67,8 @@ export interface ReadFlags {
 }
 
 /**
- * Why the parameters below `/<stage>/gates` cannot be this stage's: the stack of its stores did not leave its marker beside them. An empty
- * answer from another account or region must not look like a stage whose gates are closed.
+ * Returns why the parameters below `/<stage>/gates` cannot be this stage's: the marker of its stores' stack is missing. An empty response from
+ * another account or region must not look like a stage whose gates are closed.
  */
 export function placeFault(stage: string, parameters: ReadonlyMap<string, string>): string | undefined {
   if (parameters.has(markerName)) return undefined;
@@ -93,8 +93,8 @@ export function sortFlags(stage: string, parameters: ReadonlyMap<string, string>
 }
 
 /**
- * The manifest that is applied to a stage: read from the place in its parameter, compared with the digest there, and verified.
- * @returns err: a sentence; undefined: none has been applied
+ * Reads the manifest that is applied to a stage from the place in its parameter, compares it with the digest there, and verifies it.
+ * @returns err: a sentence; undefined if none has been applied
  */
 export async function readAppliedManifest(
   use: ManifestUse,
@@ -126,11 +126,11 @@ export interface SynthesizedRelease {
 }
 
 /**
- * The open gates of a stage, from its parameters and its applied manifest (`releaseOf`). A gate is closed only if its flag, or that of gate E,
- * is `closed` or was never set: an operator decided that. If anything else prevents an `open` flag from opening its gate (AWS does not
- * respond, an invalid parameter, a manifest that is missing, changed, expired or signed with another key, a missing receipt), the result is an
- * error: the flag may have been valid yesterday, and a deployment would remove routes that are in use.
- * A stage without the marker of its stores is an error too (`placeFault`).
+ * Reads the open gates of a stage, from its parameters and its applied manifest (`releaseOf`). A gate is closed only if its flag, or that of gate E,
+ * is `closed` or was never set: an operator decided that. If anything else prevents an `open` flag from opening its gate (AWS does not respond, an
+ * invalid parameter, a manifest that is missing, changed, expired or signed with another key, a missing receipt), the result is an error: the flag
+ * may have been valid yesterday, and a deployment would remove routes that are in use. A stage without the marker of its stores is an error too
+ * (`placeFault`).
  * @param options `isFirst`: the first deployment of the stage to this place, where nothing of it may exist
  */
 export async function readRelease(

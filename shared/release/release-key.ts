@@ -4,7 +4,7 @@ import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 /** A coordinate of a point of P-256: 32 bytes in base64url. */
 const coordinate = z.string().regex(/^[\w-]{43}$/);
 
-/** The public key that a stage trusts, as a JWK (RFC 7517). A private one has a member more and is refused. */
+/** The public key that a stage trusts, as a JWK (RFC 7517). A private one has an additional member and is rejected. */
 export const releaseKey = z.strictObject({
   kty: z.literal('EC'),
   crv: z.literal('P-256'),
@@ -13,7 +13,7 @@ export const releaseKey = z.strictObject({
 });
 export type ReleaseKey = z.infer<typeof releaseKey>;
 
-/** The key as the text that a function's environment holds; undefined for what is no such text. */
+/** Returns the key in a function's environment variable; undefined for a text that is no key. */
 export function parseReleaseKey(text: string): ReleaseKey | undefined {
   const json = parseStrictJson(text);
   return releaseKey.safeParse(json.ok ? json.value : undefined).data;

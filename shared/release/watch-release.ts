@@ -6,52 +6,51 @@ import { closed, releaseOf } from './release-state.ts';
 import type { AppliedRelease, GateFlags, ReleaseState } from './release-state.ts';
 
 /**
- * Why nothing is open, where nobody has closed it. `unreadable`: the item gives no answer, or is none, and the last one is too old.
- * `never-applied`: there is no manifest. The others: what is there proves nothing.
+ * Why nothing is open although no operator has closed it. `unreadable`: the item cannot be read, or is none, and the last one is too old.
+ * `never-applied`: there is no manifest. The others: the manifest proves nothing.
  */
 export type ReleaseFault = 'unreadable' | 'never-applied' | ManifestFault;
 
-/** What of the release is open just now. */
+/** What is open in the release at the moment. */
 export interface WatchedRelease {
   readonly state: ReleaseState;
-  /** Absent: flags and manifest are sound, and `state` is what they say. */
+  /** Absent if flags and manifest are sound, and `state` follows from them. */
   readonly fault?: ReleaseFault;
-  /** What made the item unreadable. */
+  /** Why the item is unreadable. */
   readonly error?: unknown;
 }
 
-/** Tells what of the release is open at the moment of the call. Never rejects: what cannot be told is closed. */
+/** Returns what is open at the time of the call. Never rejects: an unknown gate state counts as closed. */
 export type ReleaseWatch = () => Promise<WatchedRelease>;
 
 export interface WatchOptions extends ManifestTrust {
-  /** The item that `gates apply` writes, read consistently; undefined when none was ever written. Has to end within `READ_MS`. */
+  /** Reads the item that `gates apply` writes, consistently; undefined if none was ever written. Has to end within `READ_MS`. */
   readonly read: () => Promise<AppliedRelease | undefined>;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
 
-/** How long what was read is gone by: with the time of a read, less than the 30 seconds within which a withdrawal shows. */
+/** How long a read is valid: with the time of a read, less than the 30 seconds within which a withdrawal takes effect. */
 export const FRESH_MS = 20_000;
-/** From this age on it is read again beside the request that finds it so old, which does not wait. */
+/** From this age on the item is read again while the request that finds it so old continues without waiting. */
 export const RENEW_MS = 10_000;
-/** The longest that one read may take. */
+/** The longest time of one read. */
 export const READ_MS = 3_000;
 
-/** One reading of the item, verified but for the times of its manifest. */
+/** One read of the item, verified except for the times of its manifest. */
 interface Reading {
-  /** When the read began: what was written before that is in it. */
+  /** When the read began: it sees everything written before. */
   readonly at: number;
   readonly flags: GateFlags;
   readonly manifest: Result<ReleaseManifest, ReleaseFault>;
 }
 
 /**
- * Watches the release for one container. The item is read when first asked for; most requests find a reading that is fresh and cost no call
- * at all, one in ten seconds begins the next read and goes on without it, and only one that finds a reading past its time waits. Requests at
- * the same time share a read. A signature is verified once for each manifest; its times are looked at with every request.
- *
- * A read that fails changes nothing, and is not remembered: the last reading serves to its end, and from then on everything is closed, with
- * another try at each request, so that it opens again with the first one that succeeds.
+ * Watches the release for one container. It reads the item when first asked. Most requests find a fresh read and cost no call; one in ten seconds
+ * begins the next read and continues without it; only a request that finds an expired read waits. Concurrent requests share a read. It verifies a
+ * signature once per manifest, and checks its times with every request.
+ * A read that fails changes nothing, and is not cached: the last read is valid to its end, and from then on everything is closed, with another try at
+ * each request, so that it opens again with the first one that succeeds.
  */
 export function watchRelease({ read, key, stage, now }: WatchOptions): ReleaseWatch {
   let known: Reading | undefined;
@@ -67,7 +66,7 @@ export function watchRelease({ read, key, stage, now }: WatchOptions): ReleaseWa
     const applied = await read();
     const manifest = await open(applied?.manifest ?? '');
     const result: Reading = { at, flags: applied?.flags ?? {}, manifest };
-    // One that began before the container was frozen may end after a later one.
+    // A read that began before the container was frozen may end after a later one.
     if (known === undefined || known.at <= at || known.at > now()) known = result;
     return result;
   }
@@ -76,7 +75,7 @@ export function watchRelease({ read, key, stage, now }: WatchOptions): ReleaseWa
 
   return async () => {
     if (known !== undefined && isWithin(FRESH_MS, known.at, now())) {
-      // A failure is heard of by whoever has to wait.
+      // A request that has to wait learns of a failure.
       if (!isWithin(RENEW_MS, known.at, now())) reading.begin().catch(() => undefined);
       return view(known, now());
     }

@@ -11,26 +11,26 @@ interface Credentials {
   readonly sessionToken?: string;
 }
 
-/** Where SDK clients send their calls, and as whom. What is absent comes from the process's environment. */
+/** The address and credentials that SDK clients use. A member that is absent comes from the process's environment. */
 export interface AwsSettings {
   readonly endpoint?: string;
   readonly region?: string;
   readonly credentials?: Credentials | (() => Promise<Credentials>);
-  /** A profile of the shared configuration files, in place of the environment's. */
+  /** A profile of the shared configuration files, instead of the environment's. */
   readonly profile?: string;
-  /** Milliseconds that one attempt of a call may take, to connect and until its response begins or goes on; default: those of a function. */
+  /** Milliseconds that one attempt of a call may take, to connect and until its response begins or continues; default: those of a function. */
   readonly timeLimits?: { readonly connectMs: number; readonly attemptMs: number };
 }
 
 /**
- * The SDK clients of one runtime: makes a client when it is first asked for and keeps it.
- * @param make one of the functions of `shared/stores/make-clients.ts`, so that a bundle holds only the clients that its function uses
+ * The SDK clients of one runtime: creates a client when it is first asked for and caches it.
+ * @param make one of the functions of `shared/stores/make-clients.ts`, so that a bundle contains only the clients that its function uses
  */
 export type AwsClients = <Client>(make: (settings: AwsSettings) => Client) => Client;
 
 /**
- * The ports of a function: everything outside of its code that it may touch. A function is bound to one runtime, and whatever it keeps
- * between requests hangs on that binding, so that functions of different runtimes can live in one process and share nothing.
+ * The ports of a function: everything outside of its code that it may use. A function is bound to one runtime, and everything that it keeps between
+ * requests belongs to that binding, so that functions of different runtimes can run in one process and share nothing.
  */
 export interface Runtime {
   readonly environment: EnvironmentVariables;

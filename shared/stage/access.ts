@@ -5,7 +5,7 @@ import { ownCredentials } from './app-context.ts';
 import { awsFailure } from './aws-failure.ts';
 import type { Stage } from './stages.ts';
 
-/** An account and a region, and on whose behalf they are called. */
+/** An account and a region, and the identity that calls them. */
 export interface Place {
   readonly account: `${number}`;
   readonly region: string;
@@ -13,16 +13,16 @@ export interface Place {
 }
 
 /**
- * The one door to a deployed stage: every command enters it before its first call, and then takes its clients from
- * `shared/stores/clients.ts`. The region is the stage's, whatever the shell has. The account of the very credentials that all later calls
- * use is asked of STS, and must be the stage's. A stage without an account of its own (`agnostic`) follows the credentials and their region.
+ * Enters a deployed stage: every command calls this before its first AWS call, and then takes its clients from `shared/stores/clients.ts`. The region
+ * is the stage's, regardless of the shell's. It asks STS for the account of the credentials that all later calls use, which must be the stage's. A
+ * stage without an account of its own (`agnostic`) follows the credentials and their region.
  * @param profile a profile of the shared configuration files, in place of the shell's credentials
  */
 export async function enterStage(
   { name, config: { environment } }: Stage,
   profile?: string,
 ): Promise<Result<Place, string>> {
-  // Beside a named profile, the SDK would warn of these, and a later version prefer them.
+  // The SDK would warn about these if a profile is named, and a later version would prefer them.
   if (profile !== undefined) for (const name of ownCredentials) Reflect.deleteProperty(process.env, name);
   useSettings({
     ...(environment !== 'agnostic' && { region: environment.region }),
@@ -33,7 +33,7 @@ export async function enterStage(
     const region = await config.region();
     const { credentials } = config;
     useSettings({ region, credentials });
-    // A call that needs no permission.
+    // This call needs no permission.
     const { Account } = await new STSClient({ region, credentials }).send(new GetCallerIdentityCommand({}));
     if (!isAccount(Account)) return err('AWS cannot be reached: STS returned no account');
     return environment !== 'agnostic' && Account !== environment.account

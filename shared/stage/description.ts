@@ -49,29 +49,29 @@ const byAttemptRole = z.object({
 
 const reportsFixtures = z.object({
   attempts: byAttemptRole,
-  /** The administration of each of these, which a report shows and materializing it asks for. */
+  /** The administration of each of these, which a report shows and materializing requires. */
   administrationOf: byAttemptRole,
   candidates: z.object({ withHistory: z.string(), empty: z.string() }),
-  /** Every active candidate of an attempt, special ones included, the two candidates, and the learner of the mastery engine's runs. */
+  /** Every active candidate of an attempt, including special ones, the two candidates, and the learner of the mastery engine's runs. */
   students: ids,
-  /** Those with a rollup that can be shown, the ones that are not suppressed first. */
+  /** Classes with a rollup that can be shown, the ones that are not suppressed first. */
   classes: ids,
   schools: schoolGrades,
   forms: z.object({ equivalent: z.string(), notEquivalent: z.string(), insufficient: z.string() }),
-  /** Those that can be analyzed. */
+  /** Administrations that can be analyzed. */
   administrations: ids,
-  /** The named sources of the first one's run, in Content's order. */
+  /** The named sources of the first administration's run, in Content's order. */
   sourceKeys: ids,
   /** The released thresholds of improvement runs. */
   analysisPolicyId: z.string(),
-  /** What has another response, and attempts that have no role above. */
+  /** Resources with another response, and attempts that have no role above. */
   special: z.object({
-    /** All others, by the names of `reports.json`. */
+    /** All other administrations, by the names of `reports.json`. */
     administrations: z.record(z.string(), z.string()),
     /** By the names of `reports.json`. */
     attempts: z.record(z.string(), z.string()),
     classesWithoutRollup: ids,
-    /** Whose rollup withholds its count. */
+    /** Classes whose rollup withholds its count. */
     classesWithheld: ids,
     classesDeleted: ids,
     schoolsWithoutRollup: schoolGrades,
@@ -94,7 +94,7 @@ export const tenantFixtures = z.object({
 });
 export type TenantFixtures = z.output<typeof tenantFixtures>;
 
-/** `.local/stack.json`: where the running stack is and what to call it with. Service URLs are base URLs, without `/v1`. */
+/** `.local/stack.json`: the addresses of the running stack and the ids to call it with. Service URLs are base URLs, without `/v1`. */
 export const stackDescription = z.object({
   ...urls,
   tenants: z
@@ -102,16 +102,16 @@ export const stackDescription = z.object({
     .min(1),
   /** Ids to call every route with, by tenant, and those of the sandbox. */
   fixtures: z.object({ sandbox: sandboxFixtures }).catchall(tenantFixtures),
-  /** Whose signature opens gates here. */
+  /** The key whose signature opens gates here. */
   releaseKey,
-  /** The process that serves it. */
+  /** The process id of the stack. */
   pid: z.int().min(1),
   seedDirectory: z.string(),
   logFile: z.string(),
 });
 export type StackDescription = z.infer<typeof stackDescription>;
 
-/** Ids by tenant, and beside them those of the sandbox, which no tenant is named. */
+/** Returns the schema of ids by tenant, together with those of the sandbox, which no tenant is named. */
 export function describeFixtures(
   tenants: Readonly<Record<string, TenantFixtures>>,
   sandbox: z.output<typeof sandboxFixtures>,
@@ -123,15 +123,15 @@ export type StackUrls = Pick<StackDescription, keyof typeof urls>;
 
 type LocalFile = 'stack' | 'lock' | 'issuerKey' | 'manifest' | 'run' | 'functionLog' | 'accessLog';
 
-/** Everything that the local runtime keeps, below the project's folder. */
+/** Returns the files of the local runtime, below the project's folder. */
 export function localFiles(folder: string): Readonly<Record<LocalFile, string>> {
   const local = join(folder, '.local');
   return {
     stack: join(local, 'stack.json'),
-    /** Names the process that is starting, or is, the stack of this folder. */
+    /** Names the process of this folder's stack, even while it is starting. */
     lock: join(local, 'lock'),
     issuerKey: join(local, 'issuer-key.json'),
-    /** The manifest that the stack was started with: applied again, it opens again what was withdrawn. */
+    /** The manifest that the stack was started with: applied again, it reopens what was withdrawn. */
     manifest: join(local, 'manifest.jws'),
     /** The latest runs of `npm run call`, which its next call continues. */
     run: join(local, 'run.json'),
@@ -140,7 +140,7 @@ export function localFiles(folder: string): Readonly<Record<LocalFile, string>> 
   };
 }
 
-/** Puts the whole file in its place at once, readable by its owner only. */
+/** Replaces the file at once, readable only by its owner. */
 export async function writeStackDescription(file: string, description: StackDescription): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const partial = `${file}.${randomUUID()}`;
@@ -148,13 +148,13 @@ export async function writeStackDescription(file: string, description: StackDesc
   await rename(partial, file);
 }
 
-/** Takes the file away if it is still the given process's: another stack may have written its own by now. */
+/** Removes the file if it still belongs to the given process: another stack may have written its own meanwhile. */
 export async function removeStackDescription(file: string, pid: number): Promise<void> {
   const found = await readStackDescription(file);
   if (found.ok && found.value.pid === pid) await rm(file, { force: true });
 }
 
-/** The stack whose process is alive, or a sentence for somebody whose command needs one. */
+/** Returns the stack whose process is alive, or a sentence for the user of a command that needs one. */
 export async function findRunningStack(file: string): Promise<Result<StackDescription, string>> {
   const found = await readStackDescription(file);
   return found.ok && !isAlive(found.value.pid)
@@ -180,7 +180,7 @@ async function readStackDescription(file: string): Promise<Result<StackDescripti
   }
 }
 
-/** Whether there is a process of that id, whatever program it runs. */
+/** Returns whether a process has this id, whichever program it runs. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -3,12 +3,12 @@ import { dirname } from 'node:path';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, jwtVerify, SignJWT } from 'jose';
 import * as z from 'zod';
 
-/** Who signs local tokens and whom they are for: fixed, so that a token outlives a restart on another port. */
+/** Issuer and audience of local tokens: fixed, so that a token stays valid after a restart on another port. */
 export const localIssuer = 'https://issuer.mastery-reports.example';
 export const localAudience = 'https://api.mastery-reports.example';
 export const localAlgorithm = 'ES256';
 
-/** What a token says [MA-044, RP-312]; a resource claim that is absent gives no access to what it names. */
+/** The claims of a token [MA-044, RP-312]; an absent resource claim permits no access to its resources. */
 export interface TokenClaims {
   readonly tenantId: string;
   readonly scopes: readonly string[];
@@ -32,23 +32,23 @@ const privateJwk = z.strictObject({
 /** A private P-256 key as JWK. */
 export type IssuerKey = z.infer<typeof privateJwk>;
 
-/** An issuer of local tokens. Production has no minting: the platform's own issuer signs there. */
+/** An issuer of local tokens. Production issues none: the platform's own issuer signs there. */
 export interface Issuer {
   /** The public key set, as served at `/.well-known/jwks.json`. */
   readonly jwks: { readonly keys: readonly Readonly<Record<string, string>>[] };
-  /** A signed JWT. `now` in epoch milliseconds. */
+  /** Returns a signed JWT. `now` in epoch milliseconds. */
   readonly issueToken: (claims: TokenClaims, now: number) => Promise<string>;
-  /** The tenant of a token that this issuer signed and that is still valid; undefined for any other text. */
+  /** Returns the tenant of a valid token that this issuer signed; undefined for any other text. */
   readonly tenantOf: (token: string) => Promise<string | undefined>;
 }
 
-/** A fresh P-256 key. */
+/** Creates a P-256 key. */
 export async function createIssuerKey(): Promise<IssuerKey> {
   const { privateKey } = await generateKeyPair(localAlgorithm, { extractable: true });
   return privateJwk.parse(await exportJWK(privateKey));
 }
 
-/** The key in the file, readable by its owner only. Where there is none, or something else, a new one is made. */
+/** Returns the key in the file, readable only by its owner. If there is none, or other content, creates a new one. */
 export async function loadIssuerKey(file: string): Promise<IssuerKey> {
   const kept = await readIssuerKey(file);
   if (kept !== undefined) return kept;
@@ -60,7 +60,7 @@ export async function loadIssuerKey(file: string): Promise<IssuerKey> {
   return key;
 }
 
-/** The key in the file, or undefined when there is no file or no key in it. */
+/** Returns the key in the file, or undefined if there is no file or no key in it. */
 export async function readIssuerKey(file: string): Promise<IssuerKey | undefined> {
   let text: string;
   try {
@@ -105,7 +105,7 @@ export async function createIssuer(key: IssuerKey): Promise<Issuer> {
         });
         return typeof payload['tenantId'] === 'string' ? payload['tenantId'] : undefined;
       } catch {
-        // Whatever is wrong with it, it names nobody.
+        // Any invalid token names no tenant.
         return undefined;
       }
     },

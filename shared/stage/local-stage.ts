@@ -17,13 +17,12 @@ export const localBucketName = `${localStage}-receipts`;
 /** The queue of improvement runs in the emulator. */
 export const localQueueName = `${localStage}-improvement`;
 
-/** The emulator answers no other credentials, so that a call signed with a developer's real ones is noticed. */
+/** The only credentials that the emulator accepts, so that a call signed with a developer's real ones is noticed. */
 export const localCredentials = { accessKeyId: 'LOCALDOUBLE', secretAccessKey: 'local-double' } as const;
 
 /**
- * Environment variables under which every AWS SDK client talks to the emulator at `url` and to nothing else: a default endpoint for
- * services that have none of their own here, and neither profile nor credentials file nor instance metadata to find a real account in.
- * To be set before the first client is built.
+ * Returns environment variables with which every AWS SDK client calls only the emulator at `url`: a default endpoint for services without their own
+ * here, and no profile, credentials file or instance metadata that leads to a real account. Set them before the first client is created.
  */
 export function awsEnvironment(url: string): Readonly<Record<string, string>> {
   return {
@@ -41,7 +40,7 @@ export function awsEnvironment(url: string): Readonly<Record<string, string>> {
     AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
     AWS_SESSION_TOKEN: '',
-    // A named profile would win over the two lines above.
+    // A named profile would take precedence over the two lines above.
     AWS_PROFILE: '',
     AWS_CONFIG_FILE: devNull,
     AWS_SHARED_CREDENTIALS_FILE: devNull,
@@ -49,19 +48,19 @@ export function awsEnvironment(url: string): Readonly<Record<string, string>> {
   };
 }
 
-/** The url of the queue of improvement runs in the emulator at `awsUrl`. */
+/** Returns the url of the queue of improvement runs in the emulator at `awsUrl`. */
 export function localQueueUrl(awsUrl: string): string {
   return `${awsUrl}/${localAccount}/${localQueueName}`;
 }
 
-/** Which variable names which local table (`SETTINGS_TABLE`: `local-settings`), for a function's environment. */
+/** Returns which variable names which local table (`SETTINGS_TABLE`: `local-settings`), for a function's environment. */
 export function tableEnvironment(): Readonly<Record<(typeof tables)[number]['variable'], string>> {
   const entries = tables.map((table) => [table.variable, localTableName(table.name)]);
-  // SAFETY: one entry for each of the tables.
+  // SAFETY: there is one entry per table.
   return Object.fromEntries(entries) as Record<(typeof tables)[number]['variable'], string>;
 }
 
-/** What a table is called in the emulator. */
+/** Returns the name of a table in the emulator. */
 export function localTableName(table: TableDefinition['name']): string {
   return `${localStage}-${table}`;
 }

@@ -9,10 +9,10 @@ export const stackIds = [
 ] as const;
 export type StackId = (typeof stackIds)[number];
 
-/** What CloudFormation calls a stack of a stage. */
+/** Returns CloudFormation's name of a stage's stack. */
 export function stackName(stage: string, id: StackId): string {
   return `mastery-reports-${stage}-${id}`;
 }
 
-/** The output of `operations` that holds the ARN of the alarms' topic. */
+/** The output of `operations` with the ARN of the alarms' topic. */
 export const ALARM_TOPIC_OUTPUT = 'AlarmTopicArn';

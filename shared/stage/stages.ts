@@ -3,10 +3,7 @@ import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
 import { nobodysKey, type ApiDomain, type ApiName, type StageConfig, type StageConfigs } from './stage.ts';
 
-/**
- * The stages of this deployment. The addresses under `.example` (RFC 2606) and `nobodysKey` are places to fill in: they synthesize,
- * and CloudFormation rejects their templates.
- */
+/** The stages of this deployment. Addresses under `.example` (RFC 2606) and `nobodysKey` are placeholders, whose templates CloudFormation rejects. */
 export const stages = {
   'sandbox-dev': {
     environment: 'agnostic',
@@ -69,7 +66,7 @@ export const stages = {
 
 export type StageName = keyof typeof stages;
 
-/** A stage with its name: what every stack is built from. */
+/** A stage with its name, from which every stack is built. */
 export interface Stage {
   readonly name: StageName;
   readonly config: StageConfig;
@@ -77,7 +74,7 @@ export interface Stage {
 
 const stageNames = Object.keys(stages) as readonly StageName[];
 
-/** The stage of that name, or a sentence: the names there are, or the setting that is wrong. */
+/** Returns the stage of that name, or a sentence: the existing names, or the setting that is wrong. */
 export function stageNamed(
   name: string,
   configs: Readonly<Record<StageName, StageConfig>> = stages,
@@ -92,7 +89,7 @@ export function stageNamed(
   return defect === undefined ? ok({ name: known, config }) : err(`stage ${known}: ${defect}`);
 }
 
-/** What types cannot refuse: a sentence about the first setting that is wrong. A stage without a place of its own has to be checked again in one. */
+/** Returns what types cannot check: a sentence about the first wrong setting. A stage without a place of its own has to be checked again in one. */
 export function settingsDefect(config: StageConfig): string | undefined {
   return (
     originsDefect(config.allowedOrigins ?? []) ??
@@ -105,7 +102,7 @@ export function settingsDefect(config: StageConfig): string | undefined {
 /** The gateway compares each of them with every preflight request. */
 const MAX_ORIGINS = 10;
 
-/** What is wrong with `allowedOrigins`, if anything: a browser sends exactly this form, and the gateway compares text. */
+/** Returns what is wrong with `allowedOrigins`, if anything: a browser sends exactly this form, and the gateway compares text. */
 function originsDefect(origins: readonly string[]): string | undefined {
   const wrong = origins.find(
     (origin) => !/^https:\/\/[a-z0-9.:-]+$/.test(origin) || URL.parse(origin)?.origin !== origin,
@@ -118,14 +115,14 @@ function originsDefect(origins: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Alarms that only CloudWatch shows are seen too late where learners wait. */
+/** Returns what is wrong with the alarms, if anything: alarms that only CloudWatch shows are seen too late if learners wait. */
 function alarmsDefect({ production, alarmsEmail, alarmsTopicArn }: StageConfig): string | undefined {
   return production === true && alarmsEmail === undefined && alarmsTopicArn === undefined
     ? 'production needs alarmsEmail or alarmsTopicArn: otherwise alarms reach no operator'
     : undefined;
 }
 
-/** What is wrong with `recordWriters`, if anything: a policy compares a role's ARN as a whole, so a wildcard would name no role. */
+/** Returns what is wrong with `recordWriters`, if anything: a policy compares a role's ARN as a whole, so a wildcard would name no role. */
 function writersDefect({ environment, recordWriters }: StageConfig): string | undefined {
   const account = environment === 'agnostic' ? String.raw`\d{12}` : environment.account;
   const role = new RegExp(`^arn:aws[a-z-]*:iam::${account}:role/[\\w+=,.@/-]+$`);
@@ -135,7 +132,7 @@ function writersDefect({ environment, recordWriters }: StageConfig): string | un
     : `recordWriters.${wrong[0]} is ${JSON.stringify(wrong[1])}: expected the ARN of a role of ${environment === 'agnostic' ? 'the stage’s account' : `account ${account}`}, without a wildcard`;
 }
 
-/** What is wrong with the host names, if anything: AWS takes a certificate of the account alone, and of one region. */
+/** Returns what is wrong with the host names, if anything: AWS accepts only a certificate of the account, and of one region. */
 function domainsDefect({ environment, documentation, domains = {} }: StageConfig): string | undefined {
   const place =
     environment === 'agnostic' ? { account: String.raw`\d{12}`, region: '[a-z0-9-]+' } : environment;
@@ -161,12 +158,12 @@ function domainsDefect({ environment, documentation, domains = {} }: StageConfig
     : `${twice[0]} has the domain of another setting: each needs its own`;
 }
 
-/** The addresses of a stage's APIs under names of its own, without a slash at their end. */
+/** Returns the addresses of a stage's APIs under names of its own, without a slash at their end. */
 export function domainsOf({ domains = {} }: StageConfig): Readonly<Partial<Record<ApiName, string>>> {
   return Object.fromEntries(Object.entries(domains).map(([name, { domain }]) => [name, `https://${domain}`]));
 }
 
-/** What must be filled in before the stage can be deployed: the settings with a host below `.example`, and a key that is none. */
+/** Returns what must be filled in before the stage can be deployed: the settings with a host below `.example`, and a key that is none. */
 export function placeholders({ config }: Stage): readonly string[] {
   const unfilled = Object.entries({
     'token.issuer': config.token.issuer,
@@ -181,7 +178,7 @@ export function placeholders({ config }: Stage): readonly string[] {
   return isPoint(config.releaseKey) ? unfilled : [...unfilled, 'releaseKey'];
 }
 
-/** Whether there is such a key: its coordinates are those of a point of the curve. */
+/** Returns whether a key exists: its coordinates are those of a point of the curve. */
 function isPoint({ kty, crv, x, y }: ReleaseKey): boolean {
   try {
     createPublicKey({ key: { kty, crv, x, y }, format: 'jwk' });

@@ -5,7 +5,7 @@ import type { SSMClient } from '@aws-sdk/client-ssm';
 import type { AwsSettings } from '#shared/runtime/runtime.ts';
 import { makeDynamo, makeKms, makeS3, makeSsm } from './make-clients.ts';
 
-/** Clients that make their calls with the same settings. */
+/** Clients that call with the same settings. */
 export interface Clients {
   readonly dynamo: DynamoDBClient;
   readonly kms: KMSClient;
@@ -17,7 +17,7 @@ export interface Clients {
 /** A command may be far from the region, behind a proxy or on a slow line. */
 const timeLimits = { connectMs: 10_000, attemptMs: 60_000 };
 
-/** Clients beside those of the process: for who talks to several endpoints, or must reach no other than the given one. */
+/** Creates clients separate from those of the process: for code that calls several endpoints, or must reach only the given one. */
 export function createClients(given: AwsSettings): Clients {
   const settings = { timeLimits, ...given };
   const clients = {
@@ -35,13 +35,13 @@ export function createClients(given: AwsSettings): Clients {
 }
 
 /**
- * The clients of a command: one of each kind for the process, made when first needed. `shared/stage/access.ts` decides whose calls they make
- * and to which region; endpoints (local only) come from the environment. A function takes its clients from its runtime instead.
+ * The clients of a command: one of each kind for the process, created when first needed. `shared/stage/access.ts` decides their credentials and
+ * region; endpoints (local only) come from the environment. A function takes its clients from its runtime instead.
  */
 let settings: AwsSettings = {};
 let clients: Clients | undefined;
 
-/** Replaces the settings of all clients; those made before are forgotten. */
+/** Replaces the settings of all clients and forgets existing ones. */
 export function useSettings(given: AwsSettings): void {
   settings = given;
   clients = undefined;

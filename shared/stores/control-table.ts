@@ -6,8 +6,8 @@ import type { ControlRecord, ControlTable } from '#shared/idempotency/control-re
 import { attributesOf, changeExpression, didHold, getItem, type Change, type Item } from './dynamo.ts';
 
 /**
- * The table `control` in DynamoDB. Needs `dynamodb:GetItem`, `PutItem` and `UpdateItem`. `purgeAt` lets the table delete a record some time
- * after its 24 hours; whether it counts is decided here, on every read and in every condition [MA-005].
+ * Opens the table `control` in DynamoDB. Needs `dynamodb:GetItem`, `PutItem` and `UpdateItem`. `purgeAt` lets the table delete a record some time
+ * after its 24 hours; this code decides whether it counts, on every read and in every condition [MA-005].
  */
 export function createControlTable(client: DynamoDBClient, TableName: string): ControlTable {
   const change = ({ id }: ControlRecord, set: Item, condition: Pick<Change, 'condition' | 'values'>) =>
@@ -29,7 +29,7 @@ export function createControlTable(client: DynamoDBClient, TableName: string): C
     },
 
     async create(record, now) {
-      // In seconds, as the table's TTL wants it.
+      // In seconds, as the table's TTL requires.
       const purgeAt = Math.ceil((record.createdAt + controlLifetimeMs) / 1000);
       try {
         await client.send(
@@ -53,7 +53,7 @@ export function createControlTable(client: DynamoDBClient, TableName: string): C
       change(seen, { attemptId, leaseUntil }, whileHeld(seen, now)),
     renew(record, leaseUntil, now) {
       const { condition, values } = whileHeld(record, now);
-      // A renewal that arrives after the release must not hold the record again.
+      // A renewal that arrives after the release must not take the lease again.
       return change(
         record,
         { leaseUntil },
@@ -66,7 +66,7 @@ export function createControlTable(client: DynamoDBClient, TableName: string): C
   };
 }
 
-/** The condition that a record is still the one that was seen, has not expired and is not final. */
+/** Returns the condition that a record is unchanged since it was read, has not expired and is not final. */
 function whileStarted({ hash, createdAt }: ControlRecord, now: number): Pick<Change, 'condition' | 'values'> {
   return {
     condition: '#hash = :hash AND #createdAt = :createdAt AND #state = :started AND #createdAt > :expired',
@@ -79,7 +79,7 @@ function whileStarted({ hash, createdAt }: ControlRecord, now: number): Pick<Cha
   };
 }
 
-/** The condition that the run that was seen holds its lease, too. */
+/** Returns the condition that the observed run also holds its lease. */
 function whileHeld(record: ControlRecord, now: number): Pick<Change, 'condition' | 'values'> {
   const { condition, values } = whileStarted(record, now);
   return {

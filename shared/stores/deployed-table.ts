@@ -2,8 +2,8 @@ import { paginateListTables, type DynamoDBClient } from '@aws-sdk/client-dynamod
 import type { TableDefinition } from './tables.ts';
 
 /**
- * Whether CloudFormation gave this name to a table of a stage's stack `records-and-keys`: stack, logical id, random part. A test in
- * test/infra holds this to the stack.
+ * Returns whether CloudFormation gave this name to a table of a stage's stack `records-and-keys`: stack, logical id, random part. A test in
+ * test/infra compares this with the stack.
  */
 export function isDeployedTable(tableName: string, stage: string, table: TableDefinition['name']): boolean {
   const logicalId = table.charAt(0).toUpperCase() + table.slice(1);
@@ -11,7 +11,7 @@ export function isDeployedTable(tableName: string, stage: string, table: TableDe
   return tableName.startsWith(prefix) && /^[0-9A-F]{8}-[0-9A-Za-z]+$/.test(tableName.slice(prefix.length));
 }
 
-/** The stage's tables of that kind in the account and region of the client: one when the stage is deployed, none when it is not. */
+/** Returns the stage's tables of that kind in the client's account and region: one if the stage is deployed, else none. */
 export async function findDeployedTables(
   client: DynamoDBClient,
   stage: string,

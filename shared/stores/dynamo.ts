@@ -5,8 +5,8 @@ import * as z from 'zod';
 import { formatInstant, parseInstant } from '#shared/kernel/instant.ts';
 
 /*
- * What the tables have in common: the calls, and the columns that are not stored as they are. An item that the schema of its columns refuses
- * was not written by this service: `parse` throws.
+ * What the tables share: the calls, and the columns that are not stored unchanged. An item that the schema of its columns rejects was not written by
+ * this service: `parse` throws.
  */
 
 /** An item, or the operands of a condition, as plain values. */
@@ -15,7 +15,7 @@ export type Item = Readonly<Record<string, unknown>>;
 /** The key of one item of a table with partitions. */
 export type ItemKey = Readonly<Record<'pk' | 'sk', string>>;
 
-/** Values as DynamoDB takes them, without those that are undefined. Throws on an integer that no number can hold exactly. */
+/** Returns values as DynamoDB takes them, without those that are undefined. Throws for an integer that no number can represent exactly. */
 export function attributesOf(values: Item): Record<string, AttributeValue> {
   return marshall(values, { removeUndefinedValues: true });
 }
@@ -28,7 +28,7 @@ export const instant = z.codec(z.string(), z.int(), {
 
 export const bytes = z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array);
 
-/** A strongly consistent read of one item. */
+/** Reads one item, strongly consistently. */
 export async function getItem(
   client: DynamoDBClient,
   TableName: string,
@@ -40,13 +40,13 @@ export async function getItem(
   return item && unmarshall(item);
 }
 
-/** A strongly consistent read of the items of a partition, ascending by their sort keys: all of them, or those of a range. */
+/** Reads the items of a partition, strongly consistently, ascending by their sort keys: all of them, or those of a range. */
 export async function* queryItems(
   client: DynamoDBClient,
   TableName: string,
   pk: string,
   options: {
-    /** A condition of the sort keys, with its operand. */
+    /** A condition on the sort keys, with its operand. */
     readonly range?: { readonly condition: string; readonly ':sk': string } | undefined;
     /** Fewer items only at the end. */
     readonly limit?: number | undefined;
@@ -74,17 +74,17 @@ export async function* queryItems(
   }
 }
 
-/** A change of one item, with the condition under which it is made. A column of the condition is written as `#name`. */
+/** A change of one item, with its condition. A column of the condition is written as `#name`. */
 export interface Change {
-  /** Its operands are named like its columns; the condition may compare with them, as `:name`. */
+  /** The new values, named like their columns; the condition may compare with them, as `:name`. */
   readonly set: Item;
-  /** The column of a number that grows by one. */
+  /** The column of a number that increases by one. */
   readonly count?: string;
   readonly condition: string;
   readonly values: Item;
 }
 
-/** The members of an update that express a change. No name of a column is a reserved word in it. */
+/** Returns the members of an update that express a change. No name of a column is a reserved word in it. */
 export function changeExpression({
   set,
   count,
@@ -113,7 +113,7 @@ export function changeExpression({
   };
 }
 
-/** Makes a conditional write. False when its condition did not hold. */
+/** Makes a conditional write. Returns false if its condition was not met. */
 export async function didHold(write: Promise<unknown>): Promise<boolean> {
   try {
     await write;

@@ -7,8 +7,8 @@ import {
 } from '@aws-sdk/client-ssm';
 
 /**
- * The parameters directly below a path, or in its folders too, by their names below it; a SecureString's value stays encrypted. Throws what
- * SSM throws: the caller decides what that means.
+ * Returns the parameters directly below a path, or in its folders too, by their names below it; a SecureString's value stays encrypted. Throws SSM's
+ * errors: the caller decides their meaning.
  */
 export async function readGateFlags(
   client: SSMClient,
@@ -25,7 +25,7 @@ export async function readGateFlags(
   return flags;
 }
 
-/** The value of one parameter; undefined when there is none. Throws what SSM throws. */
+/** Returns the value of one parameter; undefined if there is none. Throws SSM's errors. */
 export async function readGateParameter(client: SSMClient, name: string): Promise<string | undefined> {
   try {
     const { Parameter: parameter } = await client.send(new GetParameterCommand({ Name: name }));
@@ -36,7 +36,7 @@ export async function readGateParameter(client: SSMClient, name: string): Promis
   }
 }
 
-/** Sets one parameter, whatever it was before. */
+/** Sets one parameter, replacing any earlier value. */
 export async function writeGateParameter(client: SSMClient, name: string, value: string): Promise<void> {
   await client.send(new PutParameterCommand({ Name: name, Value: value, Type: 'String', Overwrite: true }));
 }

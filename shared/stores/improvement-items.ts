@@ -21,29 +21,26 @@ import type {
 } from '#shared/improvement/records.ts';
 import { bytes, type Item, type ItemKey } from './dynamo.ts';
 
-/*
- * The items of the table `improvement` and their keys. Nothing else is stored in it; every function that reads an item throws when this
- * file did not write it.
- */
+/* The items of the table `improvement` and their keys. It stores nothing else; a function that reads an item throws if this file did not write it. */
 
 /** DynamoDB's limit of an item is 400 KB (409,600 bytes), names and keys included. */
 const PART_BYTES = 375_000;
-/** More than the pins of `maxSources` sources can take; stops a damaged part from unpacking without end. */
+/** More than the pins of `maxSources` sources can take; limits the unpacking of a damaged part. */
 const MAX_PINS_BYTES = 16 * 1024 * 1024;
 
-/** What the sort keys of a run's items begin with, in the order in which they are read: what comes later is never older (RunProgress). */
+/** The prefixes of the sort keys of a run's items, in the order in which they are read: later ones are never older (RunProgress). */
 const prefixes = { run: '0-run', pins: '1-pins#', evidence: '2-evidence#', order: '3-order#' } as const;
 type PartOfRun = keyof typeof prefixes;
 
 /** The partition of the list of open runs. */
 export const openPartition = 'open';
 
-/** The tenant is percent-encoded, so that no tenant and id together spell another tenant's key. */
+/** Returns a partition. The tenant is percent-encoded, so that no tenant and id together spell another tenant's key. */
 function partition(kind: 'run' | 'lineage', tenantId: string, id: string): string {
   return `${kind}#${encodeURIComponent(tenantId)}#${id}`;
 }
 
-/** A text behind its length: no other text's form begins like it. Shorter than percent-encoding, for three ids must fit into one key. */
+/** Prefixes a text with its length, so that no other text's form begins with it. Shorter than percent-encoding: one key has three ids. */
 function counted(id: string): string {
   return `${id.length}:${id}`;
 }
@@ -52,12 +49,12 @@ export function runPartition({ tenantId, improvementRunId }: RunKey): string {
   return partition('run', tenantId, improvementRunId);
 }
 
-/** The key of a part of a run: its id is that of an evidence or an order, or the number of a part of the pins. */
+/** Returns the key of a part of a run: its id is that of evidence or an order, or the number of a part of the pins. */
 export function partKey(run: RunKey, part: PartOfRun, id = ''): ItemKey {
   return { pk: runPartition(run), sk: prefixes[part] + id };
 }
 
-/** What the sort keys of one administration's open runs begin with, and of no other one's. */
+/** Returns the prefix of the sort keys of one administration's open runs, and of no other one's. */
 export function openPrefix({ tenantId, administrationId }: Omit<OpenRun, 'improvementRunId'>): string {
   return `${counted(tenantId)}${counted(administrationId)}`;
 }
@@ -74,7 +71,7 @@ export function formerKey(tenantId: string, lineage: string, revisionOrderId: st
   return { pk: partition('lineage', tenantId, lineage), sk: `former#${revisionOrderId}` };
 }
 
-// What the items have beside the members of their records, without the keys.
+// The columns of the items in addition to the members of their records, without the keys.
 
 const pinsColumns = z.object({ pins: bytes });
 
@@ -94,7 +91,7 @@ const headColumns = formerColumns.extend({
   version: z.int(),
 });
 
-/** The items of a new run: its state, which moves, and its pins, which never do, in parts that fit into an item. */
+/** Returns the items of a new run: its state, which changes, and its pins, which never do, in parts that fit into an item. */
 export function runItems(run: RunRecord): readonly Item[] {
   const packed = gzipSync(JSON.stringify(runPins.parse(run.pins)), { level: 9 });
   const pins = Array.from({ length: Math.ceil(packed.byteLength / PART_BYTES) }, (_, index) => ({
@@ -105,7 +102,7 @@ export function runItems(run: RunRecord): readonly Item[] {
   return [{ ...partKey(run, 'run'), ...runRecord.parse(run), ...counts }, ...pins];
 }
 
-/** The run among items in the order of their keys; undefined when there is none. */
+/** Returns the run among items in the order of their keys; undefined if there is none. */
 export function runOf(items: readonly Item[]): RunRecord | undefined {
   const item = items.find((candidate) => partOfRun(candidate) === 'run');
   if (item === undefined) return undefined;
@@ -122,14 +119,14 @@ export function runOf(items: readonly Item[]): RunRecord | undefined {
   };
 }
 
-/** Which part of a run an item is; undefined for items of other partitions. */
+/** Returns which part of a run an item is; undefined for items of other partitions. */
 export function partOfRun({ sk }: Item): PartOfRun | undefined {
   // SAFETY: the keys of an object are the names of its members.
   const parts = Object.keys(prefixes) as readonly PartOfRun[];
   return parts.find((part) => String(sk).startsWith(prefixes[part]));
 }
 
-/** Whether an item of a run or of a lineage can be read as what its key names. Pins are only readable together: `runOf` reads them. */
+/** Returns whether an item of a run or of a lineage is readable as the part that its key names. Pins are only readable together, by `runOf`. */
 export function isReadable(item: Item): boolean {
   const { pk, sk } = item;
   try {
@@ -158,7 +155,7 @@ export function ordersAmong(items: readonly Item[]): readonly OrderRecord[] {
   return items.filter((item) => partOfRun(item) === 'order').map(orderOf);
 }
 
-/** The entry of a run in the list of open runs. */
+/** Returns the entry of a run in the list of open runs. */
 export function openItem(run: OpenRun): Item {
   return { ...openKey(run), ...openRun.parse(run) };
 }
@@ -173,7 +170,7 @@ export function evidenceOf(item: Item): EvidenceRecord {
   return { ...evidenceRecord.parse(item), ...receiptOf(item) };
 }
 
-/** An order as it is first recorded: without acknowledgement. */
+/** Returns an order as it is first recorded: without acknowledgement. */
 export function orderItem(run: RunKey, order: OrderRecord): Item {
   const supersedes = order.supersedesRevisionOrderId ?? undefined;
   return { ...partKey(run, 'order', order.revisionOrderId), ...orderRecord.parse(order), supersedes };
@@ -198,7 +195,7 @@ function ackOf(item: Item): OrderAck {
   return { ...ack, version };
 }
 
-/** A lineage's head with the number of its changes, by which a writer knows that it is still the one it read. */
+/** A lineage's head with the number of its changes, by which a writer recognizes that it is unchanged since it was read. */
 export interface VersionedHead {
   readonly head: LineageHead;
   readonly version: number;
@@ -217,7 +214,7 @@ export function headOf(item: Item): VersionedHead {
 
 export function formerItem(tenantId: string, lineage: string, former: FormerOrder): Item {
   const { revisionOrderId, supersedesRevisionOrderId } = former;
-  // An order that supersedes none has no column of it.
+  // An order that supersedes none has no such column.
   const supersedes = supersedesRevisionOrderId ?? undefined;
   return { ...formerKey(tenantId, lineage, revisionOrderId), revisionOrderId, supersedes };
 }

@@ -22,13 +22,13 @@ import { attributesOf, changeExpression, didHold, getItem, queryItems } from './
 import type { Change, Item, ItemKey } from './dynamo.ts';
 import * as items from './improvement-items.ts';
 
-/** How often a write is made before it is given up because of others that are at work on the same items. */
+/** How often a write is tried before it fails because of competing writes of the same items. */
 const ATTEMPTS = 10;
 /** Milliseconds between two attempts: less than the first, doubled with every attempt, never more than the second. */
 const FIRST_PAUSE = 25;
 const LONGEST_PAUSE = 800;
 
-/** Reasons of a cancelled transaction that another attempt may not meet. */
+/** Reasons of a cancelled transaction that may not recur at the next attempt. */
 const passing: ReadonlySet<string> = new Set([
   'None',
   'ConditionalCheckFailed',
@@ -37,7 +37,7 @@ const passing: ReadonlySet<string> = new Set([
   'ProvisionedThroughputExceeded',
 ]);
 
-/** The calls by which the table is read and written. */
+/** Returns the calls that read and write the table. */
 function openCalls(client: DynamoDBClient, TableName: string, ports: Pick<Runtime, 'sleep' | 'random'>) {
   async function read<T>(key: ItemKey, parse: (item: Item) => T): Promise<T | undefined> {
     const item = await getItem(client, TableName, key);
@@ -58,7 +58,7 @@ function openCalls(client: DynamoDBClient, TableName: string, ports: Pick<Runtim
   });
 
   const persist = <T>(write: (attempt: number) => Promise<T>): Promise<T> => writeAgain(write, ports);
-  /** False when the condition did not hold. */
+  /** Returns false if the condition was not met. */
   const update = (key: ItemKey, change: Change): Promise<boolean> =>
     persist(() => didHold(client.send(new UpdateItemCommand(updateOf(key, change)))));
   const create = (item: Item): Promise<boolean> =>
@@ -72,10 +72,10 @@ function openCalls(client: DynamoDBClient, TableName: string, ports: Pick<Runtim
 type Calls = ReturnType<typeof openCalls>;
 
 /**
- * The table `improvement` in DynamoDB. One run is one partition (state, pins, evidence, orders, in this order, in which they are read too),
- * the list of open runs is one, and every lineage of orders is one: its current order under a version that each change counts up, and what
- * former ones superseded. Reads are strongly consistent and need `dynamodb:GetItem` and `Query`, writes `PutItem`, `UpdateItem` and `DeleteItem` too
- * (the rights of their transactions).
+ * Opens the table `improvement` in DynamoDB. One run is one partition (state, pins, evidence, orders, written and read in this order), the list of
+ * open runs is one, and every lineage of orders is one: its current order under a version that each change increments, and what former ones
+ * superseded. Reads are strongly consistent and need `dynamodb:GetItem` and `Query`, writes `PutItem`, `UpdateItem` and `DeleteItem` too (the rights
+ * of their transactions).
  */
 export function createImprovementTable(
   client: DynamoDBClient,
@@ -180,7 +180,7 @@ function orderWrites(
   TableName: string,
   { read, createOf, updateOf, persist, update, transact }: Calls,
 ): Pick<ImprovementStore, 'openOrder' | 'confirmOrder' | 'moveOrder'> {
-  /** The writes that give an order its place in its lineage, which is as it was seen. */
+  /** Returns the writes that place an order in its lineage, given the lineage as it was read. */
   function placing(
     run: RunKey,
     lineage: string,
@@ -221,7 +221,7 @@ function orderWrites(
           read(items.headKey(tenantId, lineage), items.headOf),
         ]);
         if (recorded !== undefined) return recorded;
-        // After the head: whatever is read of its lineage holds as long as the head has the version that was seen.
+        // Read after the head: what is read of its lineage is valid as long as the head has the version read.
         const former =
           seen === undefined || seen.head.revisionOrderId === revisionOrderId
             ? undefined
@@ -266,7 +266,7 @@ function orderWrites(
         return update(at, { set: { status, updatedAt: now, blockedAt: now }, ...whileUndelivered });
       const acknowledged = { updatedAt: now, ...items.columnsOfAck(to.ack) };
       if (await update(at, { set: { status, ...acknowledged }, ...whileUndelivered })) return true;
-      // No order is opened again: one that is not superseded now will not be either.
+      // No order is opened again: one that is not superseded now will stay so.
       return update(at, {
         set: acknowledged,
         condition: '#status = :superseded AND attribute_not_exists(#receiptId)',
@@ -276,7 +276,7 @@ function orderWrites(
   };
 }
 
-/** The states from which a run can come to another one. */
+/** The states from which a run can move to another one. */
 const origins = {
   analyzing: ['queued'],
   blocked_upstream: ['queued', 'analyzing'],
@@ -287,7 +287,7 @@ const origins = {
 
 type Condition = Pick<Change, 'condition' | 'values'>;
 
-/** The condition that a run is in one of some states. */
+/** Returns the condition that a run is in one of some states. */
 function whileIn(states: readonly ImprovementRunState[]): Condition {
   const values = Object.fromEntries(states.map((state) => [`:${state}`, state]));
   return { condition: `#state IN (${Object.keys(values).join(', ')})`, values };
@@ -299,7 +299,7 @@ const whileUndelivered: Condition = {
   values: { ':pending': 'pending', ':blocked': 'blocked_upstream' },
 };
 
-/** Makes a write again, reading anew what it rests on, as long as others are at work on the same items. */
+/** Repeats a write, reading its basis anew, as long as others write the same items. */
 async function writeAgain<T>(
   write: (attempt: number) => Promise<T>,
   { sleep, random }: Pick<Runtime, 'sleep' | 'random'>,

@@ -5,26 +5,26 @@ import type { KeyPurpose } from '#shared/keys/key-ring.ts';
 import { readGateFlags, writeGateParameter } from './gate-parameters.ts';
 
 /**
- * What is noted of a stage's key ring in Systems Manager, outside its table: `/<stage>/retired-keys/<purpose>/<kid>` is the time of a
- * retirement, with `leaked` behind it if the key had leaked; `/<stage>/key-ring/<purpose>` is the time and the id of the newest key.
+ * Notes on a stage's key ring in Systems Manager, outside its table: `/<stage>/retired-keys/<purpose>/<kid>` is the time of a retirement, followed by
+ * `leaked` if the key had leaked; `/<stage>/key-ring/<purpose>` is the time and the id of the newest key.
  */
 export interface KeyNotes {
   noteRetired(purpose: KeyPurpose, kid: string, at: number, isLeaked: boolean): Promise<void>;
-  /** The ids of the retired keys, and whether each had leaked. */
+  /** Returns the ids of the retired keys, and whether each had leaked. */
   retired(purpose: KeyPurpose): Promise<ReadonlyMap<string, boolean>>;
   noteMade(purpose: KeyPurpose, kid: string, at: number): Promise<void>;
-  /** The id of the newest key of each purpose that ever had one, whether or not the table still has it. */
+  /** Returns the id of the newest key of each purpose that ever had one, even if the table no longer has it. */
   newest(): Promise<ReadonlyMap<string, string>>;
 }
 
 /**
- * Notes, so that whoever looks at a lost table knows which keys never come back, and that there were keys. Needs `ssm:PutParameter` to note
- * and `ssm:GetParametersByPath` to list. Throws what SSM throws.
+ * Creates notes, which show an operator with a lost table that there were keys, and which of them never come back. Needs `ssm:PutParameter` to note
+ * and `ssm:GetParametersByPath` to list. Throws SSM's errors.
  */
 export function createKeyNotes(client: SSMClient, stage: string): KeyNotes {
   const retired = (purpose: KeyPurpose): string => `/${stage}/retired-keys/${purpose}`;
   const made = `/${stage}/key-ring`;
-  /** What stands behind the time in each note below a path. */
+  /** Returns the text after the time in each note below a path. */
   const list = async (path: string): Promise<ReadonlyMap<string, string>> =>
     new Map([...(await readGateFlags(client, path))].map(([name, note]) => [name, note.split(' ')[1] ?? '']));
   const newest = (): Promise<ReadonlyMap<string, string>> => list(made);
@@ -46,13 +46,12 @@ export function createKeyNotes(client: SSMClient, stage: string): KeyNotes {
   };
 }
 
-/** The notes do not have the time at which a key was created that the table has lost. */
+/** The time of a key that the table has lost: the notes do not contain its creation. */
 const UNKNOWN = 0;
 
 /**
- * Settings whose changes are noted: a retirement before it is written, so that a key retired in the table is always in the notes; a new key
- * afterwards, so that a noted key was in the table. A key that the notes alone have left is listed as retired: a lost table gives its number
- * to no other.
+ * Wraps settings so that their changes are noted: a retirement before it is written, so that a key retired in the table is always in the notes; a new
+ * key afterwards, so that a noted key was in the table. A key that remains only in the notes is listed as retired, so that its number is not reused.
  */
 export function noteChanges(settings: WritableKeySettings, notes: KeyNotes): WritableKeySettings {
   return {

@@ -1,7 +1,7 @@
 import { DecryptCommand, GenerateDataKeyWithoutPlaintextCommand, type KMSClient } from '@aws-sdk/client-kms';
 import type { DataKeyMaker, DataKeyOpener } from '#shared/keys/key-record.ts';
 
-/** Unwraps data keys. Throws when KMS refuses or does not answer. Needs `kms:Decrypt`, which the role may have for single purposes. */
+/** Unwraps data keys. Throws if KMS refuses or does not respond. Needs `kms:Decrypt`, which the role may have for single purposes. */
 export function createDataKeyOpener(client: KMSClient): DataKeyOpener {
   return {
     async open(wrappedKey, context, signal) {
@@ -9,13 +9,13 @@ export function createDataKeyOpener(client: KMSClient): DataKeyOpener {
         new DecryptCommand({ CiphertextBlob: wrappedKey, EncryptionContext: context }),
         signal === undefined ? {} : { abortSignal: signal },
       );
-      if (key === undefined) throw new Error('KMS Decrypt answered without a plaintext');
+      if (key === undefined) throw new Error('KMS Decrypt returned no plaintext');
       return key;
     },
   };
 }
 
-/** Makes 256-bit data keys under a KMS key (id, ARN or `alias/…`). Needs `kms:GenerateDataKeyWithoutPlaintext` only. */
+/** Creates 256-bit data keys under a KMS key (id, ARN or `alias/…`). Needs `kms:GenerateDataKeyWithoutPlaintext` only. */
 export function createDataKeyMaker(client: KMSClient, keyId: string): DataKeyMaker {
   return {
     async make(context) {
@@ -26,7 +26,7 @@ export function createDataKeyMaker(client: KMSClient, keyId: string): DataKeyMak
           EncryptionContext: context,
         }),
       );
-      if (wrappedKey === undefined) throw new Error('KMS answered without a wrapped key');
+      if (wrappedKey === undefined) throw new Error('KMS returned no wrapped key');
       return wrappedKey;
     },
   };

@@ -5,14 +5,14 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { SSMClient } from '@aws-sdk/client-ssm';
 import type { AwsSettings } from '#shared/runtime/runtime.ts';
 
-// How each SDK client is made. A function for each, so that a bundle holds only the clients that its function uses.
+// How each SDK client is created: one function per client, so that a bundle contains only the clients that its function uses.
 
-/** Of a function, within the region: two attempts fit into the 3 seconds that the key ring and the release have for a reading. */
+/** The limits of a function, within the region: two attempts fit into the 3 seconds in which the key ring and the release must be read. */
 const limits = { connectMs: 1_000, attemptMs: 2_000 };
 /** A bundle of receipts may have several megabytes. */
 const objectLimits = { connectMs: 1_000, attemptMs: 5_000 };
 
-/** Without time limits the SDK would wait for a hanging store without an end, and never make its second attempt. */
+/** Returns the settings of a client. Without time limits the SDK would wait endlessly for a hanging store, and never make its second attempt. */
 function configOf({ timeLimits, ...settings }: AwsSettings, usual = limits) {
   const { connectMs, attemptMs } = timeLimits ?? usual;
   return {
@@ -37,7 +37,7 @@ export function makeKms(settings: AwsSettings): KMSClient {
   return new KMSClient(configOf(settings));
 }
 
-/** Computes no checksums and compares none of its own: what is stored is named by its SHA-256, which is sent along and compared. */
+/** Creates an S3 client that computes no checksums and compares none of its own: objects are named by their SHA-256, which is sent and compared. */
 export function makeS3(settings: AwsSettings): S3Client {
   return new S3Client({
     requestChecksumCalculation: 'WHEN_REQUIRED',

@@ -24,26 +24,26 @@ export interface VersionedObject {
   readonly deletedAt: number | undefined;
 }
 
-/** What an object consists of. */
+/** The content of an object. */
 export interface ObjectContent {
   readonly bytes: Uint8Array;
   readonly mediaType: string | undefined;
 }
 
-/** A bucket with versions. Every function throws what S3 throws. */
+/** A bucket with versions. Every function throws S3's errors. */
 export interface ObjectVersions {
-  /** Every object of which a version or a delete marker is left. Needs `s3:ListBucketVersions`. */
+  /** Lists every object with a remaining version or delete marker. Needs `s3:ListBucketVersions`. */
   objects(): AsyncIterable<VersionedObject>;
   /** Needs `s3:GetObjectVersion`. */
   read(key: string, version: ObjectVersion): Promise<ObjectContent>;
   /**
-   * Writes a new version where the object is absent, or over exactly the given one. Needs `s3:PutObject`.
-   * @returns false if the object has changed meanwhile, or competing writes of it go on
+   * Writes a new version if the object is absent, or over exactly the given one. Needs `s3:PutObject`.
+   * @returns false if the object has changed meanwhile, or competing writes of it continue
    */
   write(key: string, content: ObjectContent, over: ObjectVersion | undefined): Promise<boolean>;
 }
 
-/** How often an object is written against competing writes, for which S3 asks to try again, before the write fails. */
+/** How often a write is tried against competing writes, for which S3 asks to try again, before it fails. */
 const MAX_WRITES = 3;
 
 export function createObjectVersions(client: S3Client, bucket: string): ObjectVersions {
@@ -67,9 +67,9 @@ export function createObjectVersions(client: S3Client, bucket: string): ObjectVe
 }
 
 /**
- * Writes an object where it is absent, or over exactly the given version of it. S3 compares the bytes with their SHA-256 on arrival.
- * Needs `s3:PutObject`, and throws what S3 throws: `ConditionalRequestConflict` when competing writes go on.
- * @returns false if another object is there, or none any more
+ * Writes an object if it is absent, or over exactly the given version of it. S3 compares the bytes with their SHA-256 on arrival. Needs
+ * `s3:PutObject`, and throws S3's errors: `ConditionalRequestConflict` if competing writes continue.
+ * @returns false if there is another object, or none any more
  */
 export async function putObject(
   client: S3Client,
@@ -97,7 +97,7 @@ export async function putObject(
   }
 }
 
-/** Whether an error is one of these refusals of S3. */
+/** Returns whether an error is one of these errors of S3. */
 export function isNamed(error: unknown, ...names: readonly string[]): boolean {
   return error instanceof S3ServiceException && names.includes(error.name);
 }

@@ -3,28 +3,28 @@ import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { ManifestReference } from '#shared/release/applied-manifest.ts';
 import { isNamed, putObject } from './object-versions.ts';
 
-/** What of a release lies in the bucket of receipts, and where. No tenant's folder is called so: those have no full stop in their names. */
+/** The objects of a release in the bucket of receipts, and their folders. No tenant has such a folder, since its name would have no full stop. */
 const proofs = {
   manifest: { folder: 'release.manifests', mediaType: 'application/jose' },
-  /** What the receipts of a rehearsal point to. */
+  /** The targets of a rehearsal's receipts. */
   rehearsal: { folder: 'release.rehearsals', mediaType: 'application/json' },
 } as const;
 type ProofKind = keyof typeof proofs;
 
-/** Whether an object of the bucket of receipts is an applied manifest. */
+/** Returns whether an object of the bucket of receipts is an applied manifest. */
 export function isManifestKey(key: string): boolean {
   return key.startsWith(`${proofs.manifest.folder}/`);
 }
 
-/** An object is larger than whoever reads it takes. */
+/** An object is larger than its reader allows. */
 export class ObjectTooLargeError extends Error {
   override readonly name = 'ObjectTooLargeError';
 }
 
 /**
- * The bytes of an object; undefined when it is not there. Throws `ObjectTooLargeError`, and what S3 throws: to a role without
- * `s3:ListBucket` it says AccessDenied of an absent object.
- * @param location `s3://bucket/key`, the key as it is
+ * Returns the bytes of an object; undefined if it does not exist. Throws `ObjectTooLargeError` and S3's errors: to a role without `s3:ListBucket` it
+ * reports an absent object as AccessDenied.
+ * @param location `s3://bucket/key`, the key unencoded
  */
 export async function readObject(
   client: S3Client,
@@ -51,15 +51,15 @@ export async function readObject(
   }
 }
 
-/** Where a text is kept in a bucket: named by its own digest. */
+/** Returns the place of a text in a bucket: named by its own digest. */
 export function placeOfProof(bucket: string, kind: ProofKind, text: string): ManifestReference {
   const sha256 = sha256Hex(text);
   return { sha256, location: `s3://${bucket}/${proofs[kind].folder}/${sha256}` };
 }
 
 /**
- * Keeps a text in the bucket of receipts, where nothing is ever written over; again does nothing.
- * @throws Error when something else lies in its place
+ * Stores a text in the bucket of receipts, which never overwrites an object; repeated, it does nothing.
+ * @throws Error if its place has other content
  */
 export async function keepProof(
   client: S3Client,
@@ -71,7 +71,7 @@ export async function keepProof(
   const { folder, mediaType } = proofs[kind];
   const bytes = Buffer.from(text);
   if (await putObject(client, bucket, `${folder}/${sha256}`, { bytes, mediaType })) return;
-  // Whoever may write receipts could have put anything there.
+  // An identity that may write receipts could have stored other content there.
   const there = await readObject(client, location, bytes.byteLength);
   if (there === undefined || sha256Hex(there) !== sha256)
     throw new Error(`something else lies at ${location}`);

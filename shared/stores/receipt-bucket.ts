@@ -5,10 +5,10 @@ import type { ReceiptStore } from '#shared/improvement/receipts.ts';
 import { isNamed, putObject } from './object-versions.ts';
 
 /**
- * The bucket of receipts in S3. A bundle is one object, `<tenant, percent-encoded>/<sha256>`, and is never written over. Its SHA-256 is
- * held to at every step: before it is written, by S3 on arrival, and after it is read.
- * Needs `s3:PutObject` to write and `s3:GetObject` to read. S3 refuses the read of an absent object with AccessDenied if the role has no
- * `s3:ListBucket`, so `get` takes a refusal as absence. A role that may not read at all finds nothing.
+ * Opens the bucket of receipts in S3. A bundle is one object, `<tenant, percent-encoded>/<sha256>`, and is never overwritten. Its SHA-256 is checked
+ * at every step: before it is written, by S3 on arrival, and after it is read. Needs `s3:PutObject` to write and `s3:GetObject` to read. S3 refuses
+ * the read of an absent object with AccessDenied if the role has no `s3:ListBucket`, so `get` treats a refusal as absence. A role without read access
+ * finds nothing.
  */
 export function createReceiptBucket(client: S3Client, bucket: string): ReceiptStore {
   return {
@@ -44,8 +44,8 @@ export function createReceiptBucket(client: S3Client, bucket: string): ReceiptSt
 }
 
 /**
- * Undefined when there can be no such bundle. No tenant's id reaches into the keys of another: a slash and a percent sign are encoded, and
- * a full stop too, so that no key holds a path segment that a client would resolve.
+ * Returns the key of a bundle; undefined if there can be no such bundle. No tenant's id reaches into the keys of another: a slash and a percent sign
+ * are encoded, and a full stop too, so that no key contains a path segment that a client would resolve.
  */
 function receiptKey(tenantId: string, sha256: string): string | undefined {
   if (tenantId === '' || !tenantId.isWellFormed() || !/^[0-9a-f]{64}$/.test(sha256)) return undefined;

@@ -9,18 +9,18 @@ import { attributesOf, bytes, didHold, getItem, type Item } from './dynamo.ts';
 const PART_BYTES = 375_000;
 /** A document up to this size is stored as readable text, a larger one compressed. */
 const TEXT_BYTES = 200_000;
-/** More than a calibration can need; stops a damaged part from unpacking without end. */
+/** More than a calibration can need; limits the unpacking of a damaged part. */
 const MAX_TEXT_BYTES = 256 * 1024 * 1024;
 
-/** A record that does not fit the table even when compressed. The release command reports it. */
+/** A record that does not fit into the table even if compressed. The release command reports it. */
 export class RecordTooLargeError extends RangeError {
   override readonly name = 'RecordTooLargeError';
 }
 
 /**
- * The table `records` in DynamoDB. One record is one partition: `document` (public document, written last and only once), `parameters#<hash>#<n>`
- * (gzip, in parts that fit an item) and `lifecycle`. Parts carry the hash of their content in their key, so that two writers who race for
- * one id never mix their parts. Functions need `dynamodb:GetItem` and nothing else.
+ * Opens the table `records` in DynamoDB. One record is one partition: `document` (public document, written last and only once),
+ * `parameters#<hash>#<n>` (gzip, in parts that fit an item) and `lifecycle`. Parts carry the hash of their content in their key, so that two
+ * competing writers of one id never mix their parts. Functions need `dynamodb:GetItem` and nothing else.
  */
 export function createRecordsTable(client: DynamoDBClient, TableName: string): RecordsTable {
   const get = (pk: string, sk: string): Promise<Item | undefined> => getItem(client, TableName, { pk, sk });
@@ -58,7 +58,7 @@ export function createRecordsTable(client: DynamoDBClient, TableName: string): R
   };
 }
 
-/** The record among the items of its partition, with the text of its parameters; undefined where there is no document. */
+/** Returns the record among the items of its partition, with the text of its parameters; undefined if there is no document. */
 export function recordAmong(
   items: readonly Item[],
 ): { readonly stored: StoredRecord; readonly parameters: string | undefined } | undefined {
@@ -74,7 +74,7 @@ export function recordAmong(
   return { stored, parameters: joinParts(parts) };
 }
 
-/** The text that parts hold; undefined when one is missing or cannot be unpacked. */
+/** Joins the text of parts; returns undefined if one is missing or cannot be unpacked. */
 function joinParts(items: readonly (Item | undefined)[]): string | undefined {
   const parts = z.array(partColumns).safeParse(items).data;
   return parts && unpack(Buffer.concat(parts.map(({ content }) => content)));
@@ -130,7 +130,7 @@ function documentItem(pk: string, { document, parameters }: NewRecord, parts: nu
   };
 }
 
-/** An unreadable document becomes an empty text, which no checksum matches: the store reports it as damaged. */
+/** Returns a stored record. An unreadable document becomes an empty text, which no checksum matches: the store reports it as damaged. */
 function storedRecord(item: Item, lifecycle: Item = {}): StoredRecord {
   const { data = {} } = documentColumns.safeParse(item);
   const { document, documentGzip: packed, parametersHash: hash, parametersParts: parts = 0 } = data;
@@ -145,7 +145,7 @@ function pack(text: string): Uint8Array {
   return gzipSync(text, { level: 9 });
 }
 
-/** Undefined when the bytes are not gzip any more. */
+/** Unpacks bytes; returns undefined if they are not gzip. */
 function unpack(packed: Uint8Array): string | undefined {
   try {
     return gunzipSync(packed, { maxOutputLength: MAX_TEXT_BYTES }).toString('utf8');

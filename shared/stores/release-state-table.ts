@@ -5,13 +5,13 @@ import { attributesOf, didHold, getItem, instant } from './dynamo.ts';
 
 export interface ReleaseStateTable {
   /**
-   * Undefined when none was ever applied. Throws when the table does not answer, or holds something else.
+   * Returns undefined if none was ever applied. Throws if the table does not respond, or contains another item.
    * @param signal ends the wait for the table
    */
   read(signal?: AbortSignal): Promise<AppliedRelease | undefined>;
   /**
-   * Takes the place of what was read before. False when somebody else has applied since: read again.
-   * @param previous what `read` gave
+   * Replaces the release that was read before. Returns false if another operator has applied one since: read again.
+   * @param previous what `read` returned
    */
   write(applied: AppliedRelease, previous: AppliedRelease | undefined): Promise<boolean>;
 }
@@ -19,8 +19,8 @@ export interface ReleaseStateTable {
 const key = { pk: 'release', sk: 'state' };
 
 /**
- * The one item of the table `settings` (`pk` = `release`, `sk` = `state`) that says what is released, and by which proof of isolation; reads are strongly consistent. Needs
- * `dynamodb:GetItem`, which can be limited to this partition key, and `dynamodb:PutItem` to apply.
+ * Opens the item of the table `settings` (`pk` = `release`, `sk` = `state`) with what is released, and by which proof of isolation; reads are
+ * strongly consistent. Needs `dynamodb:GetItem`, which can be limited to this partition key, and `dynamodb:PutItem` to apply.
  */
 export function createReleaseStateTable(client: DynamoDBClient, TableName: string): ReleaseStateTable {
   return {
@@ -28,8 +28,8 @@ export function createReleaseStateTable(client: DynamoDBClient, TableName: strin
       const item = await getItem(client, TableName, key, signal);
       if (item === undefined) return undefined;
       const { success, data } = released.safeParse(item);
-      if (!success) throw new Error('settings: the item of the release is none');
-      // The proof only stands in receipts: one that cannot be read closes nothing, and counts as none.
+      if (!success) throw new Error('settings: the item of the release is malformed');
+      // The proof appears only in receipts: an unreadable one closes nothing, and counts as none.
       const proof = isolationProof.safeParse(item['isolationProof']);
       return {
         ...data,
@@ -58,5 +58,5 @@ const released = z.object({
   appliedAt: instant,
 });
 const isolationProof = z.object({ digest: z.string(), outcome: z.enum(['proved', 'rehearsed']) });
-/** What the item of a release has beside its key in the table. */
+/** The columns of a release's item in addition to its key in the table. */
 export const releaseColumns = released.extend({ isolationProof: isolationProof.exactOptional() });

@@ -6,17 +6,17 @@ import type {
   ProfileParameters,
 } from '#shared/platform/service-profiles.ts';
 
-/** `read` gives what there is of a tenant's profile; it throws when the parameter store does not answer. */
+/** `read` returns what exists of a tenant's profile; it throws if the parameter store does not respond. */
 interface ServiceProfileStore extends ProfileParameterReader {
-  /** Writes a tenant's profile over an earlier one; the credential goes last, so that a new profile is complete when it appears. */
+  /** Writes a tenant's profile over an earlier one; it writes the credential last, so that a new profile is complete when it appears. */
   write(tenantId: string, profile: ProfileParameters): Promise<void>;
 }
 
 /**
- * Service profiles in Systems Manager, below `{path}/{base64url(tenantId)}`: `PLATFORM_TENANT` and `PLATFORM_URL` (String),
- * `PLATFORM_JWT` (SecureString), `ANALYSIS_POLICY_ID` (String) where improvement runs are analyzed, and `RESULTS_KC_COMPONENTS` (String)
- * where Results takes KC components. The encoding keeps every tenant id within the characters of a parameter's name and within its own path.
- * Reading is one call by name: it needs `ssm:GetParameters` (and `kms:Decrypt` of the parameter's key), writing `ssm:PutParameter`.
+ * Opens the service profiles in Systems Manager, below `{path}/{base64url(tenantId)}`: `PLATFORM_TENANT` and `PLATFORM_URL` (String), `PLATFORM_JWT`
+ * (SecureString), `ANALYSIS_POLICY_ID` (String) if improvement runs are analyzed, and `RESULTS_KC_COMPONENTS` (String) if Results accepts KC
+ * components. The encoding keeps every tenant id within the characters of a parameter's name and within its own path. Reading is one call by name: it
+ * needs `ssm:GetParameters` (and `kms:Decrypt` of the parameter's key), writing `ssm:PutParameter`.
  */
 export function createServiceProfileParameters(ssm: SSMClient, path: string): ServiceProfileStore {
   const base = path.replace(/\/+$/, '');

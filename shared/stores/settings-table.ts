@@ -5,7 +5,7 @@ import type { KeyChange, KeyRecord, KeySettings, WritableKeySettings } from '#sh
 import { keyStates, type KeyPurpose, type KeyState } from '#shared/keys/key-ring.ts';
 import { attributesOf, bytes, instant, queryItems, type Item, type ItemKey } from './dynamo.ts';
 
-/** The column that says when a key came into a state. */
+/** The column with the time at which a key entered a state. */
 const timeColumns = {
   pending: 'createdAt',
   active: 'activatedAt',
@@ -14,8 +14,8 @@ const timeColumns = {
 } as const satisfies Record<KeyState, string>;
 
 /**
- * The key ring in the table `settings`: one item per key, `pk` = `key#<purpose>`, `sk` = the key id; reads are strongly consistent.
- * Needs `dynamodb:Query`, which can be limited to single purposes by their partition key. Throws when the table does not answer.
+ * Opens the key ring in the table `settings`: one item per key, `pk` = `key#<purpose>`, `sk` = the key id; reads are strongly consistent. Needs
+ * `dynamodb:Query`, which can be limited to single purposes by their partition key. Throws if the table does not respond.
  */
 export function createKeySettings(client: DynamoDBClient, tableName: string): KeySettings {
   return {
@@ -26,7 +26,7 @@ export function createKeySettings(client: DynamoDBClient, tableName: string): Ke
   };
 }
 
-/** The same with changes, in one transaction, each on the condition that its key is as it was when it was planned. */
+/** Opens the key ring for changes, in one transaction, each on the condition that its key is unchanged since it was planned. */
 export function createWritableKeySettings(client: DynamoDBClient, tableName: string): WritableKeySettings {
   return {
     ...createKeySettings(client, tableName),
@@ -66,7 +66,7 @@ function writeOf(tableName: string, change: KeyChange): TransactWriteItem {
     Update: {
       TableName: tableName,
       Key: attributesOf(keyOf(change)),
-      // A retired key is never needed again: what is deleted cannot be unwrapped by anyone.
+      // A retired key is never needed again: a deleted one cannot be unwrapped by anyone.
       UpdateExpression: `SET #state = :to, #time = :at${leaked ? ', leaked = :leaked' : ''}${to === 'retired' ? ' REMOVE wrappedKey' : ''}`,
       ConditionExpression: '#state = :from',
       ExpressionAttributeNames: { '#state': 'state', '#time': timeColumns[to] },
@@ -88,7 +88,7 @@ function keyOf({ purpose, kid }: Pick<KeyRecord, 'purpose' | 'kid'>): ItemKey {
   return { pk: partition(purpose), sk: kid };
 }
 
-/** What the item of a key has beside its key in the table. */
+/** The columns of a key's item in addition to its key in the table. */
 export const keyColumns = z.object({
   state: z.enum(keyStates),
   wrappedKey: bytes.exactOptional(),
@@ -99,7 +99,7 @@ export const keyColumns = z.object({
   leaked: z.boolean().exactOptional(),
 });
 
-/** The key that an item is. Throws when it is none. */
+/** Returns the key of an item. Throws for an item that is none. */
 export function keyRecordOf(purpose: KeyPurpose, item: Item): KeyRecord {
   const kid = String(item['sk']);
   const { success, data } = keyColumns.safeParse(item);

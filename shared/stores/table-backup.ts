@@ -10,25 +10,25 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { attributesOf, didHold, getItem, queryItems, type Item, type ItemKey } from './dynamo.ts';
 
-/** One item to copy back: where there is none, or over exactly the damaged one. */
+/** One item to copy back: if there is none, or over exactly the damaged one. */
 export interface Write {
   readonly item: Item;
   readonly over?: Item | undefined;
 }
 
-/** A table with partitions (`pk`, `sk`) and its point-in-time recovery. Every function throws what DynamoDB throws. */
+/** A table with partitions (`pk`, `sk`) and its point-in-time recovery. Every function throws DynamoDB's errors. */
 export interface TableBackup {
-  /** The first and the last time that can be restored, in epoch milliseconds; undefined when recovery is not enabled. */
+  /** Returns the first and the last time that can be restored, in epoch milliseconds; undefined if recovery is not enabled. */
   window(): Promise<{ readonly earliest: number; readonly latest: number } | undefined>;
   /** Starts to restore into a second table. @param to epoch milliseconds; DynamoDB restores whole seconds */
   restoreInto(second: string, to: number): Promise<void>;
   isActive(second: string): Promise<boolean>;
   remove(second: string): Promise<void>;
-  /** All items of a table, by partitions. */
+  /** Lists all items of a table, by partitions. */
   partitions(table: string): AsyncIterable<readonly [string, readonly Item[]]>;
   partition(pk: string): Promise<readonly Item[]>;
   find(key: ItemKey): Promise<Item | undefined>;
-  /** False when the item in its place is another one than was compared. */
+  /** Returns false if the item in its place differs from the compared one. */
   put(write: Write): Promise<boolean>;
 }
 
@@ -87,7 +87,7 @@ async function put(client: DynamoDBClient, table: string, { item, over }: Write)
   );
 }
 
-/** The partitions of a table. A scan returns the items of one partition one after the other. */
+/** Yields the partitions of a table. A scan returns the items of one partition consecutively. */
 async function* partitions(
   client: DynamoDBClient,
   table: string,

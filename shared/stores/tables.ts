@@ -1,7 +1,7 @@
-/** The tables, once: the stacks and the local runtime create them from here. `ttl` only purges; expiry is tested on every access. */
+/** The tables, defined once: the stacks and the local runtime create them from here. `ttl` only purges; every access checks the expiry. */
 export interface TableDefinition {
   readonly name: 'records' | 'control' | 'settings' | 'improvement';
-  /** The environment variable that tells a function the table's deployed name. */
+  /** The environment variable with the table's deployed name. */
   readonly variable: string;
   readonly partitionKey: string;
   readonly sortKey?: string;

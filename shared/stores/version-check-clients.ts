@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type * as codeDeploySdk from '@aws-sdk/client-codedeploy';
 import type * as lambdaSdk from '@aws-sdk/client-lambda';
 
-/** The clients of the SDK that Lambda's runtime contains: four calls per deployment need none of their own in the bundle. */
+/** Opens the SDK clients that Lambda's runtime contains: for four calls per deployment the bundle needs none of its own. */
 export function openVersionCheckClients(): {
   readonly codeDeploy: codeDeploySdk.CodeDeploy;
   readonly lambda: lambdaSdk.Lambda;

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { KeyPurpose, KeyRing } from '#shared/keys/key-ring.ts';
 
-/** One kind of token: another purpose's key does not open it, and another kind under the same key is refused by its type. */
+/** One kind of token: another purpose's key does not open it, and another kind under the same key is rejected by its type. */
 export interface TokenKind {
   readonly purpose: KeyPurpose;
   /** The header's `typ`. */
@@ -11,8 +11,8 @@ export interface TokenKind {
 }
 
 /**
- * Why a token was refused. `malformed`: its header is not that of this kind. `unopenable`: unknown or retired key, broken tag, another
- * spelling: one answer for all, so that nothing can be learnt from it.
+ * Why a token was rejected. `malformed`: its header is not that of this kind. `unopenable`: unknown or retired key, broken tag, another spelling;
+ * these have one response, so that it reveals nothing.
  */
 export type TokenFault = 'malformed' | 'unopenable';
 
@@ -23,7 +23,7 @@ const protectedHeader = z.strictObject({
   typ: z.string(),
 });
 
-/** Seals a JSON value under the purpose's active key as compact JWE (RFC 7516), `dir` with A256GCM. Throws when the key ring is unreachable. */
+/** Seals a JSON value under the purpose's active key as compact JWE (RFC 7516), `dir` with A256GCM. Throws if the key ring is unreachable. */
 export async function sealToken(
   keys: KeyRing,
   { purpose, typ }: TokenKind,
@@ -36,10 +36,7 @@ export async function sealToken(
     .encrypt(key);
 }
 
-/**
- * Opens a token of a kind to the JSON value that was sealed; its form is the caller's to check. Throws only when the key ring itself is
- * unreachable.
- */
+/** Opens a token of a kind to the sealed JSON value; the caller checks its form. Throws only if the key ring itself is unreachable. */
 export async function openToken(
   keys: KeyRing,
   { purpose, typ }: TokenKind,
@@ -62,7 +59,7 @@ export async function openToken(
   }
 }
 
-/** The protected header when it is exactly ours: `zip`, `crit` and every other addition are refused before any key is looked up. */
+/** Returns the protected header if it is exactly ours: `zip`, `crit` and every other addition are rejected before any key is used. */
 function readHeader(token: string): z.infer<typeof protectedHeader> | undefined {
   try {
     return protectedHeader.parse(decodeProtectedHeader(token));
@@ -71,7 +68,7 @@ function readHeader(token: string): z.infer<typeof protectedHeader> | undefined 
   }
 }
 
-/** Unused bits at the end of a part open just as well; a token has one spelling only. */
+/** Returns whether a token has its only valid spelling: unused bits at the end of a part would open just as well. */
 function isCanonical(token: string): boolean {
   return token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 }

@@ -52,6 +52,7 @@ const wrong: Readonly<Record<string, readonly [file: string, code: string]>> = {
   'eslint(no-restricted-properties)': ['functions/v.ts', 'export const now = (): number => Date.now();'],
   'eslint(no-restricted-imports)': ['functions/w.ts', "export { randomUUID } from 'node:crypto';"],
   'eslint-js(no-restricted-syntax)': ['shared/x.ts', 'export const now = (): Date => new Date();'],
+  'plain-english(comments)': ['lib/xa.ts', '/** Whatever comes. */\nexport const one = 1;'],
 };
 
 /** Several files may break one rule: in the engine its restrictions are others. */
@@ -67,8 +68,10 @@ const right: Readonly<Record<string, string>> = {
   'tools/prints.ts': 'console.log(new Date(), 2 ** 3, Math.random());',
   'shared/y.test.ts': 'export const first = (all: string[]): string => all[0]!;',
   'shared/network/z.ts': 'export const env = process.env;',
+  'shared/ya.test.ts': '// Whatever comes.\nexport const one = 1;',
   // Nothing asks for another form of a kernel.
-  'functions/mastery/engine/kernels/any/k.ts': 'export const f = (x: string): string => (x ?? 1) as string;',
+  'functions/mastery/engine/kernels/any/k.ts':
+    '/** Whatever comes. */\nexport const f = (x: string): string => (x ?? 1) as string;',
 };
 
 const lintReport = z.object({
@@ -82,6 +85,7 @@ function projectOf(files: Readonly<Record<string, string>>): string {
   for (const name of [
     'package.json',
     'oxlint.config.ts',
+    'tools/checks/plain-english.ts',
     'tsconfig.json',
     'local/explorer/app/tsconfig.json',
   ]) {
@@ -116,7 +120,8 @@ describe('npm run check:lint', () => {
   it('fails, and reads every file', () => {
     expect({ status, number_of_files }).toEqual({
       status: 1,
-      number_of_files: Object.keys(files).length + 1,
+      // The settings and their plugin.
+      number_of_files: Object.keys(files).length + 2,
     });
   });
   it.each(Object.entries(wrong))('%s catches %j', (rule, [file]) => {

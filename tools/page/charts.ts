@@ -5,7 +5,7 @@ import { CHART_WIDTH, draw } from './plot.ts';
 import { elementMarkup, markup } from './markup.ts';
 import type { ElementLike, Markup } from './markup.ts';
 
-/** One entry of a legend: the sign and what it stands for. */
+/** One entry of a legend: the sign and its meaning. */
 export type Key = readonly [
   sign:
     | 'line'
@@ -32,7 +32,7 @@ export interface ChartText {
 
 const document = new Window().document;
 
-/** A chart as inline SVG with its legend. The same options give the same bytes. */
+/** Renders a chart as inline SVG with its legend. The same options give the same bytes. */
 export function chart({ id, title, description, legend = [] }: ChartText, options: Plot.PlotOptions): Markup {
   const { parts, width, height } = draw(document, options);
   return markup`<svg class="${width > CHART_WIDTH ? 'chart wide' : 'chart'}" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" fill="currentColor" text-anchor="middle" role="img" aria-labelledby="${id}-t" aria-describedby="${id}-d"><title id="${id}-t">${title}</title><desc id="${id}-d">${description}</desc>

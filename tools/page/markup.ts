@@ -1,9 +1,9 @@
 import { plainText } from '#tools/terminal/plain-text.ts';
 
-/** Not exported: no other file can write an object that passes as markup, and none that was read as JSON does. */
+/** Not exported: no other file can write an object that passes as markup, and JSON cannot either. */
 const html = Symbol('html');
 
-/** Text that is HTML already. Only this file makes it, so that nothing gets into a page unescaped. */
+/** Text that is already HTML. Only this file creates it, so that nothing gets into a page unescaped. */
 export interface Markup {
   readonly [html]: string;
 }
@@ -11,23 +11,23 @@ export interface Markup {
 type Insert = string | number | Markup | readonly Markup[] | undefined;
 
 /**
- * HTML with values put in: strings and numbers are escaped, markup is taken as it is (several on a line each), undefined is nothing.
- * Values stand for text or, in quotes, for the value of an attribute; not within `style`.
+ * Returns HTML with inserted values: strings and numbers are escaped, markup is inserted unchanged (one line per element of a list), undefined is
+ * empty. A value may be text or, in quotes, the value of an attribute; it may not be within `style`.
  */
 export function markup(texts: TemplateStringsArray, ...values: readonly Insert[]): Markup {
   return { [html]: texts.map((text, n) => text + rendered(values[n])).join('') };
 }
 
 /**
- * A style sheet as it is, for the content of `style`.
- * @throws TypeError for one that would end the element
+ * Returns a style sheet unchanged, for the content of `style`.
+ * @throws TypeError for a text that would end the element
  */
 export function styleSheet(css: string): Markup {
   if (css.includes('</')) throw new TypeError('a style sheet that ends its own element');
   return { [html]: css };
 }
 
-/** What a file is to hold. */
+/** Returns the content of a file. */
 export function htmlOf(page: Markup): string {
   return page[html];
 }
@@ -39,7 +39,7 @@ function rendered(value: Insert): string {
   return html in value ? value[html] : value.map(htmlOf).join('\n');
 }
 
-/** What `elementMarkup` reads of a DOM node. */
+/** The members that `elementMarkup` reads of a DOM node. */
 export interface ElementLike {
   readonly nodeName: string;
   readonly nodeType: number;
@@ -51,8 +51,8 @@ export interface ElementLike {
 const TEXT_NODE = 3;
 
 /**
- * A DOM element, or a text, as markup. Texts and values are escaped here, whatever the DOM would do; coordinates keep a hundredth of a pixel.
- * @throws TypeError for a name of an element or attribute that is none, or that could run a script
+ * Returns a DOM element, or a text, as markup. It escapes texts and values itself, independently of the DOM; coordinates keep a hundredth of a pixel.
+ * @throws TypeError for an invalid name of an element or attribute, or one that could run a script
  */
 export function elementMarkup({
   nodeName,
@@ -81,7 +81,7 @@ function rounded(value: string): string {
   );
 }
 
-/** Also what would turn the writing around or is no character of HTML. */
+/** Escapes a text, including characters that would change the writing direction or are not allowed in HTML. */
 function escaped(text: string): string {
   return plainText(text)
     .replaceAll('&', '&amp;')
@@ -95,8 +95,8 @@ function escaped(text: string): string {
 export type Column = string | { readonly text: string };
 
 /**
- * A table that scrolls by itself where it is too wide: its caption names it to whoever comes to it by keyboard or by ear. The first column
- * heads its rows. Text is put to the left, figures to the right.
+ * Returns a table that scrolls by itself if it is too wide: its caption names it to readers with a keyboard or a screen reader. The first column
+ * heads its rows. Text is aligned to the left, figures to the right.
  */
 export function table(
   caption: string,

@@ -31,7 +31,7 @@ interface components {
         readonly RecordIdentifier: components["schemas"]["Identifier"];
         /** @description An id that its owner assigned. Opaque and case-sensitive: pass it on exactly as you received it, percent-encoded as one segment in a path. */
         readonly Identifier: string;
-        /** @description An id that its owner assigned. Opaque and case-sensitive: pass it on exactly as you received it. It does not contain U+FFFD, which stands for bytes that are not UTF-8. */
+        /** @description An id that its owner assigned. Opaque and case-sensitive: pass it on exactly as you received it. It does not contain U+FFFD, which replaces bytes that are not UTF-8. */
         readonly RequestIdentifier: components["schemas"]["Identifier"];
         /** @description A student reference of Results: 1-255 bytes of UTF-8 without surrounding white space, without control characters, and without U+FFFD. */
         readonly StudentReference: string;
@@ -234,7 +234,7 @@ interface components {
             /** @description What the license covers, as the licensor named it. */
             readonly licenseScope: string;
         };
-        /** @description The owner that has to act before the run can go on. */
+        /** @description The owner that has to act before the run can continue. */
         readonly WaitingFor: {
             /**
              * @description The owner.
@@ -251,9 +251,9 @@ interface components {
              *     Later versions may add values.
              */
             readonly service: ("platform_auth" | "bank" | "content" | "qti" | "case" | "results" | "caliper" | "anchor") | OtherValue;
-            /** @description The operation whose answer ends the wait. `qti.read_candidate_runtime`: the answer is handed in, and QTI has to score it or to complete its processing; inspect again. Any other: the run has stopped, and its result waits for this operation; advance again with the latest `ETag` and a new `Idempotency-Key`. */
+            /** @description The operation whose response ends the wait. `qti.read_candidate_runtime`: the learner has submitted the answer, and QTI has to score it or to complete its processing; inspect again. Any other: the run has stopped, and its result waits for this operation; advance again with the latest `ETag` and a new `Idempotency-Key`. */
             readonly operation: string;
-            /** @description Since when the owner owes it, by the clock of the owner. Absent where no owner says so. */
+            /** @description Since when the owner owes it, by the owner’s clock. Absent if no owner states it. */
             readonly since?: components["schemas"]["Timestamp"] | undefined;
         };
         /** @description Why a request failed (RFC 9457). A field that does not apply is absent. Branch on `code`. */

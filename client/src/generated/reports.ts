@@ -4,7 +4,7 @@ import type { Iterate, Method, OperationTable, OtherValue } from '../operations.
 
 interface components {
     schemas: {
-        /** @description An id that its owner assigned: 1-255 bytes of UTF-8 without white space and without U+FFFD, which stands for bytes that are not UTF-8. Opaque and case-sensitive: pass it on exactly as you received it, percent-encoded as one segment in a path. */
+        /** @description An id that its owner assigned: 1-255 bytes of UTF-8 without white space and without U+FFFD, which replaces bytes that are not UTF-8. Opaque and case-sensitive: pass it on exactly as you received it, percent-encoded as one segment in a path. */
         readonly RequestReference: components["schemas"]["PlatformReference"];
         /** @description An id that its owner assigned: 1-255 bytes of UTF-8 without white space. Opaque and case-sensitive: pass it on exactly as you received it, percent-encoded as one segment in a path. */
         readonly PlatformReference: string;
@@ -371,7 +371,7 @@ interface components {
              *     - `unsettled`: Results has not settled a fact that the report needs
              *     - `stale`: a required source is stale
              *     - `unreleased`: reports of this test kind are not released
-             *     - `unverified`: an owner lacks a fact that the report needs, or facts of the owners cannot all be true; the single report says which
+             *     - `unverified`: an owner lacks a fact that the report needs, or facts of the owners cannot all be true; the single report names them
              *
              *     Later versions may add values.
              */
@@ -507,7 +507,7 @@ interface components {
             readonly decision: ("equivalent" | "not_equivalent" | "insufficient_evidence" | "unknown") | OtherValue;
             /** @description The https address of the study. Null only if `decision` is `insufficient_evidence`. */
             readonly evidenceArtifactUrl: string | null;
-            /** @description What the blueprint says against a decision `equivalent`, in sentences for people. Absent if it says nothing. */
+            /** @description How the blueprint contradicts a decision `equivalent`, in sentences for people. Absent if it does not. */
             readonly limitations?: readonly string[] | undefined;
             /** @description One receipt per source that the report was composed from. */
             readonly sources: readonly components["schemas"]["SourceRef"][];
@@ -691,7 +691,7 @@ interface components {
              * @description The metric.
              *
              *     - `item_difficulty`: how difficult the items were
-             *     - `item_discrimination`: how well the items tell strong from weak test takers
+             *     - `item_discrimination`: how well the items distinguish strong from weak test takers
              *     - `distractor_distribution`: how responses are distributed over the distractors
              *     - `form_summary`: mean and spread of the scores of a form
              *
@@ -948,7 +948,7 @@ interface components {
             /**
              * @description Why the revision is requested, from 1 to 20 values, each once.
              *
-             *     - `low_discrimination`: the item hardly tells strong from weak test takers
+             *     - `low_discrimination`: the item hardly distinguishes strong from weak test takers
              *     - `difficulty_out_of_band`: the item or form is too easy or too difficult
              *     - `dead_distractor`: a distractor is hardly ever chosen
              *     - `untagged_distractor`: a distractor has no tag

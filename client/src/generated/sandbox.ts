@@ -4,7 +4,7 @@ import type { Iterate, Method, OperationTable, OtherValue } from '../operations.
 
 interface components {
     schemas: {
-        /** @description An id that its owner assigned: 1-255 bytes of UTF-8 without white space and without U+FFFD, which stands for bytes that are not UTF-8. Opaque and case-sensitive: pass it on exactly as you received it, percent-encoded as one segment in a path. */
+        /** @description An id that its owner assigned: 1-255 bytes of UTF-8 without white space and without U+FFFD, which replaces bytes that are not UTF-8. Opaque and case-sensitive: pass it on exactly as you received it, percent-encoded as one segment in a path. */
         readonly RequestReference: components["schemas"]["PlatformReference"];
         /** @description An id that its owner assigned: 1-255 bytes of UTF-8 without white space. Opaque and case-sensitive: pass it on exactly as you received it, percent-encoded as one segment in a path. */
         readonly PlatformReference: string;
@@ -418,7 +418,7 @@ interface components {
              *     - `unsettled`: Results has not settled a fact that the report needs
              *     - `stale`: a required source is stale
              *     - `unreleased`: reports of this test kind are not released
-             *     - `unverified`: an owner lacks a fact that the report needs, or facts of the owners cannot all be true; the single report says which
+             *     - `unverified`: an owner lacks a fact that the report needs, or facts of the owners cannot all be true; the single report names them
              *
              *     Later versions may add values.
              */
@@ -470,7 +470,7 @@ interface components {
             readonly decision: ("equivalent" | "not_equivalent" | "insufficient_evidence" | "unknown") | OtherValue;
             /** @description The https address of the study. Null only if `decision` is `insufficient_evidence`. */
             readonly evidenceArtifactUrl: string | null;
-            /** @description What the blueprint says against a decision `equivalent`, in sentences for people. Absent if it says nothing. */
+            /** @description How the blueprint contradicts a decision `equivalent`, in sentences for people. Absent if it does not. */
             readonly limitations?: readonly string[] | undefined;
             /** @description One receipt per source that the report was composed from. */
             readonly sources: readonly components["schemas"]["SourceRef"][];

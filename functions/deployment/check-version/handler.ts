@@ -12,9 +12,8 @@ interface LifecycleEvent {
 }
 
 /**
- * What a new version is called with: a request without a token, and a batch without messages. It loads the function, reads its variables and passes
- * through its pipeline, which rejects it before anything is read or written. Functions on a schedule take any event for their schedule's; they may
- * run at any time.
+ * The event for a new version: a request without a token, and a batch without messages. The function loads, reads its variables, and its pipeline
+ * rejects the event before anything is read or written. Functions on a schedule treat any event as their schedule's: they may run at any time.
  */
 const harmlessEvent = {
   resource: '/',
@@ -32,7 +31,7 @@ const harmlessEvent = {
   Records: [],
 };
 
-/** A deployment that goes back must never wait for the version that it leaves. */
+/** A rollback must never wait for the version that it leaves. */
 const rollbacks: ReadonlySet<string | undefined> = new Set(['codeDeployRollback', 'CloudFormationRollback']);
 
 const openLog = createFunctionLog(
@@ -42,8 +41,8 @@ const openLog = createFunctionLog(
 
 /**
  * Calls the new version of a deployment before callers reach it, and reports whether it responds. A version that cannot be loaded, runs out of time
- * or memory, or returns 5xx fails its deployment; so does anything that keeps this function from finding out.
- * A deployment group has the name of its function.
+ * or memory, or returns 5xx fails its deployment; a deployment also fails if this function cannot find out. A deployment group is named after its
+ * function.
  */
 export async function handler(
   { DeploymentId: deploymentId, LifecycleEventHookExecutionId }: LifecycleEvent,
@@ -62,7 +61,7 @@ export async function handler(
   });
 }
 
-/** What is wrong with the version that a deployment brings; undefined: nothing. */
+/** Returns what is wrong with the version that a deployment brings; undefined if nothing is. */
 async function faultOf(deploymentId: string): Promise<string | undefined> {
   const { codeDeploy, lambda } = openVersionCheckClients();
   const { deploymentInfo = {} } = await codeDeploy.getDeployment({ deploymentId });

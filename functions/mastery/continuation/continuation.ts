@@ -6,24 +6,24 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { openToken, sealToken, type TokenKind } from '#shared/tokens/sealed-token.ts';
 
-/** A continuation opens for 24 hours after its issue [MA-060] … */
+/** A continuation is valid for 24 hours after its issue [MA-060] … */
 const LIFETIME_MS = 24 * 60 * 60 * 1000;
-/** … and never later than seven days after the run's start, however often it is renewed. */
+/** … and at most seven days after the run's start, however often it is renewed. */
 const ABSOLUTE_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
 
 const KIND: TokenKind = { purpose: 'continuation', typ: 'mastery-continuation+jwe' };
 
 const sealed = z.strictObject({ issuedAt: z.int(), expiresAt: z.int(), state: adaptiveRunState });
 
-/** A continuation as a client holds it, with what it opens to. */
+/** A continuation token, with its expiry. */
 export interface Continuation {
   readonly token: string;
-  /** Epoch milliseconds; the token opens strictly before. */
+  /** Epoch milliseconds; the token is valid strictly before. */
   readonly expiresAt: number;
   readonly state: AdaptiveRunState;
 }
 
-/** Seals a state into a token. The expiry counts from `issuedAt`, the control record's creation, so that a replay gains no time. */
+/** Seals a state into a token. The expiry counts from `issuedAt`, the creation of the idempotency record, so that a replay gains no time. */
 export async function sealContinuation(
   keys: KeyRing,
   state: AdaptiveRunState,
@@ -36,8 +36,8 @@ export async function sealContinuation(
 }
 
 /**
- * Opens a continuation for a tenant at a time (epoch milliseconds): 400 when it is malformed or too late, and one hidden 404 for everything
- * else, another tenant's included [MA-061, MA-159]. Throws only when the key ring itself is unreachable.
+ * Opens a continuation for a tenant at a time (epoch milliseconds). Returns 400 if it is malformed or expired, and one hidden 404 for anything else,
+ * including another tenant's token [MA-061, MA-159]. Throws only if the key ring itself is unreachable.
  */
 export async function openContinuation(
   keys: KeyRing,

@@ -23,8 +23,8 @@ export const acknowledgements = z.strictObject({
 export type Acknowledgements = z.infer<typeof acknowledgements>;
 
 /**
- * What truly ended a run. Where it is not the stop reason itself, the reason is `max_items`: no further item could be offered, because of
- * the named rule (docs/engine.md, "Selection").
+ * The actual cause of a run's end. Where it is not the stop reason itself, the reason is `max_items`: because of this rule no further item could be
+ * offered (docs/engine.md, "Selection").
  */
 export const stopCause = z.enum([
   ...stopReason.options,
@@ -36,8 +36,8 @@ export const stopCause = z.enum([
 export type StopCause = z.infer<typeof stopCause>;
 
 /**
- * Everything that the service knows of a run between two requests. It exists only sealed inside the continuation [MA-003]: answers stay
- * with QTI, and the posterior is rebuilt from them on every request.
+ * Everything that the service keeps of a run between two requests. It exists only sealed inside the continuation [MA-003]: answers stay with QTI, and
+ * the posterior is rebuilt from them on every request.
  */
 export const adaptiveRunState = z.strictObject({
   version: z.literal(1),
@@ -50,11 +50,11 @@ export const adaptiveRunState = z.strictObject({
   pins: executionPins,
   candidateRef: identifier,
   runSeed: sha256,
-  /** What QTI tells the run's sessions by from those of the learner's other runs; absent in a run that was started before there were tags. */
+  /** The tag by which QTI distinguishes the run's sessions from those of the learner's other runs; absent in a run started before tags existed. */
   runTag: sha256.optional(),
-  /** Epoch milliseconds of the start's control record. */
+  /** Epoch milliseconds at which the start's idempotency record was created. */
   startedAt: z.int().min(0),
-  /** Epoch milliseconds at which the time budget began to run; tokens of version 0.1.0 lack it, and `startedAt` stands for it. */
+  /** Epoch milliseconds at which the time budget began to run; tokens of version 0.1.0 lack it, and `startedAt` applies. */
   clockStart: z.int().min(0).optional(),
   /** How the run names things in Caliper's events (`eventNamesOf`); tokens of earlier versions lack it. */
   eventNames: z.literal('uuid').optional(),
@@ -72,7 +72,7 @@ export type AdaptiveRunState = z.infer<typeof adaptiveRunState>;
 export type RunStatus = 'in_progress' | 'finalizing' | 'completed';
 
 /**
- * Where the run stands: a run without a stop reason is in progress; it is completed once Results (learner mode only) and Caliper have
+ * Returns the run's status. A run without a stop reason is in progress; it is completed once Results (learner mode only) and Caliper have
  * acknowledged everything [MA-138, MA-139].
  */
 export function statusOf(state: AdaptiveRunState): RunStatus {
@@ -81,7 +81,7 @@ export function statusOf(state: AdaptiveRunState): RunStatus {
   return isAcknowledged ? 'completed' : 'finalizing';
 }
 
-/** Whether nothing is left to be written to Results; a conformance run never writes there [MA-013]. */
+/** Returns whether Results has acknowledged everything; a conformance run never writes there [MA-013]. */
 export function resultsAcknowledged(state: AdaptiveRunState): boolean {
   return (
     state.runMode === 'owner_conformance' ||
@@ -90,7 +90,7 @@ export function resultsAcknowledged(state: AdaptiveRunState): boolean {
   );
 }
 
-/** The offer that waits for its outcome; undefined when all offers are consumed. */
+/** Returns the offer that waits for its outcome; undefined if all offers are consumed. */
 export function outstandingOffer(
   state: AdaptiveRunState,
 ): (Offer & { readonly sequence: number }) | undefined {

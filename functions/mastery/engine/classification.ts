@@ -10,9 +10,9 @@ export interface ClassificationRule {
 }
 
 /**
- * What a KC's posterior says [MA-108]: `mastered` when it reaches the cut and the confidence threshold, `gap` when it is below the cut and
- * its complement reaches the threshold, else `not_yet`. Without a scored item on the KC it is always `not_yet`: theta alone decides
- * nothing. Compared is what a client sees, the posterior rounded to `numericPrecision`, and the rounded complement of that.
+ * Classifies a KC by its posterior [MA-108]: `mastered` if it reaches the cut and the confidence threshold, `gap` if it is below the cut and its
+ * complement reaches the threshold, else `not_yet`. A KC without a scored item is always `not_yet`: theta by itself decides nothing. It compares the
+ * values that a client sees: the posterior rounded to `numericPrecision`, and the rounded complement of the rounded posterior.
  */
 export function classify(rule: ClassificationRule, posterior: number, isMeasured: boolean): Classification {
   if (!isMeasured) return 'not_yet';

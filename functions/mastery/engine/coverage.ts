@@ -2,7 +2,7 @@ import { integerAt as at } from './kernels/ho-cdm-grid-1/arrays.ts';
 import { fits, use, type Kind, type Rules, type Usage } from './kinds.ts';
 
 /**
- * Which minima ("at least n of these items") can still be met in the slots that are left. In general that is set multicover under side
+ * Decides which minima ("at least n of these items") can still be met in the remaining slots. In general this is set multicover under side
  * conditions, which is NP-hard. Policies have few minima: most often the first dive of the search meets them, and the rest is bounded.
  */
 
@@ -11,7 +11,7 @@ export interface CoverageState extends Usage {
   /** How many items of each kind that counts towards an open minimum may be used next, before any are planned. */
   readonly supply: Int32Array;
   readonly slots: number;
-  /** The kinds of the planned items, one entry for each item. */
+  /** The kinds of the planned items, one entry per item. */
   readonly planned: readonly Kind[];
 }
 
@@ -29,7 +29,7 @@ export function coverageStateOf(
   return { ...usage, supply, slots, planned: [] };
 }
 
-/** How many of these minima are open. */
+/** Returns how many of these minima are open. */
 export function openOf(minima: readonly number[], needs: Int32Array): number {
   let open = 0;
   for (const minimum of minima) if (at(needs, minimum) > 0) open += 1;
@@ -46,17 +46,17 @@ export function plan(before: CoverageState, kind: Kind): CoverageState {
   };
 }
 
-/** Kinds that may still be looked at: a bound on work, not on time, so that every machine gives up at the same point. */
+/** The number of kinds that may still be looked at. It bounds work, not time, so that every machine gives up at the same point. */
 export interface Work {
   left: number;
-  /** Looks of dives that are not taken from what is left. */
+  /** Looks that dives have made without reducing `left`. */
   dived?: number;
 }
 
-/** The share of it that one question must leave for others. */
+/** The share of the work that one question must leave for others. */
 const RESERVE = 4 / 5;
 
-/** What planning an item costs, in looks at a kind. */
+/** The cost of planning an item, in looks at a kind. */
 const STEP = 50;
 
 /** More than the rounding of a sum of quotients. */
@@ -66,9 +66,9 @@ const MARGIN = 1e-9;
 export type Answer = CoverageState | 'impossible' | 'undecided';
 
 /**
- * Plans items until all of these minima are met. Depth first: the minimum with the least choice is served next, by an item of the kind that
- * counts towards most open ones. A kind that led nowhere is left out from there on, so that each set of items is met once. Only a dead
- * end is a reason to give up: the first dive takes no more steps than there are slots, and goes to its end.
+ * Plans items until all of these minima are met. The search goes depth first: it serves the minimum with the least choice next, by an item of the
+ * kind that counts towards the most open ones. It leaves out a kind that led to a dead end from there on, so that it meets each set of items once. It
+ * gives up only at a dead end: the first dive takes no more steps than there are slots, and always ends.
  */
 export function cover(rules: Rules, start: CoverageState, wanted: readonly number[], work: Work): Answer {
   if (work.left <= 0) return 'undecided';
@@ -78,7 +78,7 @@ export function cover(rules: Rules, start: CoverageState, wanted: readonly numbe
   const widest = new Int32Array(start.needs.length);
   const asked = new Int32Array(start.needs.length);
   for (const minimum of wanted) asked[minimum] = at(start.needs, minimum);
-  /** Takes so many items of a kind out of the supply. */
+  /** Takes this many items of a kind out of the supply. */
   const takeOut = ({ index, minima }: Kind, count: number): void => {
     supply[index] = at(supply, index) - count;
     for (const minimum of minima) choice[minimum] = at(choice, minimum) - count;
@@ -93,7 +93,7 @@ export function cover(rules: Rules, start: CoverageState, wanted: readonly numbe
     }
   for (const kind of start.planned) takeOut(kind, 1);
 
-  /** What an item does for the open minima, in slots: however many it counts towards, 1 at most. */
+  /** Returns the share of a slot that an item saves for the open minima: at most 1, however many it counts towards. */
   const shareOf = ({ minima }: Kind, needs: Int32Array): number => {
     let share = 0;
     for (const minimum of minima)
@@ -107,9 +107,9 @@ export function cover(rules: Rules, start: CoverageState, wanted: readonly numbe
     return open.reduce((a, b) => (slack(b) < slack(a) ? b : a));
   };
   /**
-   * The kind that counts towards most open minima, of those after which the slots may do.
+   * Returns the kind that counts towards the most open minima, among those that leave enough slots.
    * @param least slots that the open minima take
-   * @returns undefined when there is none, or too few items fit for this minimum
+   * @returns undefined if there is none, or if too few items fit for this minimum
    */
   const bestKind = (minimum: number, state: CoverageState, least: number): Kind | undefined => {
     const kinds = rules.kindsTowards[minimum] ?? [];
@@ -150,18 +150,18 @@ export function cover(rules: Rules, start: CoverageState, wanted: readonly numbe
   return descend(start);
 }
 
-/** What can be done for the minima that are open. */
+/** The result of planning for the open minima. */
 export interface Coverage {
   /** The minima that the plan meets, ascending. */
   readonly met: readonly number[];
-  /** Those about which the search came to no end. */
+  /** The minima for which the search reached no result. */
   readonly undecided: readonly number[];
   readonly plan: CoverageState;
 }
 
 /**
- * A plan that meets every open minimum, or else each in its turn that can be met together with those before it: an earlier one never gives
- * way to a later one.
+ * Returns a plan that meets every open minimum. If there is none, it goes through the minima in order and meets each that can be met together with
+ * those before it: a later one never displaces an earlier one.
  */
 export function coverageOf(rules: Rules, start: CoverageState, work: Work): Coverage {
   const open = [...start.needs.keys()].filter((minimum) => at(start.needs, minimum) > 0);
@@ -171,7 +171,7 @@ export function coverageOf(rules: Rules, start: CoverageState, work: Work): Cove
   const undecided: number[] = [];
   let plan = start;
   for (const minimum of open) {
-    // One dive from the plan as it stands is enough for most.
+    // One dive from the present plan is enough for most.
     const dive: Work = { left: 1 };
     const longer = cover(rules, plan, [minimum], dive);
     work.dived = (work.dived ?? 0) + 1 - dive.left;

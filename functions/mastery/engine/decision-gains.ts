@@ -3,10 +3,10 @@ import { at, integerAt } from './kernels/ho-cdm-grid-1/arrays.ts';
 import type { CompiledModel } from './model.ts';
 import type { Estimate } from './types.ts';
 
-/** Gains this close to the last one kept are worked out too: far more than rounding to 12 digits can make equal. */
+/** Gains this close to the last one kept are computed too: far more than rounding to 12 digits can make equal. */
 const MARGIN = 1e-9;
 
-/** A model laid out for `decisionGains`, and room for its work: made once, used by one call at a time. */
+/** A model prepared for `decisionGains`, with its work space: created once, used by one call at a time. */
 export interface DecisionModel {
   readonly model: CompiledModel;
   readonly nodes: number;
@@ -45,11 +45,11 @@ interface DecisionItem {
   readonly table: Float64Array;
   /** Whether the table has one value for every pattern but "all mastered". */
   readonly isConjunctive: boolean;
-  /** The most, in bits, that the answer could tell in any state, with room for rounding. */
+  /** The most information, in bits, that the answer could give in any state, with a margin for rounding. */
   readonly capacity: number;
 }
 
-/** Lays a model out for `decisionGains`. */
+/** Prepares a model for `decisionGains`. */
 export function decisionModel(model: CompiledModel): DecisionModel {
   const { core, kcGuids, itemKcs } = model;
   const nodes = core.knownTheta([]).length;
@@ -149,7 +149,7 @@ function begin(group: KcGroup, unsettled: Uint8Array): void {
   group.arePatternsKnown = false;
 }
 
-/** Only whether all of A are mastered tells anything: if not, success is low; if so, low and as much as P(Q | A) lifts it. */
+/** Returns the gain where the outcome depends only on whether all of A are mastered: if not, success is unlikely; if so, P(Q | A) raises it. */
 function conjunctiveGain(
   decision: DecisionModel,
   estimate: Estimate,
@@ -177,7 +177,7 @@ function tableGain(decision: DecisionModel, estimate: Estimate, { group, table }
   for (let pattern = 0; pattern < patterns.length; pattern += 1)
     success += at(patterns, pattern) * at(table, pattern);
   const settled = (patterns.length - 1) & ~unsettled;
-  // Every subset of the unsettled KCs, each with every subset of the others.
+  // Goes through every subset of the unsettled KCs, each with every subset of the others.
   for (let part = unsettled; ; part = (part - 1) & unsettled) {
     let weight = 0;
     let correct = 0;
@@ -192,12 +192,12 @@ function tableGain(decision: DecisionModel, estimate: Estimate, { group, table }
   return bits(binaryEntropy(success) - conditional);
 }
 
-/** Information is never negative and never above one bit; a difference of rounding errors may be. */
+/** Clamps information to its range, 0 to 1 bit: rounding errors may lead outside. */
 function bits(information: number): number {
   return Math.min(1, Math.max(0, information));
 }
 
-/** P(exactly the KCs of the pattern mastered), for every pattern, by inclusion and exclusion. */
+/** Computes P(exactly the KCs of the pattern mastered) for every pattern, by inclusion and exclusion. */
 function fillPatterns(decision: DecisionModel, estimate: Estimate, group: KcGroup): void {
   const { patterns, kcs } = group;
   const size = patterns.length;
@@ -211,7 +211,7 @@ function fillPatterns(decision: DecisionModel, estimate: Estimate, group: KcGrou
   group.arePatternsKnown = true;
 }
 
-/** P(all KCs of the subset mastered): given theta the components are independent, and so are the KCs outside them. */
+/** Returns P(all KCs of the subset mastered): given theta the components are independent, and so are the KCs outside them. */
 function jointMastery(
   { nodes, mastery, componentOf, bitOf, product }: DecisionModel,
   { thetaPosterior, kcPosteriors, components }: Estimate,
@@ -249,7 +249,7 @@ function multiply(product: Float64Array, rows: Float64Array, offset: number): vo
   for (let g = 0; g < product.length; g += 1) product[g] = at(product, g) * at(rows, offset + g);
 }
 
-/** Where each KC stands in the components of the posterior. */
+/** Notes the position of each KC in the components of the posterior. */
 function locate({ componentOf, bitOf }: DecisionModel, { components }: Estimate): void {
   componentOf.fill(-1);
   components.forEach(({ kcs }, index) => {
@@ -260,14 +260,14 @@ function locate({ componentOf, bitOf }: DecisionModel, { components }: Estimate)
   });
 }
 
-/** The highest gains so far, ascending; -Infinity where there are fewer. */
+/** Returns the highest gains, ascending; -Infinity where there are fewer. */
 function highest(gains: Float64Array, keep: number): Float64Array {
   const kept = new Float64Array(keep).fill(-Infinity);
   for (const gain of gains) insert(kept, gain);
   return kept;
 }
 
-/** Replaces the smallest of an ascending list by a higher value; NaN is none. */
+/** Replaces the smallest value of an ascending list by a higher value; ignores NaN. */
 function insert(ascending: Float64Array, value: number): void {
   if (!(value > at(ascending, 0))) return;
   let i = 1;
@@ -276,8 +276,8 @@ function insert(ascending: Float64Array, value: number): void {
 }
 
 /**
- * Capacity of a channel that answers correctly with one of two probabilities, in bits (Cover and Thomas, 2006, chapter 7). A table with
- * further values between the two has none higher, since entropy is concave.
+ * Returns the capacity in bits of a channel that answers correctly with one of two probabilities (Cover and Thomas, 2006, chapter 7). A table with
+ * further values between the two has no higher capacity, since entropy is concave.
  */
 function capacityOf(low: number, high: number): number {
   if (low === high) return 0;

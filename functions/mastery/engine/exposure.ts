@@ -2,26 +2,26 @@ import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { stream } from '#shared/kernel/random-stream.ts';
 import type { Ranked } from './ranking.ts';
 
-/** How a policy keeps the same few items from being offered to everybody. All draws are the run's own: the same run draws the same again. */
+/** How a policy avoids offering the same few items to every learner. All draws derive from the run's seed: the same run repeats the same draws. */
 export type Exposure =
   /** One of the `size` best, or of all when there are fewer (Kingsbury and Zara 1989). */
   | { readonly method: 'randomesque'; readonly size: number }
-  /** The best by a sum of gain and chance, in which the share of chance falls to nothing with the offers (Revuelta and Ponsoda 1998). */
+  /** The best by a sum of gain and chance, in which the share of chance falls to 0 over the offers (Revuelta and Ponsoda 1998). */
   | { readonly method: 'progressive' }
   /**
-   * The best item that passes its own draw; one that fails is set aside for the run (Sympson and Hetter 1985). By QTI identifier the
-   * probability to pass; an item without one always does. When none passes, the best.
+   * The best item that passes its own draw; an item that fails is set aside for the run (Sympson and Hetter 1985). The record maps a QTI identifier
+   * to the probability of passing; an item without an entry always passes. If none passes, the best item.
    */
   | { readonly method: 'sympson_hetter'; readonly probabilities: ReadonlyMap<string, number> };
 
-/** What the draws of an offer depend on. */
+/** The inputs of an offer's draws. */
 export interface DrawKey {
   readonly runSeed: string;
   /** Sequence number of the offer, from 1. */
   readonly sequence: number;
 }
 
-/** One of the first `size`. */
+/** Draws one of the first `size`. */
 export function randomesque(
   ranked: Iterable<Ranked>,
   size: number,
@@ -34,8 +34,8 @@ export function randomesque(
 }
 
 /**
- * The share of chance in the weight of each item of the model: (1 - s) R, where R is drawn anew for each offer from 0 to the highest gain.
- * Every item has a draw, so that one item's does not depend on which others may be offered.
+ * Returns the share of chance in the weight of each item of the model: (1 - s) R, where R is drawn anew for each offer from 0 to the highest gain.
+ * Every item has a draw, so that its draw does not depend on which other items may be offered.
  * @param share s, the share of the test's items that are offered already
  */
 export function progressiveChances(
@@ -50,7 +50,7 @@ export function progressiveChances(
   return chances;
 }
 
-/** The first that passes its draw, the best when none does. An item's draw is the same throughout the run. */
+/** Returns the first item that passes its draw, or the best if none does. An item's draw is the same throughout the run. */
 export function sympsonHetter(
   ranked: Iterable<Ranked>,
   runSeed: string,
@@ -69,7 +69,7 @@ export function sympsonHetter(
 
 const DRAWS = 281_474_976_710_656;
 
-/** A whole number below 2^48: so many bits of the SHA-256 of the text. */
+/** Returns a whole number below 2^48: the first 48 bits of the SHA-256 of the text. */
 function draw(text: string): number {
   return parseInt(sha256Hex(text).slice(0, 12), 16);
 }

@@ -7,35 +7,35 @@ export interface UnmeetableMinimum {
   /** Index in `constraints.minima`. */
   readonly minimum: number;
   /**
-   * `items`: too few items count towards it that may be offered at all. `conditions`: there are enough, but enemies, maxima, the component
-   * limit or the length of the run keep too few of them together. `together`: it can be met, but not with the minima in `others`.
+   * `items`: too few of the items that count towards it may be offered at all. `conditions`: there are enough, but because of enemies, maxima, the
+   * component limit or the length of the run too few of them fit together. `together`: it can be met, but not with the minima in `others`.
    */
   readonly cause: 'items' | 'conditions' | 'together';
-  /** How many items count towards it that may be offered, each for itself. */
+  /** How many items that may be offered count towards it, regardless of the others. */
   readonly items: number;
-  /** Indices of minima that can be met together, but not with this one; none of them is known to be there for nothing. */
+  /** Indices of minima that can be met together, but not with this one. Each of them takes part in the conflict, as far as the search could show. */
   readonly others: readonly number[];
 }
 
 /** What a pool can do for a policy. */
 export interface Feasibility {
-  /** In the order of the minima; one that cannot be met with earlier ones is named, they are not. */
+  /** In the order of the minima. Where a minimum cannot be met together with earlier ones, only the later one is listed. */
   readonly unmeetable: readonly UnmeetableMinimum[];
-  /** Minima about which the search came to no end: they may be meetable. */
+  /** Minima for which the search reached no result: they may be meetable. */
   readonly undecided: readonly number[];
 }
 
-/** What all questions about one policy may take: far more than a selection may spend, since nobody waits for the next item here. */
+/** The work that all questions about one policy may take: far more than a selection may, since no learner waits for the next item here. */
 const WORK = 3_000_000;
 
 /**
- * Whether a run without these items (model indices) must leave a minimum unmet that it could meet with them. Minima that the pool cannot
- * meet at all make no difference, nor does one about which a search comes to no end.
+ * Returns whether a run without these items (model indices) must leave a minimum unmet that it could meet with them. Minima that the pool cannot meet
+ * at all make no difference, nor does one for which the search reaches no result.
  */
 export function losesMinimum(context: SelectionContext, without: readonly number[]): boolean {
   const whole = coverageOf(context.rules, startOf(context, []), { left: WORK });
   const rest = coverageOf(context.rules, startOf(context, without), { left: WORK });
-  // What the rest meets the whole can meet: where they part first, the one that meets the minimum can do more.
+  // The whole pool meets all that the rest meets: at the first difference, the plan that meets the minimum is the better one.
   const parting = context.constraints.minima.findIndex(
     (_, minimum) => whole.met.includes(minimum) !== rest.met.includes(minimum),
   );
@@ -54,7 +54,7 @@ function startOf(
   return coverageStateOf(rules, usage, candidates, constraints.maxItems);
 }
 
-/** Which of the minima can be met by a run that begins with the whole pool, and by which others the rest are kept from it. */
+/** Returns which minima a run that begins with the whole pool cannot meet, and which other minima prevent each of them. */
 export function feasibilityOf(context: SelectionContext): Feasibility {
   const { rules } = context;
   const start = startOf(context, []);
@@ -73,7 +73,7 @@ export function feasibilityOf(context: SelectionContext): Feasibility {
     if (alone === 'impossible')
       unmeetable.push({ minimum, cause: items < need ? 'items' : 'conditions', items, others: [] });
     if (typeof alone !== 'object') continue;
-    // A minimum that can be left out without making it possible has no part in the conflict.
+    // A minimum has no part in the conflict if the conflict remains without it.
     let others: readonly number[] = met.filter((other) => other < minimum);
     for (const other of others) {
       const fewer = others.filter((one) => one !== other);

@@ -1,4 +1,4 @@
-/** The engine's only entry for other code. Pure and deterministic: the same arguments give the same bits on every runtime. */
+/** The engine's only entry for other code. It is pure and deterministic: the same arguments give the same bits on every runtime. */
 export type { Estimate, KnownMastery, ModelParameters, Outcome } from './types.ts';
 export { runtimeVersions } from './kernels/index.ts';
 export { compileModel, estimate, remainingUncertainty } from './model.ts';

@@ -2,11 +2,11 @@ import { integerAt as at } from './kernels/ho-cdm-grid-1/arrays.ts';
 import type { CompiledModel } from './model.ts';
 
 /**
- * Items that no rule tells apart: they count towards the same minima and against the same limits, and tie the same KCs together. Where one
- * of them fits, so does any other; where one leads nowhere, none leads anywhere.
+ * Items that no rule distinguishes: they count towards the same minima and against the same limits, and tie the same KCs together. Where one of them
+ * fits, so does any other; where one leads to a dead end, all do.
  */
 export interface Kind {
-  /** Place among the kinds. */
+  /** Index in `kinds`. */
   readonly index: number;
   /** Model indices. */
   readonly items: readonly number[];
@@ -14,11 +14,11 @@ export interface Kind {
   readonly minima: readonly number[];
   /** The limits that the items count against, ascending. */
   readonly limits: readonly number[];
-  /** The KCs of items with several, ascending. An item with one KC ties nothing together. */
+  /** The KCs of items with several KCs, ascending. An item with one KC ties none together. */
   readonly tied: readonly number[];
 }
 
-/** So many of these items (model indices): no fewer for a minimum, no more for a limit. */
+/** A number of items out of these (model indices): at least that many for a minimum, at most for a limit. */
 export interface Quota {
   readonly items: readonly number[];
   readonly count: number;
@@ -31,12 +31,12 @@ export interface Rules {
   readonly kindOf: Int32Array;
   /** For each minimum, the kinds that count towards it. */
   readonly kindsTowards: readonly (readonly Kind[])[];
-  /** How many items each minimum wants in the whole run. */
+  /** How many items each minimum requires in the whole run. */
   readonly wanted: Int32Array;
   /** How many items each limit admits in the whole run. */
   readonly admitted: Int32Array;
   readonly kcCount: number;
-  /** The most KCs that one component may hold. */
+  /** The most KCs that one component may have. */
   readonly componentLimit: number;
 }
 
@@ -57,7 +57,7 @@ export function rulesOf(
     const [towards = [], against = [], tied] = [minimaOf[item], limitsOf[item], tiedBy(itemKcs[item])];
     return { key, items, minima: towards, limits: against, tied };
   })
-    // Those that disturb least come first, and then by key: the order of a pool or a calibration makes no difference.
+    // The kinds that restrict the rest least come first, then by key: the order of a pool or a calibration makes no difference.
     .sort(
       (a, b) =>
         a.limits.length - b.limits.length || a.tied.length - b.tied.length || (a.key < b.key ? -1 : 1),
@@ -80,7 +80,7 @@ export function rulesOf(
   };
 }
 
-/** For each item, the indices of the quotas that name it, ascending. */
+/** Returns for each item the indices of the quotas that name it, ascending. */
 function membershipOf(itemCount: number, quotas: readonly Quota[]): readonly (readonly number[])[] {
   const membership: number[][] = Array.from({ length: itemCount }, () => []);
   quotas.forEach(({ items }, index) => {
@@ -89,9 +89,9 @@ function membershipOf(itemCount: number, quotas: readonly Quota[]): readonly (re
   return membership;
 }
 
-/** What used items leave open. It is never changed: one more item makes another usage. */
+/** What the used items leave open. It is immutable: one more item makes another usage. */
 export interface Usage {
-  /** How many more items each minimum needs; not above 0 for one that is met. */
+  /** How many more items each minimum needs; 0 or below once it is met. */
   readonly needs: Int32Array;
   /** How many more items each limit admits. */
   readonly room: Int32Array;
@@ -117,7 +117,7 @@ export function kindOfItem({ kinds, kindOf }: Rules, item: number): Kind {
   return kinds[at(kindOf, item)] as Kind;
 }
 
-/** The usage with one more item of the kind. */
+/** Returns the usage with one more item of the kind. */
 export function use(before: Usage, { minima, limits, tied }: Kind): Usage {
   const counted = { ...before, needs: lowered(before.needs, minima), room: lowered(before.room, limits) };
   const roots = rootsOf(before, tied);
@@ -131,7 +131,7 @@ export function use(before: Usage, { minima, limits, tied }: Kind): Usage {
   return { ...counted, parents, sizes, largest: Math.max(before.largest, size) };
 }
 
-/** The counts, each of the named ones lower by 1. */
+/** Returns the counts with each of the named ones lower by 1. */
 function lowered(counts: Int32Array, named: readonly number[]): Int32Array {
   if (named.length === 0) return counts;
   const rest = counts.slice();
@@ -139,10 +139,10 @@ function lowered(counts: Int32Array, named: readonly number[]): Int32Array {
   return rest;
 }
 
-/** Whether an item of the kind may be used as well: limits kept, its component small enough. */
+/** Returns whether an item of the kind may be used too: it keeps the limits, and its component stays small enough. */
 export function fits(usage: Usage, { limits, tied }: Kind): boolean {
   for (const limit of limits) if (at(usage.room, limit) <= 0) return false;
-  // Most often no component is large enough to ask which ones the item joins.
+  // Most often no component is so large that it matters which ones the item joins.
   return (
     tied.length * usage.largest <= usage.componentLimit ||
     sizeOf(usage, rootsOf(usage, tied)) <= usage.componentLimit
@@ -164,7 +164,7 @@ function rootsOf({ parents }: Usage, kcs: readonly number[]): readonly number[] 
   return [...roots];
 }
 
-/** How many KCs the components of these roots hold together. */
+/** Returns how many KCs the components of these roots contain together. */
 function sizeOf({ sizes }: Usage, roots: readonly number[]): number {
   return roots.reduce((sum, root) => sum + at(sizes, root), 0);
 }

@@ -3,7 +3,7 @@ import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { CURRENT_RUNTIME_VERSION, findKernel } from './kernels/index.ts';
 import type { Estimate, Kernel, KernelModel, ModelParameters, Outcome } from './types.ts';
 
-/** A calibration's parameters, checked and laid out for one kernel. It holds nothing of a run and may be kept and shared. */
+/** A calibration's parameters, checked and laid out for one kernel. It contains no state of a run and may be cached and shared. */
 export interface CompiledModel {
   readonly runtimeVersion: string;
   readonly kernelHash: string;
@@ -17,12 +17,12 @@ export interface CompiledModel {
   readonly itemKcs: readonly (readonly number[])[];
 }
 
-/** The largest scale value in magnitude: squares of differences stay far inside the range of doubles. */
+/** The largest magnitude of a scale value: squares of differences stay far inside the range of doubles. */
 const MAXIMUM_SCALE_MAGNITUDE = 1e100;
 
 /**
- * Compiles parameters for a runtime version, or lists every defect in them (422 `calibration-invalid` for a caller). A runtime version
- * that this bundle does not hold is a defect of the whole, pointer ''.
+ * Compiles parameters for a runtime version, or lists every defect in them (422 `calibration-invalid` for a caller). An unknown runtime version is a
+ * defect of the whole, with the pointer ''.
  */
 export function compileModel(
   parameters: ModelParameters,
@@ -52,14 +52,14 @@ export function compileModel(
 }
 
 /**
- * The posterior given the scored answers. Their order does not matter, to the last bit. Throws a RangeError on an item index that the
- * model does not have, or on answers that tie more KCs together than the kernel admits: selection never lets that happen.
+ * Returns the posterior given the scored answers, bit for bit the same in any order of theirs. Throws a RangeError for an item index that the model
+ * does not have, or for answers that tie more KCs together than the kernel admits: selection never offers such items.
  */
 export function estimate(model: CompiledModel, outcomes: readonly Outcome[]): Estimate {
   return model.core.estimate(outcomes);
 }
 
-/** Mean binary entropy of the in-scope KCs' posteriors, in bits (`mean_kc_entropy_bits/1`) [MA-084]; 0 for an empty scope. */
+/** Returns the mean binary entropy of the in-scope KCs' posteriors, in bits (`mean_kc_entropy_bits/1`) [MA-084]; 0 for an empty scope. */
 export function remainingUncertainty(
   model: CompiledModel,
   { kcPosteriors }: Estimate,
@@ -71,7 +71,7 @@ export function remainingUncertainty(
   return total / scopeKcs.length;
 }
 
-/** What the form of a record does not say of its parameters: that names, tables, grid and scale fit together. */
+/** Returns the defects that the schema of a record cannot find: names, tables, grid and scale must fit together. */
 function defectsOf({ theta, kcs, items, scale }: ModelParameters, maximumKcs: number): readonly Defect[] {
   const known = new Set(kcs.map(({ guid }) => guid));
   return [
@@ -100,7 +100,7 @@ function defectsOf({ theta, kcs, items, scale }: ModelParameters, maximumKcs: nu
   ];
 }
 
-/** @param named the name of a value, and the path to it */
+/** Returns a defect per repeated name. @param named returns the name of a value, and the path to it */
 function repeated<T>(
   values: readonly T[],
   named: (value: T, index: number) => readonly [name: string, ...path: PropertyKey[]],

@@ -6,11 +6,12 @@ export interface Ranked {
   readonly gain: number;
 }
 
-/** Digits to which gains are rounded before they are compared: below them two platforms' sums may differ in order, not in meaning. */
+/** Digits to which gains are rounded before they are compared. Beyond them, sums of two platforms may differ, but the difference means nothing. */
 const GAIN_DIGITS = 12;
 
 /**
- * Items from the highest rounded gain down, those of equal gain together. NaN stands for no gain. Nothing is rounded before it is asked for.
+ * Yields items from the highest rounded gain down, those of equal gain together. NaN means no gain. It rounds gains only for the items that the
+ * caller takes.
  * @param tied puts items of equal gain in order
  */
 export function* byGain(
@@ -37,7 +38,7 @@ export function* byGain(
   yield group();
 }
 
-/** A gain as it is compared. */
+/** Rounds a gain for comparison. */
 export function roundGain(gain: number): number {
   return roundSignificant(gain, GAIN_DIGITS);
 }

@@ -1,20 +1,20 @@
 import { cover, coverageOf, openOf, plan, type CoverageState, type Work } from './coverage.ts';
 import { fits, kindOfItem, type Kind, type Rules } from './kinds.ts';
 
-/** What one selection may spend on its plan, and as much on questions about kinds of items. */
+/** The work that one selection may spend on its plan, and once more on questions about kinds of items. */
 const WORK = 100_000;
 
-/** What the open minima leave for the next item. */
+/** The items that the open minima permit next. */
 export interface Reachability {
-  /** Whether no minimum is open that can, or may, still be met. */
+  /** Whether every minimum that can, or may, still be met has been met. */
   readonly isMet: boolean;
   /** Whether the item counts towards an open minimum. */
   readonly serves: (item: number) => boolean;
   /** Whether, with this item next, the planned minima can still be met. */
   readonly admits: (item: number) => boolean;
-  /** Writes 0 for items of which it is known by now, at no further cost, that they are not admitted. */
+  /** Writes 0 for the items that are known so far, at no further cost, not to be admitted. */
   readonly ruleOut: (items: Uint8Array) => void;
-  /** How many looks at a kind of items it has taken so far. */
+  /** Returns how many looks at a kind of items it has taken so far. */
   readonly looks: () => number;
 }
 

@@ -4,7 +4,7 @@ import { selectItem, type SelectionContext } from './selection.ts';
 import { stopReason, type StopCause, type StopReason, type StoppingRules } from './stopping.ts';
 import type { Estimate, Outcome } from './types.ts';
 
-/** What the outcomes of a run say, at full precision. */
+/** The evidence from the outcomes of a run, at full precision. */
 export interface Evidence {
   /** In canonical order. */
   readonly outcomes: readonly Outcome[];
@@ -15,7 +15,7 @@ export interface Evidence {
   readonly remainingUncertainty: number;
 }
 
-/** Weighs the outcomes for the KCs (model indices) that the run reports on. */
+/** Computes the evidence for the KCs (model indices) that the run reports on. */
 export function weigh(
   model: CompiledModel,
   scope: readonly number[],
@@ -32,10 +32,10 @@ export function weigh(
   };
 }
 
-/** Where a run stands whose offered items are all scored. */
+/** The clock of a run whose offered items are all scored. */
 export interface RunClock {
   readonly runSeed: string;
-  /** Milliseconds of the time budget that are over. */
+  /** Milliseconds of the time budget that have passed. */
   readonly elapsedMilliseconds: number;
   /** Items that the learner met in earlier runs (model indices); absent: none. */
   readonly met?: readonly number[] | undefined;
@@ -46,7 +46,7 @@ export type Step =
   | { readonly kind: 'stop'; readonly reason: StopReason; readonly cause: StopCause }
   | { readonly kind: 'offer'; readonly item: number };
 
-/** A stopping rule that holds already, else the next item, else a pool that has no further item: `max_items` [MA-198]. */
+/** Returns a stopping rule that already holds, else the next item, else `max_items` if the pool has no further item [MA-198]. */
 export function nextStep(
   context: SelectionContext,
   rules: StoppingRules,
@@ -65,7 +65,8 @@ export function nextStep(
     maxItems: context.constraints.maxItems,
     elapsedMilliseconds,
   });
-  // An exhausted pool comes before the time budget, unless only the blueprint could tell it: a rule that holds ends a run without it.
+  // An exhausted pool takes precedence over the time budget, unless only the blueprint could reveal it: a rule that holds ends a run without the
+  // blueprint.
   if (reason !== undefined && (reason !== 'time_budget' || context.constraints.blueprintCoverage === 'slots'))
     return { kind: 'stop', reason, cause: reason };
   const selection = selectItem(context, evidence.estimate, {

@@ -21,7 +21,7 @@ export interface PoolItem {
   readonly accessibility: readonly string[];
 }
 
-/** What a policy allows and demands. Items are named by QTI identifier, coverage by CASE GUID of a KC or a standard. */
+/** What a policy allows and demands. It names items by QTI identifier, and coverage by the CASE GUID of a KC or a standard. */
 export interface Constraints {
   /** KC indices that the run reports on. */
   readonly scope: readonly number[];
@@ -34,17 +34,17 @@ export interface Constraints {
   readonly maxima: readonly { readonly guid: string; readonly items: number }[];
   /** Under `slots` the minima come from the blueprint too. */
   readonly blueprintCoverage?: 'slots' | 'none' | undefined;
-  /** What becomes of items that the learner met in earlier runs; default: nothing. */
+  /** How to treat items that the learner met in earlier runs; default: like any other. */
   readonly priorUse?: 'allow' | 'avoid' | 'exclude' | undefined;
-  /** What the gain of an item is about; default: the whole latent state. */
+  /** What an item's gain refers to; default: the whole latent state. */
   readonly selectionTarget?: 'latent_state' | 'unsettled_components' | undefined;
-  /** How chance keeps the best items from being offered to everybody; absent: the best item. */
+  /** How chance keeps the best items from being offered to every learner; absent: the best item is offered. */
   readonly exposure?: Exposure | undefined;
-  /** Bits; what tells less is not offered once every minimum is met and every KC in scope that can be has been measured. */
+  /** Bits. An item with less gain is not offered once every minimum is met and every KC in scope that can be measured has been. */
   readonly minimumGain?: number | undefined;
 }
 
-/** Where the run stands. */
+/** The position of a run. */
 export interface RunPosition {
   /** Model indices of the items offered so far. */
   readonly used: readonly number[];
@@ -60,48 +60,48 @@ export interface RunPosition {
 /** The item to offer, or why there is none. */
 export type Selection = Ranked | StopCause;
 
-/** How many more gains are worked out when the first ones are refused. */
+/** How many more gains are computed when the first ones are refused. */
 const SECOND_LOOK = 32;
 
-/** How many gains are worked out first for items that pass by their own probability. */
+/** How many gains are computed first for items that pass by their own probability. */
 const PASSING_LOOK = 8;
 
-/** How many of the highest gains are worked out first where chance takes part in the choice. */
+/** How many of the highest gains are computed first where chance takes part in the choice. */
 const CHANCE_LOOK = 32;
 
-/** Weights this close to the best are compared with it: far more than rounding to 12 digits can make equal. */
+/** Items whose weight may be this far below the best are examined too: far more than rounding to 12 digits can change. */
 const MARGIN = 1e-9;
 
-/** A pool under a policy, prepared once and used for every selection from it. */
+/** A pool under a policy, prepared once and used for each selection from it. */
 export interface SelectionContext {
   readonly model: CompiledModel;
   readonly constraints: Constraints;
   /** Pool member of each model item. */
   readonly members: readonly (PoolItem | undefined)[];
-  /** 1 for items that no rule of the policy bars for good. */
+  /** 1 for each item that no rule of the policy excludes permanently. */
   readonly admitted: Uint8Array;
   /** Admitted items that measure no in-scope KC. */
   readonly outOfScope: Int32Array;
-  /** The limits are the maxima, in their order, and after them the enemy sets, of which one item may be used. */
+  /** The limits are the maxima, in their order, followed by the enemy sets; one item of each enemy set may be used. */
   readonly rules: Rules;
   /** For `unsettled_components` only. */
   readonly decision: DecisionModel | undefined;
-  /** Room for the gains of one selection. */
+  /** Buffer for the gains of one selection. */
   readonly gains: Float64Array;
-  /** What all selections so far have cost together, by count and not by the clock; and the tables of KCs that items tie in one ranking. */
+  /** Counted nanoseconds (`COST`), no clock: `total` of all selections so far, `tables` for the tables of tied KCs in one ranking. */
   readonly cost: { total: number; readonly tables: number };
 }
 
 /**
- * Nanoseconds on one core (docs/score-recovery.md has the measurements): for an item of the pool each time that the pool is gone through, for
- * one whose gain has to be worked out, for a number of a table, for an item whose hash decides, and for a look at a kind of items.
+ * Nanoseconds on one core (docs/score-recovery.md has the measurements): for each pass over an item of the pool, for an item whose gain is computed,
+ * for a number of a table, for an item whose hash decides, and for a look at a kind of items.
  */
 const COST = { item: 50, gain: 350, tableNumber: 4, hash: 3800, look: 31 };
 
-/** The highest `keep` for which the kernel leaves items out. */
+/** The highest `keep` for which the kernel skips items. */
 const MOST_KEPT = 64;
 
-/** Prepares a pool. Enemy sets and exclusions that name items outside it are ignored: they cannot be offered anyway. */
+/** Prepares a pool. Ignores enemy sets and exclusions that name items outside it: those cannot be offered anyway. */
 export function prepareSelection(
   model: CompiledModel,
   pool: readonly PoolItem[],
@@ -154,11 +154,10 @@ export function prepareSelection(
 }
 
 /**
- * The next item, in this order: hard filters, component guard, reachability of coverage, items not met before (if the policy avoids the
- * others and one remains), the policy's minimum gain, information gain rounded to 12 significant digits, exposure control if the policy
- * asks for one, SHA-256 of seed and artifact version id, artifact version id. The gain is that over the whole latent state, or under
- * `unsettled_components` that on the item's own unsettled KCs as long as any item measures one; an item that measures no in-scope KC is
- * offered only while it serves an unmet minimum.
+ * Returns the next item, in this order: hard filters, component guard, reachability of coverage, items not met before (if the policy avoids the
+ * others and one remains), the policy's minimum gain, information gain rounded to 12 significant digits, exposure control if the policy asks for one,
+ * SHA-256 of seed and artifact version id, artifact version id. The gain refers to the whole latent state, or under `unsettled_components` to the
+ * item's own unsettled KCs as long as any item measures one. An item that measures no in-scope KC is offered only while it serves an unmet minimum.
  */
 export function selectItem(context: SelectionContext, estimate: Estimate, run: RunPosition): Selection {
   const { constraints, rules, admitted } = context;
@@ -178,12 +177,12 @@ export function selectItem(context: SelectionContext, estimate: Estimate, run: R
   return selection;
 }
 
-/** Counts a ranking of the pool that works out the gains of all items or, up to this `keep`, of few. */
+/** Adds the cost of one ranking of the pool. Up to `MOST_KEPT` kept gains, the kernel computes few gains; beyond it, all. */
 function countRanking({ cost, gains }: SelectionContext, keep: number): void {
   cost.total += cost.tables + (keep > MOST_KEPT ? COST.gain : COST.item) * gains.length;
 }
 
-/** What every part of one choice goes by. */
+/** The inputs of one choice. */
 interface Choice {
   readonly context: SelectionContext;
   readonly estimate: Estimate;
@@ -191,14 +190,14 @@ interface Choice {
   readonly coverage: Reachability;
 }
 
-/** A copy of a set of items in which these are not. */
+/** Returns a copy of a set of items without these. */
 function without(items: Uint8Array, barred: readonly number[]): Uint8Array {
   const rest = items.slice();
   for (const item of barred) rest[item] = 0;
   return rest;
 }
 
-/** The best among items that the learner has not met; where the policy does not care, or none of those is admitted, among all. */
+/** Returns the best item that the learner has not met; among all items if the policy does not ask for that, or if none of those is admitted. */
 function bestUnmet(choice: Choice, eligible: Uint8Array): Ranked | undefined {
   const avoidsMet = choice.context.constraints.priorUse === 'avoid';
   const best = avoidsMet ? bestOnTarget(choice, without(eligible, choice.run.met)) : undefined;
@@ -206,9 +205,9 @@ function bestUnmet(choice: Choice, eligible: Uint8Array): Ranked | undefined {
 }
 
 /**
- * Takes out what tells less than the policy's minimum gain. Not looked at while a minimum that can still be met is open, nor while an
- * eligible item measures a KC in scope that no scored item has measured: such a KC could never be classified.
- * @returns false when nothing that was eligible is left
+ * Removes the items whose gain is below the policy's minimum. It removes none while an open minimum can still be met, or while an eligible item
+ * measures a KC in scope that no scored item has measured: such a KC could never be classified.
+ * @returns false if no eligible item is left
  */
 function keepInformative({ context, estimate, run, coverage }: Choice, eligible: Uint8Array): boolean {
   const { constraints, model, gains } = context;
@@ -218,7 +217,7 @@ function keepInformative({ context, estimate, run, coverage }: Choice, eligible:
   for (const item of run.used) for (const kc of model.itemKcs[item] ?? []) unmeasured.delete(kc);
   if (eligible.some((is, item) => is === 1 && model.itemKcs[item]?.some((kc) => unmeasured.has(kc)) === true))
     return true;
-  // With every minimum met each eligible item is admitted: met ones leave first, as long as another one remains.
+  // Once every minimum is met, each eligible item is admitted: items already met leave first, as long as another one remains.
   if (constraints.priorUse === 'avoid') {
     const unmet = without(eligible, run.met);
     if (unmet.includes(1)) eligible.set(unmet);
@@ -230,7 +229,7 @@ function keepInformative({ context, estimate, run, coverage }: Choice, eligible:
   return eligible.includes(1);
 }
 
-/** Why no item can be offered: the rule without which one could. */
+/** Returns the rule that prevents any further offer. */
 function exhaustionCause({ admitted, constraints, rules }: SelectionContext, run: RunPosition): StopCause {
   const usage = usageOf(rules, run.used);
   const unused = without(admitted, run.used);
@@ -238,12 +237,12 @@ function exhaustionCause({ admitted, constraints, rules }: SelectionContext, run
     rules.kinds.some((kind) => fits(rest, kind) && kind.items.some((item) => unused[item] === 1));
   const unlimited = { ...usage, componentLimit: Infinity };
   const room = usage.room.map((left, limit) => (limit < constraints.maxima.length ? 1 : left));
-  // What is left although no rule bars it measures nothing in scope.
+  // The remaining items, which no rule bars, measure nothing in scope.
   if (leaves(usage) || !leaves({ ...unlimited, room })) return 'pool_exhausted';
   return leaves(unlimited) ? 'component_limit' : 'content_maxima';
 }
 
-/** The best by what they say about unsettled KCs; where the policy does not care, or none measures one, by their gain on the whole state. */
+/** Returns the best item by its gain on unsettled KCs; on the whole state if the policy does not ask for that, or if no item measures one. */
 function bestOnTarget(choice: Choice, eligible: Uint8Array): Ranked | undefined {
   const { context, estimate, run } = choice;
   const { decision, gains, model } = context;
@@ -266,8 +265,8 @@ function bestOnTarget(choice: Choice, eligible: Uint8Array): Ranked | undefined 
 type Rank = (eligible: Uint8Array, keep: number) => boolean;
 
 /**
- * The best admitted item, or the one that exposure control takes in its place.
- * @param rank writes the gains of the eligible items, of which the `keep` highest are wanted, and says whether there is any to rank
+ * Returns the best admitted item, or the one that exposure control puts in its place.
+ * @param rank writes the gains of the eligible items, of which the `keep` highest are wanted, and returns whether there is any to rank
  */
 function chooseAdmitted(choice: Choice, eligible: Uint8Array, rank: Rank): Ranked | undefined {
   const { context, run } = choice;
@@ -291,8 +290,8 @@ function chooseAdmitted(choice: Choice, eligible: Uint8Array, rank: Rank): Ranke
 }
 
 /**
- * The admitted item with the highest (1 - s) R + s gain. What a first look leaves out gains at most the least that the look keeps: of those
- * items, only the gains of the ones whose draw could still make them the best are worked out.
+ * Returns the admitted item with the highest (1 - s) R + s gain. The gain of an item outside the first look is at most the lowest gain inside. So it
+ * computes the gains of only those whose draw could still make them the best.
  */
 function progressive(choice: Choice, eligible: Uint8Array, rank: Rank): Ranked | undefined {
   const { context, run, coverage } = choice;
@@ -327,8 +326,8 @@ function heaviest({ context, run, coverage }: Choice, weights: Float64Array): Ra
 }
 
 /**
- * The admitted items from the highest gain down. The first pass works out little more than `firstLook` gains; when more are asked for, a
- * second one goes further among what is left, and only a third ranks everything.
+ * Yields the admitted items from the highest gain down. The first pass computes little more than `firstLook` gains. If the caller takes more items, a
+ * second pass goes further among the rest, and only a third ranks all of them.
  */
 function* admittedInOrder(
   { context, run, coverage }: Choice,
@@ -345,7 +344,7 @@ function* admittedInOrder(
         eligible[candidate.item] = 0;
         if (coverage.admits(candidate.item)) yield candidate;
       }
-      // Below the last one kept the order is not certain.
+      // The order below the last kept gain is not certain.
       if (asked >= keep) break;
     }
     coverage.ruleOut(eligible);
@@ -357,7 +356,7 @@ function memberOf({ members }: SelectionContext, item: number): PoolItem {
   return members[item] as PoolItem;
 }
 
-/** By SHA-256 of seed and artifact version id, then by id. */
+/** Sorts by SHA-256 of seed and artifact version id, then by id. */
 function inTieOrder(context: SelectionContext, items: readonly number[], runSeed: string): readonly number[] {
   if (items.length === 1) return items;
   context.cost.total += COST.hash * items.length;

@@ -6,22 +6,22 @@ import type { SelectionContext } from './selection.ts';
 import type { StopReason, StoppingRules } from './stopping.ts';
 import type { KnownMastery, Outcome } from './types.ts';
 
-/** Whoever answers the items of a simulated run: true for a correct answer to the item (a model index). */
+/** The learner who answers the items of a simulated run: returns true for a correct answer to the item (a model index). */
 export type Responder = (item: number) => boolean;
 
 /** A run that was simulated to its stop. */
 export interface SimulatedRun {
   readonly evidence: Evidence;
-  /** `time_budget` only if it was broken off: answers of a simulation take no time. */
+  /** `time_budget` only if the simulation was aborted: simulated answers take no time. */
   readonly stopReason: StopReason;
-  /** Nanoseconds on one core, the learner's drawing included, by a count that is the same on every machine: no measured time. */
+  /** Nanoseconds on one core, including drawing the learner: counted, not measured, and so the same on every machine. */
   readonly work: number;
 }
 
 /**
- * Takes the test to its stop, each item answered at once. The same engine and rules as a learner's run, so that what a simulation says of
- * the test holds for it.
- * @param isOver whether to break it off, asked before each item
+ * Takes the test to its stop, answering each item at once. It uses the engine and the rules of a learner's run, so that its result holds for the
+ * test.
+ * @param isOver returns whether to abort, asked before each item
  */
 export function simulateRun(
   context: SelectionContext,
@@ -43,7 +43,7 @@ export function simulateRun(
   }
 }
 
-/** What a step of a run costs beside the selection: in the terms of `SimulatedRun.work`, measured with them. */
+/** Returns the cost of a step of a run apart from the selection, in the unit of `SimulatedRun.work` and measured together with it. */
 function costOf(
   { itemKcs, kcGuids }: CompiledModel,
   { coverageFloors }: StoppingRules,
@@ -60,12 +60,12 @@ function costOf(
   return cost;
 }
 
-/** Drawing one KC of a simulated learner, in nanoseconds. */
+/** Nanoseconds to draw one KC of a simulated learner. */
 const DRAW = 10_600;
 
 /** A simulated learner. */
 export interface SimulatedLearner {
-  /** Its draws depend on this name alone, whatever other simulated learners there are and whichever items it is offered before. */
+  /** Its draws depend on this name only: not on other simulated learners, nor on the items offered before. */
   readonly name: string;
   /** Index of the theta node that it has. */
   readonly node: number;
@@ -74,8 +74,8 @@ export interface SimulatedLearner {
 }
 
 /**
- * Draws a simulated learner from what is known of it: a theta node from the posterior given the known mastery; each known KC by its own
- * probability, every other one by that of the node.
+ * Draws a simulated learner from known mastery: a theta node from the posterior given that mastery; each known KC by its own probability, every other
+ * one by that of the node.
  */
 export function drawSimulatedLearner(
   model: CompiledModel,
@@ -91,25 +91,25 @@ export function drawSimulatedLearner(
   return { name, node, mastered };
 }
 
-/** Answers as the model says that the simulated learner would; the same item always gets the same answer. */
+/** Returns a responder that answers as the model predicts for the simulated learner; the same item always gets the same answer. */
 export function responderOf(model: CompiledModel, { name, mastered }: SimulatedLearner): Responder {
   return (item) =>
     uniform(name, 'item', model.itemIds[item] ?? '') < model.core.successProbability(item, mastered);
 }
 
-/** The seed of a simulated learner's run, by which ties between items are broken. */
+/** Returns the seed of a simulated learner's run, which breaks ties between items. */
 export function simulatedRunSeed(name: string): string {
   return sha256Hex(JSON.stringify(['simulated-run', name]));
 }
 
 const TWO_TO_52 = 4_503_599_627_370_496;
 
-/** A number in [0, 1) of a stream that is keyed by name and purpose: 52 bits of SHA-256, so that no generator's state is carried along. */
+/** Returns a number in [0, 1) of a stream that name and purpose key: 52 bits of SHA-256, so that no generator state is carried along. */
 function uniform(...key: readonly string[]): number {
   return parseInt(sha256Hex(JSON.stringify(key)).slice(0, 13), 16) / TWO_TO_52;
 }
 
-/** The index at which the running sum of the weights passes the share. */
+/** Returns the index at which the running sum of the weights passes the share. */
 function pick(weights: Float64Array, share: number): number {
   let sum = 0;
   for (let i = 0; i < weights.length - 1; i += 1) {

@@ -4,9 +4,9 @@ import type { Classification } from './classification.ts';
 export type StopReason = 'classifications_complete' | 'precision_target_met' | 'max_items' | 'time_budget';
 
 /**
- * What truly ended a run: the reason, or the rule because of which no further item could be offered, which ends as `max_items`.
- * `pool_exhausted`: no item is left that may be offered at all; `content_maxima` and `component_limit`: one would be without that rule;
- * `no_informative_item`: what is left tells less than the policy's `minimumGain`.
+ * The actual cause of a run's end: the stop reason, or the rule because of which no further item could be offered; such a run ends with `max_items`.
+ * `pool_exhausted`: no item is left that may be offered at all; `content_maxima` and `component_limit`: without that rule there would be one;
+ * `no_informative_item`: the gain of each remaining item is below the policy's `minimumGain`.
  */
 export type StopCause =
   | StopReason
@@ -15,7 +15,7 @@ export type StopCause =
   | 'component_limit'
   | 'no_informative_item';
 
-/** When a run stops, beside what selection has been prepared with. */
+/** The rules that stop a run, in addition to those that selection has been prepared with. */
 export interface StoppingRules {
   /** Bits. */
   readonly precisionTarget: number;
@@ -25,26 +25,25 @@ export interface StoppingRules {
   readonly timeBudgetSeconds: number | null;
 }
 
-/** All that decides whether a run goes on. */
+/** Everything that decides whether a run continues. */
 export interface StoppingInput extends Omit<StoppingRules, 'coverageFloors'> {
   /** One for each in-scope KC. */
   readonly classifications: readonly Classification[];
   /** Bits, at full precision. */
   readonly remainingUncertainty: number;
-  /** For each coverage floor: how many scored items carry its GUID, and how many it asks for. */
+  /** For each coverage floor: how many scored items carry its GUID, and how many it requires. */
   readonly coverage: readonly { readonly scoredItems: number; readonly minimum: number }[];
   /** Items offered so far, all of them scored. */
   readonly itemsOffered: number;
   readonly maxItems: number;
-  /** Milliseconds of the time budget that are over. */
+  /** Milliseconds of the time budget that have passed. */
   readonly elapsedMilliseconds: number;
 }
 
 /**
- * The first stopping rule that holds, in the order classifications_complete, precision_target_met, max_items, time_budget [MA-198];
- * undefined while the run goes on. A coverage floor that the pool can no longer meet keeps precision from stopping the run, as any unmet
- * floor does [MA-109], but not the other rules, and it does not restrict selection any more: no such run goes on without end. A scope
- * without KCs is never complete.
+ * Returns the first stopping rule that holds, in the order classifications_complete, precision_target_met, max_items, time_budget [MA-198]; undefined
+ * while the run continues. A coverage floor that the pool can no longer meet keeps precision from stopping the run, as any unmet floor does [MA-109].
+ * It does not prevent the other rules and no longer restricts selection, so that every run ends. A scope without KCs is never complete.
  */
 export function stopReason(input: StoppingInput): StopReason | undefined {
   const { classifications } = input;

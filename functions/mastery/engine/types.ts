@@ -1,10 +1,9 @@
 /**
- * The engine's vocabulary. Everything here is a plain value: no I/O, no clock, no randomness beside the run's own seed.
- * Index conventions: a KC is its index in `ModelParameters.kcs`, an item its index in `ModelParameters.items`; bit i of a pattern says
- * that the item's i-th KC is mastered.
+ * The engine's vocabulary. Everything here is a plain value: no I/O, no clock, no randomness except from the run's own seed. Index conventions: a KC
+ * is its index in `ModelParameters.kcs`, an item its index in `ModelParameters.items`; bit i of a pattern is set if the item's i-th KC is mastered.
  */
 
-/** A calibration's parameters, of which the form is known: nodes, slopes, probabilities and lists are within the bounds of its record. */
+/** A calibration's parameters that satisfy the schema of its record: nodes, slopes, probabilities and lists are within their bounds. */
 export interface ModelParameters {
   readonly theta: {
     readonly nodes: number;
@@ -30,15 +29,15 @@ export interface Outcome {
 }
 
 /**
- * KCs that the answers have tied together. `superset[mask * nodes + g]` is P(all KCs of the mask mastered | theta node g, answers),
- * where bit i of the mask stands for `kcs[i]`.
+ * KCs that the answers have tied together. `superset[mask * nodes + g]` is P(all KCs of the mask mastered | theta node g, answers), where bit i of
+ * the mask represents `kcs[i]`.
  */
 export interface KcComponent {
   readonly kcs: Int32Array;
   readonly superset: Float64Array;
 }
 
-/** What the answers say. Probabilities and numbers at full double precision: rounding belongs to whoever shows or compares them. */
+/** The posterior given the answers. Probabilities and numbers have full double precision: the code that shows or compares them rounds them. */
 export interface Estimate {
   /** P(mastered) for every KC of the model. */
   readonly kcPosteriors: Float64Array;
@@ -57,12 +56,12 @@ export interface KnownMastery {
 }
 
 /**
- * A frozen numeric runtime. Calibrations pin it by `runtimeVersion`, so that a released one is never edited, only followed by another.
- * `compile` takes parameters that `compileModel` has found free of defects.
+ * A frozen numeric runtime. Calibrations pin it by `runtimeVersion`, so a released one is never edited: a change is a new kernel. `compile` takes
+ * parameters in which `compileModel` has found no defect.
  */
 export interface Kernel {
   readonly runtimeVersion: string;
-  /** The most KCs that one item, or one component of administered items, may hold. */
+  /** The most KCs that one item, or one component of administered items, may have. */
   readonly maximumComponentKcs: number;
   readonly compile: (parameters: ModelParameters) => KernelModel;
   /** Entropy of a yes-or-no variable in bits. */
@@ -71,14 +70,14 @@ export interface Kernel {
 
 /** One model inside a kernel. The functions share scratch memory: they are synchronous and keep nothing between calls. */
 export interface KernelModel {
-  /** Whether every derived number is finite: false says that the theta grid has no usable prior. */
+  /** Whether every derived number is finite: false if the theta grid has no usable prior. */
   readonly usable: boolean;
-  /** The posterior given the outcomes; it depends on which outcomes there are, not on their order, to the last bit. */
+  /** Returns the posterior given the outcomes; their order makes no difference, to the last bit. */
   readonly estimate: (outcomes: readonly Outcome[]) => Estimate;
   /**
-   * Writes the mutual information, in bits, between each eligible item's outcome and the latent state into `gains` (one number an item;
-   * NaN for the others). `eligible` holds 1 or 0 for each item. The `keep` highest, with all that equal the last of them to 9 decimals,
-   * are certain to be there; a gain that cannot be among them may be NaN. `keep` Infinity gives all.
+   * Writes the mutual information, in bits, between each eligible item's outcome and the latent state into `gains` (one number per item; NaN for the
+   * others). `eligible` contains 1 or 0 per item. The `keep` highest gains are always present, with all that equal the last of them to 9 decimals; a
+   * gain that cannot be among them may be NaN. With `keep` Infinity all are present.
    */
   readonly informationGains: (
     estimate: Estimate,
@@ -86,12 +85,12 @@ export interface KernelModel {
     gains: Float64Array,
     keep: number,
   ) => void;
-  /** Posterior over the theta nodes given known mastery alone. */
+  /** Posterior over the theta nodes given only the known mastery. */
   readonly knownTheta: (mastery: readonly KnownMastery[]) => Float64Array;
-  /** The scale score that a perfect test of this profile would show: the mean of the scale given the known mastery. */
+  /** Returns the scale score that a perfect test of this profile would show: the mean of the scale given the known mastery. */
   readonly knownScale: (mastery: readonly KnownMastery[]) => number;
   /** P(KC mastered | theta node). */
   readonly masteryAt: (kc: number, node: number) => number;
-  /** P(item answered correctly | mastery), where `mastered` holds 1 or 0 for each KC of the model. */
+  /** P(item answered correctly | mastery), where `mastered` contains 1 or 0 per KC of the model. */
   readonly successProbability: (item: number, mastered: Uint8Array) => number;
 }

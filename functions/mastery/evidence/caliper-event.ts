@@ -8,7 +8,7 @@ import * as operations from '#shared/platform/operations.ts';
 import { CALIPER_CONTEXT, type CaliperEnvelope, type CaliperEvent } from '#shared/platform/owners/caliper.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 
-/** How events name their sensor, the engine as their actor, and entities that their owners name by opaque ids. */
+/** How events name their sensor, their actor (the engine), and entities whose owners give them opaque ids. */
 export type EventNames = ReturnType<typeof named>;
 
 const named = (nameOf: (...parts: readonly string[]) => string, beside: (id: string) => object) => ({
@@ -20,7 +20,7 @@ const named = (nameOf: (...parts: readonly string[]) => string, beside: (id: str
   }),
 });
 
-/** Deterministic UUIDs, with the owner's id beside that of an entity. */
+/** Deterministic UUIDs, with the owner's id next to that of an entity. */
 export const uuidNames = named(
   (...parts) => `urn:uuid:${deterministicUuid('mastery-name', ...parts)}`,
   (identifier) => ({
@@ -34,27 +34,27 @@ const urnNames = named(
   () => ({}),
 );
 
-/** The names that a run's token was sealed for: Caliper refuses one event id with other content. */
+/** Returns the names that a run's token was sealed for. Other names would change an event's content under its id, which Caliper rejects. */
 export function eventNamesOf({ eventNames }: Pick<AdaptiveRunState, 'eventNames'>): EventNames {
   return eventNames === undefined ? urnNames : uuidNames;
 }
 
-/** The envelope of one event: sendTime is the event's own time, never the clock of a retry. */
+/** Returns the envelope of one event. Its sendTime is the event's own time, never the time of a retry. */
 export function envelopeOf(event: CaliperEvent, { sensor }: EventNames): CaliperEnvelope {
   return { sensor, sendTime: event.eventTime, dataVersion: CALIPER_CONTEXT, data: [event] };
 }
 
-/** What a conformance event says. */
+/** The content of a conformance event. */
 export interface ConformanceFacts {
   readonly tenantId: string;
   readonly testBankId: string;
   /** Epoch milliseconds of a settled fact. */
   readonly at: number;
-  /** Hashes, counts and figures of a test; nothing of a person. */
+  /** Hashes, counts and figures of a test; no personal data. */
   readonly extensions: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** Evidence that synthetic facts have passed through every owner: no person anywhere [MA-013, MA-037]. */
+/** Returns the event that proves that synthetic facts have passed through every owner. It contains no personal data [MA-013, MA-037]. */
 export function conformanceEvent(
   id: string,
   { tenantId, testBankId, at, extensions }: ConformanceFacts,
@@ -80,7 +80,7 @@ export interface EventDoubt {
   readonly fault: Unusable;
 }
 
-/** Emits an event, which is the same event however often it is emitted, and reads it back [MA-199, MA-202]. */
+/** Emits an event and reads it back. A repetition emits the same event [MA-199, MA-202]. */
 export async function emitAndReadBack(
   platform: Platform,
   event: CaliperEvent,
@@ -105,13 +105,13 @@ export async function readBack(
     return doubt(kind === 'not-found' ? { ...fault, kind: 'pending', transient: true } : answer.error);
   }
   const { value, upstreamRequestId } = answer.value;
-  return says(value.event, event)
+  return contains(value.event, event)
     ? ok(undefined)
     : doubt({ kind: 'broken', transient: false, upstreamRequestId });
 }
 
-/** Whether a stored event says everything that was sent; an owner may add members of its own. */
-function says(stored: CaliperEvent, sent: CaliperEvent): boolean {
+/** Returns whether a stored event contains everything that was sent; an owner may add members of its own. */
+function contains(stored: CaliperEvent, sent: CaliperEvent): boolean {
   return Object.entries(sent).every(
     ([name, value]) => stored[name] !== undefined && canonicalJson(stored[name]) === canonicalJson(value),
   );

@@ -1,7 +1,7 @@
 import { compileModel } from '#functions/mastery/engine/index.ts';
 import type { ModelCheck } from '#shared/records/check-calibration.ts';
 
-/** What a released calibration must satisfy beside its form: the engine takes its parameters. */
+/** Checks what the schema of a released calibration cannot: whether the engine accepts its parameters. */
 export const checkModel: ModelCheck = (parameters) => {
   const compiled = compileModel(parameters);
   return compiled.ok ? [] : compiled.error;

@@ -13,8 +13,8 @@ import type { ExposureTable } from '#shared/records/records.ts';
 type Slots = readonly Pick<Blueprint['slots'][number], 'caseGuids'>[];
 
 /**
- * How many items of a run are to bear a GUID: coverage floors, then content minima, then, where the policy says so, one item for each slot of
- * the blueprint that names the GUID. Demands of one kind; a GUID may occur in each.
+ * Returns how many items of a run must bear a GUID: coverage floors, then content minima, then, if the policy asks for it, one item per slot of the
+ * blueprint that names the GUID. Each list may name the same GUID.
  */
 export function minimaOf(
   { eligibilityRules, coverageFloors }: SelectionPolicy,
@@ -34,7 +34,7 @@ export function minimaOf(
 }
 
 /**
- * Exposure control in the engine's vocabulary.
+ * Translates exposure control into the engine's vocabulary.
  * @param table of a rule that names one
  */
 export function exposureOf(
@@ -47,7 +47,7 @@ export function exposureOf(
 }
 
 /**
- * The policy in the engine's vocabulary.
+ * Translates the policy into the engine's vocabulary.
  * @param exposureTable of a policy whose exposure rule names one
  */
 export function constraintsOf(
@@ -69,7 +69,7 @@ export function constraintsOf(
   };
 }
 
-/** What the policy compares posteriors with and when it stops a run, in the engine's vocabulary. */
+/** Translates the policy's thresholds and stopping rules into the engine's vocabulary. */
 export function runRulesOf(
   policy: SelectionPolicy,
   { numericPrecision }: Pick<ScaleCalibration, 'numericPrecision'>,

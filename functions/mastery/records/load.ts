@@ -18,14 +18,14 @@ import {
 import type { CalibrationParameters, ExposureTable } from '#shared/records/records.ts';
 import type { RecordStore } from '#shared/records/store.ts';
 
-/** What a process keeps of parameters: those of a large bank take tens of milliseconds to compile and look through. */
+/** Compiled parameters, which a process caches: compiling and checking those of a large bank takes tens of milliseconds. */
 interface Compiled {
   readonly model: CompiledModel;
-  /** Whether their GUIDs are in their one form. */
+  /** Whether their GUIDs are in canonical form. */
   readonly isCanonical: boolean;
 }
 
-/** By runtime version and hash of the parameters; everything else is read anew. */
+/** The cache, by runtime version and hash of the parameters; everything else is read on each request. */
 const kept = createRecent<Compiled>(4);
 
 /** A calibration that a run may compute with. */
@@ -38,7 +38,7 @@ export interface RunCalibration extends Compiled {
 /** The released records that a run is pinned to. */
 export interface PinnedRecords {
   readonly policy: SelectionPolicy;
-  /** Of a policy whose exposure rule names a table: by QTI identifier the probability to pass. */
+  /** The table that the policy's exposure rule names: the probability of passing per QTI identifier. Undefined if it names none. */
   readonly exposureTable: ExposureTable | undefined;
   readonly calibration: RunCalibration;
 }
@@ -46,9 +46,9 @@ export interface PinnedRecords {
 type RecordIds = Pick<StartAdaptiveRunRequest, 'selectionPolicyId' | 'scaleCalibrationId'>;
 
 /**
- * Loads policy and calibration by their exact ids, for a start or a simulation: the calibration must be valid now (epoch milliseconds), and
- * GUIDs in their one form, since the records may have been released before the release refused others [MA-026, MA-195]. 404
- * `resource-not-found`, 422 `calibration-invalid`; rejects with a PermanentDefect for a stored policy that is damaged, or whose table is.
+ * Loads policy and calibration by their exact ids, for a start or a simulation. The calibration must be valid now (epoch milliseconds), and GUIDs
+ * must be in canonical form, since the release did not always reject other forms [MA-026, MA-195]. Returns 404 `resource-not-found` or 422
+ * `calibration-invalid`; rejects with a PermanentDefect if a stored policy or its table is damaged.
  */
 export async function loadNamed(
   store: RecordStore,
@@ -69,9 +69,9 @@ export async function loadNamed(
 }
 
 /**
- * As `loadNamed`, for a run under way. While items are offered the calibration must be valid now; once the test has ended, it is what it was
- * at the start: a result is not lost because an owner was slow. Checksums are sealed with the token: an id that has come to mean something
- * else, such as a tenant's own record of a system record's id, is refused. The run goes on with the GUIDs that it began with.
+ * Loads as `loadNamed` does, for a run under way. While items are offered the calibration must be valid now; once the test has ended, it is used as
+ * it was at the start: a result is not lost because an owner was slow. The token seals checksums: an id that now refers to other content, such as a
+ * tenant's own record with a system record's id, is refused. The run keeps the GUIDs that it began with.
  */
 export async function loadPinned(
   store: RecordStore,
@@ -141,7 +141,7 @@ function compile(
     : undefined;
 }
 
-/** `validFrom` is inside the interval, `validUntil` is not [MA-042, MA-101]. */
+/** Returns whether a calibration is valid at a time: `validFrom` is inside the interval, `validUntil` is not [MA-042, MA-101]. */
 function isValidAt({ validFrom, validUntil }: ScaleCalibration, now: number): boolean {
   return Date.parse(validFrom) <= now && now < Date.parse(validUntil);
 }

@@ -26,16 +26,16 @@ import { roundSignificant } from '#shared/kernel/numbers.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 
-/** A simulated learner in the numbering of a model. */
+/** A simulated learner's profile, with the indices of a model. */
 export interface KnownProfile {
   readonly syntheticProfileId: string;
-  /** In the order of the model's KCs, so that the order of a request's members changes no sum. */
+  /** In the order of the model's KCs, so that the order of a request's members does not change a sum. */
   readonly known: readonly KnownMastery[];
 }
 
 /**
- * Reads profiles for a model. 422 `calibration-invalid` for a knowledge component that the calibration has no parameters for, or that the
- * policy and the pool do not measure: CASE has not been asked about it, so that a trace with it would not be complete [MA-013, MA-195].
+ * Reads profiles for a model. Returns 422 `calibration-invalid` for a knowledge component without parameters in the calibration, or that policy and
+ * pool do not measure: the service has not asked CASE about it, so a trace with it would be incomplete [MA-013, MA-195].
  * @param test the KCs that it measures, and the decimal significant digits at which probabilities are read [MA-041]
  */
 export function readProfiles(
@@ -72,15 +72,15 @@ export interface SimulatedTest {
   readonly pinsHash: string;
 }
 
-/** The most replications, and what bounds them: cells of the matrix, and nanoseconds (docs/score-recovery.md has the measurements). */
+/** The most replications and their bounds: cells of the matrix, and nanoseconds (docs/score-recovery.md has the measurements). */
 const MOST_REPLICATIONS = 32;
 const MOST_CELLS = 2_000_000;
 const MOST_WORK = 7_000_000_000;
 
 /**
- * Whether all profiles take the test once more: always a first time, and as long as there are at most 32 replications, profiles × KCs ×
- * items × replications are at most 2,000,000, and the work is bounded even if the next replication costs as much as the costliest so far.
- * It depends on no clock: the same request has the same number everywhere.
+ * Returns whether all profiles take the test once more: always a first time, then as long as there are at most 32 replications, profiles × KCs ×
+ * items × replications are at most 2,000,000, and the work stays within its bound even if the next replication costs as much as the costliest so far.
+ * No clock is involved: the same request has the same number of replications on every machine.
  * @param size of the matrix: `kcs` are those in scope of the test, `maxItems` the most that it may have
  * @param works what each replication so far cost, as `simulateSitting` counts it
  */
@@ -97,10 +97,10 @@ export function isReplicated(
   );
 }
 
-/** What came of the profiles' tests. */
+/** The outcome of the profiles' tests. */
 interface Sittings {
   readonly replications: number;
-  /** How many tests were taken; fewer than profiles × replications when time ran out. */
+  /** How many tests were taken; fewer than profiles × replications if time ran out. */
   readonly simulated: number;
   readonly administeredItems: number;
   /** For each profile its scale scores at full precision, in the order of the replications. */
@@ -108,9 +108,9 @@ interface Sittings {
 }
 
 /**
- * Lets all profiles take the test once, then as often again as those replications say can be afforded. After each test the event loop has
- * its turn: the pipeline's own watch over the request must be able to strike. A test under way is broken off when time is over.
- * @param time the clock, and by when all has to be done; epoch milliseconds
+ * Lets all profiles take the test once, then as often as the cost of those replications permits. It yields to the event loop after each test, so that
+ * the pipeline's own deadline can end the request. A test under way is aborted when the time is over.
+ * @param time the clock, and the deadline of all tests; epoch milliseconds
  */
 export async function sitAll(
   test: SimulatedTest,
@@ -139,11 +139,10 @@ export async function sitAll(
 }
 
 /**
- * Lets one profile take the test once. Its answers come from streams keyed by what is known of the profile, the pins, the number of the
- * replication and the item: neither the profile's name nor the profiles beside it change them, and a further replication changes no
- * earlier one [MA-130].
+ * Lets one profile take the test once. Its answers come from streams whose keys are the profile's known mastery, the pins, the number of the
+ * replication and the item. So neither the profile's name nor other profiles change them, and a further replication changes no earlier one [MA-130].
  * @param replication from 0
- * @param isOver whether to break it off, asked before each item
+ * @param isOver returns whether to abort, asked before each item
  */
 export function simulateSitting(
   { selection, rules, pinsHash }: SimulatedTest,
@@ -159,9 +158,9 @@ export function simulateSitting(
 }
 
 /**
- * What the replications of one profile say: their mean, its distance from the known scale, and its standard error, which one replication
- * alone does not have. Scales are shown at the calibration's precision, and their difference is that of the shown numbers, exact before it
- * is rounded: whoever reads the answer comes to the same [MA-117, MA-130].
+ * Summarizes the replications of one profile: their mean, its distance from the known scale, and its standard error, which needs more than one
+ * replication. Scales are shown at the calibration's precision, and their difference is that of the shown numbers, exact before it is rounded: a
+ * reader of the response gets the same result [MA-117, MA-130].
  * @param scores at full precision, in the order of the replications
  */
 export function recoveryError(
@@ -195,7 +194,7 @@ type Verdict = Pick<
   'profilesTotal' | 'recoveryErrors' | 'tolerance' | 'maxAbsoluteError' | 'withinTolerance'
 >;
 
-/** What the errors say together, against the tolerance of the calibration: an error that equals it is within [MA-129, MA-131..MA-133]. */
+/** Judges the errors together against the tolerance of the calibration: an error equal to it passes [MA-129, MA-131..MA-133]. */
 export function judgeRecovery(recoveryErrors: RecoveryError[], tolerance: number): Verdict {
   const maxAbsoluteError = recoveryErrors.reduce(
     (most, { absoluteError }) => Math.max(most, absoluteError),

@@ -19,15 +19,15 @@ import type { Derived } from './orders/derive-orders.ts';
 /** A named source of a run, evaluated. */
 export interface SourceFacts extends JudgedSource {
   readonly run: RunRecord;
-  /** The one that the run is pinned to. */
+  /** The policy that the run is pinned to. */
   readonly policy: AnalysisPolicy;
   readonly source: PinnedSource;
   readonly crosswalk: Pick<AlignmentCrosswalk, 'sourceAssessment' | 'sourceVersion'>;
 }
 
 /**
- * The receipt of one source: its alignment in full, what the decisions on it rest on, and nothing of what the comparison has counted
- * [RP-168, RP-215, RP-216]. A function of what is pinned: there is no time in it.
+ * Returns the receipt of one source: its alignment in full and the basis of its decisions, but no counts of the comparison [RP-168, RP-215, RP-216].
+ * It derives from what is pinned and contains no time.
  */
 export function sourceBundle(facts: SourceFacts): Bundle {
   const { run, policy, source, crosswalk, alignment, limitations, comparisonOmitted, derived } = facts;
@@ -47,19 +47,18 @@ export function sourceBundle(facts: SourceFacts): Bundle {
   });
 }
 
-/** A run of which everything is evaluated and every order has reached its receiver. */
+/** A run whose evidence is all evaluated and whose orders have all reached their receivers. */
 export interface RunFacts {
   readonly progress: RunProgress;
-  /** The one that the run is pinned to. */
+  /** The policy that the run is pinned to. */
   readonly policy: AnalysisPolicy;
-  /** The decisions on each metric that is available. */
+  /** The decisions on each available metric. */
   readonly metrics: ReadonlyMap<RunMetric, Derived>;
 }
 
 /**
- * The receipt of a complete run: what it stands on, what it has decided, which orders it has given and what their receivers said
- * [RP-153, RP-215, RP-216]. Its only times are those of the run's records. Undefined where it would be larger than a bundle may be. Throws on
- * a run that is not complete [RP-217].
+ * Returns the receipt of a complete run: its basis, its decisions, its orders and their receivers' responses [RP-153, RP-215, RP-216]. Its only times
+ * are those of the run's records. Returns undefined if it would be larger than a bundle may be. Throws for a run that is not complete [RP-217].
  */
 export function runBundle({ progress, policy, metrics }: RunFacts): Bundle | undefined {
   const { run, evidence, orders } = progress;
@@ -125,7 +124,7 @@ function lifecycleOf(order: OrderRecord): RunReceipt['orders'][number] {
   };
 }
 
-/** What every bundle of a run begins with. */
+/** Returns the members that every bundle of a run begins with. */
 function headerOf(
   { tenantId, improvementRunId, administrationId, pins }: RunRecord,
   analysisPolicy: AnalysisPolicy,
@@ -143,12 +142,12 @@ function headerOf(
   } as const;
 }
 
-/** An artifact by its id at its owner and the digest of its bytes. */
+/** Returns an artifact by its id at its owner and the digest of its bytes. */
 function artifactOf(service: ReceiptArtifact['service'], { ref, sha256 }: Pin): ReceiptArtifact {
   return { service, resourceId: ref, sha256 };
 }
 
-/** What a source is aligned and compared by. */
+/** Returns the pins of the artifacts by which a source is aligned and compared. */
 function pinsOf({ crosswalk, comparison }: PinnedSource): Pick<SourceReceipt, 'crosswalk' | 'comparison'> {
   return {
     crosswalk: artifactOf('blueprint', crosswalk),
@@ -156,7 +155,7 @@ function pinsOf({ crosswalk, comparison }: PinnedSource): Pick<SourceReceipt, 'c
   };
 }
 
-/** The decisions behind orders, named one by one: what was observed stays out [RP-202, RP-216]. */
+/** Returns the decisions behind orders, one by one, without the observed values [RP-202, RP-216]. */
 export function decisionsOf({ orders, withheld }: Derived): Pick<SourceReceipt, 'decisions' | 'withheld'> {
   return {
     decisions: orders.map(({ trigger, content, evidence }) => {
@@ -172,19 +171,19 @@ export function decisionsOf({ orders, withheld }: Derived): Pick<SourceReceipt, 
   };
 }
 
-/** Gives a bundle its digest, its one form in bytes (RFC 8785, UTF-8), and the address that these make [RP-211]. */
+/** Gives a bundle its digest, its canonical bytes (RFC 8785, UTF-8), and the address that these determine [RP-211]. */
 function sealBundle<Receipt extends ReceiptBundle>(content: Omit<Receipt, 'digest'>): Bundle {
   const bytes = new TextEncoder().encode(canonicalJson({ ...content, digest: hashCanonical(content) }));
   return { bytes, sha256: sha256Hex(bytes), mediaType: 'application/json' };
 }
 
 /**
- * No receipt bundle is larger, nor are the decisions on one evidence: what a worker holds of four metrics and a source stays below a third of
- * a gigabyte, and the text of a bundle far below the longest string that there is (512 MB).
+ * The limit of a receipt bundle, and of the decisions on one evidence. It keeps a worker with four metrics and a source below a third of a gigabyte,
+ * and the text of a bundle far below the longest possible string (512 MB).
  */
 const MAX_BUNDLE_BYTES = 64 * 1024 * 1024;
 
-/** Whether what a bundle lists takes no more than `MAX_BUNDLE_BYTES` of UTF-8. No text is made of more than one element at a time. */
+/** Returns whether the content of a bundle takes at most `MAX_BUNDLE_BYTES` of UTF-8. It serializes only one element at a time. */
 export function fitsBundle(content: object): boolean {
   let left = MAX_BUNDLE_BYTES;
   for (const element of Object.values<unknown>(content as Record<string, unknown>).flat()) {

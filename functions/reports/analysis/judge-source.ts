@@ -11,23 +11,23 @@ export interface SourceEvidence {
   readonly sourceKey: string;
   readonly crosswalk: { readonly pin: Pin; readonly value: AlignmentCrosswalk };
   readonly comparison: Compared | NotCompared;
-  /** Content's list of the sources, where the rules of the run ask for it. */
+  /** Content's list of the sources, if the rules of the run require it. */
   readonly sourceSet: AlignmentSources | undefined;
 }
 
-/** What the evidence of one named source says. */
+/** The judgement of the evidence of one named source. */
 export interface JudgedSource {
   readonly alignment: Alignment;
-  /** What the comparison cannot show of itself. */
+  /** Why parts of the comparison cannot be shown. */
   readonly limitations: readonly string[];
-  /** A comparison was due, and there is none to show and to judge. */
+  /** Whether a comparison was due, but there is none that can be shown and judged. */
   readonly comparisonOmitted: boolean;
   readonly derived: Derived;
 }
 
 /**
- * Judges one named source under a policy: a function of the pinned bytes, so that every worker and the receipts command find the same.
- * @returns err: a sentence that says why the crosswalk has no alignment
+ * Judges one named source under a policy. The result depends only on the pinned bytes, so that every worker and the receipts command agree.
+ * @returns err: a sentence on why the crosswalk has no alignment
  */
 export function judgeSource(
   grounds: OrderGrounds,
@@ -43,13 +43,13 @@ export function judgeSource(
     comparison: held,
   });
   const shown = showComparison(comparison);
-  // There is none to show, its counts are withheld, or a decision on it is.
+  // There is no comparison to show, its counts are withheld, or a decision on it is.
   const isWithheld =
     (shown.comparison?.observedAgreement ?? null) === null ||
     derived.withheld.some(({ trigger }) => grounds.policy.triggers[trigger]?.metric === 'predicted_actual');
   return ok({
     alignment: alignment.value,
-    // The bundles of earlier rules do not say that one is missing.
+    // The bundles of earlier rules do not mention a missing comparison.
     limitations: comparison === 'missing' && grounds.rules !== '3' ? [] : shown.limitations,
     comparisonOmitted: comparison !== null && comparison !== 'not_analyzed' && isWithheld,
     derived,

@@ -13,8 +13,8 @@ import type { Moment, Observed } from '../facts/facts.ts';
 type Comparison = (Omit<Compared, 'pin'> & { readonly receipt: SourceRef }) | NotCompared;
 
 /**
- * The alignment of one named source of a run, as it has been recomputed from the pinned crosswalk. The comparison stands beside it and
- * changes none of its numbers [RP-175].
+ * Composes the alignment of one named source of a run, as recomputed from the pinned crosswalk. The comparison is shown next to it and changes none
+ * of its numbers [RP-175].
  * @param facts `sourceSet`: receipt of the list by which mappings were judged, if any; `crosswalkHash`: SHA-256 hex of the crosswalk's bytes
  */
 export function composeAlignmentReport(

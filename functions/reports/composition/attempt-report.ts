@@ -12,11 +12,11 @@ import { checkFramework, composeHeader, governedBy, type ComposedHeader } from '
 import { checkScored, contradictory, requireCurrent, type Shortfall } from '../facts/incomplete.ts';
 import { composeMastery, type ComposedRow } from './mastery-rows.ts';
 
-/** A whole report before any projection and without the moment of its answer. */
+/** A whole report before any projection and without the time of its response. */
 export interface ComposedAttempt {
   readonly header: ComposedHeader;
   readonly mastery: readonly ComposedRow[];
-  /** Rows in state `gap` of which the criteria of the attempt's gate do not speak: assumed to be possible, and counted where it happens. */
+  /** Rows in state `gap` that the criteria of the attempt's gate do not cover: assumed to be possible, and counted where it happens. */
   readonly ungovernedGapCount: number;
   readonly sources: readonly SourceRef[];
   /** Why optional sources could not be consulted. */
@@ -24,8 +24,8 @@ export interface ComposedAttempt {
 }
 
 /**
- * Composes the report of an attempt whose owners agree on its versions (`disagreement`). Every fact is an owner's own; a required one that
- * is absent, not current or contradicts itself is a 503 naming the owner, never a report with less [RP-001, RP-028].
+ * Composes the report of an attempt whose owners agree on its versions (`disagreement`). Every fact is an owner's own. If a required one is absent,
+ * not current or contradicts itself, the result is a 503 naming the owner, never a partial report [RP-001, RP-028].
  */
 export function composeAttemptReport(facts: ReportFacts): Result<ComposedAttempt, Shortfall> {
   const { evidence, record, criteria, framework, enrichments, proved } = facts;
@@ -61,7 +61,7 @@ export function composeAttemptReport(facts: ReportFacts): Result<ComposedAttempt
   });
 }
 
-/** The receipts of everything that a report of an attempt cannot go without. */
+/** Returns the receipts of every source that a report of an attempt requires. */
 export function requiredReceipts({
   evidence,
   record,
@@ -73,7 +73,7 @@ export function requiredReceipts({
 }
 
 /**
- * The report as a view shows it, at the moment of its answer. Views differ in `mastery` and `omitted`, in nothing else [RP-075].
+ * Returns the report as a view shows it, at the time of its response. Views differ only in `mastery` and `omitted` [RP-075].
  * @param problemsUrl base of the types of the problems inside it
  */
 export function projectAttemptReport(

@@ -12,8 +12,8 @@ import { known } from '../facts/known.ts';
 const suppressions = cohortReport.shape.suppression.shape.status.options;
 
 /**
- * A cohort as Analytics has rolled it up. Values go out only of a snapshot that Analytics calls `not_suppressed`; of any other one the
- * count alone, as Analytics publishes it; where it withholds that, 503 [RP-004, RP-131, the reading of RP-132].
+ * Composes a cohort from the rollup of Analytics. Values leave the service only if Analytics calls the snapshot `not_suppressed`. Any other snapshot
+ * shows only its published count; if Analytics withholds that too, the result is a 503 [RP-004, RP-131, the reading of RP-132].
  */
 export function composeCohort(
   scope: CohortScope,

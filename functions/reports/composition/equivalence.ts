@@ -12,9 +12,8 @@ import { known } from '../facts/known.ts';
 const { decision: decisions } = equivalenceReport.shape;
 
 /**
- * The analysis of Analytics on a form and the forms beside it, with what the blueprint says of them, once their owners agree on which forms
- * and versions it is about (`equivalenceDisagreement`). No number is calculated or judged here [RP-004]; an analysis that contradicts itself
- * is a 503 naming Analytics.
+ * Composes the analysis of Analytics on a form and its parallel forms with the facts of the blueprint, once their owners agree on forms and versions
+ * (`equivalenceDisagreement`). It calculates and judges no number [RP-004]. An analysis that contradicts itself is a 503 naming Analytics.
  */
 export function composeEquivalence(
   { form, equivalence, criteria, formEvidence }: EquivalenceFacts,
@@ -54,7 +53,7 @@ export function composeEquivalence(
   });
 }
 
-/** What the blueprint says against forms that Analytics calls equivalent: two facts of two owners, both shown. */
+/** Returns how the blueprint contradicts forms that Analytics calls equivalent: two facts of two owners, both shown. */
 function mismatches({ coverageMatch, dokMatch }: Pick<FormEvidence, 'coverageMatch' | 'dokMatch'>): string[] {
   return [
     ...(coverageMatch ? [] : ['According to the blueprint, the forms do not cover it alike.']),

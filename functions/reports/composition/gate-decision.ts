@@ -8,10 +8,11 @@ import { known } from '../facts/known.ts';
 type Criteria = NonNullable<ReportCriteria['criteria']>;
 
 /**
- * The decision of Results under the blueprint's criteria; nothing is decided here but what is not known [RP-010]. Version and threshold come
- * from the decision, else from Content. An owner that gives neither leaves no object to show: 503 naming Content (the reading of RP-104).
- * @param settled null where Results made no decision
- * @param criteria null where the blueprint has none
+ * Returns the decision of Results under the blueprint's criteria. The service itself decides only that something is unknown [RP-010]. Version and
+ * threshold come from the decision, else from Content. If neither owner gives them, there is no object to show: 503 naming Content (the reading of
+ * RP-104).
+ * @param settled null if Results made no decision
+ * @param criteria null if the blueprint has none
  */
 export function decideGate(
   settled: SettledGate | null,
@@ -30,7 +31,9 @@ export function decideGate(
   });
 }
 
-/** What Results says, once nothing is missing that forces `indeterminate`, over a `fail` as well as over a `pass` [RP-011, RP-102, RP-103]. */
+/**
+ * Returns the decision of Results unless a missing fact forces `indeterminate`, which overrides `fail` as well as `pass` [RP-011, RP-102, RP-103].
+ */
 function statusOf(settled: SettledGate | null, criteria: Criteria | null): GateDecision['status'] {
   const isComplete =
     settled !== null &&

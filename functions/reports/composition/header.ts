@@ -22,13 +22,13 @@ import { known } from '../facts/known.ts';
 import { decideGate } from './gate-decision.ts';
 import type { Framework, HeaderFacts, Moment, Released } from '../facts/facts.ts';
 
-/** What every view of a report says of its attempt: all that an answer, a projection and sources do not add. */
+/** The members that every view of a report has on its attempt, without those that the response, a projection and sources add. */
 export type ComposedHeader = Omit<
   AttemptReport,
   'object' | 'mastery' | 'sources' | 'omitted' | 'incompleteSections' | keyof Moment
 >;
 
-/** The kind of a settled attempt: the one on which Results and Content agree, never a caller's [RP-008]. */
+/** Returns the kind of a settled attempt: the one on which Results and Content agree, never a caller's [RP-008]. */
 export function settledKind({
   record,
   criteria,
@@ -38,7 +38,7 @@ export function settledKind({
   return ok(known(testKind.options, criteria.testKind));
 }
 
-/** Only a mastery gate has a decision. For any other kind it is null, whatever an owner holds [RP-009, RP-014, RP-015]. */
+/** Composes the gate. Only a mastery gate has a decision; for any other kind it is null, even if an owner holds one [RP-009, RP-014, RP-015]. */
 export function composeGate(
   kind: TestKind,
   { record, criteria }: Pick<HeaderFacts, 'record' | 'criteria'>,
@@ -46,7 +46,7 @@ export function composeGate(
   return kind === 'mastery_gate' ? decideGate(record.gate, criteria.criteria) : ok(null);
 }
 
-/** The settled score as Results holds it. No outcome enters: nothing here could add up to another value [RP-003, RP-080]. */
+/** Composes the settled score as Results holds it. It reads no outcome, so it cannot compute another value [RP-003, RP-080]. */
 function composeScore(settled: SettledScore | null): Result<Score, Shortfall> {
   if (settled === null) return fallsShort('noScore');
   const { value, minimum, maximum, scaleVersion } = settled;
@@ -55,14 +55,14 @@ function composeScore(settled: SettledScore | null): Result<Score, Shortfall> {
   return ok({ value, minimum, maximum, unit, scaleVersion });
 }
 
-/** As long as the mastery engine is not proved with production learners, no diagnostic is shown [RP-026]. */
+/** Checks that the diagnostic may be shown: not before the mastery engine is proved with production learners [RP-026]. */
 export function checkReleased(proved: Released['proved']): Shortfall | undefined {
   return proved.has('mastery_engine_production_learner') ? undefined : shortfall('unreleased');
 }
 
 /**
- * A scale score with its uncertainty, as Results measured it and QTI counted the items; never a pass or fail [RP-012, RP-068]. The external
- * scale is named only where the blueprint has a crosswalk to it [RP-106..RP-108].
+ * Composes a scale score with its uncertainty, as Results measured it and QTI counted the items; never a pass or fail [RP-012, RP-068]. It names the
+ * external scale only if the blueprint has a crosswalk to it [RP-106..RP-108].
  */
 function composeDiagnostic({
   attempt: { administeredItemCount },
@@ -82,7 +82,7 @@ function composeDiagnostic({
   });
 }
 
-/** Whether the criteria of a gate speak of a standard or knowledge component: of all, unless Content names them (an assumption). */
+/** Returns whether the criteria of a gate cover a standard or knowledge component: all of them, unless Content names some (an assumption). */
 export function governedBy({ criteria }: Pick<ReportCriteria, 'criteria'>): (caseGuid: string) => boolean {
   const named = criteria?.governedCaseGuids;
   if (named === undefined) return () => true;
@@ -91,8 +91,8 @@ export function governedBy({ criteria }: Pick<ReportCriteria, 'criteria'>): (cas
 }
 
 /**
- * Whose attempt it is and which, with score, gate and diagnostic as its kind supports them. Report and page compose the same header from the
- * same facts, and hold it against CASE with `checkFramework`: so what is no report is on no page, as far as these facts tell.
+ * Composes the identity of an attempt and its candidate, with score, gate and diagnostic as its kind supports them. Report and page compose the same
+ * header from the same facts, and check it against CASE with `checkFramework`. So a page lists no attempt without a report, as these facts show it.
  */
 export function composeHeader(facts: HeaderFacts & Released): Result<ComposedHeader, Shortfall> {
   const { attempt, record, criteria, gapRows } = facts;
@@ -130,12 +130,12 @@ export function composeHeader(facts: HeaderFacts & Released): Result<ComposedHea
   });
 }
 
-/** An attempt with a report is a settled one: only a gate can leave it open (the reading of RP-104). */
+/** Returns the status of an attempt with a report. The attempt is settled: only a gate can leave it open (the reading of RP-104). */
 function statusOf(gate: GateDecision | null): AttemptReport['status'] {
   return gate?.status === 'indeterminate' || gate?.status === 'unknown' ? gate.status : 'scored';
 }
 
-/** What speaks against a header in CASE: a framework from before the one that the test spec was built on is stale, and it has every gap. */
+/** Returns why CASE contradicts a header: a framework older than the one that the test spec was built on is stale; a gap is missing from it. */
 export function checkFramework(
   { gate }: Pick<ComposedHeader, 'gate'>,
   { criteria, gapRows = [] }: Pick<HeaderFacts, 'criteria' | 'gapRows'>,

@@ -9,16 +9,16 @@ import { formatInstant } from '#shared/kernel/instant.ts';
 import type { MetricArtifact } from '#shared/platform/owners/analytics.ts';
 import type { Moment } from '../facts/facts.ts';
 
-/** What a run shows of its owners: the artifacts of its pinned metrics that were read, and a receipt of everything that was consulted. */
+/** The owners' facts that a run shows: the artifacts of its pinned metrics that were read, and a receipt of every source consulted. */
 export interface RunEvidence {
   readonly artifacts: ReadonlyMap<RunMetric, MetricArtifact | undefined>;
   readonly sources: readonly SourceRef[];
 }
 
 /**
- * A run as it is recorded, with what its pinned metrics say now. A metric whose artifact is lost is an omission too [RP-166], which only a
- * `failed` run can show.
- * @param facts `receipt`: of complete runs only
+ * Composes a run from its records and the present artifacts of its pinned metrics. A metric whose artifact is lost is an omission too [RP-166], which
+ * only a `failed` run can show.
+ * @param facts `receipt`: only for complete runs
  */
 export function composeRun(
   facts: RunEvidence & { readonly progress: RunProgress; readonly receipt: ReceiptLink | null },

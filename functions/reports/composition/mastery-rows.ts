@@ -7,10 +7,10 @@ import type { Framework } from '../facts/facts.ts';
 import { disagreeing, fallsShort, shortfall, type Shortfall } from '../facts/incomplete.ts';
 import { known } from '../facts/known.ts';
 
-/** Evidence rows of one attempt, at most: beyond it, an answer could not be written within a function's memory. */
+/** The most evidence rows of one attempt: a longer response does not fit into a function's memory. */
 const MAX_EVIDENCE = 250_000;
 
-/** A mastery row before any projection: what the view `standards` shows of it, and its evidence beside it. */
+/** A mastery row before any projection: what the view `standards` shows of it, and its evidence. */
 export interface ComposedRow {
   readonly row: Omit<MasteryRow, 'evidence'>;
   readonly evidence: ItemEvidence[];
@@ -26,8 +26,8 @@ const states = masteryRow.shape.state.options;
 const uncertaintyKinds = masteryRow.shape.uncertaintyKind.options;
 
 /**
- * The mastery of an attempt: rows, contributions and ids of Results, the time of every outcome from QTI, every GUID in CASE.
- * @param mastery the rows of the settled record; it is counted before anything is built from it
+ * Composes the mastery of an attempt: rows, contributions and ids from Results, the time of every outcome from QTI, every GUID in CASE.
+ * @param mastery the rows of the settled record; they are counted before anything is built from them
  */
 export function composeMastery(
   mastery: readonly SettledMastery[],
@@ -46,11 +46,11 @@ export function composeMastery(
     if (!row.ok) return row;
     rows.push(row.value);
   }
-  // By item: its size is the number of items with an outcome.
+  // The index is by item: its size is the number of items with an outcome.
   return ok({ rows, scoredItemCount: index.size });
 }
 
-/** The limits of a report [RP-064, RP-095]. */
+/** Checks the limits of a report [RP-064, RP-095]. */
 function checkCounts(mastery: readonly SettledMastery[]): Shortfall | undefined {
   if (mastery.length > MAX_MASTERY_ROWS) return shortfall('tooManyRows');
   let total = 0;
@@ -65,12 +65,12 @@ function checkCounts(mastery: readonly SettledMastery[]): Shortfall | undefined 
 type Outcome = AttemptEvidence['outcomes'][number];
 
 /**
- * The outcomes by item, and those of an item with several by outcome. Neither id alone finds an outcome: where QTI names outcomes by their
- * variables, every item has the same ones. A text of both ids as the key would cost more than the rest of a composition.
+ * The outcomes by item, and those of an item with several by outcome. Neither id by itself identifies an outcome: where QTI names outcomes by their
+ * variables, every item has the same ones. A string of both ids as the key would cost more than the rest of a composition.
  */
 type OutcomeIndex = Map<string, Outcome | Map<string, Outcome>>;
 
-/** Undefined when QTI names an outcome twice. */
+/** Indexes the outcomes; returns undefined if QTI names an outcome twice. */
 function indexOutcomes(outcomes: readonly Outcome[]): OutcomeIndex | undefined {
   const index: OutcomeIndex = new Map();
   for (const outcome of outcomes) {
@@ -90,7 +90,7 @@ function findOutcome(index: OutcomeIndex, qtiItemId: string, qtiOutcomeId: strin
   return found?.qtiOutcomeId === qtiOutcomeId ? found : undefined;
 }
 
-/** A row stands in CASE, under one of its parents there; a root has none [RP-089, RP-090]. */
+/** Checks that a row is in CASE, under one of its parents there; a root has none [RP-089, RP-090]. */
 function checkPlace(
   { caseGuid, parentCaseGuid }: SettledMastery,
   { guids, parents }: Framework,

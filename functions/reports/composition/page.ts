@@ -19,26 +19,26 @@ import { contradiction, disagreement } from '../facts/versions.ts';
 const { filters: pageFilters } = listCandidateReports.request;
 const reasons = withheldReason.options;
 
-/** What every row of a page has to satisfy. */
+/** The filters that every row of a page must satisfy. */
 export type PageFilters = FilterValues<typeof pageFilters>;
 
 /** The place of a row in the order of the list. */
 export type RowPlace = Pick<IndexRow, 'modifiedAt' | 'attemptId'>;
 
-/** What one read of the index was to answer. */
+/** The request that one read of the index has to satisfy. */
 export interface IndexRequest {
   readonly candidateSourcedId: string;
   readonly filters: PageFilters;
   readonly limit: number;
   /** The row before the first one; absent at the beginning of the list. */
   readonly after?: RowPlace | undefined;
-  /** Rows that an earlier read for the same page gave. */
+  /** Rows that an earlier read for the same page returned. */
   readonly earlier?: readonly RowPlace[] | undefined;
 }
 
 /**
- * Whether an answer of the index is one to what it was asked, as far as the index alone tells: whose rows, which, and in what order. A
- * violation is a 503 naming Results; no row is dropped in silence [RP-133, RP-305].
+ * Checks whether a response of the index fits its request, as far as the index itself shows: whose rows, which, and in which order. A violation is a
+ * 503 naming Results; no row is dropped silently [RP-133, RP-305].
  */
 export function checkIndex(index: CandidateAttempts, request: IndexRequest): Problem | undefined {
   if (index.candidateSourcedId !== request.candidateSourcedId) return foreign();
@@ -52,20 +52,20 @@ function violationIn(
   { rows, hasMore }: CandidateAttempts,
   { filters, limit, after, earlier = [] }: IndexRequest,
 ): string | undefined {
-  if (rows.length > limit) return 'The index of attempts at Results gives more rows than it was asked for.';
+  if (rows.length > limit) return 'The index of attempts at Results returns more rows than requested.';
   if (hasMore && rows.length === 0)
-    return 'The index of attempts at Results promises further rows and gives none.';
-  // Of the filters that the service applies, no row of the index has the fact.
+    return 'The index of attempts at Results announces further rows but returns none.';
+  // For a filter that the service applies, no row of the index has the fact.
   if (!rows.every((row) => isSelectable(pageFilters, filters, row)))
-    return 'The index of attempts at Results gives a row that does not match the filters.';
+    return 'The index of attempts at Results returns a row that does not match the filters.';
   if (!isOrdered(after === undefined ? rows : [after, ...rows]))
-    return 'The index of attempts at Results is not in its order, newest modification first.';
+    return 'The index of attempts at Results is not in order, newest modification first.';
   return areUnique([...earlier, ...rows].map(({ attemptId }) => attemptId))
     ? undefined
-    : 'The index of attempts at Results gives an attempt twice.';
+    : 'The index of attempts at Results returns an attempt twice.';
 }
 
-/** Strictly: newest modification first, ties by attempt id ascending, byte for byte. */
+/** Returns whether places are in strict order: newest modification first, ties by attempt id ascending, byte by byte. */
 function isOrdered(places: readonly RowPlace[]): boolean {
   return places.every((place, at) => {
     const before = places[at - 1];
@@ -78,28 +78,28 @@ function isOrdered(places: readonly RowPlace[]): boolean {
   });
 }
 
-/** Whether a row stands behind a place. */
+/** Returns whether a row comes after a place. */
 export function isFollowing(row: RowPlace, place: RowPlace): boolean {
   return isOrdered([place, row]);
 }
 
-/** Whether a row is one of the list: an attempt that QTI has not scored is not [RP-063]. */
+/** Returns whether a row belongs to the list: an attempt that QTI has not scored does not [RP-063]. */
 export function isScored({ attemptStatus }: IndexRow): boolean {
   return attemptStatus === 'scored';
 }
 
-/** What the rows of a page are composed with. */
+/** The facts from which the rows of a page are composed. */
 export interface PageContext extends Released {
   readonly candidateSourcedId: string;
   readonly filters: PageFilters;
-  /** The receipt of the read that gave the row. */
+  /** The receipt of the read that returned the row. */
   readonly index: SourceRef;
   readonly candidate: SourceRef;
-  /** Of the row's test spec, in the row's version of it. */
+  /** The criteria of the row's test spec, in the row's version of it. */
   readonly criteria: Observed<ReportCriteria>;
 }
 
-/** The settled record of a scored row, as far as the index alone tells. Content need not be asked about a row that has none yet. */
+/** Returns the settled record of a scored row, as far as the index itself shows. Content need not be asked about a row without one. */
 export function settledRecord(
   { attemptId, contentTestSpecId, modifiedAt, record }: IndexRow,
   candidateSourcedId: string,
@@ -119,7 +119,7 @@ export function settledRecord(
     : err(disagreeing('one-time-of-modification'));
 }
 
-/** Whether a row can become a report that the filters select, as far as the index alone tells. */
+/** Returns whether a row can become a report that the filters select, as far as the index itself shows. */
 export function isPossible(
   row: IndexRow,
   { candidateSourcedId, filters }: Pick<PageContext, 'candidateSourcedId' | 'filters'>,
@@ -129,7 +129,7 @@ export function isPossible(
   return settled.ok && isSelectable(pageFilters, filters, { testKind: settled.value.testKind });
 }
 
-/** The owner whose version of a row's facts is not the one that the row pins. */
+/** Returns the owner whose version of a row's facts is not the one that the row pins. */
 export function rowDisagreement(
   { contentTestSpecVersion }: IndexRow,
   record: RecordHeader,
@@ -139,13 +139,13 @@ export function rowDisagreement(
   return disagreement(pins, record, criteria.value);
 }
 
-/** The summary of a row, and the facts that it was composed from. */
+/** The summary of a row, and the facts that it is composed from. */
 export interface PageRow {
   readonly report: ComposedAttempt;
   readonly facts: HeaderFacts;
 }
 
-/** What the summary of one scored row of a checked index shows, before its gate is held against CASE. */
+/** Composes the summary of one scored row of a checked index, before its gate is checked against CASE. */
 export function composePageRow(row: IndexRow, context: PageContext): Result<PageRow, Problem | Shortfall> {
   const { candidateSourcedId, candidate, criteria, proved } = context;
   const settled = settledRecord(row, candidateSourcedId);
@@ -167,12 +167,12 @@ export function composePageRow(row: IndexRow, context: PageContext): Result<Page
     : header;
 }
 
-/** The GUID of the framework that a row is held against: only a gate names gaps. */
+/** Returns the GUID of the framework that a row is checked against: only a gate names gaps. */
 export function frameworkOf({ report, facts }: PageRow): string | undefined {
   return report.header.gate === null ? undefined : facts.criteria.caseFrameworkGuid;
 }
 
-/** The summary of a row whose gate CASE bears out, with its receipt. */
+/** Returns the summary of a row whose gate CASE confirms, with its receipt. */
 export function verifyPageRow(
   { report, facts }: PageRow,
   framework: Observed<Framework>,
@@ -183,14 +183,14 @@ export function verifyPageRow(
     : err(unverified);
 }
 
-/** Whether a page that is asked for with filters has a report of a row. */
+/** Returns whether the report of a row belongs to a page with these filters. */
 export function isListed(row: IndexRow, { header }: ComposedAttempt, filters: PageFilters): boolean {
   return isSelected(pageFilters, filters, { ...row, ...header });
 }
 
 /**
- * Why an attempt is withheld: what an owner's answer lacks, and facts that cannot all be true, keep no other attempt from the page. Undefined
- * where there is no page: an owner that cannot be used is never left out in silence [RP-028, RP-133].
+ * Returns why an attempt is withheld: gaps in an owner's response, and facts that cannot all be true, keep no other attempt from the page. Returns
+ * undefined if there can be no page: an owner that cannot be used is never left out silently [RP-028, RP-133].
  */
 export function withheldFor(error: Problem | Shortfall): WithheldReason | undefined {
   if (error.code !== 'dependency-incomplete') return undefined;
@@ -198,8 +198,8 @@ export function withheldFor(error: Problem | Shortfall): WithheldReason | undefi
 }
 
 /**
- * Versions that still differ after one more read. This route has no 409: the owner that did not converge cannot be used just now (the reading
- * of RP-017).
+ * Returns the problem of versions that still differ after a second read. This route has no 409: the owner that did not converge counts as unavailable
+ * (the reading of RP-017).
  */
 function divergent(dependency: SourceService): Problem {
   return problem('reports', 'dependency-unavailable', 503, {
@@ -208,15 +208,15 @@ function divergent(dependency: SourceService): Problem {
   });
 }
 
-/** The record was observed with the index, under its own id, version and freshness. */
+/** Returns the receipt of a record that was observed with the index, under its own id, version and freshness. */
 function receiptOf({ resultRecordId, version, freshness }: RecordHeader, index: SourceRef): SourceRef {
   return { ...index, resourceId: resultRecordId, version, status: freshness };
 }
 
-/** An answer about someone or something else than was asked for is no answer. */
+/** Returns the problem of a response about another subject than the requested one. */
 function foreign(): Problem {
   return problem('reports', 'dependency-unavailable', 503, {
     dependency: 'results',
-    detail: 'The index of attempts at Results answered about something else than it was asked for.',
+    detail: 'The index of attempts at Results returned another subject than requested.',
   });
 }

@@ -21,23 +21,23 @@ import { checkScored, fallsShort, incomplete, requireCurrent } from '../facts/in
 import { composeAttemptReport, requiredReceipts } from './attempt-report.ts';
 import { composeGate, settledKind } from './header.ts';
 
-/** The rule that is applied [RP-113]. What it says stands in `composeEntry`; other conditions are another version. */
+/** The rule that is applied [RP-113]. `composeEntry` implements it; other conditions need another version. */
 const RULE = { decisionRuleId: 'gate-implies-readiness', decisionRuleVersion: '2' } as const;
 
 type Crosswalk = ReadinessCrosswalks['entries'][number];
 
-/** What an attempt says to every crosswalk. */
+/** The facts of an attempt that apply to every crosswalk. */
 interface AttemptGrounds {
-  /** By a decision that is current. */
+  /** Whether a current decision failed the gate. */
   readonly hasFailedGate: boolean;
-  /** What rules out a projected pass whatever the crosswalk, a sentence for each cause. */
+  /** What rules out a projected pass in every crosswalk, one sentence per cause. */
   readonly limitations: readonly string[];
 }
 
 /**
- * What an attempt implies for every named test of its blueprint's crosswalks. The report of the attempt is composed first: where it fails
- * as missing, unusable or stale beside a settled record, no pass is projected. An attempt that is not settled and facts that contradict each
- * other are the 503 that the report would be; a blueprint without a crosswalk is a 404 [the reading of RP-119].
+ * Composes what an attempt implies for every named test of its blueprint's crosswalks. It composes the report of the attempt first: if that fails as
+ * missing, unusable or stale although the record is settled, no pass is projected. An attempt that is not settled, and facts that contradict each
+ * other, are the 503 that the report would be; a blueprint without a crosswalk is a 404 [the reading of RP-119].
  */
 export function composeReadiness(
   facts: ReadinessFacts & Released,
@@ -76,7 +76,7 @@ export function composeReadiness(
   });
 }
 
-/** What the attempt says, or the problem that its report would be too. */
+/** Returns the grounds that the attempt gives, or the problem that its report would be too. */
 function groundsOf(facts: ReadinessFacts & Released): Result<AttemptGrounds, Problem> {
   const record = facts.record.value;
   const criteria = facts.criteria.value;
@@ -84,12 +84,12 @@ function groundsOf(facts: ReadinessFacts & Released): Result<AttemptGrounds, Pro
   const report = composeAttemptReport({ ...facts, enrichments: [] });
   if (!report.ok && report.error.reason === 'contradiction') return report;
   const limitations = report.ok ? [] : [report.error.detail];
-  // The gate of an attempt without a report may still be told.
+  // The gate of an attempt without a report may still be known.
   const kind = settledKind({ record, criteria });
   const gate = kind.ok ? composeGate(kind.value, { record, criteria }) : kind;
   const { status, achieved = null, required = 0 } = (gate.ok ? gate.value : null) ?? {};
   if (gate.ok && gate.value === null)
-    limitations.push('Tests of this kind have no gate decision, on which readiness rests.');
+    limitations.push('Tests of this kind have no gate decision, on which readiness depends.');
   if (kind.ok && kind.value === 'formative' && !criteria.qualifyingCoverage)
     limitations.push('The blueprint has no coverage evidence that qualifies for an external claim.');
   if (status === 'indeterminate') limitations.push('The gate decision of the attempt is indeterminate.');
@@ -100,23 +100,23 @@ function groundsOf(facts: ReadinessFacts & Released): Result<AttemptGrounds, Pro
     limitations.push('No mastery row of the attempt shows anything mastered.');
   if (report.ok && report.value.ungovernedGapCount > 0)
     limitations.push('The attempt shows a gap of which the criteria of the gate do not speak.');
-  // The gate may have been passed since, where its decision or the lookup that led to it is old.
+  // The gate may have been passed since, if its decision or the lookup that led to it is old.
   const isCurrent = requireCurrent([facts.evidence.receipt, facts.record.receipt]) === undefined;
   return ok({ hasFailedGate: status === 'fail' && isCurrent, limitations });
 }
 
-/** The limits of a report [RP-110]. */
+/** Checks the limits of a report [RP-110]. */
 function checkCrosswalks({ entries }: ReadinessCrosswalks): Problem | undefined {
   if (entries.length > MAX_ENTRIES)
-    return incomplete('blueprint', 'The blueprint holds more crosswalks than a report can carry.');
+    return incomplete('blueprint', 'The blueprint has more crosswalks than a report can contain.');
   return nameSourcesOnce(entries)
     ? undefined
-    : incomplete('blueprint', 'The blueprint holds two crosswalks to one version of a source test.');
+    : incomplete('blueprint', 'The blueprint has two crosswalks to one version of a source test.');
 }
 
 /**
- * The rule: a failed gate is `not_ready`, whatever else there is; a pass with nothing that speaks against it is a `projected_pass`; everything
- * else is `indeterminate`, with a limitation for each cause [RP-116..RP-118, the reading of RP-119].
+ * Applies the rule: a failed gate is always `not_ready`; a pass that nothing contradicts is a `projected_pass`; everything else is `indeterminate`,
+ * with one limitation per cause [RP-116..RP-118, the reading of RP-119].
  */
 function composeEntry(
   { hasFailedGate, limitations: general }: AttemptGrounds,
@@ -144,7 +144,7 @@ function composeEntry(
     return err(
       incomplete(
         'blueprint',
-        'The blueprint states more limitations of a source test than a report can carry.',
+        'The blueprint states more limitations of a source test than a report can contain.',
       ),
     );
   const decision = causes.length === 0 ? 'projected_pass' : 'indeterminate';
@@ -162,8 +162,8 @@ function composeEntry(
 }
 
 /**
- * The limitations that the blueprint states, then the causes. Where they are too many, the last ones are joined, the causes first: what the
- * blueprint states is then cut to the length of one. Undefined where the blueprint alone states too much.
+ * Returns the limitations that the blueprint states, then the causes. If they are too many, it joins the last ones, the causes first, and cuts the
+ * blueprint's to the length of one limitation. Returns undefined if the blueprint by itself states too many.
  */
 function withinLimit(stated: readonly string[], causes: readonly string[]): string[] | undefined {
   const own = joinedBeyond(stated, MAX_LIMITATIONS - 1);
@@ -174,17 +174,17 @@ function withinLimit(stated: readonly string[], causes: readonly string[]): stri
   return [...kept, ...rest.map(shortened)];
 }
 
-/** Texts, of which those behind a place are joined to one. */
+/** Returns texts of which those after a place are joined into one. */
 function joinedBeyond(texts: readonly string[], place: number): readonly string[] {
   return texts.length <= place + 1 ? texts : [...texts.slice(0, place), texts.slice(place).join(' ')];
 }
 
-/** A limitation as long as one may be. */
+/** Cuts a text to the longest limitation allowed. */
 function shortened(text: string): string {
   return text.length > MAX_LIMITATION_LENGTH ? cutAfter(text, MAX_LIMITATION_LENGTH - 1) : text;
 }
 
-/** The answer has no `unknown` here: a dominance that is missing, or that this service does not know, is not determined [RP-112]. */
+/** Returns the dominance of a crosswalk. The response has no `unknown` here: a missing or unknown dominance is not determined [RP-112]. */
 function dominanceOf(dokDominance: Crosswalk['dokDominance']): ReadinessEntry['dokDominance'] {
   return dokDominance === 'satisfied' || dokDominance === 'not_satisfied' ? dokDominance : 'indeterminate';
 }

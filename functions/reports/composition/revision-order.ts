@@ -6,9 +6,9 @@ import type { OrderRecord, RunRecord } from '#shared/improvement/records.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
 
 /**
- * An order of a run: what has been derived from its evidence again, with what is recorded of its way.
- * @param facts `record` and `derived` of the same id
- * @param observedAt when the artifact that it rests on was read
+ * Composes an order of a run: its content, derived again from the evidence, and its recorded progress.
+ * @param facts `record` and `derived` of the same order id
+ * @param observedAt when the artifact that it is based on was read
  */
 export function composeOrder(
   facts: { readonly run: RunRecord; readonly record: OrderRecord; readonly derived: DerivedOrder },
@@ -29,7 +29,7 @@ export function composeOrder(
   };
 }
 
-/** What its receiver acknowledged it with: an order keeps it when a later one supersedes it [RP-204]. */
+/** Returns the receiver's acknowledgement of an order, which the order keeps even if a later one supersedes it [RP-204]. */
 function acknowledgementOf({ targetModule, ack }: OrderRecord): SourceRef | null {
   return ack === null
     ? null

@@ -12,9 +12,9 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { openToken, sealToken, type TokenKind } from '#shared/tokens/sealed-token.ts';
 
-/** A cursor opens for one hour after its issue (the reading of RP-304). */
+/** A cursor is valid for one hour after its issue (the reading of RP-304). */
 const LIFETIME_MS = 60 * 60 * 1000;
-/** What a client has to store at most [RP-134]. */
+/** The longest cursor that a client may have to store [RP-134]. */
 const MAX_LENGTH = 2048;
 
 const KIND: TokenKind = { purpose: 'cursor', typ: 'reports-cursor+jwe' };
@@ -40,16 +40,16 @@ export interface ListCursor<Name extends string> {
   /** The row that the page follows; undefined for the first page. */
   readonly after: Readonly<Record<Name, string>> | undefined;
   /**
-   * The cursor of the page behind a row, of well-formed texts; null without a row, at the end of the list. It opens for one hour after the
-   * request, and has at most 2,048 characters for positions of a few hundred bytes, whatever characters they consist of.
+   * Returns the cursor of the page that follows a row of well-formed texts; null without a row, at the end of the list. It is valid for one hour
+   * after the request. It has at most 2,048 characters for positions of a few hundred bytes, whichever characters they contain.
    */
   readonly seal: (last: Readonly<Record<Name, string>> | undefined) => Promise<string | null>;
 }
 
 /**
- * Opens the cursor of a request. It is bound to its list, its caller's tenant and authorization, path, and every query parameter but the
- * cursor itself, each in its one spelling [RP-135, RP-303]. Any other cursor is refused, always alike: changed, cut, respelt, expired, of
- * another caller, list or request, under an unknown key. Throws only when the key ring itself is unreachable.
+ * Opens the cursor of a request. It is bound to its list, its caller's tenant and authorization, path, and every query parameter except the cursor
+ * itself, each in canonical form [RP-135, RP-303]. Any other cursor gets the same refusal: changed, cut, respelt, expired, of another caller, list or
+ * request, or under an unknown key. Throws only if the key ring itself is unreachable.
  * @param keyset the members of the list's sort key, in order
  */
 export async function openListCursor<Name extends string>(
@@ -59,8 +59,8 @@ export async function openListCursor<Name extends string>(
   { principal, path, query, receivedAt }: ListRequest,
 ): Promise<Result<ListCursor<Name>, Problem>> {
   /*
-   * A plain digest: it lies encrypted in the token, so nobody can compare a guess with it, and no key has to live as long as a cursor. It
-   * hashes the authorization itself in place of a fingerprint of it.
+   * A plain digest is enough: it is encrypted in the token, so that it cannot be compared with a guess, and no key has to live as long as a cursor.
+   * It hashes the authorization itself instead of its fingerprint.
    */
   const boundTo = hashCanonical({
     list,
@@ -98,7 +98,7 @@ async function open(keys: KeyRing, cursor: string): Promise<Sealed | undefined> 
   return sealed.safeParse(opened.ok ? opened.value : undefined).data;
 }
 
-/** Text whose length does not depend on its characters: JSON would write a control character in six. */
+/** Encodes text so that its length does not depend on its characters: JSON would write a control character as six. */
 function encode(text: string): string {
   if (!text.isWellFormed()) throw new TypeError('a position is not well-formed text');
   return Buffer.from(text).toString('base64url');

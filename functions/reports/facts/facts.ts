@@ -6,7 +6,7 @@ import type { AttemptEvidence, Form } from '#shared/platform/owners/qti.ts';
 import type { CandidateAttempts, RecordHeader, SettledRecord } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 
-/** A fact as its owner gave it, with the receipt of having observed it. */
+/** A fact as its owner returned it, with the receipt of the observation. */
 export interface Observed<T> {
   readonly value: T;
   readonly receipt: SourceRef;
@@ -21,23 +21,23 @@ export interface Framework {
   readonly parents: ReadonlyMap<string, readonly string[]>;
 }
 
-/** A source that a report may go without: what it adds is its receipt. `problem` says why it could not be consulted. */
+/** A source that a report does not require: it adds only its receipt. `problem`: why it could not be consulted. */
 export interface Enrichment {
   readonly receipt: SourceRef;
   readonly problem?: Problem;
 }
 
-/** What is known of an attempt without its mastery rows: all that a summary shows, and the gaps that its gate has to list. */
+/** The facts of an attempt without its mastery rows: all that a summary shows, and the gaps that its gate has to list. */
 export interface HeaderFacts {
   /** As QTI has it. */
   readonly attempt: Omit<IndexRow, 'attemptStatus' | 'modifiedAt' | 'record'>;
   readonly record: RecordHeader;
   readonly criteria: ReportCriteria;
-  /** The CASE GUIDs of the mastery rows in state `gap`; undefined where Results does not say. */
+  /** The CASE GUIDs of the mastery rows in state `gap`; undefined if Results does not state them. */
   readonly gapRows: readonly string[] | undefined;
 }
 
-/** What the owners say of one attempt. */
+/** The owners' facts on one attempt. */
 export interface AttemptFacts {
   readonly evidence: Observed<AttemptEvidence>;
   readonly record: Observed<SettledRecord>;
@@ -48,16 +48,16 @@ export interface AttemptFacts {
   readonly enrichments: readonly Enrichment[];
 }
 
-/** What is no fact of an owner, and yet decides what may be shown. */
+/** What decides, in addition to the owners' facts, what may be shown. */
 export interface Released {
   /** What the release proves. */
   readonly proved: ReadonlySet<Provable>;
 }
 
-/** What a whole report of one attempt is composed of. */
+/** The facts from which a whole report of one attempt is composed. */
 export interface ReportFacts extends AttemptFacts, Released {}
 
-/** What readiness is decided on: the attempt's own report, which no enrichment changes, and the blueprint's crosswalks. */
+/** The facts that readiness is decided on: the attempt's own report, which no enrichment changes, and the blueprint's crosswalks. */
 export interface ReadinessFacts extends Omit<AttemptFacts, 'enrichments'> {
   readonly crosswalks: Observed<ReadinessCrosswalks>;
 }
@@ -72,7 +72,7 @@ export interface EquivalenceFacts {
   readonly formEvidence: Observed<FormEvidence>;
 }
 
-/** What an answer says of its request and of the moment of its composition. */
+/** The members of a response that describe its request and the time of its composition. */
 export interface Moment {
   readonly observedAt: string;
   readonly requestId: string;

@@ -9,29 +9,29 @@ import type { Problem } from '#shared/problems/problem.ts';
 import type { AttemptFacts } from './facts.ts';
 
 /**
- * An owner answered, and what it answered does not hold a fact that the answer needs, or contradicts itself: nothing is made up in its place.
- * @param detail a constant sentence that says which fact is missing
+ * Returns the problem of an owner whose response lacks a fact that this response needs, or contradicts itself: the service invents nothing instead.
+ * @param detail a constant sentence that names the missing fact
  */
 export function incomplete(dependency: SourceService, detail: string): Problem {
   return problem('reports', 'dependency-incomplete', 503, { dependency, detail });
 }
 
 /**
- * Why facts make no report of an attempt. `unsettled`: it is not scored or settled, or lacks a settled fact that its summary needs. `stale`: a
- * source is not current. `unreleased`: the release does not prove reports of its kind. `missing`: an owner lacks evidence beyond the summary.
- * `unusable`: a fact breaks its own bounds, or a limit of the answer. `contradiction`: two facts that cannot both be true.
+ * Why facts give no report of an attempt. `unsettled`: it is not scored or settled, or lacks a settled fact that its summary needs. `stale`: a source
+ * is not current. `unreleased`: the release does not prove reports of its kind. `missing`: an owner lacks evidence beyond the summary. `unusable`: a
+ * fact breaks its own bounds, or a limit of the response. `contradiction`: two facts cannot both be true.
  */
 type Reason = WithheldReason | 'missing' | 'unusable' | 'contradiction';
 
-/** The problem of facts that make no report, and why they make none: a page and readiness do not fail with each of them. */
+/** The problem of facts that give no report, and why: a page and readiness do not fail for every reason. */
 export interface Shortfall extends Problem {
   readonly reason: Reason;
 }
 
-/** How long a caller waits for an owner to mend facts that cannot be true, in seconds. */
+/** Seconds that a caller waits for an owner to correct facts that cannot be true. */
 const RETRY_AFTER_CONTRADICTION_SECONDS = 300;
 
-/** The problem of an answer that breaks one of its invariants. */
+/** Returns the problem of a response that violates one of its invariants. */
 export function contradictory({ id, owner, broken, reason }: Broken): Shortfall {
   const detail = `${broken} Invariant: ${id}.`;
   return {
@@ -45,18 +45,18 @@ export function contradictory({ id, owner, broken, reason }: Broken): Shortfall 
   };
 }
 
-/** Everything that keeps the facts of one attempt from being a report: why, whose fact it is, and in a sentence what is wrong. */
+/** Every reason why the facts of one attempt give no report: the reason, whose fact it is, and a sentence on what is wrong. */
 const shortfalls = {
   ...because('unreleased', 'mastery_engine', {
     unreleased: 'Evidence of the mastery engine from production learners is not there yet.',
   }),
   ...because('unsettled', 'qti', { notScored: 'QTI has not scored the attempt.' }),
   ...because('unsettled', 'results', {
-    noRecord: 'Results holds no record of a scored attempt.',
+    noRecord: 'Results has no record of a scored attempt.',
     notSettled: 'Results has not settled the record of the attempt.',
     noScore: 'Results has not settled the score of the attempt.',
     noScale: 'The settled score is on a mastery scale whose version Results does not name.',
-    noDiagnostic: 'Results holds no diagnostic of the adaptive attempt.',
+    noDiagnostic: 'Results has no diagnostic of the adaptive attempt.',
   }),
   ...because('unsettled', 'content', {
     noCriteria: 'Neither Results nor Content names the version and the threshold of the gate’s criteria.',
@@ -65,17 +65,17 @@ const shortfalls = {
     oldFramework: 'The CASE framework is older than the one that the test spec was built on.',
   }),
   ...because('unusable', 'results', {
-    tooManyRows: 'Results holds more mastery rows than a report can carry.',
-    tooMuchEvidenceInRow: 'Results holds more evidence for a mastery row than a report can carry.',
-    tooMuchEvidence: 'Results holds more evidence for the attempt than a report can carry.',
+    tooManyRows: 'Results has more mastery rows than a report can contain.',
+    tooMuchEvidenceInRow: 'Results has more evidence for a mastery row than a report can contain.',
+    tooMuchEvidence: 'Results has more evidence for the attempt than a report can contain.',
   }),
   ...because('unusable', 'qti', {
     noItem: 'QTI counts no administered item for the adaptive attempt.',
     outcomeTwice: 'QTI names an outcome of the attempt twice.',
   }),
   ...because('missing', 'results', {
-    noEvidence: 'Results holds a mastery row without evidence.',
-    noGapRows: 'Results does not say which mastery rows of the gate are gaps.',
+    noEvidence: 'Results has a mastery row without evidence.',
+    noGapRows: 'Results does not state which mastery rows of the gate are gaps.',
     noEstimate: 'Results has not settled the estimate or the threshold of a mastery row.',
   }),
   ...because('missing', 'qti', {
@@ -88,7 +88,7 @@ const shortfalls = {
 };
 export type ShortfallName = keyof typeof shortfalls;
 
-/** The shortfalls of one owner for one reason, by their names. */
+/** Returns the shortfalls of one owner for one reason, by their names. */
 function because<Name extends string>(
   reason: Exclude<Reason, 'contradiction'>,
   dependency: SourceService,
@@ -101,22 +101,22 @@ function because<Name extends string>(
   ) as Record<Name, Shortfall>;
 }
 
-/** The problem of answers about an attempt that contradict each other. */
+/** Returns the problem of responses about an attempt that contradict each other. */
 export function disagreeing(id: keyof typeof attemptStatements): Shortfall {
   return contradictory({ id, ...attemptStatements[id] });
 }
 
-/** The problem of facts that make no report of an attempt. */
+/** Returns the problem of facts that give no report of an attempt. */
 export function shortfall(name: ShortfallName): Shortfall {
   return shortfalls[name];
 }
 
-/** As a result. */
+/** Returns a shortfall as a result. */
 export function fallsShort(name: ShortfallName): Result<never, Shortfall> {
   return err(shortfall(name));
 }
 
-/** The problem of the first required source that is not current, in the order of the receipts [RP-087]. */
+/** Returns the problem of the first required source that is not current, in the order of the receipts [RP-087]. */
 export function requireCurrent(
   receipts: readonly Pick<SourceRef, 'service' | 'status'>[],
 ): Shortfall | undefined {
@@ -124,12 +124,12 @@ export function requireCurrent(
   return outdated === undefined
     ? undefined
     : {
-        ...incomplete(outdated.service, 'A source that the answer needs is not current at its owner.'),
+        ...incomplete(outdated.service, 'A source that the response needs is not current at its owner.'),
         reason: 'stale',
       };
 }
 
-/** An attempt that QTI has not scored is no report [RP-063]. */
+/** Checks that QTI has scored the attempt: otherwise there is no report [RP-063]. */
 export function checkScored({ evidence }: Pick<AttemptFacts, 'evidence'>): Shortfall | undefined {
   return evidence.value.status === 'scored' ? undefined : shortfall('notScored');
 }

@@ -9,8 +9,8 @@ import { requireCurrent } from './incomplete.ts';
 export type Pins = Pick<AttemptEvidence, 'resultRecordVersion' | 'contentTestSpecVersion'>;
 
 /**
- * The first owner whose fact is of another version than the one that the attempt pins, or undefined when all belong together. A reader
- * reads once more before it takes a disagreement for final.
+ * Returns the first owner whose fact is of another version than the one that the attempt pins; undefined if all belong together. A reader reads once
+ * more before it treats a disagreement as final.
  */
 export function disagreement(
   pins: Pins,
@@ -20,15 +20,15 @@ export function disagreement(
   if (record.version !== pins.resultRecordVersion) return 'results';
   if (record.contentTestSpecVersion !== pins.contentTestSpecVersion) return 'results';
   if (criteria.version !== pins.contentTestSpecVersion) return 'content';
-  // Of another kind than a gate no decision is shown, so none can disagree.
+  // Only a gate shows a decision, so only a gate's decision can disagree.
   if (criteria.testKind === 'mastery_gate' && decidedOtherwise(record.gate, criteria.criteria))
     return 'results';
   return undefined;
 }
 
 /**
- * The owner of a disagreement that outlived one more read. One that says that its answer is not current contradicts nobody: then there is
- * none, and what stale facts are good for is the composition's to judge.
+ * Returns the owner of a disagreement that persists after a second read. An owner that marks its response as not current contradicts no other: then
+ * the function returns undefined, and the composition judges the stale facts.
  */
 export function contradiction(
   owner: SourceService | undefined,
@@ -37,21 +37,21 @@ export function contradiction(
   return requireCurrent(facts.map(({ receipt }) => receipt)) === undefined ? owner : undefined;
 }
 
-/** Whether Results decided under other criteria than the ones that Content holds [RP-010, RP-101]. */
+/** Returns whether Results decided under other criteria than those that Content holds [RP-010, RP-101]. */
 function decidedOtherwise(gate: SettledGate | null, criteria: ReportCriteria['criteria']): boolean {
   return (
     differ(gate?.criteriaVersion, criteria?.criteriaVersion) || differ(gate?.required, criteria?.required)
   );
 }
 
-/** What only one of the two owners holds is a missing fact, not a disagreement. */
+/** Returns whether two owners' facts differ. A fact that only one of them holds is a missing fact, not a disagreement. */
 function differ<T>(one: T | null | undefined, other: T | null | undefined): boolean {
   return (one ?? undefined) !== undefined && (other ?? undefined) !== undefined && one !== other;
 }
 
 /**
- * The first owner that speaks of another blueprint version than the form, or of other forms than Analytics compared; undefined when all
- * speak of the same. Which forms a set names counts, not their order.
+ * Returns the first owner that names another blueprint version than the form, or other forms than Analytics compared; undefined if all name the same.
+ * The order of the forms in a set makes no difference.
  */
 export function equivalenceDisagreement({
   form: { value: form },

@@ -23,12 +23,12 @@ import type {
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { AlignmentSources } from '#shared/platform/owners/content.ts';
 
-/** One thing that a run evaluates: a metric that is `available`, or a named source with its crosswalk and its comparison. */
+/** One piece of evidence that a run evaluates: an `available` metric, or a named source with its crosswalk and its comparison. */
 export type RunEvidence =
   | { readonly kind: 'metric'; readonly key: EvidenceKey; readonly metric: RunMetric; readonly pin: Pin }
   | { readonly kind: 'source'; readonly key: EvidenceKey; readonly source: PinnedSource };
 
-/** Everything that a run evaluates, in the order of its pins: only an available metric may ask for a revision [RP-159]. */
+/** Returns everything that a run evaluates, in the order of its pins: only an available metric may ask for a revision [RP-159]. */
 export function evidenceOf({ metrics, sources }: Pick<RunPins, 'metrics' | 'sources'>): RunEvidence[] {
   return [
     ...metrics.flatMap(({ metric, status, artifact }): RunEvidence[] =>
@@ -40,16 +40,16 @@ export function evidenceOf({ metrics, sources }: Pick<RunPins, 'metrics' | 'sour
   ];
 }
 
-/** An evidence with something left to do of it. */
+/** Evidence that is not done yet. */
 export interface LeftEvidence {
   readonly evidence: RunEvidence;
-  /** The receivers of its undelivered orders, if that is all that is left; undefined: it is not evaluated, or an order was never tried. */
+  /** The receivers of its undelivered orders, if nothing else is left; undefined if it is not evaluated, or if an order was never tried. */
   readonly blocked?: ReadonlySet<OrderRecord['targetModule']>;
 }
 
 /**
- * The evidence of a run with something left to do of it: first what is not evaluated or has orders that were never tried, then what has orders
- * whose receiver was missing, the longest untried first.
+ * Returns the evidence of a run that is not done yet: first the evidence that is not evaluated or has orders that were never tried, then the evidence
+ * with orders whose receiver was missing, the longest untried first.
  */
 export function remainingOf({ run, evidence, orders }: RunProgress): readonly LeftEvidence[] {
   const evaluated = new Set(evidence.map(({ key }) => key));
@@ -68,37 +68,34 @@ export function remainingOf({ run, evidence, orders }: RunProgress): readonly Le
   return left.toSorted((a, b) => (a.since === b.since ? 0 : a.since - b.since));
 }
 
-/** When an order's receiver was last found missing: epoch milliseconds, 0 before it was. */
+/** Returns when an order's receiver was last found missing: epoch milliseconds; 0 if it never was. */
 export function triedAt({ blockedAt }: { readonly blockedAt?: number }): number {
   return blockedAt ?? 0;
 }
 
-/**
- * Why an evidence cannot be evaluated; `unusable`: the pinned crosswalk has no alignment, or what follows from the evidence is larger than a
- * bundle may be, now or ever.
- */
+/** Why evidence cannot be evaluated; `unusable`: the pinned crosswalk has no alignment, or the result will always exceed the size of a bundle. */
 export type EvidenceFault =
   | PinFault
   | { readonly kind: 'unusable'; readonly service: 'analytics' | 'blueprint' | 'unknown' };
 
-/** The decisions on one evidence under a policy: a function of the pinned bytes, so that every worker finds the same. */
+/** The decisions on one piece of evidence under a policy. They depend only on the pinned bytes, so that every worker finds the same. */
 export interface Evaluation {
   readonly derived: Derived;
-  /** Of a source. */
+  /** Only for a source. */
   readonly aligned?: Omit<SourceFacts, 'run' | 'policy'>;
 }
 
-/** What every evidence of a run is read and judged with. */
+/** The shared inputs to read and judge every piece of evidence of a run. */
 export interface EvidenceGrounds {
   readonly reader: SourceReader;
   readonly run: RunRecord;
-  /** The one that the run is pinned to. */
+  /** The policy that the run is pinned to. */
   readonly policy: AnalysisPolicy;
-  /** Content's list of the sources, as it was pinned: read once, whatever it says. */
+  /** Returns Content's list of the sources, as it was pinned: read once, even if the read fails. */
   readonly sourceSet: () => Promise<Result<Observed<AlignmentSources>, PinFault>>;
 }
 
-/** Reads one evidence as it was pinned and derives its orders. */
+/** Reads one piece of evidence as it was pinned and derives its orders. */
 export async function evaluateEvidence(
   { reader, run, policy, sourceSet: readSourceSet }: EvidenceGrounds,
   evidence: RunEvidence,
@@ -131,7 +128,7 @@ export async function evaluateEvidence(
   return ok({ derived: evaluated.value.derived, aligned: { source, crosswalk: value, ...evaluated.value } });
 }
 
-/** The comparison of a source with its receipt, where Analytics had one when the run was pinned. */
+/** Reads the comparison of a source with its receipt, if Analytics had one when the run was pinned. */
 export async function readComparison(
   reader: SourceReader,
   run: RunRecord,

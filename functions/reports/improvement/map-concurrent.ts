@@ -1,11 +1,11 @@
 import pLimit from 'p-limit';
 
 /**
- * Works on values side by side, begun in their order, until they may not go on: values that have not been begun then are left out. After
- * a failure none is begun either, and it is thrown once whatever is under way has ended.
- * @param concurrency how many values are worked on at once
+ * Processes values concurrently, in their order, until `shouldContinue` returns false; it does not begin the remaining ones. After a failure it
+ * begins no further value either, and throws the failure once every value under way has ended.
+ * @param concurrency how many values are processed at once
  * @param shouldContinue asked before each value
- * @returns whether all of them were worked on
+ * @returns whether all of them were processed
  */
 export async function mapConcurrent<T>(
   concurrency: number,
@@ -19,7 +19,7 @@ export async function mapConcurrent<T>(
     if (isStopped) return;
     try {
       const goesOn = await shouldContinue();
-      // Another one may have stopped meanwhile.
+      // Another value may have stopped it meanwhile.
       isStopped ||= !goesOn;
       if (!isStopped) await work(value);
     } catch (error) {

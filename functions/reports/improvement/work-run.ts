@@ -23,7 +23,7 @@ import type { AnalysisPolicyStore } from '#shared/records/analysis-policy-store.
 import { evaluateEvidence, evidenceOf, remainingOf, type EvidenceFault } from './evidence.ts';
 import { takeSteps, type Tally, type Worker } from './steps.ts';
 
-/** All that working on runs may touch. */
+/** Everything that working on runs may use. */
 export interface RunDependencies extends PlatformDependencies {
   readonly store: ImprovementStore;
   readonly receipts: ReceiptStore;
@@ -35,32 +35,32 @@ export interface RunDependencies extends PlatformDependencies {
 
 /** One invocation of the worker. Times are epoch milliseconds. */
 export interface RunInvocation {
-  /** How often the message has been received. */
+  /** How often the queue has delivered the message. */
   readonly received: number;
   readonly receivedAt: number;
-  /** When the function is stopped. */
+  /** When Lambda stops the function. */
   readonly endsAt: number;
-  /** Whether what the worker waits for is released still; asked before every step. */
+  /** Returns whether the release gates of the worker are still open; asked before every step. */
   readonly isReleased: () => Promise<boolean>;
   readonly log: Log;
 }
 
-/** Why a run ends as `failed`. `policy`: the pinned policy is not there any more. */
+/** Why a run ends as `failed`. `policy`: the pinned policy no longer exists. */
 type FailureReason = 'policy' | `evidence_${Exclude<EvidenceFault['kind'], 'unavailable'>}`;
 
-/** A step begins only while there is more left than the longest one takes. */
+/** A step begins only if more time is left than the longest step takes. */
 const LEAST_STEP_MS = 45_000;
-/** What is kept of the function's time to record what the last call has answered. */
+/** The part of the function's time reserved to record the response of the last call. */
 const LAST_MS = 5_000;
-/** What one upstream call may take, its repetition included. */
+/** The longest time of one upstream call, including its repetition. */
 const CALL_MS = 20_000;
 
 /**
- * Takes an improvement run as far as it goes: evaluates what is not evaluated, delivers what is not delivered, ends it or parks it. Messages
- * may come twice, at once and out of order, and the function may end after any step: every step is conditional on what is recorded, and
- * whoever comes next goes on from there (docs/improvement-runs.md).
- * @returns whether the message is done; else it must come again: an owner, the tenant's service profile or the record of the pinned policy cannot
- *   be used just now, nothing could be done in time, or a gate was withdrawn on the way
+ * Processes an improvement run as far as possible: evaluates and delivers what is open, then ends or parks the run. Messages may arrive twice, at
+ * once and out of order, and the function may end after any step: every step is conditional on the records, and the next worker continues from them
+ * (docs/improvement-runs.md).
+ * @returns whether the message is done; else the queue must redeliver it: an owner, the tenant's service profile or the record of the pinned policy
+ *   is unavailable, nothing could be done in time, or a gate was withdrawn meanwhile
  */
 export async function workRun(
   dependencies: RunDependencies,
@@ -75,7 +75,7 @@ export async function workRun(
     const durationMs = dependencies.now() - receivedAt;
     return { improvementRunId, received, durationMs, ...tally };
   };
-  /** `absent`: there is no such run. `handed_on`: another message of it has been sent, to go on where this invocation has ended. */
+  /** `absent`: there is no such run. `handed_on`: the worker has sent another message, to continue where this invocation ended. */
   const done = (outcome: ImprovementRunState | 'absent' | 'handed_on'): true => {
     log('IMPROVEMENT_RUN_WORKED', { ...about(), outcome });
     return true;
@@ -98,13 +98,13 @@ export async function workRun(
 
   const fail = async (reason: FailureReason, owner: SourceService): Promise<true> => {
     const isMoved = await store.moveRun(key, { state: 'failed', completedAt: now() }, now());
-    // Where it does not move, another worker has ended it meanwhile.
+    // If the run does not move, another worker has ended it meanwhile.
     done(isMoved ? 'failed' : (await progressOf(store, key)).run.state);
     if (isMoved) log('IMPROVEMENT_RUN_FAILED', { improvementRunId, reason, owner });
     return true;
   };
 
-  // Somebody else is waited for: that is no fault of the run, which is not given up for it before it is too old.
+  // The run waits for an owner, a profile or a policy, not through its own fault: it is given up only when it is too old.
   const wait = async (reason: 'owner' | 'profile' | 'policy', owner: SourceService): Promise<false> => {
     await store.touchRun(key, 'worker', now());
     return stall(reason, owner);
@@ -127,7 +127,7 @@ export async function workRun(
     ...owners,
     call: (operation, call) => owners.call(operation, { timeLimit: CALL_MS, ...call }),
   };
-  // Once the release is withdrawn it stays so for this invocation.
+  // Once the release is withdrawn, it stays withdrawn for this invocation.
   const withdrawal = new AbortController();
   const shouldContinue = async (): Promise<boolean> => {
     if (withdrawal.signal.aborted || endsAt - dependencies.now() < LEAST_STEP_MS) return false;
@@ -161,16 +161,16 @@ export async function workRun(
   }
   if (finished.value === 'blocked_upstream') await store.touchRun(key, 'worker', now());
   if (finished.value !== 'unfinished') return done(finished.value);
-  // Another message would find the gate closed: this one comes again when it may be open.
+  // Another message would find the gate closed: this one is redelivered when the gate may be open.
   if (withdrawal.signal.aborted) return stall('release', 'unknown');
-  // A run that is handed on without anything new recorded would be handed on for ever.
+  // Without new records, the run would be handed on endlessly.
   if (tally.evaluated + tally.opened + tally.delivered + tally.newlyBlocked === 0)
     return stall('time', 'unknown');
   await queue.send(key);
   return done('handed_on');
 }
 
-/** How much is recorded of a run: it grows with whatever a worker does of it, and never falls. */
+/** Returns how much is recorded of a run: it grows with each step of a worker, and never falls. */
 function recordedOf({ evidence, orders }: RunProgress): number {
   let recorded = evidence.length + orders.length;
   for (const { status, ack } of orders) recorded += (status === 'pending' ? 0 : 1) + (ack === null ? 0 : 1);
@@ -222,7 +222,7 @@ async function metricDecisions(
   return ok(decisions);
 }
 
-/** The latest time in a run's records: two workers who end it at once find the same. */
+/** Returns the latest time in a run's records: two workers who end it at once find the same. */
 function lastRecorded({ run, evidence, orders }: RunProgress): number {
   const times = [
     ...evidence.map(({ evaluatedAt }) => evaluatedAt),
@@ -231,7 +231,7 @@ function lastRecorded({ run, evidence, orders }: RunProgress): number {
   return times.reduce((last, time) => Math.max(last, time), run.createdAt);
 }
 
-/** Runs are never deleted: one that is gone is a defect. */
+/** Reads the progress of a run. Runs are never deleted: a missing one is a defect. */
 async function progressOf(store: ImprovementStore, key: RunKey): Promise<RunProgress> {
   const progress = await store.readProgress(key);
   if (progress === undefined) throw new Error('an improvement run is gone');

@@ -5,7 +5,7 @@ import { formatInstant } from '#shared/kernel/instant.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { openToken, sealToken, type TokenKind } from '#shared/tokens/sealed-token.ts';
 
-/** How long a link opens after its issue (the reading of RP-214). */
+/** How long a link is valid after its issue (the reading of RP-214). */
 const LIFETIME_SECONDS = 5 * 60;
 
 const KIND: TokenKind = { purpose: 'receipt-link', typ: 'reports-receipt+jwe' };
@@ -18,12 +18,12 @@ const sealed = z.strictObject({
   expiresAt: z.int(),
 });
 
-/** The receipt bundle that a link leads to: a tenant's own. */
+/** The receipt bundle that a link leads to, of its own tenant. */
 export type LinkedReceipt = { readonly tenantId: string } & BundleRef;
 
-/** What a link says, as it stands in the URL. */
+/** The parts of a link, as they are in the URL. */
 export interface LinkParts {
-  /** The path's last segment. */
+  /** The last segment of the path. */
   readonly sha256: string;
   /** Epoch seconds, in decimal digits. */
   readonly expires: string;
@@ -31,8 +31,8 @@ export interface LinkParts {
 }
 
 /**
- * A link to a receipt bundle, `{receipts_url}/<sha256>?expires=<epoch seconds>&signature=<sealed token>`. It opens until five minutes after
- * the whole second in which it was made. Throws when the key ring is unreachable.
+ * Returns a link to a receipt bundle, `{receipts_url}/<sha256>?expires=<epoch seconds>&signature=<sealed token>`. It is valid until five minutes
+ * after the whole second in which it was made. Throws if the key ring is unreachable.
  * @param receiptsUrl without a slash at its end
  * @param now epoch milliseconds
  */
@@ -54,8 +54,8 @@ export async function sealReceiptLink(
 }
 
 /**
- * The bundle that a link was made for. Undefined, for whatever reason, when it is not exactly a link that was made here, or has expired.
- * Throws only when the key ring itself is unreachable.
+ * Returns the bundle that a link was made for; undefined if the service did not make exactly this link, or if it has expired. Throws only if the key
+ * ring itself is unreachable.
  * @param now epoch milliseconds
  */
 export async function openReceiptLink(

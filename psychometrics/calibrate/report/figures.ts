@@ -1,4 +1,4 @@
-/** A figure to some decimals; a dash where there is none. */
+/** Formats a figure to some decimals; a dash if there is none. */
 export function figure(value: number | undefined, decimals = 3): string {
   if (value === undefined || !Number.isFinite(value)) return '–';
   const text = value.toFixed(decimals);
@@ -6,7 +6,7 @@ export function figure(value: number | undefined, decimals = 3): string {
   return (Number(text) === 0 ? text.replace('-', '') : text).replace('-', '−');
 }
 
-/** A p value; below 0.001 only the bound. */
+/** Formats a p value; below 0.001 only the bound. */
 export function pValue(value: number | undefined): string {
   if (value === undefined) return '–';
   return value < 0.001 ? '< 0.001' : figure(value);

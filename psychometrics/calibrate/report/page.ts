@@ -17,10 +17,7 @@ import {
 } from './pictures.ts';
 import { style } from './style.ts';
 
-/**
- * The report of a fit as one HTML page: no script, no requests, readable without its pictures. It contains figures over all learners
- * only.
- */
+/** Renders the report of a fit as one HTML page: no script, no requests, readable without its pictures. All figures are over all learners. */
 export function renderReport(
   calibration: Calibration,
   { title, placeholders }: { readonly title: string; readonly placeholders: readonly string[] },
@@ -83,7 +80,7 @@ function summary(calibration: Calibration, placeholders: readonly string[]): (Ma
   ];
 }
 
-/** Placeholders by member, without their indices. */
+/** Returns placeholders by member, without their indices. */
 function distinctMembers(placeholders: readonly string[]): string {
   const members = placeholders.map((pointer) =>
     pointer.replace(/^\/(document|parameters)\//, '').replace(/\/\d+\//, '[].'),
@@ -162,7 +159,7 @@ function items(calibration: Calibration): (Markup | undefined)[] {
   ];
 }
 
-/** Every probability of a G-DINA fit. */
+/** Renders every probability of a G-DINA fit. */
 function patterns({ study, parameters, errors }: Calibration): Markup {
   return markup`<details><summary>P(correct) for every pattern</summary>${table(
     'P(correct) by the KCs that a learner has',

@@ -1,4 +1,4 @@
-/** The charts of the report. None relies on colour alone: shapes, dashes, outlines and the tables next to them carry the same information. */
+/** The charts of the report. None relies only on colour: shapes, dashes, outlines and the tables next to them carry the same information. */
 import * as Plot from '@observablehq/plot';
 import { CHART_WIDTH, bars, brief, colour, dots, line, names } from '#tools/page/plot.ts';
 import { chart } from '#tools/page/charts.ts';
@@ -20,7 +20,7 @@ interface Whisker {
   readonly half: number;
 }
 
-/** Guess and 1 - slip of each item with their intervals; for a G-DINA item the other patterns as ticks. */
+/** Draws guess and 1 - slip of each item with their intervals; for a G-DINA item the other patterns as ticks. */
 export function itemPicture({ study, parameters, errors, options }: Calibration): Markup {
   const rows = study.items.map((item, j) => {
     const values = [...(parameters.tables[j] ?? [])];
@@ -94,7 +94,7 @@ export function itemPicture({ study, parameters, errors, options }: Calibration)
   );
 }
 
-/** Share of learners who have each knowledge component: given their answers, and in the model. */
+/** Draws the share of learners who have each knowledge component: given their answers, and in the model. */
 export function prevalencePicture({ study, abilities }: Calibration): Markup {
   const rows = abilities.kcs.map(({ prevalence, priorPrevalence }, k) => ({
     k,
@@ -149,7 +149,7 @@ export function prevalencePicture({ study, abilities }: Calibration): Markup {
 /** Panels in a row. */
 const COLUMNS = 2;
 
-/** One small panel per knowledge component: P(mastered | theta), and where it is one half. */
+/** Draws one small panel per knowledge component: P(mastered | theta), and where it is one half. */
 export function curvesPicture({ study, design, parameters }: Calibration): Markup {
   const panels = study.kcs.map((kc, k) => ({
     kc,
@@ -220,7 +220,7 @@ export function curvesPicture({ study, design, parameters }: Calibration): Marku
   );
 }
 
-/** EAP histogram, mean posterior and prior over theta. */
+/** Draws the EAP histogram, the mean posterior and the prior over theta. */
 export function abilityPicture({ design, abilities, study }: Calibration): Markup {
   const { histogram, posterior } = abilities.theta;
   const spacing = at(design.points, 1) - at(design.points, 0);
@@ -266,7 +266,7 @@ export function abilityPicture({ design, abilities, study }: Calibration): Marku
   );
 }
 
-/** Distance of each accepted step from the final objective, on a logarithmic scale. */
+/** Draws the distance of each accepted step from the final objective, on a logarithmic scale. */
 export function convergencePicture({ em }: Calibration): Markup {
   const floor = 1e-7;
   const end = em.history.at(-1)?.objective ?? 0;
@@ -314,7 +314,7 @@ export function convergencePicture({ em }: Calibration): Markup {
 /** With more items, cells are too small to see. */
 const MOST_ITEMS = 45;
 
-/** Residual correlations of all pairs, as z; undefined where a chart would not be legible. */
+/** Draws the residual correlations of all pairs, as z; undefined if a chart would not be legible. */
 export function pairsPicture({ study, pairs }: Calibration): Markup | undefined {
   const count = study.items.length;
   if (count > MOST_ITEMS || pairs.length === 0) return undefined;

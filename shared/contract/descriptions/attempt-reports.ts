@@ -205,7 +205,7 @@ export const attemptReportComponents = {
           stale: 'a required source is stale',
           unreleased: 'reports of this test kind are not released',
           unverified:
-            'an owner lacks a fact that the report needs, or facts of the owners cannot all be true; the single report says which',
+            'an owner lacks a fact that the report needs, or facts of the owners cannot all be true; the single report names them',
         },
       },
       count: 'The number of attempts; 1 or more.',
@@ -299,7 +299,7 @@ export const attemptReportComponents = {
       evidenceArtifactUrl:
         'The https address of the study. Null only if `decision` is `insufficient_evidence`.',
       limitations:
-        'What the blueprint says against a decision `equivalent`, in sentences for people. Absent if it says nothing.',
+        'How the blueprint contradicts a decision `equivalent`, in sentences for people. Absent if it does not.',
       sources: compositionFields.sources,
       observedAt: compositionFields.observedAt,
       requestId: compositionFields.requestId,

@@ -51,7 +51,7 @@ export const problemFields = {
   requestId: 'The id of the request, equal to the header `X-Request-Id`. Quote it when you report a failure.',
 } as const;
 
-/** What ends an adaptive test. */
+/** The meaning of each reason that ends an adaptive test. */
 export const stopReasonMeanings: Readonly<Record<StopReason, string>> = {
   classifications_complete: 'every knowledge component in scope is `mastered` or `gap`',
   precision_target_met: 'the precision target of the policy is met, and so is every coverage floor',
@@ -69,7 +69,7 @@ export const compositionFields = {
   traceId,
 } as const;
 
-/** The fields of every page of a list, besides its rows. */
+/** The fields of every page of a list, except its rows. */
 export const pageFields = {
   nextCursor: 'The cursor of the next page: send it as `cursor`. Null on the last page.',
   hasMore: 'Whether another page follows. True exactly if `nextCursor` is not null.',
@@ -159,7 +159,7 @@ export const reportsCommonComponents = {
   ),
   RequestReference: component(
     requestReference,
-    'An id that its owner assigned: 1-255 bytes of UTF-8 without white space and without U+FFFD, which stands for bytes that are not UTF-8. Opaque and case-sensitive: pass it on exactly as you received it, percent-encoded as one segment in a path.',
+    'An id that its owner assigned: 1-255 bytes of UTF-8 without white space and without U+FFFD, which replaces bytes that are not UTF-8. Opaque and case-sensitive: pass it on exactly as you received it, percent-encoded as one segment in a path.',
   ),
   Instant: component(instant, 'An instant in UTC (RFC 3339, ending in `Z`).'),
   Proportion: component(

@@ -79,7 +79,7 @@ export const improvementRunComponents = {
         text: 'The metric.',
         values: {
           item_difficulty: 'how difficult the items were',
-          item_discrimination: 'how well the items tell strong from weak test takers',
+          item_discrimination: 'how well the items distinguish strong from weak test takers',
           distractor_distribution: 'how responses are distributed over the distractors',
           form_summary: 'mean and spread of the scores of a form',
         },
@@ -257,7 +257,7 @@ export const improvementRunComponents = {
       reasonCodes: {
         text: 'Why the revision is requested, from 1 to 20 values, each once.',
         values: {
-          low_discrimination: 'the item hardly tells strong from weak test takers',
+          low_discrimination: 'the item hardly distinguishes strong from weak test takers',
           difficulty_out_of_band: 'the item or form is too easy or too difficult',
           dead_distractor: 'a distractor is hardly ever chosen',
           untagged_distractor: 'a distractor has no tag',

@@ -103,7 +103,7 @@ const components = {
   ),
   RequestIdentifier: component(
     requestIdentifier,
-    'An id that its owner assigned. Opaque and case-sensitive: pass it on exactly as you received it. It does not contain U+FFFD, which stands for bytes that are not UTF-8.',
+    'An id that its owner assigned. Opaque and case-sensitive: pass it on exactly as you received it. It does not contain U+FFFD, which replaces bytes that are not UTF-8.',
   ),
   RecordIdentifier: component(
     recordIdentifier,
@@ -211,12 +211,12 @@ const components = {
     },
   }),
   WaitingFor: component(waitingFor, {
-    about: 'The owner that has to act before the run can go on.',
+    about: 'The owner that has to act before the run can continue.',
     fields: {
       service,
       operation:
-        'The operation whose answer ends the wait. `qti.read_candidate_runtime`: the answer is handed in, and QTI has to score it or to complete its processing; inspect again. Any other: the run has stopped, and its result waits for this operation; advance again with the latest `ETag` and a new `Idempotency-Key`.',
-      since: 'Since when the owner owes it, by the clock of the owner. Absent where no owner says so.',
+        'The operation whose response ends the wait. `qti.read_candidate_runtime`: the learner has submitted the answer, and QTI has to score it or to complete its processing; inspect again. Any other: the run has stopped, and its result waits for this operation; advance again with the latest `ETag` and a new `Idempotency-Key`.',
+      since: 'Since when the owner owes it, by the owner’s clock. Absent if no owner states it.',
     },
   }),
   OfferedItem: component(offeredItem, {

@@ -1,6 +1,6 @@
 /**
- * The form of the texts in this folder. They are for client developers: what a field means, its unit and range, when it is null or absent, and
- * where its value comes from. Only `shared/openapi` reads them, so no function's bundle contains them.
+ * The form of the texts in this folder. They are for client developers: a field's meaning, unit and range, when it is null or absent, and where its
+ * value comes from. Only `shared/openapi` reads them, so no function's bundle contains them.
  */
 import type * as z from 'zod';
 import type { Route } from '#shared/contract/route.ts';
@@ -14,7 +14,7 @@ export interface ValueText<V extends string = string> {
 /** The text of one field or parameter. An enumeration needs the meaning of each value, unless it is a component of its own. */
 export type Text<T = string> = string | ([T] extends [string] ? ValueText<T> : never);
 
-/** The texts of an object: its own, and one for each of its fields. */
+/** The texts of an object: its own, and one per field. */
 export interface ObjectText<T = Readonly<Record<string, string>>> {
   readonly about: string;
   readonly fields: { readonly [Field in keyof T]-?: Text<Value<T[Field]>> };
@@ -53,7 +53,7 @@ export type ParameterTexts<R extends Rows> = {
   };
 };
 
-/** The resource that a path leads to: `/v1/adaptive-runs:inspect` belongs with `/v1/adaptive-runs`. */
+/** The resource of a path: `/v1/adaptive-runs:inspect` belongs with `/v1/adaptive-runs`. */
 export type TagOf<Path extends string> = Path extends `/v1/${infer Rest}`
   ? Rest extends `${infer Segment}/${string}`
     ? TagOf<`/v1/${Segment}`>
@@ -62,7 +62,7 @@ export type TagOf<Path extends string> = Path extends `/v1/${infer Rest}`
       : Rest
   : never;
 
-/** What the operations of each resource are about, by the first segment of their paths. */
+/** The texts about the operations of each resource, by the first segment of their paths. */
 export type TagTexts<R extends Rows> = Readonly<Record<TagOf<R[keyof R]['path']>, string>>;
 
 /** The texts of one document. */
@@ -73,5 +73,5 @@ export interface Descriptions {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** What a field holds besides null: itself, or what its list contains. */
+/** What a field contains if it is not null: itself, or the elements of its list. */
 type Value<T> = NonNullable<T> extends readonly (infer Element)[] ? Element : NonNullable<T>;

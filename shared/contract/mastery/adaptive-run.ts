@@ -17,7 +17,7 @@ import { anchor } from './scale-calibration.ts';
 export const runMode = z.enum(['owner_conformance', 'production_learner']);
 export type RunMode = z.infer<typeof runMode>;
 
-/** `resultsStudentId` is required for a learner and forbidden otherwise [MA-057]; every other defect is named beside that one. */
+/** `resultsStudentId` is required for a learner and forbidden otherwise [MA-057]; every other defect is reported together with that one. */
 export const startAdaptiveRunRequest = z
   .strictObject({
     selectionPolicyId: recordIdentifier,
@@ -93,14 +93,14 @@ export const scaleResult = z.strictObject({
 });
 export type ScaleResult = z.infer<typeof scaleResult>;
 
-/** What a run waits for that its caller cannot do. */
+/** A step that a run waits for and that its caller cannot take. */
 export const waitingFor = z.strictObject({
   service: upstreamReference.shape.service,
   operation: upstreamReference.shape.operation,
   since: timestamp.optional(),
 });
 
-/** The answer of start, inspect and advance [MA-072]. */
+/** The response of start, inspect and advance [MA-072]. */
 export const adaptiveRun = z
   .strictObject({
     continuationToken: z.string().min(1),

@@ -55,7 +55,7 @@ export const startedRun = {
   receiptId: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
 } as const satisfies z.input<typeof adaptiveRun>;
 
-/** The answer is handed in, and QTI has not scored it yet. */
+/** The learner has submitted the answer, and QTI has not scored it yet. */
 export const waitingRun = {
   ...startedRun,
   waitingFor: {

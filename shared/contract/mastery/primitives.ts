@@ -4,16 +4,16 @@ import { INSTANT } from '#shared/kernel/instant.ts';
 import { excluding } from '../excluding.ts';
 import { boundedText, WHITE_SPACE } from '../text-forms.ts';
 
-/** A name given by its owner: compared and passed on as it came, never parsed or folded. How long it may be is the owner's rule [MA-040]. */
+/** A name that its owner gives: compared and passed on unchanged, never parsed or folded. Its length is the owner's rule [MA-040]. */
 export const identifier = z.string().min(1);
 
 /** An identifier that a request names. */
 export const requestIdentifier = excluding(identifier);
 
-/** Names that move from one version to the next: they pin nothing. */
+/** Names that move from one version to the next, and so pin nothing. */
 export const mutableAliases = ['latest', 'current', 'default', 'newest', 'stable'] as const;
 
-/** The id of a released record that a request names: no alias, in any case [MA-051, MA-052]. */
+/** The id of a released record that a request names: no alias, in any letter case [MA-051, MA-052]. */
 export const recordIdentifier = excluding(
   identifier,
   `must be the id of one version, without U+FFFD; ${mutableAliases.join(', ')} are aliases`,

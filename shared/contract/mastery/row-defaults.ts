@@ -1,21 +1,21 @@
-/* What several rows of the mastery engine have alike. */
+/* Values that several rows of the mastery engine share. */
 
 export const MEBIBYTE = 1024 * 1024;
 
-/** What can be wrong with a pool and the calibration that shall measure it. */
+/** The problems of a pool and the calibration that should measure it. */
 export const poolProblems = [
   '409 adaptive-pool-version-drift',
   '422 calibration-invalid',
   '502 qti-adaptive-pool-invalid',
 ] as const;
 
-/** A run's start, inspection and advance all read the pinned pool again: what can be wrong with it is the same for all three. */
+/** A run's start, inspection and advance all read the pinned pool again, so that its problems are the same for all three. */
 export const runProblems = [...poolProblems, '409 stream-conflict'] as const;
 
 /** Room for the largest token: a run of `MAX_RUN_ITEMS` items whose owners use ids of 1,024 bytes. */
 export const continuationBytes = 4 * MEBIBYTE;
 
-/** A run's functions touch the pinned records, the control record, and the keys of token, control record and pseudonym; receipts say what of the release is proved. */
+/** A run's functions use the pinned records, the idempotency record, and the keys of both and of the pseudonym; receipts prove the release. */
 export const runLambda = {
   memoryMb: 1024,
   grants: [
@@ -29,7 +29,7 @@ export const runLambda = {
   ],
 } as const;
 
-/** What the two reads of a record have alike. */
+/** Values that the two reads of a record share. */
 export const read = {
   service: 'mastery',
   method: 'GET',
@@ -42,5 +42,5 @@ export const readLambda = {
   grants: ['records:read', 'profiles:read'],
 } as const;
 
-/** What start, inspection and advance have alike. */
+/** Values that start, inspection and advance share. */
 export const run = { service: 'mastery', method: 'POST', learnersWait: true } as const;

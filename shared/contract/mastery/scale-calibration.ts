@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { identifier, sha256, timestamp } from './primitives.ts';
 
 /**
- * Which external scale the vertical scale is tied to, and under which licence: it names the source and its checksum. What the licence covers,
- * and anything that ranks learners, has no member here [MA-100].
+ * The external scale to which the vertical scale is tied, and its licence: it names the source and its checksum. Content under that licence, and
+ * anything that ranks learners, has no member here [MA-100].
  */
 export const anchor = z.strictObject({
   source: identifier,

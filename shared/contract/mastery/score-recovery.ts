@@ -9,10 +9,10 @@ const MAX_KCS = 500;
 
 const caseGuid = z.string().regex(CANONICAL_GUID);
 
-/** How likely a profile has mastered each knowledge component that is known of it [MA-128]. */
+/** The probability that a profile has mastered each of its known knowledge components [MA-128]. */
 const knownMastery = z
   .preprocess(
-    // A record passes over this one name without a word; then something would be simulated that nobody asked for.
+    // A record ignores this one name silently; the simulation would then not be the requested one.
     (value, { issues }) => {
       if (typeof value === 'object' && value !== null && Object.hasOwn(value, '__proto__'))
         issues.push({
@@ -37,7 +37,7 @@ const knownMastery = z
   )
   .meta({ minProperties: 1, maxProperties: MAX_KCS });
 
-/** A made-up learner. No id of a real one begins like this one's, which goes on after the prefix [MA-127]. */
+/** A simulated learner. No real learner's id begins like this one, which continues after the prefix [MA-127]. */
 const syntheticProfileId = z.string().regex(/^synthetic:[^\uFFFD]+$/);
 
 export const syntheticProfile = z.strictObject({ syntheticProfileId, knownMastery });
@@ -70,7 +70,7 @@ export const simulationRequest = z.strictObject({
 });
 
 /**
- * Whether a body asks for more than one simulation takes: a problem of its own, whatever else is wrong with the body [MA-182].
+ * Returns whether a body asks for more than one simulation takes: a problem of its own, which precedes any other defect of the body [MA-182].
  * @param body the JSON value as it was sent
  */
 export function exceedsSimulationLimits(body: unknown): boolean {
@@ -85,8 +85,8 @@ export function exceedsSimulationLimits(body: unknown): boolean {
 }
 
 /**
- * What one profile was known to be and what its simulated tests have found on average, in units of the scale [MA-130]. The standard error is
- * that of the average; a single replication has none.
+ * The known scale of one profile and the average of its simulated tests, in units of the scale [MA-130]. The standard error is that of the average;
+ * a single replication has none.
  */
 export const recoveryError = z.strictObject({
   syntheticProfileId,
@@ -97,7 +97,7 @@ export const recoveryError = z.strictObject({
 });
 export type RecoveryError = z.infer<typeof recoveryError>;
 
-/** The answer of a simulation [MA-129..MA-134]. */
+/** The response of a simulation [MA-129..MA-134]. */
 export const scoreRecoverySimulation = z
   .strictObject({
     profilesTotal: z.int().min(1),

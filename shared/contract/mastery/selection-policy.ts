@@ -15,8 +15,8 @@ export const sympsonHetterExposure = z.strictObject({
 });
 
 /**
- * How chance keeps the same few items from being offered to everybody. A method that needs parameters for each item names their table by
- * `tableSha256`; the table itself is server-only.
+ * How a policy avoids offering the same few items to every learner. A method that needs parameters per item names their table by `tableSha256`; the
+ * table itself stays on the server.
  */
 export const exposureRule = z.discriminatedUnion('method', [
   randomesqueExposure,
@@ -28,7 +28,7 @@ export const exposureRule = z.discriminatedUnion('method', [
 export type ExposureRule = z.infer<typeof exposureRule>;
 export type ExposureMethod = ExposureRule['method'];
 
-/** Whether a rule names a table of item parameters, which is then released and stored with its policy. */
+/** Returns whether a rule names a table of item parameters, which is then released and stored with its policy. */
 export function namesTable(rule: ExposureRule): rule is Extract<ExposureRule, { tableSha256: string }> {
   return 'tableSha256' in rule;
 }
@@ -39,8 +39,8 @@ export const contentConstraint = z.strictObject({
 });
 
 /**
- * Pinned constraints, version 1 of the keys (docs/records.md explains each). Unknown keys make a policy unreleasable: a constraint
- * that this runtime does not know would silently not be kept [MA-113].
+ * Pinned constraints, version 1 of the keys (docs/records.md explains each). A policy with unknown keys cannot be released: this runtime would
+ * silently ignore the constraint [MA-113].
  */
 export const eligibilityRules = z.strictObject({
   kcScope: z.array(identifier).min(1).optional(),

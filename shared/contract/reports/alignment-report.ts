@@ -44,7 +44,7 @@ export const alignmentContribution = z
     ),
     z.refine(
       ({ coverage, rigor, reasonCode }) => (coverage * rigor === 1) === (reasonCode === null),
-      'whatever does not count in full has its reason [RP-184]',
+      'a contribution that does not count in full has its reason [RP-184]',
     ),
   );
 export type AlignmentContribution = z.infer<typeof alignmentContribution>;
@@ -86,14 +86,14 @@ export const predictedActualComparison = z
 export type PredictedActualComparison = z.infer<typeof predictedActualComparison>;
 
 /**
- * Share of a population in which prediction and result agree, half up at the sixth digit (the reading of RP-189).
+ * Returns the share of a population in which prediction and result agree, rounded half up at the sixth digit (the reading of RP-189).
  * @param population more than 0
  */
 export function agreementOf(agreementCount: number, population: number): number {
   return roundedRatio(exactSum([agreementCount]), exactSum([population]));
 }
 
-/** 100 × numerator / denominator of exact sums, half up at the sixth digit [RP-172]. */
+/** Returns 100 × numerator / denominator of exact sums, rounded half up at the sixth digit [RP-172]. */
 export function alignmentPercentOf(
   contributions: readonly Pick<AlignmentContribution, 'weight' | 'weightedContribution'>[],
 ): {
@@ -141,7 +141,7 @@ export const alignmentReport = z
   })
   .check(
     z.refine((report) => {
-      // Refinements are asked of what has a wrong value too: without positive weights there is no percentage to compare with.
+      // Refinements also run on wrong values: without positive weights there is no percentage to compare with.
       const { length } = report.contributions;
       if (length === 0 || report.contributions.some(({ weight }) => weight <= 0)) return false;
       const exact = alignmentPercentOf(report.contributions);

@@ -6,7 +6,7 @@ export const unit = z.enum(['proportion', 'count', 'points', 'percent']);
 
 export const targetModule = z.enum(['bank', 'blueprint']);
 
-/** Members of a revision order that name what it is about. */
+/** Members of a revision order that name its subjects. */
 const subject = z.enum(['qtiItemId', 'qtiFormId', 'qtiTestId', 'caseGuids', 'sourceKeys']);
 export type Subject = z.infer<typeof subject>;
 
@@ -15,13 +15,13 @@ export const threshold = z.strictObject({
   value: z.number(),
 });
 
-/** One number that a metric offers, with the least and the greatest value that it can take. */
+/** One number that a metric offers, with its least and greatest value. */
 export interface Measure {
   readonly name: string;
   readonly unit: z.infer<typeof unit>;
   readonly least: number;
   readonly greatest: number;
-  /** Whether it can have a value though what it is about names no CASE GUID; `at_zero`: only the value 0. */
+  /** Whether it can have a value even if its subject names no CASE GUID; `at_zero`: only the value 0. */
   readonly withoutGuids?: 'ever' | 'at_zero';
 }
 
@@ -33,7 +33,7 @@ interface MetricRow {
 const ofCount = { unit: 'count', least: 0, greatest: MAX_COUNT } as const;
 const ofItems = ['qtiItemId', 'qtiFormId', 'qtiTestId', 'caseGuids'] as const;
 
-/** What each metric measures, and which subjects its evidence names (docs/records.md says how each measure is meant). */
+/** What each metric measures, and which subjects its evidence names (docs/records.md explains each measure). */
 const metricRows = {
   item_difficulty: {
     subjects: ofItems,
@@ -78,7 +78,7 @@ const metricRows = {
 
 type Metric = keyof typeof metricRows;
 export const metrics: Readonly<Record<Metric, MetricRow>> = metricRows;
-/** The four metrics of an improvement run, and what its alignment and its comparison of predicted with actual results give. */
+/** The four metrics of an improvement run, and the values of its alignment and of its comparison of predicted with actual results. */
 const metric = z.enum(Object.keys(metrics) as Metric[]);
 
 interface ActionRow {
@@ -86,7 +86,7 @@ interface ActionRow {
   readonly subjects: readonly Subject[];
 }
 
-/** Who takes an action, and the subjects without which it cannot be done [RP-193, RP-194]. */
+/** The receiver of each action, and the subjects that the action requires [RP-193, RP-194]. */
 const actionRows = {
   regenerate_item: { targetModule: 'bank', subjects: ['qtiItemId'] },
   rotate_item: { targetModule: 'bank', subjects: ['qtiItemId'] },
@@ -136,7 +136,7 @@ type ReasonCode = keyof typeof reasonRows;
 export const reasons: Readonly<Record<ReasonCode, ReasonRow>> = reasonRows;
 export const reasonCode = z.enum(Object.keys(reasons) as ReasonCode[]);
 
-/** When an observed value asks for which revision. `observed` and `threshold` have the form that they have in the order [RP-198, RP-199]. */
+/** Which observed value triggers which revision. `observed` and `threshold` have the form that they have in the order [RP-198, RP-199]. */
 export const analysisTrigger = z.strictObject({
   metric,
   observed: z.strictObject({ name: text, unit }),
@@ -144,7 +144,7 @@ export const analysisTrigger = z.strictObject({
   targetModule,
   requestedAction,
   reasonCodes: z.array(reasonCode).min(1).max(20),
-  /** Without every one of these there is no order; at least those that the action needs [RP-195]. */
+  /** There is no order without all of these; they include those that the action needs [RP-195]. */
   requiredSubjects: z.array(subject),
 });
 export type AnalysisTrigger = z.infer<typeof analysisTrigger>;
@@ -160,7 +160,7 @@ export const analysisPolicy = z.strictObject({
 });
 export type AnalysisPolicy = z.infer<typeof analysisPolicy>;
 
-/** The measure that a trigger looks at; undefined for one that was released when there was another measure. */
+/** Returns the measure of a trigger; undefined if the trigger was released when there was another measure. */
 export function measureOf({
   metric: name,
   observed,
@@ -168,7 +168,7 @@ export function measureOf({
   return metrics[name].measures.find((measure) => measure.name === observed.name);
 }
 
-/** Whether what trips a threshold of a measure can be without any CASE GUID: a requirement without a mapping has none. */
+/** Returns whether a value that breaches a measure's threshold can lack any CASE GUID: a requirement without a mapping has none. */
 export function canLackGuids(
   { withoutGuids }: Pick<Measure, 'withoutGuids'>,
   tripped: z.infer<typeof threshold>,
@@ -177,8 +177,8 @@ export function canLackGuids(
 }
 
 /**
- * The subjects that an order of a trigger has to name: those that it requires. A demand for GUIDs that can be lacking by construction, which no
- * policy is released with any more, binds nobody: what tripped would disappear.
+ * Returns the subjects that an order of a trigger has to name: those that it requires. It ignores a demand for GUIDs that can be lacking by
+ * construction, since the breach would disappear; such a policy is no longer released.
  */
 export function bindingSubjects(trigger: AnalysisTrigger): readonly Subject[] {
   const measure = measureOf(trigger);
@@ -188,8 +188,7 @@ export function bindingSubjects(trigger: AnalysisTrigger): readonly Subject[] {
 }
 
 /**
- * Whether an observed value trips a threshold. `outside` is a tolerance on both sides of zero: the value's magnitude is above the
- * threshold's [RP-199, RP-200].
+ * Returns whether an observed value breaches a threshold. `outside`: its magnitude is above the threshold's, on either side of 0 [RP-199, RP-200].
  */
 export function isBreached({ operator, value }: z.infer<typeof threshold>, observed: number): boolean {
   switch (operator) {

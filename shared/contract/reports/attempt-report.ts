@@ -14,7 +14,7 @@ import {
 import { reportsProblem } from './problem.ts';
 import { receipts, sources } from './source-ref.ts';
 
-/** The kinds that a client may ask for; answers may also say `unknown` [RP-060]. */
+/** The kinds that a client may ask for; responses may also contain `unknown` [RP-060]. */
 export const requestableTestKind = z.enum(['mastery_gate', 'adaptive_diagnostic', 'formative']);
 export const testKind = z.enum([...requestableTestKind.options, 'unknown']);
 export type TestKind = z.infer<typeof testKind>;
@@ -109,7 +109,9 @@ export type DiagnosticDetail = z.infer<typeof diagnosticDetail>;
 export const omission = z.enum(['mastery', 'itemEvidence', 'readiness']);
 export type Omission = z.infer<typeof omission>;
 
-/** What each view leaves out. Readiness is a resource of its own, so every view names it [RP-065, RP-070, RP-077; the readings of RP-078, RP-079]. */
+/**
+ * The members that each view omits. Readiness is its own resource, so every view lists it [RP-065, RP-070, RP-077; the readings of RP-078, RP-079].
+ */
 export const omittedBy: Readonly<Record<View, readonly Omission[]>> = {
   summary: ['mastery', 'itemEvidence', 'readiness'],
   standards: ['itemEvidence', 'readiness'],
@@ -119,7 +121,7 @@ export const omittedBy: Readonly<Record<View, readonly Omission[]>> = {
 /** Mastery rows of one report, at most. */
 export const MAX_MASTERY_ROWS = 5_000;
 
-/** The status of a report is that of its gate exactly where no decision is made or known (the reading of RP-104). */
+/** The status of a report is that of its gate only if no decision is made or known (the reading of RP-104). */
 const statusOfGate = (['indeterminate', 'unknown'] as const).flatMap((status) => {
   const [ofReport, ofGate] = [z.literal(status), z.looseObject({ status: z.literal(status) })];
   const said = `report and gate are ${status} together [RP-104]`;
@@ -181,13 +183,13 @@ export const attemptReport = z
 export type AttemptReport = z.infer<typeof attemptReport>;
 
 /**
- * Why a scored attempt is on no page yet: a settled fact that the summary needs is missing; a required source is stale; reports of its kind
- * are not released; anything else that an owner's answer lacks, or in which facts of the summary cannot all be true.
+ * Why a scored attempt is on no page yet: a settled fact that the summary needs is missing; a required source is stale; reports of its kind are not
+ * released; an owner's response lacks another fact, or facts of the summary cannot all be true.
  */
 export const withheldReason = z.enum(['unsettled', 'stale', 'unreleased', 'unverified']);
 export type WithheldReason = z.infer<typeof withheldReason>;
 
-/** Scored attempts that a page has passed over, by the reason. */
+/** The number of scored attempts that a page has skipped, by reason. */
 export const withheld = z.strictObject({ reason: withheldReason, count: z.int().min(1) });
 
 /** One page of a candidate's reports, newest modification first. */
@@ -199,7 +201,7 @@ export const attemptReportPage = z
       .refine((rows) => areUnique(rows.map(({ attemptId }) => attemptId)), 'every attempt has one row'),
     ...pagePlace,
     observedAt: instant,
-    /** As many as the rows have owners: a page of 100 attempts may stand on 100 test specs. */
+    /** As many as the rows have owners: a page of 100 attempts may depend on 100 test specs. */
     sources: receipts,
     withheld: z
       .array(withheld)

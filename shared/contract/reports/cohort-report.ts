@@ -43,7 +43,7 @@ export type CohortScope = z.infer<typeof cohortScope>;
 /** One value of the rollup, exactly as Analytics published it. */
 export const cohortMeasure = z.strictObject({ name: text, value: z.number(), unit: text });
 
-/** A cohort as Analytics has rolled it up; nothing in it is calculated here. */
+/** A cohort as Analytics has rolled it up; the service calculates nothing in it. */
 export const cohortReport = z
   .strictObject({
     object: z.literal('cohort_report'),

@@ -3,7 +3,7 @@ import { when } from '../conditions.ts';
 import { composed, count, httpsUrl, reference, text, uniqueListOf } from './primitives.ts';
 import { sources } from './source-ref.ts';
 
-/** Whether there is one sample size for the subject and each form that it is compared with, and none beside [RP-123]. */
+/** Returns whether there is one sample size for the subject and for each form compared with it, and no other [RP-123]. */
 export function hasSizeOfEveryForm({
   qtiTestId,
   comparisonQtiTestIds,
@@ -20,7 +20,7 @@ export function hasSizeOfEveryForm({
   );
 }
 
-/** Whether a form and the forms beside it measure alike, as Analytics decided it and the blueprint supports it. */
+/** The report on whether a form and its parallel forms measure alike, as Analytics decided it and the blueprint supports it. */
 export const equivalenceReport = z
   .strictObject({
     object: z.literal('equivalence_report'),

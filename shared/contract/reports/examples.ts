@@ -13,7 +13,7 @@ export const correlation = {
   traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
 };
 
-/** What an owner has confirmed, at that second of the minute of the examples. */
+/** Returns the receipt of a fact that an owner has confirmed, at that second of the minute of the examples. */
 function receipt(
   service: SourceRef['service'],
   resourceId: string,

@@ -10,7 +10,7 @@ export const alignmentFormula = 'alignment-v1';
 /** Neither `.` nor `..`, without a lookahead: not every language of clients has one. */
 const SOURCE_KEY = /^(?:\.{0,2}[A-Za-z0-9_~-]|\.{3})[A-Za-z0-9._~-]*$/;
 
-/** Key of a named source: stands in a path as it is, unique in its run [RP-167]. */
+/** Key of a named source: unique in its run, and part of a path without encoding [RP-167]. */
 export const sourceKey = z
   .string()
   .refine(
@@ -28,7 +28,7 @@ export const runMetrics = [
 ] as const;
 export type RunMetric = (typeof runMetrics)[number];
 
-/** What a run does without, and says so [RP-152]. */
+/** Sources that a run lacks and lists as missing [RP-152]. */
 export const omission = z.enum([...runMetrics, 'predicted_actual']);
 export type Omission = z.infer<typeof omission>;
 
@@ -37,7 +37,7 @@ export const judgedRows = z.enum(['all', 'some']);
 
 const suppressionStatus = z.enum(['not_suppressed', 'suppressed', 'unknown']);
 
-/** What Analytics has of one metric for the run [RP-157..RP-165]; the artifact itself stays with its owner. */
+/** One metric of Analytics for the run [RP-157..RP-165]; the artifact itself stays with its owner. */
 export const metricStatus = z
   .strictObject({
     metric: z.enum(runMetrics),
@@ -95,12 +95,12 @@ export const metricStatus = z
     ),
     z.refine(
       ({ status, reasonCode }) => (status === 'available') === (reasonCode === null),
-      'whatever is not available has its reason [RP-165]',
+      'a metric that is not available has its reason [RP-165]',
     ),
   );
 export type MetricStatus = z.infer<typeof metricStatus>;
 
-/** Every status of a run; `unknown` is one of a later version. */
+/** Every status of a run; `unknown` is any status of a later version. */
 export const runStatus = z.enum([
   'queued',
   'analyzing',
@@ -111,7 +111,7 @@ export const runStatus = z.enum([
   'unknown',
 ]);
 
-/** Whether a run of a status goes on, or how it has ended. */
+/** Whether a run with a status continues, or how it has ended. */
 export const runStandings: Readonly<Record<z.infer<typeof runStatus>, 'open' | 'complete' | 'failed'>> = {
   queued: 'open',
   analyzing: 'open',
@@ -189,7 +189,7 @@ export const improvementRun = z
     z.refine(
       ({ status, omissions }) =>
         runStandings[status] !== 'complete' || (status === 'completed') === (omissions.length === 0),
-      'a run with omissions says so in its status [RP-221]',
+      'the status of a run with omissions shows them [RP-221]',
     ),
     z.refine(
       ({ receipt, observedAt }) => receipt === null || compareInstants(receipt.expiresAt, observedAt) > 0,

@@ -3,13 +3,10 @@ import { reasonCode, requestedAction, targetModule, threshold, unit } from './an
 import { sourceKey } from './improvement-run.ts';
 import { reference, text, uniqueListOf } from './primitives.ts';
 
-/** As many GUIDs, or source keys, as one order can name [RP-196]. */
+/** The most GUIDs, or source keys, that one order can name [RP-196]. */
 export const MAX_SUBJECTS = 1000;
 
-/**
- * What an order asks for and on what grounds: the same in every run that finds the same, and sent to its receiver byte for byte
- * [RP-190..RP-201].
- */
+/** The content of an order: its request and its grounds. Runs with the same findings have the same content, byte for byte [RP-190..RP-201]. */
 export const orderContent = z.strictObject({
   revisionOrderId: text,
   administrationId: reference,

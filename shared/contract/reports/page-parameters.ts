@@ -15,7 +15,7 @@ export const limit = z
     },
   });
 
-/** Said of every cursor that is refused, whatever is wrong with it [RP-303]. */
+/** The message for every refused cursor, for any defect [RP-303]. */
 export const cursorRefusal = {
   reason: 'not-allowed',
   message: 'must be an unexpired cursor of this very list',

@@ -6,7 +6,7 @@ import { boundedText, VISIBLE_ASCII, WHITE_SPACE } from '../text-forms.ts';
 
 export const MAX_COUNT = 2_147_483_647;
 
-/** A platform reference: opaque and case-sensitive, compared and passed on byte for byte; no form is demanded beyond its length [RP-049, RP-050]. */
+/** A platform reference: opaque and case-sensitive, compared and passed on byte by byte; only its length is checked [RP-049, RP-050]. */
 export const reference = boundedText(
   new RegExp(`^[^${WHITE_SPACE}]+$`),
   255,
@@ -21,12 +21,12 @@ export const instant = z
   .string()
   .refine((text) => INSTANT.test(text), {
     error: 'must be an RFC 3339 UTC instant ending in Z',
-    // Whoever compares instants is not asked about what is none.
+    // Comparisons of instants do not run on a value that is no instant.
     abort: true,
   })
   .meta({ format: 'date-time', pattern: INSTANT.source, examples: ['2026-01-31T09:30:00.000Z'] });
 
-/** Whether a number has at most six fractional digits in its shortest decimal form. */
+/** Returns whether a number has at most six fractional digits in its shortest decimal form. */
 function hasSixDigits(value: number): boolean {
   return Number(value.toFixed(6)) === value;
 }
@@ -38,10 +38,10 @@ export const proportion = z
   .max(1)
   .refine(hasSixDigits, 'must have at most six fractional digits');
 
-/** A count of a snapshot, never inferred from an array that was left out [RP-053]. */
+/** A count of a snapshot, never inferred from an omitted array [RP-053]. */
 export const count = z.int().min(0).max(MAX_COUNT);
 
-/** A name or version given by its owner. What is not well-formed UTF-16 has no UTF-8 form, and so no digest. */
+/** A name or version that its owner gives. Text that is not well-formed UTF-16 has no UTF-8 form, and so no digest. */
 export const text = z
   .string()
   .min(1)
@@ -54,13 +54,13 @@ export const httpsUrl = z.url({ protocol: /^https$/ }).meta({ pattern: '^[Hh][Tt
 /** SHA-256, 64 lower-case hexadecimal characters. */
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** Correlation ids hold no learning facts [RP-073]. */
+/** Correlation ids contain no learning facts [RP-073]. */
 const correlationId = z.string().min(1).max(128);
 
 /** When a report was composed, and for which request. */
 export const composed = { observedAt: instant, requestId: correlationId, traceId: correlationId };
 
-/** Where a page of a list stands. */
+/** The position of a page in its list. */
 export const pagePlace = {
   nextCursor: z.string().min(1).max(2048).regex(VISIBLE_ASCII).nullable(),
   hasMore: z.boolean(),
@@ -71,12 +71,12 @@ export const cursorWhenMore = when(
   'there is more exactly when there is a cursor [RP-136, RP-208]',
 );
 
-/** Whether all values differ. */
+/** Returns whether all values differ. */
 export function areUnique(values: readonly string[]): boolean {
   return new Set(values).size === values.length;
 }
 
-/** A list that has each member once. */
+/** Returns the schema of a list that contains each member once. */
 export function uniqueListOf<T extends z.ZodType<string>>(member: T): z.ZodArray<T> {
   return z.array(member).refine(areUnique, 'every one is named once').meta({ uniqueItems: true });
 }

@@ -39,7 +39,7 @@ export const readinessEntry = z
   );
 export type ReadinessEntry = z.infer<typeof readinessEntry>;
 
-/** A named test that no decision is made on, since the blueprint lacks what an entry of it must say. */
+/** A named test without a decision, since the blueprint lacks a member that its entry requires. */
 export const omittedEntry = z.strictObject({
   sourceTest: text,
   sourceVersion: text,
@@ -47,7 +47,7 @@ export const omittedEntry = z.strictObject({
 });
 export type OmittedEntry = z.infer<typeof omittedEntry>;
 
-/** Whether entries are unique by source test and version [RP-110]. */
+/** Checks that entries are unique by source test and version [RP-110]. */
 export function nameSourcesOnce(
   entries: readonly { readonly sourceTest: string; readonly sourceVersion: string }[],
 ): boolean {

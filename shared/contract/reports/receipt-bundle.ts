@@ -24,7 +24,7 @@ const subjects = orderContent.pick({
   sourceKeys: true,
 });
 
-/** A threshold that has tripped: which one of the policy, for what, on what evidence, and the order that it gave. */
+/** A breached threshold: which one of the policy, for which subjects, on which evidence, and the order that it triggered. */
 const decision = z.strictObject({
   /** Index in the triggers of the policy. */
   trigger: count,
@@ -33,7 +33,7 @@ const decision = z.strictObject({
   evidence: z.array(artifact).min(1).max(32),
 });
 
-/** A threshold that gave no order, and why. */
+/** A breached threshold that triggered no order, and why. */
 const withheld = z.strictObject({
   trigger: count,
   reason: z.enum(['subject_missing', 'unit_mismatch', 'not_judged']),
@@ -42,7 +42,7 @@ const withheld = z.strictObject({
 
 const decisions = { decisions: z.array(decision), withheld: z.array(withheld) };
 
-/** What a run and each of its sources have in common. */
+/** Members that a run and each of its sources share. */
 const header = {
   /** The rules by which the run judged its evidence. */
   formatVersion: z.union([z.literal(1), z.literal(2), z.literal(3)]),
@@ -56,8 +56,8 @@ const header = {
 };
 
 /**
- * A crosswalk, and a comparison with actual results: null when none was due, `not_analyzed` when Analytics had never analyzed the
- * administration, `missing` when one was due and there was none.
+ * A crosswalk, and a comparison with actual results: null if none was due, `not_analyzed` if Analytics had never analyzed the administration,
+ * `missing` if one was due and there was none.
  */
 const pins = {
   crosswalk: artifact,
@@ -74,7 +74,7 @@ const sourceReceipt = z.strictObject({
   sourceKey,
   sourceAssessment: text,
   sourceVersion: text,
-  /** Content’s list of named sources, by which mappings are judged since format 3. */
+  /** Content’s list of named sources, which judges mappings since format 3. */
   sourceSet: artifact.optional(),
   ...pins,
   numerator: z.number().min(0),
@@ -88,16 +88,16 @@ const sourceReceipt = z.strictObject({
 });
 export type SourceReceipt = z.infer<typeof sourceReceipt>;
 
-/** One of the run's metrics as it was pinned, without anything that it measures. */
+/** One of the run's metrics as it was pinned, without its values. */
 const runMetric = metricStatus.shape;
 const receiptMetric = z.strictObject({
   metric: runMetric.metric,
   status: runMetric.status,
   reasonCode: runMetric.reasonCode,
   artifact: artifact.nullable(),
-  /** Of an available one, since format 2: whether each of its rows could be judged. */
+  /** For an available metric, since format 2: whether each of its rows could be judged. */
   judged: judgedRows.optional(),
-  /** Null for one that is not available, and so not evaluated. */
+  /** Null for a metric that is not available, and so not evaluated. */
   evaluatedAt: instant.nullable(),
   ...decisions,
 });
@@ -107,11 +107,11 @@ const receiptSource = z.strictObject({
   ...pins,
   comparisonOmitted: z.boolean(),
   evaluatedAt: instant,
-  /** Of the source's own bundle. */
+  /** The receipt of the source's own bundle. */
   receipt: receiptLink.pick({ mediaType: true, sha256: true }),
 });
 
-/** An order with what has become of it. A run that has its receipt has no order that is still to be delivered [RP-217]. */
+/** An order with its progress. A run that has its receipt has no order that is still to be delivered [RP-217]. */
 const receiptOrder = z.strictObject({
   revisionOrderId: text,
   /** `metric:<metric>` or `source:<sourceKey>`. */
@@ -127,7 +127,7 @@ const receiptOrder = z.strictObject({
   updatedAt: instant,
 });
 
-/** Proves what a run has found, asked for and been answered [RP-153, RP-215]. */
+/** Proves a run's findings, its requests and their responses [RP-153, RP-215]. */
 const runReceipt = z.strictObject({
   object: z.literal('run_receipt'),
   ...header,
@@ -141,6 +141,6 @@ const runReceipt = z.strictObject({
 });
 export type RunReceipt = z.infer<typeof runReceipt>;
 
-/** A receipt bundle of the reports service. Nowhere in it is an observed value, a credential or a fact about a learner [RP-216]. */
+/** A receipt bundle of the reports service. It contains no observed value, no credential and no fact about a learner [RP-216]. */
 export const receiptBundle = z.discriminatedUnion('object', [sourceReceipt, runReceipt]);
 export type ReceiptBundle = z.infer<typeof receiptBundle>;

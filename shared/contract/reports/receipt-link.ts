@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { instant, sha256 } from './primitives.ts';
 
-/** An https address; on this machine, where the local stage serves its receipts, http will do. */
+/** An https address; http is allowed for addresses of this machine, where the local stage serves its receipts. */
 const ADDRESS = /^(?:https:|http:\/\/(?:127\.[0-9]+\.[0-9]+\.[0-9]+|localhost)[:/])/;
 const downloadUrl = z
   .url({ protocol: /^https?$/ })

@@ -15,7 +15,7 @@ export const orderStatus = z.enum([
   'superseded',
 ]);
 
-/** One order of a run with what has become of it [RP-190..RP-206]. */
+/** One order of a run with its progress [RP-190..RP-206]. */
 export const revisionOrder = orderContent
   .extend({
     improvementRunId: text,
@@ -54,7 +54,7 @@ export const revisionOrder = orderContent
   );
 export type RevisionOrder = z.infer<typeof revisionOrder>;
 
-/** Some of a run’s orders, all of which every filter admits. */
+/** One page of a run’s orders; every filter admits each of them. */
 export const revisionOrderPage = z
   .strictObject({
     data: z

@@ -18,7 +18,7 @@ export const sandboxIds = {
   form: 'sandbox-form-a',
 } as const;
 
-/** What the sandbox's reports are about: standards and knowledge components with the names that people know them by. */
+/** The subjects of the sandbox's reports: standards and knowledge components with the names that people know them by. */
 export const sandboxStandards = {
   /** The gap of the mastery gate. */
   gap: { caseGuid: '5a4d0b0c-0000-4000-8000-000000000001', name: 'Add fractions with unlike denominators' },
@@ -34,15 +34,15 @@ export const sandboxStandards = {
   },
 } as const;
 
-/** Every answer says that it was composed at this instant. */
+/** The time at which every response was composed. */
 export const composedAt = '2026-01-15T09:00:00.000Z';
 
 type Report = z.input<typeof attemptReport>;
-/** The ids of one answer. */
+/** The ids of one response. */
 export type Correlation = Pick<Report, 'requestId' | 'traceId'>;
 type Uncorrelated<T> = Omit<T, keyof Correlation>;
 
-/** A report with all that its views show, and what the list of a candidate's reports knows of it besides. */
+/** A report with all that its views show, and the additional facts that the list of a candidate's reports has on it. */
 export interface AttemptFixture {
   readonly report: Omit<Uncorrelated<Report>, 'omitted'>;
   /** When Results last changed its record. */
@@ -200,7 +200,7 @@ function evidence(item: string, contribution: number): NonNullable<MasteryRow['e
   };
 }
 
-/** A fixture as a view shows it. */
+/** Returns a fixture as a view shows it. */
 export function viewOf({ report }: AttemptFixture, view: View, correlation: Correlation): Report {
   const omitted = omittedBy[view];
   const rows = omitted.includes('itemEvidence')
@@ -214,10 +214,10 @@ export function viewOf({ report }: AttemptFixture, view: View, correlation: Corr
   };
 }
 
-/** The receipts that the row of a list has, which is composed without QTI and CASE. */
+/** The receipts that a row of a list has: it is composed without QTI and CASE. */
 const rowServices: readonly string[] = ['results', 'content', 'oneroster'];
 
-/** A page with these of the candidate's reports. */
+/** Returns a page with these of the candidate's reports. */
 export function pageWith(
   fixtures: readonly AttemptFixture[],
   nextCursor: string | null,
@@ -237,7 +237,7 @@ export function pageWith(
   };
 }
 
-/** What the failed gate implies: not ready, whatever the crosswalk covers [RP-040]. */
+/** What the failed gate implies: not ready, for every crosswalk [RP-040]. */
 export const notReady: Uncorrelated<z.input<typeof readinessReport>> = {
   object: 'readiness_report',
   attemptId: sandboxIds.masteryGateAttempt,
@@ -265,7 +265,7 @@ export const notReady: Uncorrelated<z.input<typeof readinessReport>> = {
   observedAt: composedAt,
 };
 
-/** The form of the gate and one beside it [RP-041]. */
+/** The form of the gate and a parallel form [RP-041]. */
 export const equivalent: Uncorrelated<z.input<typeof equivalenceReport>> = {
   object: 'equivalence_report',
   qtiTestId: sandboxIds.form,
@@ -290,7 +290,7 @@ export const equivalent: Uncorrelated<z.input<typeof equivalenceReport>> = {
   observedAt: composedAt,
 };
 
-/** The one operation that every materialization is [RP-037]. */
+/** Returns the one operation that every materialization is [RP-037]. */
 export function materialized(correlation: Correlation): z.input<typeof materializeResponse> {
   const report = viewOf(masteryGate, 'summary', correlation);
   const event = receipt('caliper', 'urn:uuid:5a4d0b0c-0000-4000-8000-0000000000ca', '"sandbox-event-1"');

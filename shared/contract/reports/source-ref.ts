@@ -15,7 +15,7 @@ export const sourceRef = z.strictObject({
 });
 export type SourceRef = z.infer<typeof sourceRef>;
 
-/** What tells receipts apart: what was read of whom, in which version. */
+/** Returns what identifies a receipt: the owner, the resource and its version. */
 export function receiptKey({
   service,
   resourceId,
@@ -25,8 +25,8 @@ export function receiptKey({
 }
 
 /**
- * Receipts without those that repeat, in the order of the first ones. Of two that differ in their status, one that is not current stands: the
- * owner has said it since.
+ * Returns receipts without repetitions, in the order of the first ones. If two differ in status, the one that is not current stays: the later
+ * statement.
  */
 export function mergeReceipts(receipts: Iterable<SourceRef>): SourceRef[] {
   const merged = new Map<string, SourceRef>();
@@ -39,7 +39,7 @@ export function mergeReceipts(receipts: Iterable<SourceRef>): SourceRef[] {
   return [...merged.values()];
 }
 
-/** Receipts, of each read resource in each version one [RP-084]. */
+/** Receipts: one per resource read and version of it [RP-084]. */
 export const receipts = z
   .array(sourceRef)
   .min(1)

@@ -8,37 +8,37 @@ import type { Log } from '#shared/observability/logger.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { Refusal } from '../refusal.ts';
 
-/** Finds the key that a verified-to-be header names. Throws jose's errors, or a Refusal with the outage. */
+/** Finds the key that the header of an unverified token names. Throws jose's errors, or a Refusal for an outage. */
 export type KeySet = (header: JWSHeaderParameters, token: FlattenedJWSInput, log: Log) => Promise<CryptoKey>;
 
 export interface KeySetOptions {
-  /** The pinned address: nothing in a token can name another. */
+  /** The pinned address: a token cannot name another one. */
   readonly url: string;
   readonly fetch: Fetch;
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly sleep: Sleep;
-  /** What the service answers when the keys cannot be read and no known one may serve: not the caller's fault, so never a 401. */
+  /** The problem to return if the keys cannot be read and no known one may be used: not the caller's fault, so never a 401. */
   readonly outage: Problem;
 }
 
-/** Keys are asked for again after this time. */
+/** Keys are read again after this time. */
 const FRESH_MS = 10 * 60_000;
-/** How long the last known keys serve while the issuer cannot be reached. */
+/** How long the last known keys are used while the issuer cannot be reached. */
 const LAST_KNOWN_GOOD_MS = 24 * 60 * 60_000;
-/** The least time between two questions that known keys do not need at once: tokens with invented key ids, and outages. */
+/** The least time between two reads while known keys can be used: for tokens with invented key ids, and during outages. */
 const COOLDOWN_MS = 30_000;
-/** The longest that one question may take. */
+/** The longest time of one read. */
 const TIMEOUT_MS = 3_000;
-/** How often a question is put: a container that knows no keys serves nobody. */
+/** The number of tries: a container without keys cannot serve any request. */
 const TRIES = 2;
 const MAX_BYTES = 256 * 1024;
 
 type FindKey = ReturnType<typeof createLocalJWKSet>;
 
 /**
- * The issuer's key set, once a container. Keys are read when first needed, again after ten minutes, and once when a token names an unknown
- * key (the issuer may have rotated). While the issuer cannot be reached, known keys serve for 24 hours.
+ * Creates the issuer's key set, once per container. It reads keys when first needed, again after ten minutes, and once when a token names an unknown
+ * key (the issuer may have rotated). While the issuer cannot be reached, known keys are used for 24 hours.
  */
 export function createKeySet({ url, fetch: fetchKeys, now, sleep, outage }: KeySetOptions): KeySet {
   let known: { readonly keyOf: FindKey; readonly at: number } | undefined;
@@ -61,7 +61,7 @@ export function createKeySet({ url, fetch: fetchKeys, now, sleep, outage }: KeyS
     }
   }
 
-  /** Requests at the same time share one question. */
+  /** Refreshes the keys; concurrent requests share one read. */
   function refresh(log: Log): Promise<void> {
     pending ??= ask(log).finally(() => (pending = undefined));
     return pending;
@@ -78,23 +78,23 @@ export function createKeySet({ url, fetch: fetchKeys, now, sleep, outage }: KeyS
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       if (!coolingDown()) await refresh(log);
-      // An unknown key is the caller's fault only when the issuer has just said so.
+      // An unknown key is the caller's fault only if the issuer has just confirmed it.
       if (lastQuestion?.answered !== true) throw new Refusal(outage);
       return known.keyOf(header, token);
     }
   };
 }
 
-/** Throws unless the issuer answers a usable, non-empty key set: an emptied one must not replace the known keys. */
+/** Reads the keys. Throws unless the issuer returns a usable, non-empty key set: an emptied one must not replace the known keys. */
 async function readKeySet(fetchKeys: Fetch, url: string, signal: AbortSignal): Promise<FindKey> {
   const response = await fetchKeys(url, {
     method: 'GET',
     signal,
     headers: { accept: 'application/jwk-set+json, application/json' },
-    // The last question was minutes ago: a kept connection may have been cut since.
+    // The last read was minutes ago: a kept connection may have been cut since.
     freshConnection: true,
   });
-  if (response.status !== 200) throw new TypeError('the key set answers another status than 200');
+  if (response.status !== 200) throw new TypeError('the key set has another status than 200');
   const bytes = await readCapped(response.body, MAX_BYTES);
   if (bytes === undefined) throw new TypeError('the key set is too large');
   const parsed = parseStrictJson(new TextDecoder().decode(bytes));

@@ -10,9 +10,9 @@ import type { KeySet } from './key-set.ts';
 export interface TokenRules {
   readonly issuer: string;
   readonly audience: string;
-  /** From configuration; a token's own `alg` is only compared with them. */
+  /** From configuration; a token's own `alg` is only compared with these. */
   readonly algorithms: readonly string[];
-  /** The reports service demands `iat` [RP-312]. */
+  /** The reports service requires `iat` [RP-312]. */
   readonly issuedAtRequired: boolean;
 }
 
@@ -31,7 +31,7 @@ const FORBIDDEN_HEADER = ['jku', 'x5u', 'jwk', 'x5c', 'crit', 'b64'];
 /** A media type: in any case, with or without the prefix that may be left out (RFC 7515 section 4.1.9, RFC 9068 section 4). */
 const TYPE = /^(?:application\/)?(?:at\+)?jwt$/i;
 
-/** Without white space and control characters: a tenant has one spelling, and none that a person overlooks. */
+/** Without white space and control characters, which a person would overlook: a tenant has one spelling. */
 const TENANT_ID = /^[^\s\p{Cc}]+$/u;
 /** One visible character: not white space, not a control or format character, and not one that fonts leave blank. */
 const VISIBLE = /[^\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
@@ -50,11 +50,10 @@ const claims = z.object({
 });
 
 /**
- * Verifies the one bearer token of a request: signature under a pinned key set and configured algorithms, issuer, audience, times with at
- * most 60 s of skew, required claims, no repeated member names [MA-044, MA-148, RP-311, RP-312]. A `role` decides nothing.
- * Throws the key set's Refusal.
+ * Verifies the one bearer token of a request: signature under a pinned key set and configured algorithms, issuer, audience, times with at most 60 s
+ * of skew, required claims, no repeated member names [MA-044, MA-148, RP-311, RP-312]. A `role` has no effect. Throws the key set's Refusal.
  * @param authorization every Authorization header of the request
- * @returns or why nobody could be identified, for the log alone: callers get one and the same answer
+ * @returns err: why the caller could not be authenticated, only for the log, since callers always get the same response
  */
 export async function verifyToken(
   authorization: readonly string[],
@@ -86,7 +85,7 @@ export async function verifyToken(
   } catch (error) {
     if (error instanceof Refusal) throw error;
     if (error instanceof errors.JOSEError) return err(error.code.toLowerCase());
-    // Web Crypto refuses a key that does not fit its algorithm with errors of its own.
+    // Web Crypto rejects a key that does not fit its algorithm with errors of its own.
     return err('unusable-key');
   }
 
@@ -97,7 +96,7 @@ export async function verifyToken(
   return ok({ ...identity, scopes: scope.split(' ').filter((name) => name !== '') });
 }
 
-/** Looked at before any key is: nothing that a header names is ever fetched. */
+/** Checks the header before any key is used: nothing that a header names is ever fetched. */
 function refusalOfHeader(segment: string): string | undefined {
   const header = decode(segment);
   if (typeof header !== 'object' || header === null) return 'header';
@@ -107,7 +106,7 @@ function refusalOfHeader(segment: string): string | undefined {
   return typ === undefined || (typeof typ === 'string' && TYPE.test(typ)) ? undefined : 'typ';
 }
 
-/** The JSON value of a segment; undefined when it is not UTF-8 or not I-JSON, repeated member names included. */
+/** Returns the JSON value of a segment; undefined if it is not UTF-8 or not I-JSON, which includes repeated member names. */
 function decode(segment: string): unknown {
   const parsed = parseStrictJson(decodeUtf8(Buffer.from(segment, 'base64url')) ?? '');
   return parsed.ok ? parsed.value : undefined;

@@ -5,14 +5,14 @@ import { createFunctionLog } from '#shared/observability/logger.ts';
 import { exchangeOf, openExchange, type BaseRuntime, type Exchange } from '../exchange.ts';
 import type { Stage, StageRequest } from './stage.ts';
 
-/** What the ladder knows of a function. */
+/** The part of a function's row that the pipeline uses. */
 export type FunctionRow = Pick<Route, 'service' | 'operationId'> & {
-  /** Absent: the function takes more than one. */
+  /** Absent if the function takes more than one. */
   readonly method?: Route['method'];
   readonly transfer: Transfer;
 };
 
-/** First in and last out: opens the exchange and its log, and puts on every answer the headers that every answer has. */
+/** Creates the outermost stage: it opens the exchange and its log, and adds the common headers to every response. */
 export function correlation(row: FunctionRow, runtime: BaseRuntime): Stage {
   const openLog = createFunctionLog(row, runtime);
   const finish = ({ context, response }: StageRequest): void => {
@@ -40,7 +40,7 @@ export function correlation(row: FunctionRow, runtime: BaseRuntime): Stage {
 }
 
 /**
- * What depends on the headers of the request: whether a body is compressed, and whether a page of one of the stage's allowed origins can read
+ * Sets what depends on the headers of the request: whether a body is compressed, and whether a page of one of the stage's allowed origins can read
  * the response. Without allowed origins no response has a CORS header.
  */
 function varying(

@@ -9,15 +9,15 @@ import type { OperationRequest } from '../operation.ts';
 import { Refusal } from '../refusal.ts';
 import type { Stage } from './stage.ts';
 
-/** The least time that a request which waited for another one keeps for its own work. */
+/** The least time that a request that waited for another one keeps for its own work. */
 const LEAST_WORK_MS = 2_000;
-/** What one upstream call of a route's budget counts for. */
+/** The time that one upstream call of a route's budget counts for. */
 const CALL_MS = 400;
 
 /**
- * 409 for a key that stands for another request, before any upstream work [MA-191, RP-332]. Later it runs the operation's work under the
- * key's control record, and marks the answer of a repetition where the route says so: one of a request that had succeeded, not one that
- * does the work for the first time [RP-287].
+ * Returns 409 for a key that was used for another request, before any upstream work [MA-191, RP-332]. Later it runs the operation's work under the
+ * key's idempotency record. It marks a repeated response if the route requires it: only if the first request had succeeded, not if this one does the
+ * work for the first time [RP-287].
  * @param bind runs once per binding
  */
 export function idempotency(route: Route, bind: () => Idempotency | Promise<Idempotency>): Stage {
@@ -85,7 +85,7 @@ function reusedKey(service: ServiceName, operationId: string): Problem {
     : problem('reports', 'idempotency-conflict', 409, { operationId });
 }
 
-/** What a request keeps of its time for its own work: the route's budget, but at most half of it. */
+/** Returns the part of its time that a request keeps for its own work: the route's budget, but at most half of it. */
 function workTime({ budget }: Route, total: number): number {
   return Math.min(Math.max(LEAST_WORK_MS, budget.depth * CALL_MS), total / 2);
 }

@@ -11,7 +11,7 @@ import { PermanentDefect, Refusal } from '../refusal.ts';
 import type { Stage } from './stage.ts';
 
 /**
- * Turns whatever a later stage or the operation has thrown into a problem. It sets the answer and does not return it: the stages that were
+ * Turns any error that a later stage or the operation throws into a problem. It sets the response and does not return it: the stages that were
  * registered before it still add their headers.
  */
 export function problemBoundary(service: ServiceName): Stage {
@@ -29,8 +29,8 @@ export function problemBoundary(service: ServiceName): Stage {
 }
 
 /**
- * The operation that a problem belongs to, on the service that names it: from the moment when its work has begun, in whichever request of
- * its key that was [RP-330]. A repetition that is not allowed to see the resource gets the one 404, which says nothing of an operation.
+ * Returns the operation that a problem belongs to, for the service that names it: once its work has begun, in any request with its key [RP-330]. A
+ * repetition that may not see the resource gets the one 404, which names no operation.
  */
 function operationIdOf(
   { service, status }: Problem,
@@ -67,7 +67,7 @@ function noteUpstream({ upstream, dependency, retryable }: Problem, { log }: Exc
   });
 }
 
-/** A problem as an HTTP answer. Built fresh each time: nothing of an upstream or of another answer can cling to it. */
+/** Returns a problem as an HTTP response. It is built anew each time, so that nothing of an owner's or of another response can leak into it. */
 function problemAnswer(failure: Problem, exchange: Exchange): PipelineAnswer {
   const { status, code, retryAfterSeconds, headers } = failure;
   return {

@@ -9,8 +9,8 @@ import { Refusal } from '../refusal.ts';
 import type { Stage } from './stage.ts';
 
 /**
- * 503 for a gate that was withdrawn while its function is deployed [RP-018], and when nothing proves what is released. The caller is not told
- * which it is; the log says it.
+ * Returns 503 if a gate was withdrawn while its function is deployed [RP-018], or if nothing proves what is released. The caller does not learn
+ * which; the log does.
  * @param bind runs once per binding
  */
 export function releaseState(row: Gated, bind: () => ReleaseWatch): Stage {
@@ -26,7 +26,7 @@ export function releaseState(row: Gated, bind: () => ReleaseWatch): Stage {
   };
 }
 
-/** The release, while everything that a function waits for is open; else undefined, and the log says what is not, or why nothing is. */
+/** Returns the release while everything that a function waits for is open. Else returns undefined, and logs what is not open, or why nothing is. */
 export async function releaseFor(
   row: Gated,
   watch: ReleaseWatch,

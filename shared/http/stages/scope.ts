@@ -4,7 +4,7 @@ import { established, exchangeOf } from '../exchange.ts';
 import { Refusal } from '../refusal.ts';
 import type { Stage } from './stage.ts';
 
-/** 403 for a caller without the route's scope; scopes are compared whole [MA-150, MA-158]. */
+/** Returns 403 for a caller without the route's scope; scopes are compared as a whole [MA-150, MA-158]. */
 export function scope({ service, scope: needed }: Pick<Route, 'service' | 'scope'>): Stage {
   return {
     before: ({ context }) => {

@@ -1,7 +1,7 @@
 import httpSecurityHeaders from '@middy/http-security-headers';
 import type { Stage } from './stage.ts';
 
-/** The security headers that mean something for a JSON API; the rest of the package's headers only concern pages. */
+/** Adds the security headers that are meaningful for a JSON API; the package's other headers only concern pages. */
 export function securityHeaders(): Stage {
   // SAFETY: the package changes the headers of the response that it finds; its types name no response.
   return httpSecurityHeaders({

@@ -6,7 +6,7 @@ import { Refusal } from '../refusal.ts';
 import { readRequest, type CheckedRequest } from '../syntax/read-request.ts';
 import type { Stage } from './stage.ts';
 
-/** 400 and 413 for a request that the route's row does not allow. */
+/** Returns 400 or 413 for a request that the route's row does not allow. */
 export function syntax(route: Route): Stage {
   return {
     before: ({ event, context }) => {
@@ -16,7 +16,7 @@ export function syntax(route: Route): Stage {
   };
 }
 
-/** The checked request of an event. Throws a Refusal, and logs its reasons. */
+/** Checks the request of an event. Throws a Refusal, and logs its reasons. */
 export function checkSyntax(route: Route, event: APIGatewayProxyEvent, log: Log): CheckedRequest {
   const request = readRequest(route, event);
   if (request.ok) return request.value;

@@ -10,7 +10,7 @@ import { Refusal } from '../refusal.ts';
 import { headerValues } from '../syntax/headers.ts';
 import type { Stage } from './stage.ts';
 
-/** 401 for a caller that cannot be authenticated, the same for every reason; an unreachable key set is an outage. */
+/** Returns 401 for a caller that cannot be authenticated, the same for every reason; an unreachable key set is an outage. */
 export function token(
   route: Route,
   { environment, fetch, now, sleep }: Pick<Runtime, 'environment' | 'fetch' | 'now' | 'sleep'>,

@@ -6,7 +6,7 @@ import { invalid } from './issues.ts';
 
 type RawBody = Pick<APIGatewayProxyEvent, 'body'>;
 
-/** How many bytes the caller sent. */
+/** Returns how many bytes the caller sent. */
 export function bodySize({ body }: RawBody): number {
   return body === null ? 0 : Buffer.byteLength(body);
 }
@@ -22,8 +22,8 @@ const FAULTS: Readonly<Record<StrictJsonError['kind'], readonly [reason: string,
 };
 
 /**
- * The JSON value of a body, read strictly: I-JSON, no repeated member name, bounded depth. The gateway hands over text, in which U+FFFD replaces
- * bytes that were not UTF-8. The finding holds names of members, and no value.
+ * Returns the JSON value of a body, read strictly: I-JSON, no repeated member name, bounded depth. The gateway passes text in which U+FFFD replaces
+ * bytes that were not UTF-8. A finding contains names of members, but no value.
  */
 export function parseBody({ body }: RawBody): Result<unknown, InvalidParam> {
   const parsed = parseStrictJson(body ?? '');

@@ -3,12 +3,12 @@ import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { InvalidParam } from '#shared/problems/problem.ts';
 import { invalid } from './issues.ts';
 
-/** Lower-case names, every value that arrived under each. */
+/** Every value per header, under its lower-case name. */
 export type Headers = Readonly<Record<string, readonly string[]>>;
 
-/** The form of each header that some routes demand, and the reason and message for a value of another form. */
+/** The form of each header that some routes require, and the reason and message for a value of another form. */
 const sentOnce = {
-  /** Quotes are data [MA-045, RP-291]. */
+  /** Quotes are part of the value [MA-045, RP-291]. */
   'idempotency-key': {
     form: /^[\x21-\x7e]{1,255}$/,
     wrongForm: ['invalid-format', 'must be 1 to 255 visible ASCII characters'],
@@ -20,12 +20,12 @@ const sentOnce = {
 } as const;
 
 /**
- * Every value of every header under its lower-case name. Spellings that differ only in case are one header: a normalizer that lets the last
- * spelling win (as Middy's does) would hide the second of two Authorization headers.
+ * Returns every value of every header under its lower-case name. Spellings that differ only in case are one header: a normalizer in which the last
+ * spelling wins (such as Middy's) would hide the second of two Authorization headers.
  */
 export function readHeaders({ multiValueHeaders }: Pick<APIGatewayProxyEvent, 'multiValueHeaders'>): Headers {
   const headers = new Map<string, string[]>();
-  // The gateway gives null where there is none, whatever the type says.
+  // The gateway passes null if there is none, contrary to the type.
   for (const [name, values] of Object.entries((multiValueHeaders as typeof multiValueHeaders | null) ?? {})) {
     const key = name.toLowerCase();
     headers.set(key, [...(headers.get(key) ?? []), ...(values ?? [])]);
@@ -33,12 +33,12 @@ export function readHeaders({ multiValueHeaders }: Pick<APIGatewayProxyEvent, 'm
   return Object.fromEntries(headers);
 }
 
-/** All values of a header. */
+/** Returns all values of a header. */
 export function headerValues(headers: Headers, name: string): readonly string[] {
   return Object.hasOwn(headers, name) ? (headers[name] ?? []) : [];
 }
 
-/** The value of a header that must be sent once, or what is wrong with it. */
+/** Returns the value of a header that must be sent once, or what is wrong with it. */
 export function readOne(headers: Headers, name: keyof typeof sentOnce): Result<string, InvalidParam> {
   const [value, second] = headerValues(headers, name);
   const { form, wrongForm } = sentOnce[name];
@@ -48,10 +48,7 @@ export function readOne(headers: Headers, name: keyof typeof sentOnce): Result<s
   return form.test(value) ? ok(value) : err(invalid('headers', [name], reason, message));
 }
 
-/**
- * If-Match as it was sent, for the operation to compare: several header lines are one list (RFC 9110), which equals no entity tag.
- * Undefined: absent.
- */
+/** Returns If-Match as sent, for the operation to compare; undefined if absent. Several lines are one list (RFC 9110), which equals no entity tag. */
 export function readIfMatch(headers: Headers): string | undefined {
   const values = headerValues(headers, 'if-match');
   return values.length === 0 ? undefined : values.join(', ');

@@ -3,14 +3,16 @@ import type * as z from 'zod';
 import { firstOfEach, pointer, valueAt } from '#shared/kernel/defect.ts';
 import type { InvalidParam } from '#shared/problems/problem.ts';
 
-/** Which part of a request a value stands in: the first segment of every pointer. */
+/** The part of a request that contains a value: the first segment of every pointer. */
 export type RequestPart = 'path' | 'query' | 'headers' | 'body';
 type Segment = string | number;
 
-/** How much of a name a pointer repeats: a longer one could be data that was sent as a name, such as a token. */
+/** The most characters of a name that a pointer repeats: a longer one could be data that was sent as a name, such as a token. */
 const MAX_NAME = 100;
 
-/** JSON Pointer (RFC 6901) into `{path, query, headers, body}`. It repeats names, which are no values [MA-210], cut if long. Never logged. */
+/**
+ * Returns a JSON Pointer (RFC 6901) into `{path, query, headers, body}`. It repeats names but no values [MA-210]; long ones are cut. Never logged.
+ */
 export function pointerTo(part: RequestPart, segments: readonly Segment[]): string {
   return pointer(part, ...segments.map((segment) => cut(String(segment).toWellFormed())));
 }
@@ -19,7 +21,7 @@ function cut(name: string): string {
   return name.length > MAX_NAME ? cutAfter(name, MAX_NAME) : name;
 }
 
-/** One finding at a place of the request. */
+/** Returns one finding at a place of the request. */
 export function invalid(
   part: RequestPart,
   segments: readonly Segment[],
@@ -30,9 +32,9 @@ export function invalid(
 }
 
 /**
- * What a schema refused, in words made of the schema alone: Zod's own messages may quote names and values that were submitted. Of each place
- * it names the first issue: Zod checks the length of any value that has one, even where a text is expected.
- * @param value what was checked; only its shape is looked at
+ * Returns what a schema rejected, in words that come only from the schema: Zod's own messages may quote submitted names and values. It names the
+ * first issue per place: Zod checks the length of any value that has one, even where a string is expected.
+ * @param value the checked value; only its shape is used
  */
 export function invalidParamsOf(
   part: RequestPart,
@@ -72,7 +74,7 @@ function paramsOf(part: RequestPart, issue: z.core.$ZodIssue, value: unknown): r
     case 'invalid_key':
       return at('invalid-name', 'is a name that is not allowed here');
     case 'custom':
-      // A refinement's message is written in the schema: it never quotes what was submitted.
+      // A refinement's message is written in the schema: it never quotes submitted data.
       return at(reasonOf(issue.params), issue.message);
     case 'invalid_format':
       return at('invalid-format', 'does not have the documented form');
@@ -86,7 +88,7 @@ function reasonOf(params: Readonly<Record<string, unknown>> | undefined): string
   return typeof reason === 'string' ? reason : 'invalid-format';
 }
 
-/** What a bound counts. */
+/** Returns the unit that a bound counts. */
 function unitOf(origin: string): string {
   if (origin === 'string') return 'of length ';
   return origin === 'array' || origin === 'set' || origin === 'map' || origin === 'object' ? 'of size ' : '';

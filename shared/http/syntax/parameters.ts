@@ -2,13 +2,13 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { InvalidParam } from '#shared/problems/problem.ts';
 import { invalid } from './issues.ts';
 
-/** Parameters by name, and what is wrong with how they were sent. */
+/** Parameters by name, and the faults in how they were sent. */
 export interface ReadParameters {
   readonly values: Readonly<Record<string, string>>;
   readonly invalid: readonly InvalidParam[];
 }
 
-/** Decodes each path parameter exactly once: the gateway hands them over percent-encoded, so an encoded slash stays inside its id. */
+/** Decodes each path parameter exactly once: the gateway passes them percent-encoded, so an encoded slash stays inside its id. */
 export function readPath(parameters: APIGatewayProxyEvent['pathParameters']): ReadParameters {
   const values: Record<string, string> = {};
   const wrong: InvalidParam[] = [];
@@ -23,11 +23,11 @@ export function readPath(parameters: APIGatewayProxyEvent['pathParameters']): Re
 }
 
 export interface ReadQuery extends ReadParameters {
-  /** Names that the route does not know. */
+  /** Names that the route does not declare. */
   readonly unknown: readonly InvalidParam[];
 }
 
-/** The query by name. A repeated name is refused, also when its values agree; so is a name that the route does not know. */
+/** Reads the query by name. Rejects a repeated name, even if its values agree, and a name that the route does not declare. */
 export function readQuery(
   { multiValueQueryStringParameters: all }: Pick<APIGatewayProxyEvent, 'multiValueQueryStringParameters'>,
   known: readonly string[],

@@ -15,7 +15,7 @@ export interface CheckedRequest {
   readonly body: unknown;
   /** The path parameters as decoded, before any schema changed them: for the canonical path. */
   readonly pathTexts: Readonly<Record<string, string>>;
-  /** The JSON value as it was sent: for idempotency records of earlier versions. Undefined when the route takes none. */
+  /** The JSON value as sent: for idempotency records of earlier versions. Undefined if the route takes none. */
   readonly sentBody: unknown;
   readonly idempotencyKey: string | undefined;
   readonly ifMatch: string | undefined;
@@ -24,8 +24,8 @@ export interface CheckedRequest {
 const MAX_FINDINGS = 100;
 
 /**
- * Checks path, query, headers and body of an event against the route's row and names everything that is wrong at once.
- * 413 before anything is parsed, or before anything else of what was parsed; on reports an unknown query name wins over invalid values [RP-307, MA-187].
+ * Checks path, query, headers and body of an event against the route's row and lists all faults together. A 413 precedes parsing, or all other faults
+ * of the parsed body; for reports an unknown query name takes precedence over invalid values [RP-307, MA-187].
  */
 export function readRequest(route: Route, event: APIGatewayProxyEvent): Result<CheckedRequest, Problem> {
   const { service, request } = route;
@@ -71,13 +71,13 @@ function invalidRequest({ service }: Route, findings: readonly InvalidParam[]): 
     : problem('reports', 'validation', 400, { invalidParams });
 }
 
-/** At most 100 entries, each location and reason once [RP-329]. */
+/** Returns at most 100 entries, each location and reason once [RP-329]. */
 function capped(findings: readonly InvalidParam[]): readonly InvalidParam[] {
   const byPlace = new Map(findings.map((finding) => [`${finding.name} ${finding.reason}`, finding]));
   return [...byPlace.values()].slice(0, MAX_FINDINGS);
 }
 
-/** On reports an unsupported sort order is an unsupported parameter, not an invalid value [RP-308]. */
+/** Reports an unsupported sort order of the reports service as an unsupported parameter, not as an invalid value [RP-308]. */
 function unsupportedSort({ service }: Route, findings: readonly InvalidParam[]): readonly InvalidParam[] {
   return service === 'reports'
     ? findings
@@ -91,7 +91,7 @@ interface Checked<T> {
   readonly invalid: readonly InvalidParam[];
 }
 
-/** Parameters that could not even be read are not reported as missing too. */
+/** Checks parameters. It does not report an unreadable parameter as missing too. */
 function check(
   part: RequestPart,
   schema: Route['request']['query'],
@@ -107,7 +107,7 @@ function check(
 
 interface ReadBody extends Checked<unknown> {
   readonly sent: unknown;
-  /** Whether it asks for more than the route's own limit. */
+  /** Whether it exceeds the route's own limit. */
   readonly overLimit: boolean;
 }
 

@@ -23,21 +23,21 @@ import { REPAIR_SECONDS, waitOf } from '#functions/mastery/run/waiting.ts';
 import { statusOf, type AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { addOffer, beginFinalizing, consumeOutcome } from '#functions/mastery/run/transitions.ts';
 
-/** Where one advance has led. */
+/** The state after one advance. */
 interface Step {
   readonly state: AdaptiveRunState;
   readonly diagnosis: Diagnosis;
   readonly runtime: NamedRuntime;
-  /** Whether the token is renewed. Without news, and once completed, it is echoed with its expiry. */
+  /** Whether the token is renewed. It is echoed with its old expiry if nothing has changed, and once the run is completed. */
   readonly renews: boolean;
-  /** The answer without which there is no step. */
+  /** The missing answer because of which no step was made. */
   readonly pending?: Pending | undefined;
 }
 
 /**
- * Consumes the scored attempt of the outstanding item and offers the next one, or stops and publishes [MA-136 … MA-139]. Everything that
- * it does is derived from the token and from what QTI holds, so that a predecessor token leads to the same successor. The precondition is
- * judged by QTI's runtime alone, before anything else is read: a stale tag is the usual case and costs one call.
+ * Consumes the scored attempt of the outstanding item and offers the next one, or stops and publishes [MA-136 … MA-139]. Each effect is derived from
+ * the token and from what QTI holds, so that a predecessor token leads to the same successor. Only QTI's runtime decides the precondition, before
+ * anything else is read: a stale tag is the usual case and costs one call.
  */
 export function advanceRun(dependencies: RunDependencies): Operation<typeof advanceAdaptiveRun> {
   const { store, keys } = dependencies;
@@ -56,7 +56,7 @@ export function advanceRun(dependencies: RunDependencies): Operation<typeof adva
       return request.idempotent(async (control) => {
         const [basis, runtime] = await Promise.all([
           rereadBasis(platform, store, before, receivedAt, before.stopReason === null),
-          // A repeated request may have waited for its twin: what that one wrote is not in the first reading.
+          // A repeated request may have waited for the first one, whose writes came after this request's read: read again.
           control.replayed ? readRunRuntime(platform, before, request) : readBefore,
         ]);
         if (!runtime.ok) return runtime;
@@ -83,7 +83,7 @@ export function advanceRun(dependencies: RunDependencies): Operation<typeof adva
   };
 }
 
-/** QTI has given up processing the answer: only QTI can begin anew, so the caller asks again after a while. */
+/** Returns the problem of an answer that QTI has given up processing. Only QTI can start it again, so the caller retries later. */
 function unprocessed({ requestId }: NamedRuntime): Problem {
   const detail = 'QTI has failed to process an attempt.';
   return {
@@ -92,7 +92,7 @@ function unprocessed({ requestId }: NamedRuntime): Problem {
   };
 }
 
-/** One step of the run, by the status that its token says. */
+/** Takes one step of the run, depending on the status in its token. */
 async function takeStep(
   platform: Platform,
   basis: RunBasis,
@@ -125,7 +125,7 @@ async function takeStep(
   }
 }
 
-/** Consumes the outstanding item's answer; then the run stops, or its next item is offered. */
+/** Consumes the outstanding item's answer, then stops the run or offers its next item. */
 async function consume(
   platform: Platform,
   basis: RunBasis,
@@ -155,8 +155,8 @@ async function consume(
 }
 
 /**
- * The next item's session when an earlier request of this run offered it in time and it has been answered since. A predecessor token that is
- * advanced again once the budget is over then leads where it led before, and no answer is lost [MA-073].
+ * Returns the next item's session if an earlier request of this run offered it in time and the learner has answered it since. A predecessor token
+ * that is advanced again after the time budget then leads to the same state as before, and no answer is lost [MA-073].
  */
 function answeredBefore(
   basis: RunBasis,
@@ -173,7 +173,7 @@ function answeredBefore(
     : undefined;
 }
 
-/** Publishes a stopped run as far as its owners let it. Without findings (the anchor is not verified) it waits in `finalizing`. */
+/** Publishes a stopped run as far as its owners allow. Without findings (the anchor is not verified) it waits in `finalizing`. */
 async function finish(
   platform: Platform,
   state: AdaptiveRunState,
@@ -184,7 +184,7 @@ async function finish(
   const findings = findingsOf(state, diagnosis, outcomes);
   const published = findings === undefined ? ok(state) : await publish(platform, state, findings);
   if (!published.ok) return published;
-  // A session that has left the run is not covered by its tag any more.
+  // The run's tag no longer covers a session that has left the run.
   const sessions = runtime.sessions.slice(0, state.offers.length);
   return ok({ state: published.value, runtime: { ...runtime, sessions }, diagnosis, renews: true });
 }

@@ -21,8 +21,8 @@ import { acknowledge, consumeOutcome } from '#functions/mastery/run/transitions.
 import { waitOf } from '#functions/mastery/run/waiting.ts';
 
 /**
- * Rereads a run and shows it as it stands: the same token, the current ETag, no write and no new semantic operation [MA-140, MA-156]. An
- * outcome that QTI has scored since is in the ETag and not yet in the diagnosis: only advance consumes.
+ * Rereads a run and shows its current state: the same token, the current ETag, no write and no new semantic operation [MA-140, MA-156]. An outcome
+ * that QTI has scored since changes the ETag but not yet the diagnosis: only advance consumes outcomes.
  */
 export function inspectRun(dependencies: RunDependencies): Operation<typeof inspectAdaptiveRun> {
   return async (request) => {
@@ -63,9 +63,9 @@ export function inspectRun(dependencies: RunDependencies): Operation<typeof insp
 }
 
 /**
- * The 409 that an advance from here would end with: Content is not as pinned, or another item than the next one is out already. Shown here
- * too, so that a client that inspects after it does not advance again and again [MA-142]. A Content that differs ends no run that has stopped,
- * nor one that the answer under way may stop; one that cannot be read is its own problem.
+ * Returns the 409 that an advance from here would end with: Content is not as pinned, or an item other than the next one is already offered. Inspect
+ * reports it too, so that a client does not advance again and again [MA-142]. A changed Content does not end a run that has stopped, nor one that the
+ * answer under way may stop. An unreadable Content is a problem of its own.
  */
 async function conflictOf(
   platform: Platform,
@@ -93,7 +93,7 @@ async function conflictOf(
   return found.ok ? undefined : found.error;
 }
 
-/** A finalizing run shows as completed once Results is done with and Caliper proves the event: an acknowledgement that was lost on its way. */
+/** Shows a finalizing run as completed if Results has everything and Caliper proves the event: its acknowledgement was lost. */
 async function withProof(
   platform: Platform,
   continuation: Continuation,

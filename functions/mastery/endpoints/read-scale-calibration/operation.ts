@@ -6,8 +6,8 @@ import { deprecationHeaders } from '#shared/records/deprecation.ts';
 import type { RecordDependencies } from '../support/dependencies.ts';
 
 /**
- * The public descriptor of one immutable calibration by its exact id [MA-175]; its parameters are not even read [MA-123]. Absent and another
- * tenant's are the same 404 [MA-176]. 422 only when the stored descriptor fails its own checksum; an expired one stays readable [MA-177].
+ * Returns the public descriptor of one immutable calibration by its exact id [MA-175], without reading its parameters [MA-123]. An absent calibration
+ * and another tenant's return the same 404 [MA-176]. 422 only if the stored descriptor fails its checksum; an expired one stays readable [MA-177].
  */
 export function readScaleCalibrationOperation({
   store,

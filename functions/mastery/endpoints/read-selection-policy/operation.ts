@@ -7,8 +7,8 @@ import { deprecationHeaders } from '#shared/records/deprecation.ts';
 import type { RecordDependencies } from '../support/dependencies.ts';
 
 /**
- * One immutable selection policy by its exact id [MA-173]. Absent and another tenant's are the same 404 [MA-174]. A stored policy that fails
- * its checksum throws a PermanentDefect: this route has no 422.
+ * Returns one immutable selection policy by its exact id [MA-173]. An absent policy and another tenant's return the same 404 [MA-174]. Throws a
+ * PermanentDefect if the stored policy fails its checksum: this route has no 422.
  */
 export function readSelectionPolicyOperation({
   store,

@@ -20,13 +20,13 @@ import {
 } from '#functions/mastery/simulation/recovery.ts';
 import { simulationEvent } from './simulation-event.ts';
 
-/** What is kept of the request's time for the event and its read-back. */
+/** Milliseconds of the request's time reserved for the event and its read-back. */
 const PUBLICATION_MS = 2_000;
 
 /**
- * Simulates the test on simulated learners: proves the pool as a run's start does, lets every profile take the test, emits the matrix's event
- * and answers once Caliper shows it [MA-178]. The matrix follows from the request and from what owners and records say, the event also from
- * the time of the key's control record: a repetition composes the same and names the same event. Results is never spoken to [MA-199].
+ * Simulates the test on simulated learners: proves the pool as the start of a run does, lets every profile take the test, emits the matrix's event
+ * and returns once Caliper shows it [MA-178]. The matrix depends on the request, the owners and the records; the event also on the time of the
+ * idempotency record. So a repetition composes the same matrix and names the same event. Results is never called [MA-199].
  */
 export function simulateRecovery(dependencies: PoolDependencies): Operation<typeof simulateScoreRecovery> {
   const { store, now } = dependencies;
@@ -90,7 +90,7 @@ export function simulateRecovery(dependencies: PoolDependencies): Operation<type
     });
 }
 
-/** The profiles take longer than a request may: 424 of the service itself, retryable, since a warm container is faster [MA-184]. */
+/** Returns 424 for profiles that take longer than a request may: the service's own error, retryable, since a warm container is faster [MA-184]. */
 function outOfTime(): Problem {
   return problem('mastery', 'upstream-unavailable', 424, {
     detail:

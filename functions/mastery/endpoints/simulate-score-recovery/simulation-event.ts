@@ -5,24 +5,24 @@ import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import type { CaliperEvent } from '#shared/platform/owners/caliper.ts';
 
-/** What a simulation's event speaks of. */
+/** The content of a simulation's event. */
 export interface Simulated {
   readonly tenantId: string;
   readonly basis: Pick<RunBasis, 'policy' | 'calibration' | 'pins'>;
-  /** As they were asked for. */
+  /** As the request lists them. */
   readonly profiles: readonly SyntheticProfile[];
   readonly matrix: Pick<
     ScoreRecoverySimulation,
     'profilesTotal' | 'replications' | 'recoveryErrors' | 'tolerance' | 'maxAbsoluteError' | 'withinTolerance'
   >;
-  /** Epoch milliseconds of the control record's creation. */
+  /** Epoch milliseconds at which the idempotency record was created. */
   readonly at: number;
 }
 
 /**
- * The Caliper event of a simulation: non-learner evidence of what was simulated with what, and how it came out; profiles and matrix by their
- * hashes [MA-037, MA-199]. Its id follows from everything that it says, its time included: a repetition under the same key is the same
- * event, from any container, and no other simulation can claim its id.
+ * Returns the Caliper event of a simulation: non-learner evidence of what was simulated, with which records, and the outcome; it contains profiles
+ * and matrix as hashes [MA-037, MA-199]. Its id follows from all of its content, including its time: a repetition under the same key is the same
+ * event in any container, and no other simulation can claim its id.
  */
 export function simulationEvent({ tenantId, basis, profiles, matrix, at }: Simulated): CaliperEvent {
   const { policy, calibration, pins } = basis;
@@ -45,7 +45,7 @@ export function simulationEvent({ tenantId, basis, profiles, matrix, at }: Simul
       ...figures,
     },
   };
-  // Not the purpose of earlier versions: their events have other names, and Caliper refuses one id with other content.
+  // Not the purpose string of earlier versions: their events have other names, and Caliper rejects the same id with other content.
   const id = deterministicUuid('mastery-simulation-2', tenantId, hashCanonical(facts));
   return conformanceEvent(`urn:uuid:${id}`, facts, uuidNames);
 }

@@ -23,8 +23,8 @@ import { clockStartAt } from '#functions/mastery/run/time-budget.ts';
 import { addOffer, startState } from '#functions/mastery/run/transitions.ts';
 
 /**
- * Starts a run: pins records and pool, offers the first item, and answers with the token that is the run's only handle [MA-135]. Repeated
- * with the same key it derives the same identity from the control record, finds its offer in QTI, and answers 201 again.
+ * Starts a run: pins records and pool, offers the first item, and returns the token that is the run's only handle [MA-135]. Repeated with the same
+ * key, it derives the same identity from the idempotency record, finds its offer in QTI, and returns 201 again.
  */
 export function startRun(dependencies: RunDependencies): Operation<typeof startAdaptiveRun> {
   const { store, keys, now } = dependencies;
@@ -70,7 +70,7 @@ export function startRun(dependencies: RunDependencies): Operation<typeof startA
     });
 }
 
-/** The first step as a start decides it. Repeated, it finds the offer that it made by what it had read of other runs then. */
+/** Decides the first step. A repeated start must find its own offer again, although other runs may have offered items since. */
 function firstStep(basis: RunBasis, blank: AdaptiveRunState, runtime: NamedRuntime): Assessment {
   const offered = runtime.unnamed.toSorted((a, b) => compareInstants(a.createdAt, b.createdAt))[0];
   let step: Assessment | undefined;
@@ -92,5 +92,5 @@ const componentsUnsupported = found(
   'broken',
   writeKcComponents,
   undefined,
-  'Results does not take knowledge-component results, so a learner run could not be published.',
+  'Results does not accept knowledge-component results, so a learner run could not be published.',
 );

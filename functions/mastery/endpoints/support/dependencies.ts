@@ -12,7 +12,7 @@ import { systemReaders } from '#shared/records/system-readers.ts';
 import { makeDynamo } from '#shared/stores/make-clients.ts';
 import { createRecordsTable } from '#shared/stores/records-table.ts';
 
-/** Released records, and the service profiles, which also say who may read system records; every endpoint needs both. */
+/** Opens the released records and the service profiles, which every endpoint needs. The profiles also state who may read system records. */
 function openRecords(runtime: Runtime): Pick<PoolDependencies, 'store' | 'profiles'> {
   const { environment, aws } = runtime;
   const { RECORDS_TABLE } = readEnvironment(['RECORDS_TABLE'], environment);
@@ -24,14 +24,14 @@ function openRecords(runtime: Runtime): Pick<PoolDependencies, 'store' | 'profil
   return { store, profiles };
 }
 
-/** What the two configuration reads need. */
+/** The dependencies of the two configuration reads. */
 export interface RecordDependencies {
   readonly store: RecordStore;
   /** The page that explains the headers of a deprecated record. */
   readonly deprecationUrl: string;
 }
 
-/** The dependencies of the configuration reads, once per binding. No call to the platform is made. */
+/** Creates the dependencies of the configuration reads, once per binding. They call no owner. */
 export function recordDependencies(runtime: Runtime): RecordDependencies {
   return {
     store: openRecords(runtime).store,
@@ -39,7 +39,7 @@ export function recordDependencies(runtime: Runtime): RecordDependencies {
   };
 }
 
-/** The dependencies of whatever reads a pool, once per binding. */
+/** Creates the dependencies of every operation that reads a pool, once per binding. */
 export function poolDependencies(runtime: Runtime): PoolDependencies {
   const memo = createAnswerMemo([
     operations.readTestSpec,
@@ -54,7 +54,7 @@ export function poolDependencies(runtime: Runtime): PoolDependencies {
   };
 }
 
-/** The dependencies of start, inspect and advance, once per binding. */
+/** Creates the dependencies of start, inspect and advance, once per binding. */
 export function runDependencies(runtime: Runtime): RunDependencies {
   return {
     ...poolDependencies(runtime),

@@ -1,17 +1,17 @@
 import type { Kernel } from '../types.ts';
 import { hoCdmGrid1 } from './ho-cdm-grid-1/kernel.ts';
 
-/** A kernel in this bundle, with the hash of its source, which receipts carry. */
+/** A kernel in this bundle, with the hash of its source, which receipts contain. */
 export interface ReleasedKernel {
   readonly kernel: Kernel;
   /**
-   * SHA-256 over the kernel's files in name order, each as its name, a line feed, its text, a line feed. A test proves it: editing a
-   * frozen kernel breaks the build. What needs another number needs another kernel beside it.
+   * SHA-256 over the kernel's files in name order, each as its name, a line feed, its text, a line feed. A test proves it: editing a frozen kernel
+   * breaks the build. Code that needs other numbers needs a new kernel.
    */
   readonly sourceHash: string;
 }
 
-/** What new calibrations are made for. */
+/** The runtime version of new calibrations. */
 export const CURRENT_RUNTIME_VERSION = 'ho-cdm-grid-1';
 
 const kernels: ReadonlyMap<string, ReleasedKernel> = new Map([
@@ -24,12 +24,12 @@ const kernels: ReadonlyMap<string, ReleasedKernel> = new Map([
   ],
 ]);
 
-/** The kernel that a calibration's `runtimeVersion` names; undefined when this bundle does not hold it. */
+/** Returns the kernel that a calibration's `runtimeVersion` names; undefined if this bundle does not contain it. */
 export function findKernel(runtimeVersion: string): ReleasedKernel | undefined {
   return kernels.get(runtimeVersion);
 }
 
-/** All runtime versions of this bundle. */
+/** Returns all runtime versions of this bundle. */
 export function runtimeVersions(): readonly string[] {
   return [...kernels.keys()];
 }

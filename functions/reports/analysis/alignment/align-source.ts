@@ -9,26 +9,26 @@ type Requirement = AlignmentCrosswalk['requirements'][number];
 type Mapping = Requirement['mappings'][number];
 type ReasonCode = NonNullable<AlignmentContribution['reasonCode']>;
 
-/** What a mapping can lead to; undefined by the rules of earlier runs. */
+/** The possible targets of a mapping; undefined by the rules of earlier runs. */
 type Targets = { readonly slots: ReadonlySet<string>; readonly guids: ReadonlySet<string> } | undefined;
 
-/** How far a blueprint covers one named source, by the formula `alignment-v1` [RP-170..RP-174]. */
+/** How much of one named source a blueprint covers, by the formula `alignment-v1` [RP-170..RP-174]. */
 export interface Alignment {
   readonly numerator: number;
   /** More than 0. */
   readonly denominator: number;
-  /** 0 to 100, half up at the sixth digit. */
+  /** 0 to 100, rounded half up at the sixth digit. */
   readonly alignmentPercent: number;
-  /** One for each requirement, in the crosswalk's order. */
+  /** One per requirement, in the crosswalk's order. */
   readonly contributions: readonly AlignmentContribution[];
-  /** At most one sentence for each cause that occurs. */
+  /** At most one sentence per cause. */
   readonly limitations: readonly string[];
 }
 
 /** As many requirements as a report can show [RP-173]. */
 const MAX_REQUIREMENTS = 10_000;
 
-/** What each cause says of the requirements that it counts zero; of those that lead astray the reason is `unknown`. */
+/** The sentence for each cause because of which requirements count zero; the reason of requirements that are astray is `unknown`. */
 const shortfalls: Readonly<Record<ReasonCode | 'astray', string>> = {
   missing_mapping: 'without a mapping to a slot of the blueprint',
   ambiguous_mapping: 'with several candidate mappings',
@@ -39,11 +39,11 @@ const shortfalls: Readonly<Record<ReasonCode | 'astray', string>> = {
 };
 
 /**
- * Aligns one source with its blueprint: every requirement keeps its full weight, and counts with it only where exactly one current mapping
- * leads to a slot that demands at least as much as the source [RP-171, RP-177..RP-184].
- * @param sourceSet Content's list of the sources, which names what a mapping can lead to; undefined for a run of earlier rules, by which every
- *   target exists, and a status that is not known is that of no mapping
- * @returns err: a sentence that says why the crosswalk has no alignment: an owner's mistake
+ * Aligns one source with its blueprint: every requirement keeps its full weight. It counts only if exactly one current mapping leads to a slot that
+ * demands at least as much as the source [RP-171, RP-177..RP-184].
+ * @param sourceSet Content's list of the sources, which names the possible targets of a mapping; undefined for a run of earlier rules, under which
+ *   every target exists and an unknown status counts as no mapping
+ * @returns err: a sentence on why the crosswalk has no alignment, which is an owner's mistake
  */
 export function alignSource(
   { requirements }: Pick<AlignmentCrosswalk, 'requirements'>,
@@ -76,7 +76,7 @@ function contributionOf(requirement: Requirement, targets: Targets): AlignmentCo
   };
 }
 
-/** What of a requirement's mapping holds, and why it does not count. A target DOK stands only where the mapping covers the requirement. */
+/** Returns the part of a requirement's mapping that holds, and why it does not count. The target DOK is set only if the mapping covers it. */
 function mappingOf(
   { sourceDok, mappings }: Requirement,
   targets: Targets,
@@ -93,14 +93,14 @@ function mappingOf(
   return { caseGuid, blueprintSlotId, targetDok, reasonCode: targetDok < sourceDok ? 'lower_dok' : null };
 }
 
-/** Why none of the candidates is current. */
+/** Returns why none of the candidates is current. */
 function absenceOf(mappings: readonly Mapping[], targets: Targets): ReasonCode {
   if (mappings.some(({ status }) => status === 'stale')) return 'stale_mapping';
   const isUnknown = targets !== undefined && mappings.some(({ status }) => status !== 'current');
   return isUnknown ? 'unknown' : 'missing_mapping';
 }
 
-/** Whether a mapping leads to a slot or standard that the blueprint does not have. */
+/** Returns whether a mapping leads to a slot or standard that the blueprint does not have. */
 function isAstray(
   { caseGuid, blueprintSlotId }: Pick<AlignmentContribution, 'caseGuid' | 'blueprintSlotId'>,
   targets: Targets,
@@ -109,7 +109,7 @@ function isAstray(
   return !targets.slots.has(blueprintSlotId) || !targets.guids.has(caseGuid);
 }
 
-/** The current ones among candidate mappings, each once: a list that repeats itself is not ambiguous. */
+/** Returns the current ones among candidate mappings, each once: a list that repeats a mapping is not ambiguous. */
 function distinctCurrent(mappings: readonly Mapping[]): readonly Mapping[] {
   const distinct = new Map(
     mappings
@@ -122,7 +122,7 @@ function distinctCurrent(mappings: readonly Mapping[]): readonly Mapping[] {
   return [...distinct.values()];
 }
 
-/** Names whatever keeps requirements from counting, with how many they are and what they weigh [RP-176]. */
+/** Returns a sentence per cause that keeps requirements from counting, with their number and weight [RP-176]. */
 function limitationsOf(
   contributions: readonly AlignmentContribution[],
   denominator: number,

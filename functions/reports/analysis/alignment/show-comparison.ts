@@ -11,13 +11,13 @@ const suppressions = predictedActualComparison.shape.suppressionStatus.options;
 /** What an alignment report shows of a comparison of predicted with actual results. */
 export interface ShownComparison {
   readonly comparison: PredictedActualComparison | null;
-  /** Why there is none, or none of its counts: sentences without any count. */
+  /** Why there is no comparison, or why its counts are missing: sentences without any count. */
   readonly limitations: readonly string[];
 }
 
 /**
- * The comparison of Analytics as a report may show it: its counts and their agreement only where Analytics calls it `not_suppressed`,
- * nothing where it has nobody to compare or contradicts itself [RP-185..RP-188, the reading of RP-189].
+ * Returns the comparison of Analytics as a report may show it: its counts and their agreement only if Analytics calls it `not_suppressed`, nothing if
+ * it compares no learner or contradicts itself [RP-185..RP-188, the reading of RP-189].
  */
 export function showComparison(
   compared: { readonly artifact: ComparisonArtifact } | NotCompared,
@@ -66,7 +66,7 @@ function nothing(why: string): ShownComparison {
   return notShown(`The ${SUBJECT} ${why}.`);
 }
 
-/** @param sentence what is wrong, with its full stop */
+/** Returns only the reason why no comparison is shown. @param sentence what is wrong, with its full stop */
 function notShown(sentence: string): ShownComparison {
   return { comparison: null, limitations: [sentence.replace(/\.$/, ' and is not shown.')] };
 }

@@ -10,10 +10,10 @@ type Entry = AdministrationAnalysis['metrics'][number];
 type Row = MetricArtifact['rows'][number];
 
 /**
- * What a run can do with one of its metrics: only an `available` one may trigger an order [RP-159]. What Analytics does not have, does not say
- * completely or contradicts, is `unavailable`; a state of tomorrow is `unknown`; suppression at either place holds before everything else.
+ * Returns what a run can do with one of its metrics: only an `available` one may trigger an order [RP-159]. A metric is `unavailable` if Analytics
+ * lacks it, states it incompletely or contradicts it; a status that a later version adds is `unknown`; suppression in either place takes precedence.
  * @param entry Analytics' row of that metric, if any
- * @param artifact `unreachable` when Analytics gave no usable answer; undefined when there is none
+ * @param artifact `unreachable` if Analytics gave no usable response; undefined if there is none
  */
 export function judgeMetric(
   metric: RunMetric,
@@ -40,7 +40,7 @@ export function judgeMetric(
     : { ...pinned, status, reasonCode: null, judged };
 }
 
-/** What of an artifact has to be true for a metric of that status: what it shows, and rows that may ask for an order. */
+/** Returns the part of an artifact that has to be true for a metric of that status: what it shows, and the rows that may trigger an order. */
 export function judgedMetric(
   metric: RunMetric,
   status: PinnedMetric['status'],
@@ -55,15 +55,15 @@ export function judgedMetric(
   };
 }
 
-/** Whether a metric cannot be true. Runs of earlier rules were judged by window and values alone. */
+/** Returns whether a metric cannot be true. Runs of earlier rules were judged only by window and values. */
 export function isContradictory(judged: JudgedMetric, rules: RunPins['rules']): boolean {
   const { 'window-in-order': window, 'value-of-its-measure': values } = metricInvariants;
   return firstBroken(rules === '3' ? metricInvariants : { window, values }, judged) !== undefined;
 }
 
 /**
- * How many rows of a metric its triggers can judge: with their measures and the subjects that they require. `some` where any row has to be left
- * out by any trigger. A metric that no trigger looks at needs a row with one of its measures.
+ * Returns how many rows of a metric its triggers can judge: rows with their measures and the subjects that they require. `some` if any trigger has to
+ * leave out any row. A metric without a trigger needs a row with one of its measures.
  */
 export function judgedRows(
   metric: RunMetric,
@@ -86,9 +86,9 @@ export function judgedRows(
 }
 
 /**
- * The row of a metric in its run. Its counts, window and formula are those of the artifact, and no count goes out of an artifact that is not
- * `not_suppressed`.
- * @param artifact the pinned one; undefined when it can no longer be read: then nothing is known of the metric but its id
+ * Returns the row of a metric in its run. Its counts, window and formula are those of the artifact; an artifact that is not `not_suppressed` shows no
+ * counts.
+ * @param artifact the pinned one; undefined if it can no longer be read: then only the metric's id is known
  */
 export function showMetric(
   { metric, status, reasonCode, artifact: pin }: PinnedMetric,
@@ -117,14 +117,14 @@ export function showMetric(
 
 type Readable = Exclude<PinnedMetric['status'], 'unavailable'>;
 
-/** Suppression comes first: rows that only one of the two places withholds are withheld. */
+/** Returns the status of a metric. Suppression comes first: rows that either place withholds are withheld. */
 function statusOf(entry: Entry, { suppression }: MetricArtifact): Readable {
   if (entry.status === 'suppressed' || suppression.status === 'suppressed') return 'suppressed';
   if (entry.status === 'stale') return 'stale';
   return entry.status === 'available' && suppression.status === 'not_suppressed' ? 'available' : 'unknown';
 }
 
-/** Whether an artifact says all that its row must show [RP-161..RP-164]. */
+/** Returns whether an artifact has everything that its row must show [RP-161..RP-164]. */
 function isComplete(
   status: Readable,
   { populationCount, sampleCount, analysisWindow, formulaVersion, suppression }: MetricArtifact,

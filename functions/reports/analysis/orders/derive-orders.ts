@@ -10,7 +10,7 @@ import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import type { ComparisonArtifact, MetricArtifact } from '#shared/platform/owners/analytics.ts';
 
-/** What all orders of a run have in common. */
+/** The facts that all orders of a run share. */
 export interface OrderGrounds extends Pick<
   OrderContent,
   'administrationId' | 'contentTestSpecId' | 'contentTestSpecVersion'
@@ -20,10 +20,10 @@ export interface OrderGrounds extends Pick<
   readonly rules: RunPins['rules'];
 }
 
-/** What an order is about. */
+/** The subjects of an order. */
 type OrderSubjects = Pick<OrderContent, Subject>;
 
-/** The artifact that an order rests on, with the owner that its receipt names. */
+/** The artifact that an order is based on, with the owner that its receipt names. */
 type OrderEvidence = Pin & { readonly service: 'analytics' | 'blueprint' };
 
 /** A comparison of predicted with actual results, as its run is pinned to it. */
@@ -35,7 +35,7 @@ export interface Compared {
 /** An order that the evidence asks for. */
 export interface DerivedOrder {
   readonly content: OrderContent;
-  /** SHA-256 hex of what it is about, whatever its evidence says: no two orders of a run have the same. */
+  /** SHA-256 hex of what the order is about, independent of its evidence: no two orders of a run have the same. */
   readonly lineage: string;
   /** Index of its trigger in the policy. */
   readonly trigger: number;
@@ -45,12 +45,12 @@ export interface DerivedOrder {
 type UnrelatedOrder = Omit<DerivedOrder, 'lineage'>;
 
 /**
- * A decision that cannot become an order: the value trips and its evidence names not all that the trigger requires; or it has another unit than
- * the threshold; or the trigger looks at a measure that is none any more.
+ * A decision that cannot become an order: the value breaches the threshold, but its evidence lacks a subject that the trigger requires; or its unit
+ * is not the threshold's; or the trigger refers to a measure that no longer exists.
  */
 type Withheld = SourceReceipt['withheld'][number];
 
-/** The same in the same sequence, in whatever sequence the evidence has its rows. */
+/** The orders of some evidence, always sorted alike, even if the evidence lists its rows in another order. */
 export interface Derived {
   /** Ascending by id, no id twice. */
   readonly orders: readonly DerivedOrder[];
@@ -58,7 +58,7 @@ export interface Derived {
   readonly withheld: readonly Withheld[];
 }
 
-/** Figures about the same subjects, with the artifact that they are read from. */
+/** Figures about the same subjects, with their artifact. */
 interface Observation {
   readonly metric: string;
   readonly evidence: OrderEvidence;
@@ -66,17 +66,17 @@ interface Observation {
     readonly name: string;
     readonly value: number;
     readonly unit: string;
-    /** What the value would be if nothing were unknown: that trips too, or there is no order. */
+    /** The value if every unknown counted in full: there is an order only if this value breaches the threshold too. */
     readonly atBest?: number;
   }[];
-  /** A GUID may be named more than once, and they are in no order. */
+  /** The GUIDs may repeat and are in no order. */
   readonly subjects: OrderSubjects;
 }
 
 /**
- * The orders of one metric: each of its rows against each trigger on a measure of the row [RP-190..RP-201].
+ * Returns the orders of one metric: each of its rows against each trigger on a measure of the row [RP-190..RP-201].
  * @param pin of the artifact
- * @param artifact of a metric that is `available`, since no other may trigger an order [RP-159]; one that is not `not_suppressed` gives none
+ * @param artifact of a metric that is `available`, since no other may trigger an order [RP-159]; one that is not `not_suppressed` triggers none
  */
 export function deriveMetricOrders(grounds: OrderGrounds, pin: Pin, artifact: MetricArtifact): Derived {
   const { metric, suppression } = artifact;
@@ -93,7 +93,7 @@ export function deriveMetricOrders(grounds: OrderGrounds, pin: Pin, artifact: Me
   );
 }
 
-/** A named source, aligned: `comparison` is undefined when Analytics has none. */
+/** A named, aligned source; `comparison` is undefined if Analytics has none. */
 interface AlignedSource {
   readonly sourceKey: string;
   readonly crosswalk: Pin;
@@ -101,14 +101,15 @@ interface AlignedSource {
   readonly comparison?: Compared | undefined;
 }
 
-/** The orders of one named source: on its alignment, and on its comparison of predicted with actual results where that can be shown. */
+/** Returns the orders of one named source: on its alignment, and on its comparison of predicted with actual results where that can be shown. */
 export function deriveSourceOrders(grounds: OrderGrounds, source: AlignedSource): Derived {
   return derive(grounds, [...observeAlignment(source, grounds), ...observeComparison(source)]);
 }
 
 /**
- * Every figure is about the standards of the contributions that it counts; the percentage about all that do not count in full. Since rules 3
- * what is `unknown` is no defect: it is not counted, and the percentage trips only where it would if all of it counted in full.
+ * Returns the observations on an alignment. A count refers to the standards of the contributions that it counts, the percentage to all contributions
+ * that do not count in full. Since rules 3 an `unknown` is no defect: it is not counted, and the percentage must also trip if each `unknown` counted
+ * in full.
  */
 function observeAlignment(
   { sourceKey, crosswalk, alignment }: AlignedSource,
@@ -169,14 +170,14 @@ function observeComparison({ sourceKey, comparison }: AlignedSource): readonly O
 }
 
 /**
- * One order for each trigger and each set of subjects on which it has tripped. Evidence that reports the same subjects twice gives one order,
- * with the least of the values that trip: an id is made of trigger, subjects and evidence [RP-190], and one id cannot have two contents.
+ * Returns one order per trigger and set of subjects. Evidence that reports the same subjects twice gives one order, with the least value that trips:
+ * an id is made of trigger, subjects and evidence [RP-190], and one id cannot have two contents.
  */
 function derive(grounds: OrderGrounds, observations: readonly Observation[]): Derived {
   const orders = new Map<string, UnrelatedOrder>();
   const withheld = new Map<string, Withheld>();
   for (const { metric, evidence, measures, subjects: named } of observations) {
-    // Sorted once for all triggers, and only when one looks at it: there may be many long lists.
+    // Sorted once for all triggers, and only if one needs it: there may be many long lists.
     let sorted: OrderSubjects | undefined;
     const about = () => (sorted ??= inOrder(named));
     for (const [index, trigger] of grounds.policy.triggers.entries()) {
@@ -212,12 +213,12 @@ function derive(grounds: OrderGrounds, observations: readonly Observation[]): De
   };
 }
 
-/** Subjects with their GUIDs once each, in the order of UTF-16 code units. */
+/** Returns subjects with each GUID once, in the order of UTF-16 code units. */
 function inOrder({ qtiItemId, qtiFormId, qtiTestId, sourceKeys, caseGuids }: OrderSubjects): OrderSubjects {
   return { qtiItemId, qtiFormId, qtiTestId, sourceKeys, caseGuids: [...new Set(caseGuids)].toSorted() };
 }
 
-/** Subjects in parts of as many GUIDs as an order can name: one part without any, if there are none. */
+/** Splits subjects into parts of as many GUIDs as an order can name; returns one part if there are none. */
 function partsOf(whole: OrderSubjects): readonly OrderSubjects[] {
   const { caseGuids } = whole;
   if (caseGuids.length <= MAX_SUBJECTS) return [whole];
@@ -227,13 +228,13 @@ function partsOf(whole: OrderSubjects): readonly OrderSubjects[] {
   }));
 }
 
-/** No other subjects have the same. */
+/** Returns the digest of subjects. */
 function digestOf({ qtiItemId, qtiFormId, qtiTestId, sourceKeys, caseGuids }: OrderSubjects): string {
   return sha256Hex(JSON.stringify([qtiItemId, qtiFormId, qtiTestId, sourceKeys, caseGuids]));
 }
 
 /**
- * Every one with its lineage. What is about the same but for its GUIDs, as the parts of a long list are, is numbered in the order of the GUIDs,
+ * Adds the lineage to each order. Orders that differ only in their GUIDs, such as the parts of a long list, are numbered in the order of the GUIDs,
  * so that every order of a run has at most one predecessor.
  */
 function withLineage(grounds: OrderGrounds, orders: Iterable<UnrelatedOrder>): readonly DerivedOrder[] {
@@ -245,7 +246,7 @@ function withLineage(grounds: OrderGrounds, orders: Iterable<UnrelatedOrder>): r
   );
 }
 
-/** What an order is about, whatever its evidence, its versions and its threshold's value are. GUIDs tell it only where nothing else does. */
+/** Returns an order's identity, without evidence, versions and threshold value. GUIDs are part of it only if there is no other subject. */
 function aboutOf(
   { tenantId, administrationId, policy }: OrderGrounds,
   { content, trigger }: UnrelatedOrder,
@@ -266,8 +267,8 @@ function aboutOf(
 }
 
 /**
- * The id is made of everything that the content is made of [RP-190]. Administration and blueprint are among its native subjects: the same
- * crosswalk under the same policy asks for its repair once for each administration.
+ * Returns the content of an order. Its id is made of everything in it [RP-190]. Administration and blueprint are among its native subjects: the same
+ * crosswalk under the same policy asks for its repair once per administration.
  */
 function contentOf(
   { tenantId, administrationId, contentTestSpecId, contentTestSpecVersion, policy }: OrderGrounds,

@@ -8,19 +8,18 @@ import { parseRunMessage } from '#shared/improvement/run-message.ts';
 import { createFunctionLog, type LogPorts } from '#shared/observability/logger.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 
-/** A function that an SQS queue calls; messages that it does not name as failures are done. */
+/** A function that an SQS queue calls; messages that it does not list as failures are done. */
 export type MessageFunction = (
   event: SQSEvent,
   context: Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>,
 ) => Promise<SQSBatchResponse>;
 
 /**
- * Works on the runs that messages name. A message fails, and comes again until it is a dead letter, when an owner gives no answer or nothing
- * could be done in time; one that names no run in the agreed form fails whenever it comes. A run that does not exist is done. A defect ends
- * the invocation with an error, so that it counts as one: the queue brings one message at a time.
- *
- * While a gate is withdrawn, nothing is looked at and every message fails: it stays in its queue and comes again, and a run whose message has
- * become a dead letter by then is sent on by the sweeper. A run that is being worked on meanwhile stops before its next step.
+ * Works on the runs that messages name. A message fails, and the queue redelivers it until it is a dead letter, if an owner does not respond or
+ * nothing could be done in time. A malformed message always fails; a message for a run that does not exist is done. A defect ends the invocation with
+ * an error, which Lambda counts: the queue delivers one message at a time. While a gate is withdrawn, every message fails unread and returns to its
+ * queue. The sweeper sends a new message for a run whose message has become a dead letter by then. A run that is being worked on stops before its
+ * next step.
  * @param bind the dependencies; called once per binding
  * @param watch the release; called once per binding
  */

@@ -21,11 +21,11 @@ export interface ReceiptDependencies {
 }
 
 /**
- * GET `{receipts_url}/<sha256>?expires=…&signature=…`, without a token: the bytes of the bundle that the link was made for, as a download.
- * Whatever is wrong with a request is one 404, the same for everything, and the bucket is asked by nobody without an unexpired link; an
- * outage of keys or bucket, and a withdrawn gate, are a 503 for every request.
- * @param bind runs once a container, at its first request; a failure is not kept
- * @param watch the release; runs once a container
+ * Serves GET `{receipts_url}/<sha256>?expires=…&signature=…`, without a token: returns the bytes of the link's bundle, as a download. Every faulty
+ * request returns the same 404, and only a request with an unexpired link reads the bucket. An outage of keys or bucket, and a withdrawn gate, return
+ * 503 for every request.
+ * @param bind runs once per container, at its first request; a failure is not cached
+ * @param watch the release; runs once per container
  */
 export function createReceiptFunction(
   runtime: BaseRuntime,
@@ -70,7 +70,7 @@ const fileExtensions = { 'application/json': 'json', 'application/zip': 'zip' } 
 
 const query = ['expires', 'signature'] as const;
 
-/** What a request says, when it says a link and nothing else. */
+/** Returns the link of a request; undefined if the request has anything else. */
 function readLink(event: APIGatewayProxyEvent): LinkParts | undefined {
   if (event.httpMethod !== 'GET' || (event.body ?? '') !== '') return undefined;
   const { values, invalid, unknown } = readQuery(event, query);
@@ -82,7 +82,7 @@ function readLink(event: APIGatewayProxyEvent): LinkParts | undefined {
   return { sha256, expires, signature };
 }
 
-/** The one answer to a request that shows no bundle. */
+/** Returns the one response to a request that gets no bundle. */
 function notFound(): Refusal {
   return new Refusal(problem('reports', 'not-found', 404));
 }

@@ -6,7 +6,7 @@ import { scheduledPurposes, type KeyPurpose } from '#shared/keys/key-ring.ts';
 import { activeKey, planScheduled, sealingSince } from '#shared/keys/key-states.ts';
 import { createFunctionLog, type Log, type LogPorts } from '#shared/observability/logger.ts';
 
-/** The key ring, and for how many milliseconds a key of it seals. */
+/** The key ring, and the number of milliseconds for which each of its keys seals. */
 export interface Rotation extends KeyAdministration {
   readonly period: number;
 }
@@ -14,9 +14,8 @@ export interface Rotation extends KeyAdministration {
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * Takes the step of each purpose's rotation that is due, and logs the age of the longest-serving key. A purpose that fails does not keep the
- * others from theirs; then the invocation ends with an error. Every change is one conditional transaction, so calls at the same time, or
- * again, change nothing twice.
+ * Performs the rotation step that is due for each purpose, and logs the age of the longest-serving key. A failure for one purpose does not stop the
+ * others; the invocation then ends with an error. Every change is one conditional transaction, so concurrent or repeated calls change nothing twice.
  * @param open called once per binding
  */
 export function createRotateFunction(open: () => Rotation, runtime: LogPorts): ScheduledHandler {
@@ -44,7 +43,7 @@ export function createRotateFunction(open: () => Rotation, runtime: LogPorts): S
   };
 }
 
-/** For how many days the active key of a purpose has sealed. */
+/** Returns for how many days the active key of a purpose has sealed. */
 async function ageOf({ settings, clock }: Rotation, purpose: KeyPurpose): Promise<number | undefined> {
   const active = activeKey(await settings.list(purpose));
   return active && (clock() - sealingSince(active)) / DAY_MS;

@@ -15,27 +15,27 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** A run whose message is lost, or was given up by the queue, has not been touched for so long. A worker ends long before. */
+/** After this long without progress, a run's message counts as lost or given up by the queue. A worker ends long before. */
 export const UNTOUCHED_MS = 15 * MINUTE_MS;
-/** So many workers in a row may begin on a run and end, killed or by a defect, before any of them records anything: eight messages' worth. */
+/** The most workers in a row that may begin on a run and end, killed or by a defect, before one of them records anything: eight messages' worth. */
 export const MAX_TRIES = 40;
-/** A missing receiver, an owner that gives no answer, or a worker that takes the message is waited for until a run is so old. */
+/** The age up to which a run waits for a missing receiver, for an owner that does not respond, or for a worker that takes its message. */
 export const MAX_AGE_MS = 14 * DAY_MS;
-/** As long as the queue keeps a message: a run that was sent on so long ago has none waiting. */
+/** How long the queue keeps a message: a run that was sent on longer ago has none waiting. */
 export const MESSAGE_KEPT_MS = 4 * DAY_MS;
-/** So long a parked run is sent on by every sweep; then the pauses grow to the longest. */
+/** How long every sweep sends a parked run on; after that the pauses grow to the longest. */
 export const OFTEN_MS = 30 * MINUTE_MS;
 export const LONGEST_PARKED_MS = HOUR_MS;
 /** The longest pause between two messages of a run that no worker begins on. */
 export const LONGEST_UNREAD_MS = DAY_MS;
 
-/** Where the runs are, and where they are sent on to. */
+/** The stores of the runs, and the queue to which they are sent on. */
 export interface SweepStores {
   readonly store: ImprovementStore;
   readonly queue: RunQueue;
 }
 
-/** How many runs have not ended, and what has become of them. */
+/** How many runs have not ended, and what the sweep did with them. */
 interface Sweep {
   open: number;
   sent: number;
@@ -49,8 +49,8 @@ const MAX_CONCURRENCY = 8;
 const LEAST_STEP_MS = 10_000;
 
 /**
- * Sweeps the runs that have not ended. Runs that could not be swept end the invocation with an error, once the others are done. While a gate
- * is withdrawn, nothing is sent on and nothing is given up.
+ * Sweeps the runs that have not ended. If some could not be swept, the invocation ends with an error once the others are done. While a gate is
+ * withdrawn, it sends no run on and gives none up.
  * @param bind the stores; called once per binding
  * @param watch the release; called once per binding
  */
@@ -81,9 +81,9 @@ export function createSweepFunction(
 type Sweeping = SweepStores & Pick<LogPorts, 'now'> & { readonly log: Log };
 
 /**
- * Looks at every run that has not ended: sends on what stands still, asks missing receivers again, ends what is exhausted. A message more
- * than needed does no harm, so it is sent before it is counted; but no run has more and more of them waiting, however long the queue is.
- * @param from 0 to less than 1: where in the list it begins, so that no run is always behind the end of the time
+ * Looks at every run that has not ended: sends on runs without progress, retries missing receivers, ends exhausted runs. A superfluous message does
+ * no harm, so it is sent before it is counted; but the number of a run's waiting messages stays bounded, however long the queue is.
+ * @param from 0 to less than 1: where in the list it begins, so that no run is always the one for which no time is left
  */
 async function sweepRuns(sweeping: Sweeping, isTime: () => boolean, from: number): Promise<Sweep> {
   const { store, log } = sweeping;
@@ -129,7 +129,7 @@ async function sweepRun({ store, queue, now, log }: Sweeping, run: RunSummary, s
   }
 }
 
-/** What is due for a run that has not ended. It is given up: `no_progress` after `MAX_TRIES`, `too_old` after `MAX_AGE_MS`. */
+/** Returns what is due for a run that has not ended. The sweep gives it up as `no_progress` after `MAX_TRIES`, as `too_old` after `MAX_AGE_MS`. */
 export function verdictOn(run: RunSummary, now: number): 'wait' | 'send' | 'no_progress' | 'too_old' {
   const untouched = now - run.touchedAt;
   if (now - run.createdAt >= MAX_AGE_MS) return 'too_old';
@@ -138,8 +138,8 @@ export function verdictOn(run: RunSummary, now: number): 'wait' | 'send' | 'no_p
 }
 
 /**
- * How long a run is left alone after it was touched. A parked one is not sent on while a message of it can still be waiting; one that no
- * worker begins on is, since its message may be lost, but each time after twice the pause.
+ * Returns how long the sweep waits after a run's last change. It does not send a parked run on while a message of it can still be waiting. It does
+ * send on a run that no worker begins, since its message may be lost, but each time after twice the pause.
  */
 function pauseOf({ state, sweeps, touchedAt, parkedAt = touchedAt }: RunSummary, now: number): number {
   if (state !== 'blocked_upstream') return Math.min(UNTOUCHED_MS * 2 ** sweeps, LONGEST_UNREAD_MS);

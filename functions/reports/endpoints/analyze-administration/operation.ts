@@ -31,9 +31,8 @@ type Request = OperationRequest<typeof analyzeAdministration>;
 const MAX_CHECKED = 20;
 
 /**
- * Begins an improvement run of a scored administration, or finds the one that an earlier request of the same key has begun. What the run
- * stands on is pinned in one record; the worker does the rest. Nobody is told more of an administration outside the claims than that there
- * is none [RP-261].
+ * Begins an improvement run of a scored administration, or finds the one that an earlier request with the same key has begun. One record pins the
+ * run's basis; the worker does the rest. For an administration outside the claims, the caller learns only that none is visible [RP-261].
  */
 export function analyzeAdministrationOperation(
   dependencies: AnalyzeDependencies,
@@ -71,7 +70,7 @@ export function analyzeAdministrationOperation(
   };
 }
 
-/** The same for every repetition of the request, and another one under another key. */
+/** Returns a key that is the same for every repetition of the request, and another one under another key. */
 function runKey({ principal: { tenantId } }: Request, { operationId }: Control): RunKey {
   return {
     tenantId,
@@ -121,7 +120,7 @@ async function start(
     createdAt,
     pins: pinned,
   });
-  // A request of the same key that took longer than a lease may have been faster all the same: what stands is its run, as it is by now.
+  // A request of the same key may have been faster although it took longer than a lease: then the recorded run is its run, in its present state.
   if (run.state !== 'queued' || hashCanonical(run.pins) !== hashCanonical(pinned)) {
     const existing = await runs.readProgress(key);
     if (existing === undefined) throw new Error('an improvement run is gone');
@@ -135,7 +134,7 @@ async function resume({ reader }: OpenedOwners, progress: RunProgress): Promise<
   return evidence.ok ? ok({ progress, evidence: evidence.value }) : evidence;
 }
 
-/** The policy that the tenant's profile names: no caller chooses one [RP-294]. */
+/** Returns the policy that the tenant's profile names: no caller chooses one [RP-294]. */
 async function releasedPolicy(policies: AnalysisPolicyStore, { tenantId, analysisPolicyId }: ServiceProfile) {
   const policy = analysisPolicyId === undefined ? undefined : await policies.read(tenantId, analysisPolicyId);
   if (policy?.ok === false)
@@ -145,7 +144,7 @@ async function releasedPolicy(policies: AnalysisPolicyStore, { tenantId, analysi
     : ok(policy.value);
 }
 
-/** Runs of the same administration that wait for a missing receiver are taken up again (the reading of RP-221). */
+/** Resumes runs of the same administration that wait for a missing receiver (the reading of RP-221). */
 async function wakeParked({ runs, queue }: AnalyzeDependencies, run: RunRecord): Promise<void> {
   const { tenantId, improvementRunId, administrationId } = run;
   let checked = 0;

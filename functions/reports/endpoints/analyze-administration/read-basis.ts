@@ -19,29 +19,29 @@ import { conflicting, together } from '#functions/reports/sources/problems.ts';
 import { readPinnedArtifact, type PinFault } from '#functions/reports/sources/pinned.ts';
 import { isAbout, readSource, type Answered, type SourceReader } from '#functions/reports/sources/reader.ts';
 
-/** What the owners say that an analysis of an administration stands on. */
+/** The owners' facts on which an analysis of an administration is based. */
 export interface ImprovementBasis {
-  /** All pins but the policy and the formula, which are the service's own. */
+  /** All pins except the policy and the formula, which are the service's own. */
   readonly pins: Omit<RunPins, 'analysisPolicy' | 'formulaVersion' | 'rules'>;
-  /** What was read of it. */
+  /** The evidence that was read. */
   readonly evidence: RunEvidence;
 }
 
 interface Basis {
   readonly administration: Observed<Administration>;
   readonly sourceSet: Answered<AlignmentSources>;
-  /** Undefined: Analytics has none. */
+  /** Undefined if Analytics has none. */
   readonly analysis: Observed<AdministrationAnalysis> | undefined;
-  /** Of every metric whose artifact the analysis names: the artifact, or why it could not be read. */
+  /** For every metric whose artifact the analysis names: the artifact, or why it could not be read. */
   readonly metrics: ReadonlyMap<RunMetric, Result<Observed<MetricArtifact>, PinFault>>;
 }
 
 /**
- * Reads what an analysis of an administration stands on, in two waves: Content's named sources beside the analysis of Analytics, then the
- * metric artifacts that this names. Owners that do not speak of one version of the test spec, lists that contradict themselves, an analysis
- * that is not there, or an artifact that is not there or not the one that its entry names, are read once more, the administration before
- * them; what differs then is a 409 that names the owner [RP-264].
- * @param policy by which the metrics are judged
+ * Reads the basis of an analysis of an administration, in two waves: Content's named sources together with the analysis of Analytics, then the metric
+ * artifacts that the analysis names. The administration and then these are read once more if owners name different versions of the test spec, lists
+ * contradict themselves, the analysis is missing, or an artifact is missing or is not the one that its entry names. What differs then is a 409 that
+ * names the owner [RP-264].
+ * @param policy the policy that judges the metrics
  * @param readAdministration reads the administration again
  */
 export async function readImprovementBasis(
@@ -53,7 +53,7 @@ export async function readImprovementBasis(
   const first = await readBasis(reader, administration);
   if (!first.ok) return first;
   const { analysis, metrics } = first.value;
-  // An artifact that Analytics does not hold may be one that it is replacing.
+  // Analytics may be replacing an artifact that it does not hold.
   const isDoubtful = analysis === undefined || hasFault(metrics, 'gone');
   if (!isDoubtful && (disagreement(first.value) ?? contradiction(first.value)) === undefined)
     return accept(first.value, policy);
@@ -68,7 +68,7 @@ export async function readImprovementBasis(
     : accept(second.value, policy);
 }
 
-/** One reading, with every artifact that the analysis names. One that Analytics does not hold or show is a metric that is not available. */
+/** Reads once, with every artifact that the analysis names. An artifact that Analytics does not hold or show makes its metric unavailable. */
 async function readBasis(
   reader: SourceReader,
   administration: Observed<Administration>,
@@ -107,7 +107,7 @@ async function readBasis(
   return ok({ administration, sourceSet, analysis, metrics: new Map(metrics) });
 }
 
-/** The first owner that speaks of another version than the administration does, or of another artifact than its own entry. */
+/** Returns the first owner that names another version than the administration does, or another artifact than its own entry. */
 function disagreement({ administration, sourceSet, analysis, metrics }: Basis): SourceService | undefined {
   const { contentTestSpecId, contentTestSpecVersion } = administration.value;
   if (!isAbout(sourceSet.value, { testSpecId: contentTestSpecId, testSpecVersion: contentTestSpecVersion }))
@@ -150,7 +150,7 @@ function accept(basis: Basis, policy: AnalysisPolicy): Result<ImprovementBasis, 
   });
 }
 
-/** What no run can be made of: lists that name a thing twice, keys that no path can hold, more sources than a run takes, no targets of mappings. */
+/** Returns the problem of unusable lists: a name twice, keys that no path can contain, more sources than a run takes, no targets of mappings. */
 function unusableLists(basis: Basis): Problem | undefined {
   const { sources, slotIds, caseGuids } = basis.sourceSet.value;
   if (sources.length > maxSources)
@@ -172,14 +172,14 @@ function contradiction({ sourceSet, analysis }: Basis): Problem | undefined {
   return broken && contradictory(broken);
 }
 
-/** What the analysis says of a metric. Of what a stale one names, only suppression and absence still hold. */
+/** Returns the analysis' entry of a metric. In a stale analysis only suppression and absence still hold. */
 function entryOf(analysis: Basis['analysis'], metric: RunMetric) {
   const entry = analysis?.value.metrics.find((one) => one.metric === metric);
   if (entry === undefined || analysis?.receipt.status === 'current') return entry;
   return ['suppressed', 'unavailable'].includes(entry.status) ? entry : { ...entry, status: 'stale' };
 }
 
-/** The comparison of a source. Of what a stale analysis names, all are due and missing. */
+/** Returns the comparison of a source. In a stale analysis, all that it names are due and missing. */
 function comparisonOf(analysis: Basis['analysis'], key: string): PinnedSource['comparison'] {
   if (analysis === undefined) return 'not_analyzed';
   const due = analysis.value.comparisons.find((entry) => entry.sourceKey === key);

@@ -12,12 +12,12 @@ import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { answerReport, type ReportDependencies } from '../support/owners.ts';
 
 export interface ListCandidateReportsDependencies extends ReportDependencies {
-  /** For cursors. */
+  /** The keys of cursors. */
   readonly keys: KeyRing;
 }
 
 /**
- * One page of a candidate's reports. A cursor that does not belong to the request is refused first; nobody is asked about a candidate whom
+ * Returns one page of a candidate's reports. It refuses a cursor that does not belong to the request first, and asks no owner about a candidate whom
  * the claims do not name.
  */
 export function listCandidateReportsOperation(
@@ -33,7 +33,7 @@ export function listCandidateReportsOperation(
     return answerReport(dependencies, request, async ({ reader, frameworks, moment }) => {
       const page = await readCandidatePage(reader, {
         candidateSourcedId,
-        // Of the whole query only what the row calls a filter selects rows.
+        // Only the query parameters that the row calls filters select rows.
         filters: request.query,
         limit: request.query.limit,
         frameworks,

@@ -37,29 +37,29 @@ import { readReportCriteria, type SpecVersion } from '#functions/reports/sources
 export interface PageRequest extends Pick<PageContext, 'candidateSourcedId' | 'filters' | 'proved'> {
   readonly limit: number;
   readonly frameworks: TenantFrameworks;
-  /** The last row that the page before covers; absent at the beginning of the list. */
+  /** The last row that the previous page covers; absent at the beginning of the list. */
   readonly after?: RowPlace | undefined;
 }
 
-/** A page, and the attempts that it has passed over because they cannot be reports. */
+/** A page, and the attempts that it skips because they cannot be reports. */
 export interface CandidatePage {
   readonly data: readonly ComposedAttempt[];
   readonly withheld: NonNullable<AttemptReportPage['withheld']>;
-  /** The owners of facts that cannot be true, by the invariant that they break. */
+  /** The owners of facts that cannot be true, by the invariant that they violate. */
   readonly broken: ReadonlyMap<string, SourceService>;
   /** The last row of the index that the page covers; undefined at the end of the list. */
   readonly next: RowPlace | undefined;
-  /** The receipts of everything that the page stands on. */
+  /** The receipts of every source of the page. */
   readonly sources: readonly SourceRef[];
 }
 
 /**
- * So often a page reads the index at most: 5,000 attempts when nothing changes meanwhile. Each read takes one of the 72 turns that 29 seconds
- * have at 400 ms, and a few more go to test specs and frameworks.
+ * The most reads of the index per page: 5,000 attempts if nothing changes meanwhile. Each read takes one of the 72 calls of 400 ms that fit into 29
+ * seconds; a few more go to test specs and frameworks.
  */
 export const MOST_INDEX_READS = 50;
 
-/** How many of its parts a page may read again. Each takes two reads, with the one ahead: the others always suffice for 4,000 attempts. */
+/** How many of its parts a page may read again. Each takes two reads, with the one ahead; the other reads always suffice for 4,000 attempts. */
 export const MOST_SECOND_READINGS = 5;
 
 /** Rows that one read of the index asks for. */
@@ -67,10 +67,10 @@ export const INDEX_PAGE = 100;
 
 const reasons = withheldReason.options;
 
-/** The candidate has more attempts without a row of the page, or gates on more frameworks before the first one, than one request reads. */
+/** The problems of a candidate with more attempts without a row, or gates on more frameworks before the first row, than one request reads. */
 const [tooManyAttempts, tooManyFrameworks] = [
-  tooMuch('results', 'The candidate has more attempts that are no part of the list than one request reads.'),
-  tooMuch('case', 'The gates before the first row stand on more CASE frameworks than one request reads.'),
+  tooMuch('results', 'The candidate has more attempts outside the list than one request reads.'),
+  tooMuch('case', 'The gates before the first row depend on more CASE frameworks than one request reads.'),
 ] as const;
 
 type Index = Observed<CandidateAttempts>;
@@ -81,7 +81,7 @@ type Place = Pick<IndexRequest, 'after' | 'earlier'> & { readonly earlier: reado
 interface CheckedRow<Report = ComposedAttempt> {
   readonly row: IndexRow;
   readonly outcome?: Result<Report, Problem> | undefined;
-  /** The receipts of its test spec and framework, where they decided. */
+  /** The receipts of its test spec and framework, if they decided. */
   readonly receipts?: readonly SourceRef[];
   /** Whether the owners' versions of it differ. */
   readonly disagrees?: boolean;
@@ -94,7 +94,7 @@ interface Gathered {
   readonly broken: Map<string, SourceService>;
   readonly indexes: Set<SourceRef>;
   readonly receipts: Set<SourceRef>;
-  /** The criteria by the spec and version that rows name, each read once; a failure counts where a row of the page needs them. */
+  /** The criteria by the spec and version that rows name, each read once; a failure counts only if a row of the page needs them. */
   readonly criteria: Map<string, Promise<Result<Observed<ReportCriteria>, Problem>>>;
   /** The frameworks of gates by their GUIDs, each read once. */
   readonly frameworks: Map<string, Promise<Result<Observed<Framework>, Problem>>>;
@@ -128,12 +128,11 @@ interface Walk extends Reading {
 }
 
 /**
- * Reads one page: the candidate beside the index of attempts, then the criteria of the test specs among the rows that can fill the page. A
- * candidate who is not on the roster is a 404, whatever the index says. Where these rows give no report, the rest of the index is read, page
- * by page and each beside test specs and frameworks of the one before, until there is a report or the end. So a page that is not the last one
- * has a row.
- *
- * Where the versions of a row differ, or its facts cannot all be true, its page of the index and its criteria are read once more.
+ * Reads one page: the candidate together with the index of attempts, then the criteria of the test specs of the rows that can fill the page. A
+ * candidate who is not on the roster is a 404, even if the index has attempts. If these rows give no report, the service reads the rest of the index
+ * page by page, each together with test specs and frameworks of the previous one, until there is a report or the end. So every page but the last has
+ * a row.
+ * If the versions of a row differ, or its facts cannot all be true, its page of the index and its criteria are read once more.
  */
 export async function readCandidatePage(
   reader: SourceReader,
@@ -248,7 +247,7 @@ function gather(page: Gathered, rows: readonly CheckedRow[], limit: number): Res
   for (const { row, outcome, receipts = [] } of rows) {
     const error = outcome?.ok === false ? outcome.error : undefined;
     const withheld = error && withheldFor(error);
-    // What is wrong with a row that the page does not cover concerns the next page.
+    // An error in a row that the page does not cover concerns the next page.
     if (page.data.length === limit && outcome !== undefined && withheld === undefined) return ok('full');
     if (page.data.length > 0 && error === tooManyFrameworks) return ok('full');
     if (outcome?.ok === true) page.data.push(outcome.value);

@@ -20,7 +20,7 @@ import type { AnalysisPolicyStore } from '#shared/records/analysis-policy-store.
 import { openRun, type ImprovementDependencies, type OpenedRun } from '../support/open-improvement.ts';
 
 export interface ListRevisionOrdersDependencies extends ImprovementDependencies {
-  /** For cursors. */
+  /** The keys of cursors. */
   readonly keys: KeyRing;
   readonly policies: AnalysisPolicyStore;
 }
@@ -28,16 +28,13 @@ export interface ListRevisionOrdersDependencies extends ImprovementDependencies 
 type Request = OperationRequest<typeof listRevisionOrders>;
 type Place = Pick<OrderRecord, 'revisionOrderId'>;
 
-/** What the orders of one page rest on at most, so that reading it again stays within the route's time and memory. */
+/** The most artifacts behind the orders of one page, so that reading them again stays within the route's time and memory. */
 const MOST_ARTIFACTS = 12;
-/** Records looked through for a page that has rows: what hardly anything passes ends it early. An empty page is the end of the list [RP-306]. */
+/** The most records searched for a page that has rows: a filter that hardly any record passes ends it early. An empty page ends the list [RP-306]. */
 const MOST_LOOKED_AT = 5_000;
 const LOOKED_AT_ONCE = 500;
 
-/**
- * One page of a run's orders. What an order asks for is derived again from the evidence that the run is pinned to; what has become of it
- * stands in its record.
- */
+/** Returns one page of a run's orders. An order's content is derived again from the pinned evidence; its progress is in its record. */
 export function listRevisionOrdersOperation(
   dependencies: ListRevisionOrdersDependencies,
 ): Operation<typeof listRevisionOrders> {
@@ -59,7 +56,7 @@ export function listRevisionOrdersOperation(
 
     const data = records.map(({ revisionOrderId }) => {
       const order = facts.value.orders.get(revisionOrderId);
-      // Pinned bytes and policy give what they gave to the worker.
+      // Pinned bytes and policy yield the same orders as for the worker.
       if (order === undefined) throw new Error('a recorded revision order is not derived again');
       return order;
     });
@@ -81,11 +78,11 @@ export function listRevisionOrdersOperation(
 
 interface Chosen {
   readonly records: readonly OrderRecord[];
-  /** The last record that was looked at, when there are more behind it. */
+  /** The last record examined, if more follow. */
   readonly next: Place | undefined;
 }
 
-/** The next records that pass the filters, as many as the limit and the evidence of a page allow. */
+/** Returns the next records that pass the filters, as many as the limit and the evidence of a page allow. */
 async function choose(
   runs: ImprovementStore,
   run: RunRecord,
@@ -120,13 +117,13 @@ async function choose(
   return { records: chosen, next: more === undefined ? undefined : last };
 }
 
-/** How many artifacts have to be read to derive the orders of an evidence again. */
+/** Returns how many artifacts have to be read to derive the orders of an evidence again. */
 function artifactsOf(evidence: RunEvidence): number {
   if (evidence.kind === 'metric') return 1;
   return isCompared(evidence.source.comparison) ? 2 : 1;
 }
 
-/** The records as orders, by their ids, with what their evidence asks for. Nothing is read where there are none. */
+/** Returns the records as orders by id, with the content that their evidence asks for. It reads nothing if there are no records. */
 async function deriveOrders(
   { policies }: ListRevisionOrdersDependencies,
   { reader, run, moment, sourceSet }: OpenedRun & Pick<EvidenceGrounds, 'sourceSet'>,

@@ -23,9 +23,9 @@ import { answerReport, logUngovernedGaps, retryContradiction } from '../support/
 import type { ReportDependencies } from '../support/owners.ts';
 
 /**
- * Writes a scored attempt through to Results and Caliper, reads Results back and composes the report of that [RP-288]. What the caller may
- * not see, or what cannot be settled, is refused before there is a control record; an operation that has been completed writes nothing
- * again, and its report is composed of what is true now [RP-220].
+ * Writes a scored attempt through to Results and Caliper, reads Results back and composes the report from that [RP-288]. It refuses an attempt that
+ * the caller may not see, or that cannot be settled, before there is an idempotency record. A completed operation writes nothing again; its report is
+ * composed from the present facts [RP-220].
  */
 export function materializeAttemptReportOperation(dependencies: ReportDependencies): Operation<typeof route> {
   return (request) =>
@@ -46,7 +46,7 @@ export function materializeAttemptReportOperation(dependencies: ReportDependenci
           if (!facts.ok) return facts;
           const moved = checkReadBack(facts.value, body.administrationId, written.value);
           if (moved !== undefined) return err(moved);
-          // The administration was consulted too, so the report has its receipt [RP-006].
+          // The service consulted the administration too, so the report has its receipt [RP-006].
           const consulted = administration.map((receipt) => ({ receipt }));
           const enrichments = [...facts.value.enrichments, ...consulted];
           return composeAttemptReport({ ...facts.value, enrichments, proved });
@@ -62,14 +62,14 @@ export function materializeAttemptReportOperation(dependencies: ReportDependenci
 /** A scored attempt that the caller may have written through. */
 interface AdministeredAttempt {
   readonly evidence: AttemptEvidence;
-  /** The receipt of its administration, where Administration had to be asked. */
+  /** The receipt of its administration, if Administration had to be asked. */
   readonly administration: readonly SourceRef[];
 }
 
 /**
- * Looks an attempt up for somebody who wants to act on it, in the order in which nothing is given away: its candidate is within the claims,
- * else 404; the administration is its own, else 400; and that one is within the claims too, else the same 404. What is not scored, or not
- * current, is 503 only then.
+ * Looks an attempt up for a caller who wants to act on it, in an order that reveals nothing: its candidate must be within the claims, else 404; it
+ * must belong to the administration, else 400; and that must be within the claims too, else the same 404. Only then does an attempt that is not
+ * scored, or not current, return 503.
  */
 async function readAdministeredAttempt(
   reader: SourceReader,
@@ -90,7 +90,7 @@ async function readAdministeredAttempt(
   return unfit === undefined ? ok({ evidence: evidence.value.value, administration }) : err(unfit);
 }
 
-/** Says of neither id whether there is such a thing. */
+/** Returns a problem that does not reveal whether either id exists. */
 function otherAdministration(): Problem {
   const refused = invalid(
     'body',
@@ -101,7 +101,7 @@ function otherAdministration(): Problem {
   return problem('reports', 'validation', 400, { invalidParams: [refused] });
 }
 
-/** A kind that may not be shown yet is written nowhere either [RP-026]. Content names the kind; it is asked only while one is not released. */
+/** Refuses to write an attempt of a kind that may not be shown yet [RP-026]. Content, which names the kind, is asked only while one is unreleased. */
 async function refuseUnreleased(
   reader: SourceReader,
   evidence: AttemptEvidence,
@@ -115,8 +115,8 @@ async function refuseUnreleased(
 }
 
 /**
- * What is read back is what was acknowledged, and of the administration that the caller was let in for. An owner that has written meanwhile
- * is a 409: the repetition finds everything of its newer version.
+ * Checks that the record read back is the acknowledged one, and belongs to the administration for which the caller was admitted. If an owner has
+ * written meanwhile, the result is a 409: a repetition finds everything in its newer version.
  */
 function checkReadBack(
   { evidence, record }: AttemptFacts,
@@ -124,7 +124,7 @@ function checkReadBack(
   acknowledged: SettledComponentsAck | undefined,
 ): Problem | undefined {
   if (evidence.value.administrationId !== administrationId) return conflicting('qti');
-  // A record that says of itself that it is not current contradicts nobody; the composition refuses it.
+  // A record that states itself that it is not current is no contradiction; the composition refuses it.
   if (acknowledged === undefined || record.receipt.status !== 'current') return undefined;
   const { resultRecordId, version } = acknowledged;
   return record.value.resultRecordId === resultRecordId && record.value.version === version

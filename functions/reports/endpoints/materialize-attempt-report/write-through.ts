@@ -15,15 +15,15 @@ import { componentId, componentsKey, entityIri, gradeEventIri, scoreIri } from '
 const SENSOR = 'urn:mastery-reports:sensor';
 const ACTOR = { id: 'urn:mastery-reports:application', type: 'SoftwareApplication' } as const;
 
-/** What is handed to Results, with the same bytes under the same key at every repetition. */
+/** The components sent to Results, with the same bytes under the same key at every repetition. */
 export interface ComponentSet {
   readonly idempotencyKey: string;
   readonly body: SettledComponentsRequest;
 }
 
 /**
- * The scored outcomes of an attempt as the components that Results settles it by. They are QTI's own ids and times; nothing is scored,
- * weighed or mapped here [RP-027]. Outcomes that are missing, or that no pair of ids tells apart, are QTI's gap: 503.
+ * Returns the scored outcomes of an attempt as the components by which Results settles it. They have QTI's own ids and times; nothing is scored,
+ * weighed or mapped here [RP-027]. Outcomes that are missing, or that no pair of ids distinguishes, are QTI's gap: 503.
  */
 export function componentsOf(evidence: AttemptEvidence): Result<ComponentSet, Problem> {
   const { tenantId, attemptId, outcomes } = evidence;
@@ -47,9 +47,8 @@ export function componentsOf(evidence: AttemptEvidence): Result<ComponentSet, Pr
 }
 
 /**
- * Components to Results, then the event to Caliper, the second only once the first is acknowledged [RP-288]. Both owners recognise a
- * repetition, so whatever stopped half way is simply done again. An owner that refuses, or does not acknowledge what it was given, is a 503
- * naming it.
+ * Sends the components to Results, then the event to Caliper, the second only once the first is acknowledged [RP-288]. Both owners recognise a
+ * repetition, so a write that stopped half way is simply repeated. An owner that refuses, or does not acknowledge everything, is a 503 naming it.
  */
 export async function writeThrough(
   platform: Platform,
@@ -70,10 +69,7 @@ export async function writeThrough(
   return emitted.ok ? ok(acknowledged) : err(sourceProblem(emitted.error, 'derived'));
 }
 
-/**
- * Whether Results acknowledges the whole set: the attempt, every component and their count, and the record that QTI's lookup names, if it
- * names one already.
- */
+/** Returns whether Results acknowledges the whole set: the attempt, every component, their count, and the record that QTI's lookup names, if any. */
 function isAcknowledged(
   { body }: ComponentSet,
   { resultRecordId }: Pick<AttemptEvidence, 'resultRecordId'>,
@@ -89,9 +85,8 @@ function isAcknowledged(
 }
 
 /**
- * The Caliper 1.2 event that Results has settled the score of an attempt: a GradeEvent of the Grading Profile, whose actor is a program. Its
- * score is Results', its time is Results' too, so that a repetition has the same bytes. Which attempt of the learner it was stands in no
- * owner's answer, so it has no `count`.
+ * Returns the Caliper 1.2 event that Results has settled the score of an attempt: a GradeEvent of the Grading Profile, whose actor is a program.
+ * Score and time are Results', so that a repetition has the same bytes. No owner states which attempt of the learner it was, so it has no `count`.
  */
 function gradeEvent(
   { tenantId, attemptId, candidateSourcedId, qtiTestId }: AttemptEvidence,
@@ -125,7 +120,7 @@ function gradeEvent(
   };
 }
 
-/** Caliper knows milliseconds, exactly three digits of them. */
+/** Returns an instant as Caliper takes it: with exactly three digits of milliseconds. */
 function caliperTime(instant: string): string {
   const milliseconds = parseInstant(instant);
   if (milliseconds === undefined) throw new TypeError('the answer of Results was checked to hold an instant');

@@ -18,7 +18,7 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { linkTo, openRun } from '../support/open-improvement.ts';
 import type { ImprovementDependencies, LinkDependencies } from '../support/open-improvement.ts';
 
-/** The alignment of one named source of a run, recomputed from the crosswalk that the run is pinned to. */
+/** Returns the alignment of one named source of a run, recomputed from the crosswalk that the run is pinned to. */
 export function readAlignmentReportOperation(
   dependencies: ImprovementDependencies & LinkDependencies,
 ): Operation<typeof readAlignmentReport> {
@@ -32,8 +32,8 @@ export function readAlignmentReportOperation(
     const record = await dependencies.runs.readEvidence(run, `source:${sourceKey}`);
     if (record?.receipt === undefined) return err(notAligned(run));
 
-    // An owner that answers, asked twice, with another version or other ids than it was asked for is a 409 [RP-272]; one that shows nothing or
-    // other bytes under the pinned id is a 503.
+    // An owner that returns twice another version or other ids than requested is a 409 [RP-272]; one that returns nothing, or other bytes under the
+    // pinned id, is a 503.
     const facts = await together({
       crosswalk: settled(readTwice(() => readPinnedCrosswalk(reader, run, source))),
       comparison: settled(readComparison(reader, run, source)),
@@ -64,7 +64,7 @@ export function readAlignmentReportOperation(
   };
 }
 
-/** A source that the run has not reached yet may be asked for again; one that it never will has no report. */
+/** Returns the problem of a source without an alignment: retryable if the run has not reached it yet, final if it never will. */
 function notAligned({ state }: RunRecord): Problem {
   return state === 'failed'
     ? notFound()

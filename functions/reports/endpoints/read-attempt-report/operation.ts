@@ -6,10 +6,7 @@ import { ok } from '#shared/kernel/result.ts';
 import { answerReport, logUngovernedGaps, retryContradiction } from '../support/owners.ts';
 import type { ReportDependencies } from '../support/owners.ts';
 
-/**
- * The report of one scored attempt. Every view is composed of the same facts, so that it cannot matter to status or authorization which one
- * is asked for [RP-075].
- */
+/** Returns the report of one scored attempt. All views have the same facts, so that the view cannot change status or authorization [RP-075]. */
 export function readAttemptReportOperation(
   dependencies: ReportDependencies,
 ): Operation<typeof readAttemptReport> {

@@ -3,7 +3,7 @@ import type { Operation } from '#shared/http/operation.ts';
 import { answerCohort } from '../support/answer-cohort.ts';
 import type { OwnerDependencies } from '../support/owners.ts';
 
-/** The rollup of a class. */
+/** Returns the rollup of a class. */
 export function readClassCohortOperation(dependencies: OwnerDependencies): Operation<typeof readClassCohort> {
   return (request) => answerCohort(dependencies, request, { type: 'class', ...request.path });
 }

@@ -13,7 +13,7 @@ import type { Form } from '#shared/platform/owners/qti.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { answerReport, retryContradiction, type ReportDependencies } from '../support/owners.ts';
 
-/** Whether a form measures like the forms beside it, as Analytics decided it. */
+/** Returns whether a form measures like its parallel forms, as Analytics decided it. */
 export function readEquivalenceOperation(
   dependencies: ReportDependencies,
 ): Operation<typeof readEquivalence> {
@@ -27,10 +27,9 @@ export function readEquivalenceOperation(
 }
 
 /**
- * The facts of an equivalence report, in two waves of reads: the form; then what Analytics, Content and the blueprint say of it. The form
- * and its test spec must be visible to the caller's tenant, and Analytics must have analysed it: 404 else. Owners that do not speak of one and
- * the same version and comparison are read once more, all side by side; what differs then is Analytics' gap, whose analysis is of something
- * else.
+ * Reads the facts of an equivalence report, in two waves: the form; then the facts of Analytics, Content and the blueprint on it. The form and its
+ * test spec must be visible to the caller's tenant, and Analytics must have analysed it: else 404. If owners name different versions or comparisons,
+ * all are read once more, concurrently; what differs then is Analytics' gap, since its analysis refers to something else.
  */
 async function readEquivalenceFacts(
   reader: SourceReader,
@@ -45,7 +44,7 @@ async function readEquivalenceFacts(
 
   const second = await together({
     form: readForm(reader, qtiTestId),
-    // The form is visible: a version that Content lacks is one that Analytics has spoken of.
+    // The form is visible: a version that Content lacks is one that Analytics has named.
     beside: readBeside(reader, qtiTestId, newerSpec(facts), 'derived'),
   });
   if (!second.ok) return second;
@@ -54,11 +53,11 @@ async function readEquivalenceFacts(
   return owner === undefined
     ? ok(again)
     : err(
-        incomplete(owner, 'The owners do not speak of one version of the form’s test spec and comparison.'),
+        incomplete(owner, 'The owners do not name the same version of the form’s test spec and comparison.'),
       );
 }
 
-/** The form's own test spec, in the version that Analytics speaks of: it was read after the form. */
+/** Returns the form's own test spec in the version that Analytics names: it was read after the form. */
 function newerSpec({ form, equivalence }: EquivalenceFacts): SpecVersion {
   const { contentTestSpecId } = form.value;
   const { contentTestSpecVersion } =
@@ -75,7 +74,7 @@ function readForm(reader: SourceReader, qtiTestId: string): Promise<Result<Obser
   );
 }
 
-/** What the owners say of a form, side by side. */
+/** Reads the owners' facts on a form concurrently. */
 function readBeside(
   reader: SourceReader,
   qtiTestId: string,

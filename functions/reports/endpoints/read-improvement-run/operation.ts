@@ -5,7 +5,7 @@ import { err, ok } from '#shared/kernel/result.ts';
 import { composeProgress, readRunEvidence } from '../support/compose-progress.ts';
 import { openRun, type ImprovementDependencies, type LinkDependencies } from '../support/open-improvement.ts';
 
-/** How far a run is, in one consistent reading of its records, with its evidence read again. */
+/** Returns the progress of a run, in one consistent read of its records, with its evidence read again. */
 export function readImprovementRunOperation(
   dependencies: ImprovementDependencies & LinkDependencies,
 ): Operation<typeof readImprovementRun> {

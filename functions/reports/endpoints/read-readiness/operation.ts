@@ -14,7 +14,7 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { answerReport, retryContradiction } from '../support/owners.ts';
 import type { ReportDependencies, ReportOwners } from '../support/owners.ts';
 
-/** What an attempt implies for the external tests that its blueprint has crosswalks to. */
+/** Returns what an attempt implies for the external tests to which its blueprint has crosswalks. */
 export function readReadinessOperation(dependencies: ReportDependencies): Operation<typeof readReadiness> {
   return (request) =>
     answerReport(dependencies, request, (owners) =>
@@ -28,8 +28,8 @@ export function readReadinessOperation(dependencies: ReportDependencies): Operat
 }
 
 /**
- * The facts that readiness is decided on, in three waves of reads: the lookup by attempt id; record, criteria and candidate; the crosswalks
- * beside the CASE framework, without which the attempt has no report of its own.
+ * Reads the facts that readiness is decided on, in three waves: the lookup by attempt id; record, criteria and candidate; the crosswalks together
+ * with the CASE framework, without which the attempt has no report of its own.
  */
 async function readReadinessFacts(
   { reader, frameworks }: ReportOwners,
@@ -47,8 +47,8 @@ async function readReadinessFacts(
 }
 
 /**
- * The crosswalks of the blueprint version that the attempt was settled under. Those of another one are read once more; owners that are not
- * current contradict nobody.
+ * Reads the crosswalks of the blueprint version under which the attempt was settled. Those of another version are read once more; owners that are not
+ * current contradict no other owner.
  */
 async function readCrosswalks(
   reader: SourceReader,

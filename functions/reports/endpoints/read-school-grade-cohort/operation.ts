@@ -3,7 +3,7 @@ import type { Operation } from '#shared/http/operation.ts';
 import { answerCohort } from '../support/answer-cohort.ts';
 import type { OwnerDependencies } from '../support/owners.ts';
 
-/** The rollup of a grade of a school. */
+/** Returns the rollup of a grade of a school. */
 export function readSchoolGradeCohortOperation(
   dependencies: OwnerDependencies,
 ): Operation<typeof readSchoolGradeCohort> {

@@ -12,9 +12,8 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { openOwners, retryContradiction, type OwnerDependencies } from './owners.ts';
 
 /**
- * The rollup of a class, or of a grade of a school. No owner is asked about one that the claims do not name. OneRoster confirms it beside
- * Analytics' answer: a cohort that is not on the roster is a 404 whatever Analytics says; so is one that Analytics has never rolled up (the
- * reading on permanent absence).
+ * Returns the rollup of a class, or of a grade of a school. It asks no owner about one that the claims do not name. OneRoster is asked together with
+ * Analytics: a cohort that is not on the roster is a 404 even if Analytics has it; so is one without any rollup (the reading on permanent absence).
  */
 export async function answerCohort(
   dependencies: OwnerDependencies,

@@ -20,7 +20,7 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { linkTo, type LinkDependencies } from './open-improvement.ts';
 import type { OpenedOwners } from './owners.ts';
 
-/** The run as its records are now, with a link to its receipt once it is complete. */
+/** Composes the run from its present records, with a link to its receipt once it is complete. */
 export async function composeProgress(
   links: LinkDependencies,
   { moment }: Pick<OpenedOwners, 'moment'>,
@@ -34,8 +34,8 @@ export async function composeProgress(
 }
 
 /**
- * Reads the evidence of a run again, all side by side. What no longer dereferences is a 503 that names its owner [RP-268]; a run that has
- * failed claims nothing of its evidence, so what is lost of it is shown as such.
+ * Reads the evidence of a run again, concurrently. An artifact that can no longer be read is a 503 that names its owner [RP-268]. A failed run claims
+ * nothing about its evidence, so it shows a lost artifact as lost.
  */
 export async function readRunEvidence(
   reader: SourceReader,

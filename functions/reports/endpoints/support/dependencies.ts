@@ -20,7 +20,7 @@ export function reportDependencies(runtime: Runtime): ReportDependencies {
   };
 }
 
-/** The dependencies of a route of improvement runs, once per binding. */
+/** Creates the dependencies of a route of improvement runs, once per binding. */
 export function improvementDependencies(runtime: Runtime): ImprovementDependencies {
   const { environment, aws, now } = runtime;
   const { IMPROVEMENT_TABLE } = readEnvironment(['IMPROVEMENT_TABLE'], environment);
@@ -32,7 +32,7 @@ export function improvementDependencies(runtime: Runtime): ImprovementDependenci
   };
 }
 
-/** What links to receipts are made with. */
+/** Creates the dependencies of links to receipts. */
 export function linkDependencies(runtime: Runtime): LinkDependencies {
   const { RECEIPTS_URL } = readEnvironment(['RECEIPTS_URL'], runtime.environment);
   return { keys: openKeyRing(runtime, ['receipt-link']), receiptsUrl: RECEIPTS_URL };

@@ -10,12 +10,12 @@ import type { KeyRing } from '#shared/keys/key-ring.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { openOwners, type OpenedOwners, type OwnerDependencies } from './owners.ts';
 
-/** All that a route of improvement runs may touch beside its own. */
+/** Everything that a route of improvement runs may use in addition to its own dependencies. */
 export interface ImprovementDependencies extends OwnerDependencies {
   readonly runs: ImprovementStore;
 }
 
-/** What links to receipts are made with. */
+/** The dependencies of links to receipts. */
 export interface LinkDependencies {
   readonly keys: KeyRing;
   /** `{receipts_url}`, without a slash at its end. */
@@ -28,8 +28,8 @@ export interface OpenedRun extends OpenedOwners {
 }
 
 /**
- * Opens a run of the verified tenant whose administration is within the caller's claims; else the one 404, whether there is such a run or
- * not [RP-267, RP-271, RP-277]. The run's own record decides: if an owner had to be asked, its outage would tell the two apart.
+ * Opens a run of the verified tenant whose administration is within the caller's claims; else returns the one 404, whether or not there is such a run
+ * [RP-267, RP-271, RP-277]. The run's own record decides: if an owner had to be asked, its outage would reveal the difference.
  */
 export async function openRun(
   dependencies: ImprovementDependencies,
@@ -45,7 +45,7 @@ export async function openRun(
     : err(notFound());
 }
 
-/** A link to a bundle of the tenant that is good from the moment of composition on. */
+/** Returns a link to a bundle of the tenant, valid from the time of composition. */
 export function linkTo(
   { keys, receiptsUrl }: LinkDependencies,
   tenantId: string,

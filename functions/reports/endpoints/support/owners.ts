@@ -13,7 +13,7 @@ import { openPlatform } from '#shared/platform/open-platform.ts';
 import type { OpenedPlatform, PlatformDependencies } from '#shared/platform/open-platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 
-/** Calls of one request that are under way at a time: the test specs of a whole page of the index are one turn. */
+/** The most calls of one request that are under way at a time: the test specs of a whole page of the index are read together. */
 export const CALLS_AT_ONCE = 128;
 
 /** What every route of the reports service may touch. */
@@ -51,14 +51,14 @@ export interface ReportDependencies extends OwnerDependencies {
   readonly frameworks: Frameworks;
 }
 
-/** What a report is composed from: the owners of the verified tenant, and the CASE frameworks that this container has kept of it. */
+/** The sources of a report: the owners of the verified tenant, and the CASE frameworks that this container has cached for it. */
 export interface ReportOwners extends OpenedOwners {
   readonly frameworks: TenantFrameworks;
 }
 
 /**
- * What is composed of the owners' answers. Facts that cannot all be true are read once more before that is believed: an owner may have been
- * writing.
+ * Returns what is composed from the owners' responses. It reads facts that cannot all be true once more before it believes them: an owner may have
+ * been writing.
  * @param compose reads and composes everything
  */
 export async function retryContradiction<T>(
@@ -68,12 +68,12 @@ export async function retryContradiction<T>(
   return first.ok || first.error.invariant === undefined ? first : compose();
 }
 
-/** Lets operators hear of an assumption about Results and Content where a report first needs it. */
+/** Logs for operators that a report needed an assumption about Results and Content. */
 export function logUngovernedGaps(log: Log, { ungovernedGapCount }: ComposedAttempt): void {
   if (ungovernedGapCount > 0) log('GAP_NOT_GOVERNED');
 }
 
-/** Answers a request with what `compose` makes of the owners' answers to this very request. No response is kept for another one [RP-336]. */
+/** Responds with what `compose` makes of the owners' responses to this very request. No response is cached for another request [RP-336]. */
 export async function answerReport<R extends Route>(
   dependencies: ReportDependencies,
   request: OperationRequest<R>,

@@ -22,7 +22,7 @@ export const simulateScoreRecovery = defineRoute({
   problems: poolProblems,
   budget: { calls: 11, depth: 8 },
   lambda: {
-    // One whole processor, which Lambda gives by memory: the work is sums, and needs a fifth of this.
+    // One whole processor, which Lambda assigns by memory: the work is arithmetic, and needs a fifth of this memory.
     memoryMb: 1769,
     grants: ['records:read', 'control:write', 'keys:idempotency', 'profiles:read', 'release:read'],
     impact: 'Psychometricians cannot simulate how well a test recovers scores. Tests continue.',

@@ -4,15 +4,15 @@ import { areDistinct } from './invariant.ts';
 import { shownLists } from './lists.ts';
 import type { Invariants, Statement } from './invariant.ts';
 
-/** What a summary of a report shows, as far as it can contradict itself. */
+/** The part of a report's summary that can contradict itself. */
 export interface JudgedSummary {
   readonly score: Score;
-  /** Null where the kind of the test has no decision. */
+  /** Null if the kind of the test has no decision. */
   readonly gate: GateDecision | null;
   readonly diagnostic: DiagnosticDetail | null;
   /** The CASE GUIDs of the mastery rows in state `gap`, which no summary shows. */
   readonly gapRows: readonly string[];
-  /** Whether the criteria of the gate speak of a standard or knowledge component. */
+  /** Returns whether the criteria of the gate cover a standard or knowledge component. */
   readonly isGoverned: (caseGuid: string) => boolean;
 }
 
@@ -22,7 +22,7 @@ export interface JudgedReport extends Pick<JudgedSummary, 'gate'> {
     readonly row: Omit<MasteryRow, 'evidence'>;
     readonly evidence: readonly ItemEvidence[];
   }[];
-  /** How many items QTI says that it administered. */
+  /** How many items QTI administered. */
   readonly administeredItemCount: number;
   /** How many items have a scored outcome. */
   readonly scoredItemCount: number;
@@ -30,12 +30,12 @@ export interface JudgedReport extends Pick<JudgedSummary, 'gate'> {
 
 const lists = shownLists.readAttemptReport;
 
-/** The invariants that a decision of each status is judged by, besides those that hold for all. */
+/** The invariants that apply to a decision of each status, in addition to those that apply to all. */
 const cells: Readonly<Record<GateDecision['status'], { passed?: true; failed?: true; listsGapRows?: true }>> =
   {
     pass: { passed: true, listsGapRows: true },
     fail: { failed: true, listsGapRows: true },
-    // No decision: the list need not be complete, and the measurement need not be valid.
+    // There is no decision: the list need not be complete, and the measurement need not be valid.
     indeterminate: {},
     unknown: {},
   };
@@ -43,7 +43,7 @@ const cells: Readonly<Record<GateDecision['status'], { passed?: true; failed?: t
 const isPassed = (gate: GateDecision | null): gate is GateDecision =>
   gate !== null && cells[gate.status].passed === true;
 
-/** Of what a summary shows, and of the gaps that its gate has to list. */
+/** The invariants of what a summary shows, and of the gaps that its gate has to list. */
 export const summaryInvariants = {
   'score-within-bounds': {
     owner: 'results',
@@ -56,7 +56,7 @@ export const summaryInvariants = {
   'one-mastery-scale': {
     owner: 'results',
     broken: 'Score and diagnostic at Results are on two mastery scales.',
-    allows: 'A score in points or percent beside a diagnostic.',
+    allows: 'A score in points or percent together with a diagnostic.',
     holds: ({ score, diagnostic }) =>
       diagnostic === null || score.unit !== 'mastery_scale' || score.scaleVersion === diagnostic.scaleVersion,
   },
@@ -106,7 +106,7 @@ export const summaryInvariants = {
   'gate-lists-its-gap-rows': {
     owner: 'results',
     broken: 'The decided gate at Results does not list a gap of its mastery rows.',
-    allows: 'A gap of which the criteria do not speak.',
+    allows: 'A gap that the criteria do not cover.',
     holds: ({ gate, gapRows, isGoverned }) => {
       if (gate === null || cells[gate.status].listsGapRows !== true) return true;
       const listed = new Set(gate.gapCaseGuids);
@@ -115,7 +115,7 @@ export const summaryInvariants = {
   },
 } as const satisfies Invariants<JudgedSummary>;
 
-/** Of what two owners, or two answers of one, say of an attempt: who reads both compares them. */
+/** The statements about one attempt by two owners, or in two responses of one owner: code that reads both compares them. */
 export const attemptStatements = {
   'one-test-kind': {
     owner: 'results',
@@ -134,17 +134,17 @@ export const attemptStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** Of what only a whole report holds. */
+/** The invariants of facts that only a whole report contains. */
 export const reportInvariants = {
   'items-administered': {
     owner: 'qti',
-    broken: 'QTI has scored more items than it says that it administered.',
+    broken: 'QTI has scored more items than it has administered.',
     allows: 'An administered item without a scored outcome.',
     holds: ({ administeredItemCount, scoredItemCount }) => scoredItemCount <= administeredItemCount,
   },
   'one-row-per-standard': {
     owner: 'results',
-    broken: 'Results holds two mastery rows of one kind and CASE GUID.',
+    broken: 'Results has two mastery rows of one kind and CASE GUID.',
     allows: 'A standard and a knowledge component under one GUID.',
     holds: ({ mastery }) =>
       areDistinct(
@@ -172,7 +172,7 @@ export const reportInvariants = {
     holds: ({ gate, mastery }) => {
       if (gate === null) return true;
       const listed = new Set(gate.gapCaseGuids);
-      // A standard may be mastered where the knowledge component of its GUID is a gap.
+      // A standard may be mastered although the knowledge component with its GUID is a gap.
       for (const { row } of mastery) if (row.state === 'gap') listed.delete(row.caseGuid);
       return mastery.every(({ row: { state, caseGuid } }) => state !== 'mastered' || !listed.has(caseGuid));
     },
@@ -185,7 +185,7 @@ export const reportInvariants = {
   },
 } as const satisfies Invariants<JudgedReport>;
 
-/** Whether no way up from child to parent comes back to where it was. */
+/** Returns whether no path from child to parent returns to its start. */
 function isAcyclic(parents: ReadonlyMap<string, string | null>): boolean {
   const ended = new Set<string>();
   for (const start of parents.keys()) {
@@ -200,7 +200,7 @@ function isAcyclic(parents: ReadonlyMap<string, string | null>): boolean {
   return true;
 }
 
-/** How many times its uncertainty an estimate may lie on the wrong side of the threshold. */
+/** By how many times its uncertainty an estimate may be on the wrong side of the threshold. */
 const margins: Readonly<Record<MasteryRow['uncertaintyKind'], number | undefined>> = {
   policy_margin: 1,
   interval_half_width: 1,
@@ -208,7 +208,7 @@ const margins: Readonly<Record<MasteryRow['uncertaintyKind'], number | undefined
   unknown: undefined,
 };
 
-/** On which side of the threshold the estimate of a row of each state lies: 1 above, 0 on either. */
+/** On which side of the threshold the estimate of a row of each state is: 1 above, -1 below, 0 on either. */
 const sides: Readonly<Record<MasteryRow['state'], 1 | -1 | 0>> = {
   mastered: 1,
   gap: -1,

@@ -5,7 +5,7 @@ import { areDistinct } from './invariant.ts';
 import { shownLists } from './lists.ts';
 import type { Invariants } from './invariant.ts';
 
-/** A roll-up as it would be shown: `measures` only where they are. */
+/** A roll-up as it would be shown: `measures` only if they are shown. */
 export type JudgedCohort = Pick<CohortReport, 'asOf' | 'populationCount' | 'measures' | 'observedAt'>;
 
 const lists = shownLists.readClassCohort;
@@ -13,7 +13,7 @@ const lists = shownLists.readClassCohort;
 /** How far the clock of Analytics may be ahead of ours, in milliseconds. */
 const AHEAD_MS = 24 * 3_600_000;
 
-/** The measures that are known by name: those of the improvement metrics, and those of roll-ups alone. */
+/** The measures known by name: those of the improvement metrics, and those that only roll-ups have. */
 const knownMeasures: readonly Measure[] = [
   ...Object.values(metrics).flatMap(({ measures }) => measures),
   { name: 'share_proficient', unit: 'proportion', least: 0, greatest: 1 },

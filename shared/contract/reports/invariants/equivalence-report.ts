@@ -22,12 +22,12 @@ export interface JudgedEquivalence extends Pick<
 
 const lists = shownLists.readEquivalence;
 
-/** What each decision needs of the study. */
+/** The evidence that each decision requires of the study. */
 const cells: Readonly<
   Record<EquivalenceReport['decision'], { sampled?: true; withinTolerance?: true; evidence?: true }>
 > = {
   equivalent: { sampled: true, withinTolerance: true, evidence: true },
-  // Possible at any statistic: the interval may reach beyond the tolerance.
+  // Possible with any statistic: the interval may reach beyond the tolerance.
   not_equivalent: { evidence: true },
   insufficient_evidence: {},
   unknown: { evidence: true },
@@ -43,14 +43,14 @@ export const equivalenceInvariants = {
   'form-once': {
     owner: 'analytics',
     broken: 'The analysis at Analytics names a form twice.',
-    allows: 'Forms whose ids differ in case alone.',
+    allows: 'Forms whose ids differ only in case.',
     holds: ({ qtiTestId, comparisonQtiTestIds }) =>
       areDistinct([qtiTestId, ...comparisonQtiTestIds], lists.comparisonQtiTestIds),
   },
   'one-sample-per-form': {
     owner: 'analytics',
     broken: 'The analysis at Analytics does not have exactly one sample size for every form.',
-    allows: 'A sample of 0 beside insufficient evidence.',
+    allows: 'A sample of 0 with insufficient evidence.',
     holds: hasSizeOfEveryForm,
   },
   'statistic-in-interval': {
@@ -90,7 +90,7 @@ export const equivalenceInvariants = {
     owner: 'analytics',
     broken:
       'Analytics names the artifact of its evidence by something other than an HTTPS URL without credentials to a public place.',
-    allows: 'An HTTPS URL with a query that holds no credential.',
+    allows: 'An HTTPS URL with a query that contains no credential.',
     holds: ({ evidenceArtifactUrl }) => evidenceArtifactUrl === null || isArtifactLink(evidenceArtifactUrl),
   },
 } as const satisfies Invariants<JudgedEquivalence>;

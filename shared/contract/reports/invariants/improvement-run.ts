@@ -3,7 +3,7 @@ import { shownLists } from './lists.ts';
 
 const { sourceKeys: names } = shownLists.readImprovementRun;
 
-/** The names in what owners list of an administration that is to be analyzed. */
+/** The names in the owners' lists for an administration that is to be analyzed. */
 export type JudgedLists = Readonly<Record<'sourceKeys' | 'metrics' | 'comparedKeys', readonly string[]>>;
 
 export const listInvariants = {

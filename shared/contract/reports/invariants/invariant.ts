@@ -1,18 +1,18 @@
 import type { SourceService } from '../problem.ts';
 
-/** What cannot be true of an answer. */
+/** A contradiction that a response must not contain. */
 export interface Statement {
   /** The owner whose fact is wrong, or is to be asked first. */
   readonly owner: SourceService;
-  /** What is wrong with an answer that breaks it. A constant sentence, which holds no value. */
+  /** What is wrong with a response that violates it. A constant sentence, without values. */
   readonly broken: string;
-  /** The truthful case nearest to a broken one, which it lets through. */
+  /** The truthful case nearest to a violation, which it permits. */
   readonly allows: string;
   /** Default: two facts that cannot both be true. `unusable`: one fact that breaks its own bounds. */
   readonly reason?: 'unusable';
 }
 
-/** A statement about the members of one answer: an answer that breaks it cannot be true. */
+/** A statement about the members of one response: a response that violates it cannot be true. */
 export interface Invariant<T> extends Statement {
   readonly holds: (value: T) => boolean;
 }
@@ -20,7 +20,7 @@ export interface Invariant<T> extends Statement {
 /** The invariants of one schema by their ids. */
 export type Invariants<T> = Readonly<Record<string, Invariant<T>>>;
 
-/** An invariant that an answer breaks. */
+/** An invariant that a response violates. */
 export type Broken = Pick<Statement, 'owner' | 'broken' | 'reason'> & { readonly id: string };
 
 /** The first invariant of a table, in its order, that an answer breaks. */
@@ -30,7 +30,7 @@ export function firstBroken<T>(table: Invariants<T>, value: T): Broken | undefin
   return undefined;
 }
 
-/** What tells the rows of a list apart. Null is one value. */
+/** What identifies a row in a list. Null is one value. */
 export interface ListKey<Row> {
   readonly key: (row: Row) => string | readonly (string | null)[];
 }
@@ -41,7 +41,7 @@ type HasLists<T> = T extends readonly unknown[]
     ? { [Name in keyof T]-?: HasLists<NonNullable<T[Name]>> }[keyof T]
     : false;
 
-/** The key of each list in an answer, however deep, or why its rows have none: a list without either does not compile. `rows`: of the lists in its rows. */
+/** The key of each list of a response, at any depth, or why its rows have none; a list without either does not compile. `rows`: lists in rows. */
 export type ListKeys<T> = T extends readonly (infer Row)[]
   ? (ListKey<Row> | { readonly noKey: string }) &
       (true extends HasLists<Row> ? { readonly rows: ListKeys<Row> } : unknown)
@@ -51,7 +51,7 @@ export type ListKeys<T> = T extends readonly (infer Row)[]
       >;
     };
 
-/** Whether no two rows of a list have one key. */
+/** Returns whether no two rows of a list have the same key. */
 export function areDistinct<Row>(rows: readonly Row[], list: ListKey<Row>): boolean {
   return new Set(rows.map((row) => JSON.stringify(list.key(row)))).size === rows.length;
 }

@@ -3,7 +3,7 @@ import type { reportsRoutes } from '../routes.ts';
 import { receiptKey } from '../source-ref.ts';
 import type { ListKeys } from './invariant.ts';
 
-/** An answer of a route of the reports service. */
+/** A response of a route of the reports service. */
 type Answer<Operation extends keyof typeof reportsRoutes> = z.output<
   (typeof reportsRoutes)[Operation]['success']['schema']
 >;

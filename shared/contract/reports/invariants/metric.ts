@@ -4,12 +4,12 @@ import type { MetricStatus } from '../improvement-run.ts';
 import type { OrderContent } from '../order-content.ts';
 import { areDistinct, type Invariants } from './invariant.ts';
 
-/** What an artifact says of one item or form. */
+/** An artifact's row about one item or form. */
 interface MetricRow extends Pick<OrderContent, 'qtiItemId' | 'qtiFormId' | 'qtiTestId' | 'caseGuids'> {
   readonly measures: readonly { readonly name: string; readonly value: number; readonly unit: string }[];
 }
 
-/** A metric of a run, as far as it is shown or judged. Its counts are of learners; null where they are withheld, or count something else. */
+/** A metric of a run, as far as it is shown or judged. Its counts are of learners; null if they are withheld, or count something else. */
 export interface JudgedMetric extends Pick<MetricStatus, 'metric' | 'populationCount' | 'sampleCount'> {
   readonly analysisWindow: { readonly start: string; readonly end: string } | null;
   readonly rows: readonly MetricRow[];
@@ -18,7 +18,7 @@ export interface JudgedMetric extends Pick<MetricStatus, 'metric' | 'populationC
 const measureIn = (metric: MetricStatus['metric'], name: string) =>
   metrics[metric].measures.find((measure) => measure.name === name);
 
-/** The key of each value of a row: all that it is about, in any sequence, and the measure. A row that does not name its item or form has none. */
+/** Returns the key of each value of a row: all of its subjects, in any order, and the measure. A row that does not name its item or form has none. */
 function keysOf(metric: MetricStatus['metric'], row: MetricRow): readonly string[] {
   const { qtiItemId, qtiFormId, qtiTestId, caseGuids, measures } = row;
   const isOfItem = metrics[metric].subjects.includes('qtiItemId');
@@ -27,7 +27,7 @@ function keysOf(metric: MetricStatus['metric'], row: MetricRow): readonly string
   return measures.flatMap(({ name }) => (measureIn(metric, name) === undefined ? [] : `${about} ${name}`));
 }
 
-/** Of a metric of Analytics. One that breaks them is `unavailable`: the run goes without it, and names it. */
+/** The invariants of a metric of Analytics. A metric that violates them is `unavailable`: the run continues without it, and lists it. */
 export const metricInvariants = {
   'window-in-order': {
     owner: 'analytics',
@@ -77,16 +77,16 @@ export type JudgedComparison = Readonly<
 const isWithin = ({ populationCount, ...counts }: JudgedComparison) =>
   Math.max(...Object.values(counts)) <= populationCount;
 
-/** Of a comparison of Analytics. One that breaks them is not shown: the run goes without it, and names it. */
+/** The invariants of a comparison of Analytics. A comparison that violates them is not shown: the run continues without it, and lists it. */
 export const comparisonInvariants: Invariants<JudgedComparison> = {
   'counts-within-population': {
     owner: 'analytics',
     broken: 'The comparison of predicted with actual results counts more than its population.',
-    allows: 'A population of which everybody has passed.',
+    allows: 'A population that has passed as a whole.',
     holds: isWithin,
   },
-  // Of those on whom prediction and result disagree, the ones predicted to pass outnumber the others by the difference of the two counts, and
-  // those on whom they agree have passed or failed in both.
+  // Among the learners whose prediction and result disagree, those predicted to pass outnumber the others by the difference of the two counts.
+  // Learners whose prediction and result agree have passed in both or failed in both.
   'counts-possible': {
     owner: 'analytics',
     broken: 'The comparison of predicted with actual results has counts that contradict each other.',

@@ -7,9 +7,9 @@ import { comparisonInvariants, metricInvariants } from './metric.ts';
 
 type Table = Readonly<Record<string, Statement>>;
 
-/** The tables whose invariants an answer is refused for, by what they are about. */
+/** The tables whose violation makes the service refuse a response, by subject. */
 const refusing = {
-  'What owners say of an attempt': attemptStatements,
+  'The owners’ statements on an attempt': attemptStatements,
   'The summary of a report': summaryInvariants,
   'A whole report': reportInvariants,
   'A cohort report': cohortInvariants,
@@ -17,7 +17,7 @@ const refusing = {
   'The lists for an improvement run': listInvariants,
 } as const satisfies Readonly<Record<string, Table>>;
 
-/** Every table of invariants, by what it is about. */
+/** Every table of invariants, by subject. */
 export const invariantTables: Readonly<Record<string, Table>> = {
   ...refusing,
   'A metric of an improvement run': metricInvariants,
@@ -26,5 +26,5 @@ export const invariantTables: Readonly<Record<string, Table>> = {
 
 type Refusing = typeof refusing;
 
-/** The id of an invariant that an answer is refused for. */
+/** The id of an invariant whose violation makes the service refuse a response. */
 export type InvariantId = { [Title in keyof Refusing]: keyof Refusing[Title] }[keyof Refusing];

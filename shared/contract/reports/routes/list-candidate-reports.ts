@@ -9,8 +9,8 @@ import { instant, requestReference } from '../primitives.ts';
 import { read, RECORD_MEMORY_MB } from '../row-defaults.ts';
 
 /**
- * The filters of a candidate's reports. Results applies those on its own facts. Kind and status of a report are what Results and Content say
- * together: only this service knows them, so it applies these two.
+ * The filters of a candidate's reports. Results applies those on its own facts. Kind and status of a report follow from the facts of Results and
+ * Content together: only this service knows them, so it applies these two.
  */
 const candidateQuery = filteredQuery(
   {
@@ -44,9 +44,9 @@ export const listCandidateReports = defineRoute({
   request: { path: z.strictObject({ candidateSourcedId: requestReference }), ...candidateQuery },
   success: { schema: attemptReportPage, transfer: 'stream', example: examples.page },
   /*
-   * Candidate, 50 reads of the index, 100 test specs with each of them, and 8 frameworks. As 128 calls are under way at a time, a page's test
-   * specs are read beside the next page of the index: a turn for each read of the index, four for test specs alone (the first page's, and the
-   * last one's, each read twice), and one for each framework where it is met.
+   * Candidate, 50 reads of the index, 100 test specs with each of them, and 8 frameworks. As 128 calls are under way at a time, a page's test specs
+   * are read together with the next page of the index. The chain is one call per read of the index, four for test specs only (the first page's, and
+   * the last one's, each read twice), and one per framework where it is met.
    */
   budget: { calls: 5059, depth: 62 },
   lambda: {

@@ -8,7 +8,7 @@ import { requestReference } from '../primitives.ts';
 import { orderStatus, revisionOrderPage } from '../revision-order.ts';
 import { read } from '../row-defaults.ts';
 
-/** Of orders; the response-only `unknown` cannot be asked for [RP-298, RP-299]. */
+/** The query of orders; a caller cannot ask for the response-only `unknown` [RP-298, RP-299]. */
 const orderQuery = filteredQuery(
   {
     status: { schema: orderStatus, appliedBy: 'service', fact: 'status' },
@@ -27,7 +27,7 @@ export const listRevisionOrders = defineRoute({
   gates: ['D', 'F'],
   request: { path: z.strictObject({ improvementRunId: requestReference }), ...orderQuery },
   success: { schema: revisionOrderPage, transfer: 'stream', example: examples.revisionOrders },
-  // Sources and what the orders of a page rest on: at most twelve artifacts; and all of these once more.
+  // Sources and the artifacts behind the orders of a page, at most twelve; and all of these once more.
   budget: { calls: 26, depth: 2 },
   lambda: {
     memoryMb: 1769,

@@ -19,8 +19,8 @@ export const readAttemptReport = defineRoute({
   },
   success: { schema: attemptReport, transfer: 'stream', example: examples.failedGate },
   problems: ['409 source-version-conflict'],
-  // Lookup; record, criteria, candidate; framework, event; and the first three of them once more, side by side. All of it once more, if the
-  // facts cannot all be true.
+  // Lookup; record, criteria, candidate; framework, event; and the first three of them once more, concurrently. All of it once more, if the facts
+  // cannot all be true.
   budget: { calls: 18, depth: 8 },
   learnersWait: true,
   lambda: {

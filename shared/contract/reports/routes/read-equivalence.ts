@@ -15,7 +15,7 @@ export const readEquivalence = defineRoute({
   gates: ['A', 'D'],
   request: { path: z.strictObject({ qtiTestId: requestReference }) },
   success: { schema: equivalenceReport, example: examples.equivalentForms },
-  // Form; analysis, criteria, form evidence; and all four once more, side by side. All of it once more, if the facts cannot all be true.
+  // Form; analysis, criteria, form evidence; and all four once more, concurrently. All of it once more, if the facts cannot all be true.
   budget: { calls: 16, depth: 6 },
   lambda: {
     memoryMb: 512,

@@ -15,7 +15,7 @@ export const readImprovementRun = defineRoute({
   gates: ['D', 'F'],
   request: { path: z.strictObject({ improvementRunId: requestReference }) },
   success: { schema: improvementRun, example: examples.completedRun },
-  // Sources and four artifacts; and what was amiss of them once more.
+  // Sources and four artifacts; and those with a fault once more.
   budget: { calls: 10, depth: 2 },
   lambda: {
     memoryMb: 1024,

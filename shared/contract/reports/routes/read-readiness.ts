@@ -16,8 +16,8 @@ export const readReadiness = defineRoute({
   request: { path: z.strictObject({ attemptId: requestReference }) },
   success: { schema: readinessReport, example: examples.notReady },
   problems: ['409 source-version-conflict'],
-  // Lookup; record, criteria, candidate; the first three once more, side by side; framework, crosswalks; the crosswalks once more.
-  // All of it once more, if the facts cannot all be true.
+  // Lookup; record, criteria, candidate; the first three once more, concurrently; framework, crosswalks; the crosswalks once more. All of it once
+  // more, if the facts cannot all be true.
   budget: { calls: 20, depth: 10 },
   lambda: {
     memoryMb: RECORD_MEMORY_MB,
