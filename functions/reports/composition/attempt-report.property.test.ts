@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { provable } from '#shared/contract/gates.ts';
 import { attemptReport } from '#shared/contract/reports/attempt-report.ts';
 import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
 import { reportCriteria } from '#shared/platform/owners/content.ts';
@@ -67,50 +66,6 @@ describe('the report of any attempt on which its owners agree', () => {
         });
       }),
     );
-  });
-
-  it('waits for the proof of the mastery engine with production learners if it is a diagnostic, and only then [RP-026]', () => {
-    const proved = new Set(provable.filter((name) => name !== 'mastery_engine_production_learner'));
-    fc.assert(
-      fc.property(attemptFacts(), (facts) => {
-        const waits = {
-          status: 503,
-          code: 'dependency-incomplete',
-          dependency: 'mastery_engine',
-          retryable: true,
-        };
-        expect(composeAttemptReport({ ...facts, proved })).toMatchObject(
-          facts.record.value.testKind === 'adaptive_diagnostic' ? { error: waits } : { ok: true },
-        );
-      }),
-    );
-  });
-
-  it('has no row where Results holds none, and omits nothing for that [RP-045, RP-070]', () => {
-    const facts = anExampleOf(attemptFacts(fc.constant('formative')));
-    facts.record.value.mastery = [];
-    expect(whole(facts)).toMatchObject({ mastery: [], omitted: ['readiness'] });
-  });
-
-  it('has a score at either of its bounds [RP-081]', () => {
-    const facts = anExampleOf(attemptFacts(fc.constant('formative')));
-    for (const [minimum, maximum] of [
-      [0, 40],
-      [40, 60],
-    ] as const) {
-      facts.record.value.score = { value: 40, minimum, maximum, unit: 'points', scaleVersion: null };
-      expect(whole(structuredClone(facts)).score).toMatchObject({ value: 40, minimum, maximum });
-    }
-  });
-
-  it('has two rows of one GUID when they are of two kinds, and never two of one kind [RP-064]', () => {
-    const facts = anExampleOf(attemptFacts(fc.constant('formative')));
-    const { mastery } = facts.record.value;
-    const row = { ...mastery[0]!, kind: 'standard' as const };
-    mastery.splice(0, Infinity, row, { ...row, kind: 'knowledge_component' });
-    expect(whole(structuredClone(facts)).mastery).toHaveLength(2);
-    mastery.push(row);
-    expect(composeAttemptReport(facts)).toMatchObject({ error: { status: 503, dependency: 'results' } });
   });
 
   it('has up to 5,000 rows, 500 pieces of evidence in each and 250,000 in all, and is none beyond [RP-028, RP-064, RP-075, RP-095, RP-233]', () => {
