@@ -370,17 +370,13 @@ describe('a bundle that holds by itself, held to its artifacts', () => {
     }
   });
 
-  it('fails where the bundle of a source was judged by other rules', async () => {
-    const other = improveRun({ rules: '2' });
-    const claimed = resealed(runReceipt, { 'sources/0/receipt/sha256': other.source.sha256 });
-    const evidence = { ...evidenceOf(improved), [`${FOLDER}/other.json`]: other.source.bytes };
-    expect(failed(await verify('bundle.json', claimed, evidence))).toEqual(['source bundles']);
-  });
-
-  it('fails where the bundle of a source is another one', async () => {
-    const other = improveRun({ crosswalk: { ...runArtifacts.crosswalk, version: '4' } });
-    const claimed = resealed(runReceipt, { 'sources/0/receipt/sha256': other.source.sha256 });
-    const evidence = { ...evidenceOf(improved), [`${FOLDER}/other.json`]: other.source.bytes };
+  it.each<[string, RunChange]>([
+    ['was judged by other rules', { rules: '2' }],
+    ['is another one', { crosswalk: { ...runArtifacts.crosswalk, version: '4' } }],
+  ])('fails where the bundle of a source %s', async (_, change) => {
+    const { source } = improveRun(change);
+    const claimed = resealed(runReceipt, { 'sources/0/receipt/sha256': source.sha256 });
+    const evidence = { ...evidenceOf(improved), [`${FOLDER}/other.json`]: source.bytes };
     expect(failed(await verify('bundle.json', claimed, evidence))).toEqual(['source bundles']);
   });
 

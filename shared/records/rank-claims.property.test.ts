@@ -83,6 +83,8 @@ it('a claim of a place among others is one in every form [MA-102]', () => {
     'exceed nine in ten peers',
     'Norm-referenced to the nation',
     'per\u00adcentile',
+    'It is not exact, but a rank can be read from it.',
+    'Not for grade 3. Percentiles hold for grade 4.',
   ])
     expect([text, claimsRank(text)]).toEqual([text, true]);
 });
@@ -138,6 +140,7 @@ it('a percentage of anything else is no claim [MA-102]', () => {
     '95 percent interval',
     '90 % agreement',
     'covers 80 percent of the blueprint',
+    'It doesn’t give percentiles.',
     'Frankly short; ranges are wide, rankle nobody.',
     'Once in ten items the engine offers an easy one.',
     'The enormous, normal and reference forms differ; advance and science are covered.',

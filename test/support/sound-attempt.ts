@@ -158,8 +158,11 @@ export function rowsOf<Of>(
   );
 }
 
-/** A 503 that says of which owner the facts fall short, and why: `results unsettled`. */
+/** A 503 that says of which owner the facts fall short, and perhaps why: `results unsettled`. */
 export function shortfall(of: string): object {
   const [dependency, reason] = of.split(' ');
-  return { ok: false, error: { status: 503, code: 'dependency-incomplete', dependency, reason } };
+  return {
+    ok: false,
+    error: { status: 503, code: 'dependency-incomplete', dependency, ...(reason && { reason }) },
+  };
 }
