@@ -91,33 +91,28 @@ describe('a receipt bundle as it was fetched', () => {
     }
   });
 
-  it.each<[string, RunChange]>([
-    ['no comparison was due', { comparison: null }],
-    ['the comparison is missing', { comparison: 'missing' }],
-    [
-      'the comparison is suppressed',
-      {
+  it.each(
+    Object.entries<RunChange>({
+      'no comparison was due': { comparison: null },
+      'the comparison is missing': { comparison: 'missing' },
+      'the comparison is suppressed': {
         comparison: { ...runArtifacts.comparison, suppression: { status: 'suppressed', rule: 'minimum 10' } },
       },
-    ],
-    ['Analytics had never analyzed the administration', { comparison: 'not_analyzed' }],
-    ['the run was judged by earlier rules', { rules: '2' }],
-    ['the blueprint lacks what mappings lead to', { targets: { slotIds: [], caseGuids: [] } }],
-    ['nobody was compared', { comparison: { ...runArtifacts.comparison, populationCount: 0 } }],
-    [
-      'nothing has tripped, and all was judged',
-      {
+      'Analytics had never analyzed the administration': { comparison: 'not_analyzed' },
+      'the run was judged by earlier rules': { rules: '2' },
+      'the blueprint lacks what mappings lead to': { targets: { slotIds: [], caseGuids: [] } },
+      'nobody was compared': { comparison: { ...runArtifacts.comparison, populationCount: 0 } },
+      'nothing has tripped, and all was judged': {
         discrimination: {
           ...runArtifacts.discrimination,
           rows: runArtifacts.discrimination.rows.slice(1, 2),
         },
       },
-    ],
-    [
-      'the comparison contradicts itself',
-      { comparison: { ...runArtifacts.comparison, agreementCount: observedValues.agreement + 1 } },
-    ],
-  ])('holds where %s [RP-175, RP-176]', async (_, change) => {
+      'the comparison contradicts itself': {
+        comparison: { ...runArtifacts.comparison, agreementCount: observedValues.agreement + 1 },
+      },
+    }),
+  )('holds where %s [RP-175, RP-176]', async (_, change) => {
     const other = improveRun(change);
     for (const { bytes } of [other.source, other.run])
       expect(await verify('bundle.json', bytes, evidenceOf(other))).toMatchObject({ error: undefined });

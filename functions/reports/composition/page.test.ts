@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { attemptReport } from '#shared/contract/reports/attempt-report.ts';
-import { compareInstants } from '#shared/kernel/instant.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { candidateAttempts } from '#shared/platform/owners/results.ts';
@@ -193,27 +192,10 @@ const request: IndexRequest = { candidateSourcedId, filters: {}, limit: 3 };
 
 describe('an answer of the index', () => {
   it('is taken when it holds the candidate’s rows in their order, none included [RP-301, RP-306]', () => {
-    const rows = fc.uniqueArray(attemptFacts(), {
-      maxLength: 6,
-      selector: ({ evidence }) => evidence.value.attemptId,
-    });
-    fc.assert(
-      fc.property(rows, (attempts) => {
-        const index = like.page(
-          attempts
-            .map((facts) => rowOf(facts).row)
-            .toSorted(
-              (a, b) =>
-                compareInstants(b.modifiedAt, a.modifiedAt) ||
-                Buffer.from(a.attemptId).compare(Buffer.from(b.attemptId)),
-            ),
-        );
-        expect(candidateAttempts.parse(index)).toEqual(index);
-        expect(checkIndex(frozen(index), { ...request, limit: 6 })).toBeUndefined();
-      }),
-      { numRuns: 50 },
-    );
-    expect(checkIndex(threeRows(), request)).toBeUndefined();
+    for (const index of [threeRows(), { ...threeRows(), rows: [], hasMore: false }]) {
+      expect(candidateAttempts.parse(index)).toEqual(index);
+      expect(checkIndex(frozen(index), request)).toBeUndefined();
+    }
   });
 
   it('is taken beside an earlier read for the same page that gave other attempts', () => {
