@@ -22,7 +22,6 @@ import type { ReportFacts } from '../facts/facts.ts';
 /** Facts that belong together make a report, and are only read. */
 function composed(facts: ReportFacts): ComposedAttempt {
   const result = composeAttemptReport(frozen(facts));
-  expect(result).toMatchObject({ ok: true });
   if (!result.ok) throw new Error(result.error.detail);
   return result.value;
 }
@@ -32,20 +31,16 @@ function whole(facts: ReportFacts): AttemptReport {
 }
 
 describe('the report of any attempt on which its owners agree', () => {
-  it('is about facts that their owners’ contracts allow', () => {
-    fc.assert(
-      fc.property(attemptFacts(), ({ evidence, record, criteria }) => {
-        expect(attemptEvidence.parse(evidence.value)).toEqual(evidence.value);
-        expect(settledRecord.parse(record.value)).toEqual(record.value);
-        expect(reportCriteria.parse(criteria.value)).toEqual(criteria.value);
-      }),
-    );
-  });
-
   it('is its owners’ own facts, member by member, and nothing else [RP-003, RP-005, RP-006, RP-009, RP-010, RP-012, RP-013, RP-014, RP-015, RP-044, RP-054, RP-055, RP-056, RP-057, RP-058, RP-060, RP-061, RP-066, RP-067, RP-068, RP-069, RP-071, RP-080, RP-081, RP-087, RP-091, RP-092, RP-093, RP-094, RP-098, RP-099, RP-106, RP-107, RP-108]', () => {
     fc.assert(
       fc.property(attemptFacts(), (facts) => {
         const { evidence, record, criteria, candidate, framework, enrichments } = facts;
+        for (const [contract, { value }] of [
+          [attemptEvidence, evidence],
+          [settledRecord, record],
+          [reportCriteria, criteria],
+        ] as const)
+          expect(contract.parse(value)).toEqual(value);
         const report = whole(facts);
         expect(attemptReport.parse(report)).toEqual(report);
         expect(report).toEqual({

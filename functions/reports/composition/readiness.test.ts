@@ -5,7 +5,7 @@ import type { SourceService } from '#shared/contract/reports/problem.ts';
 import { err } from '#shared/kernel/result.ts';
 import type { ReadinessCrosswalks } from '#shared/platform/owners/content.ts';
 import type { SettledMastery } from '#shared/platform/owners/results.ts';
-import { frozen, moment, observed, readinessFacts, tenantId } from '#test/support/report-facts.ts';
+import { moment, observed, tenantId } from '#test/support/report-facts.ts';
 import {
   both,
   decided,

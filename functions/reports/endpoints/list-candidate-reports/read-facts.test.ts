@@ -156,11 +156,6 @@ describe('rows that do not agree with Content', () => {
     expect(attempts).toEqual(['attempt-2']);
     expect(queries.slice(2).map((query) => query?.['afterAttemptId'])).toEqual(['attempt-1', 'attempt-1']);
   });
-
-  it('fail as any read when the second one fails', async () => {
-    const { said } = await read([index([settledLater]), { kind: 'unavailable' }]);
-    expect(said).toBe('503 dependency-unavailable results');
-  });
 });
 
 describe('rows that contradict themselves', () => {
@@ -210,7 +205,6 @@ describe('gates', () => {
   /** The n-th row, a gate on a framework. */
   const gate = (n: number, framework: number | string, says: RowSays = {}): IndexRow =>
     gates.row(n, { spec: `spec-${framework}`, ...says });
-  const formative = gates.row(1, { spec: 'spec-none', record: { testKind: 'formative', gate: null } });
   const packageOf = (framework: number | string) => ({
     value: {
       CFDocument: { identifier: `framework-${framework}`, lastChangeDateTime: '2099-01-01T00:00:00Z' },
@@ -268,11 +262,6 @@ describe('gates', () => {
     });
     expect([attempts, withheld]).toEqual([['attempt-2'], [{ reason: 'stale', count: 1 }]]);
     expect(rowServices).toEqual([['results', 'content', 'oneroster', 'case']]);
-  });
-
-  it('alone need a framework', async () => {
-    const { attempts, packages } = await readGates([formative], ['none']);
-    expect([attempts, packages]).toEqual([['attempt-1'], []]);
   });
 
   it('are withheld, and no other row is, where Content or CASE lacks what they refer to; one that is down makes no page [RP-017, RP-028]', async () => {
