@@ -6,7 +6,6 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { pathToFileURL } from 'node:url';
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { routes } from '#shared/contract/routes.ts';
@@ -25,11 +24,11 @@ let shown: () => string;
 const run = (program: string, ...argv: string[]) => runProgram(program, argv, { folder });
 
 /** A stack on any free port, once it has described itself in its folder. */
-async function startIn(cwd: string, argv: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {
+async function startIn(cwd: string, argv: readonly string[] = []) {
   const child = spawn(process.execPath, [join(projectFolder, 'local/start.ts'), '--port', '0', ...argv], {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'], ...env },
+    env: { PATH: process.env['PATH'] },
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -64,29 +63,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => end(stack));
-
-describe('a proxy that is dead', () => {
-  const proxy = 'http://127.0.0.1:9';
-  const env = {
-    ...{ NODE_USE_ENV_PROXY: '1', HTTP_PROXY: proxy, http_proxy: proxy },
-    // As npm runs it.
-    NODE_OPTIONS: `--import ${pathToFileURL(join(projectFolder, 'tools/node-version.mjs')).href}`,
-  };
-
-  it('does not stop a stack or a call of it', async () => {
-    const own = await mkdtemp(join(tmpdir(), 'proxied-'));
-    const { child } = await startIn(own, [], env);
-    try {
-      const called = await runProgram('local/call.ts', ['readReadiness'], { folder: own, env });
-      expect(called).toMatchObject({
-        code: 0,
-        stdout: expect.stringContaining('readiness_report') as string,
-      });
-    } finally {
-      await end(child);
-    }
-  });
-});
 
 describe('npm start', () => {
   it('describes itself in a file of its owner’s once everything answers', async () => {

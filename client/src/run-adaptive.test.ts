@@ -73,15 +73,15 @@ function scripted(answers: {
 
 const open = (session: string): AdaptiveRun => state('in_progress', session);
 const completed = state('completed', null);
+/** A run that has begun with the offer s1. */
+const begun = (inspect: (AdaptiveRun | Error)[], advance: (AdaptiveRun | Error)[]) =>
+  scripted({ start: open('s1'), inspect, advance });
+const stale = (tag?: string) => problem(412, 'stream-conflict', tag);
 
 // Offer after offer, and after a restart: test/contract/client.test.ts.
 describe('runAdaptive', () => {
   it('inspects again after a stale tag, and advances with the new tag and a key of its own [MA-193]', async () => {
-    const { calls, take } = scripted({
-      start: open('s1'),
-      inspect: [open('s1'), open('s1')],
-      advance: [problem(412, 'stream-conflict'), completed],
-    });
+    const { calls, take } = begun([open('s1'), open('s1')], [stale(), completed]);
     await take();
     expect(calls.slice(2)).toEqual([
       ...['inspect token-1', 'advance token-1 tag-2'],
@@ -114,12 +114,10 @@ describe('runAdaptive', () => {
   });
 
   it('advances with the `currentEtag` of the last 412, if the inspection shows what the one before it did [MA-193]', async () => {
-    const stale = (tag?: string) => problem(412, 'stream-conflict', tag);
-    const { calls, take } = scripted({
-      start: open('s1'),
-      inspect: [open('s1'), open('s1'), open('s1')],
-      advance: [stale('"one"'), stale('"two"'), completed],
-    });
+    const { calls, take } = begun(
+      [open('s1'), open('s1'), open('s1')],
+      [stale('"one"'), stale('"two"'), completed],
+    );
     await take();
     expect(calls.slice(2)).toEqual([
       ...['inspect token-1', 'advance token-1 tag-2'],
@@ -131,21 +129,16 @@ describe('runAdaptive', () => {
       { ...open('s1'), stopReason: 'max_items' as const },
       { ...open('s1'), kcClassifications: [] },
     ]) {
-      const other = scripted({
-        start: open('s1'),
-        inspect: [open('s1'), changed, changed],
-        advance: [stale('"one"'), stale('"two"'), completed],
-      });
+      const other = begun([open('s1'), changed, changed], [stale('"one"'), stale('"two"'), completed]);
       await other.take();
       expect(other.calls.filter((call) => call.startsWith('advance'))).toEqual([
         ...['advance token-1 tag-2', 'advance token-1 tag-3', 'advance token-1 "two"'],
       ]);
     }
-    const conflict = scripted({
-      start: open('s1'),
-      inspect: [open('s1'), open('s1'), open('s1')],
-      advance: [stale('"one"'), problem(409, 'stream-conflict'), completed],
-    });
+    const conflict = begun(
+      [open('s1'), open('s1'), open('s1')],
+      [stale('"one"'), problem(409, 'stream-conflict'), completed],
+    );
     await conflict.take();
     expect(conflict.calls.at(-1)).toBe('advance token-1 tag-4');
   });
@@ -154,29 +147,25 @@ describe('runAdaptive', () => {
     ['a conflict [MA-216]', problem(409, 'stream-conflict')],
     ['a finalization that is not to be repeated [MA-220]', problem(424, 'finalization-incomplete')],
   ])('inspects once after %s, takes what that shows, and ends with a second one', async (_name, failure) => {
-    const shown = scripted({ start: open('s1'), inspect: [open('s1'), completed], advance: [failure] });
+    const shown = begun([open('s1'), completed], [failure]);
     expect((await shown.take()).data.status).toBe('completed');
-    const again = scripted({
-      start: open('s1'),
-      inspect: [open('s1'), open('s1')],
-      advance: [failure, failure],
-    });
+    const again = begun([open('s1'), open('s1')], [failure, failure]);
     await expect(again.take()).rejects.toBe(failure);
-    const refused = scripted({ start: open('s1'), inspect: [open('s1'), failure], advance: [failure] });
+    const refused = begun([open('s1'), failure], [failure]);
     await expect(refused.take()).rejects.toBe(failure);
   });
 
   it('ends with any other problem at once, and with a tag that stays stale', async () => {
     const drift = problem(409, 'adaptive-pool-version-drift');
-    const once = scripted({ start: open('s1'), inspect: [open('s1')], advance: [drift] });
+    const once = begun([open('s1')], [drift]);
     await expect(once.take()).rejects.toBe(drift);
-    const stale = problem(412, 'stream-conflict');
+    const last = stale();
     const forever = scripted({
       start: open('s1'),
       inspect: Array.from({ length: 9 }, () => open('s1')),
-      advance: Array.from({ length: 9 }, () => stale),
+      advance: Array.from({ length: 9 }, () => last),
     });
-    await expect(forever.take()).rejects.toBe(stale);
+    await expect(forever.take()).rejects.toBe(last);
   });
 
   it('advances a run that is finalizing until it is completed, with growing waits', async () => {
@@ -196,7 +185,7 @@ describe('runAdaptive', () => {
 
   it('says that nothing happens, and keeps the state to go on from', async () => {
     const still = Array.from({ length: 40 }, () => open('s1'));
-    const { calls, take } = scripted({ start: open('s1'), inspect: [...still], advance: [...still] });
+    const { calls, take } = begun([...still], [...still]);
     const stalled = await take({ patience: 20_000 }).catch((error: unknown) => error);
     expect(stalled).toBeInstanceOf(RunStalledError);
     expect(stalled).toMatchObject({ message: expect.stringContaining('session s1') as string });
@@ -215,7 +204,7 @@ describe('runAdaptive', () => {
     const store = { load: () => saved.at(-1), save: (run: SavedRun) => void saved.push(run) };
     await expect(failing.take({ store })).rejects.toThrow('one call too many');
     expect(saved).toEqual([{ startKey: expect.any(String) as string }]);
-    const { calls, take } = scripted({ start: open('s1'), inspect: [open('s1')], advance: [completed] });
+    const { calls, take } = begun([open('s1')], [completed]);
     await take({ store, play: () => void calls.push(`play after ${saved.at(-1)?.continuationToken}`) });
     expect(calls).toContain('play after token-1');
     expect(new Set(saved.map(({ startKey }) => startKey)).size).toBe(1);

@@ -100,73 +100,56 @@ const withItems = (one: object, two: object, ...more: object[]): Partial<Respons
 const items = 'parameters.json#/items';
 
 describe('defects of the inputs', () => {
-  it.each<[string, Partial<ResponseFiles>, string[]]>([
+  const of = (q: string, r: string): Partial<ResponseFiles> => ({ 'q-matrix.csv': q, 'responses.csv': r });
+  const text = (own: string): Partial<ResponseFiles> => ({ 'parameters.json': own });
+  const Q = 'q-matrix.csv: item';
+  it.each<[Partial<ResponseFiles>, ...string[]]>([
     [
-      'items in one file and not in the other',
-      { 'responses.csv': ',I1,I4\n7,1,0\n', 'q-matrix.csv': ',A,B\nI1,1,0\nI4,1,1\n' },
-      [
-        'q-matrix.csv: item "I2" of parameters.json is missing',
-        'parameters.json: item "I4" of q-matrix.csv is missing',
-      ],
+      of(',A,B\nI1,1,0\nI4,1,1\n', ',I1,I4\n7,1,0\n'),
+      `${Q} "I2" of parameters.json is missing`,
+      'parameters.json: item "I4" of q-matrix.csv is missing',
     ],
     [
-      'a Q-matrix that disagrees with the parameters',
       { 'q-matrix.csv': ',A,B\nI1,1,1\nI2,0,1\n' },
-      [
-        'q-matrix.csv: item "I1", column "B": found 1, but parameters.json does not list it',
-        'q-matrix.csv: item "I2", column "A": found 0, but parameters.json lists it',
-      ],
+      `${Q} "I1", column "B": found 1, but parameters.json does not list it`,
+      `${Q} "I2", column "A": found 0, but parameters.json lists it`,
     ],
     [
-      'knowledge components in one file and not in the other',
       { 'q-matrix.csv': ',A,C\nI1,1,0\nI2,1,1\n' },
-      [
-        'q-matrix.csv: knowledge component "B" of parameters.json is missing',
-        'parameters.json: knowledge component "C" of q-matrix.csv is missing',
-        'q-matrix.csv: item "I2", column "C": found 1, but parameters.json does not list it',
-      ],
+      'q-matrix.csv: knowledge component "B" of parameters.json is missing',
+      'parameters.json: knowledge component "C" of q-matrix.csv is missing',
+      `${Q} "I2", column "C": found 1, but parameters.json does not list it`,
     ],
     [
-      'empty files',
-      { 'responses.csv': '', 'q-matrix.csv': '\n\n', 'parameters.json': ' ' },
-      ['parameters.json: is empty', 'q-matrix.csv: the file is empty', 'responses.csv: the file is empty'],
+      { ...of('\n\n', ''), ...text(' ') },
+      'parameters.json: is empty',
+      ...['q-matrix.csv', 'responses.csv'].map((file) => `${file}: the file is empty`),
     ],
+    [text('{"theta":{"min":1,"min":2}}'), 'parameters.json#/theta/min: is not valid JSON (duplicate-key)'],
     [
-      'a member twice',
-      { 'parameters.json': '{"theta":{"min":1,"min":2}}' },
-      ['parameters.json#/theta/min: is not valid JSON (duplicate-key)'],
-    ],
-    [
-      'an unknown member',
       withParameters((p) => ({ ...p, teta: 1 })),
-      ['parameters.json#/teta: is not a member that this version knows'],
+      'parameters.json#/teta: is not a member that this version knows',
     ],
     [
-      'a table of the wrong length',
       withItems({}, { probabilities: [0.1, 0.9] }),
-      [`${items}/1/probabilities: found 2 numbers; the item's 2 knowledge components need 4`],
+      `${items}/1/probabilities: found 2 numbers; the item's 2 knowledge components need 4`,
     ],
     [
-      'a table that falls',
       withItems({}, { probabilities: [0.2, 0.1, 0.3, 0.9] }),
-      [`${items}/1/probabilities/1: must not be lower than with one knowledge component fewer`],
+      `${items}/1/probabilities/1: must not be lower than with one knowledge component fewer`,
     ],
-    ['a guess above 1 - slip', withItems({ guess: 0.9 }, {}), [`${items}/0/guess: must be below 1 - slip`]],
+    [withItems({ guess: 0.9 }, {}), `${items}/0/guess: must be below 1 - slip`],
     [
-      'both forms of an item at once',
       withItems({ probabilities: [0.1, 0.2] }, {}),
-      [expect.stringMatching(/^parameters\.json#\/items\/0: needs "item" and either/) as string],
+      expect.stringMatching(/^parameters\.json#\/items\/0: needs "item" and either/) as string,
     ],
     [
-      'an unknown component and a repeated item',
       withItems({}, { kcs: ['A', 'Z'] }, parameters.items[0]!),
-      [
-        'parameters.json: the item "I1" is listed twice',
-        `${items}/1/kcs: "Z" is not listed under kcs`,
-        'q-matrix.csv: item "I2", column "B": found 1, but parameters.json does not list it',
-      ],
+      'parameters.json: the item "I1" is listed twice',
+      `${items}/1/kcs: "Z" is not listed under kcs`,
+      `${Q} "I2", column "B": found 1, but parameters.json does not list it`,
     ],
-  ])('%s', (_, changes, expected) => {
+  ])('%j', (changes, ...expected) => {
     expect(defects(changes)).toEqual(expected);
   });
 });

@@ -1,40 +1,26 @@
-import { describe, expect, it } from 'vitest';
-import { serveSandbox } from '#shared/contract/sandbox.ts';
+import { expect, it } from 'vitest';
 import type { Grant } from '#shared/contract/grants.ts';
 import { defineRoute } from '#shared/contract/route.ts';
+import { serveSandbox } from '#shared/contract/sandbox.ts';
 import { gatewayRow } from '#test/support/probe-routes.ts';
 import { createSigner } from '#test/support/release.ts';
 import { variablesOf } from './function-variables.ts';
 
 const releaseKey = createSigner().key;
 const addresses = { awsUrl: 'http://127.0.0.1:1', gatewayUrl: 'http://127.0.0.1:2', releaseKey };
+const named = (row: Parameters<typeof variablesOf>[0]) => Object.keys(variablesOf(row, addresses));
 
-function variables(...grants: readonly Grant[]): Readonly<Record<string, string>> {
+// Where they lead: test/contract, where every function runs with them.
+it('a function is told of the stores that its grants name, and of no other', () => {
   const row = gatewayRow('x', 'GET', '/v1/x');
-  return variablesOf(defineRoute({ ...row, lambda: { ...row.lambda, grants } }), addresses);
-}
+  const withGrants = (...grants: readonly Grant[]) =>
+    named(defineRoute({ ...row, lambda: { ...row.lambda, grants } }));
+  const bare = withGrants();
+  expect(bare.filter((name) => /_TABLE|_PATH|_BUCKET|_QUEUE|RECEIPTS/.test(name))).toEqual([]);
+  const more = withGrants('records:read', 'receipts:link').filter((name) => !bare.includes(name));
+  expect(more.toSorted()).toEqual(['RECEIPTS_URL', 'RECORDS_TABLE']);
+});
 
-describe('variablesOf', () => {
-  it.each([
-    ['records:read', 'RECORDS_TABLE'],
-    ['control:write', 'CONTROL_TABLE'],
-    ['keys:continuation', 'SETTINGS_TABLE'],
-    ['keys:cursor', 'SETTINGS_TABLE'],
-    ['profiles:read', 'PROFILES_PATH'],
-    ['improvement:write', 'IMPROVEMENT_TABLE'],
-    ['improvement:queue', 'IMPROVEMENT_QUEUE_URL'],
-    ['receipts:read', 'RECEIPTS_BUCKET'],
-    ['receipts:link', 'RECEIPTS_URL'],
-  ] as const)('tells of a store only with the grant: %s', (grant, name) => {
-    expect(variables()).not.toHaveProperty(name);
-    expect(variables(grant)).toHaveProperty(
-      name,
-      expect.stringMatching(/^local-|^\/local\/|^http:\/\/127\.0\.0\.1:\d\/[^?#]*\w$/),
-    );
-  });
-
-  it('tells the sandbox nothing of any emulator [RP-033]', () => {
-    const given = variablesOf(serveSandbox, addresses);
-    expect(Object.keys(given).toSorted()).toEqual(['LOG_LEVEL', 'PROBLEMS_URL', 'STAGE', 'TZ']);
-  });
+it('the sandbox is told nothing of any emulator [RP-033]', () => {
+  expect(named(serveSandbox).toSorted()).toEqual(['LOG_LEVEL', 'PROBLEMS_URL', 'STAGE', 'TZ']);
 });

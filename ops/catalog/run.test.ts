@@ -21,6 +21,12 @@ async function run(action: CatalogAction, content: unknown, path = 'catalog.json
 const hash = blockedCatalog()['catalog_revision_hash'] as string;
 const unhashed = { ...blockedCatalog(), catalog_revision_hash: 'to be computed' };
 const otherScope = { ...blockedCatalog(), catalog_revision_hash_scope: 'the sources' };
+/** A blocked catalog with this text where it is shown. */
+const keyedBy = (text: string) =>
+  ['source_assessments/0/source_key', 'release_behavior/ready_gate'].reduce(
+    (catalog, path) => withChange(catalog, path, text),
+    blockedCatalog(),
+  );
 const notVerified =
   'hash not verified: catalog_revision_hash_scope describes another hash than this command computes';
 
@@ -122,16 +128,11 @@ describe('catalog', () => {
       ['release_behavior/ready_gate', { [hostile]: hostile }],
       ['release_state', hostile],
     ].reduce((catalog, [path, to]) => withChange(catalog, path as string, to), blockedCatalog());
-    const keyed = withChange(
-      withChange(blockedCatalog(), 'source_assessments/0/source_key', hostile),
-      'release_behavior/ready_gate',
-      hostile,
-    );
     const outputs = [
       await run('check', record, hostile),
       await run('hash', record),
       await run('explain', record),
-      await run('explain', keyed),
+      await run('explain', keyedBy(hostile)),
       await run('check', `{"${'x'.repeat(10)}\u001b`),
     ];
     for (const { lines, error = '' } of outputs) {
@@ -149,11 +150,6 @@ describe('catalog', () => {
       1,
     );
     expect((await run('check', closed)).error?.length).toBeLessThan(500);
-    const keyed = withChange(
-      withChange(blockedCatalog(), 'source_assessments/0/source_key', long),
-      'release_behavior/ready_gate',
-      long,
-    );
-    expect((await run('explain', keyed)).lines.join('').length).toBeLessThan(2500);
+    expect((await run('explain', keyedBy(long))).lines.join('').length).toBeLessThan(2500);
   });
 });

@@ -246,47 +246,43 @@ describe('show', () => {
     expect(await warned('2030-01-31T00:00:00Z')).toBe(false);
   });
 
-  it.each<[string, Stored, RegExp]>([
-    ['nothing', {}, /no manifest has been applied[\s\S]*Next: A and D would open readClassCohort, /],
-    [
-      'a flag set by hand',
-      { flags: { ...open, B: 'open' }, manifest: manifestOf(receipts) },
-      /^B +open +none +closed: the flag is open, but no receipt proves it +materializeAttemptReport$/m,
-    ],
-    [
-      'another key',
-      {
-        flags: open,
-        manifest: manifestOf(receipts),
-        key: createSigner().privateKey,
-      },
-      /^! the manifest s3:\/\/b\/k is not signed with the key that prod trusts.*no gate is open$/m,
-    ],
-    [
-      'a receipt that has changed',
-      { flags: open, manifest: manifestOf(receipts), change: true },
-      /^C +open +1, 1 failing[\s\S]*^! C: file:c has been changed/m,
-    ],
-    [
-      'a gate that is none',
-      { flags: { ...open, X: 'open' }, manifest: manifestOf(receipts) },
-      /^! \/prod\/gates\/X is not a gate: .*every synth fails$/m,
-    ],
-    [
-      'functions that still go by a manifest without a finer receipt',
-      {
-        flags: open,
-        manifest: manifestOf([...receipts, receiptOf('candidate_attempt_index', 'file:a')]),
-        runtime: manifestOf(receipts),
-      },
-      /^Deployed functions: A, C, D open \(.*\)\. The next synth would open other gates: apply the manifest again$/m,
-    ],
-    [
-      'gate E closed',
-      { flags: { ...open, E: 'closed' }, manifest: manifestOf(receipts) },
-      /^A +open +1 +closed, because gate E is closed/m,
-    ],
-  ])('tells %s', async (_, stored, expected) => {
+  it.each(
+    Object.entries<readonly [Stored, RegExp]>({
+      nothing: [{}, /no manifest has been applied[\s\S]*Next: A and D would open readClassCohort, /],
+      'a flag set by hand': [
+        { flags: { ...open, B: 'open' }, manifest: manifestOf(receipts) },
+        /^B +open +none +closed: the flag is open, but no receipt proves it +materializeAttemptReport$/m,
+      ],
+      'another key': [
+        {
+          flags: open,
+          manifest: manifestOf(receipts),
+          key: createSigner().privateKey,
+        },
+        /^! the manifest s3:\/\/b\/k is not signed with the key that prod trusts.*no gate is open$/m,
+      ],
+      'a receipt that has changed': [
+        { flags: open, manifest: manifestOf(receipts), change: true },
+        /^C +open +1, 1 failing[\s\S]*^! C: file:c has been changed/m,
+      ],
+      'a gate that is none': [
+        { flags: { ...open, X: 'open' }, manifest: manifestOf(receipts) },
+        /^! \/prod\/gates\/X is not a gate: .*every synth fails$/m,
+      ],
+      'functions that still go by a manifest without a finer receipt': [
+        {
+          flags: open,
+          manifest: manifestOf([...receipts, receiptOf('candidate_attempt_index', 'file:a')]),
+          runtime: manifestOf(receipts),
+        },
+        /^Deployed functions: A, C, D open \(.*\)\. The next synth would open other gates: apply the manifest again$/m,
+      ],
+      'gate E closed': [
+        { flags: { ...open, E: 'closed' }, manifest: manifestOf(receipts) },
+        /^A +open +1 +closed, because gate E is closed/m,
+      ],
+    }),
+  )('tells %s', async (_, [stored, expected]) => {
     expect(await shown(stored)).toMatch(expected);
   });
 });

@@ -161,9 +161,9 @@ const comparisons = [
 ];
 
 /** A leak, the checks that catch it, and which checks are run. Those of the whole run (`isolation`) may find it, and must if they are named. */
-type Row = [title: string, expected: readonly string[], leak: () => Leak, only?: RegExp];
+type Row = readonly [expected: readonly string[], leak: () => Leak, only?: RegExp];
 
-async function isCaught(service: Service, expected: Row[1], leak: Row[2], only: Row[3]): Promise<void> {
+async function isCaught(service: Service, expected: Row[0], leak: Row[1], only: Row[2]): Promise<void> {
   const found = await caught(service, leak(), only);
   const ofRun = (id: string): boolean => id.startsWith('isolation.');
   const others = (ids: readonly string[]) => ids.filter((id) => !ofRun(id)).toSorted();
@@ -175,222 +175,203 @@ it('finds nothing in a service that leaks nothing, behind the same proxy [RP-024
   expect(await caught('reports', undefined)).toEqual([]);
 });
 
-it.each<Row>([
-  [
-    'a denial that is a 403 [RP-316, RP-324]',
-    comparisons,
-    () =>
-      onDenial((answer) => {
-        const type = membersOf(answer)['type']?.replace('not-found', 'authorization-denied');
-        return withMembers({ ...answer, status: 403 }, { status: 403, type });
-      }),
-  ],
-  [
-    'a denial that changes once its owner was served [RP-316]',
-    ['denial.readAttemptReport.mastery_gate'],
-    () => {
-      const denied = new Set<string>();
-      const served = new Set<string>();
-      return changing((answer, request) => {
-        const isDenial = isForeign(request) && answer.status === 404;
-        if (isDenial) denied.add(request.target);
-        if (answer.status === 200 && denied.has(request.target)) served.add(request.target);
-        return isDenial && served.has(request.target) ? withHeader(answer, 'Age', '1') : answer;
-      });
-    },
-    /^denial\.readAttemptReport\.mastery_gate\.A-B$/,
-  ],
-  [
-    'somebody’s own that the claims do not name [RP-313, RP-316]',
-    over('claims', READ, LIST, WRITE),
-    () =>
-      askingAs((request) => tenants().find(({ withoutClaims }) => withoutClaims === bearer(request))?.full),
-  ],
-  [
-    'a cache that keeps answers by their address [RP-337]',
-    [
-      ...['denial', 'claims', 'cache', 'selector'].flatMap((group) => over(group, READ, LIST)),
-      ...['cursor.listCandidateReports', 'isolation.request-ids', 'isolation.ids'],
+it.each(
+  Object.entries<Row>({
+    'a denial that is a 403 [RP-316, RP-324]': [
+      comparisons,
+      () =>
+        onDenial((answer) => {
+          const type = membersOf(answer)['type']?.replace('not-found', 'authorization-denied');
+          return withMembers({ ...answer, status: 403 }, { status: 403, type });
+        }),
     ],
-    () => keeping((request) => request.method === 'GET' && sideOf(request) !== undefined && request.target),
-  ],
-  [
-    'a cache that answers 304 to whoever has the owner’s entity tag [RP-337]',
-    over('cache', READ, LIST),
-    () =>
-      changing((answer, request) => {
-        if (request.headers.get('if-none-match') === '"owner"' && isForeign(request))
-          return { status: 304, headers: new Headers({ ETag: '"owner"' }), body: '' };
-        return answer.status === 200 ? withHeader(answer, 'ETag', '"owner"') : answer;
-      }),
-  ],
-  [
-    'a cache that is told to keep something [RP-336]',
-    ['matrix.mastery_gate.summary'],
-    () =>
-      changing((answer) =>
-        answer.status === 200 ? withHeader(answer, 'Cache-Control', 'max-age=30') : answer,
-      ),
-    /^matrix\.mastery_gate\.summary\./,
-  ],
-  [
-    'an idempotency key that replays the other tenant’s operation [RP-292]',
-    [...over('idempotency', WRITE), 'isolation.ids'],
-    () => keeping(keyed, (answer) => withHeader(answer, 'Idempotent-Replayed', 'true')),
-  ],
-  [
-    'an idempotency key that conflicts with the other tenant’s [RP-292]',
-    over('idempotency', WRITE),
-    () => {
-      const owners = new Map<string, string | undefined>();
-      return changing((answer, request) => {
-        const key = keyed(request) ?? '';
-        const side = sideOf(request);
-        if (!owners.has(key)) owners.set(key, side);
-        if (key === '' || owners.get(key) === side) return answer;
-        const headers = { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store' };
-        return { ...answer, status: 409, headers: new Headers(headers) };
-      });
-    },
-  ],
-  [
-    'a request id that is lent to the next request [RP-327]',
-    ['isolation.request-ids'],
-    () => {
-      let last: string | undefined;
-      return changing((answer, { method }) => {
-        if (answer.status !== 200 || method !== 'GET') return answer;
-        const { requestId = '' } = membersOf(answer);
-        const lent = last ?? requestId;
-        last = requestId;
-        return requestId === '' ? answer : withRequestId(answer, lent);
-      });
-    },
-    /^(?:matrix\.mastery_gate\.summary|isolation\.request-ids)\./,
-  ],
-  [
-    'a request id that the caller claims [RP-327]',
-    [...over('trace', READ, LIST), 'isolation.request-ids'],
-    () =>
-      changing((answer, { headers }) => {
-        const claimed = headers.get('x-request-id');
-        return claimed === null ? answer : withRequestId(answer, claimed);
-      }),
-  ],
-  [
-    'a trace by which another tenant’s answer is found again [RP-073]',
-    over('trace', READ, LIST),
-    () => keeping(({ headers }) => headers.get('traceparent')),
-  ],
-  [
-    'two answers that are mixed up at one time',
-    ['trace.concurrent'],
-    () => {
-      let first: { readonly side: string | undefined; readonly own: Answer } | undefined;
-      const swapped = Promise.withResolvers<Answer>();
-      let isDone = false;
-      return async (request, pass) => {
-        const own = await pass(request);
-        const side = sideOf(request);
-        if (!request.headers.has('traceparent') || isDone || first?.side === side) return own;
-        if (first === undefined) {
-          first = { side, own };
-          return swapped.promise;
-        }
-        isDone = true;
-        swapped.resolve(own);
-        return first.own;
-      };
-    },
-    /^trace\.concurrent\./,
-  ],
-  [
-    'a cursor that works for another tenant [RP-303]',
-    ['cursor.listCandidateReports'],
-    () =>
-      lending(
-        ({ target }) => new URL(target, 'http://localhost').searchParams.get('cursor'),
-        (answer) => membersOf(answer)['nextCursor'] ?? undefined,
-      ),
-  ],
-  [
-    'nobody, who is served [RP-226]',
-    [
-      ...['routes.readAttemptReport', `routes.${LIST}`, `routes.${WRITE}`],
-      ...over('anonymous', READ, LIST, WRITE),
+    'a denial that changes once its owner was served [RP-316]': [
+      ['denial.readAttemptReport.mastery_gate'],
+      () => {
+        const denied = new Set<string>();
+        const served = new Set<string>();
+        return changing((answer, request) => {
+          const isDenial = isForeign(request) && answer.status === 404;
+          if (isDenial) denied.add(request.target);
+          if (answer.status === 200 && denied.has(request.target)) served.add(request.target);
+          return isDenial && served.has(request.target) ? withHeader(answer, 'Age', '1') : answer;
+        });
+      },
+      /^denial\.readAttemptReport\.mastery_gate\.A-B$/,
     ],
-    () => askingAs((request) => (bearer(request) === '' ? proofs.reports.a.full : undefined)),
-  ],
-  [
-    'a token without a signature that is accepted [RP-226]',
-    over('anonymous', READ, LIST, WRITE),
-    () => askingAs((request) => (bearer(request).endsWith('.') ? proofs.reports.a.full : undefined)),
-  ],
-  [
-    'a malformed token that is accepted [RP-226]',
-    over('anonymous', READ, LIST, WRITE),
-    () => askingAs((request) => (bearer(request) === 'garbled' ? proofs.reports.b.full : undefined)),
-  ],
-  [
-    'nobody, who is told which ids exist [RP-226]',
-    over('anonymous', READ),
-    () =>
-      changing((answer, { target }) =>
-        answer.status === 401 && target.includes(attempt('mastery_gate'))
-          ? withHeader(answer, 'X-Found', 'yes')
-          : answer,
+    'somebody’s own that the claims do not name [RP-313, RP-316]': [
+      over('claims', READ, LIST, WRITE),
+      () =>
+        askingAs((request) => tenants().find(({ withoutClaims }) => withoutClaims === bearer(request))?.full),
+    ],
+    'a cache that keeps answers by their address [RP-337]': [
+      [
+        ...['denial', 'claims', 'cache', 'selector'].flatMap((group) => over(group, READ, LIST)),
+        ...['cursor.listCandidateReports', 'isolation.request-ids', 'isolation.ids'],
+      ],
+      () => keeping((request) => request.method === 'GET' && sideOf(request) !== undefined && request.target),
+    ],
+    'a cache that answers 304 to whoever has the owner’s entity tag [RP-337]': [
+      over('cache', READ, LIST),
+      () =>
+        changing((answer, request) => {
+          if (request.headers.get('if-none-match') === '"owner"' && isForeign(request))
+            return { status: 304, headers: new Headers({ ETag: '"owner"' }), body: '' };
+          return answer.status === 200 ? withHeader(answer, 'ETag', '"owner"') : answer;
+        }),
+    ],
+    'a cache that is told to keep something [RP-336]': [
+      ['matrix.mastery_gate.summary'],
+      () =>
+        changing((answer) =>
+          answer.status === 200 ? withHeader(answer, 'Cache-Control', 'max-age=30') : answer,
+        ),
+      /^matrix\.mastery_gate\.summary\./,
+    ],
+    'an idempotency key that replays the other tenant’s operation [RP-292]': [
+      [...over('idempotency', WRITE), 'isolation.ids'],
+      () => keeping(keyed, (answer) => withHeader(answer, 'Idempotent-Replayed', 'true')),
+    ],
+    'an idempotency key that conflicts with the other tenant’s [RP-292]': [
+      over('idempotency', WRITE),
+      () => {
+        const owners = new Map<string, string | undefined>();
+        return changing((answer, request) => {
+          const key = keyed(request) ?? '';
+          const side = sideOf(request);
+          if (!owners.has(key)) owners.set(key, side);
+          if (key === '' || owners.get(key) === side) return answer;
+          const headers = { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store' };
+          return { ...answer, status: 409, headers: new Headers(headers) };
+        });
+      },
+    ],
+    'a request id that is lent to the next request [RP-327]': [
+      ['isolation.request-ids'],
+      () => {
+        let last: string | undefined;
+        return changing((answer, { method }) => {
+          if (answer.status !== 200 || method !== 'GET') return answer;
+          const { requestId = '' } = membersOf(answer);
+          const lent = last ?? requestId;
+          last = requestId;
+          return requestId === '' ? answer : withRequestId(answer, lent);
+        });
+      },
+      /^(?:matrix\.mastery_gate\.summary|isolation\.request-ids)\./,
+    ],
+    'a request id that the caller claims [RP-327]': [
+      [...over('trace', READ, LIST), 'isolation.request-ids'],
+      () =>
+        changing((answer, { headers }) => {
+          const claimed = headers.get('x-request-id');
+          return claimed === null ? answer : withRequestId(answer, claimed);
+        }),
+    ],
+    'a trace by which another tenant’s answer is found again [RP-073]': [
+      over('trace', READ, LIST),
+      () => keeping(({ headers }) => headers.get('traceparent')),
+    ],
+    'two answers that are mixed up at one time': [
+      ['trace.concurrent'],
+      () => {
+        let first: { readonly side: string | undefined; readonly own: Answer } | undefined;
+        const swapped = Promise.withResolvers<Answer>();
+        let isDone = false;
+        return async (request, pass) => {
+          const own = await pass(request);
+          const side = sideOf(request);
+          if (!request.headers.has('traceparent') || isDone || first?.side === side) return own;
+          if (first === undefined) {
+            first = { side, own };
+            return swapped.promise;
+          }
+          isDone = true;
+          swapped.resolve(own);
+          return first.own;
+        };
+      },
+      /^trace\.concurrent\./,
+    ],
+    'a cursor that works for another tenant [RP-303]': [
+      ['cursor.listCandidateReports'],
+      () =>
+        lending(
+          ({ target }) => new URL(target, 'http://localhost').searchParams.get('cursor'),
+          (answer) => membersOf(answer)['nextCursor'] ?? undefined,
+        ),
+    ],
+    'nobody, who is served [RP-226]': [
+      [
+        ...['routes.readAttemptReport', `routes.${LIST}`, `routes.${WRITE}`],
+        ...over('anonymous', READ, LIST, WRITE),
+      ],
+      () => askingAs((request) => (bearer(request) === '' ? proofs.reports.a.full : undefined)),
+    ],
+    'a token without a signature that is accepted [RP-226]': [
+      over('anonymous', READ, LIST, WRITE),
+      () => askingAs((request) => (bearer(request).endsWith('.') ? proofs.reports.a.full : undefined)),
+    ],
+    'a malformed token that is accepted [RP-226]': [
+      over('anonymous', READ, LIST, WRITE),
+      () => askingAs((request) => (bearer(request) === 'garbled' ? proofs.reports.b.full : undefined)),
+    ],
+    'nobody, who is told which ids exist [RP-226]': [
+      over('anonymous', READ),
+      () =>
+        changing((answer, { target }) =>
+          answer.status === 401 && target.includes(attempt('mastery_gate'))
+            ? withHeader(answer, 'X-Found', 'yes')
+            : answer,
+        ),
+    ],
+    'a closed route that a token opens [RP-016, RP-226]': [
+      ['routes.readEquivalence', 'anonymous.readEquivalence'],
+      () =>
+        asking((request) =>
+          request.target.includes('/equivalence') && bearer(request) === '' ? '/v1/nothing' : request.target,
+        ),
+      /^(?:routes|anonymous)\.readEquivalence\./,
+    ],
+    'a header that chooses the tenant [RP-225]': [
+      over('selector', READ, LIST),
+      () =>
+        askingAs(
+          ({ headers }) => tenants().find(({ tenantId }) => tenantId === headers.get('x-tenant-id'))?.full,
+        ),
+    ],
+    'a report that names something of the other tenant’s': [
+      ['matrix.mastery_gate.evidence', `selector.${READ}`, `trace.${READ}`, 'isolation.ids'],
+      () =>
+        changing((answer, request) => {
+          const { administrationId } = proofs.reports.b.reports!.materialize!;
+          return answer.status === 200 && sideOf(request) === 'A' && request.target.includes('view=evidence')
+            ? withMembers(answer, { administrationId })
+            : answer;
+        }),
+    ],
+    'a report in another view than was asked for [RP-008]': [
+      ['matrix.mastery_gate.evidence'],
+      () => asking(({ target }) => target.replace('view=evidence', 'view=summary')),
+    ],
+    'a report of another kind of test than was asked for [RP-009]': [
+      over('matrix.mastery_gate', 'summary', 'standards', 'evidence'),
+      () => asking(({ target }) => target.replace(attempt('mastery_gate'), attempt('formative'))),
+      /^matrix\.mastery_gate\./,
+    ],
+    'a list that hides everything from everybody': [
+      ['reads', 'denial', 'claims', 'cache', 'trace', 'cursor', 'selector'].map(
+        (group) => `${group}.${LIST}`,
       ),
-  ],
-  [
-    'a closed route that a token opens [RP-016, RP-226]',
-    ['routes.readEquivalence', 'anonymous.readEquivalence'],
-    () =>
-      asking((request) =>
-        request.target.includes('/equivalence') && bearer(request) === '' ? '/v1/nothing' : request.target,
-      ),
-    /^(?:routes|anonymous)\.readEquivalence\./,
-  ],
-  [
-    'a header that chooses the tenant [RP-225]',
-    over('selector', READ, LIST),
-    () =>
-      askingAs(
-        ({ headers }) => tenants().find(({ tenantId }) => tenantId === headers.get('x-tenant-id'))?.full,
-      ),
-  ],
-  [
-    'a report that names something of the other tenant’s',
-    ['matrix.mastery_gate.evidence', `selector.${READ}`, `trace.${READ}`, 'isolation.ids'],
-    () =>
-      changing((answer, request) => {
-        const { administrationId } = proofs.reports.b.reports!.materialize!;
-        return answer.status === 200 && sideOf(request) === 'A' && request.target.includes('view=evidence')
-          ? withMembers(answer, { administrationId })
-          : answer;
-      }),
-  ],
-  [
-    'a report in another view than was asked for [RP-008]',
-    ['matrix.mastery_gate.evidence'],
-    () => asking(({ target }) => target.replace('view=evidence', 'view=summary')),
-  ],
-  [
-    'a report of another kind of test than was asked for [RP-009]',
-    over('matrix.mastery_gate', 'summary', 'standards', 'evidence'),
-    () => asking(({ target }) => target.replace(attempt('mastery_gate'), attempt('formative'))),
-    /^matrix\.mastery_gate\./,
-  ],
-  [
-    'a list that hides everything from everybody',
-    ['reads', 'denial', 'claims', 'cache', 'trace', 'cursor', 'selector'].map((group) => `${group}.${LIST}`),
-    () =>
-      asking((request) =>
-        sideOf(request) === undefined
-          ? request.target
-          : request.target.replace(/candidates\/[^/]+/, 'candidates/nobody'),
-      ),
-  ],
-])('catches %s [RP-024]', (_, expected, leak, only) => isCaught('reports', expected, leak, only));
+      () =>
+        asking((request) =>
+          sideOf(request) === undefined
+            ? request.target
+            : request.target.replace(/candidates\/[^/]+/, 'candidates/nobody'),
+        ),
+    ],
+  }),
+)('catches %s [RP-024]', (_, [expected, leak, only]) => isCaught('reports', expected, leak, only));
 
 it('tells a closed route from a hidden resource by who asks, and holds it to nothing [RP-016]', async () => {
   const leak = asking(({ target }) => (target.includes('/equivalence') ? '/v1/nothing' : target));
@@ -432,51 +413,48 @@ describe('of the mastery engine', () => {
     expect(await caught('mastery', undefined, /^run\./)).toEqual([]);
   });
 
-  it.each<Row>([
-    [
-      'a continuation that opens for another tenant [MA-159]',
-      continuations,
-      () => lending(continuationIn, continuationIn),
-      all,
-    ],
-    [
-      'a denial that says that a continuation is a real one [MA-159, MA-214]',
-      continuations,
-      () => {
-        const known = new Set<string>();
-        return changing((answer, request) => {
-          const given = answer.status < 300 ? continuationIn(answer) : undefined;
-          if (given !== undefined) known.add(given);
-          return answer.status === 404 && known.has(continuationIn(request) ?? '')
-            ? withMembers(answer, { detail: 'The continuation is of another tenant.' })
-            : answer;
-        });
-      },
-      all,
-    ],
-    [
-      'a policy of another tenant [MA-174]',
-      ['denial', 'cache', 'selector'].map((group) => `${group}.readSelectionPolicy`),
-      () =>
-        askingAs((request) =>
-          sideOf(request) === undefined
-            ? undefined
-            : tenants().find(({ mastery }) => request.target.endsWith(mastery?.selectionPolicyId ?? '?'))
-                ?.full,
-        ),
-      all,
-    ],
-    [
-      'a caller without a token who is served',
-      over('anonymous', 'startAdaptiveRun'),
-      () => askingAs((request) => (bearer(request) === '' ? proofs.mastery.a.full : undefined)),
-      /^anonymous\.startAdaptiveRun\./,
-    ],
-    [
-      'a start that is replayed to another tenant [MA-189]',
-      over('idempotency', 'startAdaptiveRun'),
-      () => keeping((request) => request.target === '/v1/adaptive-runs' && keyed(request)),
-      /^(?:denial|idempotency)\./,
-    ],
-  ])('catches %s [MA-021]', (_, expected, leak, only) => isCaught('mastery', expected, leak, only));
+  it.each(
+    Object.entries<Row>({
+      'a continuation that opens for another tenant [MA-159]': [
+        continuations,
+        () => lending(continuationIn, continuationIn),
+        all,
+      ],
+      'a denial that says that a continuation is a real one [MA-159, MA-214]': [
+        continuations,
+        () => {
+          const known = new Set<string>();
+          return changing((answer, request) => {
+            const given = answer.status < 300 ? continuationIn(answer) : undefined;
+            if (given !== undefined) known.add(given);
+            return answer.status === 404 && known.has(continuationIn(request) ?? '')
+              ? withMembers(answer, { detail: 'The continuation is of another tenant.' })
+              : answer;
+          });
+        },
+        all,
+      ],
+      'a policy of another tenant [MA-174]': [
+        ['denial', 'cache', 'selector'].map((group) => `${group}.readSelectionPolicy`),
+        () =>
+          askingAs((request) =>
+            sideOf(request) === undefined
+              ? undefined
+              : tenants().find(({ mastery }) => request.target.endsWith(mastery?.selectionPolicyId ?? '?'))
+                  ?.full,
+          ),
+        all,
+      ],
+      'a caller without a token who is served': [
+        over('anonymous', 'startAdaptiveRun'),
+        () => askingAs((request) => (bearer(request) === '' ? proofs.mastery.a.full : undefined)),
+        /^anonymous\.startAdaptiveRun\./,
+      ],
+      'a start that is replayed to another tenant [MA-189]': [
+        over('idempotency', 'startAdaptiveRun'),
+        () => keeping((request) => request.target === '/v1/adaptive-runs' && keyed(request)),
+        /^(?:denial|idempotency)\./,
+      ],
+    }),
+  )('catches %s [MA-021]', (_, [expected, leak, only]) => isCaught('mastery', expected, leak, only));
 });

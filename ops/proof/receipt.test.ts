@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { err, ok } from '#shared/kernel/result.ts';
 import { sampleProof } from '#test/support/proof-receipt.ts';
@@ -78,12 +76,4 @@ describe('what a receipt proves in a manifest', () => {
     );
     expect(fault(without('matrix.formative'))).toMatch(/^has no passed check of formative /);
   });
-});
-
-it('is published with its schema', async () => {
-  const schema = JSON.parse(
-    await readFile(join(import.meta.dirname, '../../docs/proof.schema.json'), 'utf8'),
-  ) as { readonly properties: object; readonly additionalProperties: boolean };
-  expect(Object.keys(schema.properties).toSorted()).toEqual(Object.keys(sampleProof()).toSorted());
-  expect(schema.additionalProperties).toBe(false);
 });

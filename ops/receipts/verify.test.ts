@@ -91,33 +91,28 @@ describe('a receipt bundle as it was fetched', () => {
     }
   });
 
-  it.each<[string, RunChange]>([
-    ['no comparison was due', { comparison: null }],
-    ['the comparison is missing', { comparison: 'missing' }],
-    [
-      'the comparison is suppressed',
-      {
+  it.each(
+    Object.entries<RunChange>({
+      'no comparison was due': { comparison: null },
+      'the comparison is missing': { comparison: 'missing' },
+      'the comparison is suppressed': {
         comparison: { ...runArtifacts.comparison, suppression: { status: 'suppressed', rule: 'minimum 10' } },
       },
-    ],
-    ['Analytics had never analyzed the administration', { comparison: 'not_analyzed' }],
-    ['the run was judged by earlier rules', { rules: '2' }],
-    ['the blueprint lacks what mappings lead to', { targets: { slotIds: [], caseGuids: [] } }],
-    ['nobody was compared', { comparison: { ...runArtifacts.comparison, populationCount: 0 } }],
-    [
-      'nothing has tripped, and all was judged',
-      {
+      'Analytics had never analyzed the administration': { comparison: 'not_analyzed' },
+      'the run was judged by earlier rules': { rules: '2' },
+      'the blueprint lacks what mappings lead to': { targets: { slotIds: [], caseGuids: [] } },
+      'nobody was compared': { comparison: { ...runArtifacts.comparison, populationCount: 0 } },
+      'nothing has tripped, and all was judged': {
         discrimination: {
           ...runArtifacts.discrimination,
           rows: runArtifacts.discrimination.rows.slice(1, 2),
         },
       },
-    ],
-    [
-      'the comparison contradicts itself',
-      { comparison: { ...runArtifacts.comparison, agreementCount: observedValues.agreement + 1 } },
-    ],
-  ])('holds where %s [RP-175, RP-176]', async (_, change) => {
+      'the comparison contradicts itself': {
+        comparison: { ...runArtifacts.comparison, agreementCount: observedValues.agreement + 1 },
+      },
+    }),
+  )('holds where %s [RP-175, RP-176]', async (_, change) => {
     const other = improveRun(change);
     for (const { bytes } of [other.source, other.run])
       expect(await verify('bundle.json', bytes, evidenceOf(other))).toMatchObject({ error: undefined });
@@ -370,17 +365,13 @@ describe('a bundle that holds by itself, held to its artifacts', () => {
     }
   });
 
-  it('fails where the bundle of a source was judged by other rules', async () => {
-    const other = improveRun({ rules: '2' });
-    const claimed = resealed(runReceipt, { 'sources/0/receipt/sha256': other.source.sha256 });
-    const evidence = { ...evidenceOf(improved), [`${FOLDER}/other.json`]: other.source.bytes };
-    expect(failed(await verify('bundle.json', claimed, evidence))).toEqual(['source bundles']);
-  });
-
-  it('fails where the bundle of a source is another one', async () => {
-    const other = improveRun({ crosswalk: { ...runArtifacts.crosswalk, version: '4' } });
-    const claimed = resealed(runReceipt, { 'sources/0/receipt/sha256': other.source.sha256 });
-    const evidence = { ...evidenceOf(improved), [`${FOLDER}/other.json`]: other.source.bytes };
+  it.each<[string, RunChange]>([
+    ['was judged by other rules', { rules: '2' }],
+    ['is another one', { crosswalk: { ...runArtifacts.crosswalk, version: '4' } }],
+  ])('fails where the bundle of a source %s', async (_, change) => {
+    const { source } = improveRun(change);
+    const claimed = resealed(runReceipt, { 'sources/0/receipt/sha256': source.sha256 });
+    const evidence = { ...evidenceOf(improved), [`${FOLDER}/other.json`]: source.bytes };
     expect(failed(await verify('bundle.json', claimed, evidence))).toEqual(['source bundles']);
   });
 

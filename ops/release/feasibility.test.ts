@@ -54,41 +54,39 @@ describe('a policy against the items of a calibration', () => {
     expect(findings({ kcScope: [KC_A, KC_B, KC_C] }, { coverageFloors, maxItems: 7 })).toEqual([]);
   });
 
-  it('counts what may be offered, and says what bars the rest', () => {
-    expect(findings({}, { coverageFloors: [floor(KC_C, 3)] })).toEqual([
-      `/document/coverageFloors/0/minimumEvidenceItems cannot be met: 2 items on ${KC_C} may be offered, of 2 in the calibration`,
-    ]);
-    expect(
-      findings({
-        requiredAccessibility: ['speech'],
-        excludedItems: [`${KC_A}/2`, 'both'],
-        contentConstraints: { [KC_A]: { minItems: 2 } },
-      }),
-    ).toEqual([
-      `/document/eligibilityRules/contentConstraints/${KC_A}/minItems cannot be met: 1 item on ${KC_A} may be offered, of 3 in the calibration (1 without the required accessibility, 1 excluded)`,
-    ]);
-    expect(
-      findings(
-        {
-          requiredAccessibility: ['braille'],
-          contentConstraints: { [KC_B]: { maxItems: 0 } },
-          excludedItems: [`${KC_A}/1`, `${KC_A}/2`],
-        },
-        { coverageFloors: [floor(KC_A, 1)] },
-      ),
-    ).toEqual([
-      `/document/coverageFloors/0/minimumEvidenceItems cannot be met: no item on ${KC_A} may be offered, of 3 in the calibration (2 without the required accessibility, 1 excluded)`,
-    ]);
-    expect(findings({ contentConstraints: { [KC_A]: { minItems: 3 }, [KC_B]: { maxItems: 0 } } })).toEqual([
-      `/document/eligibilityRules/contentConstraints/${KC_A}/minItems cannot be met: 2 items on ${KC_A} may be offered, of 3 in the calibration (1 with a component that has maxItems 0)`,
-    ]);
-  });
-
-  it('sees items that are enough, but not together', () => {
-    expect(
-      findings({ enemySets: [[`${KC_C}/1`, `${KC_C}/2`]] }, { coverageFloors: [floor(KC_C, 2)] }),
-    ).toEqual([
-      expect.stringMatching(`^/document/coverageFloors/0/\\S+ cannot be met: 2 items on ${KC_C} may`),
+  const braille = { requiredAccessibility: ['braille'], contentConstraints: { [KC_B]: { maxItems: 0 } } };
+  const withoutAny = { ...braille, excludedItems: [`${KC_A}/1`, `${KC_A}/2`] };
+  const two = { requiredAccessibility: ['speech'], excludedItems: [`${KC_A}/2`, 'both'] };
+  it.each<[rules: object, floors: readonly object[], found: string]>([
+    [{}, [floor(KC_C, 3)], `2 items on ${KC_C} may be offered, of 2 in the calibration`],
+    [
+      { ...two, contentConstraints: { [KC_A]: { minItems: 2 } } },
+      [],
+      `1 item on ${KC_A} may be offered, of 3 in the calibration (1 without the required accessibility, 1 excluded)`,
+    ],
+    [
+      withoutAny,
+      [floor(KC_A, 1)],
+      `no item on ${KC_A} may be offered, of 3 in the calibration (2 without the required accessibility, 1 excluded)`,
+    ],
+    [
+      { contentConstraints: { [KC_A]: { minItems: 3 }, [KC_B]: { maxItems: 0 } } },
+      [],
+      `2 items on ${KC_A} may be offered, of 3 in the calibration (1 with a component that has maxItems 0)`,
+    ],
+    // Enough, but not together.
+    [
+      { enemySets: [[`${KC_C}/1`, `${KC_C}/2`]] },
+      [floor(KC_C, 2)],
+      `2 items on ${KC_C} may be offered, but enemy sets`,
+    ],
+  ])('counts what may be offered under %j, and says what bars the rest', (rules, coverageFloors, found) => {
+    const place =
+      coverageFloors.length === 0
+        ? `eligibilityRules/contentConstraints/${KC_A}/minItems`
+        : 'coverageFloors/0/minimumEvidenceItems';
+    expect(findings(rules, { coverageFloors })).toEqual([
+      expect.stringContaining(`/document/${place} cannot be met: ${found}`),
     ]);
   });
 

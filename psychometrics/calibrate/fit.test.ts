@@ -41,6 +41,10 @@ function expectedResponses(of: Design, parameters: Parameters, learners: number)
   return { learners, items, answers, counts };
 }
 
+/** M2 with the standard errors of the parameters. */
+const m2Of = (of: Design, parameters: Parameters, responses: Responses) =>
+  limitedInformationFit(of, parameters, responses, standardErrors(of, parameters, responses));
+
 describe('fit of the model that made the answers', () => {
   it('is perfect on exactly the expected answers: every residual is zero', () => {
     const exact = expectedResponses(design, truth, LEARNERS);
@@ -56,7 +60,7 @@ describe('fit of the model that made the answers', () => {
       expect(zLogOdds).toBeCloseTo(0, 8);
     }
     expect(srmsr(pairs)).toBeCloseTo(0, 8);
-    const m2 = limitedInformationFit(design, truth, exact, standardErrors(design, truth, exact));
+    const m2 = m2Of(design, truth, exact);
     expect(m2).toMatchObject({ df: 9 + 36 - 18 - 6, rmsea: 0 });
     expect(typeof m2 === 'string' ? NaN : m2.statistic).toBeCloseTo(0, 6);
   });
@@ -70,12 +74,7 @@ describe('fit of the model that made the answers', () => {
     for (let study = 0; study < studies; study += 1) {
       const responses = simulateResponses(design, truth, 600, uniform);
       const parameters = fitted(design, responses);
-      const m2 = limitedInformationFit(
-        design,
-        parameters,
-        responses,
-        standardErrors(design, parameters, responses),
-      );
+      const m2 = m2Of(design, parameters, responses);
       if (typeof m2 === 'string') throw new Error(m2);
       m2Total += m2.statistic / m2.df;
       for (const { sx2 } of fitItems(design, parameters, responses)) {
@@ -104,12 +103,7 @@ describe('misfit', () => {
       expect(worst?.z).toBeGreaterThan(4);
       expect(worst?.p).toBeLessThan(0.01);
     }
-    const m2 = limitedInformationFit(
-      design,
-      parameters,
-      responses,
-      standardErrors(design, parameters, responses),
-    );
+    const m2 = m2Of(design, parameters, responses);
     expect(m2).toMatchObject({ p: expect.closeTo(0, 3) as number });
   });
 
@@ -126,10 +120,7 @@ describe('what cannot be told', () => {
   it('missing answers: no M2, no S-X2 where few answered everything, pairs by those who answered both', () => {
     const responses = simulateResponses(design, truth, 400, uniformFrom(2), 0.4);
     const parameters = fitted(design, responses);
-    const errors = standardErrors(design, parameters, responses);
-    expect(limitedInformationFit(design, parameters, responses, errors)).toBe(
-      'No M2: it requires complete answers.',
-    );
+    expect(m2Of(design, parameters, responses)).toBe('No M2: it requires complete answers.');
     for (const { sx2, answered } of fitItems(design, parameters, responses)) {
       expect(sx2).toBeUndefined();
       expect(answered).toBeLessThan(300);
@@ -151,7 +142,7 @@ describe('what cannot be told', () => {
     const small = createDesign('gdina', 2, [[0], [1], [0, 1]], { bound: 0.001, penalty: 'none' });
     const start = startingParameters(small);
     const responses = simulateResponses(small, start, 500, uniformFrom(3));
-    const m2 = limitedInformationFit(small, start, responses, standardErrors(small, start, responses));
+    const m2 = m2Of(small, start, responses);
     expect(m2).toMatch(/no degrees of freedom/);
   });
 });

@@ -49,7 +49,7 @@ const STIRLING = [1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360
 const HALF_LOG_TWO_PI = 0.9189385332046727;
 
 /** Returns the log of the gamma function, x > 0: Stirling's series from 10 on, where the first omitted term is below 1e-15. */
-export function logGamma(x: number): number {
+function logGamma(x: number): number {
   let shift = 0;
   let z = x;
   while (z < 10) {

@@ -15,6 +15,8 @@ const binding = `${manifest}/bindings/0`;
 const calibration = `${source}/calibration`;
 const bindings = `${calibration}/empirical_revision_bindings`;
 const results = `${bindings}/results`;
+const lifecycle = 'calibration_lifecycle_contract/';
+const behavior = 'release_behavior/';
 
 /** Where a blocked catalog is refused after one change; its hash is brought up to date. */
 const after = (path: string, to: unknown): readonly string[] =>
@@ -42,122 +44,107 @@ const bound = Array<unknown>(500).fill(
 );
 const hash = String(blockedCatalog()['catalog_revision_hash']);
 
-/** By rule: members that have to be there, values that they take, and values that are refused in their place. */
-const members: readonly (readonly [
-  string,
-  string,
-  readonly string[],
-  readonly unknown[],
-  readonly unknown[],
-])[] = [
-  ['RC-005', '', ['schema_version'], [6, 6.0], [5, 7, '6', 6.5, null, [6]]],
-  ['RC-006', '', ['release_state'], [], ['blocked', 'READY', blockedSource, '', null, true]],
-  [
-    'RC-007',
-    '',
-    ['catalog_revision_hash'],
+/** By rule, place and names: values that members which have to be there take, and values that are refused in their place. */
+const table: Readonly<Record<string, readonly [taken: readonly unknown[], refused: readonly unknown[]]>> = {
+  'RC-005  schema_version': [
+    [6, 6.0],
+    [5, 7, '6', 6.5, null, [6]],
+  ],
+  'RC-006  release_state': [[], ['blocked', 'READY', blockedSource, '', null, true]],
+  'RC-007  catalog_revision_hash': [
     [hash],
     [hash.toUpperCase(), hash.slice(1), `${hash}0`, `${hash}\n`, `${hash.slice(1)}g`, '', null, 7],
   ],
-  ['RC-008', '', ['catalog_revision_hash_scope'], ['x', 'all of it'], noTextOrEmpty],
-  ['RC-010', '', ['calibration_lifecycle_contract'], [], noObject],
-  [
-    'RC-010',
-    'calibration_lifecycle_contract/',
-    ['identity_fields', 'initial_creation_evidence', 'cardinality', 'promotion_rule'],
+  'RC-008  catalog_revision_hash_scope': [['x', 'all of it'], noTextOrEmpty],
+  'RC-010  calibration_lifecycle_contract': [[], noObject],
+  [`RC-010 ${lifecycle} identity_fields initial_creation_evidence cardinality promotion_rule`]: [
     anything,
     [],
   ],
-  [
-    'RC-011',
-    'calibration_lifecycle_contract/',
-    ['empirical_revision_owners'],
+  [`RC-011 ${lifecycle} empirical_revision_owners`]: [
     [],
     [['results'], [], ['results', 'analytics', 'content'], 'results,analytics', { 0: 'results' }],
   ],
-  [
-    'RC-013',
-    '',
-    ['source_assessments'],
+  'RC-013  source_assessments': [
     [numbered(2), numbered(50)],
     [numbered(1), numbered(51), [], {}, null],
   ],
-  ['RC-014', '', ['release_behavior'], [], noObject],
-  [
-    'RC-014',
-    'release_behavior/',
-    ['quickstart_state', 'ready_gate', 'failure_atomicity', 'empirical_revision_trigger'],
+  'RC-014  release_behavior': [[], noObject],
+  [`RC-014 ${behavior} quickstart_state ready_gate failure_atomicity empirical_revision_trigger`]: [
     anything,
     [],
   ],
-  ['RC-015', 'release_behavior/', ['create_http_status'], [503], [200, 404, '503', null, 503.5]],
-  ['RC-015', 'release_behavior/', ['operation_created'], [false], ['false', 0, null]],
-  ['RC-019', 'source_assessments/', ['1'], [], noObject],
-  ['RC-019', `${source}/`, identity.slice(0, 4), ['', 'x'], noText],
-  ['RC-019', `${source}/`, ['public_inventory_cell_binding_manifest', 'calibration'], [], noObject],
-  ['RC-020', `${source}/`, ['release_state'], ['ready', blockedSource], ['blocked', blockedManifest, null]],
-  ['RC-021', `${source}/`, ['tested_standard_inventory'], [], [[], {}, null, 'x']],
-  [
-    'RC-023',
-    `${standard}/`,
-    ['source_standard_code', 'label', 'evidence_locator', 'runtime_mapping_disposition'],
+  [`RC-015 ${behavior} create_http_status`]: [[503], [200, 404, '503', null, 503.5]],
+  [`RC-015 ${behavior} operation_created`]: [[false], ['false', 0, null]],
+  'RC-019 source_assessments/ 1': [[], noObject],
+  [`RC-019 ${source}/ ${identity.slice(0, 4).join(' ')}`]: [['', 'x'], noText],
+  [`RC-019 ${source}/ public_inventory_cell_binding_manifest calibration`]: [[], noObject],
+  [`RC-020 ${source}/ release_state`]: [
+    ['ready', blockedSource],
+    ['blocked', blockedManifest, null],
+  ],
+  [`RC-021 ${source}/ tested_standard_inventory`]: [[], [[], {}, null, 'x']],
+  [`RC-023 ${standard}/ source_standard_code label evidence_locator runtime_mapping_disposition`]: [
     ['x'],
     noTextOrEmpty,
   ],
-  [
-    'RC-024',
-    `${standard}/`,
-    ['dok'],
+  [`RC-024 ${standard}/ dok`]: [
     [1, 2, 3, 4, 'unstated'],
     [null, 0, 5, 1.5, '2', '5', 'Unstated', '', true],
   ],
-  ['RC-026', `${manifest}/`, ['state'], ['ready', blockedManifest], ['blocked', blockedSource, null]],
-  ['RC-027', `${manifest}/`, ['authority', 'authority_version'], [null, '', 'office'], [7, false, []]],
-  [
-    'RC-028',
-    `${manifest}/`,
-    ['expected_public_row_count', 'expected_positive_content_cell_count'],
+  [`RC-026 ${manifest}/ state`]: [
+    ['ready', blockedManifest],
+    ['blocked', blockedSource, null],
+  ],
+  [`RC-027 ${manifest}/ authority authority_version`]: [
+    [null, '', 'office'],
+    [7, false, []],
+  ],
+  [`RC-028 ${manifest}/ expected_public_row_count expected_positive_content_cell_count`]: [
     [1, 2.0, 9007199254740991],
     noCount,
   ],
-  ['RC-029', `${manifest}/`, ['bindings'], [[], bound], [null, {}, 'x']],
-  ['RC-031', `${manifest}/bindings/`, ['0'], [], noObject],
-  [
-    'RC-032',
-    `${binding}/`,
-    [
-      ...['source_key', 'public_row_code', 'content_test_spec_id', 'content_version_id', 'source_case_guid'],
-      ...['binding_authority', 'binding_authority_version', 'approved_by', 'evidence_ref'],
-    ],
+  [`RC-029 ${manifest}/ bindings`]: [
+    [[], bound],
+    [null, {}, 'x'],
+  ],
+  [`RC-031 ${manifest}/bindings/ 0`]: [[], noObject],
+  [`RC-032 ${binding}/ source_key public_row_code content_test_spec_id content_version_id`]: [
     ['x'],
     noTextOrEmpty,
   ],
-  ['RC-033', `${binding}/`, ['source_dok'], [1, 2, 3, 4], ['unstated', 0, 5, 2.5, '2', null]],
-  ['RC-034', `${binding}/`, ['source_cell_count'], [1, 7.0], noCount],
-  [
-    'RC-035',
-    `${binding}/`,
-    ['approved_at'],
+  [`RC-032 ${binding}/ source_case_guid binding_authority binding_authority_version approved_by evidence_ref`]:
+    [['x'], noTextOrEmpty],
+  [`RC-033 ${binding}/ source_dok`]: [
+    [1, 2, 3, 4],
+    ['unstated', 0, 5, 2.5, '2', null],
+  ],
+  [`RC-034 ${binding}/ source_cell_count`]: [[1, 7.0], noCount],
+  [`RC-035 ${binding}/ approved_at`]: [
     ['2026-04-17T09:30:00Z', '2026-04-17T09:30:00.5+05:30'],
     ['2026-04-17', '2026-02-30T09:30:00Z', '2026-04-17T09:30:00', '', null, 1776418200],
   ],
-  [
-    'RC-037',
-    `${calibration}/`,
-    ['calibration_target_id', 'calibration_policy_version', 'scoring_policy_ref', 'approval'],
+  [`RC-037 ${calibration}/ calibration_target_id calibration_policy_version scoring_policy_ref approval`]: [
     anything,
     [],
   ],
-  ['RC-039', `${calibration}/`, ['metric'], [], ['raw_score_percent', '', null]],
-  ['RC-039', `${calibration}/`, ['target_value'], [100.0], [99, 101, '100', null]],
-  ['RC-039', `${calibration}/`, ['relation'], [], ['mastery_implies', '', null]],
-  ['RC-040', `${calibration}/`, ['empirical_revision_bindings'], [], noObject],
-  ['RC-040', `${bindings}/`, ['results', 'analytics'], [], noObject],
-  ['RC-041', `${results}/`, ['native_reference_id', 'receipt_ref'], [null, '', 'ref-1'], [7, false, {}]],
-  ['RC-042', `${results}/`, ['expected_identity'], [], noObject],
-  ['RC-042', `${results}/expected_identity/`, identity, ['x'], noTextOrEmpty],
-  ['RC-043', `${results}/`, ['dereference_route', 'credential_slot', 'state'], anything, []],
-];
+  [`RC-039 ${calibration}/ metric`]: [[], ['raw_score_percent', '', null]],
+  [`RC-039 ${calibration}/ target_value`]: [[100.0], [99, 101, '100', null]],
+  [`RC-039 ${calibration}/ relation`]: [[], ['mastery_implies', '', null]],
+  [`RC-040 ${calibration}/ empirical_revision_bindings`]: [[], noObject],
+  [`RC-040 ${bindings}/ results analytics`]: [[], noObject],
+  [`RC-041 ${results}/ native_reference_id receipt_ref`]: [
+    [null, '', 'ref-1'],
+    [7, false, {}],
+  ],
+  [`RC-042 ${results}/ expected_identity`]: [[], noObject],
+  [`RC-042 ${results}/expected_identity/ ${identity.join(' ')}`]: [['x'], noTextOrEmpty],
+  [`RC-043 ${results}/ dereference_route credential_slot state`]: [anything, []],
+};
+const members = Object.entries(table).map(([key, [taken, refused]]) => {
+  const [rule = '', at = '', ...names] = key.split(' ');
+  return [rule, at, names, taken, refused] as const;
+});
 
 describe('a release catalog', () => {
   it('is one record with sources, inventory, bindings and calibration targets, blocked or ready [RC-001]', () => {
@@ -229,8 +216,7 @@ describe('a release catalog', () => {
   });
 
   it('keeps members that no table lists, where none closes the list [RC-025, RC-031, RC-040, RC-042]', () => {
-    const lifecycle = 'calibration_lifecycle_contract/';
-    for (const open of ['', lifecycle, 'release_behavior/', `${source}/`, `${standard}/`, `${results}/`])
+    for (const open of ['', lifecycle, behavior, `${source}/`, `${standard}/`, `${results}/`])
       expect(after(`${open}more`, { any: ['thing'] })).toEqual([]);
     for (const closed of [manifest, binding, bindings, `${results}/expected_identity`])
       expect(after(`${closed}/more`, null)).toEqual([`/${closed}/more`]);

@@ -23,11 +23,16 @@ function key(kid: string, state: KeyState, times: Partial<KeyRecord> = {}): KeyR
 
 // What a ring goes through, to the millisecond, is in create-key-ring.test.ts and test/contract/rotate-keys.test.ts.
 
+/** The steps of a plan, in a word each. */
+const stepsOf = (planned: ReturnType<typeof planInit>) =>
+  planned.ok &&
+  planned.value.steps.map((step) =>
+    step.kind === 'move' ? `${step.kid} ${step.from} to ${step.to}` : `${step.kid} ${step.state}`,
+  );
+
 describe('a plan', () => {
   it('never uses a number again', () => {
-    expect(planInit([key('k9', 'retired'), key('k10', 'retired')], T0)).toMatchObject({
-      value: { steps: [{ kind: 'create', kid: 'k11', state: 'active' }] },
-    });
+    expect(stepsOf(planInit([key('k9', 'retired'), key('k10', 'retired')], T0))).toEqual(['k11 active']);
   });
 
   it('for a successor needs an active key', () => {
@@ -41,14 +46,10 @@ describe('a plan', () => {
   });
 
   it('for a leaked key takes the pending one where there is one', () => {
-    expect(planReplace([key('k1', 'active'), key('k2', 'pending')], T0)).toMatchObject({
-      value: {
-        steps: [
-          { kind: 'move', kid: 'k2', from: 'pending', to: 'active' },
-          { kind: 'move', kid: 'k1', from: 'active', to: 'opening' },
-        ],
-      },
-    });
+    expect(stepsOf(planReplace([key('k1', 'active'), key('k2', 'pending')], T0))).toEqual([
+      'k2 pending to active',
+      'k1 active to opening',
+    ]);
   });
 
   it('retires each key when nothing that it sealed can live, and lets a new one wait until every container knows it', () => {
@@ -67,10 +68,8 @@ describe('a plan', () => {
 
   it('retires a leaked key at once, but an active one never', () => {
     const records = [key('k1', 'retired'), key('k2', 'opening', { openingAt: T0 }), key('k3', 'active')];
-    expect(planRetireNow('k2')(records, T0)).toMatchObject({
-      value: { steps: [{ kind: 'move', kid: 'k2', from: 'opening', to: 'retired' }] },
-    });
-    expect(planRetireNow('k1')(records, T0)).toMatchObject({ value: { steps: [] } });
+    expect(stepsOf(planRetireNow('k2')(records, T0))).toEqual(['k2 opening to retired']);
+    expect(stepsOf(planRetireNow('k1')(records, T0))).toEqual([]);
     for (const [kid, error] of [
       ['k3', { kind: 'not-opening', kid: 'k3', state: 'active' }],
       ['k7', { kind: 'unknown-key', kid: 'k7' }],
@@ -84,16 +83,11 @@ describe('a plan', () => {
       key('k2', 'active', { createdAt: T0 - 1, activatedAt: T0 }),
       key('k3', 'pending'),
     ];
-    const due = T0 + PROMOTE_AFTER_MS;
-    expect(planScheduled(30 * 24 * 3_600_000)(records, due)).toMatchObject({
-      value: {
-        steps: [
-          { kid: 'k3', to: 'active' },
-          { kid: 'k2', to: 'opening' },
-          { kid: 'k1', to: 'retired' },
-        ],
-      },
-    });
+    expect(stepsOf(planScheduled(30 * 24 * 3_600_000)(records, T0 + PROMOTE_AFTER_MS))).toEqual([
+      'k3 pending to active',
+      'k2 active to opening',
+      'k1 opening to retired',
+    ]);
   });
 });
 

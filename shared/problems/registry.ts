@@ -45,10 +45,7 @@ type TextsOf<S extends ServiceName, C extends string, T extends number> = (typeo
   : never;
 
 /** The members that the builder takes for a row: its carried member, `retryable` if the row leaves it open, and those that any occurrence may add. */
-export type ProblemExtras<S extends ServiceName, C extends string, T extends number> = ExtrasOf<
-  S,
-  TextsOf<S, C, T>
->;
+type ProblemExtras<S extends ServiceName, C extends string, T extends number> = ExtrasOf<S, TextsOf<S, C, T>>;
 
 type ExtrasOf<S, Row> = (Row extends { carries: infer M extends keyof Extras } ? Pick<Extras, M> : unknown) &
   (Row extends { retryable: 'occurrence' }

@@ -115,42 +115,39 @@ describe('readRelease', () => {
 
   const flags = { A: 'open', E: 'open' };
   const unproved = /gates\/A is "open", but no applied manifest has a receipt for it/;
-  it.each<[string, Stored, RegExp]>([
-    ['a flag set by hand', { flags: { B: 'open', E: 'open' } }, /gates\/B is "open", but no applied/],
-    ['flags set by hand without gate E', { flags: { A: 'open' } }, unproved],
-    ['a flag of a stage without a manifest', { flags, readParameter: nowhere }, unproved],
-    [
-      'a parameter that names none',
-      { flags, readParameter: () => Promise.resolve('s3://b/x') },
-      /does not contain the digest and/,
-    ],
-    ['a manifest that is not there', { flags, readManifest: nowhere }, /does not exist/],
-    [
-      'another manifest in its place',
-      { flags, readManifest: () => Promise.resolve(Buffer.from(signed(['A', 'B']))) },
-      /is not the one that was/,
-    ],
-    [
-      'another key',
-      { flags, manifest: signed(['A'], {}, otherKey) },
-      /not signed with the key that prod trusts/,
-    ],
-    [
-      'an expired manifest',
-      { flags, manifest: signed(['A'], { expiresAt: '2030-01-01T00:00:00Z' }) },
-      /has expired/,
-    ],
-    [
-      'the manifest of another stage',
-      { flags, manifest: signed(['A'], { stage: 'staging' }) },
-      /was not signed for prod but for another stage/,
-    ],
-    ['a rehearsal', { flags, manifest: signed(['A'], { rehearsal: true }) }, /is a rehearsal/],
-    ['another value', { flags: { A: 'true' } }, /gates\/A is neither "open" nor "closed"/],
-    ['another name', { flags: { a: 'closed' } }, /gates\/a is not a gate/],
-  ])(
+  it.each(
+    Object.entries<readonly [Stored, RegExp]>({
+      'a flag set by hand': [{ flags: { B: 'open', E: 'open' } }, /gates\/B is "open", but no applied/],
+      'flags set by hand without gate E': [{ flags: { A: 'open' } }, unproved],
+      'a flag of a stage without a manifest': [{ flags, readParameter: nowhere }, unproved],
+      'a parameter that names none': [
+        { flags, readParameter: () => Promise.resolve('s3://b/x') },
+        /does not contain the digest and/,
+      ],
+      'a manifest that is not there': [{ flags, readManifest: nowhere }, /does not exist/],
+      'another manifest in its place': [
+        { flags, readManifest: () => Promise.resolve(Buffer.from(signed(['A', 'B']))) },
+        /is not the one that was/,
+      ],
+      'another key': [
+        { flags, manifest: signed(['A'], {}, otherKey) },
+        /not signed with the key that prod trusts/,
+      ],
+      'an expired manifest': [
+        { flags, manifest: signed(['A'], { expiresAt: '2030-01-01T00:00:00Z' }) },
+        /has expired/,
+      ],
+      'the manifest of another stage': [
+        { flags, manifest: signed(['A'], { stage: 'staging' }) },
+        /was not signed for prod but for another stage/,
+      ],
+      'a rehearsal': [{ flags, manifest: signed(['A'], { rehearsal: true }) }, /is a rehearsal/],
+      'another value': [{ flags: { A: 'true' } }, /gates\/A is neither "open" nor "closed"/],
+      'another name': [{ flags: { a: 'closed' } }, /gates\/a is not a gate/],
+    }),
+  )(
     'refuses %s instead of closing what may be in use, with a hint at -c gates=',
-    async (_, stored, message) => {
+    async (_, [stored, message]) => {
       const result = await read(stored);
       expect(result).toStrictEqual(refusal(message));
       expect(result).toStrictEqual(err(expect.stringContaining('-c gates=') as string));

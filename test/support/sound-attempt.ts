@@ -125,3 +125,44 @@ export function soundGate(): SoundAttempt {
     proved: wholeRelease.proved,
   });
 }
+
+/** Other facts of one attempt. */
+export type Change<Facts = SoundAttempt> = (facts: Facts) => void;
+
+/** An owner says something else. */
+export function says<Name extends 'evidence' | 'record' | 'criteria' | 'framework'>(
+  name: Name,
+  change: Partial<SoundAttempt[Name]['value']>,
+): Change {
+  return (facts) => void Object.assign(facts[name].value, change);
+}
+
+export const nothing: Change = () => undefined;
+export const rows = (...mastery: SettledMastery[]): Change => says('record', { mastery });
+export const decided = (change: Partial<SettledGate>): Change => {
+  return ({ record }) => void Object.assign(record.value.gate!, change);
+};
+export const ofKind = (testKind: string): Change =>
+  both(says('record', { testKind }), says('criteria', { testKind }));
+
+export function both<Facts>(...changes: readonly Change<Facts>[]): Change<Facts> {
+  return (facts) => changes.forEach((change) => change(facts));
+}
+
+/** The rows of a table that has what is expected, then by a title what it is expected of. */
+export function rowsOf<Of>(
+  table: Readonly<Record<string, Readonly<Record<string, Of>>>>,
+): [expected: string, title: string, of: Of][] {
+  return Object.entries(table).flatMap(([expected, cases]) =>
+    Object.entries(cases).map(([title, of]): [string, string, Of] => [expected, title, of]),
+  );
+}
+
+/** A 503 that says of which owner the facts fall short, and perhaps why: `results unsettled`. */
+export function shortfall(of: string): object {
+  const [dependency, reason] = of.split(' ');
+  return {
+    ok: false,
+    error: { status: 503, code: 'dependency-incomplete', dependency, ...(reason && { reason }) },
+  };
+}

@@ -46,38 +46,21 @@ describe('readStudyTables', () => {
     });
   });
 
+  const wide = 'school,id,I1,I2,age,I3\nx,a,1,0,12,1\nx,b,0,,,NA\ny,c,1,1,13,1\n';
+  const long = 'Item;Score;Learner\nI1;1;a\nI3;1;a\nI2;0;a\nI1;0;b\nI2;NA;b\nI1;1;c\nI2;1;c\nI3;1;c\n';
+  const timed =
+    'learner,item,score,time\na,I1,1,9\na,I2,0,9\na,I3,1,9\nb,I1,0,9\nc,I1,1,9\nc,I2,1,9\nc,I3,1,9\n';
+  const words = 'item;A;domain;B\r\nI1;TRUE;x;0,0\r\nI2;FALSE;x;1,0\r\nI3;1.0;y;1\r\n';
   it.each<[string, Texts, TableOptions?]>([
     ['items in another order', { responses: 'id,I3,I1,I2\na,1,1,0\nb,NA,0,\nc,1,1,1\n' }],
     ['semicolons and decimal commas', { responses: 'id;I1;I2;I3\na;1,0;0,0;1,0\nb;0,0;;NA\nc;1;1;1\n' }],
     ['TRUE and FALSE', { responses: ',I1,I2,I3\na,TRUE,FALSE,True\nb,false,,na\nc,TRUE,TRUE,TRUE\n' }],
     ['1.0 and 0.0', { responses: ',I1,I2,I3\na,1.0,0.00,1.0\nb,0.0,NaN,n/a\nc,1,1,1\n' }],
-    [
-      'codes of missing answers',
-      { responses: ',I1,I2,I3\na,1,0,1\nb,0,99,.\nc,1,1,1\n' },
-      { missing: ['99', '.'] },
-    ],
-    [
-      'columns to ignore, before and after the ids',
-      { responses: 'school,id,I1,I2,age,I3\nx,a,1,0,12,1\nx,b,0,,,NA\ny,c,1,1,13,1\n' },
-      { ignore: ['school', 'age'] },
-    ],
-    [
-      'one row per answer',
-      { responses: 'Item;Score;Learner\nI1;1;a\nI3;1;a\nI2;0;a\nI1;0;b\nI2;NA;b\nI1;1;c\nI2;1;c\nI3;1;c\n' },
-    ],
-    [
-      'one row per answer, with further columns',
-      {
-        responses:
-          'learner,item,score,time\na,I1,1,9\na,I2,0,9\na,I3,1,9\nb,I1,0,9\nc,I1,1,9\nc,I2,1,9\nc,I3,1,9\n',
-      },
-      { ignore: ['time'] },
-    ],
-    [
-      'a Q-matrix with semicolons, words, decimals and a column to ignore',
-      { qMatrix: 'item;A;domain;B\r\nI1;TRUE;x;0,0\r\nI2;FALSE;x;1,0\r\nI3;1.0;y;1\r\n' },
-      { ignore: ['domain'] },
-    ],
+    ['missing', { responses: ',I1,I2,I3\na,1,0,1\nb,0,99,.\nc,1,1,1\n' }, { missing: ['99', '.'] }],
+    ['columns to ignore, before and after the ids', { responses: wide }, { ignore: ['school', 'age'] }],
+    ['one row per answer', { responses: long }],
+    ['one row per answer, with further columns', { responses: timed }, { ignore: ['time'] }],
+    ['a Q-matrix with words, decimals and a column to ignore', { qMatrix: words }, { ignore: ['domain'] }],
   ])('takes %s', (_name, texts, options) => {
     expect(tablesOf(texts, options)).toEqual(plain);
   });
@@ -105,54 +88,48 @@ describe('readStudyTables', () => {
     expect(withAnswers(odd.learners).map(({ name }) => name)).toEqual(['a,b']);
   });
 
-  it.each<[Texts, string, TableOptions?]>([
-    [
-      { responses: ',I1,I2,I3\na,1,99,2\nb,99,1,99\n' },
-      'r.csv: row 2, column "I2": found "99" (3 cells); expected 1 (correct), 0 (incorrect), or an empty cell or NA (missing). If "99" marks a missing answer, add --missing 99',
-    ],
-    [
-      { qMatrix: ',A,B\nI1,yes,0\nI2,0,1\nI3,1,1\n' },
-      'q.csv: row 2, column "A": found "yes"; expected 1 if the item needs the knowledge component, otherwise 0',
-    ],
-    [{ responses: `${responses}a,1,1,1\n` }, 'r.csv: row 5: duplicate learner id "a" (first in row 2)'],
-    [
-      { responses: 'age,I1,I2,I3\n12,1,0,1\n12,0,0,1\n' },
-      'r.csv: row 1: if "age" is not the column of learner ids, add --ignore age',
-    ],
-    [{ responses: `${responses},1,1,1\n` }, 'r.csv: row 5: no learner id'],
-    [{ qMatrix: `${qMatrix}I1,1,0\n` }, 'q.csv: row 5: duplicate item "I1" (first in row 2)'],
-    [
-      { responses: 'id,I1,sex,I2,I3,age group\na,1,f,1,1,10\n' },
-      'r.csv: row 1: no item of q.csv is named "sex", "age group": add --ignore "sex,age group"',
-    ],
-    [
-      { qMatrix: `${qMatrix}I4,1,0\n` },
-      'q.csv: row 5: item "I4" is not in r.csv: remove the row, or add --ignore I4',
-    ],
-    [
-      { responses: 'a,1,0,1\nb,0,1,1\n' },
-      'r.csv: row 1: no column is named after an item of q.csv: row 1 must contain the items’ names, or with one row per answer the names learner, item and score',
-    ],
-    [
-      { responses: 'learner,item,score\na,I1,1\na,I2,1\na,I3,1\na,I1,0\n' },
-      'r.csv: row 5: duplicate answer of learner "a" to item "I1" (first in row 2)',
-    ],
-    [
-      { qMatrix: 'A,B\n1,0\n0,1\n1,1\n' },
-      'q.csv: column "A" contains only 1 and 0: the first column must name the items',
-    ],
-    [
-      { qMatrix: ',A,B\nI1,1,0\nI2,0,1\nI3,0,0\n' },
-      'q.csv: row 4: item "I3" needs no knowledge component: mark at least one, or remove the item',
-    ],
-    [
-      { qMatrix: ',A,B,C\nI1,1,0,0\nI2,0,1,0\nI3,1,1,0\n' },
-      'q.csv: column "C": no item needs this knowledge component: remove the column, or add --ignore C',
-    ],
-    [{}, '--ignore "agee": neither r.csv nor q.csv has this column', { ignore: ['agee'] }],
-  ])('refuses %j with row, column and what to do', (texts, line, options) => {
-    const tables = read(texts, options);
+  const answers = (texts: string): Texts => ({ responses: texts });
+  const q = (texts: string): Texts => ({ qMatrix: texts });
+  it.each(
+    Object.entries<Texts>({
+      'r.csv: row 2, column "I2": found "99" (3 cells); expected 1 (correct), 0 (incorrect), or an empty cell or NA (missing). If "99" marks a missing answer, add --missing 99':
+        answers(',I1,I2,I3\na,1,99,2\nb,99,1,99\n'),
+      'q.csv: row 2, column "A": found "yes"; expected 1 if the item needs the knowledge component, otherwise 0':
+        q(',A,B\nI1,yes,0\nI2,0,1\nI3,1,1\n'),
+      'r.csv: row 5: duplicate learner id "a" (first in row 2)': answers(`${responses}a,1,1,1\n`),
+      'r.csv: row 1: if "age" is not the column of learner ids, add --ignore age': answers(
+        'age,I1,I2,I3\n12,1,0,1\n12,0,0,1\n',
+      ),
+      'r.csv: row 5: no learner id': answers(`${responses},1,1,1\n`),
+      'q.csv: row 5: duplicate item "I1" (first in row 2)': q(`${qMatrix}I1,1,0\n`),
+      'r.csv: row 1: no item of q.csv is named "sex", "age group": add --ignore "sex,age group"': answers(
+        'id,I1,sex,I2,I3,age group\na,1,f,1,1,10\n',
+      ),
+      'q.csv: row 5: item "I4" is not in r.csv: remove the row, or add --ignore I4': q(`${qMatrix}I4,1,0\n`),
+      'r.csv: row 1: no column is named after an item of q.csv: row 1 must contain the items’ names, or with one row per answer the names learner, item and score':
+        answers('a,1,0,1\nb,0,1,1\n'),
+      'r.csv: row 5: duplicate answer of learner "a" to item "I1" (first in row 2)': answers(
+        'learner,item,score\na,I1,1\na,I2,1\na,I3,1\na,I1,0\n',
+      ),
+      'q.csv: column "A" contains only 1 and 0: the first column must name the items':
+        q('A,B\n1,0\n0,1\n1,1\n'),
+      'q.csv: row 4: item "I3" needs no knowledge component: mark at least one, or remove the item': q(
+        ',A,B\nI1,1,0\nI2,0,1\nI3,0,0\n',
+      ),
+      'q.csv: column "C": no item needs this knowledge component: remove the column, or add --ignore C': q(
+        ',A,B,C\nI1,1,0,0\nI2,0,1,0\nI3,1,1,0\n',
+      ),
+    }),
+  )('refuses with row, column and what to do: %s', (line, texts) => {
+    const tables = read(texts);
     expect(tables.ok ? [] : tables.error).toContain(line);
+  });
+
+  it('refuses to ignore a column that neither table has', () => {
+    const tables = read({}, { ignore: ['agee'] });
+    expect(tables.ok ? [] : tables.error).toContain(
+      '--ignore "agee": neither r.csv nor q.csv has this column',
+    );
   });
 
   it('reports the defects of both tables at once, and only the beginning of a huge value', () => {

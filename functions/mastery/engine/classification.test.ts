@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { exampleModel } from '#test/support/example-simulation.ts';
 import { classify } from './classification.ts';
@@ -45,36 +44,4 @@ it('an answer classifies the KCs of its item alone, however sure theta is of the
   );
   const undecided = [...classifications.keys()].filter((kc) => classifications[kc] === 'not_yet');
   expect(undecided).toEqual([0, 1, 2, 5]);
-});
-
-it('classifies what a client sees, at every distance from cut and threshold [MA-108, MA-197]', () => {
-  const hundredths = fc.integer({ min: 1, max: 99 }).map((count) => count / 100);
-  fc.assert(
-    fc.property(
-      hundredths,
-      hundredths.filter((threshold) => threshold > 0.5),
-      fc.integer({ min: 2, max: 15 }),
-      fc.constantFrom('cut', 'threshold', 'complement'),
-      fc.integer({ min: -3, max: 3 }),
-      (kcCutScore, confidenceThreshold, numericPrecision, edge, steps) => {
-        const at = { cut: kcCutScore, threshold: confidenceThreshold, complement: 1 - confidenceThreshold }[
-          edge
-        ];
-        const posterior = Math.min(1, Math.max(0, at + steps * 10 ** -numericPrecision));
-        const rounded = (value: number): number => Number(value.toPrecision(numericPrecision));
-        const shown = rounded(posterior);
-        const isCertain = shown >= confidenceThreshold;
-        const isCertainNot = rounded(1 - shown) >= confidenceThreshold;
-        const expected =
-          shown >= kcCutScore && isCertain
-            ? 'mastered'
-            : shown < kcCutScore && isCertainNot
-              ? 'gap'
-              : 'not_yet';
-        expect(classify({ kcCutScore, confidenceThreshold, numericPrecision }, posterior, true)).toBe(
-          expected,
-        );
-      },
-    ),
-  );
 });

@@ -139,22 +139,6 @@ describe('the number of replications', () => {
     expect(replicationsOf(size, work)).toBe(expected);
   });
 
-  it('is from 1 to 32, and never rises with the size or the work', () => {
-    const count = (most: number) => fc.integer({ min: 1, max: most });
-    const size = fc.record({ profiles: count(100), kcs: count(500), maxItems: count(500) });
-    const work = fc.double({ min: 1, max: 1e11, noNaN: true });
-    fc.assert(
-      fc.property(size, work, count(3), (of, each, factor) => {
-        const number = replicationsOf(of, each);
-        expect(number).toBeGreaterThanOrEqual(1);
-        expect(number).toBeLessThanOrEqual(32);
-        expect(replicationsOf(of, each * factor)).toBeLessThanOrEqual(number);
-        for (const member of ['profiles', 'kcs', 'maxItems'] as const)
-          expect(replicationsOf({ ...of, [member]: of[member] * factor }, each)).toBeLessThanOrEqual(number);
-      }),
-    );
-  });
-
   it('leaves room for one as costly as the costliest so far, whichever that was', () => {
     expect(isReplicated(SMALL, [1_000_000_000, 3_000_000_000])).toBe(true);
     expect(isReplicated(SMALL, [3_000_000_000, 1_000_000_001])).toBe(false);

@@ -37,6 +37,7 @@ const counts = {
   agreementCount: observedValues.agreement,
   observedAgreement: 0.811516,
 };
+const nulls = Object.fromEntries(Object.keys(counts).map((name) => [name, null]));
 const predictedActual = {
   artifactRef: 'artifact-comparison',
   populationCount: observedValues.population,
@@ -49,39 +50,31 @@ const predictedActual = {
 const suppressed = { status: 'suppressed', rule: 'fewer than 10' };
 
 describe('an alignment report', () => {
+  const alone = [ofCrosswalk.receipt];
+  const both = [...alone, ofComparison];
   it.each([
     [
       'shows the comparison of Analytics beside the alignment [RP-168, RP-169, RP-172, RP-175]',
       { artifact, receipt: ofComparison },
-      { predictedActual, sources: [ofCrosswalk.receipt, ofComparison] },
+      { predictedActual, sources: both },
       [],
     ],
-    [
-      'shows none where none is due, and the same alignment [RP-175]',
-      null,
-      { predictedActual: null, sources: [ofCrosswalk.receipt] },
-      [],
-    ],
+    ['shows none where none is due [RP-175]', null, { predictedActual: null, sources: alone }, []],
     [
       'names one that is due and missing, and shows the same alignment [RP-175, RP-176]',
       'missing' as const,
-      { predictedActual: null, sources: [ofCrosswalk.receipt] },
+      { predictedActual: null, sources: alone },
       [/no comparison.*due/],
     ],
     [
-      'shows no count of a suppressed one, names it, and shows the same alignment [RP-175, RP-176, RP-187, RP-188]',
+      'shows no count of a suppressed one, and names it [RP-175, RP-176, RP-187, RP-188]',
       { artifact: { ...artifact, suppression: suppressed }, receipt: ofComparison },
       {
         predictedActual: {
-          ...predictedActual,
-          suppressionStatus: 'suppressed',
-          suppressionRule: 'fewer than 10',
-          predictedPassCount: null,
-          actualPassCount: null,
-          agreementCount: null,
-          observedAgreement: null,
+          ...{ ...predictedActual, ...nulls },
+          ...{ suppressionStatus: 'suppressed', suppressionRule: 'fewer than 10' },
         },
-        sources: [ofCrosswalk.receipt, ofComparison],
+        sources: both,
       },
       [/suppressed/],
     ],

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { GateDecision } from '#shared/contract/reports/attempt-report.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { SettledGate } from '#shared/platform/owners/results.ts';
 import { decideGate } from './gate-decision.ts';
@@ -17,28 +16,41 @@ const criteria = { criteriaVersion: '4', required: 60 } satisfies ReportCriteria
 const failed = { ...settled, status: 'fail', achieved: 41, gapCaseGuids: ['b', 'a'] };
 const undecided = { status: 'indeterminate' } as const;
 
-type Row = readonly [
+/** What a decision lacks, and where something else is shown in its place, that. */
+const lacking: readonly (readonly [
+  what: string,
+  change: Partial<SettledGate>,
+  criteria: ReportCriteria['criteria'],
+  shown?: object,
+])[] = [
+  ['without coverage evidence [RP-011]', { coverageEvidenceId: null }, criteria],
+  ['without a measurement [RP-102]', { achieved: null }, criteria],
+  ['under criteria that Content does not have [RP-011, RP-067]', {}, null],
+  ['under criteria without a threshold [RP-103]', {}, { ...criteria, required: null }],
+  [
+    'that names no criteria, under those of Content [RP-011, RP-101]',
+    { criteriaVersion: null },
+    { ...criteria, criteriaVersion: '5' },
+    { criteriaVersion: '5' },
+  ],
+  [
+    'that names no threshold, with that of Content [RP-103]',
+    { required: null },
+    { ...criteria, required: 55 },
+    { required: 55 },
+  ],
+];
+
+type Decided = readonly [
   title: string,
   decided: SettledGate | null,
   criteria: ReportCriteria['criteria'],
-  shown: Partial<GateDecision>,
+  shown: object,
 ];
 
 /** What Results decided stands as it is; what is shown differs from the complete pass in what the last member says. */
-const decisions: readonly Row[] = [
+const decisions: readonly Decided[] = [
   ['a pass is shown [RP-010]', settled, criteria, {}],
-  [
-    'a fail is shown with its gaps in the order of Results [RP-010, RP-105]',
-    failed,
-    criteria,
-    { ...failed, status: 'fail' },
-  ],
-  [
-    'Results decides, not the numbers [RP-010]',
-    { ...failed, achieved: 99 },
-    criteria,
-    { ...failed, status: 'fail', achieved: 99 },
-  ],
   [
     'a measurement and a threshold of 0 are numbers like others [RP-102, RP-103]',
     { ...settled, achieved: 0, required: 0 },
@@ -46,56 +58,25 @@ const decisions: readonly Row[] = [
     { achieved: 0, required: 0 },
   ],
   [
-    'an indeterminate decision may list gaps [RP-105]',
-    { ...failed, ...undecided },
-    criteria,
-    { ...failed, ...undecided },
-  ],
-  [
     'a status that the contract does not name is unknown [RP-100]',
     { ...settled, status: 'appealed' },
     criteria,
     { status: 'unknown' },
   ],
+  // Results decides, not the numbers, and gaps are in its order; an indeterminate decision may list gaps.
+  ...[{}, { achieved: 99 }, undecided].map((change): Decided => {
+    const decision = { ...failed, ...change };
+    return [`${JSON.stringify(decision)} is shown [RP-010, RP-105]`, decision, criteria, decision];
+  }),
   // Nothing that a decision stands on may be missing, whatever was decided.
-  ...[settled, failed].flatMap((decided): Row[] => [
-    [
-      `a ${decided.status} without coverage evidence is indeterminate [RP-011]`,
-      { ...decided, coverageEvidenceId: null },
-      criteria,
-      { ...decided, ...undecided, coverageEvidenceId: null },
-    ],
-    [
-      `a ${decided.status} without a measurement is indeterminate [RP-102]`,
-      { ...decided, achieved: null },
-      criteria,
-      { ...decided, ...undecided, achieved: null },
-    ],
-    [
-      `a ${decided.status} under criteria that Content does not have is indeterminate [RP-011, RP-067]`,
-      decided,
-      null,
-      { ...decided, ...undecided },
-    ],
-    [
-      `a ${decided.status} under criteria without a threshold is indeterminate [RP-103]`,
-      decided,
-      { ...criteria, required: null },
-      { ...decided, ...undecided },
-    ],
-    [
-      `a ${decided.status} that names no criteria is indeterminate, under the version of Content [RP-011, RP-101]`,
-      { ...decided, criteriaVersion: null },
-      { ...criteria, criteriaVersion: '5' },
-      { ...decided, ...undecided, criteriaVersion: '5' },
-    ],
-    [
-      `a ${decided.status} that names no threshold is indeterminate, with the threshold of Content [RP-103]`,
-      { ...decided, required: null },
-      { ...criteria, required: 55 },
-      { ...decided, ...undecided, required: 55 },
-    ],
-  ]),
+  ...[settled, failed].flatMap((decided) =>
+    lacking.map(([what, change, held, shown = change]): Decided => [
+      `a ${decided.status} ${what} is indeterminate`,
+      { ...decided, ...change },
+      held,
+      { ...decided, ...undecided, ...shown },
+    ]),
+  ),
   [
     'without a decision there is an indeterminate gate under the criteria of Content [RP-067, RP-104]',
     null,

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { omissionsOf } from '#functions/reports/analysis/omissions.ts';
 import { improvementRun, runMetrics } from '#shared/contract/reports/improvement-run.ts';
 import type { ImprovementRun } from '#shared/contract/reports/improvement-run.ts';
 import { completedRun } from '#shared/contract/reports/examples.ts';
@@ -74,17 +73,6 @@ describe('a run, in whatever state its records are', () => {
         const body = shown({ ...recorded, progress: { ...recorded.progress, evidence } });
         expect(body.alignmentRecordCount).toBe(0);
       }),
-    );
-  });
-
-  it('names what it goes without, in the order of the contract [RP-152, RP-166]', () => {
-    fc.assert(
-      fc.property(
-        runIn('queued', 'analyzing', 'blocked_upstream', 'completed_with_omissions'),
-        (recorded) => {
-          expect(shown(recorded).omissions).toEqual(omissionsOf(recorded.progress));
-        },
-      ),
     );
   });
 

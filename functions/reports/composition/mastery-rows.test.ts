@@ -1,22 +1,27 @@
 import { describe, expect, it } from 'vitest';
-import type { SourceService } from '#shared/contract/reports/problem.ts';
-import { soundChild, soundGate, soundRow } from '#test/support/sound-attempt.ts';
+import type { SettledMastery } from '#shared/platform/owners/results.ts';
+import {
+  both,
+  rows,
+  rowsOf,
+  says,
+  shortfall,
+  soundChild,
+  soundGate,
+  soundRow,
+} from '#test/support/sound-attempt.ts';
+import type { Change } from '#test/support/sound-attempt.ts';
 import { composeMastery } from './mastery-rows.ts';
 
 // How many rows and how much evidence a report can carry: attempt-report.property.test.ts.
 
 type Facts = ReturnType<typeof soundGate>;
-type Change = (facts: Facts) => void;
-
 function masteryOf({ evidence, record, framework }: Facts): ReturnType<typeof composeMastery> {
   return composeMastery(record.value.mastery, evidence.value, framework.value);
 }
 
-const rowed = (...rows: readonly Partial<typeof soundRow>[]): Change => {
-  return ({ record }) => {
-    record.value.mastery = rows.map((row) => ({ ...soundRow, ...row }));
-  };
-};
+const rowed = (...changes: readonly Partial<typeof soundRow>[]): Change =>
+  rows(...changes.map((change) => ({ ...soundRow, ...change })));
 const child = (parentCaseGuid: string | null): Change => rowed({ ...soundChild, parentCaseGuid });
 const outcome = (qtiItemId: string, qtiOutcomeId = 'SCORE', scoredAt = '2026-03-02T09:00:00Z') => ({
   qtiItemId,
@@ -24,15 +29,7 @@ const outcome = (qtiItemId: string, qtiOutcomeId = 'SCORE', scoredAt = '2026-03-
   scoredAt,
 });
 const [piece] = soundRow.evidence;
-const outcomes = (...all: readonly ReturnType<typeof outcome>[]): Change => {
-  return ({ evidence }) => {
-    evidence.value.outcomes = [...all];
-  };
-};
-const both =
-  (...changes: readonly Change[]): Change =>
-  (facts) =>
-    changes.forEach((change) => change(facts));
+const outcomes = (...all: ReturnType<typeof outcome>[]): Change => says('evidence', { outcomes: all });
 
 describe('the mastery of an attempt', () => {
   it('is the rows of Results, with the time of each outcome from QTI [RP-092, RP-093, RP-094, RP-096, RP-098, RP-099]', () => {
@@ -56,40 +53,29 @@ describe('the mastery of an attempt', () => {
     });
   });
 
-  const sound: readonly (readonly [title: string, change: Change, row: object])[] = [
+  /** Members that are shown as Results has them. */
+  const shown: readonly Partial<SettledMastery>[] = [
+    { state: 'gap', estimate: 0 },
+    { threshold: 0 },
+    ...['not_yet', 'insufficient_evidence'].map((state) => ({ state })),
+    ...['standard_error', 'interval_half_width'].map((uncertaintyKind) => ({ uncertaintyKind })),
+  ];
+  it.each<readonly [title: string, change: Change, row: object]>([
     ['has a component under any of its parents [RP-090]', child('decimals'), { parentCaseGuid: 'decimals' }],
     [
       'has a root that CASE lists with no parent [RP-090]',
-      ({ framework }) => {
-        framework.value.parents.set('fractions', []);
-      },
+      ({ framework }) => void framework.value.parents.set('fractions', []),
       { parentCaseGuid: null },
     ],
-    ['shows an estimate of 0 [RP-092]', rowed({ state: 'gap', estimate: 0 }), { state: 'gap', estimate: 0 }],
-    ['shows a threshold of 0 [RP-092]', rowed({ threshold: 0 }), { threshold: 0 }],
-    ...['not_yet', 'insufficient_evidence'].map(
-      (state) => [`shows ${state} as it is [RP-091]`, rowed({ state }), { state }] as const,
+    ...shown.map(
+      (row) => [`shows ${JSON.stringify(row)} [RP-091, RP-092, RP-093]`, rowed(row), row] as const,
     ),
     [
-      'shows a state that the contract does not name as unknown [RP-091]',
-      rowed({ state: 'enlightened' }),
-      { state: 'unknown' },
+      'shows a state and an uncertainty that the contract does not name as unknown [RP-091, RP-093]',
+      rowed({ state: 'enlightened', uncertaintyKind: 'gut' }),
+      { state: 'unknown', uncertaintyKind: 'unknown' },
     ],
-    ...['standard_error', 'interval_half_width'].map(
-      (uncertaintyKind) =>
-        [
-          `shows ${uncertaintyKind} as it is [RP-093]`,
-          rowed({ uncertaintyKind }),
-          { uncertaintyKind },
-        ] as const,
-    ),
-    [
-      'shows a kind of uncertainty that the contract does not name as unknown [RP-093]',
-      rowed({ uncertaintyKind: 'gut' }),
-      { uncertaintyKind: 'unknown' },
-    ],
-  ];
-  it.each(sound)('%s', (_, change, row) => {
+  ])('%s', (_, change, row) => {
     const facts = soundGate();
     change(facts);
     const mastery = masteryOf(facts);
@@ -110,58 +96,47 @@ describe('the mastery of an attempt', () => {
     expect(masteryOf(facts)).toMatchObject({ ok: true, value: { scoredItemCount } });
   });
 
-  const problems: readonly (readonly [string, Change, SourceService, string])[] = [
-    ['a row has no evidence [RP-095]', rowed({ evidence: [] }), 'results', 'missing'],
-    ['an estimate is not settled [RP-092]', rowed({ estimate: null }), 'results', 'missing'],
-    ['a threshold is not settled [RP-092]', rowed({ threshold: null }), 'results', 'missing'],
-    ['CASE does not have the GUID of a row [RP-089]', rowed({ caseGuid: 'nowhere' }), 'case', 'missing'],
-    ['CASE does not have the parent of a row [RP-089]', child('nowhere'), 'case', 'missing'],
-    ['a row with a parent in CASE names none [RP-090]', child(null), 'results', 'contradiction'],
-    ['a row names another parent than CASE [RP-090]', child('adding'), 'results', 'contradiction'],
-    ['a root names a parent [RP-090]', rowed({ parentCaseGuid: 'decimals' }), 'results', 'contradiction'],
-    ['QTI has no outcome of the item [RP-099]', outcomes(outcome('item-2')), 'qti', 'missing'],
-    [
-      'QTI has another outcome of the item alone [RP-099]',
-      outcomes(outcome('item-1', 'TIME'), outcome('item-2')),
-      'qti',
-      'missing',
-    ],
-    [
-      'QTI has other outcomes of the item [RP-099]',
-      outcomes(outcome('item-1', 'TIME'), outcome('item-1', 'HINTS'), outcome('item-2')),
-      'qti',
-      'missing',
-    ],
-    [
-      'QTI has no outcome of the second piece alone [RP-099]',
-      rowed({ evidence: [piece!, { ...piece!, qtiOutcomeId: 'TIME' }] }),
-      'qti',
-      'missing',
-    ],
-    [
-      'QTI names an outcome twice, at two times [RP-099]',
-      outcomes(outcome('item-1'), outcome('item-1', 'SCORE', '2026-03-02T10:00:00Z')),
-      'qti',
-      'unusable',
-    ],
-    [
-      'QTI names one of several outcomes twice [RP-099]',
-      outcomes(
-        outcome('item-1'),
-        outcome('item-1', 'TIME'),
-        outcome('item-1', 'HINTS'),
-        outcome('item-1', 'HINTS'),
-      ),
-      'qti',
-      'unusable',
-    ],
+  const [first, second, timed, hinted] = [
+    outcome('item-1'),
+    outcome('item-2'),
+    outcome('item-1', 'TIME'),
+    outcome('item-1', 'HINTS'),
   ];
-  it.each(problems)('is a 503 when %s', (_, change, dependency, reason) => {
+  /** By owner and reason. */
+  const problems: Readonly<Record<string, Readonly<Record<string, Change>>>> = {
+    'results missing': {
+      'a row has no evidence [RP-095]': rowed({ evidence: [] }),
+      'an estimate is not settled [RP-092]': rowed({ estimate: null }),
+      'a threshold is not settled [RP-092]': rowed({ threshold: null }),
+    },
+    'case missing': {
+      'CASE does not have the GUID of a row [RP-089]': rowed({ caseGuid: 'nowhere' }),
+      'CASE does not have the parent of a row [RP-089]': child('nowhere'),
+    },
+    'results contradiction': {
+      'a row with a parent in CASE names none [RP-090]': child(null),
+      'a row names another parent than CASE [RP-090]': child('adding'),
+      'a root names a parent [RP-090]': rowed({ parentCaseGuid: 'decimals' }),
+    },
+    'qti missing': {
+      'QTI has no outcome of the item [RP-099]': outcomes(second),
+      'QTI has another outcome of the item alone [RP-099]': outcomes(timed, second),
+      'QTI has other outcomes of the item [RP-099]': outcomes(timed, hinted, second),
+      'QTI has no outcome of the second piece alone [RP-099]': rowed({
+        evidence: [piece!, { ...piece!, qtiOutcomeId: 'TIME' }],
+      }),
+    },
+    'qti unusable': {
+      'QTI names an outcome twice, at two times [RP-099]': outcomes(
+        first,
+        outcome('item-1', 'SCORE', '2026-03-02T10:00:00Z'),
+      ),
+      'QTI names one of several outcomes twice [RP-099]': outcomes(first, timed, hinted, hinted),
+    },
+  };
+  it.each(rowsOf(problems))('is a 503 that says %s when %s', (expected, _, change) => {
     const facts = soundGate();
     change(facts);
-    expect(masteryOf(facts)).toMatchObject({
-      ok: false,
-      error: { status: 503, code: 'dependency-incomplete', dependency, reason },
-    });
+    expect(masteryOf(facts)).toMatchObject(shortfall(expected));
   });
 });

@@ -140,12 +140,7 @@ describe('a cursor', () => {
     expect(await open(cursor, reordered)).toEqual({ ok: true, value: position });
   });
 
-  it.each([
-    ['2,049 characters', 'a'.repeat(2_049)],
-    ['one character', 'x'],
-    ['four dots', '....'],
-    ['a position in clear', Buffer.from(JSON.stringify(position)).toString('base64url')],
-  ])('is not %s [RP-134, RP-303]', async (_, cursor) => {
+  it.each(['a'.repeat(2_049), JSON.stringify(position)])('is not %s [RP-134, RP-303]', async (cursor) => {
     expect(await open(cursor)).toMatchObject(refused);
   });
 

@@ -50,14 +50,17 @@ function hold<T extends object>(title: string, table: Invariants<T>, sound: T, c
   });
 }
 
+/** Makes a change of each, over what they have in common. */
+const each =
+  <Name extends string, Common extends object>(name: Name, common: Common) =>
+  <Own extends object>(...changes: readonly Own[]) =>
+    // SAFETY: a computed name keeps its literal type here alone.
+    changes.map((own) => ({ [name]: { ...common, ...own } }) as Record<Name, Common & Own>);
+
 const score = { value: 61, minimum: 0, maximum: 100, unit: 'percent', scaleVersion: null } as const;
-const onScale = {
-  value: 512.4,
-  minimum: null,
-  maximum: null,
-  unit: 'mastery_scale',
-  scaleVersion: '3',
-} as const;
+const onScale = { ...score, ...{ value: 512.4, minimum: null, maximum: null } } as const;
+const scaled = (change: object) =>
+  ({ ...onScale, unit: 'mastery_scale', scaleVersion: '3', ...change }) as JudgedSummary['score'];
 const diagnostic = {
   scaleScore: 512.4,
   scaleVersion: '3',
@@ -76,6 +79,8 @@ const pass: GateDecision = {
   coverageEvidenceId: 'coverage',
 };
 const fail: GateDecision = { ...pass, status: 'fail', achieved: 41, gapCaseGuids: ['a'] };
+const [scored, passed, failed] = [each('score', score), each('gate', pass), each('gate', fail)];
+const open = ['indeterminate', 'unknown'] as const;
 
 hold<JudgedSummary>(
   'a summary',
@@ -83,51 +88,36 @@ hold<JudgedSummary>(
   { score, gate: pass, diagnostic: null, gapRows: [], isGoverned: () => true },
   {
     'score-within-bounds': {
-      breaks: [
-        { score: { ...score, value: 100.5 } },
-        { score: { ...score, value: -1 } },
-        { score: { ...score, value: 5, minimum: 10 } },
-      ],
-      allows: [{ score: { ...score, value: 100 } }, { score: { ...score, value: 112, maximum: null } }],
+      breaks: scored({ value: 100.5 }, { value: -1 }, { value: 5, minimum: 10 }),
+      allows: scored({ value: 100 }, { value: 112, maximum: null }),
     },
     'one-mastery-scale': {
-      breaks: [{ score: { ...onScale, scaleVersion: '4' }, diagnostic }],
-      allows: [{ score: onScale, diagnostic }, { diagnostic }, { score: onScale }],
+      breaks: [{ score: scaled({ scaleVersion: '4' }), diagnostic }],
+      allows: [{ score: scaled({}), diagnostic }, { diagnostic }, { score: scaled({}) }],
     },
     'one-score-per-scale': {
-      breaks: [{ score: { ...onScale, value: 512.5 }, diagnostic }],
-      allows: [
-        { score: { ...onScale, value: 512 }, diagnostic },
-        { score: { ...onScale, value: 512.43 }, diagnostic },
-      ],
+      breaks: [{ score: scaled({ value: 512.5 }), diagnostic }],
+      allows: [512, 512.43].map((value) => ({ score: scaled({ value }), diagnostic })),
     },
     'pass-not-below-required': {
-      breaks: [{ gate: { ...pass, achieved: 59 } }, { gate: { ...pass, achieved: 59.4 } }],
-      allows: [
-        { gate: { ...pass, achieved: 60 } },
-        { gate: { ...pass, achieved: 59.6 } },
-        { gate: { ...pass, achieved: null } },
-        { gate: null },
-      ],
+      breaks: passed({ achieved: 59 }, { achieved: 59.4 }),
+      allows: [...passed({ achieved: 60 }, { achieved: 59.6 }, { achieved: null }), { gate: null }],
     },
     'pass-lists-no-gap': {
-      breaks: [{ gate: { ...pass, gapCaseGuids: ['a'] } }],
-      allows: [{ gate: { ...pass, status: 'indeterminate', gapCaseGuids: ['a'] } }],
+      breaks: passed({ gapCaseGuids: ['a'] }),
+      allows: passed({ status: open[0], gapCaseGuids: ['a'] }),
     },
     'fail-has-a-cause': {
-      breaks: [
-        { gate: { ...fail, achieved: 61, gapCaseGuids: [] } },
-        { gate: { ...fail, achieved: 60, gapCaseGuids: [] } },
-      ],
-      allows: [
-        { gate: { ...fail, achieved: 61 } },
-        { gate: { ...fail, gapCaseGuids: [] } },
-        { gate: { ...fail, achieved: null, required: -5, gapCaseGuids: [] } },
-      ],
+      breaks: failed({ achieved: 61, gapCaseGuids: [] }, { achieved: 60, gapCaseGuids: [] }),
+      allows: failed<Partial<GateDecision>>(
+        { achieved: 61 },
+        { gapCaseGuids: [] },
+        { achieved: null, required: -5, gapCaseGuids: [] },
+      ),
     },
     'gap-listed-once': {
-      breaks: [{ gate: { ...fail, gapCaseGuids: ['a', 'a'] } }],
-      allows: [{ gate: { ...fail, gapCaseGuids: ['a', 'A'] } }],
+      breaks: failed({ gapCaseGuids: ['a', 'a'] }),
+      allows: failed({ gapCaseGuids: ['a', 'A'] }),
     },
     'gate-lists-its-gap-rows': {
       breaks: [
@@ -136,11 +126,11 @@ hold<JudgedSummary>(
         { gate: fail, gapRows: ['a', 'b'] },
       ],
       allows: [
-        { gate: fail, gapRows: ['a'] },
+        ...[fail, null, ...open.map((status) => ({ ...pass, status }))].map((gate) => ({
+          gate,
+          gapRows: ['a'],
+        })),
         { gapRows: ['a'], isGoverned: (caseGuid) => caseGuid !== 'a' },
-        { gate: { ...pass, status: 'indeterminate' }, gapRows: ['a'] },
-        { gate: { ...pass, status: 'unknown' }, gapRows: ['a'] },
-        { gate: null, gapRows: ['a'] },
       ],
     },
   },
@@ -171,6 +161,18 @@ const rowOf = (change: Partial<MasteryRow> = {}, evidence = [piece]): JudgedRepo
   evidence,
 });
 
+/** A report of rows with these members, under another gate. */
+const rowed = (...changes: readonly Partial<MasteryRow>[]) => ({ mastery: changes.map((row) => rowOf(row)) });
+const under = (gate: GateDecision, ...changes: readonly Partial<MasteryRow>[]) => ({
+  gate,
+  ...rowed(...changes),
+});
+const component = 'knowledge_component';
+/** A report of one row with this evidence beside the piece. */
+const beside = (...pieces: readonly Partial<ItemEvidence>[]) => ({
+  mastery: [rowOf({}, [piece, ...pieces.map((change) => ({ ...piece, ...change }))])],
+});
+
 hold<JudgedReport>(
   'a whole report',
   reportInvariants,
@@ -181,67 +183,56 @@ hold<JudgedReport>(
       allows: [{ scoredItemCount: 3 }, { scoredItemCount: 0 }],
     },
     'one-row-per-standard': {
-      breaks: [{ mastery: [rowOf(), rowOf({ estimate: 0.9 })] }],
-      allows: [{ mastery: [rowOf(), rowOf({ kind: 'knowledge_component' })] }, { mastery: [] }],
+      breaks: [rowed({}, { estimate: 0.9 })],
+      allows: [rowed({}, { kind: component }), rowed()],
     },
     'no-standard-above-itself': {
       breaks: [
-        { mastery: [rowOf({ parentCaseGuid: 'a' })] },
-        {
-          mastery: [
-            rowOf({ parentCaseGuid: 'b' }),
-            rowOf({ caseGuid: 'b', parentCaseGuid: 'c' }),
-            rowOf({ caseGuid: 'c', parentCaseGuid: 'b' }),
-          ],
-        },
+        rowed({ parentCaseGuid: 'a' }),
+        rowed(
+          { parentCaseGuid: 'b' },
+          { caseGuid: 'b', parentCaseGuid: 'c' },
+          { caseGuid: 'c', parentCaseGuid: 'b' },
+        ),
       ],
       allows: [
-        { mastery: [rowOf(), ...['b', 'c'].map((caseGuid) => rowOf({ caseGuid, parentCaseGuid: 'a' }))] },
-        { mastery: [rowOf({ parentCaseGuid: 'b' }), rowOf({ caseGuid: 'b', parentCaseGuid: 'of no row' })] },
+        rowed({}, ...['b', 'c'].map((caseGuid) => ({ caseGuid, parentCaseGuid: 'a' }))),
+        rowed({ parentCaseGuid: 'b' }, { caseGuid: 'b', parentCaseGuid: 'of no row' }),
       ],
     },
     'one-evidence-per-outcome': {
-      breaks: [
-        { mastery: [rowOf({}, [piece, { ...piece, contribution: -0.5 }])] },
-        { mastery: [rowOf({}, Array<ItemEvidence>(500).fill(piece))] },
-      ],
+      breaks: [beside({ contribution: -0.5 }), beside(...Array<object>(499).fill({}))],
       allows: [
-        { mastery: [rowOf(), rowOf({ caseGuid: 'b' })] },
-        { mastery: [rowOf({}, [piece, { ...piece, qtiOutcomeId: 'p' }, { ...piece, qtiItemId: 'j' }])] },
-        { mastery: [rowOf({}, [piece, { ...piece, resultComponentId: 'c' }])] },
+        rowed({}, { caseGuid: 'b' }),
+        beside({ qtiOutcomeId: 'p' }, { qtiItemId: 'j' }),
+        beside({ resultComponentId: 'c' }),
         // The ids of both make one text when nothing stands between them.
-        { mastery: [rowOf({}, [piece, { ...piece, qtiItemId: 'io', qtiOutcomeId: '' }])] },
+        beside({ qtiItemId: 'io', qtiOutcomeId: '' }),
       ],
     },
     'listed-gap-not-mastered': {
-      breaks: [
-        { gate: fail, mastery: [rowOf()] },
-        { gate: { ...fail, status: 'indeterminate' }, mastery: [rowOf()] },
-      ],
+      breaks: [under(fail, {}), under({ ...fail, status: open[0] }, {})],
       allows: [
-        { gate: fail, mastery: [rowOf({ state: 'not_yet' })] },
-        { gate: fail, mastery: [] },
-        {
-          gate: fail,
-          mastery: [rowOf(), rowOf({ kind: 'knowledge_component', state: 'gap', estimate: 0.2 })],
-        },
+        under(fail, { state: 'not_yet' }),
+        under(fail),
+        under(fail, {}, { kind: component, state: 'gap', estimate: 0.2 }),
       ],
     },
     'state-fits-estimate': {
       breaks: [
-        { mastery: [rowOf({ estimate: 0.01, threshold: 0.9 })] },
-        { mastery: [rowOf({ estimate: 0.59 })] },
-        { mastery: [rowOf({ estimate: 0.29, uncertaintyKind: 'standard_error' })] },
-        { gate: fail, mastery: [rowOf({ state: 'gap', estimate: 0.81, uncertaintyKind: 'policy_margin' })] },
+        rowed({ estimate: 0.01, threshold: 0.9 }),
+        rowed({ estimate: 0.59 }),
+        rowed({ estimate: 0.29, uncertaintyKind: 'standard_error' }),
+        under(fail, { state: 'gap', estimate: 0.81, uncertaintyKind: 'policy_margin' }),
       ],
       allows: [
         // 0.7 - 0.1 and 0.8 - 0.1 are no 0.6 and 0.7 in binary arithmetic.
-        { mastery: [rowOf({ estimate: 0.6 })] },
-        { mastery: [rowOf({ estimate: 0.7, threshold: 0.8 })] },
-        { mastery: [rowOf({ estimate: 0.3, uncertaintyKind: 'standard_error' })] },
-        { mastery: [rowOf({ estimate: 0.01, uncertaintyKind: 'unknown' })] },
-        { mastery: [rowOf({ state: 'not_yet', estimate: 0.01 })] },
-        { gate: fail, mastery: [rowOf({ state: 'gap', estimate: 0.8 })] },
+        rowed({ estimate: 0.6 }),
+        rowed({ estimate: 0.7, threshold: 0.8 }),
+        rowed({ estimate: 0.3, uncertaintyKind: 'standard_error' }),
+        rowed({ estimate: 0.01, uncertaintyKind: 'unknown' }),
+        rowed({ state: 'not_yet', estimate: 0.01 }),
+        under(fail, { state: 'gap', estimate: 0.8 }),
       ],
     },
   },
@@ -250,40 +241,44 @@ hold<JudgedReport>(
 const share = { name: 'share_proficient', value: 0.5, unit: 'proportion' };
 const count = { name: 'tardies', value: 3, unit: 'count' };
 
+const measured = (...measures: NonNullable<JudgedCohort['measures']>) => ({ measures });
+const valued = (measure: typeof share, ...values: readonly number[]) =>
+  values.map((value) => measured({ ...measure, value }));
+const growth = { name: 'growth', value: -3, unit: 'points' };
+
 hold<JudgedCohort>(
   'a cohort',
   cohortInvariants,
-  { asOf: at, observedAt: at, populationCount: 24, measures: [share, count] },
+  { asOf: at, observedAt: at, populationCount: 24, ...measured(share, count) },
   {
     'snapshot-not-ahead': {
       breaks: [{ asOf: '2026-03-03T10:15:30.001Z' }, { asOf: '2999-01-01T00:00:00Z' }],
       allows: [{ asOf: '2026-03-03T10:15:30Z' }, { asOf: '1999-01-01T00:00:00Z' }],
     },
     'one-value-per-measure': {
-      breaks: [{ measures: [share, { ...share, value: 0.6 }] }],
-      allows: [{ measures: [share, { ...share, value: 50, unit: 'percent' }] }],
+      breaks: [measured(share, { ...share, value: 0.6 })],
+      allows: [measured(share, { ...share, value: 50, unit: 'percent' })],
     },
     'measure-in-range': {
       breaks: [
-        ...[-0.7, 1.7].map((value) => ({ measures: [{ ...share, value }] })),
-        ...[-1, 1.5].map((value) => ({ measures: [{ ...count, value }] })),
-        { measures: [{ name: 'mean_percent_correct', value: 1e21, unit: 'percent' }] },
+        ...valued(share, -0.7, 1.7),
+        ...valued(count, -1, 1.5),
+        measured({ name: 'mean_percent_correct', value: 1e21, unit: 'percent' }),
       ],
       allows: [
-        ...[0, 1].map((value) => ({ measures: [{ ...share, value }] })),
-        { measures: [{ name: 'growth', value: -3, unit: 'points' }] },
-        { measures: [{ name: 'growth', value: -3, unit: 'proportion' }] },
-        { measures: [] },
+        ...valued(share, 0, 1),
+        measured(growth),
+        measured({ ...growth, unit: 'proportion' }),
+        measured(),
       ],
     },
     'nobody-measured-nothing': {
-      breaks: [
-        { populationCount: 0, measures: [share] },
-        { populationCount: 0, measures: [{ ...share, value: 0 }] },
-        { populationCount: 0, measures: [count] },
-      ],
+      breaks: [share, { ...share, value: 0 }, count].map((measure) => ({
+        populationCount: 0,
+        ...measured(measure),
+      })),
       allows: [
-        { populationCount: 0, measures: [{ ...count, value: 0 }] },
+        { populationCount: 0, ...measured({ ...count, value: 0 }) },
         { populationCount: 0, measures: undefined },
       ],
     },
@@ -292,20 +287,25 @@ hold<JudgedCohort>(
 
 const { equivalentForms } = examples;
 const sound: JudgedEquivalence = { ...equivalentForms, isDifference: true };
-const forms = Object.keys(sound.sampleSizes);
-const sizes = (size: number) => ({ sampleSizes: Object.fromEntries(forms.map((form) => [form, size])) });
+const { statistic, qtiTestId } = sound;
+const sizes = (size: number) => ({
+  sampleSizes: Object.fromEntries(Object.keys(sound.sampleSizes).map((form) => [form, size])),
+});
+const between = (lower: number, upper: number) => ({ confidenceInterval: { lower, upper } });
 const undecided = { decision: 'insufficient_evidence' } as const;
+const refused = { decision: 'not_equivalent' } as const;
+const without = { evidenceArtifactUrl: null };
 
 hold<JudgedEquivalence>('an equivalence', equivalenceInvariants, sound, {
   'other-forms': {
-    breaks: [{ comparisonQtiTestIds: [], sampleSizes: { [sound.qtiTestId]: 9 } }],
+    breaks: [{ comparisonQtiTestIds: [], sampleSizes: { [qtiTestId]: 9 } }],
     allows: [{}],
   },
   'form-once': {
     breaks: [
       {
         comparisonQtiTestIds: ['another', 'another'],
-        sampleSizes: { [sound.qtiTestId]: 9, another: 9, third: 9 },
+        sampleSizes: { [qtiTestId]: 9, another: 9, third: 9 },
       },
     ],
     allows: [{}],
@@ -315,11 +315,8 @@ hold<JudgedEquivalence>('an equivalence', equivalenceInvariants, sound, {
     allows: [{ ...sizes(0), ...undecided }],
   },
   'statistic-in-interval': {
-    breaks: [
-      { confidenceInterval: { lower: sound.statistic + 0.01, upper: 1 } },
-      { confidenceInterval: { lower: -1, upper: sound.statistic - 0.01 } },
-    ],
-    allows: [{ confidenceInterval: { lower: sound.statistic, upper: sound.statistic } }],
+    breaks: [between(statistic + 0.01, 1), between(-1, statistic - 0.01)],
+    allows: [between(statistic, statistic)],
   },
   'tolerance-not-negative': {
     breaks: [{ ...undecided, tolerance: -0.01 }],
@@ -327,24 +324,18 @@ hold<JudgedEquivalence>('an equivalence', equivalenceInvariants, sound, {
   },
   'equivalent-forms-were-sampled': {
     breaks: [sizes(0)],
-    allows: [sizes(1), { ...sizes(0), decision: 'not_equivalent' }],
+    allows: [sizes(1), { ...sizes(0), ...refused }],
   },
   'equivalent-within-tolerance': {
-    breaks: [{ tolerance: Math.abs(sound.statistic) - 0.01 }],
+    breaks: [{ tolerance: Math.abs(statistic) - 0.01 }],
     allows: [
-      { tolerance: Math.abs(sound.statistic) },
-      { tolerance: 0, isDifference: false },
-      { tolerance: 0, decision: 'not_equivalent' },
-      { tolerance: 0, ...undecided },
+      { tolerance: Math.abs(statistic) },
+      ...[{ isDifference: false }, refused, undecided].map((change) => ({ tolerance: 0, ...change })),
     ],
   },
   'decision-has-evidence': {
-    breaks: [
-      { evidenceArtifactUrl: null },
-      { evidenceArtifactUrl: null, decision: 'not_equivalent' },
-      { evidenceArtifactUrl: null, decision: 'unknown' },
-    ],
-    allows: [{ evidenceArtifactUrl: null, ...undecided }],
+    breaks: [without, { ...without, ...refused }, { ...without, decision: 'unknown' }],
+    allows: [{ ...without, ...undecided }],
   },
   'evidence-has-public-link': {
     breaks: ['https://127.0.0.1/a', 'https://a.example/b?Signature=c'].map((evidenceArtifactUrl) => ({
@@ -381,14 +372,22 @@ const item = {
   ...{ qtiItemId: 'i', qtiFormId: 'f', qtiTestId: 't', caseGuids: ['g', 'h'] },
   measures: [correct],
 };
-const form = (value: number) => ({
-  ...{ ...item, qtiItemId: null },
-  measures: [{ name: 'mean_percent_correct', value, unit: 'percent' }],
+type Row = JudgedMetric['rows'][number];
+const rows = (...changes: readonly Partial<Row>[]) => ({ rows: changes.map((row) => ({ ...item, ...row })) });
+const measuring = (...measures: Row['measures']) => rows({ measures });
+/** Two rows of a form as a whole, with two values. */
+const forms = (change: Partial<Row>) => ({
+  metric: 'form_summary' as const,
+  ...rows(
+    ...[80, 90].map((value) => ({
+      ...{ qtiItemId: null, measures: [{ name: 'mean_percent_correct', value, unit: 'percent' }] },
+      ...change,
+    })),
+  ),
 });
-const untagged = (value: number) => ({
-  ...item,
-  measures: [{ name: 'untagged_distractors', value, unit: 'count' }],
-});
+const untagged = (value: number) => measuring({ name: 'untagged_distractors', value, unit: 'count' });
+const ofDistractors = { metric: 'distractor_distribution' } as const;
+const better = { measures: [{ ...correct, value: 0.9 }] };
 
 hold<JudgedMetric>(
   'a metric',
@@ -405,9 +404,7 @@ hold<JudgedMetric>(
     },
     'sample-within-population': {
       breaks: [
-        { sampleCount: 99_999 },
-        { sampleCount: 27 },
-        { sampleCount: 0 },
+        ...[99_999, 27, 0].map((sampleCount) => ({ sampleCount })),
         { populationCount: 0 },
         { populationCount: 0, sampleCount: 0 },
       ],
@@ -420,57 +417,38 @@ hold<JudgedMetric>(
     },
     'value-of-its-measure': {
       breaks: [
-        ...[-0.1, 1.1].map((value) => ({ rows: [{ ...item, measures: [{ ...correct, value }] }] })),
-        { rows: [item, { ...item, qtiItemId: 'j', measures: [{ ...correct, unit: 'percent' }] }] },
-        ...[-1, 0.5].map((value) => ({
-          metric: 'distractor_distribution' as const,
-          rows: [untagged(value)],
-        })),
+        ...[-0.1, 1.1].map((value) => measuring({ ...correct, value })),
+        rows({}, { qtiItemId: 'j', measures: [{ ...correct, unit: 'percent' }] }),
+        ...[-1, 0.5].map((value) => ({ ...ofDistractors, ...untagged(value) })),
       ],
       allows: [
-        ...[0, 1].map((value) => ({ rows: [{ ...item, measures: [{ ...correct, value }] }] })),
-        { rows: [{ ...item, measures: [{ name: 'logit', value: -7, unit: 'logits' }] }] },
+        ...[0, 1].map((value) => measuring({ ...correct, value })),
+        measuring({ name: 'logit', value: -7, unit: 'logits' }),
         // Another metric's measure.
-        { rows: [untagged(0.5)] },
-        { metric: 'distractor_distribution', rows: [untagged(3)] },
-        { rows: [] },
+        untagged(0.5),
+        { ...ofDistractors, ...untagged(3) },
+        rows(),
       ],
     },
     'one-value-per-item': {
       breaks: [
-        { rows: [item, { ...item, measures: [{ ...correct, value: 0.9 }] }] },
-        { rows: [item, item] },
-        { rows: [{ ...item, measures: [correct, { ...correct, value: 0.9 }] }] },
+        rows({}, better),
+        rows({}, {}),
+        measuring(correct, { ...correct, value: 0.9 }),
         // The same subjects in another sequence.
-        { rows: [item, { ...item, caseGuids: ['h', 'g', 'h'] }] },
+        rows({}, { caseGuids: ['h', 'g', 'h'] }),
         // A form as a whole.
-        ...[{ qtiTestId: null }, { qtiFormId: null }].map((change) => ({
-          metric: 'form_summary' as const,
-          rows: [80, 90].map((value) => ({ ...form(value), ...change })),
-        })),
+        ...[{ qtiTestId: null }, { qtiFormId: null }].map(forms),
       ],
       allows: [
-        { rows: [item, { ...item, qtiFormId: 'f2' }] },
+        rows({}, { qtiFormId: 'f2' }),
         // Rows that do not name what they measure.
-        { rows: [item, item].map((row) => ({ ...row, qtiItemId: null })) },
-        {
-          metric: 'form_summary',
-          rows: [80, 90].map((value) => ({ ...form(value), qtiFormId: null, qtiTestId: null })),
-        },
-        { rows: [item, { ...item, qtiTestId: null }, { ...item, caseGuids: ['g'] }] },
-        {
-          rows: [
-            { ...item, measures: [correct, difference] },
-            { ...item, qtiItemId: 'j' },
-          ],
-        },
+        rows({ qtiItemId: null }, { qtiItemId: null }),
+        forms({ qtiFormId: null, qtiTestId: null }),
+        rows({}, { qtiTestId: null }, { caseGuids: ['g'] }),
+        rows({ measures: [correct, difference] }, { qtiItemId: 'j' }),
         // One row per option, by a measure that this version does not know.
-        ...[['a', 'b']].map((options) => ({
-          rows: options.map(() => ({
-            ...item,
-            measures: [{ name: 'option_share', value: 0.5, unit: 'share' }],
-          })),
-        })),
+        rows(...['a', 'b'].map(() => ({ measures: [{ name: 'option_share', value: 0.5, unit: 'share' }] }))),
       ],
     },
   },
