@@ -36,7 +36,9 @@ export default defineConfig({
           exclude: [...notOurs, ...contract, ...slow],
           pool: 'forks',
           isolate: false,
-          testTimeout: 30_000,
+          // They compute.
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {

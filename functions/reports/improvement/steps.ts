@@ -63,7 +63,7 @@ const MAX_CONCURRENCY = 8;
 
 /**
  * Evaluates what is left of a run and delivers its orders: a queue of waves, each followed by those that its steps lead to, until none is left,
- * a fault ends the run, or the worker may not continue. What is recorded then tells how far it came.
+ * a fault ends the run, or the worker may not continue. What is recorded then shows how far it came.
  */
 export async function takeSteps(
   worker: Worker,
