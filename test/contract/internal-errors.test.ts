@@ -1,9 +1,15 @@
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
+import { localTableName } from '#shared/stage/local-stage.ts';
+import { readSelectionPolicy } from '#shared/contract/mastery/routes/read-selection-policy.ts';
+import { simulateScoreRecovery } from '#shared/contract/mastery/routes/simulate-score-recovery.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
-import { problemOf } from '#test/support/mastery-call.ts';
+import { useAdaptiveRuns } from '#test/support/adaptive-run.ts';
+import { callMastery, problemOf } from '#test/support/mastery-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { simulate, simulationBody } from '#test/support/score-recovery.ts';
-import { useTestStack } from '#test/support/stack.ts';
+import { clientsOf, useTestStack } from '#test/support/stack.ts';
 
 // Failures of the mastery engine itself: which of them may be repeated.
 
@@ -23,6 +29,7 @@ const stack = useTestStack({
     },
   }),
 });
+const runs = useAdaptiveRuns(stack);
 
 it('a simulation whose time runs out is a 424 that may be repeated and says to split the profiles; nothing was emitted [MA-178, MA-184]', async () => {
   const simulated = () => callsDuring(stack, () => simulate(stack, { body: simulationBody(stack) }));
@@ -49,4 +56,32 @@ it('a simulation whose time runs out is a 424 that may be repeated and says to s
       .slice(lines)
       .map(({ line }) => line),
   ).toContainEqual(expect.objectContaining({ code: 'SIMULATION_OUT_OF_TIME', simulated: 0 }));
+});
+
+it('a stored policy that is not the released one is a 500 that no repetition gets past [MA-195, MA-225]', async () => {
+  const { selectionPolicyId } = simulationBody(stack);
+  await clientsOf(stack).dynamo.send(
+    new UpdateItemCommand({
+      TableName: localTableName('records'),
+      Key: {
+        pk: { S: `tenant#tenant-aurora#policy#${selectionPolicyId}` },
+        sk: { S: 'document' },
+      },
+      UpdateExpression: 'SET document = :damaged',
+      ConditionExpression: 'attribute_exists(document)',
+      ExpressionAttributeValues: { ':damaged': { S: '{}' } },
+    }),
+  );
+  await stack.killWorkers();
+  for (const [route, call] of [
+    [readSelectionPolicy, { path: { policyId: selectionPolicyId } }],
+    [startAdaptiveRun, { body: runs.startBody() }],
+    [simulateScoreRecovery, { body: simulationBody(stack) }],
+  ] as const) {
+    const { result, calls } = await callsDuring(stack, () => callMastery(stack, route, call));
+    expect(problemOf(result)).toMatchObject({ status: 500, code: 'internal-error', retryable: false });
+    expect(result.headers.has('retry-after')).toBe(false);
+    expect(result.text).not.toContain('checksum');
+    expect(calls).toEqual([]);
+  }
 });
