@@ -154,18 +154,6 @@ describe('two bindings of one function in one process', () => {
       await Promise.all([one.close(), two.close()]);
     }
   });
-
-  it('are cut off from everything when they end', async () => {
-    const [row, requestOf] = requests[0]!;
-    const bound = open(row, 'one', 0);
-    const token = await stack.tokenFor('tenant-aurora', [row.scope], claimsOf(stack));
-    const answer = bound.call(proxyEvent(row, requestOf(stack), { Authorization: `Bearer ${token}` }));
-    await bound.close();
-    await expect(answer).rejects.toThrow('crashed');
-    const before = bound.lines.length;
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(bound.lines).toHaveLength(before);
-  });
 });
 
 async function answerOf(outcome: Outcome): Promise<{ readonly status: number; readonly text: string }> {

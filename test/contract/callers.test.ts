@@ -108,13 +108,6 @@ describe('the key set', () => {
   it.each([
     ['refuses', refused],
     ['leaves unanswered', silent],
-  ])('of an issuer that %s one question is asked for once more [MA-044, RP-311]', async (_, answer) => {
-    expect((await cold(answer, 1)).map(({ status }) => status)).toEqual([201, 200]);
-  });
-
-  it.each([
-    ['refuses', refused],
-    ['leaves unanswered', silent],
   ])('of an issuer that %s both is an outage and never a 401 [MA-218, RP-334]', async (_, answer) => {
     const [engine, service] = await cold(answer, 3);
     expect(problemOf(engine!)).toMatchObject({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createMasteryClient, createSandboxClient, runAdaptive } from '#client/index.ts';
-import type { Reply, RunState, SavedRun } from '#client/index.ts';
+import type { Reply } from '#client/index.ts';
 import { masteryOperations } from '#client/generated/mastery.ts';
 import { reportsOperations } from '#client/generated/reports.ts';
 import { sandboxOperations } from '#client/generated/sandbox.ts';
@@ -14,7 +14,7 @@ import { openWorlds, operations } from '#test/lemmas/worlds.ts';
 import { SHORT_BANK } from '#test/support/adaptive-run.ts';
 import { lazily } from '#test/support/lazily.ts';
 import { startLeakyProxy } from '#test/support/leaky-proxy.ts';
-import { localDescription, useTestStack } from '#test/support/stack.ts';
+import { useTestStack } from '#test/support/stack.ts';
 import { bankOf } from '#test/support/take-journey.ts';
 
 const TENANT = 'tenant-aurora';
@@ -59,17 +59,6 @@ describe('the client against the stack', () => {
       expect(route.success.schema.safeParse(reply.data).error).toBeUndefined();
     }
   });
-
-  it('iterates over the rows of all pages', async () => {
-    const { reports: ids } = localDescription(stack).fixtures[TENANT]!;
-    const reports = stack.reportsClient(TENANT, { studentIds: ids.students });
-    const candidateSourcedId = ids.candidates.withHistory;
-    const { data: whole } = await reports.listCandidateReports({ candidateSourcedId, limit: 5 });
-    const rows: string[] = [];
-    for await (const { attemptId } of reports.iterateCandidateReports({ candidateSourcedId, limit: 2 }))
-      if (rows.push(attemptId) === 5) break;
-    expect(rows).toEqual(whole.data.map(({ attemptId }) => attemptId));
-  });
 });
 
 describe('runAdaptive against the stack', () => {
@@ -112,30 +101,5 @@ describe('runAdaptive against the stack', () => {
     } finally {
       await proxy.close();
     }
-  });
-
-  it('goes on with a stored run after a restart, and plays no item twice [MA-186]', async () => {
-    const bank = bankOf(stack.seed, TENANT, SHORT_BANK);
-    const learner = chooseLearner(bank, undefined, 3);
-    if (!learner.ok) throw new Error(learner.error);
-    const play = playerOf(learner.value);
-    const played: string[] = [];
-    let saved: SavedRun | undefined;
-    /** Takes the run; the process "ends" right after the given item has been played, before the engine knows. */
-    const take = (endAfter?: number): Promise<RunState> =>
-      runAdaptive(stack.masteryClient(TENANT), {
-        start: startRequest(bank, 'production_learner'),
-        store: { load: () => saved, save: (run) => void (saved = run) },
-        play: async (item) => {
-          played.push(item.deliverySessionId);
-          await play(item);
-          if (item.sequence === endAfter) throw new Error('the process ends');
-        },
-      });
-    await expect(take(2)).rejects.toThrow('the process ends');
-    const { data: run } = await take();
-    expect(run).toMatchObject({ status: 'completed', resultRecordRef: expect.any(String) as string });
-    expect(new Set(played).size).toBe(played.length);
-    expect(played).toHaveLength(5);
   });
 });

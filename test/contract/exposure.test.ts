@@ -58,11 +58,6 @@ async function taken(body: StartAdaptiveRunRequest): Promise<readonly string[]> 
 }
 
 describe('exposure control', () => {
-  it('starts, advances and repeats a run under progressive control [MA-113]', async () => {
-    const items = await taken(await bodyWith({ method: 'progressive' }));
-    expect(new Set(items).size).toBe(3);
-  });
-
   it('starts, advances and repeats a run under sympson_hetter by its table, of which nothing is returned and the receipt counts what the pool lacks [MA-088, MA-113]', async () => {
     const best = itemOf(await runs.start(await bodyWith(undefined)).sendForRun());
     const barred = await sympsonHetter({ ...everyItem(1), [best]: 0, 'no item of the bank': MARKED });

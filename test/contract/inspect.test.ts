@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inspectAdaptiveRun as inspect } from '#shared/contract/mastery/routes/inspect-adaptive-run.ts';
 import { useAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import { callMastery, refusalOf } from '#test/support/mastery-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { useTestStack } from '#test/support/stack.ts';
 
@@ -43,12 +41,5 @@ describe('inspect', () => {
     const after = await request.sendForRun();
     expect(before.etag).toBe(started.etag);
     expect(after.etag).not.toBe(started.etag);
-  });
-
-  it('ignores If-Match, which belongs to advance [MA-047, MA-156]', async () => {
-    const started = await runs.start().sendForRun();
-    const body = { continuationToken: started.body.continuationToken };
-    const reply = await callMastery(stack, inspect, { body, ifMatch: '"something else"' });
-    expect(refusalOf(reply)).toBe('200');
   });
 });

@@ -73,24 +73,4 @@ describe.each([
     expect(sentenceOf(await runs.inspect(token).send())).toBe('404 resource-not-found');
     expect(await kidOfNewRun()).toBe(successor);
   });
-
-  it.each([
-    ['refused', () => stack.awsFaults.throttle('Query', 1_000)],
-    // The first call of such a request is the reading of the ring.
-    ['never answered', () => void stack.awsFaults.hold(0)],
-  ])(
-    'does nothing under a key of which it cannot tell whether it is still good: its reading is %s [MA-061, MA-154]',
-    async (_, fail) => {
-      const token = await warmRun();
-      clock.now += passed;
-      hurry.factor = 20;
-      fail();
-      expect(sentenceOf(await runs.inspect(token).send())).toBe(
-        '424 upstream-unavailable platform_auth retryable',
-      );
-      hurry.factor = 1;
-      stack.awsFaults.reset();
-      await runs.inspect(token).sendForRun();
-    },
-  );
 });

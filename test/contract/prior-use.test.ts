@@ -85,29 +85,6 @@ describe('a learner who has sat the test before', () => {
       expect(new Set([...first, ...second]).size, bank).toBe(10);
     }
   });
-
-  it('is one pseudonym per bank; another learner, bank or tenant is another one [MA-001, MA-029]', async () => {
-    const [one, other] = [newLearner(), newLearner()];
-    const candidateOf = async (body: object): Promise<string> =>
-      (await sessionOf(await runs.start(body).sendForRun())).candidateRef;
-    const first = await candidateOf(bodyFor(one));
-    expect(await candidateOf(bodyFor(one))).toBe(first);
-    expect(await candidateOf(bodyFor(one, await policyWith('exclude')))).toBe(first);
-    const others = [await candidateOf(bodyFor(other)), await candidateOf(bodyFor(one, {}, LARGE_BANK))];
-    expect(new Set([first, ...others]).size).toBe(3);
-    expect(JSON.stringify([first, ...others])).not.toContain(one);
-  });
-
-  it('is as unknown to a conformance run as to any other [MA-013]', async () => {
-    const body = {
-      ...runs.startBody({ bank: BANK, mode: 'owner_conformance' }),
-      ...(await policyWith('avoid')),
-    };
-    const synthetic = (): RunRequest => runs.start(body);
-    const [first, second] = [await synthetic().sendForRun(), await synthetic().sendForRun()];
-    expect(itemOf(second)).toBe(itemOf(first));
-    expect((await sessionOf(second)).candidateRef).not.toBe((await sessionOf(first)).candidateRef);
-  });
 });
 
 describe('the run tag', () => {

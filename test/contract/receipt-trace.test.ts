@@ -93,12 +93,4 @@ describe('a pool that is refused', () => {
     expect(foreign?.namedTenant).not.toBe('tenant-aurora');
     expect(reply.text).not.toContain(foreign!.namedTenant!);
   });
-
-  it('is the only refusal with a receipt [MA-221]', async () => {
-    const { id: operation, method } = operations.readAdaptivePoolManifest;
-    await stack.fault({ operation, method, kind: 'status', status: 409 });
-    const reply = await callMastery(stack, startAdaptiveRun, { body: runs.startBody() });
-    expect(problemOf(reply)).toMatchObject({ status: 424 });
-    expect(problemOf(reply)).not.toHaveProperty('receiptId');
-  });
 });

@@ -1,8 +1,6 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { localTableName } from '#shared/stage/local-stage.ts';
-import { lineMembers } from '#shared/observability/line-formatter.ts';
-import { logCodes } from '#shared/observability/log-codes.ts';
 import { useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { PlatformState } from '#test/support/platform-control.ts';
 import { clientsOf, useTestStack } from '#test/support/stack.ts';
@@ -57,18 +55,6 @@ describe('a learner’s whole run', () => {
     expect(text).not.toMatch(/mastered|not_yet|"gap"|Bearer|eyJ[\w-]+\./);
   });
 
-  it('leaves lines of registered codes alone, with their registered fields', () => {
-    for (const { line } of stack.logs()) {
-      const code = codeOf(line);
-      expect(Object.keys(logCodes)).toContain(code);
-      const allowed: string[] = [
-        ...lineMembers,
-        ...Object.keys(logCodes[code as keyof typeof logCodes].fields),
-      ];
-      expect(Object.keys(line as object).filter((name) => !allowed.includes(name))).toEqual([]);
-    }
-  });
-
   it('leaves in the control table digests, states, times and ids of operations, and no more [MA-002, MA-004, MA-006, MA-058, MA-145, MA-146]', async () => {
     const { dynamo } = clientsOf(stack);
     const scan = async (table: 'control' | 'records') =>
@@ -105,7 +91,3 @@ describe('a learner’s whole run', () => {
     expect(kinds).toEqual(new Set(['policy', 'calibration', 'analysis-policy']));
   });
 });
-
-function codeOf(line: unknown): unknown {
-  return typeof line === 'object' && line !== null && 'code' in line ? line.code : undefined;
-}

@@ -188,25 +188,3 @@ describe('the schedule', () => {
     expect(await ring('cursor')).toEqual(['k1 active', 'k2 pending']);
   });
 });
-
-it('no number of a lost ring is used again: the next key follows the newest that there ever was', async () => {
-  await changeKeys(operator(), 'cursor', planReplace);
-  const empty = await startTestAws();
-  try {
-    const lost = {
-      ...operator(),
-      settings: noteChanges(
-        createWritableKeySettings(empty.dynamo, localTableName('settings')),
-        createKeyNotes(test.ssm, localStage),
-      ),
-    };
-    await initKeyRing(lost, ['cursor', 'continuation']);
-    const kids = async (purpose: 'cursor' | 'continuation'): Promise<readonly string[]> =>
-      (await createWritableKeySettings(empty.dynamo, localTableName('settings')).list(purpose)).map(
-        ({ kid }) => kid,
-      );
-    expect([await kids('cursor'), await kids('continuation')]).toEqual([['k3'], ['k2']]);
-  } finally {
-    await empty.close();
-  }
-});

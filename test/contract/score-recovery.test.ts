@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { simulateScoreRecovery as route } from '#shared/contract/mastery/routes/simulate-score-recovery.ts';
 import type { ScoreRecoverySimulation } from '#shared/contract/mastery/score-recovery.ts';
 import { uuidNames } from '#functions/mastery/evidence/caliper-event.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { receiptTraceOf, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
-import { problemOf, refusalOf } from '#test/support/mastery-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { profile, simulate, simulationBody, simulationIn } from '#test/support/score-recovery.ts';
 import type { SimulationBody } from '#test/support/score-recovery.ts';
@@ -88,15 +86,6 @@ describe('a matrix of many abilities, over the whole bank', () => {
     );
     expect(JSON.stringify(event)).not.toMatch(/Person|synthetic:/);
   });
-
-  it('is the same under any key, and from a new container [MA-190]', async () => {
-    await stack.killWorkers(route.operationId);
-    const { receiptId, eventIri, envelopeHash, ...rest } = await simulated({ body });
-    // Which occurrence it was: its event has the time at which the key was first used.
-    expect(matrix).toMatchObject(rest);
-    for (const [name, value] of Object.entries({ receiptId, eventIri, envelopeHash }))
-      expect(matrix).not.toHaveProperty(name, value);
-  });
 });
 
 describe('the event of a simulation', () => {
@@ -116,18 +105,6 @@ describe('the event of a simulation', () => {
     const { eventTime } = entities['caliper.event']![first.eventIri] as { readonly eventTime: string };
     expect(Date.parse(eventTime)).toBeGreaterThanOrEqual(earliest);
     expect(Date.parse(eventTime)).toBeLessThanOrEqual(latest);
-  });
-
-  it('is one for each key, also of six requests at once [MA-190, MA-199]', async () => {
-    const body = bodyOf('six', () => 0.1);
-    const before = Object.keys(await eventsOf(runs)).length;
-    const key = randomUUID();
-    const answers = await Promise.all(Array.from({ length: 6 }, () => simulated({ key, body })));
-    const again = await simulated({ body });
-    const iris = new Set([...answers, again].map(({ eventIri }) => eventIri));
-    expect(iris.size).toBe(2);
-    for (const { recoveryErrors } of answers) expect(recoveryErrors).toEqual(again.recoveryErrors);
-    expect(Object.keys(await eventsOf(runs)).length).toBe(before + 2);
   });
 });
 
@@ -166,8 +143,6 @@ describe('the body of a simulation', () => {
       profile(`synthetic:${n}`, kcs, (kc) => ((n + kc) % 10) / 10),
     ),
   });
-  /** A component that no calibration knows. */
-  const unknown = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 
   it('takes 100 profiles, each so often that profiles × components × items × replications is at most 2,000,000 [MA-126, MA-129, MA-130]', async () => {
     const kcs = guids();
@@ -176,25 +151,6 @@ describe('the body of a simulation', () => {
       100,
       Math.min(32, Math.floor(2_000_000 / (100 * kcs.length * 5))),
     ]);
-  });
-
-  it('with 100 profiles of 500 components exceeds no limit [MA-182]', async () => {
-    const body = withProfiles(
-      100,
-      Array.from({ length: 500 }, (_, n) => unknown(n)),
-    );
-    expect(refusalOf(await send({ body }))).toBe('422 calibration-invalid');
-  });
-
-  it('with an id twice is 400 at the second one; full of unknown fields it is 400 with a hundred of them [MA-126, MA-187]', async () => {
-    const body = withProfiles(1, guids());
-    const twice = { ...body, profiles: [...body.profiles, ...body.profiles] };
-    expect(refusalOf(await send({ body: twice }))).toBe(
-      '400 invalid-request /body/profiles/1/syntheticProfileId repeated',
-    );
-    const fields = Array.from({ length: 40_000 }, (_, n) => [`f${n}`, 1] as const);
-    const { code, invalidParams } = problemOf(await send({ body: Object.fromEntries(fields) }));
-    expect([code, invalidParams?.length]).toEqual(['invalid-request', 100]);
   });
 });
 

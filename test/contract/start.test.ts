@@ -4,7 +4,7 @@ import { startAdaptiveRun as start } from '#shared/contract/mastery/routes/start
 import { adaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
 import { useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { RunReply } from '#test/support/adaptive-run.ts';
-import { callMastery, problemOf, refusalOf } from '#test/support/mastery-call.ts';
+import { callMastery, problemOf } from '#test/support/mastery-call.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { setProfileParameter } from '#test/support/profile-parameter.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
@@ -51,20 +51,6 @@ it('answers a repeated start with the same run, also after that has moved on, an
     expect(two.continuationToken).not.toBe(one.continuationToken);
     expect((await runs.inspect(two.continuationToken).sendForRun()).etag).toBe(first.headers.get('etag'));
   }
-});
-
-describe('the body of a start', () => {
-  it('names the learner in learner mode and in no other [MA-056, MA-057]', async () => {
-    const conformance = runs.startBody({ mode: 'owner_conformance' });
-    const { resultsStudentId, ...nobody } = runs.startBody();
-    expect(refusalOf(await refused({ body: nobody }))).toBe(
-      '400 invalid-request /body/resultsStudentId required',
-    );
-    const named = await refused({ body: { ...conformance, resultsStudentId } });
-    expect(refusalOf(named)).toBe('400 invalid-request /body/resultsStudentId forbidden');
-    expect(named.text).not.toContain(resultsStudentId!);
-    expect((await send({ body: conformance })).status).toBe(201);
-  });
 });
 
 describe('the service profile of a tenant', () => {

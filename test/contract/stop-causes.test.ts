@@ -34,17 +34,3 @@ it.each<[string, () => PolicyChange['eligibilityRules']]>([
       for (const { evidenceItemRefs } of run.body.kcClassifications) expect(evidenceItemRefs).not.toEqual([]);
   },
 );
-
-it('a run whose uncertainty is at the target ends as precision_target_met once its coverage floor is satisfied [MA-109, MA-198]', async () => {
-  const [caseCompetencyGuid = ''] = members()[0]!.kcGuids;
-  const body = await runs.bodyUnder({
-    ...endless(),
-    // No uncertainty is above one bit.
-    precisionTarget: 1,
-    coverageFloors: [{ caseCompetencyGuid, minimumEvidenceItems: 2 }],
-  });
-  const { body: ended } = await runs.toEnd(await runs.start(body).sendForRun());
-  expect(ended).toMatchObject({ status: 'completed', stopReason: 'precision_target_met' });
-  const covered = ended.kcClassifications.find((one) => one.caseCompetencyGuid === caseCompetencyGuid);
-  expect(covered?.evidenceItemRefs).toHaveLength(2);
-});

@@ -122,36 +122,6 @@ describe('a time budget', () => {
     expect(evidenceOf(stopped.body)).toHaveLength(1);
   });
 
-  it('consumes the first scored answer of a run whenever it was given, and ends with it [MA-111]', async () => {
-    const started = await runs.start(startBody()).sendForRun();
-    await pass(BUDGET_SECONDS + 60);
-    const waiting = await advance(started.body);
-    expect(waiting.body).toMatchObject({ status: 'in_progress', offeredItem: started.body.offeredItem });
-    const stopped = await runs.answer(started);
-    expect(stopped.body).toMatchObject(overInTime);
-    expect(evidenceOf(stopped.body)).toHaveLength(1);
-  });
-
-  it.each([3 * 3600, -3 * 3600])(
-    'is measured on one clock at a time: QTI’s may be %i seconds off [MA-111]',
-    async (clockSkewSeconds) => {
-      await qti({ clockSkewSeconds });
-      const started = await runs.start(startBody()).sendForRun();
-      expect(Date.parse(started.body.timeBudgetEndsAt!)).toBeGreaterThan(Date.now());
-      expect(Date.parse(started.body.timeBudgetEndsAt!)).toBeLessThanOrEqual(
-        Date.now() + BUDGET_SECONDS * 1000,
-      );
-      const run = await runs.answer(started);
-      expect(sentenceOf(run)).toBe('200 in_progress pending');
-      await pass(BUDGET_SECONDS - 60);
-      await runs.play(run.body);
-      await pass(60);
-      const stopped = await advance(run.body);
-      expect(stopped.body).toMatchObject(overInTime);
-      expect(evidenceOf(stopped.body)).toHaveLength(2);
-    },
-  );
-
   it('is judged by the creation of the advance: a replay offers what it offered before [MA-111, MA-190]', async () => {
     const started = await runs.start(startBody()).sendForRun();
     const { etag } = await runs.playAndInspect(started.body);

@@ -3,7 +3,7 @@ import { deployedFunctions, deploymentOf, isRoute } from '#shared/contract/funct
 import { routesOf } from '#shared/contract/routes.ts';
 import { sandboxRoutes } from '#shared/contract/sandbox.ts';
 import { renderOpenApi } from '#shared/openapi/openapi.ts';
-import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
+import { offlineRelease } from '#shared/release/read-release.ts';
 import { isReleased, type ReleaseState } from '#shared/release/release-state.ts';
 import { matchRoute } from '#local/gateway/route-match.ts';
 import type { StackTemplate } from './template.ts';
@@ -73,39 +73,11 @@ const reportsRoutes = (stacks: Stacks): readonly string[] =>
     .map((line) => line.split(' ')[3] ?? '')
     .toSorted();
 
-describe('-c gates=', () => {
-  it.each<[string, readonly string[]]>([
-    ['', []],
-    ['A', []],
-    ['D', []],
-    ['E', []],
-    ['A,D', ['readClassCohort', 'readEquivalence', 'readSchoolGradeCohort']],
-    ['C,D', ['listCandidateReports', 'readAttemptReport', 'readReadiness']],
-    ['B,D', []],
-    ['B,C,D', ['listCandidateReports', 'materializeAttemptReport', 'readAttemptReport', 'readReadiness']],
-    ['D,F', ['analyzeAdministration', 'listRevisionOrders', 'readAlignmentReport', 'readImprovementRun']],
-    ['A,B,C,E,F', []],
-    [
-      'A,B,C,D,F',
-      routesOf('reports')
-        .map(({ operationId }) => operationId)
-        .toSorted(),
-    ],
-  ])(
-    '%j opens exactly these routes [RP-016, RP-019, RP-020, RP-021, RP-024, RP-279]',
-    (text, operationIds) => {
-      const open = parseGates(text);
-      if (!open.ok) throw new Error(open.error);
-      expect(reportsRoutes(deployed({ release: offlineRelease(open.value) }))).toStrictEqual(operationIds);
-    },
-  );
-});
-
 describe('under every set of gates', () => {
   const all = deployed();
 
   it.each(gateSets.map((gates) => [gates.join('') || 'no gate', gates] as const))(
-    '%s: the deployment is what its released rows derive to, and stores and sandbox are the same [RP-024, RP-032, RP-279]',
+    '%s: the deployment is what its released rows derive to, and stores and sandbox are the same [RP-016, RP-024, RP-032, RP-279]',
     (_, gates) => {
       const stacks = deployed({ gates });
       const release = offlineRelease(new Set(gates));

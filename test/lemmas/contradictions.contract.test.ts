@@ -9,7 +9,8 @@ import type { Expected } from './contradictions.ts';
 import { openReads, somebody, tenantId } from './sound-reads.ts';
 import type { Reads } from './sound-reads.ts';
 
-// Every fact of the table, changed at its owner, on every route that depends on it.
+// Every fact of the table, changed at its owner, on every route that depends on it. Of a rule of a composition every row is in a table beside
+// the composition: functions/reports/composition.
 
 const stack = useTestStack();
 const caller = lazily(() => openReportsCaller(stack));
@@ -38,48 +39,24 @@ const { titled, unused } = openTitles([
   [/attempt_evidence \/status/, 'RP-063'],
   [/(?:\/settled false|\/score null|resultRecordId null)/, 'RP-062'],
   [/\/testKind "formative"/, 'RP-008'],
-  [/\/testKind "quiz"/, 'RP-060, RP-061, RP-066'],
-  [/\/score\/(?:minimum|maximum) \w+ the value/, 'RP-081'],
-  [/\/score\/(?:unit "owls"|unit "percent")/, 'RP-082'],
-  [/\/score\/scaleVersion /, 'RP-083'],
   [/\/score\/value /, 'RP-003, RP-080'],
-  [/\/diagnostic\/scaleScore /, 'RP-080, RP-106'],
   [/\/diagnostic null/, 'RP-068'],
-  [/\/diagnostic\/stoppingReason /, 'RP-107'],
-  [/\/administeredItemCount /, 'RP-106'],
   [/\/externalScale /, 'RP-013, RP-108'],
-  [/a decision of a kind that has none/, 'RP-009, RP-066'],
-  [/\/mastery one row twice/, 'RP-064'],
-  [/\/mastery\/0\/(?:estimate|threshold) /, 'RP-092'],
-  [/\/mastery\/0\/state /, 'RP-091'],
-  [/\/mastery\/0\/uncertaintyKind /, 'RP-093'],
-  [/\/mastery\/0\/evidence (?:\[\]|of 501)/, 'RP-095'],
-  [/(?:\/outcomes |\/evidence\/0\/qti)/, 'RP-096, RP-099'],
-  [/\/resultComponentId /, 'RP-097'],
-  [/\/contribution /, 'RP-098'],
-  [/(?:\/caseGuid |\/CFItems |\/caseFrameworkGuid |not in CASE)/, 'RP-089'],
-  [/(?:\/parentCaseGuid |\/CFAssociations )/, 'RP-090'],
+  [/\/outcomes /, 'RP-096, RP-099'],
+  [/(?:\/caseGuid |\/CFItems |\/caseFrameworkGuid )/, 'RP-089'],
   [/\/gate\/status "maybe"/, 'RP-100'],
   [/\/criteriaVersion /, 'RP-101'],
-  [/\/gate\/achieved null/, 'RP-102'],
-  [/(?:\/gate|\/criteria)\/required /, 'RP-010, RP-103'],
-  [/(?:\/gate null|\/criteria null)/, 'RP-010, RP-011, RP-067'],
-  [/\/gate\/coverageEvidenceId /, 'RP-011, RP-105'],
-  [/(?:\/gapCaseGuids |\/gate\/status "(?:pass|fail)")/, 'RP-105'],
-  [/^readReadiness 200: gatePass, (?:lacking|stale|unusable|not in CASE|another)/, 'RP-118'],
+  [/\/gate\/required /, 'RP-010, RP-103'],
+  [/\/criteria null/, 'RP-010, RP-011, RP-067'],
+  [/\/gapCaseGuids /, 'RP-105'],
+  [/^readReadiness 200: gatePass, .*\/(?:freshness|criteria|outcomes|CFItems) /, 'RP-118'],
   [/^readReadiness 200: gateFail/, 'RP-117'],
-  [/\/entries\/0\/coverageFraction 0/, 'RP-116'],
-  [/(?:\/coverageFraction null|its coverage)/, 'RP-109'],
-  [/\/entries (?:101|one of them twice|without coverage)/, 'RP-110'],
-  [/\/dokDominance /, 'RP-112, RP-116, RP-118'],
+  [/\/coverageFraction null/, 'RP-109'],
   [/\/qualifyingBlueprintSlotIds /, 'RP-109, RP-116'],
-  [/\/limitations 50/, 'RP-114'],
   [/\/suppression\/status /, 'RP-131'],
   [/\/populationCount /, 'RP-004, RP-053, RP-130, RP-131'],
   [/\/scope/, 'RP-004, RP-129'],
   [/\/comparisonQtiTestIds /, 'RP-121'],
-  [/\/sampleSizes/, 'RP-123'],
-  [/(?:\/confidenceInterval|\/tolerance)/, 'RP-124'],
   [/\/decision /, 'RP-125'],
   [/\/evidenceArtifactUrl /, 'RP-126'],
 ]);
@@ -104,35 +81,39 @@ function patched(sound: string, differences: Exclude<Expected, string>): unknown
 
 const inShort = (expected: Expected): string => (typeof expected === 'string' ? expected : '200');
 
-describe.each(subjects)('$route.operationId, $role', ({ route, role, call, cases }) => {
-  let reads: Reads;
-  beforeAll(async () => {
-    reads = await openReads(stack, caller, {
-      route,
-      call: (fixtures) => call(heldOf(stack, fixtures, role)),
+describe.each(subjects.filter(({ cases }) => cases.length > 0))(
+  '$route.operationId, $role',
+  ({ route, role, call, cases }) => {
+    let reads: Reads;
+    beforeAll(async () => {
+      reads = await openReads(stack, caller, {
+        route,
+        call: (fixtures) => call(heldOf(stack, fixtures, role)),
+      });
     });
-  });
 
-  it.each(
-    cases.map(
-      (one) => [titled(`${route.operationId} ${inShort(one.expected)}: ${role}, ${one.what}`), one] as const,
-    ),
-  )('%s', async (_, { changes, expected }) => {
-    for (const { entity, id, pointer, value } of changes(heldOf(stack, caller.fixtures(tenantId), role)))
-      await stack.control('PATCH', 'entities', { tenantId, entity, id, changes: [{ pointer, value }] });
-    const asking = somebody();
-    const reply = await reads.send(asking);
-    if (typeof expected === 'string') expect(sentenceOf(stack, reads.sound, reply)).toBe(expected);
-    else {
-      expect(reply.status).toBe(200);
-      expectReport(route, reply);
-      expect(factsOf(JSON.parse(reply.text))).toEqual(factsOf(patched(reads.sound.given.text, expected)));
-    }
-    // Whatever an owner mends, the next answer is the sound one again.
-    await stack.control('POST', 'reset');
-    expect(await reads.ask(asking)).toBe('200');
-  });
-});
+    it.each(
+      cases.map(
+        (one) =>
+          [titled(`${route.operationId} ${inShort(one.expected)}: ${role}, ${one.what}`), one] as const,
+      ),
+    )('%s', async (_, { changes, expected }) => {
+      for (const { entity, id, pointer, value } of changes(heldOf(stack, caller.fixtures(tenantId), role)))
+        await stack.control('PATCH', 'entities', { tenantId, entity, id, changes: [{ pointer, value }] });
+      const asking = somebody();
+      const reply = await reads.send(asking);
+      if (typeof expected === 'string') expect(sentenceOf(stack, reads.sound, reply)).toBe(expected);
+      else {
+        expect(reply.status).toBe(200);
+        expectReport(route, reply);
+        expect(factsOf(JSON.parse(reply.text))).toEqual(factsOf(patched(reads.sound.given.text, expected)));
+      }
+      // Whatever an owner mends, the next answer is the sound one again.
+      await stack.control('POST', 'reset');
+      expect(await reads.ask(asking)).toBe('200');
+    });
+  },
+);
 
 it('attaches every rule to a case', () => {
   expect(unused()).toEqual([]);

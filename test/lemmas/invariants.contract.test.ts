@@ -108,8 +108,13 @@ describe.each(subjects.filter((subject) => judgedBy(subject).length > 0))(
 
       await stack.control('DELETE', 'faults');
       await breakOften(id, 1_000);
+      const from = stack.logs().length;
       const reply = await reads.send(somebody());
       const { broken, owner } = statements[id]!;
+      const logged = stack.logs().slice(from);
+      expect(logged.map(({ line }) => line)).toContainEqual(
+        expect.objectContaining({ code: 'FACTS_CONTRADICTORY', invariant: id, dependency: owner }),
+      );
       if (subject.route.operationId === 'listCandidateReports') {
         // One attempt whose facts contradict each other keeps no other one from the page.
         const { data, withheld } = JSON.parse(reply.text) as Record<string, unknown>;

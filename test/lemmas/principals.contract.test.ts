@@ -318,46 +318,6 @@ describe('all routes together', () => {
 
   const reportsRows = operations.filter(({ route }) => route.service === 'reports');
 
-  it('gives a request ids of its own, and the trace that its caller names or a new one [RP-024, RP-073, RP-327]', async () => {
-    const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
-    const traced = { traceparent: `00-${trace}-00f067aa0ba902b7-01`, 'X-Request-Id': 'mine' };
-    const requestIds: string[] = [];
-    const traceIds: string[] = [];
-    for (const { operation, route } of reportsRows.filter(
-      // Pages of orders name no request.
-      (row) => row.route.method === 'GET' && row.operation !== 'listRevisionOrders',
-    )) {
-      for (const tenantId of localTenantIds) {
-        const own = await worlds.request(operation, tenantId);
-        const absent = ownedBy(operation).map((place) => naming(own, place, nobodys(valueAt(own, place))));
-        for (const call of [own, ...absent.slice(0, 1)]) {
-          for (const headers of [traced, {}, traced, {}]) {
-            const reply = await worlds.send(operation, { ...call, headers });
-            expect([200, 404]).toContain(reply.status);
-            const { requestId, traceId } = requestOf(reply);
-            expect([route.operationId, reply.headers.get('x-request-id')]).toEqual([
-              route.operationId,
-              requestId,
-            ]);
-            requestIds.push(requestId);
-            if (headers === traced) expect(traceId).toBe(trace);
-            else traceIds.push(traceId);
-          }
-        }
-      }
-    }
-    expect(new Set([...traceIds, trace, 'mine', ...requestIds]).size).toBe(
-      traceIds.length + 2 + requestIds.length,
-    );
-  });
-
-  /** The ids of the request that an answer names: a page names them in its rows. */
-  function requestOf({ text }: GatewayReply): { readonly requestId: string; readonly traceId: string } {
-    type Ids = ReturnType<typeof requestOf>;
-    const body = JSON.parse(text) as Ids | { readonly data: readonly [Ids, ...Ids[]] };
-    return 'data' in body ? body.data[0] : body;
-  }
-
   it('puts nothing of one tenant into an answer to the other, and no id, key, cursor or token into a log line of the reports service [RP-024, RP-324]', async () => {
     const ids = new Map(localTenantIds.map((tenantId) => [tenantId as string, idsOf(tenantId)]));
     const answers: { readonly of: string; readonly text: string }[] = [];

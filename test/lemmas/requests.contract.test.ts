@@ -191,47 +191,32 @@ describe.each(operations)('$operation', ({ operation, route }) => {
   });
 });
 
-/** Headers that a read has no use for, by what they are. */
-const noise: readonly (readonly [what: string, ...headers: readonly Header[]])[] = [
-  ['other media types', ['Accept', 'text/html'], ['Accept', 'application/json;q=0, */*;q=0']],
-  ['8 KB of Accept', ['Accept', ';,=q"'.repeat(1_600)]],
+/** Headers that a read has no use for. */
+const noise: readonly (readonly Header[])[] = [
   [
-    'conditions',
+    ['Accept', 'text/html'],
+    ['Range', 'bytes=0-1'],
+    ['Idempotency-Key', ''],
     ['If-Match', '"x"'],
     ['If-None-Match', '*'],
-    ['If-Modified-Since', 'now'],
-    ['If-Range', '"x"'],
   ],
-  ['a range', ['Range', 'bytes=0-1']],
-  ['keys', ['Idempotency-Key', 'a b'], ['Idempotency-Key', '']],
-  ['another host', ['X-Forwarded-Host', `${CANARY}.example`], ['Forwarded', `host=${CANARY};proto=http`]],
-  ['another target', ['X-Original-URL', '/v1/forms/a/equivalence'], ['Continuation-Token', CANARY]],
-  ['another method', ['X-HTTP-Method', 'DELETE'], ['X-Method-Override', 'PUT']],
+  // Another host, target, method and tenant.
   [
-    'another tenant',
+    ['X-Forwarded-Host', `${CANARY}.example`],
+    ['Forwarded', `host=${CANARY};proto=http`],
+    ['X-Original-URL', '/v1/forms/a/equivalence'],
+    ['X-HTTP-Method', 'DELETE'],
     ['X-Tenant-Id', CANARY],
-    ['Tenant', CANARY],
     ['X-Amzn-Oidc-Data', CANARY],
     ['Cookie', `tenantId=${CANARY}`],
   ],
-  ...[
-    'User-Agent',
-    'Referer',
-    'Origin',
-    'X-Request-Id',
-    'X-Amzn-RequestId',
-    'X-Learner-Name',
-    'baggage',
-    'tracestate',
-  ].map((name): (typeof noise)[number] => [name, [name, CANARY]]),
-  ['odd bytes', ['X-Odd', '\u00ff\u0080\u00a0'], ['Cookie', 'a=b; a=c'], ['X-', '1']],
-  ['9 KB in one', ['X-Long', 'x'.repeat(9_000)]],
-  ['100 more', ...Array.from({ length: 100 }, (_, at): Header => [`X-${at}`, 'x'.repeat(60)])],
+  ['User-Agent', 'Origin', 'X-Request-Id', 'baggage', 'tracestate'].map((name): Header => [name, CANARY]),
   [
-    'a trace that is none',
+    ['X-Long', 'x'.repeat(9_000)],
+    ['X-Odd', '\u00ff\u0080\u00a0'],
     ['traceparent', `00-${'0'.repeat(32)}-${'0'.repeat(16)}-01`],
-    ['X-Amzn-Trace-Id', '=;='],
   ],
+  Array.from({ length: 100 }, (_, at): Header => [`X-${at}`, 'x'.repeat(60)]),
 ];
 
 /** What an answer says beside its ids and times. */
@@ -251,7 +236,7 @@ describe.each(operations.filter(({ route }) => route.method === 'GET'))(
       async () => {
         const good = await draft(operation, route);
         const facts = factsOf(await send(route, good));
-        for (const [what, ...headers] of noise) {
+        for (const [what, headers] of noise.entries()) {
           const noisy = { ...good, headers: [...good.headers, ...headers] };
           const reply = await send(route, noisy);
           expect([what, factsOf(reply)]).toEqual([what, facts]);

@@ -149,122 +149,80 @@ export const oddIds: readonly string[] = [
   ...['\0', 'a\0b', '\u001b[0m', '\u202e', CANARY],
 ];
 
-const WHITE_SPACE = [
-  ' ',
-  'a b',
-  'a\t',
-  '\na',
-  'a\r\nX-Evil: 1',
-  ...['\u0085', '\u00a0', '\u3000', '\u2028', '\ufeff'].map((space) => `a${space}b`),
-];
 /** Text in which the gateway has replaced bytes. */
-const REPLACED = ['\ufffd', 'a\ufffdb', `${CANARY}\ufffd`];
-const ALIASES = words('latest LATEST Latest current Default newest nEWEST stable STABLE');
-const TOO_LONG = ['x'.repeat(256), 'x'.repeat(4_000), 'é'.repeat(128), 'é'.repeat(255), '😀'.repeat(64)];
+const REPLACED = ['\ufffd', `${CANARY}\ufffd`];
+const LONGER_THAN_AN_ID = ['x'.repeat(4_000), 'é'.repeat(128)];
 
-/** By the id of a schema or, where it has none, the name of its field. A new kind of text needs its entry. */
+/**
+ * By the id of a schema or, where it has none, the name of its field. A new kind of text needs its entry. What a form refuses is here by
+ * example: edges.test.ts tries what lies around everything that the documents admit.
+ */
 const forms: Readonly<Record<string, Form>> = {
   RequestReference: {
     reason: 'invalid-format',
-    refused: [...TOO_LONG, ...WHITE_SPACE, ...REPLACED],
-    taken: [...oddIds, ...ALIASES],
+    refused: [...LONGER_THAN_AN_ID, ...REPLACED, 'a b', 'a\r\nX-Evil: 1'],
+    taken: [...oddIds, 'latest', 'Default'],
   },
   RequestIdentifier: {
     reason: 'invalid-format',
     refused: REPLACED,
     empty: 'out-of-range',
-    taken: [...oddIds, ...ALIASES],
+    taken: [...oddIds, 'latest', 'Default'],
   },
   RecordIdentifier: {
     reason: 'invalid-format',
-    refused: [...REPLACED, ...ALIASES],
+    refused: [...REPLACED, 'latest', 'nEWEST'],
     empty: 'out-of-range',
     taken: [...oddIds, ' latest', 'ſtable'],
   },
   StudentReference: {
     reason: 'invalid-format',
-    refused: [
-      ...[...TOO_LONG, ...REPLACED, ' a', 'a ', '\u00a0a'],
-      ...['\0', 'a\0', 'a\nb', 'a\tb', '\u001b[0m', '\u007f', 'a\u0085b', '\u009f'],
-    ],
+    refused: [...LONGER_THAN_AN_ID, ...REPLACED, ' a', 'a\nb', '\u001b[0m'],
     taken: [],
   },
   SourceKey: {
     reason: 'invalid-format',
-    refused: [...words('. .. a/b é a+b a:b % a%b'), ...TOO_LONG, ...WHITE_SPACE, 'a\0'],
+    refused: [...words('. .. a/b é a%b'), ...LONGER_THAN_AN_ID],
     taken: [...words('~ - ... __proto__ constructor'), 'x'.repeat(255)],
   },
   continuationToken: {
     reason: 'invalid-format',
-    refused: words('x a.b.c a..b.c a.b.c.d.e a.b.c.d a..b.c.d= a..b.c.d.e ..b.c.d a..b..d a..b.c.é'),
+    refused: words('x a.b.c a..b.c.d= a..b.c.é'),
     taken: [],
   },
   syntheticProfileId: {
     reason: 'invalid-format',
-    refused: ['student-1', 'synthetic:', 'Synthetic:1', ' synthetic:1', 'SYNTHETIC:1', 'synthetic:\ufffd'],
+    refused: ['student-1', 'synthetic:', 'synthetic:\ufffd'],
     taken: [],
   },
   Instant: {
     reason: 'invalid-format',
-    refused: [
-      ...words(`
-        2026-01-31 2026-01-31T09:30Z 2026-01-31T09:30:00 2026-01-31T09:30:00z 2026-01-31t09:30:00Z
-        2026-01-31T09:30:00+00:00 2026-01-31T09:30:00-00:00 2026-01-31T09:30:00+02:00 2026-01-31T09:30:60Z
-        2016-12-31T23:59:60Z 2026-01-31T24:00:00Z 2026-02-29T00:00:00Z 2026-02-30T00:00:00Z
-        2026-13-01T00:00:00Z 2026-00-10T00:00:00Z 2026-01-32T00:00:00Z 2026-01-31T09:60:00Z
-        2026-01-31T09:30:00.Z 2026-01-31T09:30:00,5Z 20260131T093000Z +002026-01-31T09:30:00Z
-        -2026-01-31T09:30:00Z 1769851800 1769851800000 now ٢٠٢٦-01-31T09:30:00Z 2026-01-31T09:30:00Z[UTC]
-      `),
-      '2026-01-31 09:30:00Z',
-      ' 2026-01-31T09:30:00Z',
-      '2026-01-31T09:30:00Z\n',
-    ],
+    refused: words(
+      '2026-01-31 2026-01-31T09:30:00+00:00 2026-01-31T09:30:60Z 2026-02-29T00:00:00Z 1769851800 now',
+    ),
     refusedInQuery: ['2026-01-31T09:30:00+00:00', '+2026-01-31T09:30:00Z'],
-    taken: [
-      ...words(`
-        2026-01-31T09:30:00Z 2026-01-31T09:30:00.5Z 2026-01-31T23:59:59.999999999Z 2024-02-29T00:00:00Z
-        0000-01-01T00:00:00Z 9999-12-31T23:59:59Z
-      `),
-      `2026-01-31T09:30:00.${'0'.repeat(5_000)}Z`,
-    ],
+    taken: ['2024-02-29T00:00:00Z', `2026-01-31T09:30:00.${'0'.repeat(5_000)}Z`],
   },
   limit: {
     reason: 'invalid-format',
-    refused: [
-      ...words(`
-        0 00 101 1000 999999999999999999999 -1 +5 5.0 5. .5 1e1 0x5 05 5,5 5_0 ５ ٥ NaN Infinity null all [5] "5"
-      `),
-      ...[' 5', '5 ', '5\n', '5\0', '9'.repeat(5_000)],
-    ],
+    refused: [...words('0 101 -1 5.0 1e1 05 ５ null'), ' 5', '9'.repeat(5_000)],
     refusedInQuery: ['+5', '%', '%ff'],
-    taken: ['1', '9', '10', '99', '100'],
+    taken: ['1', '100'],
   },
   cursor: {
     reason: 'not-allowed',
-    refused: [
-      'x'.repeat(2_048),
-      'x'.repeat(2_049),
-      '\0',
-      ...words('x .... null eyJhbGciOiJkaXIifQ.... .. * 😀'),
-    ],
+    refused: ['x'.repeat(2_048), 'x'.repeat(2_049), '\0', ...words('x eyJhbGciOiJkaXIifQ....')],
     taken: [],
   },
 };
 
 /** A value of one of a few texts has these neighbours. */
 function enumForm(options: readonly string[]): Form {
-  const near = options.flatMap((option) => [
-    option.toUpperCase(),
-    option.toLowerCase(),
-    option.charAt(0).toUpperCase() + option.slice(1),
-    option.slice(1),
-    ...['0', '+', ' '].map((before) => before + option),
-    ...[' ', '\0', '/..', ',', `,${options[0] ?? ''}`].map((after) => option + after),
-  ]);
-  const far = ['unknown', '*', 'null', 'all', '..%2F', '__proto__', 'toString', '０５', 'x'.repeat(2_000)];
+  const near = options.flatMap((option) => [option.toUpperCase(), option.toLowerCase(), `${option},`]);
+  const far = ['unknown', '*', '..%2F', '__proto__', 'x'.repeat(2_000)];
   return {
     reason: 'not-allowed',
-    refused: [...new Set([...near, ...far])].filter((text) => text !== '' && !options.includes(text)),
+    refused: [...new Set([...near, ...far])].filter((text) => !options.includes(text)),
     refusedInQuery: ['%', '%ff', `+${options[0] ?? ''}`],
     taken: options,
   };
@@ -499,16 +457,14 @@ export function servedVariants(route: Route): readonly Spoilt[] {
   ];
 }
 
-const MEDIA_TYPES = words(
-  'text/plain application/xml application/jsonx application/problem+json text/json',
-).concat(
+const MEDIA_TYPES = [
+  ...words('text/plain application/problem+json'),
   'application/json; charset=utf-16',
   'application/json, text/plain',
-  'application/json; charset=utf-8; charset=utf-16',
-);
+];
 
 function noBodyCases(route: Route): readonly Case[] {
-  const bodies = ['{}', ' ', 'null', '[]', '\n', '\0', `{"${CANARY}":`, 'x'.repeat(300_000)];
+  const bodies = ['{}', ' ', `{"${CANARY}":`, 'x'.repeat(300_000)];
   const types = ['application/json', 'text/plain', undefined];
   return [
     refusal(

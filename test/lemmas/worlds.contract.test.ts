@@ -18,12 +18,16 @@ const hold = { mastery: openPublishedContract('mastery'), reports: openPublished
 
 const { titled, unused } = openTitles([
   [/^(?:start|inspect|advance|simulate|readSel|readScale)\w+ /, 'MA-147'],
+  [/^(?:read(?!Sel|Scale)|list|materialize|analyze)\w+ 200/, 'RP-073, RP-327'],
   [/^(?:start|inspect|advance|simulate)\w+ [45]/, 'MA-205, MA-206, MA-207, MA-208'],
   [/ 409 idempotency-key-reused/, 'MA-191'],
   [/ 409 idempotency-conflict/, 'RP-256, RP-332'],
   [/ 412 stream-conflict/, 'MA-166, MA-172'],
   [/ 428 precondition-required/, 'MA-170, MA-172'],
 ]);
+
+/** The trace that callers name. */
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 
 /** One way to each problem. */
 const ways: readonly {
@@ -71,12 +75,18 @@ describe.each(operations)('$operation', ({ operation, route }) => {
   it.each(
     localTenantIds.map((tenantId) => [titled(`${operation} ${route.success.status}: ${tenantId}`), tenantId]),
   )('%s', async (_, tenantId) => {
-    const call = await worlds.request(operation, tenantId);
+    const call = {
+      ...(await worlds.request(operation, tenantId)),
+      headers: { traceparent: `00-${TRACE}-00f067aa0ba902b7-01` },
+    };
     for (const claims of [call.claims, ...worlds.openers(operation, tenantId)]) {
       const reply = await worlds.send(operation, { ...call, ...(claims === undefined ? {} : { claims }) });
       expect([claims, ...answerOf(route, reply)]).toEqual([claims, `${route.success.status}`]);
       hold[route.service](route, reply);
       expectHeadersOfEvery(reply);
+      const named = [`"requestId":"${reply.headers.get('x-request-id')}"`, `"traceId":"${TRACE}"`];
+      const ids = new Set(reply.text.match(/"(?:requestId|traceId)":"[^"]+"/g));
+      expect([...ids]).toEqual(ids.size === 0 ? [] : named);
     }
   });
 

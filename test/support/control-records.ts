@@ -1,6 +1,4 @@
 import { ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { openContinuation } from '#functions/mastery/continuation/continuation.ts';
-import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { localStage, localTableName } from '#shared/stage/local-stage.ts';
 import { createControlTable } from '#shared/stores/control-table.ts';
 import { createDataKeyOpener } from '#shared/stores/kms.ts';
@@ -8,7 +6,6 @@ import { createKeySettings } from '#shared/stores/settings-table.ts';
 import type { ControlRecord } from '#shared/idempotency/control-record.ts';
 import { identifyRequest, type IdentifiedRequest } from '#shared/idempotency/request-identity.ts';
 import { createKeyRing } from '#shared/keys/create-key-ring.ts';
-import type { KeyPurpose, KeyRing } from '#shared/keys/key-ring.ts';
 import { clientsOf, type TestStack } from './stack.ts';
 
 /** One request in the control table of a stack. */
@@ -31,33 +28,17 @@ export interface ControlRecords {
   readonly items: () => Promise<readonly Readonly<Record<string, unknown>>[]>;
 }
 
-/** The stack's own keys. */
-function keysOf({ dynamo, kms }: ReturnType<typeof clientsOf>, purpose: KeyPurpose): KeyRing {
-  return createKeyRing({
-    settings: createKeySettings(dynamo, localTableName('settings')),
-    kms: createDataKeyOpener(kms),
-    stage: localStage,
-    purposes: [purpose],
-    clock: Date.now,
-  });
-}
-
-/** What a continuation of `tenant-aurora` seals, and the keys to seal another one. */
-export async function openedContinuation(
-  stack: Pick<TestStack, 'urls' | 'defer'>,
-  token: string,
-): Promise<{ readonly keys: KeyRing; readonly state: AdaptiveRunState }> {
-  const keys = keysOf(clientsOf(stack), 'continuation');
-  const opened = await openContinuation(keys, token, 'tenant-aurora', Date.now());
-  if (!opened.ok) throw new Error(opened.error.detail);
-  return { keys, state: opened.value.state };
-}
-
 /** Opens the control table of a stack. */
 export function openControlRecords(stack: Pick<TestStack, 'urls' | 'defer'>): ControlRecords {
   const clients = clientsOf(stack);
   const control = createControlTable(clients.dynamo, localTableName('control'));
-  const keys = keysOf(clients, 'idempotency');
+  const keys = createKeyRing({
+    settings: createKeySettings(clients.dynamo, localTableName('settings')),
+    kms: createDataKeyOpener(clients.kms),
+    stage: localStage,
+    purposes: ['idempotency'],
+    clock: Date.now,
+  });
   return {
     of(request) {
       const record: Controlled['record'] = async () =>

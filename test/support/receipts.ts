@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { ReceiptBundle, RunReceipt, SourceReceipt } from '#shared/contract/reports/receipt-bundle.ts';
+import type { ReceiptBundle, SourceReceipt } from '#shared/contract/reports/receipt-bundle.ts';
 import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { checkEvidence, namedDigests } from '#ops/receipts/check-evidence.ts';
@@ -30,13 +30,6 @@ export async function fetchReceipt({ downloadUrl, sha256, mediaType }: ReceiptLi
 export async function sourceReceiptOf(link: ReceiptLink): Promise<SourceReceipt> {
   const { receipt } = await fetchReceipt(link);
   if (receipt.object !== 'source_receipt') throw new Error('the receipt of an alignment is one of a source');
-  return receipt;
-}
-
-/** The bundle behind the link of a complete run. */
-export async function runReceiptOf(link: ReceiptLink): Promise<RunReceipt> {
-  const { receipt } = await fetchReceipt(link);
-  if (receipt.object !== 'run_receipt') throw new Error('the receipt of a run is one of a run');
   return receipt;
 }
 

@@ -36,7 +36,7 @@ export const mutatedModules: readonly MutatedModule[] = [
   {
     name: 'cursor',
     sources: ['functions/reports/cursor'],
-    tests: [['functions/reports/cursor/'], ['test/contract/reports/candidate-list.test.ts']],
+    tests: [['functions/reports/cursor/'], ['test/contract/lists.test.ts']],
     proof: 'unit',
   },
   {
@@ -83,7 +83,7 @@ export const mutatedModules: readonly MutatedModule[] = [
         'test/contract/reports/alignment-report.test.ts',
         'test/contract/reports/revision-orders.test.ts',
         'functions/reports/endpoints/list-candidate-reports/',
-        'test/contract/reports/candidate-list.test.ts',
+        'test/contract/lists.test.ts',
         'test/contract/reports/withheld-attempts.test.ts',
       ],
       ['test/lemmas/contradictions.contract.test.ts'],

@@ -32,7 +32,7 @@ const [piece] = soundRow.evidence;
 const outcomes = (...all: ReturnType<typeof outcome>[]): Change => says('evidence', { outcomes: all });
 
 describe('the mastery of an attempt', () => {
-  it('is the rows of Results, with the time of each outcome from QTI [RP-092, RP-093, RP-094, RP-096, RP-098, RP-099]', () => {
+  it('is the rows of Results, with the time of each outcome from QTI [RP-092, RP-093, RP-094, RP-096, RP-097, RP-098, RP-099]', () => {
     const { evidence, ...row } = soundRow;
     const { evidence: ofChild, ...component } = soundChild;
     expect(masteryOf(soundGate())).toEqual({

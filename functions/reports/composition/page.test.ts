@@ -23,7 +23,7 @@ import { checkIndex, composePageRow, frameworkOf, verifyPageRow, withheldFor } f
 import type { IndexRequest } from './page.ts';
 
 // What a wrong or missing fact makes of the page: test/lemmas/contradictions.contract.test.ts; that every row of the seed is the summary of
-// its report, whatever is wrong: test/lemmas/page-and-report.contract.test.ts; what the filters select: test/contract/reports/candidate-list.test.ts.
+// its report, whatever is wrong: test/lemmas/page-and-report.contract.test.ts; what the filters select: test/contract/lists.test.ts.
 
 /** The row of an attempt's page, composed and held against CASE. */
 function pageRowOf(facts: ReportFacts): Result<ComposedAttempt, Problem> {

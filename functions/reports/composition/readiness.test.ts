@@ -22,7 +22,7 @@ import type { Change as SoundChange } from '#test/support/sound-attempt.ts';
 import { composeReadiness } from './readiness.ts';
 import type { ReadinessFacts, Released } from '../facts/facts.ts';
 
-// What a wrong or missing fact makes of it, and the limits that it exceeds: test/lemmas/contradictions.contract.test.ts.
+// How a wrong or missing fact reaches it: test/lemmas/contradictions.contract.test.ts.
 
 type Facts = ReadinessFacts & Released;
 

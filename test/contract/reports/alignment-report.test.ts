@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { localTenantIds } from '#local/seeds/tenants.ts';
 import type { AlignmentReport } from '#shared/contract/reports/alignment-report.ts';
-import { expectProven, fetchReceipt, runReceiptOf, sourceReceiptOf } from '#test/support/receipts.ts';
+import { expectProven, fetchReceipt, sourceReceiptOf } from '#test/support/receipts.ts';
 import { readAlignmentReport } from '#shared/contract/reports/routes/read-alignment-report.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import * as operations from '#shared/platform/operations.ts';
@@ -15,7 +15,7 @@ import { ownerBytes } from '#test/support/owner-bytes.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';
 import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
 import { useTestStack } from '#test/support/stack.ts';
-import { expectedAlignment, expectedComparison } from './expected-improvement.ts';
+import { expectedAlignment } from './expected-improvement.ts';
 
 // Alignments over whole functions, held against the crosswalks that Content holds; the receipts of them and of their runs, as clients fetch
 // them through the links that the functions give.
@@ -143,42 +143,6 @@ describe.each(localTenantIds)('the alignments of %s', (tenantId) => {
       new Set([null, 'missing_mapping', 'ambiguous_mapping', 'stale_mapping', 'lower_dok', 'unknown']),
     );
   });
-
-  it('show a comparison only where Analytics has one to show, which changes none of their numbers [RP-175, RP-185, RP-186, RP-187, RP-188, RP-189]', async () => {
-    const structure = ({
-      numerator,
-      denominator,
-      alignmentPercent,
-      contributions,
-      crosswalkHash,
-    }: AlignmentReport) =>
-      JSON.stringify([numerator, denominator, alignmentPercent, contributions, crosswalkHash]);
-    const bySource = new Map<string, string>();
-    const seen = { shown: 0, suppressed: 0, empty: 0, missing: 0, none: 0 };
-    for (const aligned of allOf(tenantId)) {
-      const { comparison } = aligned;
-      const report = await read(aligned);
-      const { predictedActual, limitations, sourceKey } = report;
-      // The same source has another comparison, or none, in another run.
-      bySource.set(sourceKey, bySource.get(sourceKey) ?? structure(report));
-      expect(structure(report)).toEqual(bySource.get(sourceKey));
-      expect(predictedActual).toEqual(comparison ? expectedComparison(comparison) : null);
-      const kind =
-        comparison === undefined
-          ? 'none'
-          : comparison === null
-            ? 'missing'
-            : predictedActual === null
-              ? 'empty'
-              : predictedActual.suppressionStatus === 'not_suppressed'
-                ? 'shown'
-                : 'suppressed';
-      seen[kind] += 1;
-      const said = limitations.filter((text) => text.includes('omparison'));
-      expect(said).toHaveLength(kind === 'none' || kind === 'shown' ? 0 : 1);
-    }
-    expect(Object.values(seen)).not.toContain(0);
-  });
 });
 
 describe.each(localTenantIds)('the receipts of %s', (tenantId) => {
@@ -220,38 +184,6 @@ describe.each(localTenantIds)('the receipts of %s', (tenantId) => {
       const all = [...files, ...fetched.map(({ bytes }) => bytes)];
       for (const { receipt } of fetched) expectProven(receipt, all);
     }
-  });
-
-  it('hold versions, references, contributions, decisions, the orders’ lives, acknowledgements and omissions [RP-152, RP-215]', async () => {
-    const { runs } = tenants.get(tenantId)!;
-    const omitted = new Set<string>();
-    for (const name of names()) {
-      const { key, run: shown } = await linksOf(name);
-      const { run, orders } = await runs.progress(key);
-      const receipt = await runReceiptOf(shown.receipt!);
-      expect(receipt).toMatchObject({
-        ...key,
-        administrationId: run.administrationId,
-        contentTestSpecVersion: shown.contentTestSpecVersion,
-        analysisPolicy: stack.seededTenants.get(tenantId)!.analysisPolicy.document,
-        omissions: shown.omissions,
-      });
-      for (const omission of receipt.omissions) omitted.add(omission);
-      expect(receipt.sources.map(({ sourceKey }) => sourceKey)).toEqual(shown.sourceKeys);
-      const held = await runs.received(run.administrationId);
-      expect(receipt.orders.map(({ revisionOrderId }) => revisionOrderId)).toEqual(
-        orders.map(({ revisionOrderId }) => revisionOrderId),
-      );
-      for (const order of receipt.orders) {
-        const { module, ack } = held.get(order.revisionOrderId)!;
-        expect(order).toMatchObject({
-          status: ack.decision,
-          targetModule: module,
-          receipt: { service: module, resourceId: ack.receiptId },
-        });
-      }
-    }
-    expect(omitted.size).toBeGreaterThan(1);
   });
 });
 

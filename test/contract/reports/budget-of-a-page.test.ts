@@ -138,18 +138,3 @@ it('takes a turn for each read of the index, two for the test specs of its first
   // The container has kept nothing of CASE without an entity tag: the framework is read again.
   expect(await one(short)).toEqual({ calls: 2 + 100 + 1 + 1 + 25, depth: 5 });
 }, 60_000);
-
-it.each([
-  ['at once', (spec: number) => spec % 3, 1],
-  ['one after another', (spec: number) => Math.floor(spec / 1_500), 3],
-])(
-  'looks through 4,000 attempts on 3 frameworks that nobody has kept, which are met %s, within its budget',
-  async (_, frameworkOf, turns) => {
-    const read = await openPage(frameworkOf);
-    const pages = Array.from({ length: 40 }, (_, n) => (n === 39 ? last(pageFrom(n)) : pageFrom(n)));
-    const taken = await read(pages);
-    expect(taken).toEqual({ calls: 1 + 40 + 4_000 + 3, depth: 40 + 2 + turns });
-    expect(taken.depth).toBeLessThan(listCandidateReports.budget.depth);
-  },
-  60_000,
-);

@@ -197,35 +197,3 @@ describe.each(subjects)('$route.operationId', (subject) => {
     }
   });
 });
-
-it('reads facts that cannot all be true once more, and then names the invariant and the owner, and no value [RP-028]', async () => {
-  const { attempts } = caller.fixtures(tenantId);
-  const { reports } = stack.seededTenants.get(tenantId)!.platform;
-  const { resultRecordId: id } = reports.attempts.find(({ attemptId }) => attemptId === attempts.gatePass)!;
-  const change = (pointer: string, value: unknown) =>
-    stack.control('PATCH', 'entities', {
-      tenantId,
-      entity: 'results.settled_record',
-      id,
-      changes: [{ pointer, value }],
-    });
-  const ask = () =>
-    callsDuring(stack, () =>
-      caller.call(readAttemptReport, { tenantId, path: { attemptId: attempts.gatePass } }),
-    );
-  const sound = await ask();
-  await change('/gate/gapCaseGuids', ['9e7a2f31']);
-  const before = stack.logs().length;
-  const { result, calls } = await ask();
-  await stack.control('POST', 'reset');
-  expect(calls).toHaveLength(2 * sound.calls.length);
-  expect(reportsAnswerOf(result)).toBe('503 dependency-incomplete results');
-  expect(result.headers.get('retry-after')).toBe('300');
-  expect(JSON.parse(result.text)).toMatchObject({
-    detail: 'The gate is passed at Results and lists gaps. Invariant: pass-lists-no-gap.',
-  });
-  const lines = JSON.stringify(stack.logs().slice(before));
-  expect(lines).toContain('"code":"FACTS_CONTRADICTORY"');
-  expect(lines).toContain('"invariant":"pass-lists-no-gap"');
-  expect(lines + result.text).not.toContain('9e7a2f31');
-});

@@ -7,7 +7,6 @@ import { analyzeAdministration as route } from '#shared/contract/reports/routes/
 import { listRevisionOrders } from '#shared/contract/reports/routes/list-revision-orders.ts';
 import { readAlignmentReport } from '#shared/contract/reports/routes/read-alignment-report.ts';
 import { readImprovementRun } from '#shared/contract/reports/routes/read-improvement-run.ts';
-import { analyzeRun } from '#shared/contract/background.ts';
 import { localTenantIds } from '#local/seeds/tenants.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { analyzed, openImprovementRuns } from '#test/support/improvement-runs.ts';
@@ -24,8 +23,6 @@ const tenants = new Map<string, ImprovementRuns>();
 beforeEach(() => stack.control('POST', 'reset'));
 afterEach(() => workOn());
 
-/** Longer than any test: the function that meets it is still waiting when it dies. */
-const FOREVER_MS = 120_000;
 const AURORA = 'tenant-aurora';
 
 function of(tenantId: string): ImprovementRuns {
@@ -58,13 +55,6 @@ function identityOf(run: ImprovementRun): object {
     ...{ improvementRunId, administrationId, contentTestSpecId, contentTestSpecVersion, sourceKeys },
     ...{ analysisPolicyId, analysisPolicyVersion, formulaVersion, metricStatuses, createdAt },
   };
-}
-
-/** A run that is no longer worked on: as it was begun, and as it is. */
-async function settledRun(name: string, tenantId = AURORA) {
-  const { run } = await request(name, { tenantId }).succeed();
-  await stack.improvement.settled();
-  return { run, ended: await shown(run, tenantId) };
 }
 
 describe.each(localTenantIds)('%s', (tenantId) => {
@@ -118,71 +108,6 @@ describe.each(localTenantIds)('%s', (tenantId) => {
     const about = ({ sources }: ImprovementRun) => sources.map((one) => [one.service, one.resourceId]);
     expect(about(read)).toEqual(about(run).slice(1));
   });
-
-  it('ends complete when there is nothing to go without, with the receipt of its digest [RP-145, RP-150, RP-153, RP-155]', async () => {
-    const { run, ended } = await settledRun('spring-gate', tenantId);
-    expect(identityOf(ended)).toEqual(identityOf(run));
-    expect(ended).toMatchObject({
-      status: 'completed',
-      omissions: [],
-      alignmentRecordCount: ended.namedSourceCount,
-      blockedOrderCount: 0,
-    });
-    expect(Date.parse(ended.completedAt!)).toBeGreaterThanOrEqual(Date.parse(ended.createdAt));
-    const received = await of(tenantId).received(run.administrationId);
-    expect(ended.revisionOrderCount).toBe(received.size);
-    expect(received.size).toBeGreaterThan(0);
-    await fetchReceipt(ended.receipt!);
-    // The link is made anew, the bundle is not.
-    expect((await shown(run, tenantId)).receipt!.sha256).toBe(ended.receipt!.sha256);
-  });
-
-  it('ends complete with omissions where Analytics has less, and names every one of them [RP-145, RP-148, RP-152, RP-153, RP-158, RP-160, RP-161, RP-162, RP-164, RP-165, RP-166]', async () => {
-    const { ended } = await settledRun('school-gate', tenantId);
-    const { artifactOf } = of(tenantId).held('school-gate');
-    expect(ended.status).toBe('completed_with_omissions');
-    expect(ended.completedAt).not.toBeNull();
-    expect(ended.omissions).toEqual([
-      'item_discrimination',
-      'distractor_distribution',
-      'form_summary',
-      'predicted_actual',
-    ]);
-    const { artifactRef, suppression } = artifactOf('item_discrimination')!;
-    const nothing = { populationCount: null, sampleCount: null };
-    expect(ended.metricStatuses).toMatchObject([
-      { status: 'available', reasonCode: null },
-      {
-        ...{ status: 'suppressed', reasonCode: 'suppressed', artifactRef, ...nothing },
-        ...{ suppressionStatus: 'suppressed', suppressionRule: suppression.rule },
-      },
-      { status: 'unavailable', reasonCode: 'owner_artifact_missing', artifactRef: null, ...nothing },
-      { status: 'stale', reasonCode: 'stale' },
-    ]);
-    await fetchReceipt(ended.receipt!);
-  });
-
-  it('waits where a receiver is missing, without receipt and end; once it is back, it completes [RP-145, RP-150, RP-151, RP-154, RP-155, RP-217]', async () => {
-    const { run, ended: parked } = await settledRun('autumn-gate', tenantId);
-    expect(parked).toMatchObject({ status: 'blocked_upstream', receipt: null, completedAt: null });
-    const received = await of(tenantId).received(run.administrationId);
-    expect(parked.blockedOrderCount).toBe(parked.revisionOrderCount - received.size);
-    expect(parked.blockedOrderCount).toBeGreaterThan(0);
-    expect(received.size).toBeGreaterThan(0);
-
-    await receiverIsBack(tenantId);
-    await stack.improvement.sweep();
-    await stack.improvement.settled();
-    const ended = await shown(run, tenantId);
-    expect(identityOf(ended)).toEqual(identityOf(run));
-    expect(ended.status).toMatch(/^completed/);
-    expect(ended).toMatchObject({
-      revisionOrderCount: parked.revisionOrderCount,
-      blockedOrderCount: 0,
-      alignmentRecordCount: ended.namedSourceCount,
-    });
-    await fetchReceipt(ended.receipt!);
-  });
 });
 
 const receiverIsBack = (tenantId = AURORA): Promise<unknown> =>
@@ -192,43 +117,6 @@ const receiverIsBack = (tenantId = AURORA): Promise<unknown> =>
     '/status',
     'available',
   );
-
-it('of everything that a run can lack it needs nothing: a test that no named source is of, no tripped threshold [RP-149, RP-150]', async () => {
-  const { ended: alone } = await settledRun('no-named-source');
-  expect(alone).toMatchObject({
-    status: 'completed',
-    namedSourceCount: 0,
-    sourceKeys: [],
-    alignmentRecordCount: 0,
-  });
-  const { ended: quiet } = await settledRun('nothing-trips');
-  expect(quiet).toMatchObject({ status: 'completed', revisionOrderCount: 0 });
-});
-
-it('shows its counts grow while it is under way, and neither receipt nor end before it has one [RP-145, RP-150, RP-154, RP-155]', async () => {
-  stack.improvement.pause();
-  const { run } = await request('spring-gate').succeed();
-  const queued = await shown(run);
-  const { id, method } = operations.readAlignmentCrosswalk;
-  await stack.fault({ operation: id, method, kind: 'latency', milliseconds: FOREVER_MS, skip: 1 });
-  stack.improvement.resume();
-  await stack.faultsStruck();
-  const analyzing = await shown(run);
-  expect(await stack.killWorkers(analyzeRun.operationId)).toBe(1);
-  await stack.improvement.settled();
-  const ended = await shown(run);
-  const seen = [queued, analyzing, ended];
-  expect(seen.map(({ status }) => status)).toEqual(['queued', 'analyzing', 'completed']);
-  expect(seen.map(({ alignmentRecordCount }) => alignmentRecordCount)).toEqual([
-    0,
-    1,
-    ended.namedSourceCount,
-  ]);
-  expect(analyzing.revisionOrderCount).toBeGreaterThan(0);
-  expect(analyzing.revisionOrderCount).toBeLessThan(ended.revisionOrderCount);
-  expect(seen.map(({ receipt }) => receipt !== null)).toEqual([false, false, true]);
-  expect(seen.map(({ completedAt }) => completedAt !== null)).toEqual([false, false, true]);
-});
 
 describe('a repetition', () => {
   it('gives the same run as it is then, and says that it is one [RP-142, RP-287, RP-293]', async () => {
@@ -245,20 +133,6 @@ describe('a repetition', () => {
     expect(third.run.requestId).not.toBe(first.run.requestId);
     await fetchReceipt(third.run.receipt!);
     expect(identityOf(third.run)).toEqual(identityOf(await shown(first.run)));
-  });
-
-  it('changes nothing of a run that has ended, and asks no receiver; nor does another message of it [RP-142, RP-190, RP-293]', async () => {
-    const analysis = request('spring-gate');
-    const { run } = await analysis.succeed();
-    await stack.improvement.settled();
-    const before = await of(AURORA).records.items();
-    const { calls } = await callsDuring(stack, async () => {
-      await analysis.succeed();
-      of(AURORA).sendMessage({ tenantId: AURORA, improvementRunId: run.improvementRunId });
-      await stack.improvement.settled();
-    });
-    expect(await of(AURORA).records.items()).toEqual(before);
-    expect(calls.filter(({ method }) => method === 'POST')).toEqual([]);
   });
 
   it('gives the run of its pins, whatever the owners publish and release afterwards [RP-142, RP-144, RP-146, RP-293]', async () => {

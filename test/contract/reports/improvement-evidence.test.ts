@@ -40,13 +40,6 @@ const held = () => runs.held('spring-gate');
 /** The source whose scores Analytics compares. */
 const source = () => held().sourceSet.sources[0]!;
 
-/** Has Analytics name an artifact of the gate by the digest of other bytes. */
-async function publish(list: 'metrics' | 'comparisons', at: number, pointer: string, value: unknown) {
-  const { artifactRef } = held().analysis[list][at]!.artifact!;
-  const sha256 = await runs.change('analytics.artifact', artifactRef, pointer, value);
-  await runs.change('analytics.administration_analysis', gate(), `/${list}/${at}/artifact/sha256`, sha256);
-}
-
 interface Improved {
   readonly run: ImprovementRun;
   readonly orders: readonly RevisionOrder[];
@@ -78,35 +71,6 @@ async function improve(run?: RunKey): Promise<Improved> {
 
 const onMeasure = (name: string, { orders }: Improved): readonly RevisionOrder[] =>
   orders.filter(({ observedMetric }) => observedMetric.name === name);
-
-describe('a metric that Analytics calls available', () => {
-  it.each([
-    ['none can be judged', 'unavailable', 'owner_field_missing'],
-    ['some cannot be judged', 'available', null],
-  ] as const)(
-    'is an omission where of its rows %s; the others are judged [RP-145, RP-152, RP-158, RP-159, RP-160, RP-161, RP-165, RP-166, RP-195]',
-    async (_, status, reasonCode) => {
-      const { rows } = held().artifactOf('item_discrimination')!;
-      const isLow = ({ measures }: (typeof rows)[number]): boolean => measures[0]!.value < 0.2;
-      const isKept = (row: (typeof rows)[number]): boolean => status === 'available' && isLow(row);
-      const odd = rows.map((row) => (isKept(row) ? row : { ...row, qtiItemId: null }));
-      await publish('metrics', 1, '/rows', odd);
-      const improved = await improve();
-      expect(improved.run.metricStatuses[1]).toMatchObject({
-        metric: 'item_discrimination',
-        status,
-        reasonCode,
-      });
-      expect(improved.run).toMatchObject({
-        status: 'completed_with_omissions',
-        omissions: ['item_discrimination'],
-      });
-      const asked = onMeasure('discrimination_index', improved).map(({ qtiItemId }) => qtiItemId);
-      expect(new Set(asked)).toEqual(new Set(rows.filter(isKept).map(({ qtiItemId }) => qtiItemId)));
-      expect(asked.length > 0).toBe(status === 'available');
-    },
-  );
-});
 
 const targetsOf = (pointer: '/slotIds' | '/caseGuids', ids: readonly string[]) =>
   runs.change('content.alignment_sources', held().administration.contentTestSpecId, pointer, ids);
@@ -178,14 +142,6 @@ describe('Analytics that', () => {
       expect(said).toHaveLength(1);
       expect((await sourceReceiptOf(receipt)).limitations).toEqual(limitations);
     }
-  });
-
-  it('has an old analysis leaves its metrics stale and its comparisons missing [RP-145, RP-152, RP-158, RP-165, RP-166]', async () => {
-    const { run, alignments } = await named('stale-analysis');
-    const omissions = [...run.metricStatuses.map(({ metric }) => metric), 'predicted_actual'];
-    expect(run).toMatchObject({ status: 'completed_with_omissions', omissions });
-    expect(new Set(run.metricStatuses.map(({ status }) => status))).toEqual(new Set(['stale']));
-    expect(alignments.map(({ predictedActual }) => predictedActual)).toEqual(alignments.map(() => null));
   });
 });
 

@@ -1,19 +1,11 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
-import { analyzeAdministration as route } from '#shared/contract/reports/routes/analyze-administration.ts';
-import { readImprovementRun } from '#shared/contract/reports/routes/read-improvement-run.ts';
-import { routes } from '#shared/contract/routes.ts';
-import * as operations from '#shared/platform/operations.ts';
-import { isReleased } from '#shared/release/release-state.ts';
-import { indistinguishable } from '#test/support/gateway-call.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import type { Analysis } from '#test/support/improvement-runs.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
-import { callRaw } from '#test/support/raw-call.ts';
-import { openReportsCaller, reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
+import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
 import { lazily } from '#test/support/lazily.ts';
-import { startTestStack, useTestStack } from '#test/support/stack.ts';
+import { useTestStack } from '#test/support/stack.ts';
 
 // What may not be analyzed and which runs may not be read, over whole functions: nothing is given away, and no run begun.
 
@@ -27,7 +19,6 @@ beforeEach(() => stack.control('POST', 'reset'));
 
 const AURORA = 'tenant-aurora';
 const BOREALIS = 'tenant-borealis';
-const NOBODYS = 'nobodys-administration';
 type Claims = NonNullable<GatewayCall['claims']>;
 
 const request = (administrationId: string): Analysis => aurora.request(administrationId);
@@ -50,20 +41,6 @@ async function refused(analysis: Analysis): Promise<GatewayReply> {
 }
 
 describe('claims', () => {
-  it('hide an analysis like that of an absent administration while Administration is down [RP-261, RP-316]', async () => {
-    await stack.fault({ operation: operations.readAdministration.id, kind: 'down', times: 1_000 });
-    const absent = await request(NOBODYS).send({ claims: {} });
-    const id = idOf('spring-gate');
-    // Others that come close: test/lemmas/principals.contract.test.ts.
-    for (const claims of [
-      {},
-      { studentIds: aurora.caller.fixtures(AURORA).students },
-      { classSourcedIds: [id], schoolSourcedIds: [id] },
-    ])
-      expect(indistinguishable(await request(id).send({ claims }))).toEqual(indistinguishable(absent));
-    await stack.control('DELETE', 'faults');
-  });
-
   it('have to name the administration itself of a run that has recorded neither its class nor its school [RP-267, RP-316]', async () => {
     const { run } = await request(idOf('spring-gate')).succeed();
     const found = await aurora.records.store.readRun({
@@ -132,22 +109,4 @@ describe('what nothing can be analyzed of', () => {
     await aurora.choosePolicy(analysisPolicyId);
     expect((await analysis.succeed()).run.analysisPolicyId).toBe(analysisPolicyId);
   });
-});
-
-it('without gate F, or without gate D, there is no route of improvement runs at all: the 404 of any unknown path [RP-018, RP-279]', async () => {
-  for (const open of ['A,B,C,D,E', 'A,B,C,E,F']) {
-    const parsed = parseGates(open);
-    if (!parsed.ok) throw new Error(parsed.error);
-    const served = routes.filter((row) => isReleased(row, offlineRelease(parsed.value)));
-    await using closed = await startTestStack({ routes: served, background: [] });
-    const { call } = openReportsCaller(closed);
-    const path = { administrationId: idOf('spring-gate'), improvementRunId: 'run_1', sourceKey: 'a' };
-    const unknown = await callRaw(closed.urls.reportsUrl, '/v1/nothing');
-    for (const row of routes.filter(({ gates }) => gates.includes('F')))
-      expect(indistinguishable(await call(row, { path }))).toEqual(indistinguishable(unknown));
-    expect(served.length).toBeGreaterThan(0);
-  }
-  expect(routes.filter(({ gates }) => gates.includes('F'))).toEqual(
-    expect.arrayContaining([route, readImprovementRun]),
-  );
 });

@@ -4,7 +4,6 @@ import { lazily } from '#test/support/lazily.ts';
 import { openMaterializer, outcomeOf } from '#test/support/materialize.ts';
 import type { Materialization, Written } from '#test/support/materialize.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
-import { reportsProblemOf } from '#test/support/reports-call.ts';
 import { useTestStack } from '#test/support/stack.ts';
 
 // What goes wrong on the way of a materialization, over the bundled functions: whatever it is, the same request brings it to its one end.
@@ -20,8 +19,6 @@ afterEach(() => {
   stack.awsFaults.reset();
 });
 
-/** More than any request asks. */
-const ALWAYS = 1_000;
 /** Longer than any test: whoever meets it is still waiting when its function dies. */
 const FOREVER_MS = 120_000;
 const ITEMS = 10;
@@ -44,17 +41,6 @@ async function endsWell(request: Materialization, operationId: string): Promise<
 }
 
 const { writeSettledComponents, emitEvent } = operations;
-
-it('names the operation on every later problem of it, but not to a caller who may not see the attempt [RP-316, RP-330]', async () => {
-  const request = materializer.request('unsettled');
-  const { operationId } = await request.succeed();
-  await stack.fault({ operation: 'qti.read_attempt_evidence', kind: 'down', times: ALWAYS });
-  const reply = await request.send();
-  expect(outcomeOf(reply)).toBe('503 dependency-unavailable qti, operation');
-  expect(reportsProblemOf(reply).operationId).toBe(operationId);
-  await stack.control('DELETE', 'faults');
-  expect(outcomeOf(await request.send({ claims: {} }))).toBe('404 not-found');
-});
 
 describe('a function that dies', () => {
   it.each([
@@ -83,44 +69,4 @@ describe('a function that dies', () => {
       await endsWell(request, record?.operationId ?? '');
     },
   );
-
-  it('holds up neither another key nor, once its lease has ended, its own [RP-292]', async () => {
-    const request = materializer.request('unsettled');
-    await stack.fault({ operation: emitEvent.id, method: 'POST', kind: 'latency', milliseconds: FOREVER_MS });
-    const answering = request.send();
-    await stack.faultsStruck();
-    await stack.killWorkers('materializeAttemptReport');
-    await answering;
-    expect((await materializer.request('unsettled').succeed()).replayed).toBe(false);
-    const record = await request.record();
-    await request.endLease();
-    await endsWell(request, record?.operationId ?? '');
-  });
-});
-
-describe('the control table', () => {
-  it.each([
-    ['throttles the creation of records', () => stack.awsFaults.throttle('PutItem', ALWAYS)],
-    ['throttles reading', () => stack.awsFaults.throttle('GetItem', ALWAYS)],
-    ['is unavailable', () => stack.awsFaults.unavailable('dynamodb', ALWAYS)],
-  ])('%s: 503, no write anywhere, and later as if nothing had been [RP-258]', async (_, fail) => {
-    const request = materializer.request('unsettled');
-    fail();
-    const { result, calls } = await callsDuring(stack, () => request.send());
-    expect(outcomeOf(result)).toBe('503 dependency-unavailable unknown');
-    expect(calls.filter(({ method }) => method === 'POST')).toEqual([]);
-    stack.awsFaults.reset();
-    expect(await request.record()).toBeUndefined();
-    expect((await request.succeed()).replayed).toBe(false);
-  });
-
-  it('takes no final state: the answer stands, the record stays started, the repetition finds everything written [RP-220]', async () => {
-    const request = materializer.request('unsettled');
-    stack.awsFaults.throttle('UpdateItem', ALWAYS);
-    const { operationId } = await request.succeed();
-    stack.awsFaults.reset();
-    expect(await request.record()).toMatchObject({ state: 'started' });
-    await request.endLease();
-    await endsWell(request, operationId);
-  });
 });

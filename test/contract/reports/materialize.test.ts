@@ -5,8 +5,6 @@ import { provable } from '#shared/contract/gates.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
 import { materializeAttemptReport as route } from '#shared/contract/reports/routes/materialize-attempt-report.ts';
 import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
-import { caliperEvent } from '#shared/platform/owners/caliper.ts';
-import { openControlRecords } from '#test/support/control-records.ts';
 import { lazily } from '#test/support/lazily.ts';
 import { materialized, openMaterializer } from '#test/support/materialize.ts';
 import type { Materializer } from '#test/support/materialize.ts';
@@ -20,7 +18,6 @@ import { factsOf } from '#test/lemmas/compare-answers.ts';
 // What a materialization writes, and that it writes it once, over whole functions.
 
 const stack = useTestStack();
-const control = lazily(() => openControlRecords(stack));
 const materializers = new Map<string, Materializer>(
   localTenantIds.map((tenantId) => [tenantId, lazily(() => openMaterializer(stack, tenantId))]),
 );
@@ -89,56 +86,6 @@ describe.each(localTenantIds)('%s', (tenantId) => {
     expect(reportsAnswerOf(list)).toBe('200');
     expect(candidates.empty).not.toBe(report.candidateSourcedId);
   });
-
-  it.each(['gatePass', 'gateFail', 'gateIndeterminate', 'diagnostic', 'formative', 'large'] as const)(
-    'leaves what Results has settled as it is: %s, in every view [RP-003, RP-074, RP-139, RP-284]',
-    async (role) => {
-      const materializer = of(tenantId);
-      const path = { attemptId: materializer.caller.fixtures(tenantId).attempts[role] };
-      const before = await materializer.written();
-      for (const view of ['summary', 'standards', 'evidence']) {
-        const { report } = await materializer.request(role, { view }).succeed();
-        const read = await materializer.caller.call(readAttemptReport, {
-          tenantId,
-          path,
-          query: `?view=${view}`,
-        });
-        expect(factsIn(report)).toEqual(factsIn(JSON.parse(read.text) as object));
-      }
-      // Three operations, each with a key of its own: one set of components, one event.
-      const after = await materializer.written();
-      expect(after).toMatchObject({ settlements: before.settlements + 1, records: before.records });
-      expect(after.events).toBe(before.events + 1);
-    },
-  );
-});
-
-it('shows a summary unless it is asked for another view [RP-284]', async () => {
-  const { report } = await aurora().request('gatePass').succeed();
-  expect([report.mastery, report.omitted]).toEqual([[], ['mastery', 'itemEvidence', 'readiness']]);
-});
-
-it('writes QTI’s outcomes and a GradeEvent of the settled score, and nothing that the service has thought of [RP-003, RP-027, RP-319]', async () => {
-  const materializer = aurora();
-  const { report } = await materializer.request('unsettled').succeed();
-  const { entities } = await materializer.state();
-  const [event] = Object.values(entities['caliper.event']!).map((entity) => caliperEvent.parse(entity));
-  const record = entities['results.settled_record']![report.resultRecordId] as { modifiedAt: string };
-  expect(event).toMatchObject({
-    type: 'GradeEvent',
-    profile: 'GradingProfile',
-    action: 'Graded',
-    actor: { type: 'SoftwareApplication' },
-    object: { type: 'Attempt', assignee: { type: 'Person' }, assignable: { type: 'Assessment' } },
-    generated: { type: 'Score', scoreGiven: report.score.value, maxScore: report.score.maximum },
-    eventTime: new Date(record.modifiedAt).toISOString(),
-  });
-  expect(report.sources.at(-1)).toMatchObject({ service: 'caliper', resourceId: event?.id });
-  const { components } = entities['results.settlement']![report.attemptId] as { components: object[] };
-  const { outcomes } = entities['qti.attempt_evidence']![report.attemptId] as { outcomes: object[] };
-  const unnamed = (parts: readonly object[]) => parts.map((part) => ({ ...part, componentId: '' }));
-  expect(unnamed(components)).toEqual(expect.arrayContaining(unnamed(outcomes)));
-  expect(components).toHaveLength(outcomes.length);
 });
 
 describe('a repetition', () => {
@@ -196,7 +143,7 @@ describe('a repetition', () => {
     }
   });
 
-  it('of a request whose record an earlier version wrote is compared as it was sent [RP-287, RP-332]', async () => {
+  it('of a request whose record an earlier version wrote is compared as it was sent; the conflict names the first operation [RP-256, RP-287, RP-332]', async () => {
     const materializer = aurora();
     const request = materializer.request('gatePass');
     const { operationId } = await request.succeed();
@@ -204,25 +151,7 @@ describe('a repetition', () => {
     expect(await request.succeed()).toMatchObject({ operationId, replayed: true });
     const named = await request.send({ body: materializer.body('gatePass', { view: 'summary' }) });
     expect(reportsAnswerOf(named)).toBe('409 idempotency-conflict');
-  });
-
-  it('under its key with another body or view is 409 with the first operation, before any call [RP-256, RP-332]', async () => {
-    const materializer = aurora();
-    const request = materializer.request('gatePass', { view: 'summary' });
-    const { operationId } = await request.succeed();
-    const { calls } = await callsDuring(stack, async () => {
-      for (const body of [
-        materializer.body('gatePass', { view: 'evidence' }),
-        materializer.body('gateFail', { view: 'summary' }),
-        { ...request.body, administrationId: 'another' },
-      ]) {
-        const reply = await request.send({ body });
-        expect(reportsAnswerOf(reply)).toBe('409 idempotency-conflict');
-        expect(reportsProblemOf(reply)).toMatchObject({ operationId, retryable: false });
-      }
-    });
-    expect(calls).toEqual([]);
-    expect((await request.succeed()).replayed).toBe(true);
+    expect(reportsProblemOf(named)).toMatchObject({ operationId, retryable: false });
   });
 
   it('under another key, or in another tenant under the same, is another operation and no second event [RP-292]', async () => {
@@ -242,37 +171,6 @@ describe('a repetition', () => {
     expect(given.map(({ replayed }) => replayed)).toEqual([false, false]);
     expect(new Set(given.map(({ operationId }) => operationId)).size).toBe(2);
   });
-
-  it('twenty times at once is one write, one event and one operation [RP-138, RP-220]', async () => {
-    const materializer = aurora();
-    const request = materializer.request('unsettled');
-    const before = await materializer.written();
-    const { result: replies, calls } = await callsDuring(stack, () =>
-      Promise.all(Array.from({ length: 20 }, () => request.send())),
-    );
-    const given = replies.map(materialized);
-    expect(new Set(given.map(({ operationId }) => operationId)).size).toBe(1);
-    expect(given.filter(({ replayed }) => !replayed)).toHaveLength(1);
-    expect(writesAmong(calls)).toEqual(WRITES);
-    const after = await materializer.written();
-    expect(after).toEqual({
-      settlements: before.settlements + 1,
-      components: before.components + 10,
-      records: before.records + 1,
-      events: before.events + 1,
-    });
-  }, 60_000);
-});
-
-it('leaves no fact of the request in the control table [RP-029, RP-335]', async () => {
-  const request = aurora().request('unsettled', { view: 'evidence' });
-  const { report, operationId } = await request.succeed();
-  expect(await request.record()).toMatchObject({ state: 'completed', terminalStatus: 200, operationId });
-  const text = JSON.stringify(await control.items());
-  const { attemptId, administrationId, candidateSourcedId, resultRecordId } = report;
-  for (const id of [attemptId, administrationId, candidateSourcedId, resultRecordId])
-    expect(text).not.toContain(id);
-  for (const fact of [request.key, 'tenant-aurora', 'evidence']) expect(text).not.toContain(fact);
 });
 
 it('does not exceed its budget, even if owners agree late, and a replay takes less', async () => {

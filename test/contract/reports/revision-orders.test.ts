@@ -3,9 +3,7 @@ import { localTenantIds } from '#local/seeds/tenants.ts';
 import { revisionOrder, revisionOrderPage } from '#shared/contract/reports/revision-order.ts';
 import type { RevisionOrder } from '#shared/contract/reports/revision-order.ts';
 import { listRevisionOrders } from '#shared/contract/reports/routes/list-revision-orders.ts';
-import { isCompared } from '#shared/improvement/records.ts';
 import type { RunKey } from '#shared/improvement/records.ts';
-import * as operations from '#shared/platform/operations.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';
@@ -140,51 +138,12 @@ describe.each(localTenantIds)('the orders of %s', (tenantId) => {
       }
     },
   );
-
-  it('rest on receipts with digests of what their owners serve, without a value of it, at the time of the page [RP-202, RP-209]', async () => {
-    const run = await completed(tenantId, 'spring-gate');
-    const { data, sources, observedAt } = await page(run, '?limit=100');
-    const { pins } = (await runsOf(tenantId).progress(run)).run;
-    const digests = new Map(
-      [
-        ...pins.metrics.flatMap(({ artifact }) => artifact ?? []),
-        ...pins.sources.flatMap(({ crosswalk, comparison }) => [
-          crosswalk,
-          ...(isCompared(comparison) ? [comparison] : []),
-        ]),
-      ].map(({ ref, sha256 }) => [ref, `sha256:${sha256}`]),
-    );
-    for (const { evidenceRefs } of data) {
-      expect(evidenceRefs).toHaveLength(1);
-      for (const evidence of evidenceRefs) {
-        expect(evidence.version).toBe(digests.get(evidence.resourceId));
-        expect(evidence.observedAt <= observedAt).toBe(true);
-        expect(sources).toContainEqual(evidence);
-      }
-    }
-    expect(sources[0]).toMatchObject({ service: 'blueprint', resourceId: pins.sourceSet.ref });
-  });
 });
 
 const statusesOf = (orders: readonly RevisionOrder[]): ReadonlySet<string> =>
   new Set(orders.map(({ targetModule, status }) => `${targetModule} ${status}`));
 
 describe('an order', () => {
-  it('is pending before its receiver has answered, and has no receipt then [RP-203, RP-204]', async () => {
-    const { id: operation } = operations.orderBankRevision;
-    await stack.fault({ operation, kind: 'latency', milliseconds: 120_000, times: 100 });
-    const run = await aurora().analyze(aurora().administration('spring-gate'));
-    // The worker records the orders of an evidence before it delivers the first of them.
-    while ((await aurora().progress(run)).orders.length === 0);
-    const pending = await ordersOf(run);
-    expect(statusesOf(pending)).toEqual(new Set(['bank pending']));
-    for (const { targetReceipt } of pending) expect(targetReceipt).toBeNull();
-    await stack.control('DELETE', 'faults');
-    expect(await aurora().killWorkers()).toBe(1);
-    await stack.improvement.settled();
-    expect(statusesOf(await ordersOf(run))).toEqual(new Set(['bank accepted', 'blueprint accepted']));
-  });
-
   it('is the same in a second run of the same evidence, and replayed there; in a run of other evidence it supersedes the one before [RP-190, RP-203, RP-204, RP-205]', async () => {
     const first = await completed('tenant-aurora', 'spring-gate');
     const before = await ordersOf(first);

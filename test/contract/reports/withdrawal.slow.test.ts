@@ -17,7 +17,6 @@ import { releaseManifest } from '#shared/release/manifest.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import { lazily } from '#test/support/lazily.ts';
-import { openMaterializer } from '#test/support/materialize.ts';
 import { createSigner, openFlags, signedManifest } from '#test/support/release.ts';
 import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
 import { clientsOf, useTestStack } from '#test/support/stack.ts';
@@ -137,20 +136,6 @@ describe('a gate that is withdrawn while its routes are deployed', () => {
     for (const [change, status] of changes) expect((await send(readEquivalence, change)).status).toBe(status);
   });
 
-  it('leaves no trace of a request that writes, not even a control record [RP-018]', async () => {
-    await close('B');
-    advance(PROMISE_MS);
-    const { request, written } = openMaterializer(stack, 'tenant-aurora');
-    const before = await written();
-    const materialization = request('unsettled');
-    expect(reportsAnswerOf(await materialization.send())).toBe(WITHDRAWN);
-    expect(await materialization.record()).toBeUndefined();
-    expect(await written()).toEqual(before);
-    await open();
-    advance(PROMISE_MS);
-    expect((await materialization.succeed()).replayed).toBe(false);
-  });
-
   it('closes receipts too, to whoever holds a link [RP-018]', async () => {
     const fetched = async (): Promise<number> => (await fetch(receiptUrl)).status;
     await close('F');
@@ -185,34 +170,6 @@ describe('improvement runs that are under way', () => {
   });
 });
 
-// What else proves nothing, how often the release is read and what an unreadable one does: shared/release/watch-release.test.ts.
-describe('what proves nothing', () => {
-  it('closes every route, even if the flags were set by hand, and the log says why [RP-025]', async () => {
-    await write('');
-    advance(PROMISE_MS);
-    expect(await answers()).toEqual(all(() => WITHDRAWN));
-    const said = stack.logs().filter(({ line }) => JSON.stringify(line).includes('RELEASE_UNPROVED'));
-    expect(said.at(-1)?.line).toMatchObject({
-      code: 'RELEASE_UNPROVED',
-      level: 'ERROR',
-      reason: 'never-applied',
-    });
-  });
-
-  it('closes what it is no receipt of, whatever the flags say [RP-019, RP-020, RP-023, RP-025]', async () => {
-    await write(signedManifest(signer, ['A', 'C', 'D']));
-    advance(PROMISE_MS);
-    const found = await answers();
-    expect(Object.keys(found).filter((operationId) => found[operationId] === '200')).toEqual([
-      'readAttemptReport',
-      'readClassCohort',
-      'readSchoolGradeCohort',
-      'readEquivalence',
-      'readReadiness',
-    ]);
-  });
-});
-
 it('without the mastery engine’s proof with production learners a warm container shows an adaptive diagnostic no more, and with it again, it does [RP-026]', async () => {
   const views = ['', '?view=standards', '?view=evidence'];
   const path = { attemptId: runs.caller.fixtures('tenant-aurora').attempts.diagnostic };
@@ -229,15 +186,4 @@ it('without the mastery engine’s proof with production learners a warm contain
   await open();
   advance(PROMISE_MS);
   expect(await found()).toEqual(views.map(() => '200'));
-});
-
-it('a table that gives no answer closes a route once the last reading is too old, does not tell why, and opens it with the first answer [RP-324]', async () => {
-  stack.awsFaults.unavailable('dynamodb', 1_000_000);
-  expect(reportsAnswerOf(await send(readEquivalence))).toBe('200');
-  advance(PROMISE_MS);
-  const reply = await send(readEquivalence);
-  expect(reportsAnswerOf(reply)).toBe(WITHDRAWN);
-  expect(reply.text).not.toMatch(/dynamo|table|item|on demand/i);
-  stack.awsFaults.reset();
-  expect(reportsAnswerOf(await send(readEquivalence))).toBe('200');
 });
