@@ -170,7 +170,7 @@ const receivers = {
 } as const;
 
 /**
- * Hands an order to its receiver and records what that says. An order is acknowledged by an answer that echoes its id and by nothing else; every
+ * Hands an order to its receiver and records the answer. Only an answer that echoes its id acknowledges an order; every
  * other one is `blocked_upstream`, to be tried again [RP-217, RP-219]. Once a receiver is missing, the rest of its orders are blocked without a
  * call; a receiver that refuses one order is asked for the others. What a later order has superseded is not delivered any more; where that
  * happens while it is under way, its acknowledgement is recorded with it [RP-205].
@@ -211,7 +211,7 @@ async function block(
   if (isMoved && status === 'pending') tally.newlyBlocked += 1;
 }
 
-/** The same bytes whoever sends it: all of it is derived from pinned bytes, but what it supersedes, which is recorded. */
+/** Returns the request of an order, the same bytes from every worker: it is derived from pinned bytes, except the recorded order that it supersedes. */
 function requestOf(
   { content, evidence }: DerivedOrder,
   { supersedesRevisionOrderId }: OrderRecord,

@@ -84,10 +84,7 @@ function firstStep(basis: RunBasis, blank: AdaptiveRunState, runtime: NamedRunti
   return step;
 }
 
-/**
- * Results does not take KC components, so no learner result could be published and no learner sits the test [MA-035]. The service profile
- * says so; no call is made.
- */
+/** Results does not accept KC components: no learner sits a test whose result could not be published [MA-035]. The service profile states it. */
 const componentsUnsupported = found(
   'broken',
   writeKcComponents,
