@@ -20,7 +20,7 @@ export const advanceAdaptiveRun = defineRoute({
     '424 finalization-incomplete',
     '428 precondition-required',
   ],
-  budget: { calls: 18, depth: 14 },
+  budget: { calls: 23, depth: 16 },
   lambda: {
     ...runLambda,
     impact: 'Learners in an adaptive test get no next item, and finished tests are not published.',

@@ -15,7 +15,7 @@ export const inspectAdaptiveRun = defineRoute({
   success: { schema: adaptiveRun, headers: ['ETag', 'Retry-After'], example: examples.waitingRun },
   requestExample: examples.continuation,
   problems: runProblems,
-  budget: { calls: 12, depth: 8 },
+  budget: { calls: 18, depth: 10 },
   lambda: {
     ...runLambda,
     impact: 'Clients cannot inspect a test in progress, and therefore cannot advance it.',

@@ -20,7 +20,7 @@ export const simulateScoreRecovery = defineRoute({
   success: { schema: scoreRecoverySimulation, transfer: 'stream', example: examples.simulation },
   requestExample: examples.simulationRequest,
   problems: poolProblems,
-  budget: { calls: 11, depth: 8 },
+  budget: { calls: 17, depth: 10 },
   lambda: {
     // One whole processor, which Lambda assigns by memory: the work is arithmetic, and needs a fifth of this memory.
     memoryMb: 1769,

@@ -20,6 +20,6 @@ export const startAdaptiveRun = defineRoute({
   },
   requestExample: examples.startRequest,
   problems: runProblems,
-  budget: { calls: 13, depth: 9 },
+  budget: { calls: 19, depth: 11 },
   lambda: { ...runLambda, impact: 'Learners cannot start an adaptive test. Tests in progress continue.' },
 });
