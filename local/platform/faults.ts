@@ -32,7 +32,8 @@ type FaultKind = (typeof faultKinds)[number];
 export const faultsByAnswer: Readonly<Record<AnswerKind, readonly (FaultKind | number)[]>> = {
   unavailable: ['down', 'cut', 'latency', 'lost_acknowledgement', 503, 500, 429],
   unauthorized: [401],
-  rejected: [403],
+  forbidden: [403],
+  rejected: [415],
   'not-found': [404],
   'refused-id': [422],
   conflict: [409],

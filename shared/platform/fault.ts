@@ -19,6 +19,7 @@ export interface UpstreamFault {
 /** The kind of a status that is no success of its row. */
 export function faultKindOf(status: number): FaultKind {
   if (status === 401) return 'unauthorized';
+  if (status === 403) return 'forbidden';
   if (status === 404 || status === 410) return 'not-found';
   if (status === 409 || status === 412) return 'conflict';
   if ([400, 414, 422, 431].includes(status)) return 'refused-id';

@@ -161,7 +161,8 @@ describe('an answer', () => {
     ...[409, 412].map((code) => [`${code}`, 'conflict after 1', status(code)] as const),
     ['401', 'unauthorized after 1', status(401)],
     ...[400, 414, 422, 431].map((code) => [`${code}`, 'refused-id after 1', status(code)] as const),
-    ...[402, 403, 405, 415].map((code) => [`${code}`, 'rejected after 1', status(code)] as const),
+    ['403', 'forbidden after 1', status(403)],
+    ...[402, 405, 413, 415].map((code) => [`${code}`, 'rejected after 1', status(code)] as const),
     ...[408, 425, 429, 500, 502, 503, 504].map(
       (code) => [`${code}`, 'unavailable, transient after 2', status(code)] as const,
     ),

@@ -183,7 +183,7 @@ export function createPlatform(
       startedAt: issuedAt,
       endedAt: now() - receivedAt,
       attempts: made,
-      tenant: namedTenant === undefined ? 'not-named' : kind === 'answered' ? 'same' : 'other',
+      tenant: namedTenant === undefined ? 'not-named' : kind === 'wrong-tenant' ? 'other' : 'same',
       namedTenant: namedTenant ?? null,
     });
     logCall(operation, outcome, made, now() - receivedAt - issuedAt);

@@ -2,7 +2,7 @@
  * Why an upstream call gave no usable answer.
  *
  * - `unavailable`: no answer, a cut or late one, or 408, 425, 429, 5xx.
- * - `unauthorized`: 401. `rejected`: another final 4xx, which refuses the service or its permission and says nothing of the id.
+ * - `unauthorized`: 401. `forbidden`: 403, which refuses the service and reveals nothing of the id. `rejected`: any other final 4xx.
  * - `not-found`: 404, 410. `refused-id`: 400, 414, 422, 431: no id of this owner. `conflict`: 409, 412.
  * - `malformed`: bytes that cannot be read, a redirect, or more of them than the owner promises. `invalid`: JSON that is not what its row promises.
  * - `wrong-tenant`, `wrong-entity`: a well-formed answer about another tenant, or about something else than was asked for.
@@ -10,6 +10,7 @@
 export type FaultKind =
   | 'unavailable'
   | 'unauthorized'
+  | 'forbidden'
   | 'rejected'
   | 'not-found'
   | 'refused-id'
@@ -60,6 +61,7 @@ type Verdicts = Readonly<Record<AnswerKind, Verdict>>;
 const reading: Verdicts = {
   unavailable: 'wait',
   unauthorized: 'wait',
+  forbidden: 'failed',
   rejected: 'failed',
   'refused-id': 'refused',
   'not-found': 'absent',
@@ -103,7 +105,7 @@ export const verdicts: Readonly<Record<Use, Verdicts>> = {
   order: mostly('blocked', {
     unavailable: 'missing',
     unauthorized: 'missing',
-    rejected: 'missing',
+    forbidden: 'missing',
     'not-found': 'missing',
     'wrong-tenant': 'missing',
   }),
@@ -123,6 +125,7 @@ export const repetitions: Readonly<Record<AnswerKind, 'at once' | 'after a pause
   differs: 'after a pause',
   pending: 'never',
   unauthorized: 'never',
+  forbidden: 'never',
   rejected: 'never',
   'refused-id': 'never',
   'not-found': 'never',

@@ -148,7 +148,15 @@ export function openWaits(): Waits {
 
 /** What gives a call no usable answer. */
 const unusable: ReadonlySet<Meaning> = new Set([
-  ...(['unavailable', 'malformed', 'invalid', 'wrong-tenant', 'unauthorized', 'rejected'] as const),
+  ...([
+    'unavailable',
+    'malformed',
+    'invalid',
+    'wrong-tenant',
+    'unauthorized',
+    'forbidden',
+    'rejected',
+  ] as const),
   ...(['not-found', 'conflict', 'refused-id'] as const),
 ]);
 

@@ -13,8 +13,8 @@ const MAX_CONCURRENCY = 32;
 
 /**
  * Reads the CFItem of every knowledge component and compares it with the pinned mapping [MA-031]. One call per component, side by side; the
- * first failure ends the reading. An item with another URI or in another framework is read again, then 422: the calibration was made for
- * something else.
+ * first failure ends the reading. Items with another URI or in another framework are read again after one pause, then 422: the calibration
+ * was made for something else.
  */
 export async function verifyCaseMappings(
   platform: Platform,
@@ -22,21 +22,30 @@ export async function verifyCaseMappings(
   mappings: readonly Pick<ScopedKc, 'guid' | 'uri'>[],
 ): Promise<Result<undefined, Problem>> {
   const operation = operations.resolveMapping;
-  let failure: Problem | undefined;
-  await pLimit(MAX_CONCURRENCY).map(mappings, async ({ guid, uri }) => {
-    if (failure !== undefined) return;
-    const mapped = await confirmed(platform, async () => {
-      const answer = await ask(platform, 'run', operation, { path: { sourcedId: guid } });
-      if (!answer.ok) return answer;
-      const { value, upstreamRequestId } = answer.value;
-      const reading = JSON.stringify([value.uri, value.CFDocumentURI.identifier]);
-      return reading === JSON.stringify([uri, caseFrameworkGuid])
-        ? ok(undefined)
-        : contradicting(found('differs', operation, upstreamRequestId, ANOTHER_COMPONENT), reading);
+  let left = mappings;
+  return confirmed(platform, async () => {
+    let failure: Problem | undefined;
+    const readings = await pLimit(MAX_CONCURRENCY).map(left, async (mapping) => {
+      if (failure !== undefined) return [];
+      const answer = await ask(platform, 'run', operation, { path: { sourcedId: mapping.guid } });
+      if (!answer.ok) {
+        failure ??= answer.error;
+        return [];
+      }
+      const { uri, CFDocumentURI } = answer.value.value;
+      if (uri === mapping.uri && CFDocumentURI.identifier === caseFrameworkGuid) return [];
+      return [{ mapping, found: [uri, CFDocumentURI.identifier] }];
     });
-    if (!mapped.ok) failure ??= mapped.error;
+    if (failure !== undefined) return err(failure);
+    const differing = readings.flat();
+    if (differing.length === 0) return ok(undefined);
+    left = differing.map(({ mapping }) => mapping);
+    return contradicting(
+      found('differs', operation, undefined, ANOTHER_COMPONENT),
+      operation,
+      JSON.stringify(differing),
+    );
   });
-  return failure === undefined ? ok(undefined) : err(failure);
 }
 
 const ANOTHER_COMPONENT = 'A knowledge component in CASE is not the one of the calibration’s pinned mapping.';

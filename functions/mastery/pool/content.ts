@@ -1,6 +1,5 @@
 import type { ExecutionPins } from '#shared/contract/mastery/adaptive-run.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
-import { ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { BankMembers, Blueprint } from '#shared/platform/owners/content.ts';
@@ -10,40 +9,39 @@ import { ask, found, mismatchProblem } from '../upstream/problems.ts';
 
 type ContentIds = Pick<ExecutionPins, 'testSpecId' | 'testBankId'>;
 
-/** What Content says of a test and its bank, and the pins of it. */
+/** What Content contains about a test and its bank. */
 export interface Content {
   readonly blueprint: UpstreamAnswer<Blueprint>;
   readonly bank: UpstreamAnswer<BankMembers>;
-  readonly pins: Pick<ExecutionPins, keyof ContentIds | 'testSpecHash' | 'testBankIdentityHash'>;
 }
 
-/**
- * Reads what Content says. `testSpecHash` is the SHA-256 over the RFC 8785 form of the complete blueprint: also of what Content adds tomorrow
- * [MA-022, MA-067]. `testBankIdentityHash` is that of the bank's identity, and not of its membership [MA-068].
- */
-export async function readContent(
+/** Reads the blueprint of a test spec. */
+export function readBlueprint(
   platform: Platform,
-  { testSpecId, testBankId }: ContentIds,
+  { testSpecId }: Pick<ContentIds, 'testSpecId'>,
   use: 'start' | 'run',
-): Promise<Result<Content, Problem>> {
-  const [blueprint, bank] = await Promise.all([
-    ask(platform, use, operations.readTestSpec, { path: { testSpecId } }),
-    ask(platform, use, operations.validateAdaptiveBankIdentity, { path: { testBankId } }),
-  ]);
-  if (!blueprint.ok) return blueprint;
-  if (!bank.ok) return bank;
-  const { bankId, specId, role, membershipRule, data, updateVersion } = bank.value.value;
-  const identity = { bankId, specId, role, membershipRule, contentMembers: data.length, updateVersion };
-  return ok({
-    blueprint: blueprint.value,
-    bank: bank.value,
-    pins: {
-      testSpecId,
-      testSpecHash: hashCanonical(blueprint.value.value),
-      testBankId,
-      testBankIdentityHash: hashCanonical(identity),
-    },
-  });
+): Promise<Result<UpstreamAnswer<Blueprint>, Problem>> {
+  return ask(platform, use, operations.readTestSpec, { path: { testSpecId } });
+}
+
+/** Reads the identity of a bank. */
+export function readBank(
+  platform: Platform,
+  { testBankId }: Pick<ContentIds, 'testBankId'>,
+  use: 'start' | 'run',
+): Promise<Result<UpstreamAnswer<BankMembers>, Problem>> {
+  return ask(platform, use, operations.validateAdaptiveBankIdentity, { path: { testBankId } });
+}
+
+/** Returns the SHA-256 over the RFC 8785 form of the complete blueprint, with members that Content adds tomorrow [MA-022, MA-067]. */
+export function testSpecHashOf({ value }: UpstreamAnswer<Blueprint>): string {
+  return hashCanonical(value);
+}
+
+/** Returns the hash of the bank's identity, which its membership is no part of [MA-068]. */
+export function testBankIdentityHashOf({ value }: UpstreamAnswer<BankMembers>): string {
+  const { bankId, specId, role, membershipRule, data, updateVersion } = value;
+  return hashCanonical({ bankId, specId, role, membershipRule, contentMembers: data.length, updateVersion });
 }
 
 /**

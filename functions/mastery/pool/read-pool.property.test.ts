@@ -78,7 +78,7 @@ const scriptOf = ({ blueprint, bank, manifest, root }: World): Script => ({
 });
 /** Reads the pool of a world, of which some answers are others. */
 const read = (world: World, change: Script = {}) =>
-  readPool(scriptedOwners({ ...scriptOf(world), ...change }), ids);
+  readPool(scriptedOwners({ ...scriptOf(world), ...change }), ids, 'run');
 async function pinsOf(world: World) {
   const result = await read(world);
   if (!result.ok) throw new Error(result.error.detail);
@@ -274,6 +274,9 @@ it.each([
     for (const readings of [
       [answer(older), now, now],
       [now, answer(older), now],
+      // What one replica does not find or take is no answer to the caller.
+      [now, { kind: 'not-found' }, now],
+      [now, { kind: 'refused-id' }, now],
     ] as const)
       expect(await inTurn(...readings)).toMatchObject({ value: { pins } });
     expect(
@@ -283,6 +286,29 @@ it.each([
     });
   },
 );
+
+it('a simulation has no stream: Content that keeps changing is a retryable 424 [MA-181]', async () => {
+  const { blueprint } = validWorld();
+  const readings = ['1', '2', '3'].map((version) => answer({ ...blueprint, version }));
+  const owners = () => scriptedOwners({ ...scriptOf(validWorld()), readTestSpec: readings });
+  expect(await readPool(owners(), ids, 'simulation')).toMatchObject({
+    error: { status: 424, retryable: true, upstream: { service: 'content' } },
+  });
+  expect(await readPool(owners(), ids, 'run')).toMatchObject({
+    error: { status: 409, code: 'stream-conflict' },
+  });
+});
+
+it('a refused id is 400 whether or not the other ids exist [MA-214]', async () => {
+  const refused = { validateAdaptiveBankIdentity: { kind: 'refused-id' } } as const;
+  const alone = await read(validWorld(), refused);
+  expect(alone).toMatchObject({ error: { status: 400, invalidParams: [{ name: '/body/testBankId' }] } });
+  const absent = {
+    readTestSpec: { kind: 'not-found' },
+    readAdaptivePoolManifest: { kind: 'not-found' },
+  } as const;
+  expect(await read(validWorld(), { ...refused, ...absent })).toEqual(alone);
+});
 
 it('a pinned pool is read again with the same pins, and refused without a strong ETag of its root [MA-066, MA-070]', async () => {
   const pins = await pinsOf(validWorld());
@@ -295,6 +321,13 @@ it('a pinned pool is read again with the same pins, and refused without a strong
     expect(await again({ readAdaptivePoolManifest: answer(manifest) })).toMatchObject(drift);
     const lagging = [answer(manifest), answer(validWorld().manifest)];
     expect(await again({ readAdaptivePoolManifest: lagging })).toMatchObject({ ok: true });
+    // Two readings that differ from the pin and from each other are no drift yet.
+    const another = answer({ ...validWorld().manifest, testSpecId: 'another' });
+    expect(
+      await again({
+        readAdaptivePoolManifest: [...lagging.slice(0, 1), another, answer({ ...manifest, note: 'x' })],
+      }),
+    ).toMatchObject({ error: { status: 424, retryable: true } });
   }
   const { root } = changed((world) => void world.root.itemRefs.pop());
   expect(await again({ readAdaptivePoolRoot: { ...answer(root), etag: pins.qtiPoolEtag } })).toMatchObject(
@@ -302,6 +335,8 @@ it('a pinned pool is read again with the same pins, and refused without a strong
   );
   const weak = { ...answer(validWorld().root), etag: `W/${pins.qtiPoolEtag}` };
   expect(await again({ readAdaptivePoolRoot: weak })).toMatchObject(broken);
+  const own = answer(validWorld().root);
+  expect(await again({ readAdaptivePoolRoot: [weak, own] })).toMatchObject({ ok: true });
 });
 
 it.each<[string, (world: World) => void, string]>([

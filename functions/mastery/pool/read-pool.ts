@@ -13,8 +13,7 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { confirmed, contradicting } from '../upstream/confirmed.ts';
 import type { Contradiction } from '../upstream/confirmed.ts';
 import { ask, found, invalidCalibration, mismatchProblem } from '../upstream/problems.ts';
-import { contentDefect, readContent } from './content.ts';
-import type { Content } from './content.ts';
+import { contentDefect, readBank, readBlueprint, testBankIdentityHashOf, testSpecHashOf } from './content.ts';
 import { complete, poolHashOf, reconcile, tagged, terminal } from './reconcile.ts';
 import type { PoolIds, ReconciledPool, Tagged, TerminalManifest } from './reconcile.ts';
 
@@ -36,40 +35,67 @@ const proved = createRecent<ReconciledPool>(4);
  * Reads and proves the pool that a caller names: eight calls, three deep. Blueprint, bank and manifest; then each of them again beside the
  * root that the manifest names; then the root again. What is pinned has been read twice alike, so that a replica that lags pins nothing and
  * a change under way is not taken for a broken pool. Nothing is returned of a pool that is not whole [MA-222].
+ * @param purpose a simulation has no stream that could conflict [MA-181]
  */
-export async function readPool(platform: Platform, ids: PoolIds): Promise<Result<ReadPool, Problem>> {
+export async function readPool(
+  platform: Platform,
+  ids: PoolIds,
+  purpose: 'run' | 'simulation',
+): Promise<Result<ReadPool, Problem>> {
   const readings = {
-    content: () => readContent(platform, ids, 'start'),
+    blueprint: () => readBlueprint(platform, ids, 'start'),
+    bank: () => readBank(platform, ids, 'start'),
     manifest: () => readManifest(platform, ids, 'start'),
     root: (artifactVersionId: string) => () => readRoot(platform, artifactVersionId, 'start'),
   };
-  const [firstContent, firstManifest] = await Promise.all([readings.content(), readings.manifest()]);
-  if (!firstContent.ok) return firstContent;
-  if (!firstManifest.ok) return firstManifest;
-  const named = firstManifest.value.value.root?.artifactVersionId;
-  const [content, manifest, rootOfFirst] = await Promise.all([
-    pin(platform, firstContent.value, readings.content, compareContent),
-    pin(platform, firstManifest.value, readings.manifest, compareTagged(operations.readAdaptivePoolManifest)),
+  const first = await Promise.all([readings.blueprint(), readings.bank(), readings.manifest()]);
+  const [blueprint, bank, manifest] = first;
+  if (!blueprint.ok || !bank.ok || !manifest.ok) {
+    // A 400 before a 404: which of the ids exist does not show.
+    const [failure] = first
+      .flatMap((result) => (result.ok ? [] : [result.error]))
+      .toSorted((one, other) => one.status - other.status);
+    return err(failure ?? found('broken', operations.readTestSpec, undefined));
+  }
+  const named = manifest.value.value.root?.artifactVersionId;
+  const changing = (operation: UpstreamOperation): Problem =>
+    found(
+      purpose === 'run' ? 'differs' : 'pending',
+      operation,
+      undefined,
+      'Its readings differ from one another.',
+    );
+  const [pinnedBlueprint, pinnedBank, pinnedManifest, rootOfFirst] = await Promise.all([
+    pin(platform, blueprint.value, readings.blueprint, {
+      compare: byHash(testSpecHashOf),
+      changing: changing(operations.readTestSpec),
+    }),
+    pin(platform, bank.value, readings.bank, {
+      compare: byHash(testBankIdentityHashOf),
+      changing: changing(operations.validateAdaptiveBankIdentity),
+    }),
+    pin(platform, manifest.value, readings.manifest, byTag(operations.readAdaptivePoolManifest)),
     named === undefined ? undefined : readings.root(named)(),
   ]);
-  if (!content.ok) return content;
-  const defect = contentDefect(content.value, ids);
+  if (!pinnedBlueprint.ok) return pinnedBlueprint;
+  if (!pinnedBank.ok) return pinnedBank;
+  const content = { blueprint: pinnedBlueprint.value, bank: pinnedBank.value };
+  const defect = contentDefect(content, ids);
   if (defect !== undefined) return err(defect);
-  if (!manifest.ok) return manifest;
-  if (!isOf(manifest.value.value, ids))
+  if (!pinnedManifest.ok) return pinnedManifest;
+  if (!isOf(pinnedManifest.value.value, ids))
     return err(
       mismatchProblem('/body/bankOperationId', 'The Bank operation was not run for this test spec and bank.'),
     );
-  const whole = complete(manifest.value);
+  const whole = complete(pinnedManifest.value);
   if (!whole.ok) return whole;
 
   const readAgain = readings.root(whole.value.root.artifactVersionId);
-  // Of a manifest that gave way to a newer one the root is not the pool's.
+  // The root of a manifest that gave way to a newer one is not the pool's.
   const isSame = whole.value.root.artifactVersionId === named;
   const firstRoot = isSame && rootOfFirst !== undefined ? rootOfFirst : await readAgain();
   if (!firstRoot.ok) return firstRoot;
-  const compareRoots = compareTagged(operations.readAdaptivePoolRoot);
-  const root = await pin(platform, firstRoot.value, readAgain, compareRoots);
+  const root = await pin(platform, firstRoot.value, readAgain, byTag(operations.readAdaptivePoolRoot));
   if (!root.ok) return root;
 
   const pool = prove(whole.value, root.value);
@@ -82,59 +108,69 @@ export async function readPool(platform: Platform, ids: PoolIds): Promise<Result
     );
   return ok({
     pool: pool.value,
-    content: ok(content.value.blueprint.value),
-    pins: { ...content.value.pins, bankOperationId: ids.bankOperationId, ...pool.value.pins },
+    content: ok(content.blueprint.value),
+    pins: {
+      ...ids,
+      testSpecHash: testSpecHashOf(content.blueprint),
+      testBankIdentityHash: testBankIdentityHashOf(content.bank),
+      ...pool.value.pins,
+    },
   });
 }
 
-/** How two readings of one document compare; equal ones are undefined. A contradiction may be gone in the next reading. */
-type Comparison<T> = (one: T, other: T) => Problem | Contradiction | undefined;
+/** How a document is pinned. */
+interface Pinning<T> {
+  /** Whether two readings are equal, or the problem of two that cannot both be true. */
+  readonly compare: (one: T, other: T) => boolean | Problem;
+  /** The problem of three readings of which no two are equal. */
+  readonly changing: Problem;
+}
 
 /**
- * Pins a document by two equal readings [MA-024, MA-027]. Where the first two differ, a third one after a pause decides, if it equals one of
- * them.
+ * Pins a document by two equal readings [MA-024, MA-027]. Where the first two differ, or the second one fails permanently, a third one after
+ * a pause decides, if it equals one of the others.
  */
 async function pin<T>(
   platform: Platform,
   first: T,
   read: () => Promise<Result<T, Problem>>,
-  compare: Comparison<T>,
+  { compare, changing }: Pinning<T>,
 ): Promise<Result<T, Problem>> {
   const readings = [first];
-  return confirmed(platform, async () => {
+  for (const isLast of [false, true]) {
     const next = await read();
-    if (!next.ok) return next;
-    const differences = readings.map((earlier) => compare(earlier, next.value));
-    readings.push(next.value);
-    const unstable = differences.find((difference) => difference !== undefined && 'status' in difference);
-    if (unstable !== undefined) return err(unstable);
-    const [contradiction] = differences;
-    return contradiction === undefined || differences.includes(undefined)
-      ? ok(next.value)
-      : err(contradiction);
-  });
+    if (next.ok) {
+      const comparisons = readings.map((earlier) => compare(earlier, next.value));
+      const unstable = comparisons.find((comparison) => typeof comparison === 'object');
+      if (unstable !== undefined) return err(unstable);
+      if (comparisons.includes(true)) return next;
+      readings.push(next.value);
+    } else if (isLast || next.error.retryable) return next;
+    if (!isLast) await platform.pause();
+  }
+  return err(changing);
 }
 
-const compareContent: Comparison<Content> = ({ pins: one }, { pins: other }) =>
-  one.testSpecHash === other.testSpecHash && one.testBankIdentityHash === other.testBankIdentityHash
-    ? undefined
-    : { contradicts: found('differs', operations.readTestSpec, undefined), reading: undefined };
+function byHash<T>(hashOf: (reading: T) => string): Pinning<T>['compare'] {
+  return (one, other) => hashOf(one) === hashOf(other);
+}
 
 /**
- * Another validator says that the document has changed. Other content under the same strong validator is a repetition that cannot be trusted:
- * 502, unstable, whatever a third reading gives. The order of names and white space do not count.
+ * Compares by the validator: another one belongs to another version. Other content under the same strong validator is a repetition that
+ * cannot be trusted: 502, unstable, whatever a third reading gives. The order of names and white space do not count.
  */
-function compareTagged<T>(operation: UpstreamOperation): Comparison<Tagged<T>> {
-  return (one, other) => {
-    if (one.etag !== other.etag) {
-      const detail = 'Two readings of the pool belong to different versions.';
-      return { contradicts: found('differs', operation, undefined, detail), reading: undefined };
-    }
-    // Only different bytes need the slower look at what they say.
-    if (one.bodyHash === other.bodyHash || hashCanonical(one.value) === hashCanonical(other.value))
-      return undefined;
-    const detail = 'Two readings under the same entity tag differ.';
-    return found('broken', operation, other.upstreamRequestId, detail);
+function byTag<T>(operation: UpstreamOperation): Pinning<Tagged<T>> {
+  const detail = 'Two readings of the pool belong to different versions.';
+  return {
+    changing: found('differs', operation, undefined, detail),
+    compare(one, other) {
+      if (one.etag !== other.etag) return false;
+      // Only different bytes need the slower look at their content.
+      if (one.bodyHash === other.bodyHash || hashCanonical(one.value) === hashCanonical(other.value))
+        return true;
+      const unstable = 'Two readings under the same entity tag differ.';
+      return found('broken', operation, other.upstreamRequestId, unstable);
+    },
   };
 }
 
@@ -157,25 +193,41 @@ export async function revalidatePool(
   return pool.ok ? ok({ pool: pool.value, pins, content }) : pool;
 }
 
-/** The blueprint, if it and the bank's identity are those of the pins. */
+/** Reads Content again: the blueprint, if it and the bank's identity are those of the pins. */
 async function rereadContent(
   platform: Platform,
   pins: ExecutionPins,
 ): Promise<Result<Blueprint, Problem | Contradiction>> {
-  const content = await readContent(platform, pins, 'run');
-  if (!content.ok) return content;
-  const { testSpecHash, testBankIdentityHash } = content.value.pins;
-  const reading = `${testSpecHash} ${testBankIdentityHash}`;
-  const differs = (detail: string): Err<Contradiction> =>
-    contradicting(found('differs', operations.readTestSpec, undefined, detail), reading);
+  const [blueprint, bank] = await Promise.all([
+    readBlueprint(platform, pins, 'run'),
+    readBank(platform, pins, 'run'),
+  ]);
+  if (!blueprint.ok) return blueprint;
+  if (!bank.ok) return bank;
+  const [testSpecHash, testBankIdentityHash] = [
+    testSpecHashOf(blueprint.value),
+    testBankIdentityHashOf(bank.value),
+  ];
+  const differs = (operation: UpstreamOperation, detail: string): Err<Contradiction> =>
+    contradicting(
+      found('differs', operation, undefined, detail),
+      operation,
+      `${testSpecHash} ${testBankIdentityHash}`,
+    );
   if (testSpecHash !== pins.testSpecHash)
-    return differs('The Content blueprint differs from the one that this run is pinned to.');
+    return differs(
+      operations.readTestSpec,
+      'The Content blueprint differs from the one that this run is pinned to.',
+    );
   return testBankIdentityHash === pins.testBankIdentityHash
-    ? ok(content.value.blueprint.value)
-    : differs('The identity of the Content bank differs from the one that this run is pinned to.');
+    ? ok(blueprint.value.value)
+    : differs(
+        operations.validateAdaptiveBankIdentity,
+        'The identity of the Content bank differs from the one that this run is pinned to.',
+      );
 }
 
-/** The pool, if manifest and root are those of the pins. */
+/** Reads the pool again, if manifest and root are those of the pins. */
 async function rereadPool(
   platform: Platform,
   pins: ExecutionPins,
@@ -184,10 +236,11 @@ async function rereadPool(
     readManifest(platform, pins, 'run'),
     readRoot(platform, pins.qtiPoolArtifactVersionId, 'run'),
   ]);
-  if (!manifest.ok) return manifest;
-  if (!root.ok) return root;
+  if (!manifest.ok) return unlessRetryable(manifest.error, operations.readAdaptivePoolManifest);
+  if (!root.ok) return unlessRetryable(root.error, operations.readAdaptivePoolRoot);
   const drift = contradicting(
     found('differs', operations.readAdaptivePoolManifest, undefined),
+    operations.readAdaptivePoolManifest,
     `${manifest.value.bodyHash} ${root.value.bodyHash} ${root.value.etag}`,
   );
   const whole = complete(manifest.value);
@@ -204,6 +257,11 @@ async function rereadPool(
   const pool = prove(whole.value, root.value);
   const hash = pool.ok ? pool.value.pins.resolvedPoolHash : poolHashOf(whole.value, root.value);
   return hash === pins.resolvedPoolHash ? pool : drift;
+}
+
+/** A pinned part of the pool cannot be had: a replica that lags looks just like it, unless the owner itself asks to wait. */
+function unlessRetryable(problem: Problem, operation: UpstreamOperation): Err<Problem | Contradiction> {
+  return problem.retryable ? err(problem) : contradicting(problem, operation, problem.detail);
 }
 
 function isOf({ testSpecId, testBankId }: Manifest, asked: PoolIds): boolean {

@@ -9,6 +9,7 @@ import type { PinnedRecords } from '#functions/mastery/records/load.ts';
 import { confirmed, contradicting } from '#functions/mastery/upstream/confirmed.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import { verifyAnchor } from '#shared/platform/operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { RecordStore } from '#shared/records/store.ts';
@@ -47,7 +48,9 @@ export async function readBasis(
     confirmed(platform, async () => {
       const doubt = await readAnchor(platform, records.calibration.document.anchor);
       if (doubt === undefined || !refused.includes(doubt.kind)) return ok(doubt === undefined);
-      return doubt.kind === 'unavailable' ? err(doubt.problem) : contradicting(doubt.problem, doubt.kind);
+      return doubt.kind === 'unavailable'
+        ? err(doubt.problem)
+        : contradicting(doubt.problem, verifyAnchor, doubt.kind);
     }),
   ]);
   if (!test.ok) return test;

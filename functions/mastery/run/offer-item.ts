@@ -1,6 +1,7 @@
 import { confirmed, contradicting } from '#functions/mastery/upstream/confirmed.ts';
 import type { Contradiction } from '#functions/mastery/upstream/confirmed.ts';
 import { answerProblem } from '#functions/mastery/upstream/problems.ts';
+import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
@@ -88,7 +89,11 @@ function offerAmong(
 ): Result<RunSession | undefined, Contradiction> {
   const found = findSession(unnamed, item);
   return found === undefined && unnamed.some(isOpen)
-    ? contradicting(problem('mastery', 'stream-conflict', 409))
+    ? contradicting(
+        problem('mastery', 'stream-conflict', 409),
+        operations.readCandidateRuntime,
+        hashCanonical(unnamed),
+      )
     : ok(found);
 }
 

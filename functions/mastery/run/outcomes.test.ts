@@ -175,6 +175,13 @@ describe('readOutcomes', () => {
     expect(reread(second, attempt('late', 1, 0), attempt('a', 2, 1))).toMatchObject(consumed);
   });
 
+  it('is a stream-conflict when a consumed outcome cannot be read any more', () => {
+    const first = read(attempt('a', 1, 1));
+    if (!first.ok || first.value.news === undefined) throw new Error('no outcome');
+    const unreadable = attempt('a', 1, 1, { outcomes: { SCORE: 0.5 } });
+    expect(reread(first.value.news, unreadable)).toMatchObject(conflict);
+  });
+
   it('waits while an earlier attempt is handed in and not scored yet', () => {
     expect(read(attempt('a', 1, null, { status: 'submitted' }), attempt('b', 2, 1))).toEqual(
       ok({ consumed: [], news: undefined, pending: { hasFailed: false } }),
@@ -208,7 +215,7 @@ describe('readOutcomes', () => {
       attempt('a', 1, 1, { scoredAt: '9999-12-31T23:59:59Z', ...processing }),
       attempt('a', 1, null, { status: 'submitted', submittedAt: days(8) }),
     ])
-      expect(read(far)).toMatchObject(ahead);
+      expect([read(far), read(far)]).toMatchObject([ahead, ok({ pending: { handedInMs: undefined } })]);
     const near = attempt('a', 1, 1, { scoredAt: days(7), submittedAt: days(7) });
     expect(read(near)).toMatchObject(ok({ news: { scoredAt: days(7) } }));
     expect(read(attempt('a', 1, 1), attempt('b', 2, 1, { scoredAt: days(8) })).ok).toBe(true);

@@ -54,12 +54,15 @@ export interface NamedRuntime {
   readonly requestId?: string | undefined;
 }
 
-/** The runtime contradicts the continuation. */
-const conflict = contradicting(problem('mastery', 'stream-conflict', 409));
+/** The runtime contradicts the continuation: 409. */
+function conflict(sessions: readonly RunSession[]): Err<Contradiction> {
+  const problemOf = problem('mastery', 'stream-conflict', 409);
+  return contradicting(problemOf, readCandidateRuntime, hashCanonical(sessions));
+}
 
-/** The runtime lacks a part of the run that it had: a replica that lags. */
-function older(requestId: string | undefined): Err<Contradiction> {
-  return contradicting(found('older', readCandidateRuntime, requestId));
+/** The runtime lacks a part of the run that it had, as of a replica that lags: 424, retryable. */
+export function older(requestId: string | undefined): Err<Contradiction> {
+  return contradicting(found('older', readCandidateRuntime, requestId), readCandidateRuntime, '');
 }
 
 /** A scored attempt is no evidence: 424, worth a retry only while QTI may still mend it. */
@@ -99,14 +102,14 @@ export function nameSessions(
     named.has(session.deliverySessionId) || tagOf(session) === runTag ? 'own' : 'others',
   );
   const byId = new Map(own.map((session) => [session.deliverySessionId, session]));
-  if (byId.size !== own.length) return conflict;
+  if (byId.size !== own.length) return conflict(own);
   const sessions: DeliverySession[] = [];
   for (const { deliverySessionId, artifactVersionId } of offers) {
     const session = byId.get(deliverySessionId);
     if (session === undefined) return older(requestId);
-    if (session.rootArtifactVersionId !== artifactVersionId) return conflict;
+    if (session.rootArtifactVersionId !== artifactVersionId) return conflict(own);
     const tag = tagOf(session);
-    if (tag !== undefined && tag !== runTag) return conflict;
+    if (tag !== undefined && tag !== runTag) return conflict(own);
     byId.delete(deliverySessionId);
     sessions.push(session);
   }
@@ -164,17 +167,16 @@ export function readOutcomes(
     }
     const outcome = outcomeOf(sequence, rootArtifactVersionId, counting);
     if (isConsumed) {
-      if (counting.status !== SCORED) return conflict;
-      if (outcome === undefined) return err(unreadable(requestId, counting));
+      if (counting.status !== SCORED || outcome === undefined) return conflict(sessions);
       consumed.push(outcome);
     } else {
       pending = pendingOf(counting, outcome, receivedAt, requestId);
       if (pending !== undefined) continue;
       news ??= outcome;
     }
-    if (isContradicted(counting, attempts)) return conflict;
+    if (isContradicted(counting, attempts)) return conflict(sessions);
   }
-  return digestOutcomes(consumed) === pinned.digest ? ok({ consumed, news, pending }) : conflict;
+  return digestOutcomes(consumed) === pinned.digest ? ok({ consumed, news, pending }) : conflict(sessions);
 }
 
 /** The digest that the continuation keeps of what it has consumed: a later change of any of it is seen. */
@@ -212,7 +214,12 @@ function pendingOf(
   };
   if (Math.max(submitted ?? 0, scored ?? 0) > receivedAt + AHEAD_MS) {
     const detail = 'A time of an attempt is more than seven days ahead.';
-    return { ...waiting, defect: found('pending', readCandidateRuntime, requestId, detail) };
+    // When it was truly handed in is unknown: the run waits, whatever its time budget.
+    return {
+      ...waiting,
+      handedInMs: undefined,
+      defect: found('pending', readCandidateRuntime, requestId, detail),
+    };
   }
   if (attempt.status === SUBMITTED || hasFailed) return waiting;
   if (outcome === undefined) return { ...waiting, defect: unreadable(requestId, attempt) };

@@ -6,7 +6,7 @@ import type { Result } from '#shared/kernel/result.ts';
 import { readCandidateRuntime } from '#shared/platform/operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { nameSessions, readOutcomes } from './outcomes.ts';
+import { nameSessions, older, readOutcomes } from './outcomes.ts';
 import type { Evidence, NamedRuntime } from './outcomes.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
@@ -39,7 +39,7 @@ export async function readSessions(
   const { candidateRef } = run;
   const answer = await platform.call(readCandidateRuntime, { path: { candidateRef } });
   if (answer.ok) return nameSessions(run, answer.value.value, answer.value.upstreamRequestId);
-  return run.offers.length === 0 && answer.error.kind === 'not-found'
-    ? ok({ sessions: [], unnamed: [], others: [] })
-    : err(answerProblem(readCandidateRuntime, 'run', answer.error));
+  const { kind, upstreamRequestId } = answer.error;
+  if (kind !== 'not-found') return err(answerProblem(readCandidateRuntime, 'run', answer.error));
+  return run.offers.length === 0 ? ok({ sessions: [], unnamed: [], others: [] }) : older(upstreamRequestId);
 }

@@ -1,22 +1,33 @@
 import { err } from '#shared/kernel/result.ts';
 import type { Err, Result } from '#shared/kernel/result.ts';
+import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
+import { found } from './problems.ts';
 
-/** What a reading contradicts: its problem, which counts once another reading agrees. */
+/** A reading that contradicts what is pinned. Its problem counts once another reading is equal. */
 export interface Contradiction {
   readonly contradicts: Problem;
-  /** What tells this reading from others; two without it are equal. */
-  readonly reading: string | undefined;
+  readonly operation: UpstreamOperation;
+  /** What distinguishes this reading from others with the same problem. */
+  readonly reading: string;
 }
 
-export function contradicting(contradicts: Problem, reading?: string): Err<Contradiction> {
-  return err({ contradicts, reading });
+/** Returns a reading of an operation as a contradiction. */
+export function contradicting(
+  contradicts: Problem,
+  operation: UpstreamOperation,
+  reading: string,
+): Err<Contradiction> {
+  return err({ contradicts, operation, reading });
 }
+
+/** Readings of one document, besides the first. */
+const MOST_REPETITIONS = 2;
 
 /**
- * Makes a reading that contradicts again after a pause: a 409 ends a run for good, and a replica that lags looks just like one. Two equal
- * readings are believed. Where the second one differs from the first, the third one decides.
+ * Makes a reading that contradicts again after a pause: a 409 ends a run permanently, and a replica that lags looks just like one. Two equal
+ * readings are believed. Where no two of three are equal, the owner is changing: 424, retryable.
  * @param read makes the reading and compares it
  * @param first the first reading, if it has been made already
  */
@@ -25,15 +36,23 @@ export async function confirmed<T>(
   read: () => Promise<Result<T, Problem | Contradiction>>,
   first: Result<T, Problem | Contradiction> | Promise<Result<T, Problem | Contradiction>> = read(),
 ): Promise<Result<T, Problem>> {
-  let earlier: Contradiction | undefined;
-  for (let result = await first, left = 2; ; left -= 1) {
+  const earlier: Contradiction[] = [];
+  let result = await first;
+  for (;;) {
     if (result.ok) return result;
     const { error } = result;
     if (!('contradicts' in error)) return err(error);
-    if (left === 0 || (earlier !== undefined && earlier.reading === error.reading))
-      return err(error.contradicts);
-    earlier = error;
+    if (earlier.some((other) => isEqual(other, error))) return err(error.contradicts);
+    if (earlier.length === MOST_REPETITIONS)
+      return err(
+        found('pending', error.operation, undefined, 'The owner’s readings differ from one another.'),
+      );
+    earlier.push(error);
     await platform.pause();
     result = await read();
   }
+}
+
+function isEqual(one: Contradiction, other: Contradiction): boolean {
+  return one.contradicts.code === other.contradicts.code && one.reading === other.reading;
 }

@@ -31,6 +31,7 @@ describe('what an answer means [MA-212, MA-214, MA-215, MA-217, MA-218, MA-219, 
   const reads = (owner: string, broken: string, drift: string): Expected => ({
     unavailable: wait(owner),
     unauthorized: credential,
+    forbidden: failed(owner),
     rejected: failed(owner),
     'refused-id': failed(owner),
     'not-found': failed(owner),

@@ -77,6 +77,7 @@ export function found(
 const DETAILS: Readonly<Record<AnswerKind, string>> = {
   unavailable: 'A required owner did not answer in time.',
   unauthorized: 'A required owner refused the call.',
+  forbidden: 'A required owner refused the call.',
   rejected: 'A required owner refused the call.',
   'not-found': 'A required owner does not hold what this run refers to.',
   'refused-id': 'A required owner refused the call.',

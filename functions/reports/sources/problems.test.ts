@@ -31,6 +31,7 @@ describe('a read that gave no answer', () => {
     ['conflict', {}, { derived: ours, caller: ours, confirmed: ours }],
     ['malformed', {}, { derived: ours, caller: ours, confirmed: ours }],
     ['wrong-tenant', {}, { derived: ours, caller: hidden, confirmed: ours }],
+    ['forbidden', { status: 403 }, { derived: ours, caller: ours, confirmed: ours }],
     ['rejected', {}, { derived: ours, caller: ours, confirmed: ours }],
     ['invalid', {}, { derived: ours, caller: ours, confirmed: ours }],
     ['wrong-entity', {}, { derived: ours, caller: ours, confirmed: ours }],

@@ -37,7 +37,7 @@ export function simulateRecovery(dependencies: PoolDependencies): Operation<type
       const records = await loadNamed(store, principal.tenantId, body, receivedAt);
       if (!records.ok) return records;
       return request.idempotent(async (control) => {
-        const reading = readPool(platform, body);
+        const reading = readPool(platform, body, 'simulation');
         const basis = await readBasis(platform, records.value, reading, 'simulation');
         if (!basis.ok) return basis;
         const { policy, calibration, bound, pins } = basis.value;

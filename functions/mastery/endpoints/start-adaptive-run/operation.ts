@@ -39,7 +39,7 @@ export function startRun(dependencies: RunDependencies): Operation<typeof startA
       return request.idempotent(async (control) => {
         const identity = await deriveIdentity(keys, principal.tenantId, control, body, records.value.policy);
         const [basis, runtime] = await Promise.all([
-          readBasis(platform, records.value, readPool(platform, body), 'start'),
+          readBasis(platform, records.value, readPool(platform, body, 'run'), 'start'),
           confirmed(platform, () => readSessions(platform, { ...identity, offers: [] })),
         ]);
         if (!basis.ok) return basis;
