@@ -9,10 +9,8 @@ import { proxyEvent } from '#test/support/lambda.ts';
 import { buildFunctions } from '#tools/bundling/build.ts';
 import { openFunction } from './function.ts';
 import type { Invocation } from './function-process.ts';
-import { startLargeStack, variablesBeside } from './large-stack.ts';
-import type { LargeBank } from './large-stack.ts';
-import { duration, quantile, table } from './measure.ts';
-import type { Part, Progress, Report } from './measure.ts';
+import { startLargeStack, variablesBeside, type LargeBank } from './large-stack.ts';
+import { duration, quantile, table, type Part, type Progress, type Report } from './measure.ts';
 
 const TENANT = 'tenant-aurora';
 /** Items that a run takes before it is over; the last advance only publishes. */

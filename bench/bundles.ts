@@ -5,8 +5,7 @@ import { promisify } from 'node:util';
 import type * as awsClients from '#shared/stores/make-clients.ts';
 import { buildFunctions, bundleLimit, projectRoot, type BuiltFunction } from '#tools/bundling/build.ts';
 import type { Entry } from '#tools/bundling/bundle.ts';
-import { quantile } from './measure.ts';
-import type { Part, Progress } from './measure.ts';
+import { quantile, type Part, type Progress } from './measure.ts';
 
 /** The most that an import may take, in relation to a handler that only imports the same SDK clients. */
 const importRatioAim = 1.7;

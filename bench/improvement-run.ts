@@ -2,8 +2,7 @@ import { workRun } from '#functions/reports/improvement/work-run.ts';
 import { analyzeRun } from '#shared/contract/background.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import { openImprovementWorld, runOf } from '#test/support/improvement.ts';
-import { above, duration, guardIn, ratio, table } from './measure.ts';
-import type { Part, Progress, Report } from './measure.ts';
+import { above, duration, guardIn, ratio, table, type Part, type Progress, type Report } from './measure.ts';
 
 /** The largest number of requirements that a source may have. */
 const REQUIREMENTS = 10_000;

@@ -1,12 +1,10 @@
 import { availableParallelism, cpus } from 'node:os';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { examples, exits, list, program, run, text, UsageError } from '#tools/terminal/command.ts';
 import { withLiveLine } from '#tools/terminal/live-line.ts';
 import { openProgress } from '#tools/terminal/progress.ts';
 import { compareWith } from './against.ts';
-import { names, parts } from './parts.ts';
-import type { PartName } from './parts.ts';
+import { names, parts, type PartName } from './parts.ts';
 
 const command = program(
   'npm run bench --',

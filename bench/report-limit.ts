@@ -6,8 +6,7 @@ import { secret } from '#shared/platform/transport/secret.ts';
 import { makeAttempt, TENANT_ID } from './attempt.ts';
 import { openFunction } from './function.ts';
 import type { Invocation } from './function-process.ts';
-import { judge, table } from './measure.ts';
-import type { Part, Progress, Report } from './measure.ts';
+import { judge, table, type Part, type Progress, type Report } from './measure.ts';
 import { buildReportFunction, functionVariables, makeReportRequest } from './report-function.ts';
 import { openBenchRelease } from './report-release.ts';
 

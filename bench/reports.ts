@@ -19,8 +19,7 @@ import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-
 import type { Route } from '#shared/contract/route.ts';
 import { checkBody, jsonPieces } from '#shared/http/check-response.ts';
 import type { Operation, OperationRequest } from '#shared/http/operation.ts';
-import { ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';

@@ -2,15 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Stack } from '#local/stack/stack.ts';
 import { simulateScoreRecovery as route } from '#shared/contract/mastery/routes/simulate-score-recovery.ts';
 import { proxyEvent } from '#test/support/lambda.ts';
-import { buildFunctions } from '#tools/bundling/build.ts';
-import type { BuiltFunction } from '#tools/bundling/build.ts';
+import { buildFunctions, type BuiltFunction } from '#tools/bundling/build.ts';
 import { makeRandom } from './bank.ts';
 import { openFunction } from './function.ts';
 import type { Invocation } from './function-process.ts';
-import { startLargeStack, variablesBeside } from './large-stack.ts';
-import type { LargeBank } from './large-stack.ts';
-import { judge, table } from './measure.ts';
-import type { Part, Progress, Report } from './measure.ts';
+import { startLargeStack, variablesBeside, type LargeBank } from './large-stack.ts';
+import { judge, table, type Part, type Progress, type Report } from './measure.ts';
 
 const TENANT = 'tenant-aurora';
 /** All KCs in scope are known of every profile, and every test goes on to its last item. */

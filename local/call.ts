@@ -6,23 +6,18 @@ import * as z from 'zod';
 import { waitingFor } from '#shared/contract/mastery/adaptive-run.ts';
 import { routes } from '#shared/contract/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import { findRunningStack, localFiles } from '#shared/stage/description.ts';
-import type { StackDescription } from '#shared/stage/description.ts';
-import { createIssuer, readIssuerKey } from '#shared/stage/local-issuer.ts';
-import type { Issuer } from '#shared/stage/local-issuer.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { findRunningStack, localFiles, type StackDescription } from '#shared/stage/description.ts';
+import { createIssuer, readIssuerKey, type Issuer } from '#shared/stage/local-issuer.ts';
 import { examples, exits, program, run, text, UsageError } from '#tools/terminal/command.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
 import { paintFor } from '#tools/terminal/paint.ts';
 import { plainText } from '#tools/terminal/plain-text.ts';
 import { attemptRequest } from './attempt-request.ts';
 import { addressOf, curlOf, headersOf, tokenCommand } from './call/curl.ts';
-import { exampleRequest } from './call/example-request.ts';
-import type { CallRequest } from './call/example-request.ts';
+import { exampleRequest, type CallRequest } from './call/example-request.ts';
 import { renderJson } from './call/render-json.ts';
-import { readSavedRuns, withAnswer, writeSavedRuns } from './call/saved-runs.ts';
-import type { SavedRuns } from './call/saved-runs.ts';
+import { readSavedRuns, withAnswer, writeSavedRuns, type SavedRuns } from './call/saved-runs.ts';
 
 /** Headers worth showing; the others are the same on every answer. */
 const SHOWN_HEADERS = [

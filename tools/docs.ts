@@ -1,13 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
-import type { OpenGates } from '#shared/release/read-release.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { offlineRelease, parseGates, type OpenGates } from '#shared/release/read-release.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
 import { profileOption } from '#ops/reach-stage.ts';
-import { domainsOf, stageNamed } from '#shared/stage/stages.ts';
-import type { Stage } from '#shared/stage/stages.ts';
+import { domainsOf, stageNamed, type Stage } from '#shared/stage/stages.ts';
 import { releaseIn } from './docs/release-in.ts';
 import { generatedFiles, openApiFiles, refreshFiles, staleFiles } from './docs/files.ts';
 import { examples, exits, parsed, program, run, text, UsageError } from './terminal/command.ts';

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { Option } from '@commander-js/extra-typings';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { scaffoldExposure } from './scaffolds/exposure.ts';
 import { scaffoldFilter } from './scaffolds/filter.ts';
 import { holeLines, openHoles } from './scaffolds/holes.ts';

@@ -8,8 +8,7 @@ import type {
   PoolItem,
   SelectionContext,
 } from '#functions/mastery/engine/index.ts';
-import { kcGuid, makeBank, makeRandom } from '../bank.ts';
-import type { BankSize } from '../bank.ts';
+import { kcGuid, makeBank, makeRandom, type BankSize } from '../bank.ts';
 import type { Timed } from '../measure.ts';
 
 /** The bank that the aims speak of. */

@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { duration, judge, table } from '../measure.ts';
-import type { Part, Progress, Report } from '../measure.ts';
+import { duration, judge, table, type Part, type Progress, type Report } from '../measure.ts';
 import type { MatrixFigures } from './recovery-process.ts';
 
 /** Aims: seconds on one core, and megabytes of the whole process. */

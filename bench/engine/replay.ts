@@ -1,7 +1,6 @@
 import { compileModel, estimate } from '#functions/mastery/engine/index.ts';
 import { makeBank } from '../bank.ts';
-import { duration, judge, ratio, table, timeAll } from '../measure.ts';
-import type { Part, Progress, Report } from '../measure.ts';
+import { duration, judge, ratio, table, timeAll, type Part, type Progress, type Report } from '../measure.ts';
 import { bankOf, contextOf, ends, referenceOf, RUN_LENGTH, select } from './positions.ts';
 
 /** Aim in milliseconds, on a machine like a Lambda with one whole processor. */

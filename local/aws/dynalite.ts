@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import { err, ok } from '#shared/kernel/result.ts';
-import type { AwsAnswer } from './wire.ts';
-import { notCovered } from './wire.ts';
+import { type AwsAnswer, notCovered } from './wire.ts';
 
 /**
  * The bridge to dynalite's own modules. They are no public API (hence the exact pin of dynalite in package.json), but they allow what

@@ -1,13 +1,10 @@
-import type { DynaliteOperation, Item } from './dynalite.ts';
-import { createStore, dynaliteOperations, run } from './dynalite.ts';
+import { type DynaliteOperation, type Item, createStore, dynaliteOperations, run } from './dynalite.ts';
 import { createMutex } from './mutex.ts';
 import { createPointInTime } from './point-in-time.ts';
-import type { Input } from './tables.ts';
-import { contentsOf, keyOf, must, readItem, untilActive } from './tables.ts';
+import { type Input, contentsOf, keyOf, must, readItem, untilActive } from './tables.ts';
 import { createTimeToLive } from './time-to-live.ts';
 import { createTransactions } from './transactions.ts';
-import type { AwsAnswer, AwsOperation, AwsService, Restore } from './wire.ts';
-import { refuse } from './wire.ts';
+import { type AwsAnswer, type AwsOperation, type AwsService, type Restore, refuse } from './wire.ts';
 
 /** A table as the emulator creates it: string keys, on demand. */
 export interface LocalTable {

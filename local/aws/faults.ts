@@ -1,8 +1,7 @@
 import { err } from '#shared/kernel/result.ts';
 import { localTableName } from '#shared/stage/local-stage.ts';
 import { tables } from '#shared/stores/tables.ts';
-import type { AwsServiceName } from './wire.ts';
-import { refuse } from './wire.ts';
+import { type AwsServiceName, refuse } from './wire.ts';
 
 /** What a function stores things in: a table of DynamoDB, or a whole service. */
 export const storeNames = [...tables.map(({ name }) => name), 'kms', 'ssm', 's3', 'sqs'] as const;

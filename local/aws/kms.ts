@@ -2,8 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:
 import * as z from 'zod';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { ok } from '#shared/kernel/result.ts';
-import type { AwsAnswer, AwsOperation, AwsService } from './wire.ts';
-import { operation, refuse } from './wire.ts';
+import { type AwsAnswer, type AwsOperation, type AwsService, operation, refuse } from './wire.ts';
 import { localAccount, localRegion } from '#shared/stage/local-stage.ts';
 
 const context = z.record(z.string(), z.string()).default({});

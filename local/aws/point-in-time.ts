@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { ok } from '#shared/kernel/result.ts';
 import type { Item } from './dynalite.ts';
-import type { AwsAnswer, AwsOperation, Restore } from './wire.ts';
-import { operation, refuse } from './wire.ts';
+import { type AwsAnswer, type AwsOperation, type Restore, operation, refuse } from './wire.ts';
 
 /** DynamoDB keeps the changes of 35 days, and the last five minutes cannot be restored yet. */
 const PERIOD_DAYS = 35;

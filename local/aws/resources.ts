@@ -1,7 +1,6 @@
 import { analyzeRun } from '#shared/contract/background.ts';
 import { localBucketName, localQueueName, localStage, localTableName } from '#shared/stage/local-stage.ts';
-import { tables } from '#shared/stores/tables.ts';
-import type { TableDefinition } from '#shared/stores/tables.ts';
+import { tables, type TableDefinition } from '#shared/stores/tables.ts';
 import type { LocalTable } from './dynamodb.ts';
 import type { LocalQueue } from './queue.ts';
 import type { LocalBucket } from './s3.ts';

@@ -1,10 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { crc32 } from 'node:zlib';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import type { AwsError, Restore } from './wire.ts';
-import { notCovered, snapshotOf } from './wire.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { type AwsError, type Restore, notCovered, snapshotOf } from './wire.ts';
 
 /** A bucket as the emulator creates it. */
 export interface LocalBucket {

@@ -2,10 +2,8 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { ok } from '#shared/kernel/result.ts';
 import { localAccount, localRegion } from '#shared/stage/local-stage.ts';
-import type { LocalQueue, Queue, QueueAccess } from './queue.ts';
-import { createQueue } from './queue.ts';
-import type { AwsAnswer, AwsOperation, AwsService } from './wire.ts';
-import { operation, refuse } from './wire.ts';
+import { type LocalQueue, type Queue, type QueueAccess, createQueue } from './queue.ts';
+import { type AwsAnswer, type AwsOperation, type AwsService, operation, refuse } from './wire.ts';
 
 /** SQS takes 1 MiB in one message. */
 const MAX_MESSAGE_BYTES = 1_048_576;

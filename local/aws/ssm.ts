@@ -2,8 +2,7 @@ import * as z from 'zod';
 import { ok } from '#shared/kernel/result.ts';
 import type { KmsEmulator } from './kms.ts';
 import { localAccount, localRegion } from '#shared/stage/local-stage.ts';
-import type { AwsAnswer, AwsOperation, AwsService } from './wire.ts';
-import { operation, refuse, snapshotOf } from './wire.ts';
+import { type AwsAnswer, type AwsOperation, type AwsService, operation, refuse, snapshotOf } from './wire.ts';
 
 /** A name, or a path of at most 15 levels. A version or label selector (`name:3`) is not covered. */
 const name = z

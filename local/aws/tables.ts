@@ -1,6 +1,5 @@
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
-import type { Item, Store } from './dynalite.ts';
-import { keyAttributes, run } from './dynalite.ts';
+import { type Item, type Store, keyAttributes, run } from './dynalite.ts';
 import type { AwsAnswer } from './wire.ts';
 
 /** A request, or a part of one, as AWS JSON carries it. */

@@ -1,10 +1,8 @@
 import { ok } from '#shared/kernel/result.ts';
 import type { Checked, DynaliteOperation, Item, Store } from './dynalite.ts';
 import { check, conditionHolds, run } from './dynalite.ts';
-import type { Input } from './tables.ts';
-import { isRecord, keyOf, must } from './tables.ts';
-import type { AwsAnswer, AwsOperation, Restore } from './wire.ts';
-import { notCovered, refuse, snapshotOf } from './wire.ts';
+import { type Input, isRecord, keyOf, must } from './tables.ts';
+import { type AwsAnswer, type AwsOperation, type Restore, notCovered, refuse, snapshotOf } from './wire.ts';
 
 const TOKEN_LIFETIME = 10 * 60_000;
 const MAX_TRANSACTION = 100;

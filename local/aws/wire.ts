@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { err } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, type Result } from '#shared/kernel/result.ts';
 
 /** An error as the AWS JSON protocols carry it; `extra` members stand beside `__type` and `message` in the body. */
 export interface AwsError {

@@ -6,12 +6,10 @@ import { itemId } from '#local/platform/form-items.ts';
 import type { SeededTenant } from '#local/seeds/instantiate.ts';
 import { reportIds } from '#local/seeds/ids.ts';
 import type { Seed } from '#local/seeds/seed.ts';
-import { compileModel, estimate } from '#functions/mastery/engine/index.ts';
-import type { CompiledModel } from '#functions/mastery/engine/index.ts';
+import { compileModel, estimate, type CompiledModel } from '#functions/mastery/engine/index.ts';
 import type { TokenClaims } from '#shared/stage/local-issuer.ts';
 import { attemptRequest } from '../attempt-request.ts';
-import { bankOf as findBank } from '../journey/bank.ts';
-import type { JourneyBank } from '../journey/bank.ts';
+import { bankOf as findBank, type JourneyBank } from '../journey/bank.ts';
 import { scoreDifference } from './fractions.ts';
 
 /** A request below `/explorer/api/`. */

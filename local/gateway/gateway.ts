@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { addresseeOf, isOfForeignOrigin } from '#local/loopback.ts';
@@ -9,14 +8,10 @@ import { preflightHeaders } from '#shared/contract/cors.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import type { Outcome } from './environment.ts';
 import type { FunctionPool } from './function-pool.ts';
-import { toHttpAnswer } from './http-answer.ts';
-import type { HttpAnswer, HttpHead } from './http-answer.ts';
-import { rawPathOf, toProxyEvent } from './proxy-event.ts';
-import type { IncomingRequest } from './proxy-event.ts';
-import { matchRoute, methodsOf, serviceOf } from './route-match.ts';
-import type { GatewayService, ServedRoute } from './route-match.ts';
-import { readStreamedAnswer } from './streamed-answer.ts';
-import type { StreamedAnswer } from './streamed-answer.ts';
+import { toHttpAnswer, type HttpAnswer, type HttpHead } from './http-answer.ts';
+import { rawPathOf, toProxyEvent, type IncomingRequest } from './proxy-event.ts';
+import { matchRoute, methodsOf, serviceOf, type GatewayService, type ServedRoute } from './route-match.ts';
+import { readStreamedAnswer, type StreamedAnswer } from './streamed-answer.ts';
 import { onTheWire, statusOfParserError, transportProblem } from './transport-problem.ts';
 
 /** What the gateway itself answers, without or instead of a function. */

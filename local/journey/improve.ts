@@ -6,8 +6,7 @@ import type {
   RevisionOrder,
   WaitForImprovementRunOptions,
 } from '#client/index.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { renderImprovement, renderProgress } from './improvement-view.ts';
 import type { LineSpace } from '#tools/terminal/line.ts';
 

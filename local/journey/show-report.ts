@@ -1,14 +1,11 @@
 import { MasteryReportsError, pages, ProblemError } from '#client/index.ts';
 import type { AttemptReport, ReportsClient } from '#client/index.ts';
 import { routesOf } from '#shared/contract/routes.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import { compareReport, describeComparison } from './compare-report.ts';
-import type { EngineResult } from './compare-report.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { compareReport, describeComparison, type EngineResult } from './compare-report.ts';
 import type { LineSpace } from '#tools/terminal/line.ts';
 import { rowsByNeed } from '../report-rows.ts';
-import { renderEvidence, renderReport } from './report-view.ts';
-import type { ReportNames } from './report-view.ts';
+import { renderEvidence, renderReport, type ReportNames } from './report-view.ts';
 
 /** What the journey calls of the reports service. */
 export type ReportCalls = Pick<

@@ -1,11 +1,7 @@
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import { readStudy } from '#tools/terminal/study.ts';
-import type { ResponseFiles, Study } from '#tools/terminal/study.ts';
-import { MISSING } from '#tools/terminal/study-tables.ts';
-import type { TableOptions } from '#tools/terminal/study-tables.ts';
-import { markMadeHere } from './made-here.ts';
-import type { SeedFiles } from './made-here.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { readStudy, type ResponseFiles, type Study } from '#tools/terminal/study.ts';
+import { MISSING, type TableOptions } from '#tools/terminal/study-tables.ts';
+import { markMadeHere, type SeedFiles } from './made-here.ts';
 
 /** The files of a seed, and what its author should know of the learners. */
 export interface StudySeed {

@@ -4,10 +4,8 @@ import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import type { Manifest, ManifestMember } from '#shared/platform/owners/bank.ts';
 import type { BankFile } from './bank-files.ts';
-import { bankIds, opaque, qtiIdentifier, reportIds } from './ids.ts';
-import type { BankIds, ReportIds } from './ids.ts';
-import { competenciesOf } from './reports-file.ts';
-import type { Competency, ReportsFile, SpecEntry } from './reports-file.ts';
+import { bankIds, opaque, qtiIdentifier, reportIds, type BankIds, type ReportIds } from './ids.ts';
+import { competenciesOf, type Competency, type ReportsFile, type SpecEntry } from './reports-file.ts';
 import type { Seed, SeedBank } from './seed.ts';
 
 /** A seed with the ids of one tenant: what each owner's entities are made of. No id of one tenant occurs in another. */

@@ -1,12 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { SQSEvent } from 'aws-lambda';
 import type { QueueAccess, ReceivedMessage } from '#local/aws/queue.ts';
-import { localQueueName } from '#shared/stage/local-stage.ts';
-import { localAccount, localRegion } from '#shared/stage/local-stage.ts';
+import { localQueueName, localAccount, localRegion } from '#shared/stage/local-stage.ts';
 import type { Outcome } from '#local/gateway/environment.ts';
 import type { FunctionPool } from '#local/gateway/function-pool.ts';
-import { analyzeRun, sweepRuns } from '#shared/contract/background.ts';
-import type { BackgroundFunction } from '#shared/contract/background.ts';
+import { analyzeRun, sweepRuns, type BackgroundFunction } from '#shared/contract/background.ts';
 
 /** The workflow of improvement runs, as AWS drives it and for a test to drive. */
 export interface Improvement {

@@ -1,13 +1,10 @@
-import { createPublicKey, generateKeyPairSync } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { localBucketName, localStage, localTableName } from '#shared/stage/local-stage.ts';
 import type { Clients } from '#shared/stores/clients.ts';
 import { keepProof, placeOfProof } from '#shared/stores/proof-objects.ts';
-import { provable } from '#shared/contract/gates.ts';
-import type { Provable } from '#shared/contract/gates.ts';
+import { provable, type Provable } from '#shared/contract/gates.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
-import { parseReleaseKey } from '#shared/release/release-key.ts';
-import type { ReleaseKey } from '#shared/release/release-key.ts';
+import { parseReleaseKey, type ReleaseKey } from '#shared/release/release-key.ts';
 import type { ReleaseManifest } from '#shared/release/manifest.ts';
 import { applyManifest } from '#ops/gates/apply.ts';
 import { gatesPath, markerName } from '#shared/release/applied-manifest.ts';

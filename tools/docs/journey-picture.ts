@@ -7,8 +7,7 @@ import {
   weigh,
 } from '#functions/mastery/engine/index.ts';
 import type { Classification, Evidence } from '#functions/mastery/engine/index.ts';
-import { findBank } from '#local/journey/bank.ts';
-import type { JourneyBank } from '#local/journey/bank.ts';
+import { findBank, type JourneyBank } from '#local/journey/bank.ts';
 import { simulatedLearner } from '#local/journey/learner.ts';
 import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
 import { renderDefects } from '#local/seeds/seed.ts';

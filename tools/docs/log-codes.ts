@@ -1,5 +1,4 @@
-import { logCodes } from '#shared/observability/log-codes.ts';
-import type { FieldKind, LogCode } from '#shared/observability/log-codes.ts';
+import { logCodes, type FieldKind, type LogCode } from '#shared/observability/log-codes.ts';
 
 /** The table of docs/log-codes.md: one row per registered code, in the order of the registry. */
 export function renderLogCodes(): string {

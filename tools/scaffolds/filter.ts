@@ -1,8 +1,7 @@
 import { hole } from './holes.ts';
 import { kebab } from './names.ts';
 import type { Plan } from './plan.ts';
-import { declaredNames, namesAt } from './source.ts';
-import type { Place } from './source.ts';
+import { declaredNames, namesAt, type Place } from './source.ts';
 
 export interface FilterOptions {
   readonly name: string;

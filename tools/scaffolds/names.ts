@@ -1,5 +1,4 @@
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 
 /** `readRuntimeVersions` as `read-runtime-versions`. */
 export function kebab(name: string): string {

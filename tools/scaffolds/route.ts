@@ -226,8 +226,7 @@ export function ${operation}Operation(${isPure ? '' : `dependencies: ReturnType<
     `${endpoint}/operation.test.ts`,
     `import { beforeAll, describe, expect, it } from 'vitest';
 import { ${operation} } from '${row}';
-import { testLambda } from '#test/support/lambda.ts';
-import type { TestLambda } from '#test/support/lambda.ts';
+import { testLambda, type TestLambda } from '#test/support/lambda.ts';
 import { ${operation}Operation } from './operation.ts';
 
 describe('${operation}', () => {

@@ -1,6 +1,5 @@
 import ts from 'typescript';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 
 /**
  * A place in a source file: a declaration of its top level and the members that lead down from it, as in `['problems', 'mastery']`. Calls,

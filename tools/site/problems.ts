@@ -1,6 +1,5 @@
 import type { ServiceName } from '#shared/contract/route.ts';
-import { problemRows } from '#shared/problems/registry.ts';
-import type { ProblemRow } from '#shared/problems/registry.ts';
+import { problemRows, type ProblemRow } from '#shared/problems/registry.ts';
 import { problemExample } from '#shared/openapi/problem-examples.ts';
 
 /** The page that `Link: …; rel="deprecation"` names. */

@@ -2,15 +2,13 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join, posix, relative } from 'node:path';
 import Eleventy from '@11ty/eleventy';
 import type { EleventyConfig } from '@11ty/eleventy';
-import { serviceNames } from '#shared/contract/route.ts';
-import type { ServiceName } from '#shared/contract/route.ts';
+import { serviceNames, type ServiceName } from '#shared/contract/route.ts';
 import { renderOpenApi, serversAt, withServers } from '#shared/openapi/openapi.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
 import { theme } from '#tools/page/theme.ts';
 import { sandboxExplorer } from './explorer.ts';
 import { amendMarkdown } from './markdown.ts';
-import { problemPages } from './problems.ts';
-import type { ProblemPage } from './problems.ts';
+import { problemPages, type ProblemPage } from './problems.ts';
 
 /** A service, or the sandbox: what has an OpenAPI document. */
 export type Documented = ServiceName | 'sandbox';

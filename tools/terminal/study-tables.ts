@@ -1,10 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { list } from './command.ts';
-import { decodeText, readCsv, writeCsv } from './csv.ts';
-import type { CsvRow, CsvTable } from './csv.ts';
+import { decodeText, readCsv, writeCsv, type CsvRow, type CsvTable } from './csv.ts';
 import { fileFailure } from './file-failure.ts';
 
 /*

@@ -3,8 +3,7 @@ import { useContext } from 'preact/hooks';
 import { createMasteryClient, createReportsClient, createSandboxClient } from '#client/index.ts';
 import type { MasteryClient, ReportsClient, SandboxClient } from '#client/index.ts';
 import { recordingFetch } from './exchanges.ts';
-import { tokenProvider } from './session.ts';
-import type { Claims, Config, Tenant } from './session.ts';
+import { tokenProvider, type Claims, type Config, type Tenant } from './session.ts';
 
 /** What every view works with. */
 export interface Surface {

@@ -1,12 +1,10 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useSurface } from './context.ts';
-import { exchanges } from './exchanges.ts';
-import type { Exchange } from './exchanges.ts';
+import { exchanges, type Exchange } from './exchanges.ts';
 import { Choice, Failure } from './parts.tsx';
 import { clientCode, curlCommand } from './snippets.ts';
-import { faults } from './session.ts';
-import type { Config, Fault } from './session.ts';
+import { faults, type Config, type Fault } from './session.ts';
 import { useLoad, useStore } from './store.ts';
 
 /** The HTTP exchanges behind a view, and faults of the platform to try. */

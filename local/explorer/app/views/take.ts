@@ -1,9 +1,7 @@
 import { runAdaptive } from '#client/index.ts';
 import type { AdaptiveRun, MasteryClient, OfferedItem, SavedRun, WaitingFor } from '#client/index.ts';
-import { answerItem, informationOf } from '../session.ts';
-import type { Answered, Bank } from '../session.ts';
-import { createStore } from '../store.ts';
-import type { Store } from '../store.ts';
+import { answerItem, informationOf, type Answered, type Bank } from '../session.ts';
+import { createStore, type Store } from '../store.ts';
 
 /** One state of the run, and the answer that led to it. */
 export interface Step {

@@ -7,8 +7,7 @@ import { Choice, Facts, Failure, Probability, ScoreBand, State } from '../parts.
 import { choose, hrefOf, usePlace } from '../router.ts';
 import type { Bank, Tenant } from '../session.ts';
 import { useLoad, useStore } from '../store.ts';
-import { forget, isKept, takeTest } from './take.ts';
-import type { Session, Step } from './take.ts';
+import { forget, isKept, takeTest, type Session, type Step } from './take.ts';
 
 /** A person takes an adaptive test. */
 export function Test(): JSX.Element {
