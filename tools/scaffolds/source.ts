@@ -71,7 +71,7 @@ export function append(text: string, code: string, before?: string): Result<stri
 }
 
 /** Imports names that the file does not import yet, into the declaration of that module or a new one in its alphabetical place. */
-export function addImport(text: string, name: string, module: string, isType = false): string {
+export function addImport(text: string, name: string, module: string): string {
   const declarations = parse(text).statements.filter((one) => ts.isImportDeclaration(one));
   const named = declarations.flatMap((one) => {
     const bindings = one.importClause?.namedBindings;
@@ -91,7 +91,7 @@ export function addImport(text: string, name: string, module: string, isType = f
     : named.find(
         ({ one, bindings }) =>
           moduleOf(one) === module &&
-          (one.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword) === isType &&
+          one.importClause?.phaseModifier !== ts.SyntaxKind.TypeKeyword &&
           bindings.elements.length > 0,
       );
   if (mate !== undefined) {
@@ -99,7 +99,7 @@ export function addImport(text: string, name: string, module: string, isType = f
     const at = next?.getStart() ?? mate.bindings.elements.at(-1)?.end ?? 0;
     return `${text.slice(0, at)}${next === undefined ? `, ${name}` : `${name}, `}${text.slice(at)}`;
   }
-  const line = `import ${isType ? 'type ' : ''}${clauseOf} from '${module}';\n`;
+  const line = `import ${clauseOf} from '${module}';\n`;
   const next = declarations.find((one) => positionOf(moduleOf(one)) > positionOf(module));
   const at = next?.getStart() ?? (declarations.at(-1)?.end ?? -1) + 1;
   return `${text.slice(0, at)}${line}${text.slice(at)}`;
