@@ -52,6 +52,14 @@ export type Check = (subject: Subject) => Promise<readonly Finding[]> | readonly
 
 export const good = (message: string): Finding => ({ status: 'ok', message });
 
+export const warning = (message: string, remedy: string): Finding => ({ status: 'warning', message, remedy });
+
+export const failure = (message: string, remedy?: string): Finding => ({
+  status: 'failure',
+  message,
+  ...(remedy === undefined ? {} : { remedy }),
+});
+
 /** Runs checks side by side. A check that AWS refuses is a failure: nothing is known of what it looks at. */
 export async function runChecks(
   checks: Readonly<Record<string, Check>>,
@@ -84,14 +92,8 @@ async function attempt(work: () => Promise<readonly Finding[]>): Promise<readonl
   } catch (error) {
     const message = awsFailure(error);
     if (message === undefined) throw error;
-    return [
-      {
-        status: 'failure',
-        unchecked: true,
-        message: `not checked: ${message}`,
-        remedy: 'docs/deploy.md lists the permissions that the command needs; then run it again',
-      },
-    ];
+    const remedy = 'docs/deploy.md lists the permissions that the command needs; then run it again';
+    return [{ ...failure(`not checked: ${message}`, remedy), unchecked: true }];
   }
 }
 
