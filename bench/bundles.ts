@@ -77,15 +77,6 @@ async function benchBundles(rounds: number, progress: Progress): Promise<readonl
   });
 }
 
-/** Which imports miss their aim, as sentences. A bundle that is too large does not build. */
-function slowImports(functions: readonly BundleFigures[]): readonly string[] {
-  return functions.flatMap(({ operationId, ratio }) =>
-    ratio !== undefined && ratio > importRatioAim
-      ? [`${operationId}: import ${ratio.toFixed(2)} of its SDK clients alone, aim ${importRatioAim}`]
-      : [],
-  );
-}
-
 /** The table that `npm run bench` prints. */
 function bundleTable(functions: readonly BundleFigures[]): string {
   const width = Math.max(...functions.map(({ operationId }) => operationId.length), 20);
@@ -139,7 +130,11 @@ export const bundlePart: Part = {
   title: 'Bundles: minified size, and first import in a process of its own',
   run: async (progress, isQuick) => {
     const bench = await benchBundles(isQuick ? 1 : 15, progress);
-    const slow = slowImports(bench);
+    const slow = bench.flatMap(({ operationId, ratio }) =>
+      ratio !== undefined && ratio > importRatioAim
+        ? [`${operationId}: import ${ratio.toFixed(2)} of its SDK clients alone, aim ${importRatioAim}`]
+        : [],
+    );
     return {
       text: bundleTable(bench),
       // One import of each is at the mercy of what else the machine does.

@@ -97,7 +97,8 @@ export function createDynamoDb(now: () => number): DynamoDbEmulator {
     }
     if (wanted === undefined || !conditional.has(operation)) return run(store, operation, input);
     const answer = await run(store, operation, rest);
-    if (answer.ok || wanted !== 'ALL_OLD' || !isConditionFailure(answer.error.type)) return answer;
+    if (answer.ok || wanted !== 'ALL_OLD' || !answer.error.type.endsWith('#ConditionalCheckFailedException'))
+      return answer;
     const existing = await readItem(store, String(rest['TableName']), await keyOf(store, rest));
     return existing === undefined
       ? answer
@@ -171,8 +172,4 @@ function batchWrites(input: Input): readonly Input[] {
         Object.values(request).map((write) => ({ TableName: table, ...(write as Input) })),
       ),
   );
-}
-
-function isConditionFailure(type: string): boolean {
-  return type.endsWith('#ConditionalCheckFailedException');
 }

@@ -224,7 +224,9 @@ export function renderEvidence(row: MasteryRow, names: ReportNames, space: LineS
     4,
     Math.min(Math.max(0, ...items.map(columnsOf)), Math.floor(space.width * 0.3)),
   );
-  const contributions = evidence.map(({ contribution }) => signed(contribution));
+  const contributions = evidence.map(
+    ({ contribution }) => `${contribution < 0 ? '' : '+'}${Number(contribution.toFixed(3))}`,
+  );
   const signedWidth = Math.max('contribution'.length, ...contributions.map((text) => text.length));
   const timeWidth = Math.max('scored at'.length, ...evidence.map(({ observedAt }) => observedAt.length));
   const ids = evidence.map(({ qtiOutcomeId, resultComponentId }) =>
@@ -262,11 +264,6 @@ export function renderEvidence(row: MasteryRow, names: ReportNames, space: LineS
         : [fit(space, line), fit(space, [['dim', `    ${text}`]])];
     }),
   ];
-}
-
-/** With its sign: a contribution counts for or against. */
-function signed(contribution: number): string {
-  return `${contribution < 0 ? '' : '+'}${Number(contribution.toFixed(3))}`;
 }
 
 function counted(count: number, thing: string): string {

@@ -51,7 +51,9 @@ export function renderRun(run: ProofRun, space: LineSpace): readonly string[] {
     ...blocks,
     ...reasonLines(run.rows, space),
     ...failureLines(run.rows, space),
-    ...markLines(run.marks, space),
+    ...(run.marks.length === 0
+      ? []
+      : [...run.marks.map((mark) => fit(space, [['yellow', `! rehearsal: ${mark}`]])), '']),
     countLine(run.rows, space),
   ];
   return lines.map((line) => line.trimEnd());
@@ -121,12 +123,6 @@ function failureLines(rows: readonly Row[], space: LineSpace): readonly string[]
       '',
     ];
   });
-}
-
-function markLines(found: readonly string[], space: LineSpace): readonly string[] {
-  return found.length === 0
-    ? []
-    : [...found.map((mark) => fit(space, [['yellow', `! rehearsal: ${mark}`]])), ''];
 }
 
 function countLine(rows: readonly Row[], space: LineSpace): string {

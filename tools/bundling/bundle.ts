@@ -110,12 +110,7 @@ function reachableFiles(inputs: esbuild.Metafile['inputs'], entry: string): read
       if (imported.external !== true) reached.add(imported.path);
     }
   }
-  return [...reached].filter(isFile);
-}
-
-/** Modules made by a plugin (`required:node:https`) are no files. */
-function isFile(input: string): boolean {
-  return !input.startsWith('required:');
+  return [...reached].filter((input) => !input.startsWith('required:'));
 }
 
 function shares(

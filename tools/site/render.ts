@@ -93,7 +93,12 @@ export async function renderSite(options: SiteOptions): Promise<Site> {
     config(config) {
       config.setQuietMode(true);
       config.setTemplateFormats(['md', 'html']);
-      config.addFilter('headings', headings);
+      config.addFilter('headings', (html) =>
+        [...html.matchAll(/<h2 id="([^"]+)">(.*?)<\/h2>/g)].map(([, id = '', text = '']) => ({
+          id,
+          text: plainText(text),
+        })),
+      );
       config.addFilter('href', (url, base) => (/^(?:\/|https?:)/.test(url) ? url : `${base}${url}`));
       config.addGlobalData('version', version);
       config.addGlobalData('groups', groups);
@@ -275,14 +280,6 @@ function referenceGroup(openApi: ReadonlyMap<Documented, string>): Group {
       { title: 'Problem types', url: guidePath(PROBLEMS) },
     ],
   };
-}
-
-/** The second headings of a page, for its table of contents. */
-function headings(html: string): readonly { readonly id: string; readonly text: string }[] {
-  return [...html.matchAll(/<h2 id="([^"]+)">(.*?)<\/h2>/g)].map(([, id = '', text = '']) => ({
-    id,
-    text: plainText(text),
-  }));
 }
 
 /** What the search finds: a section of a page, or an operation. */

@@ -93,7 +93,8 @@ export function readStudyTables(
   const defects = [...ignored]
     .filter(
       (name) =>
-        ![...answers.value.header, ...needs.value.header].includes(name) && !isRowOf(needs.value, name),
+        ![...answers.value.header, ...needs.value.header].includes(name) &&
+        !needs.value.rows.some(({ cells }) => cells[0] === name),
     )
     .map(
       (name) => `--ignore "${shown(name)}": neither ${responses.name} nor ${qMatrix.name} has this column`,
@@ -140,10 +141,6 @@ function shown(text: string): string {
 
 function located({ name }: NamedText, read: Result<CsvTable, readonly string[]>): readonly string[] {
   return read.ok ? [] : read.error.map((defect) => `${name}: ${defect}`);
-}
-
-function isRowOf({ rows }: CsvTable, name: string): boolean {
-  return rows.some(({ cells }) => cells[0] === name);
 }
 
 /** The table without some of its columns. */

@@ -60,15 +60,13 @@ function ExchangeView({ exchange }: { readonly exchange: Exchange }): JSX.Elemen
   );
 }
 
-function Message({
-  title,
-  headers,
-  body,
-}: {
+interface MessageProps {
   readonly title: string;
   readonly headers: Exchange['requestHeaders'];
   readonly body: string;
-}): JSX.Element {
+}
+
+function Message({ title, headers, body }: MessageProps): JSX.Element {
   const shown = headers.map(([name, value]) => `${name}: ${name === 'authorization' ? 'Bearer …' : value}`);
   return (
     <pre tabIndex={0} aria-label={title}>

@@ -144,13 +144,12 @@ function Explorer({ config }: { readonly config: Config }): JSX.Element {
   );
 }
 
-function Home({
-  views: shown,
-  tenantId,
-}: {
+interface HomeProps {
   readonly views: ReturnType<typeof offered>;
   readonly tenantId: string | undefined;
-}): JSX.Element {
+}
+
+function Home({ views: shown, tenantId }: HomeProps): JSX.Element {
   return (
     <>
       <p class="lead">

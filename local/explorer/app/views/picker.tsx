@@ -2,18 +2,15 @@ import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import { Choice } from '../parts.tsx';
 
-/** Chooses one of the seeded ids, or any other one. */
-export function Picker({
-  label,
-  value,
-  fixtures,
-  onChange,
-}: {
+interface PickerProps {
   readonly label: string;
   readonly value: string;
   readonly fixtures: readonly (readonly [words: string, id: string])[];
   readonly onChange: (id: string) => void;
-}): JSX.Element {
+}
+
+/** Chooses one of the seeded ids, or any other one. */
+export function Picker({ label, value, fixtures, onChange }: PickerProps): JSX.Element {
   const id = useId();
   const known = fixtures.find(([, fixture]) => fixture === value);
   return (
