@@ -24,7 +24,7 @@ import type { RecordsTable } from '#shared/records/table.ts';
 import { deployedTable, profileOption, reachStage, stageName } from './reach-stage.ts';
 import { checkFeasibility } from './release/feasibility.ts';
 import { examples, exits, needs, program, run, text, UsageError } from '#tools/terminal/command.ts';
-import { fileFailure } from '#tools/terminal/file-failure.ts';
+import { readFrom } from '#tools/terminal/file-failure.ts';
 
 type Kind = RecordKey['kind'];
 
@@ -276,13 +276,9 @@ function failure(path: string, problem: ReleaseFailure): string {
 }
 
 async function readJson(runtime: ReleaseRuntime, path: string): Promise<Result<unknown, string>> {
-  let content: string;
-  try {
-    content = await runtime.readFile(path);
-  } catch (error) {
-    return err(`cannot read ${path}: ${fileFailure(error)}`);
-  }
-  const parsed = parseStrictJson(content);
+  const content = await readFrom(path, runtime.readFile);
+  if (!content.ok) return content;
+  const parsed = parseStrictJson(content.value);
   return parsed.ok ? parsed : err(`${path} ${jsonDefect(parsed.error)}`);
 }
 

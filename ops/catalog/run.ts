@@ -3,7 +3,7 @@ import { catalogHash, isHashVerifiable } from '#shared/catalog/hash.ts';
 import { readCatalog, readJson } from '#shared/catalog/read.ts';
 import { valueAt, type Defect } from '#shared/kernel/defect.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
-import { fileFailure } from '#tools/terminal/file-failure.ts';
+import { readFrom } from '#tools/terminal/file-failure.ts';
 import type { Paint } from '#tools/terminal/paint.ts';
 import { plainText } from '#tools/terminal/plain-text.ts';
 import { explain } from './explain.ts';
@@ -26,13 +26,8 @@ export async function runCatalog(
   action: CatalogAction,
   path: string,
 ): Promise<Result<undefined, string>> {
-  let bytes: Uint8Array;
-  try {
-    bytes = await runtime.readFile(path);
-  } catch (error) {
-    return err(`cannot read ${plainText(path)}: ${plainText(fileFailure(error))}`);
-  }
-  return commands[action](runtime, plainText(path), bytes);
+  const bytes = await readFrom(path, runtime.readFile);
+  return bytes.ok ? commands[action](runtime, plainText(path), bytes.value) : err(plainText(bytes.error));
 }
 
 function check({ print }: CatalogRuntime, path: string, bytes: Uint8Array): Result<undefined, string> {

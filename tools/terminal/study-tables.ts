@@ -3,7 +3,7 @@ import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { list } from './command.ts';
 import { decodeText, readCsv, writeCsv, type CsvRow, type CsvTable } from './csv.ts';
-import { fileFailure } from './file-failure.ts';
+import { readFrom } from './file-failure.ts';
 
 /*
  * Learners' answers and the items' Q-matrix, in the forms in which researchers keep them. Every command that takes a study reads it here.
@@ -69,16 +69,16 @@ export const ignoreOption = new Option(
 
 /** The text of a table's file; the error is a sentence with its path. */
 export async function readTableFile(path: string): Promise<Result<string, string>> {
-  try {
-    if ((await stat(path)).size > MAXIMUM_BYTES)
-      return err(
-        `${path}: larger than ${MAXIMUM_BYTES / 1024 / 1024} MiB: use a random sample of the learners`,
-      );
-    const text = decodeText(await readFile(path));
-    return text.ok ? text : err(`${path}: ${text.error}`);
-  } catch (error) {
-    return err(`cannot read ${path}: ${fileFailure(error)}`);
-  }
+  const size = await readFrom(path, async () => (await stat(path)).size);
+  if (!size.ok) return size;
+  if (size.value > MAXIMUM_BYTES)
+    return err(
+      `${path}: larger than ${MAXIMUM_BYTES / 1024 / 1024} MiB: use a random sample of the learners`,
+    );
+  const bytes = await readFrom(path, () => readFile(path));
+  if (!bytes.ok) return bytes;
+  const text = decodeText(bytes.value);
+  return text.ok ? text : err(`${path}: ${text.error}`);
 }
 
 /** Reads both tables and checks them against each other; the error is one line per defect: file, row, column, what to do. */

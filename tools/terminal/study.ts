@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { pointer, schemaDefects, type Defect } from '#shared/kernel/defect.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
-import { fileFailure } from './file-failure.ts';
+import { readFrom } from './file-failure.ts';
 import { readStudyTables, readTableFile, withAnswers } from './study-tables.ts';
 import type { LearnerAnswers, StudyTables, TableOptions } from './study-tables.ts';
 
@@ -87,17 +87,13 @@ export async function readResponseFiles(directory: string): Promise<Result<Respo
   if (!responses.ok) return responses;
   const qMatrix = await readTableFile(join(directory, 'q-matrix.csv'));
   if (!qMatrix.ok) return qMatrix;
-  const path = join(directory, 'parameters.json');
-  try {
-    const parameters = await readFile(path, 'utf8');
-    return ok({
-      'responses.csv': responses.value,
-      'q-matrix.csv': qMatrix.value,
-      'parameters.json': parameters,
-    });
-  } catch (error) {
-    return err(`cannot read ${path}: ${fileFailure(error)}`);
-  }
+  const parameters = await readFrom(join(directory, 'parameters.json'), (path) => readFile(path, 'utf8'));
+  if (!parameters.ok) return parameters;
+  return ok({
+    'responses.csv': responses.value,
+    'q-matrix.csv': qMatrix.value,
+    'parameters.json': parameters.value,
+  });
 }
 
 /** The study of three files that agree with each other; else every defect, one line each. */
