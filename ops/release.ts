@@ -30,25 +30,14 @@ type Kind = RecordKey['kind'];
 
 const kinds: readonly Kind[] = ['policy', 'calibration', 'analysis-policy'];
 
-/** Checks a policy (a `PolicyRecord`, its checksum optional) and writes it once. `npm start` seeds with this as well. */
-export function releasePolicy(table: RecordsTable, file: unknown): Promise<Result<Released, ReleaseFailure>> {
-  return release(table, prepare('policy', file));
-}
-
-/** Checks a calibration (a `CalibrationRecord`, its digests optional), its model included, and writes it once. */
-export function releaseCalibration(
+/** Checks a record of a kind, with or without its digests, and writes it once. `npm start` seeds with this as well. */
+export async function releaseRecord(
   table: RecordsTable,
+  kind: Kind,
   file: unknown,
 ): Promise<Result<Released, ReleaseFailure>> {
-  return release(table, prepare('calibration', file));
-}
-
-/** Checks an analysis policy (an `AnalysisPolicyRecord`, its checksum optional) and writes it once. */
-export function releaseAnalysisPolicy(
-  table: RecordsTable,
-  file: unknown,
-): Promise<Result<Released, ReleaseFailure>> {
-  return release(table, prepare('analysis-policy', file));
+  const prepared = prepare(kind, file);
+  return prepared.ok ? writeRecord(table, prepared.value) : err({ kind: 'defects', defects: prepared.error });
 }
 
 function prepare(
@@ -64,13 +53,6 @@ function prepare(
     case 'analysis-policy':
       return prepareAnalysisPolicy(file);
   }
-}
-
-async function release(
-  table: RecordsTable,
-  prepared: Result<PreparedRecord, readonly Defect[]>,
-): Promise<Result<Released, ReleaseFailure>> {
-  return prepared.ok ? writeRecord(table, prepared.value) : err({ kind: 'defects', defects: prepared.error });
 }
 
 const DESTINATION = '--stage or --table';

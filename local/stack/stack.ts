@@ -32,7 +32,7 @@ import type { Route, ServiceName } from '#shared/contract/route.ts';
 import { sandboxIds } from '#shared/contract/reports/sandbox-fixtures.ts';
 import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
 import { initKeyRing } from '#shared/keys/administration.ts';
-import { releaseAnalysisPolicy, releaseCalibration, releasePolicy } from '#ops/release.ts';
+import { releaseRecord } from '#ops/release.ts';
 import type { StackUrls } from '#shared/stage/description.ts';
 import { renderExampleCalls } from './example-calls.ts';
 import { createLineReader, type FunctionLogLine } from './function-log.ts';
@@ -357,9 +357,9 @@ async function provision(
   const table = createRecordsTable(dynamo, localTableName('records'));
   const released = Promise.all(
     seededTenants.flatMap(({ policies, calibrations, analysisPolicy }) => [
-      ...policies.map((record) => releasePolicy(table, record)),
-      ...calibrations.map((record) => releaseCalibration(table, record)),
-      releaseAnalysisPolicy(table, analysisPolicy),
+      ...policies.map((record) => releaseRecord(table, 'policy', record)),
+      ...calibrations.map((record) => releaseRecord(table, 'calibration', record)),
+      releaseRecord(table, 'analysis-policy', analysisPolicy),
     ]),
   );
   await Promise.all([keys, ...profilesWritten]);

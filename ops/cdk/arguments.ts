@@ -78,7 +78,7 @@ export function deployArguments(given: readonly string[]): Result<DeployArgument
   const words = given.flatMap((word) => /^(--[\w-]+)=(.*)$/s.exec(word)?.slice(1) ?? word);
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? '';
-    const value = takesValue(word) ? words[(at += 1)] : undefined;
+    const value = withValue.has(word) ? words[(at += 1)] : undefined;
     if (ownOptions.includes(word))
       return err(`npm run deploy decides ${word} itself: for another way, use npx cdk deploy`);
     if (word === '--yes' || word === '-y' || (word === '--require-approval' && value === 'never')) yes = true;
@@ -101,6 +101,13 @@ export function deployArguments(given: readonly string[]): Result<DeployArgument
     rest,
   });
 }
+
+/** Options of the CDK command line whose value is an argument of its own. */
+const withValue: ReadonlySet<string> = new Set([
+  ...['-c', '--context', '--profile', '-o', '--output', '--role-arn', '-r', '--require-approval'],
+  ...['--method', '--change-set-name', '-m', '--concurrency', '--progress', '-O', '--outputs-file'],
+  ...['--parameters', '--toolkit-stack-name', '-t', '--tags', '--allow-replacement'],
+]);
 
 /** Whether an argument is `-c` in one of its forms. */
 function isContext(word: string): boolean {
@@ -135,30 +142,4 @@ function profileOf(given: readonly string[]): string | undefined {
       argument === '--profile' ? (given[index + 1] ?? []) : (/^--profile=(.+)$/s.exec(argument)?.[1] ?? []),
     )
     .at(-1);
-}
-
-/** Options of the CDK command line whose value is an argument of its own: such a value names no stack. */
-function takesValue(option: string): boolean {
-  return [
-    '-c',
-    '--context',
-    '--profile',
-    '-o',
-    '--output',
-    '--role-arn',
-    '-r',
-    '--require-approval',
-    '--method',
-    '--change-set-name',
-    '-m',
-    '--concurrency',
-    '--progress',
-    '-O',
-    '--outputs-file',
-    '--parameters',
-    '--toolkit-stack-name',
-    '-t',
-    '--tags',
-    '--allow-replacement',
-  ].includes(option);
 }

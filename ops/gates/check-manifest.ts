@@ -8,6 +8,7 @@ import { describeFault } from '#shared/release/describe-fault.ts';
 import { MAX_MANIFEST_BYTES, verifyManifest } from '#shared/release/manifest.ts';
 import type { ManifestUse, ReleaseManifest } from '#shared/release/manifest.ts';
 import { readFrom } from '#tools/terminal/file-failure.ts';
+import { renderTable } from '#tools/terminal/table.ts';
 import { dereferenceAll, type Dereferenced, type ReceiptPlaces } from './dereference.ts';
 
 /** A manifest that verifies, with everything that it refers to. */
@@ -82,17 +83,4 @@ export function renderReceipts(receipts: readonly Dereferenced[]): string {
     fault === undefined ? receipt.summary : `it ${fault}`,
   ]);
   return renderTable([['proves', 'valid', 'receipt', ''], ...rows]);
-}
-
-/** Rows as columns, each as wide as its widest cell. */
-export function renderTable(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
 }

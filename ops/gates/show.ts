@@ -8,7 +8,8 @@ import { gatesPath } from '#shared/release/applied-manifest.ts';
 import { verifyManifest, type ManifestUse } from '#shared/release/manifest.ts';
 import { closed, isReleased, missingFor, releaseOf } from '#shared/release/release-state.ts';
 import type { GateFlags, ReleaseState } from '#shared/release/release-state.ts';
-import { receiptFaults, renderTable } from './check-manifest.ts';
+import { renderTable } from '#tools/terminal/table.ts';
+import { receiptFaults } from './check-manifest.ts';
 import { dereferenceAll, type Dereferenced, type ReceiptPlaces } from './dereference.ts';
 
 export interface Shown {
