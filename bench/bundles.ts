@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import type * as awsClients from '#shared/stores/make-clients.ts';
 import { buildFunctions, bundleLimit, projectRoot, type BuiltFunction } from '#tools/bundling/build.ts';
 import type { Entry } from '#tools/bundling/bundle.ts';
-import { quantile, type Part, type Progress } from './measure.ts';
+import { quantile, unwrap, type Part, type Progress } from './measure.ts';
 
 /** The most that an import may take, in relation to a handler that only imports the same SDK clients. */
 const importRatioAim = 1.7;
@@ -56,20 +56,18 @@ async function clientsOnly(names: string): Promise<Entry> {
  */
 async function benchBundles(rounds: number, progress: Progress): Promise<readonly BundleFigures[]> {
   progress('building');
-  const built = await buildFunctions();
-  if (!built.ok) throw new Error(built.error.join('\n'));
-  const sets = new Set(built.value.map(clientsOf).filter((names) => names !== ''));
+  const built = unwrap(await buildFunctions());
+  const sets = new Set(built.map(clientsOf).filter((names) => names !== ''));
   const entries = await Promise.all([...sets].map(clientsOnly));
-  const baseline = await buildFunctions({ outdir: 'build/bench/functions', entries });
-  if (!baseline.ok) throw new Error(baseline.error.join('\n'));
-  const all: readonly BuiltFunction[] = [...baseline.value, ...built.value];
+  const baseline = unwrap(await buildFunctions({ outdir: 'build/bench/functions', entries }));
+  const all: readonly BuiltFunction[] = [...baseline, ...built];
   const times = new Map<string, number[]>(all.map(({ operationId }) => [operationId, []]));
   for (let round = 1; round <= rounds; round += 1) {
     progress(`imports, round ${round} of ${rounds}`);
     for (const { operationId, file } of all) times.get(operationId)?.push(await importTime(file));
   }
   const medianOf = (operationId: string): number => quantile(times.get(operationId) ?? [], 0.5);
-  return built.value.map((one) => {
+  return built.map((one) => {
     const { operationId, bytes } = one;
     const importMs = medianOf(operationId);
     const names = clientsOf(one);

@@ -2,6 +2,7 @@ import { workRun } from '#functions/reports/improvement/work-run.ts';
 import { analyzeRun } from '#shared/contract/background.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import { openImprovementWorld, runOf } from '#test/support/improvement.ts';
+import { requirementsOf } from './crosswalk.ts';
 import { above, duration, guardIn, ratio, table, type Part, type Progress, type Report } from './measure.ts';
 
 /** The largest number of requirements that a source may have. */
@@ -59,17 +60,7 @@ function largeCrosswalk(requirements: number): AlignmentCrosswalk {
     sourceKey: 'source-001',
     sourceAssessment: 'assessment',
     sourceVersion: '1',
-    requirements: Array.from({ length: requirements }, (_, n) => ({
-      sourceRequirementId: `requirement-${n}`,
-      weight: (1 + (n % 50)) / 10,
-      sourceDok: 1 + (n % 4),
-      mappings: Array.from({ length: n % 7 === 0 ? 0 : 1 }, () => ({
-        caseGuid: `guid-${n}`,
-        blueprintSlotId: `slot-${n}`,
-        targetDok: 1 + ((n * 3) % 4),
-        status: n % 13 === 0 ? 'stale' : 'current',
-      })),
-    })),
+    requirements: requirementsOf(requirements, (n) => (1 + (n % 50)) / 10),
   };
 }
 

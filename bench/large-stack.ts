@@ -10,6 +10,7 @@ import { provable } from '#shared/contract/gates.ts';
 import { routesOf } from '#shared/contract/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { buildFunctions } from '#tools/bundling/build.ts';
+import { unwrap } from './measure.ts';
 
 /** As many standards and knowledge components as the bank has that the aims speak of: 500 KCs. */
 const [STANDARDS, KCS_PER_STANDARD] = [50, 10];
@@ -25,15 +26,13 @@ export interface LargeBank {
 
 /** A local stack over one large bank, with the mastery engine's functions as they deploy. Disposing of it ends it. */
 export async function startLargeStack(bank: LargeBank): Promise<Stack & AsyncDisposable> {
-  const built = await buildFunctions();
-  if (!built.ok) throw new Error(built.error.join('\n'));
   const stack = await startStack({
     port: 0,
     seed: await largeSeed(bank),
     routes: routesOf('mastery'),
     background: [],
     proved: new Set(provable),
-    bundles: built.value,
+    bundles: unwrap(await buildFunctions()),
     issuerKey: await createIssuerKey(),
   });
   return { ...stack, [Symbol.asyncDispose]: () => stack.close() };
@@ -78,9 +77,7 @@ async function largeSeed({ items, scope, maxItems }: LargeBank): Promise<Seed> {
     await mkdir(join(directory, BANK));
     for (const [name, value] of Object.entries(files))
       await writeFile(join(directory, name), JSON.stringify(value));
-    const seed = await loadSeed(directory);
-    if (!seed.ok) throw new Error(renderDefects(seed.error));
-    return seed.value;
+    return unwrap(await loadSeed(directory), renderDefects);
   } finally {
     await rm(directory, { recursive: true });
   }

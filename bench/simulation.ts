@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { testOf } from '#local/call/example-request.ts';
 import type { Stack } from '#local/stack/stack.ts';
 import { simulateScoreRecovery as route } from '#shared/contract/mastery/routes/simulate-score-recovery.ts';
 import { proxyEvent } from '#test/support/lambda.ts';
@@ -7,7 +8,7 @@ import { makeRandom } from './bank.ts';
 import { openFunction } from './function.ts';
 import type { Invocation } from './function-process.ts';
 import { startLargeStack, variablesBeside, type LargeBank } from './large-stack.ts';
-import { judge, table, type Part, type Progress, type Report } from './measure.ts';
+import { judge, table, unwrap, type Part, type Progress, type Report } from './measure.ts';
 
 const TENANT = 'tenant-aurora';
 /** All KCs in scope are known of every profile, and every test goes on to its last item. */
@@ -31,11 +32,10 @@ const MEMORY_MB = 512;
 /** The whole request: through the local gateway, and in a process of its own, owners and stores in this one. */
 async function simulation(progress: Progress, isQuick: boolean): Promise<Report> {
   progress('building');
-  const built = await buildFunctions();
-  if (!built.ok) throw new Error(built.error.join('\n'));
+  const built = unwrap(await buildFunctions());
   const measured: Measured[] = [];
   const [banks, profiles] = isQuick ? [QUICK_BANKS, QUICK_PROFILES] : [BANKS, PROFILES];
-  for (const bank of banks) measured.push(await measure(built.value, bank, profiles, progress));
+  for (const bank of banks) measured.push(await measure(built, bank, profiles, progress));
   return reportOf(measured);
 }
 
@@ -71,13 +71,12 @@ function requestBody({ seededTenants }: Stack, profileCount: number): object {
   const bank = tenant?.fixtures.mastery.banks[0];
   const kcScope = tenant?.policies[0]?.document.eligibilityRules.kcScope;
   if (bank === undefined || kcScope === undefined) throw new Error('the stack has no bank with a scope');
-  const { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId } = bank;
   const random = makeRandom(11);
   const profiles = Array.from({ length: profileCount }, (_, n) => ({
     syntheticProfileId: `synthetic:${n}`,
     knownMastery: Object.fromEntries(kcScope.map((guid) => [guid, Number(random() * profileCount < n)])),
   }));
-  return { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId, profiles };
+  return { ...testOf(bank), profiles };
 }
 
 /** What one bank's matrix took. */

@@ -91,19 +91,13 @@ async function nextItem(progress: Progress, isQuick: boolean): Promise<Report> {
         'guard',
         `aim: p50 ≤ ${NEXT_ITEM_P50}, p95 ≤ ${NEXT_ITEM_P95} ms`,
       ],
-      policies.map(({ name }, n) => {
-        const { p50 = NaN, p95 = NaN, cpu = NaN, best = NaN } = timings[n] ?? {};
-        return [
-          name,
-          duration(p50),
-          duration(p95),
-          duration(cpu),
-          duration(best),
-          ratio(ratios[n] ?? NaN),
-          `≤ ${policyGuard}`,
-          judge(p50 <= NEXT_ITEM_P50 && p95 <= NEXT_ITEM_P95),
-        ];
-      }),
+      timings.map(({ name, p50, p95, cpu, best }, n) => [
+        name,
+        ...[p50, p95, cpu, best].map(duration),
+        ratio(ratios[n] ?? NaN),
+        `≤ ${policyGuard}`,
+        judge(p50 <= NEXT_ITEM_P50 && p95 <= NEXT_ITEM_P95),
+      ]),
     ),
     missed: policies.flatMap(({ name }, n) =>
       above(`next item, ${name}, to plain`, ratios[n] ?? NaN, policyGuard),

@@ -72,15 +72,12 @@ async function peer(progress: Progress, isQuick: boolean): Promise<Report> {
   const faster = plain / chosen;
   const text = table(
     ['', 'p50', 'p95', 'best', 'to ours, chosen', `aim: jsCAT ≥ ${RATIO_AIM}`],
-    cases.map(({ name }, n) => {
-      const { p50 = NaN, p95 = NaN, best = NaN } = timings[n] ?? {};
-      return [
-        name,
-        ...[p50, p95, best].map(duration),
-        ratio(best / chosen),
-        n < 2 ? '' : judge(best / chosen >= RATIO_AIM),
-      ];
-    }),
+    timings.map(({ name, p50, p95, best }, n) => [
+      name,
+      ...[p50, p95, best].map(duration),
+      ratio(best / chosen),
+      n < 2 ? '' : judge(best / chosen >= RATIO_AIM),
+    ]),
   );
   if (theirs === undefined) return { text: `${text}\n${HOW_TO}`, missed: [] };
   return {

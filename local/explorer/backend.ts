@@ -9,6 +9,7 @@ import type { Seed } from '#local/seeds/seed.ts';
 import { compileModel, estimate, type CompiledModel } from '#functions/mastery/engine/index.ts';
 import type { TokenClaims } from '#shared/stage/local-issuer.ts';
 import { attemptRequest } from '../attempt-request.ts';
+import { testOf } from '../call/example-request.ts';
 import { bankOf as findBank, type JourneyBank } from '../journey/bank.ts';
 import { scoreDifference } from './fractions.ts';
 
@@ -222,13 +223,7 @@ function describeTenant(seed: Seed, tenant: SeededTenant, bankOf: (name: string)
       return {
         name,
         title,
-        start: {
-          selectionPolicyId: fixture.selectionPolicyId,
-          scaleCalibrationId: fixture.scaleCalibrationId,
-          testSpecId: fixture.testSpecId,
-          testBankId: fixture.testBankId,
-          bankOperationId: fixture.bankOperationId,
-        },
+        start: testOf(fixture),
         rule: {
           kcCutScore: policy?.document.kcCutScore,
           confidenceThreshold: policy?.document.confidenceThreshold,

@@ -5,6 +5,7 @@ import type { Learner as SeedLearner } from '#local/seeds/bank-files.ts';
 import type { Seed } from '#local/seeds/seed.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { CalibrationParameters } from '#shared/records/records.ts';
+import { testOf } from '../call/example-request.ts';
 import { replayedLearner, simulatedLearner, type Learner } from './learner.ts';
 import type { ReportNames } from './report-view.ts';
 import type { ItemText } from './view.ts';
@@ -102,13 +103,8 @@ export function startRequest(
   { fixture, resultsStudentId }: Pick<JourneyBank, 'fixture' | 'resultsStudentId'>,
   runMode: 'owner_conformance' | 'production_learner',
 ): StartAdaptiveRunInput {
-  const { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId } = fixture;
   return {
-    selectionPolicyId,
-    scaleCalibrationId,
-    testSpecId,
-    testBankId,
-    bankOperationId,
+    ...testOf(fixture),
     runMode,
     ...(runMode === 'production_learner' ? { resultsStudentId } : {}),
   };
