@@ -17,7 +17,7 @@ import { duration, quantile, table, unwrap, type Part, type Progress, type Repor
 const TENANT = 'tenant-aurora';
 /** Items that a run takes before it is over; the last advance only publishes. */
 const MAX_ITEMS = 30;
-/** The largest pool, fewer of its components in scope, and fewer items: the differences say where the time goes. */
+/** The largest pool, fewer of its components in scope, and fewer items: the differences show where the time goes. */
 const BANKS: readonly LargeBank[] = [
   { items: 10_000, scope: 500, maxItems: MAX_ITEMS },
   { items: 10_000, scope: 10, maxItems: MAX_ITEMS },

@@ -118,7 +118,7 @@ function bestOf(rounds: readonly Figures[]): Figures {
   return best;
 }
 
-/** The sentence of a failure: a defect's own, or the last line of a command that says what is wrong. */
+/** The sentence of a failure: a defect's own, or the last line of a command, which explains what is wrong. */
 function reasonOf({ stdout, stderr }: Ended): string {
   const lines = `${stdout}\n${stderr}`.split('\n').filter((line) => line.trim() !== '');
   return (lines.find((line) => /^\w*Error\b.*: /.test(line)) ?? lines.at(-1) ?? 'without a word').slice(

@@ -4,7 +4,7 @@ import { readAlignmentReport } from '#shared/contract/reports/routes/read-alignm
 import { checkBody } from '#shared/http/check-response.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import { requirementsOf } from './crosswalk.ts';
-import { above, duration, guardIn, judge, ratio, table, timeAll, unwrap } from './measure.ts';
+import { above, duration, guardIn, verdict, ratio, table, timeAll, unwrap } from './measure.ts';
 import type { Part, Progress, Report, Timed } from './measure.ts';
 
 /** The largest number of requirements that a source may have. */
@@ -73,7 +73,7 @@ async function alignment(progress: Progress, isQuick: boolean): Promise<Report> 
           name,
           ...[p50, p95, cpu].map(duration),
           ...(Number.isNaN(guard) ? ['', ''] : [ratio(value), `≤ ${guard}`]),
-          n === 0 ? '' : judge(cpu <= ALIGN_CPU),
+          n === 0 ? '' : verdict(cpu <= ALIGN_CPU),
         ];
       }),
     ),

@@ -75,7 +75,6 @@ async function benchBundles(rounds: number, progress: Progress): Promise<readonl
   });
 }
 
-/** The table that `npm run bench` prints. */
 function bundleTable(functions: readonly BundleFigures[]): string {
   const width = Math.max(...functions.map(({ operationId }) => operationId.length), 20);
   const row = (name: string, size: string, time: string, ratio: string): string =>

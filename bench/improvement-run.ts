@@ -10,7 +10,7 @@ const REQUIREMENTS = 10_000;
 const QUICK_REQUIREMENTS = 1_000;
 /** As many named sources as a blueprint is expected to have, and a tenth of them. */
 const SOURCES = [5, 50] as const;
-/** Guard, ours: how much dearer ten times the sources may be. More would say that a run slows down as it goes. */
+/** Guard, ours: how much dearer ten times the sources may be. More would mean that a run slows down as it goes. */
 const GROWTH_GUARD = 13;
 /** Of the function's time, owners and stores not counted. */
 const SHARE_GUARD = 0.25;

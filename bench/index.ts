@@ -30,22 +30,13 @@ const command = program(
       'npm run bench -- --check',
       'npm run bench -- --against HEAD~20 --only alignment',
     ),
-  )
-  .action(exits(main));
+  );
+command.action(exits(main));
 
-interface Options {
-  readonly only?: readonly string[] | undefined;
-  readonly check?: true | undefined;
-  readonly quick?: true | undefined;
-  readonly against?: string | undefined;
-}
-
-async function main({
-  only,
-  check,
-  quick,
-  against,
-}: Options): Promise<Result<undefined, string | UsageError>> {
+async function main(
+  values: ReturnType<typeof command.opts>,
+): Promise<Result<undefined, string | UsageError>> {
+  const { only, check, quick, against } = values;
   const unknown = only?.find((name) => !names.some((known) => known === name));
   if (unknown !== undefined)
     return err(new UsageError(`unknown part "${unknown}": expected ${names.join(', ')}`));

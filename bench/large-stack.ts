@@ -38,7 +38,7 @@ export async function startLargeStack(bank: LargeBank): Promise<Stack & AsyncDis
   return { ...stack, [Symbol.asyncDispose]: () => stack.close() };
 }
 
-/** What a function finds around it that runs beside the stack instead of in it. */
+/** The environment of a function that runs outside the stack. */
 export function variablesBeside({ urls, rehearsal }: Stack, route: Route): Readonly<Record<string, string>> {
   return variablesOf(route, {
     awsUrl: urls.awsUrl,
@@ -83,7 +83,6 @@ async function largeSeed({ items, scope, maxItems }: LargeBank): Promise<Seed> {
   }
 }
 
-/** The generator's name of its nth knowledge component. */
 function kcName(n: number): string {
   const number = (value: number): string => String(value + 1).padStart(2, '0');
   return `S${number(Math.floor(n / KCS_PER_STANDARD))}.K${number(n % KCS_PER_STANDARD)}`;

@@ -4,9 +4,7 @@ import type { Result } from '#shared/kernel/result.ts';
 /** Shows a waiting person what is being measured. */
 export type Progress = (text: string) => void;
 
-/** What a part of the bench has found. */
 export interface Report {
-  /** The table. */
   readonly text: string;
   /** Aims and guards that do not depend on the speed of the machine and are missed, as sentences. */
   readonly missed: readonly string[];
@@ -118,7 +116,7 @@ export function ratio(value: number): string {
 }
 
 /** Describes in a table whether an aim that depends on the machine is met. */
-export const judge = (met: boolean): string => (met ? 'met' : 'missed here');
+export const verdict = (met: boolean): string => (met ? 'met' : 'missed here');
 
 /** Returns the sentence for a ratio that is above its guard or not a number; none for one within it. */
 export function above(what: string, value: number, guard: number): readonly string[] {

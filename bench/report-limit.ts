@@ -6,7 +6,7 @@ import { secret } from '#shared/platform/transport/secret.ts';
 import { makeAttempt, TENANT_ID } from './attempt.ts';
 import { openFunction } from './function.ts';
 import type { Invocation } from './function-process.ts';
-import { judge, table, type Part, type Progress, type Report } from './measure.ts';
+import { verdict, table, type Part, type Progress, type Report } from './measure.ts';
 import { buildReportFunction, functionVariables, makeReportRequest } from './report-function.ts';
 import { openBenchRelease } from './report-release.ts';
 
@@ -73,7 +73,7 @@ async function largestReport(progress: Progress, isQuick: boolean): Promise<Repo
           megabytes(bytes),
           ...[cpu, first, last].map((ms) => `${(ms / 1000).toFixed(1)} s`),
           `${peak.toFixed(0)} MB`,
-          judge(isFast && isSmall),
+          verdict(isFast && isSmall),
         ]),
       ),
       missed: [

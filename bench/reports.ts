@@ -32,7 +32,7 @@ import { principalWith } from '#test/support/principal.ts';
 import { wholeRelease } from '#test/support/release.ts';
 import { ATTEMPT_ID, CANDIDATE_ID, makeAttempt, makeHistory, TENANT_ID } from './attempt.ts';
 import type { OwnerAnswer } from './attempt.ts';
-import { above, duration, guardIn, judge, ratio, table, timeAll, unwrap } from './measure.ts';
+import { above, duration, guardIn, verdict, ratio, table, timeAll, unwrap } from './measure.ts';
 import type { Part, Progress, Report, Timed } from './measure.ts';
 import { buildReportFunction, functionVariables, makeReportRequest } from './report-function.ts';
 import { openBenchRelease } from './report-release.ts';
@@ -186,7 +186,7 @@ async function largeReport(progress: Progress, isQuick: boolean): Promise<Report
     { name: 'all of it', calls: [attemptAnswering(answers)], guard: guardIn(GROWTH_GUARD, isQuick) },
   ] satisfies readonly (Timed & { readonly guard?: number })[];
   const timings = await timeAll(cases, isQuick ? 2 : 10, progress);
-  /** What a guarded case is compared with stands one line above. Calls as long as these are never undisturbed, so CPU is compared. */
+  /** A guarded case is compared with the case one line above. Calls as long as these are never undisturbed, so CPU is compared. */
   const ratios = timings.map(({ cpu }, n) => cpu / (timings[n - 1]?.cpu ?? NaN));
   const whole = timings.at(-1)?.cpu ?? NaN;
   return {
@@ -206,7 +206,7 @@ async function largeReport(progress: Progress, isQuick: boolean): Promise<Report
           name,
           ...[p50, p95, cpu].map(duration),
           ...(guard === undefined ? ['', ''] : [ratio(ratios[n] ?? NaN), `≤ ${guard}`]),
-          n === cases.length - 1 ? judge(whole <= LARGE_CPU) : '',
+          n === cases.length - 1 ? verdict(whole <= LARGE_CPU) : '',
         ];
       }),
     ),
@@ -271,7 +271,7 @@ async function smallReport(progress: Progress, isQuick: boolean): Promise<Report
         ['p50', 'p95', 'CPU, mean', 'best', `aim: p50 ≤ ${SMALL_P50} ms`],
         timings.map(({ p50, p95, cpu, best }) => [
           ...[p50, p95, cpu, best].map(duration),
-          judge(p50 <= SMALL_P50),
+          verdict(p50 <= SMALL_P50),
         ]),
       ),
       missed: [],

@@ -8,7 +8,7 @@ import { makeRandom } from './bank.ts';
 import { openFunction } from './function.ts';
 import type { Invocation } from './function-process.ts';
 import { startLargeStack, variablesBeside, type LargeBank } from './large-stack.ts';
-import { judge, table, unwrap, type Part, type Progress, type Report } from './measure.ts';
+import { verdict, table, unwrap, type Part, type Progress, type Report } from './measure.ts';
 
 const TENANT = 'tenant-aurora';
 /** All KCs in scope are known of every profile, and every test goes on to its last item. */
@@ -25,7 +25,7 @@ const REQUESTS = 2;
 
 /** Aims, on a machine like a Lambda with one whole processor. */
 const ANSWER_SECONDS = 15;
-/** The matrix’s, held by the whole invocation: the processor’s time is the same whatever else the machine does. */
+/** The matrix’s, held by the whole invocation: the processor’s time is the same under any load of the machine. */
 const PROCESSOR_SECONDS = 10;
 const MEMORY_MB = 512;
 
@@ -79,7 +79,6 @@ function requestBody({ seededTenants }: Stack, profileCount: number): object {
   return { ...testOf(bank), profiles };
 }
 
-/** What one bank's matrix took. */
 interface Measured {
   readonly bank: LargeBank;
   readonly answered: readonly Answered[];
@@ -131,14 +130,14 @@ function reportOf(measured: readonly Measured[]): Report {
           `${seconds.toFixed(1)} s`,
           '',
           '',
-          judge(seconds <= ANSWER_SECONDS),
+          verdict(seconds <= ANSWER_SECONDS),
         ]),
         ...alone.map(({ status, last, cpu, peak: most }, n) => [
           `${scope} KCs × ${maxItems} items, the function alone, ${temperature(n)}, status ${status}`,
           `${(last / 1000).toFixed(1)} s`,
           `${(cpu / 1000).toFixed(1)} s`,
           `${most.toFixed(0)} MB`,
-          judge(isSmall && cpu / 1000 <= PROCESSOR_SECONDS),
+          verdict(isSmall && cpu / 1000 <= PROCESSOR_SECONDS),
         ]),
       ]),
     ),

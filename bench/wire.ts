@@ -139,7 +139,7 @@ async function manifest(progress: Progress, isQuick: boolean): Promise<Report> {
     isQuick ? 3 : 10,
     progress,
   );
-  /** The plain way of doing the same stands one line above. */
+  /** The plain way of doing the same is one line above. */
   const ratios = timings.map(({ best }, n) =>
     cases[n]?.isGuarded === true ? best / (timings[n - 1]?.best ?? NaN) : undefined,
   );

@@ -31,7 +31,6 @@ const SHOWN_HEADERS = [
 ];
 const LIMIT_MILLISECONDS = 35_000;
 
-/** What every subcommand works with. */
 interface Session {
   readonly stack: StackDescription;
   readonly tenant: StackDescription['tenants'][number];
@@ -40,7 +39,6 @@ interface Session {
   readonly saved: SavedRuns;
 }
 
-/** The options of an operation as commander gives them. */
 const given = z.record(z.string(), z.union([z.string(), z.boolean()]));
 
 /** What every problem document of both services has; the gateway's own may have less. */
@@ -269,7 +267,7 @@ function parsed(body: string): unknown {
   }
 }
 
-/** Status and headers go to standard error, so that a pipe receives JSON alone. */
+/** Status and headers go to standard error, so that a pipe receives only JSON. */
 function show({ route }: CallRequest, address: string, { status, headers, json }: Received): void {
   const paint = paintFor(process.stderr, process.env);
   const colour = status < 400 ? 'green' : 'red';

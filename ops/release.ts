@@ -57,23 +57,19 @@ function prepare(
 
 const DESTINATION = '--stage or --table';
 
-/** Where the command writes. */
 export interface Destination {
   readonly stage?: string | undefined;
   readonly table?: string | undefined;
   readonly profile?: string | undefined;
 }
 
-/** What the command needs of its runtime. */
 export interface ReleaseRuntime {
   readonly readFile: (path: string) => Promise<string>;
   readonly openTable: (destination: Destination) => Promise<Result<RecordsTable, string | UsageError>>;
   readonly print: (line: string) => void;
-  /** A line for standard error. */
   readonly warn: (line: string) => void;
 }
 
-/** What `release KIND FILE` takes beside its arguments. */
 export interface ReleaseOptions extends Destination {
   readonly dryRun?: boolean | undefined;
   /** A calibration to hold a policy's demands against: a file's name, which ends in `.json`, or the id of a released one. */
@@ -129,7 +125,7 @@ async function readExposureTable(
   return parsed.success ? ok(parsed.data) : err(refusal(path, schemaDefects(parsed.error)));
 }
 
-/** Holds a prepared policy against a calibration; what cannot be checked is said and stops nothing. */
+/** Holds a prepared policy against a calibration; what cannot be checked is reported and stops nothing. */
 async function checkAgainst(
   runtime: ReleaseRuntime,
   calibration: string,
@@ -399,7 +395,6 @@ if (import.meta.main) {
   await run(command);
 }
 
-/** Reads an instant. */
 function instant(value: string): string {
   if (parseInstant(value) === undefined)
     throw new InvalidArgumentError('It must be an instant such as 2026-09-01T00:00:00Z.');

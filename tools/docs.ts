@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
-import { offlineRelease, parseGates, type OpenGates } from '#shared/release/read-release.ts';
+import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
 import { profileOption } from '#ops/reach-stage.ts';
 import { domainsOf, stageNamed, type Stage } from '#shared/stage/stages.ts';
@@ -9,14 +9,6 @@ import { releaseIn } from './docs/release-in.ts';
 import { generatedFiles, openApiFiles, refreshFiles, staleFiles } from './docs/files.ts';
 import { examples, exits, parsed, program, run, text, UsageError } from './terminal/command.ts';
 import { makeFolder } from './terminal/make-folder.ts';
-
-interface Settings {
-  readonly check?: true | undefined;
-  readonly stage?: Stage | undefined;
-  readonly gates?: OpenGates | undefined;
-  readonly out?: string | undefined;
-  readonly profile?: string | undefined;
-}
 
 /** Writes the generated files, or with `--check` compares them. */
 async function refreshDocs(check: boolean): Promise<Result<undefined, string>> {
@@ -76,7 +68,7 @@ if (import.meta.main) {
         ),
       )
       .action(
-        exits(async ({ check, stage, gates, out, profile }: Settings) => {
+        exits(async ({ check, stage, gates, out, profile }) => {
           if (out === undefined) {
             if (stage !== undefined || gates !== undefined)
               return err(new UsageError('--stage and --gates need --out DIR'));

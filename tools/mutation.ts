@@ -181,7 +181,7 @@ async function tryAll(
   const broken: string[] = [];
   await share(modules, runners, async (module, runner) => {
     show(`without a mutant: ${module.name}`);
-    // Only the second run tells how long it takes, since the first one compiles.
+    // Only the second run shows how long it takes, since the first one compiles.
     for (const tests of module.tests) {
       await runner.run({ tests }, CALM_MILLISECONDS);
       const start = now();

@@ -1,7 +1,7 @@
 import type { Constraints } from '#functions/mastery/engine/index.ts';
 import { engineExample, exposureMethods } from '#test/reference/exposure-methods.ts';
 import { kcGuid } from '../bank.ts';
-import { above, duration, guardIn, judge, ratio, table, timeAll } from '../measure.ts';
+import { above, duration, guardIn, verdict, ratio, table, timeAll } from '../measure.ts';
 import type { Part, Progress, Report, Timed } from '../measure.ts';
 import {
   bankOf,
@@ -96,7 +96,7 @@ async function nextItem(progress: Progress, isQuick: boolean): Promise<Report> {
         ...[p50, p95, cpu, best].map(duration),
         ratio(ratios[n] ?? NaN),
         `≤ ${policyGuard}`,
-        judge(p50 <= NEXT_ITEM_P50 && p95 <= NEXT_ITEM_P95),
+        verdict(p50 <= NEXT_ITEM_P50 && p95 <= NEXT_ITEM_P95),
       ]),
     ),
     missed: policies.flatMap(({ name }, n) =>

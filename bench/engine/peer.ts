@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { estimate } from '#functions/mastery/engine/index.ts';
 import { makeRandom } from '../bank.ts';
-import { duration, judge, ratio, table, timeAll } from '../measure.ts';
+import { duration, verdict, ratio, table, timeAll } from '../measure.ts';
 import type { Part, Progress, Report, Timed } from '../measure.ts';
 import {
   bankOf,
@@ -76,7 +76,7 @@ async function peer(progress: Progress, isQuick: boolean): Promise<Report> {
       name,
       ...[p50, p95, best].map(duration),
       ratio(best / chosen),
-      n < 2 ? '' : judge(best / chosen >= RATIO_AIM),
+      n < 2 ? '' : verdict(best / chosen >= RATIO_AIM),
     ]),
   );
   if (theirs === undefined) return { text: `${text}\n${HOW_TO}`, missed: [] };

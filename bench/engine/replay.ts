@@ -1,6 +1,15 @@
 import { compileModel, estimate } from '#functions/mastery/engine/index.ts';
 import { makeBank } from '../bank.ts';
-import { duration, judge, ratio, table, timeAll, type Part, type Progress, type Report } from '../measure.ts';
+import {
+  duration,
+  verdict,
+  ratio,
+  table,
+  timeAll,
+  type Part,
+  type Progress,
+  type Report,
+} from '../measure.ts';
 import { bankOf, contextOf, ends, referenceOf, RUN_LENGTH, select } from './positions.ts';
 
 /** Aim in milliseconds, on a machine like a Lambda with one whole processor. */
@@ -35,7 +44,7 @@ async function replay(progress: Progress, isQuick: boolean): Promise<Report> {
       timings.map(({ name, p50 }, n) => [
         name,
         duration(p50),
-        ...(n === 0 ? ['', `≤ ${REPLAY} ms`, judge(p50 <= REPLAY)] : [ratio(p50 / parsed)]),
+        ...(n === 0 ? ['', `≤ ${REPLAY} ms`, verdict(p50 <= REPLAY)] : [ratio(p50 / parsed)]),
       ]),
     ),
     missed: [],

@@ -87,7 +87,6 @@ const modules = Object.fromEntries(
   }),
 ) as Record<DynaliteOperation, Module>;
 
-/** An empty in-memory database whose tables are active at once. */
 export function createStore(): Store {
   return database.create({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
 }
@@ -110,7 +109,6 @@ export function check(
   }
 }
 
-/** Runs one operation of dynalite. */
 export async function run(
   store: Store,
   operation: DynaliteOperation,
@@ -139,7 +137,6 @@ export function conditionHolds(checked: Checked, existing: Item | undefined): bo
   return refusal === null || refusal === undefined;
 }
 
-/** The names of a table's key attributes. */
 export function keyAttributes(store: Store, table: string): Promise<readonly string[] | undefined> {
   return new Promise((resolve) => {
     store.getTable(table, false, (thrown, schema) => {

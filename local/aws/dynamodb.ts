@@ -164,7 +164,6 @@ export function createDynamoDb(now: () => number): DynamoDbEmulator {
 
 const conditional: ReadonlySet<DynaliteOperation> = new Set(['PutItem', 'UpdateItem', 'DeleteItem']);
 
-/** The writes of a BatchWriteItem, each with its table. */
 function batchWrites(input: Input): readonly Input[] {
   return Object.entries(input['RequestItems'] as Readonly<Record<string, readonly Input[]>>).flatMap(
     ([table, requests]) =>

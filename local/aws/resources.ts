@@ -8,7 +8,6 @@ import type { LocalBucket } from './s3.ts';
 /** Where the queue puts what was received in vain. */
 const localDeadLetterQueueName = `${localStage}-improvement-dead-letters`;
 
-/** The project's tables under their local names. */
 export function localTables(): readonly LocalTable[] {
   return tables.map((table: TableDefinition) => ({
     tableName: localTableName(table.name),

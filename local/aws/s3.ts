@@ -4,7 +4,6 @@ import { crc32 } from 'node:zlib';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { type AwsError, type Restore, notCovered, snapshotOf } from './wire.ts';
 
-/** A bucket as the emulator creates it. */
 export interface LocalBucket {
   readonly bucketName: string;
   /** PutObject without `If-None-Match` or `If-Match` is AccessDenied, as a bucket policy on these headers makes it. */
@@ -17,7 +16,7 @@ export interface LocalBucket {
 
 export interface S3Request {
   readonly method: string;
-  /** The target as it stands in the request line, path-style. */
+  /** The target of the request line, path-style. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Uint8Array;
@@ -185,7 +184,7 @@ export function createS3(definitions: readonly LocalBucket[], now: () => number)
     });
   }
 
-  /** Without a version only a marker is put on top. A version goes for good, unless it is locked. */
+  /** Without a version only a marker is put on top. A version is deleted permanently, unless it is locked. */
   function remove(bucket: Bucket, key: string, id: string | null): Result<S3Answer, AwsError> {
     if (bucket.lock === undefined) return notCovered('S3 DeleteObject in a bucket without Object Lock');
     const done = (headers: Record<string, string>) =>
@@ -280,7 +279,6 @@ function versionHeaders({ lock }: Bucket, { id, object, lockedUntil }: Version):
   };
 }
 
-/** An error as S3 answers it, in XML. */
 export function s3ErrorBody({ type, message }: AwsError): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<Error>${element('Code', type)}${element('Message', message)}</Error>`;
 }
@@ -290,7 +288,7 @@ function element(name: string, value: string | number | boolean): string {
   return `<${name}>${escaped}</${name}>`;
 }
 
-/** The query names the operation, and says only what its schema here knows. */
+/** Finds the operation that the query names; the query has only members of its schema. */
 function operationOf(
   method: string,
   { key, query }: Pick<S3Call, 'key' | 'query'>,
@@ -318,7 +316,7 @@ function locationOf(url: string): Omit<S3Call, 'operation'> | undefined {
   }
 }
 
-/** The object's bytes, after everything has been held to that the request says about them. */
+/** The object's bytes, after all checks that the request asks for. */
 function receivedBody(
   request: S3Request,
 ): Result<{ readonly bytes: Uint8Array; readonly checksums: Readonly<Record<string, string>> }, AwsError> {

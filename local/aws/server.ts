@@ -43,7 +43,7 @@ export interface LocalAws {
   /** How many calls of an operation of a service have come so far, those included that were refused on demand. */
   calls(service: AwsServiceName, operation: string): number;
   /**
-   * A queue for who runs in this process.
+   * A queue for code in this process.
    * @throws RangeError when there is no queue of this name
    */
   queue(name: string): QueueAccess;
@@ -215,7 +215,7 @@ async function serve({ placeOf, faults }: Served, request: IncomingMessage): Pro
   );
   if (ofAccount !== undefined) return ofAccount;
   const [prefix, operationName = ''] = target.split('.', 2);
-  // Every place has the same services: with credentials of no place, the emulator's own tells the protocol of the refusal.
+  // Every place has the same services: with credentials of no place, the emulator's own determines the protocol of the refusal.
   const service = (place ?? placeOf(HOME))?.services.find((candidate) => candidate.targetPrefix === prefix);
   if (service === undefined) {
     const what = target === '' ? `${request.method ?? ''} ${request.url ?? ''} without X-Amz-Target` : target;
@@ -265,7 +265,7 @@ async function callS3(
   const refused = (error: AwsError): HttpAnswer => ({
     status: error.status,
     headers: { 'content-type': 'application/xml' },
-    // The answer to HEAD has no body, so that only its status says what is wrong.
+    // The answer to HEAD has no body, so that only its status shows what is wrong.
     body: method === 'HEAD' ? '' : s3ErrorBody(error),
   });
   if (s3 === undefined)
@@ -281,7 +281,7 @@ async function callS3(
   return answer.ok ? { ...answer.value, stalls: silence === 'stalls' } : refused(answer.error);
 }
 
-/** Undefined when it is too large; it is read to its end all the same, so that the answer arrives. */
+/** Undefined when it is too large; it is still read to its end, so that the answer arrives. */
 async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;

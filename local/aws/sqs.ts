@@ -36,7 +36,7 @@ interface SqsEmulator extends AwsService {
 }
 
 /**
- * Standard queues of SQS in memory, without delays, message attributes and batches. Messages are received in this process alone, as Lambda
+ * Standard queues of SQS in memory, without delays, message attributes and batches. Messages are received only in this process, as Lambda
  * receives them for a function in production.
  */
 export function createSqs(definitions: readonly LocalQueue[], now: () => number): SqsEmulator {
@@ -52,7 +52,6 @@ export function createSqs(definitions: readonly LocalQueue[], now: () => number)
     queues.set(definition.queueName, createQueue(definition, deadLetterQueue, now));
   }
 
-  /** An operation on a queue that there is. */
   function onQueue<S extends z.ZodType<{ readonly QueueUrl: string }>>(
     schema: S,
     work: (queue: Queue, input: z.output<S>) => AwsAnswer,
@@ -65,10 +64,9 @@ export function createSqs(definitions: readonly LocalQueue[], now: () => number)
     });
   }
 
-  const operations = new Map<string, AwsOperation>([
-    [
-      'SendMessage',
-      onQueue(inputs.SendMessage, (queue, { MessageBody: body }) => {
+  const operations = new Map<string, AwsOperation>(
+    Object.entries({
+      SendMessage: onQueue(inputs.SendMessage, (queue, { MessageBody: body }) => {
         if (Buffer.byteLength(body) > MAX_MESSAGE_BYTES) {
           return refuse('InvalidParameterValue', `Message must be shorter than ${MAX_MESSAGE_BYTES} bytes.`);
         }
@@ -77,18 +75,15 @@ export function createSqs(definitions: readonly LocalQueue[], now: () => number)
         }
         return ok({ MessageId: queue.send(body).messageId, MD5OfMessageBody: md5(body) });
       }),
-    ],
-    [
-      'GetQueueAttributes',
-      onQueue(inputs.GetQueueAttributes, (queue, { AttributeNames: names }) => {
+      GetQueueAttributes: onQueue(inputs.GetQueueAttributes, (queue, { AttributeNames: names }) => {
         const all = attributesOf(queue);
         const wanted = Object.entries(all).filter(([name]) =>
           names.some((one) => one === 'All' || one === name),
         );
         return ok({ Attributes: Object.fromEntries(wanted) });
       }),
-    ],
-  ]);
+    }),
+  );
 
   return {
     name: 'sqs',

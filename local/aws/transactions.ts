@@ -11,7 +11,7 @@ type Refusal = Extract<AwsAnswer, { ok: false }>;
 
 /**
  * Transactions of writes, which dynalite lacks. No other operation may run meanwhile.
- * @param note is told of the writes that have been carried out
+ * @param note called with the writes that have been carried out
  */
 export function createTransactions(
   store: Store,
@@ -60,7 +60,7 @@ const writeOperations = {
   Put: 'PutItem',
   Update: 'UpdateItem',
   Delete: 'DeleteItem',
-  // A condition alone is checked as a delete's condition is, and then not carried out.
+  // A condition without a write is checked as a delete's condition is, and then not carried out.
   ConditionCheck: 'DeleteItem',
 } as const satisfies Record<Write['kind'], DynaliteOperation>;
 

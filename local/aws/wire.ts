@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { err, type Result } from '#shared/kernel/result.ts';
 
-/** An error as the AWS JSON protocols carry it; `extra` members stand beside `__type` and `message` in the body. */
+/** An error as the AWS JSON protocols carry it; `extra` members are next to `__type` and `message` in the body. */
 export interface AwsError {
   readonly status: number;
   readonly type: string;
@@ -27,10 +27,9 @@ export type AwsServiceName =
   | 'ssm'
   | 'sts';
 
-/** A service of the AWS JSON protocols that functions use. */
 export interface AwsService {
   readonly name: 'dynamodb' | 'kms' | 'sqs' | 'ssm';
-  /** What stands before the dot in `X-Amz-Target`. */
+  /** The part of `X-Amz-Target` before the dot. */
   readonly targetPrefix: string;
   /** DynamoDB and SQS speak AWS JSON 1.0; KMS and Systems Manager speak 1.1. */
   readonly contentType: 'application/x-amz-json-1.0' | 'application/x-amz-json-1.1';

@@ -63,7 +63,7 @@ const informationRequest = z.strictObject({
 });
 
 /**
- * What the explorer needs on this machine beside the services themselves: tokens of the local issuer, the names of seeded things, the
+ * Serves what the explorer needs on this machine in addition to the services: tokens of the local issuer, the names of seeded things, the
  * platform's player, and the faults of the platform emulator. A development tool; a deployment has none of it.
  */
 export function createExplorerBackend(

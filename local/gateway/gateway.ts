@@ -41,7 +41,7 @@ export interface PageRequest {
   readonly isForeign: boolean;
 }
 
-/** What stands behind the port. */
+/** What the port serves. */
 interface Served {
   readonly stage: string;
   readonly services: readonly GatewayService[];
@@ -74,7 +74,7 @@ const INTEGRATION_TIMEOUT_MS = 29_000;
 /**
  * Starts a REST API on the loopback interface that serves rows with their bundled functions.
  * @param port 0 takes any free one; rejects with `EADDRINUSE` when it is taken
- * @param behind says what to serve, given the gateway's own URL, which functions and pages need to know
+ * @param behind returns what to serve, given the gateway's own URL, which functions and pages need to know
  */
 export async function startGateway(port: number, behind: (url: string) => Served): Promise<Gateway> {
   const server = createServer({
@@ -178,7 +178,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, served:
     response.end(method === 'HEAD' ? undefined : bytes);
   } else {
     response.writeHead(answer.status, headers);
-    // A body that breaks off takes the connection with it, without the last chunk: the caller can tell that it is not whole. And a caller
+    // A body that breaks off takes the connection with it, without the last chunk: the caller can detect that it is not whole. And a caller
     // that goes takes the stream with it.
     await pipeline(answer.body, response).catch(() => undefined);
     // A caller that went before its answer began leaves nothing to write into: the pipeline then does not touch the stream.
@@ -208,7 +208,7 @@ function answerPreflight(
   };
 }
 
-/** The whole body, or undefined when it is over the limit; the rest is then read and dropped, so that the client hears the answer. */
+/** The whole body, or undefined when it is over the limit; the rest is then read and dropped, so that the client receives the answer. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -247,7 +247,7 @@ async function integrate(
   return answer ?? 'integration-failed';
 }
 
-/** Frees an environment whose stream nobody will read. */
+/** Frees an environment whose stream will not be read. */
 function discard(outcome: Outcome): void {
   if (outcome.kind === 'streaming') outcome.stream.destroy();
 }

@@ -17,7 +17,7 @@ export interface GatewayService {
 
 interface RouteMatch {
   readonly route: ServedRoute;
-  /** As they stand in the URL: a REST API passes path parameters on percent-encoded. */
+  /** As in the URL: a REST API passes path parameters on percent-encoded. */
   readonly pathParameters: Readonly<Record<string, string>>;
 }
 

@@ -98,7 +98,6 @@ export function chooseLearner(
     : ok(replayedLearner(learner.name, learner.answers, bank));
 }
 
-/** The body of the start. */
 export function startRequest(
   { fixture, resultsStudentId }: Pick<JourneyBank, 'fixture' | 'resultsStudentId'>,
   runMode: 'owner_conformance' | 'production_learner',

@@ -25,7 +25,6 @@ import { reportsFile } from './reports-file.ts';
 import type { BankContent, Seed, SeedBank, SeedDefect } from './seed.ts';
 import { openTenant } from './tenant.ts';
 
-/** The built-in seed. */
 export const DEFAULT_SEED_DIRECTORY = join(import.meta.dirname, 'default');
 
 /** Reads and checks a seed directory. The error lists every defect that can be found at once, with file and JSON Pointer. */

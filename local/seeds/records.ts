@@ -72,7 +72,7 @@ function guidOf(
   return competency.kc === undefined ? ids.standard(competency.standard ?? '') : ids.kc(competency.kc);
 }
 
-/** Absent rules stay absent: the checksum is over what the policy says. */
+/** Absent rules stay absent: the checksum is over the members of the policy. */
 function rulesOf(rules: PolicyFile['eligibilityRules'], ids: BankIds): SelectionPolicy['eligibilityRules'] {
   const { kcScope, contentConstraints, enemySets, excludedItems, ...kept } = rules;
   const named = {

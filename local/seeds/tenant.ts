@@ -74,7 +74,7 @@ export interface TenantBank {
   readonly testBankId: string;
   readonly operationId: string;
   readonly root: NonNullable<Manifest['root']>;
-  /** The bank's items in their order, each with what the manifest says of it. */
+  /** The bank's items in their order, each with its manifest entry. */
   readonly members: readonly { readonly item: BankFile['items'][number]; readonly member: ManifestMember }[];
 }
 
@@ -125,7 +125,7 @@ export function openTenant(seed: Seed, tenantId: string): Tenant {
   };
 }
 
-/** What a name of a loaded seed stands for: names have been checked when the seed was loaded. */
+/** Resolves a name of a loaded seed: names have been checked when the seed was loaded. */
 export function defined<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('a loaded seed names nothing that it lacks');
   return value;

@@ -69,7 +69,6 @@ function runCalls(operationIds: readonly string[]): readonly string[] {
   ];
 }
 
-/** One call of each of the sandbox's routes. */
 function sandboxCalls(sandboxUrl: string): readonly string[] {
   const { masteryGateAttempt, adaptiveDiagnosticAttempt, candidate, form } = sandboxIds;
   return [

@@ -82,7 +82,7 @@ export function startImprovement(
     sweepEverySeconds === undefined || !deployed.includes(sweepRuns)
       ? undefined
       : setInterval(() => {
-          // What made a sweep fail stands in the function's log; the next one is the repetition.
+          // The function's log has the cause; the next sweep is the repetition.
           sweeping ??= sweep()
             .catch(() => undefined)
             .finally(() => (sweeping = undefined));

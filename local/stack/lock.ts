@@ -46,7 +46,7 @@ async function create(file: string, pid: number): Promise<boolean> {
 }
 
 /**
- * Removes a file that was left behind. Who removes must be alone, or of two the slower one would remove the new lock of the faster one: it is
+ * Removes a file that was left behind. Only one process may remove, or the slower one of two would remove the new lock of the faster one: it is
  * decided by a lock, too.
  */
 async function discard(

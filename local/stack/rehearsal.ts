@@ -16,7 +16,6 @@ import { signManifest } from '#ops/gates/sign-manifest.ts';
 export interface Rehearsal {
   /** Whose signature the stack trusts. */
   readonly releaseKey: ReleaseKey;
-  /** The compact JWS. */
   readonly manifest: string;
 }
 
@@ -30,7 +29,7 @@ const GOOD_FOR_MS = 365 * 24 * 60 * 60_000;
 
 /**
  * Signs a rehearsal that proves what is named and applies it, as `npm run gates -- apply` does. Its receipts lie in the emulator's bucket and
- * say of themselves that they prove nothing: the manifest opens no stage but `local`.
+ * are marked as proving nothing: the manifest opens no stage but `local`.
  * @param signer a private key of P-256
  * @param now epoch milliseconds
  */

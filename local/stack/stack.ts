@@ -80,9 +80,9 @@ interface StackOptions {
 /** The whole product on this machine. */
 export interface Stack {
   readonly urls: StackUrls;
-  /** What each tenant's owners hold and the records say, by tenant id. */
+  /** What each tenant's owners hold and the records contain, by tenant id. */
   readonly seededTenants: ReadonlyMap<string, SeededTenant>;
-  /** A client's token of a local tenant; subject and role are the tenant's unless claims say otherwise. */
+  /** A client's token of a local tenant; subject and role are the tenant's unless claims override them. */
   readonly tokenFor: (
     tenantId: string,
     scopes: readonly string[],
@@ -97,7 +97,7 @@ export interface Stack {
   /** How often the AWS emulator was called. */
   readonly awsCalls: LocalAws['calls'];
   /**
-   * Ends the environments of one function, or of all, at whatever point they are.
+   * Ends the environments of one function, or of all, at any point of their work.
    * @returns how many of them were serving a request
    */
   readonly killWorkers: (operationId?: string) => Promise<number>;
@@ -111,7 +111,7 @@ export interface Stack {
 
 /** How many requests of one function are served at a time before the next one waits. */
 const MAX_ENVIRONMENTS = 8;
-/** Where each service stands on the gateway's port. */
+/** The base path of each service on the gateway's port. */
 const basePaths = [
   ['mastery', '/mastery'],
   ['reports', '/reports'],
@@ -275,7 +275,7 @@ function bundleOf({ operationId }: Route | BackgroundFunction, bundles: readonly
   return bundle.file;
 }
 
-/** What is served below a base path. The sandbox is one function, there whatever the gates. */
+/** What is served below a base path. The sandbox is one function and depends on no gate. */
 function servedBelow(
   basePath: (typeof basePaths)[number][1],
   service: ServiceName,
@@ -368,7 +368,7 @@ async function provision(
   }
 }
 
-/** The seed's files are well-formed, but make a record that nobody could release. */
+/** The seed's files are well-formed, but make a record that could not be released. */
 export class SeedRefusedError extends Error {
   override readonly name = 'SeedRefusedError';
 }

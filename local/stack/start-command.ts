@@ -173,7 +173,7 @@ async function renderLocalSite(release: ReleaseState, local: LocalSite): Promise
   return renderSite({ release, apis: local.apis, local });
 }
 
-/** Whether the process is one of this command: an id alone may have been given to another program since. */
+/** Whether the process is one of this command: its id may have been given to another program since. */
 async function isStack(descriptionFile: string, pid: number): Promise<boolean> {
   if (!isAlive(pid)) return false;
   const described = await findRunningStack(descriptionFile);
@@ -206,7 +206,6 @@ function accessLine({ method, resource, status, milliseconds }: Access, paint: P
   return `${paint(colour, String(status))} ${method} ${resource ?? 'unknown route'} ${paint('dim', `${milliseconds} ms`)}`;
 }
 
-/** What is printed once the stack is ready. */
 function welcome(stack: StackDescription, seedTitle: string, paint: Paint): readonly string[] {
   const banks = stack.fixtures[stack.tenants[0]?.tenantId ?? '']?.mastery.banks ?? [];
   return [

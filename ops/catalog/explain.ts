@@ -29,7 +29,7 @@ export function explain(catalog: ReleaseCatalog, paint: Paint): readonly string[
           'Hash not verified: catalog_revision_hash_scope describes another hash than this command computes.',
         ]),
     '',
-    table(catalog, readiness, paint),
+    ...table(catalog, readiness, paint).split('\n'),
     '',
     blocked === 0 ? 'No source blocks ready.' : `${blocked} of ${readiness.length} sources block ready.`,
     ...(state === 'ready' ? [] : [`The catalog itself is ${state}.`]),

@@ -8,7 +8,6 @@ import type { Paint } from '#tools/terminal/paint.ts';
 import { plainText } from '#tools/terminal/plain-text.ts';
 import { explain } from './explain.ts';
 
-/** What the command needs of its runtime. */
 export interface CatalogRuntime {
   /** Of a file that is too large, at least one byte more than the limit. */
   readonly readFile: (path: string) => Promise<Uint8Array>;

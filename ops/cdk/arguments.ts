@@ -3,7 +3,6 @@ import { parseGates } from '#shared/release/read-release.ts';
 import { stageNamed, type Stage } from '#shared/stage/stages.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 
-/** What the CDK command line is started with. */
 export interface CdkArguments {
   readonly argv: readonly string[];
   /** `-c gates=…` was given: nothing needs the stage's account. */
@@ -33,16 +32,12 @@ export function synthArguments(given: readonly string[]): Result<CdkArguments, s
   return ok({ argv: ['synth', ...given], offline: gates !== undefined, profile: profileOf(given) });
 }
 
-/** The arguments of `npm run deploy`, taken apart. */
 export interface DeployArguments {
   readonly stage: Stage;
   readonly profile: string | undefined;
-  /** Every `-c name=value`. */
   readonly context: readonly string[];
-  /** The stacks that are named. */
   readonly stacks: readonly string[];
   readonly yes: boolean;
-  /** Show the changes and stop. */
   readonly prepare: boolean;
   readonly allowed: ReadonlySet<string>;
   /** What goes on to `cdk deploy`. */

@@ -77,7 +77,7 @@ const logRole: Check = async (subject) => {
 const ROLE_ATTEMPTS = 12;
 const ROLE_PAUSE_MS = 5_000;
 
-/** One role per account, whatever stages it has: no stack owns it, since a stack that goes would take it from the others. */
+/** One role per account for all its stages: no stack owns it, since a stack that goes would take it from the others. */
 async function createLogRole({ place, pause }: Subject): Promise<string> {
   const partition = place.region.startsWith('cn-')
     ? 'aws-cn'
@@ -125,7 +125,6 @@ const DAY_MS = 86_400_000;
 /** ACM renews a certificate 60 days before its end: one this close to it was not renewed. */
 const CERTIFICATE_DAYS = 30;
 
-/** Every certificate that a setting names. */
 const certificates: Check = async ({ stage, place, now }) => {
   const arns = [...JSON.stringify(stage.config).matchAll(/"(arn:[^":]+:acm:[^"]+)"/g)].map(
     ([, arn = '']) => arn,

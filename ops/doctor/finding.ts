@@ -4,7 +4,6 @@ import { awsFailure } from '#shared/stage/aws-failure.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { readStacks, type DeployedStack } from './stacks.ts';
 
-/** What the checks look at. */
 export interface Subject {
   readonly stage: Stage;
   readonly place: Place;
@@ -29,7 +28,6 @@ export function subjectOf(stage: Stage, place: Place): Subject {
   };
 }
 
-/** What a check has found. */
 export interface Finding {
   readonly status: 'ok' | 'warning' | 'failure';
   /** What was found, and what it means. */
@@ -42,7 +40,6 @@ export interface Finding {
   readonly mend?: () => Promise<string>;
 }
 
-/** One line of the report. */
 export interface Line extends Finding {
   readonly check: string;
 }

@@ -95,7 +95,6 @@ const stacks: Check = async (subject) => {
   });
 };
 
-/** What the status of a stack means. */
 function statusOf(id: StackId, name: string, { status }: DeployedStack): Finding {
   const message = `${name} is ${status}`;
   const failed = (meaning: string, remedy: string): Finding => failure(`${message}: ${meaning}`, remedy);
@@ -288,7 +287,6 @@ interface Probe {
   readonly problem?: string;
 }
 
-/** Calls every deployed address without credentials. */
 const health: Check = async (subject) => {
   const { stage, now } = subject;
   const deployed = await subject.stacks();

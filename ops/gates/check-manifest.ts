@@ -67,7 +67,6 @@ export async function checkManifest(
   return ok({ jws, manifest, receipts });
 }
 
-/** A sentence for each receipt that is not valid. */
 export function receiptFaults(receipts: readonly Dereferenced[]): readonly string[] {
   return receipts.flatMap(({ receipt, fault }) =>
     fault === undefined ? [] : [`${receipt.proves}: ${receipt.location} ${fault}`],

@@ -108,7 +108,7 @@ function simulationAsk({ side, mastery }: Tenant, { run }: StartedRun): Result<A
   });
 }
 
-/** What an answer says of a run. err: why it says nothing. */
+/** Reads the run of an answer. err: why it has none. */
 export function startedRunOf(reply: Parameters<typeof bodyOf>[0]): Result<StartedRun, string> {
   const run = adaptiveRun.safeParse(bodyOf(reply));
   const etag = reply.headers.get('etag');

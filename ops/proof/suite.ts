@@ -13,7 +13,6 @@ export type Play = (
   item: { readonly deliverySessionId: string; readonly artifactVersionId: string },
 ) => Promise<string | undefined>;
 
-/** What every check works with. */
 export interface Suite {
   readonly service: ServiceName;
   /** Random for this run of the suite, so that it does not repeat idempotency keys of another run. */

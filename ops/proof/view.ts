@@ -26,7 +26,6 @@ const marks: Readonly<Record<Outcome['result'], Segment>> = {
   not_asked: ['yellow', '–'],
 };
 
-/** One line with the progress of a run. */
 export function renderProgress(done: number, of: number, next: string | undefined, space: LineSpace): string {
   return fit(space, [
     ['cyan', bar(of === 0 ? 1 : done / of, 30)],
@@ -88,7 +87,6 @@ function labelOf(side: Side): string {
   return side === 'both' ? '' : side.replace('-', '→');
 }
 
-/** Why checks did not run. */
 function reasonLines(rows: readonly Row[], space: LineSpace): readonly string[] {
   const reasons = rows.flatMap(({ check, outcome }) =>
     outcome.result === 'not_asked' ? [[checkId(check), outcome.why] as const] : [],
@@ -103,7 +101,6 @@ function reasonLines(rows: readonly Row[], space: LineSpace): readonly string[] 
   return lines.length === 0 ? [] : [...lines, ''];
 }
 
-/** Findings of one check that are shown. */
 const SHOWN = 6;
 
 function failureLines(rows: readonly Row[], space: LineSpace): readonly string[] {

@@ -7,7 +7,6 @@ import { checkEvidence, namedDigests, type Evidence } from './check-evidence.ts'
 import { checkReceipt } from './check-receipt.ts';
 import { renderChecks, renderReceipt } from './render.ts';
 
-/** What the command needs of its runtime. */
 export interface VerifyRuntime {
   readonly readFile: (path: string) => Promise<Uint8Array>;
   /** The files of a folder and of those in it, as paths from it. */

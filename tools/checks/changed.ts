@@ -5,7 +5,7 @@ import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { projectRoot, scriptCheck, staticChecks, type Check } from './checks.ts';
 import { testGlobs } from './test-projects.ts';
 
-/** What to run for a set of changed files, and what to say about it. */
+/** What to run for a set of changed files, and what to report about it. */
 export interface Plan {
   readonly checks: readonly Check[];
   readonly notes: readonly string[];
@@ -105,7 +105,7 @@ function testsFor(files: readonly string[], root: string): readonly string[] {
   return [...new Set([...beside, ...changed])];
 }
 
-/** One worker, since the tests run beside the other checks. */
+/** One worker, since the tests run at the same time as the other checks. */
 function testChecks(tests: readonly string[]): readonly Check[] {
   const projects = [...new Set(tests.map(projectOf))];
   const args = ['--maxWorkers=1', ...projects.map((name) => `--project=${String(name)}`), ...tests];

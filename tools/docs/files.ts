@@ -74,13 +74,12 @@ export function openApiFiles(
   );
 }
 
-/** One file that is not as the registries say. `orphan`: nothing makes it any more. */
+/** One file that differs from the registries. `orphan`: nothing makes it any more. */
 export interface StaleFile {
   readonly path: string;
   readonly kind: 'missing' | 'changed' | 'orphan';
 }
 
-/** Compares the project with what would be generated. */
 export async function staleFiles(
   root: string,
   files: ReadonlyMap<string, string>,

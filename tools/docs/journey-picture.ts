@@ -30,7 +30,7 @@ const CELLS_HEIGHT = 300;
 const SCALE_HEIGHT = 210;
 const TOP = 84;
 const HEIGHT = TOP + CELLS_HEIGHT + SCALE_HEIGHT;
-/** A learner whom the test tells apart well: some components mastered, some gaps. */
+/** A learner with a clear result: some components mastered, some gaps. */
 const RANDOM_SEED = 10;
 
 /**

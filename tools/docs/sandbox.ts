@@ -73,7 +73,7 @@ function withKnownIds(route: Route): Route {
   const fixtures = fixturesOf(route.operationId);
   const shape = Object.entries(route.request.path.shape).map(([name, schema]): [string, z.ZodType] => {
     const ids = fixtures.map(({ path }) => path[name] ?? '');
-    // SAFETY: the shapes of the registry hold classic schemas, of which alone the others are a part.
+    // SAFETY: the shapes of the registry hold only classic schemas.
     return [name, (schema as z.ZodType).meta({ examples: ids })];
   });
   return { ...route, request: { ...route.request, path: z.strictObject(Object.fromEntries(shape)) } };

@@ -9,7 +9,6 @@ export interface ArguedMutants {
   readonly line?: string;
   /** The code that is changed, and what replaces it. A line break with its indentation is one space. */
   readonly changes: readonly (readonly [original: string, ...replacements: readonly string[]])[];
-  /** Why they may survive. */
   readonly reason: string;
 }
 
@@ -355,7 +354,6 @@ export const arguedMutants: Readonly<Record<string, readonly ArguedMutants[]>> =
 /** Code on one line. */
 export const flat = (code: string): string => code.replaceAll(/\s+/g, ' ');
 
-/** Whether a mutant may survive. */
 export function isArgued(mutant: Pick<Mutant, 'file' | 'line' | 'original' | 'replacement'>): boolean {
   const { file, line, original, replacement } = mutant;
   return (arguedMutants[file] ?? []).some(

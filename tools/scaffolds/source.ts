@@ -3,7 +3,7 @@ import { err, ok, type Result } from '#shared/kernel/result.ts';
 
 /**
  * A place in a source file: a declaration of its top level and the members that lead down from it, as in `['problems', 'mastery']`. Calls,
- * assertions and functions that return it stand in nobody's way: the place of `defineRoute({ … })` is the object. `name()` is the first
+ * assertions and functions that return it are skipped: the place of `defineRoute({ … })` is the object. `name()` is the first
  * argument of the first call of that function.
  */
 export type Place = readonly string[];
@@ -40,7 +40,7 @@ export function insert(
   const end = members.at(-1)?.end ?? node.end - 1;
   const isType = ts.isInterfaceDeclaration(node) || ts.isTypeLiteralNode(node);
   const comma = members.length === 0 || isType || hasTrailingComma(node) ? '' : ',';
-  // A comment may stand behind the last member, so that the new one needs a line of its own.
+  // A comment may follow the last member, so that the new one needs a line of its own.
   const behind = text.slice(end, node.end - 1).trimEnd();
   return ok(
     `${text.slice(0, end)}${comma}${behind}\n${code}${isType ? ';' : ','}\n${text.slice(node.end - 1)}`,
@@ -105,7 +105,7 @@ export function addImport(text: string, name: string, module: string): string {
   return `${text.slice(0, at)}${line}${text.slice(at)}`;
 }
 
-/** The text of what stands at a place; undefined if there is nothing. */
+/** The text at a place; undefined if there is nothing. */
 export function textAt(text: string, place: Place): string | undefined {
   const [name = '', ...members] = place;
   const file = parse(text);
@@ -115,7 +115,7 @@ export function textAt(text: string, place: Place): string | undefined {
   return member && ts.isPropertyAssignment(member) ? member.initializer.getText(file) : undefined;
 }
 
-/** Replaces what stands at a place. */
+/** Replaces the text at a place. */
 export function replace(text: string, place: Place, code: string): Result<string, string> {
   const file = parse(text);
   const node = find(file, place.slice(0, -1));

@@ -18,7 +18,7 @@ export interface ProblemPage {
 
 /**
  * The pages of the problem types by the last segment of their address: one page per code (both services share it where their codes
- * coincide), and `deprecation`. Made of the problem registry alone.
+ * coincide), and `deprecation`. Made only of the problem registry.
  */
 export function problemPages(): ReadonlyMap<string, ProblemPage> {
   return new Map([

@@ -20,7 +20,7 @@ export interface SiteOptions {
   readonly apis: Readonly<Partial<Record<Documented, string>>>;
   /** Where callers of the stage find them. */
   readonly addresses?: SiteOptions['apis'];
-  /** On the local stack alone. */
+  /** Only on the local stack. */
   readonly local?: LocalSite;
 }
 

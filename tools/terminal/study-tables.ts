@@ -44,7 +44,7 @@ export interface NamedText {
 export type StudyFiles = Readonly<Record<'responses' | 'qMatrix', NamedText>>;
 
 export interface TableOptions {
-  /** What stands for a missing answer, besides an empty cell, NA, N/A and NaN. */
+  /** The marks of a missing answer, besides an empty cell, NA, N/A and NaN. */
   readonly missing?: readonly string[] | undefined;
   /** Columns of either table to leave out; an item among them loses its row in the Q-matrix too. */
   readonly ignore?: readonly string[] | undefined;

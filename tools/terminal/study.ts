@@ -22,7 +22,7 @@ export const thetaGrid = z.strictObject({
   sd: z.number().positive(),
 });
 
-/** What an item's entry must contain: a union's own message does not say it. */
+/** What an item's entry must contain: a union's own message does not have it. */
 export const oneModel =
   'needs "item" and either "guess" and "slip" or "probabilities", each number above 0 and below 1';
 
@@ -134,7 +134,7 @@ function readParameters(text: string): Result<StudyParameters, readonly string[]
   return err(schemaDefects(parsed.error).map((defect) => `#${defect.pointer}: ${defect.message}`));
 }
 
-/** A table over the patterns of an item's components: bit i of the index says that the item's i-th one is mastered. */
+/** A table over the patterns of an item's components: bit i of the index means that the item's i-th one is mastered. */
 export function checkTable(
   probabilities: readonly number[],
   size: number,

@@ -18,7 +18,7 @@ interface LineChartProps {
   readonly rules?: readonly number[];
 }
 
-/** Lines over the number of answers, with a caption that says what they show. */
+/** Lines over the number of answers, with a caption. */
 export function LineChart({
   title,
   description,

@@ -23,7 +23,7 @@ type Shown = Listed<
   | RevisionOrder['status']
 >;
 
-/** A word and a sign for each state, so that no meaning depends on a colour alone. */
+/** A word and a sign for each state, so that no meaning depends only on a colour. */
 const states: Readonly<Record<Shown, readonly [sign: string, words: string, kind: 'good' | 'bad' | 'open']>> =
   {
     mastered: ['●', 'mastered', 'good'],
@@ -62,7 +62,6 @@ export function State({ of }: { readonly of: string }): JSX.Element {
 
 interface BarProps {
   readonly label: string;
-  /** The ends of the axis. */
   readonly low: number;
   readonly high: number;
   readonly spans?: readonly {
@@ -234,7 +233,6 @@ interface ChoiceProps {
   readonly onChange: (value: string) => void;
 }
 
-/** A choice with its label. */
 export function Choice({ label, value, options, onChange }: ChoiceProps): JSX.Element {
   const id = useId();
   return (
@@ -310,7 +308,6 @@ export const instant = (text: string): JSX.Element => (
   <time dateTime={text}>{text.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC')}</time>
 );
 
-/** The receipts of an answer. */
 export function Receipts({ sources }: { readonly sources: readonly Source[] }): JSX.Element {
   return (
     <Table

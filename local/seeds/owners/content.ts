@@ -6,7 +6,7 @@ import { opaque } from '../ids.ts';
 import { sourceNamesOf, type Requirements } from '../reports-file.ts';
 import type { Entities, FileSpec, Tenant } from '../tenant.ts';
 
-/** What Content holds: blueprints and adaptive banks, what test specs say about reports, and how they align with external assessments. */
+/** What Content holds: blueprints and adaptive banks, the report settings of test specs, and how they align with external assessments. */
 export function contentEntities(
   tenant: Tenant,
 ): Entities<

@@ -12,7 +12,6 @@ export interface Step {
   readonly bits?: number;
 }
 
-/** A run as the page shows it. */
 export interface Taking {
   readonly bank: Bank;
   /** Every state so far, the start first. */
