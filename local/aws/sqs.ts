@@ -73,7 +73,8 @@ export function createSqs(definitions: readonly LocalQueue[], now: () => number)
         if (!CONTENT.test(body)) {
           return refuse('InvalidMessageContents', 'The message contains characters outside the allowed set.');
         }
-        return ok({ MessageId: queue.send(body).messageId, MD5OfMessageBody: md5(body) });
+        const md5 = createHash('md5').update(body).digest('hex');
+        return ok({ MessageId: queue.send(body).messageId, MD5OfMessageBody: md5 });
       }),
       GetQueueAttributes: onQueue(inputs.GetQueueAttributes, (queue, { AttributeNames: names }) => {
         const all = attributesOf(queue);
@@ -136,9 +137,4 @@ function attributesOf(queue: Queue): Readonly<Partial<Record<(typeof queueAttrib
           }),
         }),
   };
-}
-
-/** What the SDK compares a body with. */
-function md5(text: string): string {
-  return createHash('md5').update(text).digest('hex');
 }

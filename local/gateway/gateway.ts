@@ -52,7 +52,7 @@ interface Served {
   readonly allowedOrigins?: readonly string[];
   /** What else the port serves: key set, documentation site, explorer. Undefined: nothing there. */
   readonly page: (request: PageRequest) => Page | undefined | Promise<Page | undefined>;
-  readonly onAccess?: (access: Access) => void;
+  readonly onAccess?: ((access: Access) => void) | undefined;
 }
 
 /** A file that is no answer of a function. */

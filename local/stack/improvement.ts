@@ -27,7 +27,7 @@ export interface ImprovementParts {
   /** The background functions that are deployed: of one that is not, nothing is invoked. */
   readonly deployed: readonly BackgroundFunction[];
   /** Absent: the sweeper runs on demand only. */
-  readonly sweepEverySeconds?: number;
+  readonly sweepEverySeconds?: number | undefined;
 }
 
 /** How many messages are worked on at a time: as many as a stage starts with (lib/constructs/triggers.ts). */

@@ -18,7 +18,7 @@ interface PageSources {
   readonly gatewayUrl: string;
   readonly platformUrl: string;
   readonly jwks: Issuer['jwks'];
-  readonly site?: RenderLocalSite;
+  readonly site: RenderLocalSite | undefined;
   readonly tokens: () => Promise<readonly TokenToTry[]>;
   readonly exampleCalls: string;
 }

@@ -185,7 +185,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       gatewayUrl,
       platformUrl: platform.url,
       jwks: issuer.jwks,
-      ...(options.site === undefined ? {} : { site: options.site }),
+      site: options.site,
       tokens: () => tokensToTry([...seededTenants.values()], options.routes, tokenFor),
       exampleCalls: renderExampleCalls(
         urlsOf(gatewayUrl, platform.url, aws.url),
@@ -215,7 +215,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       gatewayResponse: answerOfGateway(localProblemsUrl, allowedOrigins),
       allowedOrigins,
       page: (request) => explorer(request) ?? pages(request.method, request.rawPath),
-      ...(options.onAccess === undefined ? {} : { onAccess: options.onAccess }),
+      onAccess: options.onAccess,
     };
   });
   started.defer(() => gateway.close());
@@ -225,9 +225,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     queue: aws.queue(localQueueName),
     pool: functions,
     deployed: options.background,
-    ...(options.sweepRunsEverySeconds === undefined
-      ? {}
-      : { sweepEverySeconds: options.sweepRunsEverySeconds }),
+    sweepEverySeconds: options.sweepRunsEverySeconds,
   });
   // Ended before the functions are: it would invoke others in their place.
   started.defer(() => improvement.stop());

@@ -81,13 +81,13 @@ async function serve(settings: Settings): Promise<Result<undefined, string>> {
     );
   }
   try {
-    return await serveAlone(settings, files);
+    return await serveLocked(settings, files);
   } finally {
     await lock.value.release();
   }
 }
 
-async function serveAlone(
+async function serveLocked(
   settings: Settings,
   files: ReturnType<typeof localFiles>,
 ): Promise<Result<undefined, string>> {

@@ -81,7 +81,7 @@ export function deployArguments(given: readonly string[]): Result<DeployArgument
     else if (word === '--allow-replacement') {
       if (value === undefined) return err('--allow-replacement needs the logical id of a resource');
       allowed.add(value);
-    } else if (isContext(word) || word === '--profile' || withoutEffect.includes(word)) continue;
+    } else if (word.startsWith('-c') || ['--context', '--profile', ...withoutEffect].includes(word)) continue;
     else if (word.startsWith('-')) rest.push(word, ...(value === undefined ? [] : [value]));
     else stacks.push(word);
   }
@@ -103,11 +103,6 @@ const withValue: ReadonlySet<string> = new Set([
   ...['--method', '--change-set-name', '-m', '--concurrency', '--progress', '-O', '--outputs-file'],
   ...['--parameters', '--toolkit-stack-name', '-t', '--tags', '--allow-replacement'],
 ]);
-
-/** Whether an argument is `-c` in one of its forms. */
-function isContext(word: string): boolean {
-  return word === '--context' || word.startsWith('-c');
-}
 
 /** The `name=value` pairs of `-c` in each form that the CDK command line reads. */
 function contextOf(given: readonly string[]): Result<ReadonlyMap<string, string>, string> {

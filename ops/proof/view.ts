@@ -1,5 +1,5 @@
 import { bar, column, columnsOf, fit, type LineSpace, type Segment } from '#tools/terminal/line.ts';
-import { checkId, groups, sides, type Group, type Outcome, type Side } from './check.ts';
+import { checkId, groups, sides, type Group, type Outcome } from './check.ts';
 import type { ProofRun, Row } from './run-proof.ts';
 
 /** What each group of checks tests, in its heading. */
@@ -63,7 +63,9 @@ const SIDE_COLUMNS = 5;
 function groupLines(group: Group, rows: readonly Row[], width: number, space: LineSpace): readonly string[] {
   const shown = sides.filter((side) => rows.some(({ check }) => check.side === side));
   const subjects = [...new Set(rows.map(({ check }) => check.subject))];
-  const head = shown.map((side) => column(labelOf(side), SIDE_COLUMNS)).join('');
+  const head = shown
+    .map((side) => column(side === 'both' ? '' : side.replace('-', '→'), SIDE_COLUMNS))
+    .join('');
   return [
     fit(space, [
       ['bold', column(group, width + 4)],
@@ -81,10 +83,6 @@ function groupLines(group: Group, rows: readonly Row[], width: number, space: Li
       ]),
     ),
   ];
-}
-
-function labelOf(side: Side): string {
-  return side === 'both' ? '' : side.replace('-', '→');
 }
 
 function reasonLines(rows: readonly Row[], space: LineSpace): readonly string[] {

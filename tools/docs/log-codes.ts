@@ -7,14 +7,10 @@ export function renderLogCodes(): string {
     '| --- | --- | --- | --- |',
     ...Object.entries<LogCode>(logCodes).map(
       ([code, { level, always, alarm, meaning, fields }]) =>
-        `| \`${code}\` | ${level}${always === true ? ', always' : ''}${alarm === undefined ? '' : `, [alarm](runbook.md#${alarm.section})`} | ${meaning} | ${fieldsOf(fields)} |`,
+        `| \`${code}\` | ${level}${always === true ? ', always' : ''}${alarm === undefined ? '' : `, [alarm](runbook.md#${alarm.section})`} | ${meaning} | ${Object.entries(fields).map(fieldOf).join(', ') || '–'} |`,
     ),
     '',
   ].join('\n');
-}
-
-function fieldsOf(fields: LogCode['fields']): string {
-  return Object.entries(fields).map(fieldOf).join(', ') || '–';
 }
 
 /** A field by its name; a list of names with the members of its entries. */
