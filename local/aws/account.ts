@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { FaultPlan } from './faults.ts';
 import type { AwsAnswer, AwsServiceName, HttpAnswer, Restore } from './wire.ts';
-import { notCovered, refuse, snapshotOf } from './wire.ts';
+import { notCovered, refuse, restoreAll, snapshotOf } from './wire.ts';
 
 /*
  * What an account has in addition to the services that functions use: stacks, mail subscriptions, certificates, the settings of API Gateway and
@@ -56,12 +56,9 @@ export function emptyAccount(id: string | undefined): AccountState {
 
 /** What the account holds; the function brings that back. */
 export function accountSnapshot(account: AccountState): Restore {
-  const restores = Object.values(account).flatMap((part: unknown) =>
-    part instanceof Map ? [snapshotOf(part)] : [],
+  return restoreAll(
+    Object.values(account).flatMap((part: unknown) => (part instanceof Map ? [snapshotOf(part)] : [])),
   );
-  return () => {
-    for (const restore of restores) void restore();
-  };
 }
 
 type Parameters = Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import { err } from '#shared/kernel/result.ts';
 import { localTableName } from '#shared/stage/local-stage.ts';
 import { tables } from '#shared/stores/tables.ts';
-import type { AwsServiceName, refuse } from './wire.ts';
+import type { AwsServiceName, Refusal } from './wire.ts';
 
 /** What a function stores things in: a table of DynamoDB, or a whole service. */
 export const storeNames = [...tables.map(({ name }) => name), 'kms', 'ssm', 's3', 'sqs'] as const;
@@ -40,8 +40,6 @@ export interface FaultPlan extends AwsFaults {
   /** Whether the response to this call never begins, or never ends. */
   silence(service: AwsServiceName, operation: string, request?: Buffer): 'hangs' | 'stalls' | undefined;
 }
-
-type Refusal = ReturnType<typeof refuse>;
 
 export function createFaults(): FaultPlan {
   const throttled = new Map<string, number>();

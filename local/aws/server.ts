@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { addresseeOf } from '#local/loopback.ts';
+import { addresseeOf, listen, readBody } from '#local/loopback.ts';
 import { err } from '#shared/kernel/result.ts';
 import { type AccountState, accountSnapshot, callAccount, emptyAccount } from './account.ts';
 import { type LocalTable, createDynamoDb } from './dynamodb.ts';
@@ -66,11 +66,8 @@ const MAX_OBJECT_BYTES = 64 * 1024 * 1024;
  */
 export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
   const now = options.now ?? Date.now;
-  const dynamodb = createDynamoDb(now);
-  const kms = createKms(now);
-  const sqs = createSqs(options.queues ?? [], now);
-  const services: readonly AwsService[] = [dynamodb, kms, sqs, createSsm(kms, now)];
-  const s3 = createS3(options.buckets ?? [], now);
+  const ownPlace = createPlace(localAccount, now, options);
+  const { dynamodb, kms, sqs, services, s3 } = ownPlace;
   const faults = createFaults();
   const counts = new Map<string, number>();
   const counted: FaultPlan = {
@@ -81,8 +78,7 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
       return faults.take(service, operation, request);
     },
   };
-  const ownPlace = { account: emptyAccount(localAccount), services, s3 };
-  const elsewhere = new Map<string, ReturnType<typeof emptyPlace>>();
+  const elsewhere = new Map<string, ReturnType<typeof createPlace>>();
   const placeOf = ({ accessKeyId, region }: Signer): Place | undefined => {
     const account =
       accessKeyId === localCredentials.accessKeyId ? localAccount : options.accounts?.[accessKeyId];
@@ -90,7 +86,7 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
     if (options.accounts === undefined || (account === localAccount && region === localRegion))
       return ownPlace;
     const name = `${account} ${region}`;
-    const known = elsewhere.get(name) ?? emptyPlace(account, now);
+    const known = elsewhere.get(name) ?? createPlace(account, now, {});
     elsewhere.set(name, known);
     return known;
   };
@@ -107,15 +103,7 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
       },
     );
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port ?? 0, '127.0.0.1', () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('local AWS emulator: no port');
+  const url = await listen(server, options.port ?? 0);
 
   const sweep = (): Promise<number> => dynamodb.sweepExpired(now());
   const timer =
@@ -126,7 +114,7 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
         }, options.sweepEverySeconds * 1000).unref();
 
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url,
     faults,
     account: ownPlace.account,
     calls: (service, operation) => counts.get(`${service} ${operation}`) ?? 0,
@@ -148,22 +136,22 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
         // The SDK keeps its connections open for the next call.
         server.closeAllConnections();
       });
-      await dynamodb.close();
-      for (const place of elsewhere.values()) await place.close();
+      for (const place of [ownPlace, ...elsewhere.values()]) await place.dynamodb.close();
     },
   };
 }
 
-/** An account and region in which nothing was ever made. */
-function emptyPlace(account: string, now: () => number): Place & { close(): Promise<void> } {
-  const kms = createKms(now);
+/** Makes an account and region in which there are only these queues and buckets. */
+function createPlace(
+  account: string,
+  now: () => number,
+  { queues = [], buckets = [] }: Pick<AwsOptions, 'queues' | 'buckets'>,
+) {
   const dynamodb = createDynamoDb(now);
-  return {
-    account: emptyAccount(account),
-    services: [dynamodb, kms, createSqs([], now), createSsm(kms, now)],
-    s3: createS3([], now),
-    close: () => dynamodb.close(),
-  };
+  const kms = createKms(now);
+  const sqs = createSqs(queues, now);
+  const services: readonly AwsService[] = [dynamodb, kms, sqs, createSsm(kms, now)];
+  return { account: emptyAccount(account), dynamodb, kms, sqs, services, s3: createS3(buckets, now) };
 }
 
 const JSON_1_0 = 'application/x-amz-json-1.0';
@@ -279,17 +267,6 @@ async function callS3(
   if (body === undefined) return refused({ status: 400, type: 'EntityTooLarge', message: 'more than 64 MB' });
   const answer = s3.perform(routed.value, { method, url, headers, body });
   return answer.ok ? { ...answer.value, stalls: silence === 'stalls' } : refused(answer.error);
-}
-
-/** Undefined when it is too large; it is still read to its end, so that the answer arrives. */
-async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length <= limit) chunks.push(chunk);
-  }
-  return length <= limit ? Buffer.concat(chunks) : undefined;
 }
 
 function parse(body: Buffer): Readonly<Record<string, unknown>> | undefined {

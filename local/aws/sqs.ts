@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { ok } from '#shared/kernel/result.ts';
 import { localAccount, localRegion } from '#shared/stage/local-stage.ts';
 import { type LocalQueue, type Queue, type QueueAccess, createQueue } from './queue.ts';
-import { type AwsAnswer, type AwsOperation, type AwsService, operation, refuse } from './wire.ts';
+import { type AwsAnswer, type AwsOperation, type AwsService, operation, refuse, restoreAll } from './wire.ts';
 
 /** SQS takes 1 MiB in one message. */
 const MAX_MESSAGE_BYTES = 1_048_576;
@@ -92,10 +92,7 @@ export function createSqs(definitions: readonly LocalQueue[], now: () => number)
     contentType: 'application/x-amz-json-1.0',
     operations,
     snapshot() {
-      const restores = [...queues.values()].map((queue) => queue.snapshot());
-      return () => {
-        for (const restore of restores) void restore();
-      };
+      return restoreAll([...queues.values()].map((queue) => queue.snapshot()));
     },
     queue(name) {
       const queue = queues.get(name);

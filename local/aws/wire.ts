@@ -10,6 +10,7 @@ export interface AwsError {
 }
 
 export type AwsAnswer = Result<object, AwsError>;
+export type Refusal = Extract<AwsAnswer, { readonly ok: false }>;
 
 /** One operation of one service: the parsed request body in, the response body or an error out. Everything else is wire. */
 export type AwsOperation = (input: Readonly<Record<string, unknown>>) => Promise<AwsAnswer>;
@@ -57,17 +58,20 @@ export function snapshotOf<K, V>(map: Map<K, V>): Restore {
   };
 }
 
+/** Joins what parts of a service held. */
+export function restoreAll(restores: readonly Restore[]): Restore {
+  return () => {
+    for (const restore of restores) void restore();
+  };
+}
+
 /** A refusal of the service, status 400. */
-export function refuse(
-  type: string,
-  message: string,
-  extra?: Readonly<Record<string, unknown>>,
-): { readonly ok: false; readonly error: AwsError } {
+export function refuse(type: string, message: string, extra?: Readonly<Record<string, unknown>>): Refusal {
   return err({ status: 400, type, message, ...(extra === undefined ? {} : { extra }) });
 }
 
 /** What this emulator does not do is refused loudly: a silent no-op here would be a surprise in production. */
-export function notCovered(what: string): { readonly ok: false; readonly error: AwsError } {
+export function notCovered(what: string): Refusal {
   return refuse('UnknownOperationException', `${what} is not covered by the local AWS emulator`);
 }
 

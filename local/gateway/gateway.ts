@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
-import { addresseeOf, isOfForeignOrigin } from '#local/loopback.ts';
+import { addresseeOf, isOfForeignOrigin, listen, readBody } from '#local/loopback.ts';
 import { preflightHeaders } from '#shared/contract/cors.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import type { Outcome } from './environment.ts';
@@ -83,11 +82,7 @@ export async function startGateway(port: number, behind: (url: string) => Served
     // Longer than clients are idle: a connection must not close just as the next request comes.
     keepAliveTimeout: 120_000,
   });
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  // SAFETY: a TCP server that listens has an address of this form.
-  const address = server.address() as AddressInfo;
-  const url = `http://127.0.0.1:${address.port}`;
+  const url = await listen(server, port);
   const served = behind(url);
   server.on('request', (request, response) => {
     serve(request, response, served).catch((error: unknown) => {
@@ -117,7 +112,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, served:
   const requestId = randomUUID();
   const method = request.method ?? 'GET';
   const target = request.url ?? '/';
-  const body = await readBody(request);
+  const body = await readBody(request, MAX_BODY_BYTES);
   const rawPath = rawPathOf(target);
 
   const addressee = addresseeOf(request);
@@ -206,18 +201,6 @@ function answerPreflight(
     headers: preflightHeaders(methods, named),
     body: '',
   };
-}
-
-/** The whole body, or undefined when it is over the limit; the rest is then read and dropped, so that the client receives the answer. */
-async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length <= MAX_BODY_BYTES) chunks.push(chunk);
-    else chunks.length = 0;
-  }
-  return length <= MAX_BODY_BYTES ? Buffer.concat(chunks) : undefined;
 }
 
 async function integrate(
