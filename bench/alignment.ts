@@ -36,7 +36,7 @@ function crosswalkOf(length: number, weightOf: (n: number) => number): Alignment
   };
 }
 
-/** Of every slot and standard to which a crosswalk maps. */
+/** The targets: every slot and standard to which a crosswalk maps. */
 const targets = {
   slotIds: Array.from({ length: LARGE }, (_, n) => `slot-${n}`),
   caseGuids: Array.from({ length: LARGE }, (_, n) => [`guid-${n}-0`, `guid-${n}-1`]).flat(),

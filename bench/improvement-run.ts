@@ -12,7 +12,7 @@ const QUICK_REQUIREMENTS = 1_000;
 const SOURCES = [5, 50] as const;
 /** Guard, ours: how much dearer ten times the sources may be. More would mean that a run slows down as it goes. */
 const GROWTH_GUARD = 13;
-/** Of the function's time, owners and stores not counted. */
+/** The share of the function's time, without owners and stores. */
 const SHARE_GUARD = 0.25;
 
 interface Figures {

@@ -11,7 +11,7 @@ import { startLargeStack, variablesBeside, type LargeBank } from './large-stack.
 import { verdict, table, unwrap, type Part, type Progress, type Report } from './measure.ts';
 
 const TENANT = 'tenant-aurora';
-/** All KCs in scope are known of every profile, and every test goes on to its last item. */
+/** All KCs in scope are known of every profile, and every test continues to its last item. */
 const PROFILES = 100;
 /** The matrix that the aims speak of, in one replication; and one of few KCs, whose replications are bounded by what the first one cost. */
 const BANKS = [

@@ -74,7 +74,7 @@ async function nextItem(progress: Progress, isQuick: boolean): Promise<Report> {
   });
   const policyGuard = guardIn(POLICY_GUARD, isQuick);
   const timings = await timeAll(cases, isQuick ? 2 : 5, progress);
-  /** Of the plain policy on the same bank. */
+  /** The timings of the plain policy on the same bank. */
   const plain = policies.map(
     ({ alike }) => timings[policies.findIndex((other) => other.alike === alike)]?.best ?? NaN,
   );

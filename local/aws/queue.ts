@@ -5,14 +5,14 @@ export interface LocalQueue {
   readonly queueName: string;
   /** How long a received message is out of sight; 30 as in SQS. */
   readonly visibilityTimeoutSeconds?: number;
-  /** Where a message goes that has been received this often and was not deleted. That queue stands before this one in the list. */
+  /** Where a message goes that has been received this often and was not deleted. That queue precedes this one in the list. */
   readonly redrive?: { readonly deadLetterQueueName: string; readonly maxReceiveCount: number };
 }
 
 export interface ReceivedMessage {
   readonly messageId: string;
   readonly body: string;
-  /** Of this receipt; a later one of the same message has another. */
+  /** The handle of this receipt; a later receipt of the same message has another. */
   readonly receiptHandle: string;
   /** 1 at the first time. */
   readonly receiveCount: number;

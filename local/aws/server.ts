@@ -11,6 +11,7 @@ import type { LocalQueue, QueueAccess } from './queue.ts';
 import { type LocalBucket, type S3Double, createS3, s3ErrorBody } from './s3.ts';
 import { createSqs } from './sqs.ts';
 import { createSsm } from './ssm.ts';
+import { isRecord } from './tables.ts';
 import type { AwsAnswer, AwsError, AwsService, AwsServiceName, HttpAnswer, Restore } from './wire.ts';
 import { notCovered, refuse, snapshotOf } from './wire.ts';
 
@@ -18,7 +19,7 @@ export interface AwsOptions {
   /** 0, the default, takes any free port. */
   readonly port?: number;
   readonly tables?: readonly LocalTable[];
-  /** Standard queues; one that takes dead letters stands before the queue that they come from. */
+  /** Standard queues; one that takes dead letters precedes the queue that they come from. */
   readonly queues?: readonly LocalQueue[];
   readonly buckets?: readonly LocalBucket[];
   /** A symmetric KMS key is made for each alias (`alias/…`). */
@@ -163,7 +164,7 @@ interface Place {
   readonly s3: S3Double;
 }
 
-/** Who signed a request, and for which region. */
+/** The key that signed a request, and for which region. */
 interface Signer {
   readonly accessKeyId: string;
   readonly region: string;
@@ -272,9 +273,7 @@ async function callS3(
 function parse(body: Buffer): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(body.toString());
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>)
-      : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -10,7 +10,7 @@ const adaptiveRun = z.object({
 });
 
 const savedRuns = z.object({
-  /** Whose runs they are. */
+  /** The tenant of the runs. */
   tenantId: z.string(),
   adaptive: adaptiveRun.optional(),
   improvement: z.object({ improvementRunId: z.string() }).optional(),

@@ -41,7 +41,7 @@ export interface FunctionDefinition {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** `timed-out` and `crashed` end the environment; after `threw` it goes on, as in Lambda. */
+/** `timed-out` and `crashed` end the environment; after `threw` it continues, as in Lambda. */
 export type Outcome =
   | { readonly kind: 'answered'; readonly value: unknown }
   /**

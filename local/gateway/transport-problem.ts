@@ -13,7 +13,7 @@ export type TransportStatus = keyof typeof details;
 
 /**
  * What this server refuses before any service is asked: a problem without a type of its own (RFC 9457 section 4.2.1). A deployed API never
- * gets to see such a request; what stands before it answers a text of its own.
+ * gets such a request; what is in front of it answers a text of its own.
  */
 export function transportProblem(status: TransportStatus): HttpAnswer {
   return {

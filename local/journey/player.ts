@@ -1,7 +1,7 @@
 import type { OfferedItem } from '#client/index.ts';
 import { attemptRequest } from '../attempt-request.ts';
 
-/** Who answers. */
+/** A learner who answers. */
 export interface Answerer {
   readonly description: string;
   /** Whether the answer to the item is correct; undefined if the learner has no answer to it. */

@@ -30,7 +30,7 @@ export function madeHere(seedText: string): ((path: string, text: string) => boo
   };
 }
 
-/** Of a `seed.json`, an object. */
+/** Returns a `seed.json`, an object, without its mark. */
 function withoutMark(seed: unknown): object {
   return Object.fromEntries(Object.entries(seed as object).filter(([name]) => name !== 'fromResponses'));
 }

@@ -247,7 +247,7 @@ function bankCompetencies(bank: BankFile, ids: BankIds): readonly FrameworkItem[
   ];
 }
 
-/** Of the standards with equally many items the one that the bank names first; undefined for a component without any item. */
+/** The standard of most items of a component, the first in the bank of several; undefined for a component without any item. */
 function parentOf(bank: BankFile, kc: string, ids: BankIds): string | undefined {
   const carried = bank.items.filter(({ kcs }) => kcs.includes(kc)).flatMap(({ standards }) => standards);
   const count = (standard: string): number => carried.filter((name) => name === standard).length;

@@ -12,7 +12,7 @@ export interface Improvement {
   readonly settled: () => Promise<void>;
   /** Runs the sweeper once, as its schedule does. Rejects when it fails. */
   readonly sweep: () => Promise<void>;
-  /** No message is taken from the queue any more; a worker that has one goes on. */
+  /** No message is taken from the queue any more; a worker that has one continues. */
   readonly pause: () => void;
   readonly resume: () => void;
   /** Puts any text on the queue. */

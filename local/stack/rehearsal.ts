@@ -14,7 +14,7 @@ import { signManifest } from '#ops/gates/sign-manifest.ts';
 
 /** How the gates of a local stack come to be open: by a manifest that was made for it. */
 export interface Rehearsal {
-  /** Whose signature the stack trusts. */
+  /** The key whose signature the stack trusts. */
   readonly releaseKey: ReleaseKey;
   readonly manifest: string;
 }

@@ -51,13 +51,13 @@ interface BundledFunction {
 }
 
 interface StackOptions {
-  /** Of the gateway; 0 takes any free one. The emulators always do. */
+  /** The port of the gateway; 0 takes any free one. The emulators always do. */
   readonly port: number;
   readonly seed: Seed;
   readonly routes: readonly Route[];
   /** What the release proves, a gate or what is finer than one; `routes` and `background` are for the caller to choose by it. */
   readonly proved: ReadonlySet<Provable>;
-  /** Who signs for it. Absent: a key that is gone as soon as it has signed. */
+  /** The key that signs its manifest. Absent: a key that is gone as soon as it has signed. */
   readonly signer?: KeyObject;
   /** The background functions that run: those whose gates are open. */
   readonly background: readonly BackgroundFunction[];

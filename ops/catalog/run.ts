@@ -9,7 +9,7 @@ import { plainText } from '#tools/terminal/plain-text.ts';
 import { explain } from './explain.ts';
 
 export interface CatalogRuntime {
-  /** Of a file that is too large, at least one byte more than the limit. */
+  /** Reads a file; if it is too large, at least one byte more than the limit. */
   readonly readFile: (path: string) => Promise<Uint8Array>;
   readonly print: (line: string) => void;
   readonly paint: Paint;

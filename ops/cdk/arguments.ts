@@ -40,7 +40,7 @@ export interface DeployArguments {
   readonly yes: boolean;
   readonly prepare: boolean;
   readonly allowed: ReadonlySet<string>;
-  /** What goes on to `cdk deploy`. */
+  /** The arguments that are passed to `cdk deploy`. */
   readonly rest: readonly string[];
 }
 

@@ -33,7 +33,7 @@ export function claimedStage(jws: string): string | undefined {
   return named.success ? named.data.stage : undefined;
 }
 
-/** A P-256 public key in a file, as a JWK or in PEM. Of a private key it returns the public half. */
+/** A P-256 public key in a file, as a JWK or in PEM. For a private key it returns the public half. */
 export async function readKeyFile(path: string): Promise<Result<JsonWebKey, string>> {
   const text = await readFrom(path, () => readFile(path, 'utf8'));
   if (!text.ok) return text;

@@ -1,4 +1,4 @@
-/** Whose requests a check is about: those of one tenant, those of one tenant for resources of the other, or all. */
+/** The requests that a check is about: those of one tenant, those of one tenant for resources of the other, or all. */
 export const sides = ['A', 'B', 'A-B', 'B-A', 'both'] as const;
 export type Side = (typeof sides)[number];
 

@@ -10,7 +10,7 @@ import type { Subject } from './suite.ts';
 import type { Ask, Target } from './target.ts';
 import type { ReportsFixture, Tenant } from './tenant-file.ts';
 
-/** How long an improvement run may take until the suite goes on without it. */
+/** How long an improvement run may take until the suite continues without it. */
 const RUN_PATIENCE_MS = 180_000;
 const POLL_MS = 250;
 

@@ -17,7 +17,7 @@ export interface Suite {
   readonly service: ServiceName;
   /** Random for this run of the suite, so that it does not repeat idempotency keys of another run. */
   readonly nonce: string;
-  /** Of the routes that are open. */
+  /** The subjects of the routes that are open. */
   readonly subjects: readonly Subject[];
   readonly target: Target;
   readonly a: Tenant;

@@ -18,7 +18,7 @@ export interface Ask {
   readonly ifMatch?: string;
 }
 
-/** Who sends a request, and what is unusual about it. */
+/** The sender of a request, and what is unusual about it. */
 export interface Sender {
   /** Absent: no `Authorization` header. */
   readonly token?: string;

@@ -53,7 +53,7 @@ const tenantFile = z.strictObject({
   tokens: z.strictObject({
     /** Every scope of the service, and claims to every resource below; best to the other tenant's as well. */
     full: token,
-    /** Of the same tenant with the same scopes, without any resource claim. */
+    /** A token of the same tenant with the same scopes, without any resource claim. */
     withoutClaims: token.optional(),
   }),
   reports: reportsFixture.optional(),

@@ -24,7 +24,7 @@ export function insert(
   const file = parse(text);
   const node = find(file, place);
   if (node !== undefined && ts.isUnionTypeNode(node)) {
-    // A comment stands before the bar.
+    // A comment precedes the bar.
     const [, comment = '', type = ''] = /^(\/\*\*.*?\*\/\s*)?(.*)$/s.exec(code) ?? [];
     return ok(`${text.slice(0, node.end)}\n${comment}| ${type}${text.slice(node.end)}`);
   }

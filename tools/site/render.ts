@@ -79,7 +79,7 @@ export async function renderSite(options: SiteOptions): Promise<Site> {
   const addressOf = (file: string): string | undefined => {
     if (guides.has(file)) return guidePath(file);
     if (/^docs\/pictures\/[\w.-]+$/.test(file)) return file;
-    // Who follows a link to an OpenAPI document here is best served by the reference, which links the document.
+    // A link to an OpenAPI document is most useful here as one to the reference, which links the document.
     return [...openApi.keys()].filter((name) => file === `docs/openapi/${name}.json`).map(referencePath)[0];
   };
   const groups = [

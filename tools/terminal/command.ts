@@ -42,7 +42,7 @@ export function program(name: string, description: string): Command {
   );
 }
 
-/** Example commands for `addHelpText('after', …)`. One that is wider than the help goes on behind `\\`, so that it works when pasted. */
+/** Example commands for `addHelpText('after', …)`. One that is wider than the help continues after `\\`, so that it works when pasted. */
 export function examples(...lines: readonly string[]): (context: { command: CommandUnknownOpts }) => string {
   return ({ command }) => {
     const width = command.configureOutput().getOutHelpWidth?.() ?? HELP_WIDTH;

@@ -18,7 +18,7 @@ export interface Taking {
   readonly steps: readonly Step[];
   /** The item that waits for an answer; undefined while the service is asked. */
   readonly waiting: OfferedItem | undefined;
-  /** What an owner has to do before the run goes on. */
+  /** What an owner has to do before the run continues. */
   readonly owed: WaitingFor | undefined;
   readonly failure: unknown;
 }
@@ -61,7 +61,7 @@ export function forget(storage: Pick<Storage, 'removeItem'>, tenantId: string, b
   storage.removeItem(keyOf(tenantId, bank));
 }
 
-/** Starts a learner’s run, or goes on with the one that this tab holds; a person answers it item by item. */
+/** Starts a learner’s run, or continues the one that this tab holds; a person answers it item by item. */
 export function takeTest({ tenantId, bank, mastery, resultsStudentId, storage }: TakeOptions): Session {
   const key = keyOf(tenantId, bank.name);
   const text = storage.getItem(key);
