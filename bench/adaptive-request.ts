@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { attemptRequest } from '#local/attempt-request.ts';
+import { testOf } from '#local/call/example-request.ts';
 import type { Stack } from '#local/stack/stack.ts';
 import type { AdaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
 import { advanceAdaptiveRun } from '#shared/contract/mastery/routes/advance-adaptive-run.ts';
@@ -9,15 +11,13 @@ import { proxyEvent } from '#test/support/lambda.ts';
 import { buildFunctions } from '#tools/bundling/build.ts';
 import { openFunction } from './function.ts';
 import type { Invocation } from './function-process.ts';
-import { startLargeStack, variablesBeside } from './large-stack.ts';
-import type { LargeBank } from './large-stack.ts';
-import { duration, quantile, table } from './measure.ts';
-import type { Part, Progress, Report } from './measure.ts';
+import { startLargeStack, variablesBeside, type LargeBank } from './large-stack.ts';
+import { duration, quantile, table, unwrap, type Part, type Progress, type Report } from './measure.ts';
 
 const TENANT = 'tenant-aurora';
 /** Items that a run takes before it is over; the last advance only publishes. */
 const MAX_ITEMS = 30;
-/** The largest pool, fewer of its components in scope, and fewer items: the differences say where the time goes. */
+/** The largest pool, fewer of its components in scope, and fewer items: the differences show where the time goes. */
 const BANKS: readonly LargeBank[] = [
   { items: 10_000, scope: 500, maxItems: MAX_ITEMS },
   { items: 10_000, scope: 10, maxItems: MAX_ITEMS },
@@ -51,9 +51,8 @@ async function openRoute(stack: Stack, files: ReadonlyMap<string, string>, route
 /** One conformance run to its end, inspected before every advance. */
 async function takeRun(bank: LargeBank, progress: Progress): Promise<string[][]> {
   progress(`${bank.items} items: starting`);
-  const built = await buildFunctions();
-  if (!built.ok) throw new Error(built.error.join('\n'));
-  const files = new Map(built.value.map(({ operationId, file }) => [operationId, file]));
+  const built = unwrap(await buildFunctions());
+  const files = new Map(built.map(({ operationId, file }) => [operationId, file]));
   await using stack = await startLargeStack(bank);
   const token = await stack.tokenFor(TENANT, ['mastery:run', 'mastery:read']);
   await using start = await openRoute(stack, files, startAdaptiveRun, token);
@@ -61,14 +60,12 @@ async function takeRun(bank: LargeBank, progress: Progress): Promise<string[][]>
   await using advance = await openRoute(stack, files, advanceAdaptiveRun, token);
   const fixture = stack.seededTenants.get(TENANT)?.fixtures.mastery.banks[0];
   if (fixture === undefined) throw new Error('the stack has no bank');
-  const { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId } = fixture;
-  const pool = { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId };
-  for (let n = 0; n < Math.min(10, bank.maxItems); n += 1)
-    await start.ask({ ...pool, runMode: 'owner_conformance' });
-  let { run } = await start.ask({ ...pool, runMode: 'owner_conformance' });
+  const body = { ...testOf(fixture), runMode: 'owner_conformance' };
+  for (let n = 0; n < Math.min(10, bank.maxItems); n += 1) await start.ask(body);
+  let { run } = await start.ask(body);
   while (run.offeredItem !== null) {
     progress(`${bank.items} items, ${bank.scope} KCs: item ${run.offeredItem.sequence} of ${bank.maxItems}`);
-    await play(stack, run.offeredItem.deliverySessionId, run.offeredItem.sequence % 2);
+    await play(stack, run.offeredItem.deliverySessionId, run.offeredItem.sequence % 2 === 1);
     const { continuationToken } = run;
     const { etag } = await inspect.ask({ continuationToken });
     ({ run } = await advance.ask({ continuationToken }, { 'If-Match': etag }));
@@ -79,16 +76,10 @@ async function takeRun(bank: LargeBank, progress: Progress): Promise<string[][]>
   return Object.entries(rows).map(([name, { invocations }]) => rowOf(name, bank, invocations));
 }
 
-async function play(stack: Stack, deliverySessionId: string, score: number): Promise<void> {
-  const session = encodeURIComponent(deliverySessionId);
-  await fetch(`${stack.urls.platformUrl}/tenants/${TENANT}/qti/delivery-sessions/${session}/attempts`, {
-    method: 'POST',
-    headers: {
-      Authorization: `Bearer ${await stack.tokenFor(TENANT, [])}`,
-      'Content-Type': 'application/json',
-    },
-    body: JSON.stringify({ outcomes: { SCORE: score } }),
-  });
+async function play(stack: Stack, deliverySessionId: string, correct: boolean): Promise<void> {
+  const { platformUrl } = stack.urls;
+  const playerToken = await stack.tokenFor(TENANT, []);
+  await fetch(...attemptRequest({ platformUrl, tenantId: TENANT, playerToken, deliverySessionId, correct }));
 }
 
 function rowOf(name: string, { items, scope }: LargeBank, [cold, ...warm]: readonly Invocation[]): string[] {

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { interrupted } from '#local/stack/interrupted.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { projectRoot } from '#tools/bundling/build.ts';
 import { UsageError } from '#tools/terminal/command.ts';
 import { figuresOf } from './figures.ts';
@@ -119,7 +118,7 @@ function bestOf(rounds: readonly Figures[]): Figures {
   return best;
 }
 
-/** The sentence of a failure: a defect's own, or the last line of a command that says what is wrong. */
+/** The sentence of a failure: a defect's own, or the last line of a command, which explains what is wrong. */
 function reasonOf({ stdout, stderr }: Ended): string {
   const lines = `${stdout}\n${stderr}`.split('\n').filter((line) => line.trim() !== '');
   return (lines.find((line) => /^\w*Error\b.*: /.test(line)) ?? lines.at(-1) ?? 'without a word').slice(

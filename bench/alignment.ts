@@ -3,7 +3,8 @@ import { alignment as example } from '#shared/contract/reports/examples.ts';
 import { readAlignmentReport } from '#shared/contract/reports/routes/read-alignment-report.ts';
 import { checkBody } from '#shared/http/check-response.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
-import { above, duration, guardIn, judge, ratio, table, timeAll } from './measure.ts';
+import { requirementsOf } from './crosswalk.ts';
+import { above, duration, guardIn, verdict, ratio, table, timeAll, unwrap } from './measure.ts';
 import type { Part, Progress, Report, Timed } from './measure.ts';
 
 /** The largest number of requirements that a source may have. */
@@ -31,30 +32,18 @@ function crosswalkOf(length: number, weightOf: (n: number) => number): Alignment
     sourceKey: 'source',
     sourceAssessment: 'assessment',
     sourceVersion: '1',
-    requirements: Array.from({ length }, (_, n) => ({
-      sourceRequirementId: `requirement-${n}`,
-      weight: weightOf(n),
-      sourceDok: 1 + (n % 4),
-      mappings: Array.from({ length: n % 7 === 0 ? 0 : n % 11 === 0 ? 2 : 1 }, (_one, candidate) => ({
-        caseGuid: `guid-${n}-${candidate}`,
-        blueprintSlotId: `slot-${n}`,
-        targetDok: 1 + ((n * 3) % 4),
-        status: n % 13 === 0 ? 'stale' : 'current',
-      })),
-    })),
+    requirements: requirementsOf(length, weightOf),
   };
 }
 
-/** Of every slot and standard to which a crosswalk maps. */
+/** The targets: every slot and standard to which a crosswalk maps. */
 const targets = {
   slotIds: Array.from({ length: LARGE }, (_, n) => `slot-${n}`),
   caseGuids: Array.from({ length: LARGE }, (_, n) => [`guid-${n}-0`, `guid-${n}-1`]).flat(),
 };
 
 function align(crosswalk: AlignmentCrosswalk) {
-  const alignment = alignSource(crosswalk, targets);
-  if (!alignment.ok) throw new Error(alignment.error);
-  return alignment.value;
+  return unwrap(alignSource(crosswalk, targets));
 }
 
 async function alignment(progress: Progress, isQuick: boolean): Promise<Report> {
@@ -62,10 +51,7 @@ async function alignment(progress: Progress, isQuick: boolean): Promise<Report> 
   const large = crosswalkOf(LARGE, weights.tenths);
   const wild = crosswalkOf(LARGE, weights.magnitudes);
   const report = { ...example, ...align(large) };
-  const check = () => {
-    const checked = checkBody(readAlignmentReport.success.schema, report);
-    if (!checked.ok) throw new Error(checked.error.join());
-  };
+  const check = () => unwrap(checkBody(readAlignmentReport.success.schema, report));
   const cases: readonly Timed[] = [
     { name: `${LARGE / 10} requirements`, calls: [() => align(tenth)] },
     { name: `${LARGE} requirements`, calls: [() => align(large)] },
@@ -81,14 +67,13 @@ async function alignment(progress: Progress, isQuick: boolean): Promise<Report> 
   return {
     text: table(
       ['', 'p50', 'p95', 'CPU, mean', 'CPU to above', 'guard', `aim: CPU ≤ ${ALIGN_CPU} ms`],
-      cases.map(({ name }, n) => {
-        const { p50 = NaN, p95 = NaN, cpu = NaN } = timings[n] ?? {};
+      timings.map(({ name, p50, p95, cpu }, n) => {
         const [value = NaN, guard = NaN] = [ratios[n], guards[n]];
         return [
           name,
           ...[p50, p95, cpu].map(duration),
           ...(Number.isNaN(guard) ? ['', ''] : [ratio(value), `≤ ${guard}`]),
-          n === 0 ? '' : judge(cpu <= ALIGN_CPU),
+          n === 0 ? '' : verdict(cpu <= ALIGN_CPU),
         ];
       }),
     ),

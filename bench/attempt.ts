@@ -27,7 +27,6 @@ const ROWS_PER_PARENT = 10;
 /** Test specs that a candidate's attempts are of. */
 const SPECS = 10;
 
-/** What an owner answers to one read. */
 export interface OwnerAnswer {
   readonly operation: UpstreamOperation;
   readonly path: Readonly<Record<string, string>>;
@@ -44,7 +43,7 @@ function answer<Operation extends UpstreamOperation>(
   return { operation, path, query, value };
 }
 
-/** What the owners say of one made-up scored attempt. The same size gives the same answers. */
+/** The owners' answers about one made-up scored attempt. The same size gives the same answers. */
 export function makeAttempt({ rows, evidencePerRow }: AttemptSize): readonly OwnerAnswer[] {
   const random = makeRandom(20_260_302);
   const outcomes = Array.from({ length: Math.max(rows, evidencePerRow) }, () => ({
@@ -58,7 +57,7 @@ export function makeAttempt({ rows, evidencePerRow }: AttemptSize): readonly Own
     caseGuid: uuid(random),
     parentCaseGuid: parents[Math.floor(row / ROWS_PER_PARENT)] ?? null,
     state: 'mastered',
-    // On the side of the threshold that the state says.
+    // On the side of the threshold that the state requires.
     estimate: 0.8 + random() / 5,
     threshold: 0.8,
     uncertainty: random() / 10,
@@ -119,7 +118,7 @@ export function makeAttempt({ rows, evidencePerRow }: AttemptSize): readonly Own
   ];
 }
 
-/** What the owners say of the first page of a candidate's attempts, which more of them follow. */
+/** The owners' answers about the first page of a candidate's attempts; more pages follow. */
 export function makeHistory(attempts: number): readonly OwnerAnswer[] {
   const records = Array.from({ length: attempts }, (_, n) => recordOf(n));
   return [

@@ -5,7 +5,7 @@ export interface BankSize {
   readonly items: number;
   readonly kcs: number;
   readonly nodes: number;
-  /** All items guess and slip alike: nothing but the posterior tells them apart, the hardest case for a choice among them. */
+  /** All items guess and slip alike: only the posterior distinguishes them, the hardest case for a choice among them. */
   readonly alike?: boolean;
 }
 
@@ -74,7 +74,6 @@ export function makeRandom(seed: number): () => number {
   };
 }
 
-/** A made-up UUID. */
 export function uuid(random: () => number): string {
   const hex = Array.from({ length: 32 }, () => Math.floor(16 * random()).toString(16)).join('');
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');

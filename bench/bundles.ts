@@ -5,8 +5,7 @@ import { promisify } from 'node:util';
 import type * as awsClients from '#shared/stores/make-clients.ts';
 import { buildFunctions, bundleLimit, projectRoot, type BuiltFunction } from '#tools/bundling/build.ts';
 import type { Entry } from '#tools/bundling/bundle.ts';
-import { quantile } from './measure.ts';
-import type { Part, Progress } from './measure.ts';
+import { quantile, unwrap, type Part, type Progress } from './measure.ts';
 
 /** The most that an import may take, in relation to a handler that only imports the same SDK clients. */
 const importRatioAim = 1.7;
@@ -57,20 +56,18 @@ async function clientsOnly(names: string): Promise<Entry> {
  */
 async function benchBundles(rounds: number, progress: Progress): Promise<readonly BundleFigures[]> {
   progress('building');
-  const built = await buildFunctions();
-  if (!built.ok) throw new Error(built.error.join('\n'));
-  const sets = new Set(built.value.map(clientsOf).filter((names) => names !== ''));
+  const built = unwrap(await buildFunctions());
+  const sets = new Set(built.map(clientsOf).filter((names) => names !== ''));
   const entries = await Promise.all([...sets].map(clientsOnly));
-  const baseline = await buildFunctions({ outdir: 'build/bench/functions', entries });
-  if (!baseline.ok) throw new Error(baseline.error.join('\n'));
-  const all: readonly BuiltFunction[] = [...baseline.value, ...built.value];
+  const baseline = unwrap(await buildFunctions({ outdir: 'build/bench/functions', entries }));
+  const all: readonly BuiltFunction[] = [...baseline, ...built];
   const times = new Map<string, number[]>(all.map(({ operationId }) => [operationId, []]));
   for (let round = 1; round <= rounds; round += 1) {
     progress(`imports, round ${round} of ${rounds}`);
     for (const { operationId, file } of all) times.get(operationId)?.push(await importTime(file));
   }
   const medianOf = (operationId: string): number => quantile(times.get(operationId) ?? [], 0.5);
-  return built.value.map((one) => {
+  return built.map((one) => {
     const { operationId, bytes } = one;
     const importMs = medianOf(operationId);
     const names = clientsOf(one);
@@ -78,16 +75,6 @@ async function benchBundles(rounds: number, progress: Progress): Promise<readonl
   });
 }
 
-/** Which imports miss their aim, as sentences. A bundle that is too large does not build. */
-function slowImports(functions: readonly BundleFigures[]): readonly string[] {
-  return functions.flatMap(({ operationId, ratio }) =>
-    ratio !== undefined && ratio > importRatioAim
-      ? [`${operationId}: import ${ratio.toFixed(2)} of its SDK clients alone, aim ${importRatioAim}`]
-      : [],
-  );
-}
-
-/** The table that `npm run bench` prints. */
 function bundleTable(functions: readonly BundleFigures[]): string {
   const width = Math.max(...functions.map(({ operationId }) => operationId.length), 20);
   const row = (name: string, size: string, time: string, ratio: string): string =>
@@ -140,7 +127,11 @@ export const bundlePart: Part = {
   title: 'Bundles: minified size, and first import in a process of its own',
   run: async (progress, isQuick) => {
     const bench = await benchBundles(isQuick ? 1 : 15, progress);
-    const slow = slowImports(bench);
+    const slow = bench.flatMap(({ operationId, ratio }) =>
+      ratio !== undefined && ratio > importRatioAim
+        ? [`${operationId}: import ${ratio.toFixed(2)} of its SDK clients alone, aim ${importRatioAim}`]
+        : [],
+    );
     return {
       text: bundleTable(bench),
       // One import of each is at the mercy of what else the machine does.

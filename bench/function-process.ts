@@ -9,7 +9,6 @@ import {
 } from '#local/gateway/response-stream.ts';
 import { peakMb } from './measure.ts';
 
-/** What one invocation gave and took. */
 export interface Invocation {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -25,7 +24,7 @@ export interface Invocation {
   readonly peak: number;
 }
 
-// A function in a process of its own, as in Lambda: one event at a time, so that its processor time can be told from that of the owners.
+// A function in a process of its own, as in Lambda: one event at a time, so that its processor time can be measured without that of the owners.
 
 const TELLABLE_BYTES = 1_000_000;
 type Answer = Pick<Invocation, 'status' | 'headers' | 'body' | 'bytes' | 'first'>;
@@ -74,7 +73,7 @@ async function streamed(event: unknown, context: object, start: number): Promise
   let [bytes, first] = [0, 0];
   const stream = new ResponseStream((chunk) => {
     if (bytes === 0) first = performance.now() - start;
-    // What is not told is not kept: it would count as the function's memory.
+    // What is not reported is not kept: it would count as the function's memory.
     if (bytes <= TELLABLE_BYTES) chunks.push(chunk);
     bytes += chunk.byteLength;
     return Promise.resolve();

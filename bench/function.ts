@@ -10,7 +10,6 @@ export interface OpenFunction extends AsyncDisposable {
 }
 
 interface FunctionProcess {
-  /** The bundle. */
   readonly file: string;
   readonly variables: Readonly<Record<string, string>>;
   /** Megabytes that its heap may have; absent: as many as the runtime likes. */
@@ -26,7 +25,7 @@ export async function openFunction({ file, variables, heapMb }: FunctionProcess)
   const ended = once(child, 'exit').then(() => {
     throw new Error('the function’s process has ended');
   });
-  // Whoever waits for an answer hears of it; nobody else has to.
+  // The caller that waits for the answer gets the error.
   ended.catch(() => undefined);
   const message = async (): Promise<unknown> => {
     const [value] = (await Promise.race([once(child, 'message'), ended])) as unknown[];

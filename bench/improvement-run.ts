@@ -2,17 +2,17 @@ import { workRun } from '#functions/reports/improvement/work-run.ts';
 import { analyzeRun } from '#shared/contract/background.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import { openImprovementWorld, runOf } from '#test/support/improvement.ts';
-import { above, duration, guardIn, ratio, table } from './measure.ts';
-import type { Part, Progress, Report } from './measure.ts';
+import { requirementsOf } from './crosswalk.ts';
+import { above, duration, guardIn, ratio, table, type Part, type Progress, type Report } from './measure.ts';
 
 /** The largest number of requirements that a source may have. */
 const REQUIREMENTS = 10_000;
 const QUICK_REQUIREMENTS = 1_000;
 /** As many named sources as a blueprint is expected to have, and a tenth of them. */
 const SOURCES = [5, 50] as const;
-/** Guard, ours: how much dearer ten times the sources may be. More would say that a run slows down as it goes. */
+/** Guard, ours: how much dearer ten times the sources may be. More would mean that a run slows down as it goes. */
 const GROWTH_GUARD = 13;
-/** Of the function's time, owners and stores not counted. */
+/** The share of the function's time, without owners and stores. */
 const SHARE_GUARD = 0.25;
 
 interface Figures {
@@ -60,17 +60,7 @@ function largeCrosswalk(requirements: number): AlignmentCrosswalk {
     sourceKey: 'source-001',
     sourceAssessment: 'assessment',
     sourceVersion: '1',
-    requirements: Array.from({ length: requirements }, (_, n) => ({
-      sourceRequirementId: `requirement-${n}`,
-      weight: (1 + (n % 50)) / 10,
-      sourceDok: 1 + (n % 4),
-      mappings: Array.from({ length: n % 7 === 0 ? 0 : 1 }, () => ({
-        caseGuid: `guid-${n}`,
-        blueprintSlotId: `slot-${n}`,
-        targetDok: 1 + ((n * 3) % 4),
-        status: n % 13 === 0 ? 'stale' : 'current',
-      })),
-    })),
+    requirements: requirementsOf(requirements, (n) => (1 + (n % 50)) / 10),
   };
 }
 

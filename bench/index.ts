@@ -1,12 +1,10 @@
 import { availableParallelism, cpus } from 'node:os';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { examples, exits, list, program, run, text, UsageError } from '#tools/terminal/command.ts';
 import { withLiveLine } from '#tools/terminal/live-line.ts';
 import { openProgress } from '#tools/terminal/progress.ts';
 import { compareWith } from './against.ts';
-import { names, parts } from './parts.ts';
-import type { PartName } from './parts.ts';
+import { names, parts, type PartName } from './parts.ts';
 
 const command = program(
   'npm run bench --',
@@ -32,22 +30,13 @@ const command = program(
       'npm run bench -- --check',
       'npm run bench -- --against HEAD~20 --only alignment',
     ),
-  )
-  .action(exits(main));
+  );
+command.action(exits(main));
 
-interface Options {
-  readonly only?: readonly string[] | undefined;
-  readonly check?: true | undefined;
-  readonly quick?: true | undefined;
-  readonly against?: string | undefined;
-}
-
-async function main({
-  only,
-  check,
-  quick,
-  against,
-}: Options): Promise<Result<undefined, string | UsageError>> {
+async function main(
+  values: ReturnType<typeof command.opts>,
+): Promise<Result<undefined, string | UsageError>> {
+  const { only, check, quick, against } = values;
   const unknown = only?.find((name) => !names.some((known) => known === name));
   if (unknown !== undefined)
     return err(new UsageError(`unknown part "${unknown}": expected ${names.join(', ')}`));

@@ -3,15 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createIssuerKey } from '#shared/stage/local-issuer.ts';
 import { loadSeed } from '#local/seeds/load.ts';
-import { renderDefects } from '#local/seeds/seed.ts';
-import type { Seed } from '#local/seeds/seed.ts';
+import { renderDefects, type Seed } from '#local/seeds/seed.ts';
 import { variablesOf } from '#local/stack/function-variables.ts';
-import { startStack } from '#local/stack/stack.ts';
-import type { Stack } from '#local/stack/stack.ts';
+import { startStack, type Stack } from '#local/stack/stack.ts';
 import { provable } from '#shared/contract/gates.ts';
 import { routesOf } from '#shared/contract/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { buildFunctions } from '#tools/bundling/build.ts';
+import { unwrap } from './measure.ts';
 
 /** As many standards and knowledge components as the bank has that the aims speak of: 500 KCs. */
 const [STANDARDS, KCS_PER_STANDARD] = [50, 10];
@@ -27,21 +26,19 @@ export interface LargeBank {
 
 /** A local stack over one large bank, with the mastery engine's functions as they deploy. Disposing of it ends it. */
 export async function startLargeStack(bank: LargeBank): Promise<Stack & AsyncDisposable> {
-  const built = await buildFunctions();
-  if (!built.ok) throw new Error(built.error.join('\n'));
   const stack = await startStack({
     port: 0,
     seed: await largeSeed(bank),
     routes: routesOf('mastery'),
     background: [],
     proved: new Set(provable),
-    bundles: built.value,
+    bundles: unwrap(await buildFunctions()),
     issuerKey: await createIssuerKey(),
   });
   return { ...stack, [Symbol.asyncDispose]: () => stack.close() };
 }
 
-/** What a function finds around it that runs beside the stack instead of in it. */
+/** The environment of a function that runs outside the stack. */
 export function variablesBeside({ urls, rehearsal }: Stack, route: Route): Readonly<Record<string, string>> {
   return variablesOf(route, {
     awsUrl: urls.awsUrl,
@@ -80,15 +77,12 @@ async function largeSeed({ items, scope, maxItems }: LargeBank): Promise<Seed> {
     await mkdir(join(directory, BANK));
     for (const [name, value] of Object.entries(files))
       await writeFile(join(directory, name), JSON.stringify(value));
-    const seed = await loadSeed(directory);
-    if (!seed.ok) throw new Error(renderDefects(seed.error));
-    return seed.value;
+    return unwrap(await loadSeed(directory), renderDefects);
   } finally {
     await rm(directory, { recursive: true });
   }
 }
 
-/** The generator's name of its nth knowledge component. */
 function kcName(n: number): string {
   const number = (value: number): string => String(value + 1).padStart(2, '0');
   return `S${number(Math.floor(n / KCS_PER_STANDARD))}.K${number(n % KCS_PER_STANDARD)}`;

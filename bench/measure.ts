@@ -1,11 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
+import type { Result } from '#shared/kernel/result.ts';
 
-/** Tells a person who waits what is being measured. */
+/** Shows a waiting person what is being measured. */
 export type Progress = (text: string) => void;
 
-/** What a part of the bench has found. */
 export interface Report {
-  /** The table. */
   readonly text: string;
   /** Aims and guards that do not depend on the speed of the machine and are missed, as sentences. */
   readonly missed: readonly string[];
@@ -23,18 +22,19 @@ export interface Part {
 /** What few repetitions may add to a ratio on a busy machine. */
 const QUICK_ROOM = 2;
 
-/** A guard, as it is held: a small round gets twice the room. */
+/** Returns the guard of a round: a small round gets twice the room. */
 export const guardIn = (guard: number, isQuick: boolean): number => (isQuick ? QUICK_ROOM * guard : guard);
 
-/** Something to time: several calls that differ in their input, as the positions of a run do. */
+/** A case to time: several calls that differ in their input, as the positions of a run do. */
 export interface Timed {
   readonly name: string;
   readonly calls: readonly (() => unknown)[];
 }
 
-/** Over the calls of one `Timed`, in milliseconds. */
+/** The times of one `Timed`, in milliseconds over its calls. */
 export interface Timing {
-  /** Wall-clock time over every call of every round, whatever else the machine did. */
+  readonly name: string;
+  /** Wall-clock time over every call of every round, other load of the machine included. */
   readonly p50: number;
   readonly p95: number;
   /** The median call, each call at the best of its rounds: what it costs when nothing else has the processor. Ratios are made of these. */
@@ -52,30 +52,33 @@ export async function timeAll(
   rounds: number,
   progress: Progress = () => undefined,
 ): Promise<Timing[]> {
-  const samples = cases.map(({ calls }) => ({
+  const samples = cases.map(({ name, calls }) => ({
+    name,
+    calls,
     all: [] as number[],
     best: calls.map(() => Infinity),
     cpu: 0,
   }));
   for (let round = 0; round <= rounds; round += 1) {
-    for (const [index, { name, calls }] of cases.entries()) {
+    for (const sample of samples) {
+      const { name, calls } = sample;
       progress(round === 0 ? `${name}: warming up` : `${name}: round ${round} of ${rounds}`);
-      const sample = samples[index];
       const before = process.threadCpuUsage();
       for (const [n, call] of calls.entries()) {
         const start = process.hrtime.bigint();
         const answer = call();
         if (answer instanceof Promise) await answer;
         const milliseconds = Number(process.hrtime.bigint() - start) / 1e6;
-        if (round === 0 || sample === undefined) continue;
+        if (round === 0) continue;
         sample.all.push(milliseconds);
         sample.best[n] = Math.min(sample.best[n] ?? Infinity, milliseconds);
       }
       const { user, system } = process.threadCpuUsage(before);
-      if (round > 0 && sample !== undefined) sample.cpu += (user + system) / 1000;
+      if (round > 0) sample.cpu += (user + system) / 1000;
     }
   }
-  return samples.map(({ all, best, cpu }) => ({
+  return samples.map(({ name, all, best, cpu }) => ({
+    name,
     p50: quantile(all, 0.5),
     p95: quantile(all, 0.95),
     best: quantile(best, 0.5),
@@ -89,12 +92,12 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? NaN;
 }
 
-/** Milliseconds, to three significant digits below 100. */
+/** Formats milliseconds, with three significant digits below 100. */
 export function duration(milliseconds: number): string {
   return `${milliseconds >= 100 ? milliseconds.toFixed(0) : milliseconds.toPrecision(3)} ms`;
 }
 
-/** Rows under a head, in columns: the first to the left, the others to the right. */
+/** Renders rows under a head in columns: the first aligned left, the others right. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((cell, n) => Math.max(cell.length, ...rows.map((row) => (row[n] ?? '').length)));
   return [head, ...rows]
@@ -107,23 +110,30 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     .join('\n');
 }
 
-/** A ratio, as a table shows it. */
+/** Formats a ratio for a table. */
 export function ratio(value: number): string {
   return value >= 10 ? value.toFixed(0) : value.toFixed(2);
 }
 
-/** What a table says of an aim that depends on the machine. */
-export const judge = (met: boolean): string => (met ? 'met' : 'missed here');
+/** Describes in a table whether an aim that depends on the machine is met. */
+export const verdict = (met: boolean): string => (met ? 'met' : 'missed here');
 
-/** The sentence for a ratio above its guard, or one that is no number; nothing for one within it. */
+/** Returns the sentence for a ratio that is above its guard or not a number; none for one within it. */
 export function above(what: string, value: number, guard: number): readonly string[] {
   return value <= guard ? [] : [`${what}: ${ratio(value)}, guard ${guard}`];
+}
+
+/** Returns a value that must be there. @throws {Error} with the failure */
+export function unwrap<T, E>(result: Result<T, E>, describe: (error: E) => string = String): T {
+  if (!result.ok) throw new Error(describe(result.error));
+  return result.value;
 }
 
 const STATUS = '/proc/self/status';
 
 /**
- * Megabytes of this process at its peak so far. The kernel's own mark where there is one: what Node tells has begun with the size of the process that started this one.
+ * Returns the peak memory of this process so far, in megabytes. Uses the kernel's mark where there is one, since Node's figure starts with the
+ * size of the parent process.
  */
 export function peakMb(): number {
   const mark = existsSync(STATUS)

@@ -3,12 +3,12 @@ import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-
 import { createTestIssuer, proxyEvent, testAudience, testIssuerUrl } from '#test/support/lambda.ts';
 import { buildFunctions } from '#tools/bundling/build.ts';
 import { ATTEMPT_ID, CANDIDATE_ID, TENANT_ID } from './attempt.ts';
+import { unwrap } from './measure.ts';
 
 /** The bundle of the function that reads a report, as it deploys: its path. */
 export async function buildReportFunction(): Promise<string> {
-  const built = await buildFunctions({ only: [readAttemptReport.operationId] });
-  if (!built.ok) throw new Error(built.error.join('\n'));
-  return built.value[0]?.file ?? '';
+  const [built] = unwrap(await buildFunctions({ only: [readAttemptReport.operationId] }));
+  return built?.file ?? '';
 }
 
 /** A request for the whole report of the made-up attempt, and the key set that its token is verified with. */

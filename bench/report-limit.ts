@@ -1,13 +1,12 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '#local/loopback.ts';
 import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
 import { addressOf } from '#shared/platform/transport/address.ts';
 import { secret } from '#shared/platform/transport/secret.ts';
 import { makeAttempt, TENANT_ID } from './attempt.ts';
 import { openFunction } from './function.ts';
 import type { Invocation } from './function-process.ts';
-import { judge, table } from './measure.ts';
-import type { Part, Progress, Report } from './measure.ts';
+import { verdict, table, type Part, type Progress, type Report } from './measure.ts';
 import { buildReportFunction, functionVariables, makeReportRequest } from './report-function.ts';
 import { openBenchRelease } from './report-release.ts';
 
@@ -36,8 +35,7 @@ async function largestReport(progress: Progress, isQuick: boolean): Promise<Repo
     if (body === undefined) response.writeHead(404).end();
     else response.writeHead(200, { 'content-type': 'application/json' }).end(body);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const baseUrl = await listen(server, 0);
   const profile = { tenantId: TENANT_ID, baseUrl, credential: secret('credential') };
   for (const { operation, path, query, value } of answers) {
     const address = addressOf(operation, profile, path, query) ?? '';
@@ -74,7 +72,7 @@ async function largestReport(progress: Progress, isQuick: boolean): Promise<Repo
           megabytes(bytes),
           ...[cpu, first, last].map((ms) => `${(ms / 1000).toFixed(1)} s`),
           `${peak.toFixed(0)} MB`,
-          judge(isFast && isSmall),
+          verdict(isFast && isSmall),
         ]),
       ),
       missed: [

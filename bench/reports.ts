@@ -20,7 +20,6 @@ import type { Route } from '#shared/contract/route.ts';
 import { checkBody, jsonPieces } from '#shared/http/check-response.ts';
 import type { Operation, OperationRequest } from '#shared/http/operation.ts';
 import { ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
@@ -33,7 +32,7 @@ import { principalWith } from '#test/support/principal.ts';
 import { wholeRelease } from '#test/support/release.ts';
 import { ATTEMPT_ID, CANDIDATE_ID, makeAttempt, makeHistory, TENANT_ID } from './attempt.ts';
 import type { OwnerAnswer } from './attempt.ts';
-import { above, duration, guardIn, judge, ratio, table, timeAll } from './measure.ts';
+import { above, duration, guardIn, verdict, ratio, table, timeAll, unwrap } from './measure.ts';
 import type { Part, Progress, Report, Timed } from './measure.ts';
 import { buildReportFunction, functionVariables, makeReportRequest } from './report-function.ts';
 import { openBenchRelease } from './report-release.ts';
@@ -141,11 +140,6 @@ function written(body: unknown): number {
   return bytes;
 }
 
-function unwrap<T, E>(result: Result<T, E>, tell: (error: E) => string): T {
-  if (!result.ok) throw new Error(tell(result.error));
-  return result.value;
-}
-
 function attemptAnswering(answers: readonly OwnerAnswer[]): () => Promise<number> {
   return answering(readAttemptReport, readAttemptReportOperation(dependenciesOn(platformOf(answers))), {
     path: { attemptId: ATTEMPT_ID },
@@ -192,7 +186,7 @@ async function largeReport(progress: Progress, isQuick: boolean): Promise<Report
     { name: 'all of it', calls: [attemptAnswering(answers)], guard: guardIn(GROWTH_GUARD, isQuick) },
   ] satisfies readonly (Timed & { readonly guard?: number })[];
   const timings = await timeAll(cases, isQuick ? 2 : 10, progress);
-  /** What a guarded case is compared with stands one line above. Calls as long as these are never undisturbed, so CPU is compared. */
+  /** A guarded case is compared with the case one line above. Calls as long as these are never undisturbed, so CPU is compared. */
   const ratios = timings.map(({ cpu }, n) => cpu / (timings[n - 1]?.cpu ?? NaN));
   const whole = timings.at(-1)?.cpu ?? NaN;
   return {
@@ -206,13 +200,13 @@ async function largeReport(progress: Progress, isQuick: boolean): Promise<Report
         'guard',
         `aim: CPU ≤ ${LARGE_CPU} ms`,
       ],
-      cases.map(({ name, guard }, n) => {
-        const { p50 = NaN, p95 = NaN, cpu = NaN } = timings[n] ?? {};
+      timings.map(({ name, p50, p95, cpu }, n) => {
+        const { guard }: { readonly guard?: number } = cases[n] ?? {};
         return [
           name,
           ...[p50, p95, cpu].map(duration),
           ...(guard === undefined ? ['', ''] : [ratio(ratios[n] ?? NaN), `≤ ${guard}`]),
-          n === cases.length - 1 ? judge(whole <= LARGE_CPU) : '',
+          n === cases.length - 1 ? verdict(whole <= LARGE_CPU) : '',
         ];
       }),
     ),
@@ -239,14 +233,11 @@ async function page(progress: Progress, isQuick: boolean): Promise<Report> {
   return {
     text: table(
       ['', 'p50', 'p95', 'CPU, mean', 'best', 'to a quarter', 'guard'],
-      cases.map(({ name }, n) => {
-        const { p50 = NaN, p95 = NaN, cpu = NaN, best = NaN } = timings[n] ?? {};
-        return [
-          name,
-          ...[p50, p95, cpu, best].map(duration),
-          ...(n === 0 ? [] : [ratio(growth), `≤ ${growthGuard}`]),
-        ];
-      }),
+      timings.map(({ name, p50, p95, cpu, best }, n) => [
+        name,
+        ...[p50, p95, cpu, best].map(duration),
+        ...(n === 0 ? [] : [ratio(growth), `≤ ${growthGuard}`]),
+      ]),
     ),
     missed: above(`page, ${PAGE} rows, to a quarter of them`, growth, growthGuard),
   };
@@ -280,7 +271,7 @@ async function smallReport(progress: Progress, isQuick: boolean): Promise<Report
         ['p50', 'p95', 'CPU, mean', 'best', `aim: p50 ≤ ${SMALL_P50} ms`],
         timings.map(({ p50, p95, cpu, best }) => [
           ...[p50, p95, cpu, best].map(duration),
-          judge(p50 <= SMALL_P50),
+          verdict(p50 <= SMALL_P50),
         ]),
       ),
       missed: [],

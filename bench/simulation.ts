@@ -1,19 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import { testOf } from '#local/call/example-request.ts';
 import type { Stack } from '#local/stack/stack.ts';
 import { simulateScoreRecovery as route } from '#shared/contract/mastery/routes/simulate-score-recovery.ts';
 import { proxyEvent } from '#test/support/lambda.ts';
-import { buildFunctions } from '#tools/bundling/build.ts';
-import type { BuiltFunction } from '#tools/bundling/build.ts';
+import { buildFunctions, type BuiltFunction } from '#tools/bundling/build.ts';
 import { makeRandom } from './bank.ts';
 import { openFunction } from './function.ts';
 import type { Invocation } from './function-process.ts';
-import { startLargeStack, variablesBeside } from './large-stack.ts';
-import type { LargeBank } from './large-stack.ts';
-import { judge, table } from './measure.ts';
-import type { Part, Progress, Report } from './measure.ts';
+import { startLargeStack, variablesBeside, type LargeBank } from './large-stack.ts';
+import { verdict, table, unwrap, type Part, type Progress, type Report } from './measure.ts';
 
 const TENANT = 'tenant-aurora';
-/** All KCs in scope are known of every profile, and every test goes on to its last item. */
+/** All KCs in scope are known of every profile, and every test continues to its last item. */
 const PROFILES = 100;
 /** The matrix that the aims speak of, in one replication; and one of few KCs, whose replications are bounded by what the first one cost. */
 const BANKS = [
@@ -27,18 +25,17 @@ const REQUESTS = 2;
 
 /** Aims, on a machine like a Lambda with one whole processor. */
 const ANSWER_SECONDS = 15;
-/** The matrix’s, held by the whole invocation: the processor’s time is the same whatever else the machine does. */
+/** The matrix’s, held by the whole invocation: the processor’s time is the same under any load of the machine. */
 const PROCESSOR_SECONDS = 10;
 const MEMORY_MB = 512;
 
 /** The whole request: through the local gateway, and in a process of its own, owners and stores in this one. */
 async function simulation(progress: Progress, isQuick: boolean): Promise<Report> {
   progress('building');
-  const built = await buildFunctions();
-  if (!built.ok) throw new Error(built.error.join('\n'));
+  const built = unwrap(await buildFunctions());
   const measured: Measured[] = [];
   const [banks, profiles] = isQuick ? [QUICK_BANKS, QUICK_PROFILES] : [BANKS, PROFILES];
-  for (const bank of banks) measured.push(await measure(built.value, bank, profiles, progress));
+  for (const bank of banks) measured.push(await measure(built, bank, profiles, progress));
   return reportOf(measured);
 }
 
@@ -74,16 +71,14 @@ function requestBody({ seededTenants }: Stack, profileCount: number): object {
   const bank = tenant?.fixtures.mastery.banks[0];
   const kcScope = tenant?.policies[0]?.document.eligibilityRules.kcScope;
   if (bank === undefined || kcScope === undefined) throw new Error('the stack has no bank with a scope');
-  const { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId } = bank;
   const random = makeRandom(11);
   const profiles = Array.from({ length: profileCount }, (_, n) => ({
     syntheticProfileId: `synthetic:${n}`,
     knownMastery: Object.fromEntries(kcScope.map((guid) => [guid, Number(random() * profileCount < n)])),
   }));
-  return { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId, profiles };
+  return { ...testOf(bank), profiles };
 }
 
-/** What one bank's matrix took. */
 interface Measured {
   readonly bank: LargeBank;
   readonly answered: readonly Answered[];
@@ -135,14 +130,14 @@ function reportOf(measured: readonly Measured[]): Report {
           `${seconds.toFixed(1)} s`,
           '',
           '',
-          judge(seconds <= ANSWER_SECONDS),
+          verdict(seconds <= ANSWER_SECONDS),
         ]),
         ...alone.map(({ status, last, cpu, peak: most }, n) => [
           `${scope} KCs × ${maxItems} items, the function alone, ${temperature(n)}, status ${status}`,
           `${(last / 1000).toFixed(1)} s`,
           `${(cpu / 1000).toFixed(1)} s`,
           `${most.toFixed(0)} MB`,
-          judge(isSmall && cpu / 1000 <= PROCESSOR_SECONDS),
+          verdict(isSmall && cpu / 1000 <= PROCESSOR_SECONDS),
         ]),
       ]),
     ),

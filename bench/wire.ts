@@ -4,7 +4,7 @@ import { canonicalJson, hashCanonical, sha256Hex } from '#shared/kernel/canonica
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { makeRandom, uuid } from './bank.ts';
-import { above, duration, guardIn, ratio, table, timeAll } from './measure.ts';
+import { above, duration, guardIn, ratio, table, timeAll, unwrap } from './measure.ts';
 import type { Part, Progress, Report, Timed } from './measure.ts';
 
 const MEMBERS = 10_000;
@@ -72,8 +72,7 @@ async function continuation(progress: Progress, isQuick: boolean): Promise<Repor
     {
       name: `open, ${state.offers.length} offers`,
       calls: Array.from({ length: 200 }, () => async () => {
-        const opened = await openContinuation(keys, token, state.tenantId, STARTED_AT + 1);
-        if (!opened.ok) throw new Error(opened.error.detail);
+        unwrap(await openContinuation(keys, token, state.tenantId, STARTED_AT + 1), ({ detail }) => detail);
       }),
     },
   ]);
@@ -83,18 +82,15 @@ async function continuation(progress: Progress, isQuick: boolean): Promise<Repor
   return {
     text: table(
       ['', 'characters', 'p50', 'p95', 'best', 'to 1 offer', 'guard'],
-      cases.map(({ name }, n) => {
-        const { p50 = NaN, p95 = NaN, best = NaN } = timings[n] ?? {};
+      timings.map(({ name, p50, p95, best }, n) => {
         const size = String(tokens[n >> 1]?.token.length ?? '');
         const grown = n < half ? [] : [ratio(best / (timings[n - half]?.best ?? NaN)), `≤ ${tokenGuard}`];
-        return [name, size, duration(p50), duration(p95), duration(best), ...grown];
+        return [name, size, ...[p50, p95, best].map(duration), ...grown];
       }),
     ),
-    missed: cases
+    missed: timings
       .slice(half)
-      .flatMap(({ name }, n) =>
-        above(name, (timings[n + half]?.best ?? NaN) / (timings[n]?.best ?? NaN), tokenGuard),
-      ),
+      .flatMap(({ name, best }, n) => above(name, best / (timings[n]?.best ?? NaN), tokenGuard)),
   };
 }
 
@@ -130,16 +126,12 @@ async function manifest(progress: Progress, isQuick: boolean): Promise<Report> {
   const text = JSON.stringify(value);
   const canonical = canonicalJson(value);
   const jsonGuard = guardIn(JSON_GUARD, isQuick);
-  const parseStrictly = () => {
-    const parsed = parseStrictJson(text);
-    if (!parsed.ok) throw new Error(parsed.error.kind);
-    return parsed.value;
-  };
+  const parseStrictly = () => unwrap(parseStrictJson(text), ({ kind }) => kind);
   const cases = [
     { name: 'JSON.parse', run: () => JSON.parse(text) as unknown },
-    { name: 'parseStrictJson', run: parseStrictly, guard: jsonGuard },
+    { name: 'parseStrictJson', run: parseStrictly, isGuarded: true },
     { name: 'JSON.stringify and SHA-256', run: () => sha256Hex(JSON.stringify(value)) },
-    { name: 'canonical JSON and SHA-256', run: () => hashCanonical(value), guard: jsonGuard },
+    { name: 'canonical JSON and SHA-256', run: () => hashCanonical(value), isGuarded: true },
     { name: 'SHA-256 alone', run: () => sha256Hex(canonical) },
   ];
   const timings = await timeAll(
@@ -147,9 +139,9 @@ async function manifest(progress: Progress, isQuick: boolean): Promise<Report> {
     isQuick ? 3 : 10,
     progress,
   );
-  /** The plain way of doing the same stands one line above. */
-  const ratios = cases.map(({ guard }, n) =>
-    guard === undefined ? undefined : (timings[n]?.best ?? NaN) / (timings[n - 1]?.best ?? NaN),
+  /** The plain way of doing the same is one line above. */
+  const ratios = timings.map(({ best }, n) =>
+    cases[n]?.isGuarded === true ? best / (timings[n - 1]?.best ?? NaN) : undefined,
   );
   return {
     text: table(
@@ -160,16 +152,15 @@ async function manifest(progress: Progress, isQuick: boolean): Promise<Report> {
         'to plain',
         'guard',
       ],
-      cases.map(({ name, guard }, n) => {
+      timings.map(({ name, p50, best }, n) => {
         const value = ratios[n];
-        const { p50 = NaN, best = NaN } = timings[n] ?? {};
-        const compared = value === undefined || guard === undefined ? [] : [ratio(value), `≤ ${guard}`];
+        const compared = value === undefined ? [] : [ratio(value), `≤ ${jsonGuard}`];
         return [name, duration(p50), duration(best), ...compared];
       }),
     ),
-    missed: cases.flatMap(({ name, guard }, n) => {
+    missed: timings.flatMap(({ name }, n) => {
       const value = ratios[n];
-      return value === undefined || guard === undefined ? [] : above(name, value, guard);
+      return value === undefined ? [] : above(name, value, jsonGuard);
     }),
   };
 }

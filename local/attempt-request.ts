@@ -1,4 +1,3 @@
-/** An answer to an item that was delivered. */
 interface Attempt {
   readonly platformUrl: string;
   readonly tenantId: string;

@@ -6,23 +6,18 @@ import * as z from 'zod';
 import { waitingFor } from '#shared/contract/mastery/adaptive-run.ts';
 import { routes } from '#shared/contract/routes.ts';
 import type { Route } from '#shared/contract/route.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import { findRunningStack, localFiles } from '#shared/stage/description.ts';
-import type { StackDescription } from '#shared/stage/description.ts';
-import { createIssuer, readIssuerKey } from '#shared/stage/local-issuer.ts';
-import type { Issuer } from '#shared/stage/local-issuer.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { findRunningStack, localFiles, type StackDescription } from '#shared/stage/description.ts';
+import { createIssuer, readIssuerKey, type Issuer } from '#shared/stage/local-issuer.ts';
 import { examples, exits, program, run, text, UsageError } from '#tools/terminal/command.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
 import { paintFor } from '#tools/terminal/paint.ts';
 import { plainText } from '#tools/terminal/plain-text.ts';
 import { attemptRequest } from './attempt-request.ts';
 import { addressOf, curlOf, headersOf, tokenCommand } from './call/curl.ts';
-import { exampleRequest } from './call/example-request.ts';
-import type { CallRequest } from './call/example-request.ts';
+import { exampleRequest, type CallRequest } from './call/example-request.ts';
 import { renderJson } from './call/render-json.ts';
-import { readSavedRuns, withAnswer, writeSavedRuns } from './call/saved-runs.ts';
-import type { SavedRuns } from './call/saved-runs.ts';
+import { readSavedRuns, withAnswer, writeSavedRuns, type SavedRuns } from './call/saved-runs.ts';
 
 /** Headers worth showing; the others are the same on every answer. */
 const SHOWN_HEADERS = [
@@ -36,7 +31,6 @@ const SHOWN_HEADERS = [
 ];
 const LIMIT_MILLISECONDS = 35_000;
 
-/** What every subcommand works with. */
 interface Session {
   readonly stack: StackDescription;
   readonly tenant: StackDescription['tenants'][number];
@@ -45,7 +39,6 @@ interface Session {
   readonly saved: SavedRuns;
 }
 
-/** The options of an operation as commander gives them. */
 const given = z.record(z.string(), z.union([z.string(), z.boolean()]));
 
 /** What every problem document of both services has; the gateway's own may have less. */
@@ -274,7 +267,7 @@ function parsed(body: string): unknown {
   }
 }
 
-/** Status and headers go to standard error, so that a pipe receives JSON alone. */
+/** Status and headers go to standard error, so that a pipe receives only JSON. */
 function show({ route }: CallRequest, address: string, { status, headers, json }: Received): void {
   const paint = paintFor(process.stderr, process.env);
   const colour = status < 400 ? 'green' : 'red';

@@ -2,16 +2,13 @@ import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { seedFromResponses } from '#local/seeds/from-responses.ts';
 import { loadSeed } from '#local/seeds/load.ts';
-import { madeHere } from '#local/seeds/made-here.ts';
-import type { SeedFiles } from '#local/seeds/made-here.ts';
+import { madeHere, type SeedFiles } from '#local/seeds/made-here.ts';
 import { renderDefects } from '#local/seeds/seed.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { examples, exits, program, run, text } from '#tools/terminal/command.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
 import { makeFolder } from '#tools/terminal/make-folder.ts';
-import { ignoreOption, missingOption } from '#tools/terminal/study-tables.ts';
-import type { TableOptions } from '#tools/terminal/study-tables.ts';
+import { ignoreOption, missingOption, type TableOptions } from '#tools/terminal/study-tables.ts';
 import { readResponseFiles, shorten } from '#tools/terminal/study.ts';
 
 interface Options extends TableOptions {

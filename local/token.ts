@@ -4,7 +4,6 @@ import { routes } from '#shared/contract/routes.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { examples, exits, integer, list, program, run, text, UsageError } from '#tools/terminal/command.ts';
 
-/** Every scope that a route requires. */
 const knownScopes: readonly string[] = [...new Set(routes.map(({ scope }) => scope))];
 
 const command = program(

@@ -1,4 +1,4 @@
-import { stageNamed, type Stage } from '#shared/stage/stages.ts';
+import { stageNamed } from '#shared/stage/stages.ts';
 import { enterStage } from '#shared/stage/access.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { examples, exits, parsed, profileOption, program, run, text } from '#tools/terminal/command.ts';
@@ -17,19 +17,16 @@ const command = program(
   )
   .option('--json', 'print one JSON document')
   .option(...profileOption, text)
-  .addHelpText('after', examples('npm run doctor -- --stage staging', 'npm run doctor -- --stage prod --fix'))
-  .action(exits(doctor));
+  .addHelpText(
+    'after',
+    examples('npm run doctor -- --stage staging', 'npm run doctor -- --stage prod --fix'),
+  );
+command.action(exits(doctor));
 
 if (import.meta.main) await run(command);
 
-interface Values {
-  readonly stage: Stage;
-  readonly fix?: true | undefined;
-  readonly json?: true | undefined;
-  readonly profile?: string | undefined;
-}
-
-async function doctor({ stage, fix, json, profile }: Values): Promise<Result<undefined, string>> {
+async function doctor(values: ReturnType<typeof command.opts>): Promise<Result<undefined, string>> {
+  const { stage, fix, json, profile } = values;
   const entered = await enterStage(stage, profile);
   if (!entered.ok) return entered;
   const { account, region } = entered.value;

@@ -34,7 +34,6 @@ import {
   UsageError,
 } from '#tools/terminal/command.ts';
 
-/** Options of several subcommands. */
 const stageOption = '--stage <S>';
 const tableOption = ['--table <T>', 'the settings table; default: the table of the stage'] as const;
 const trustedKey =
@@ -63,25 +62,25 @@ const command = program(
   ),
 );
 
-command
+const showing = command
   .command('show')
   .description('Show which gates and routes are open, why, and which gate opens next')
   .option(stageOption, 'the stage; local: the stack that npm start runs', stageName, localStage)
   .option('--key <FILE>', trustedKey, text)
   .option(...profileOption, text)
   .option(...tableOption, text)
-  .option('--receipts <DIR>', 'a folder of receipt files, to check them too', text)
-  .action(exits((values) => explained(() => show(values))));
-command
+  .option('--receipts <DIR>', 'a folder of receipt files, to check them too', text);
+showing.action(exits((values) => explained(() => show(values))));
+const verifying = command
   .command('verify')
   .description('Check a signed manifest and every receipt that it names; changes nothing')
   .argument('<MANIFEST>')
   .option(stageOption, 'the stage; default: the stage that the manifest names', stageName)
   .option('--key <FILE>', trustedKey, text)
-  .option(...profileOption, text)
-  .action(exits((manifest, values) => explained(() => verify(manifest, values))));
-const applying = command.command('apply');
-applying
+  .option(...profileOption, text);
+verifying.action(exits((manifest, values) => explained(() => verify(manifest, values))));
+const applying = command
+  .command('apply')
   .description(
     'Check a manifest as verify does, then write it, the gate flags and the release state that deployed functions read. With --withdraw and no manifest: only close gates',
   )
@@ -91,15 +90,15 @@ applying
   .option('--withdraw <C,D>', 'close these gates first, even if the manifest is rejected', gatesNamed)
   .option('--dry-run', 'prints what would be written, and writes nothing')
   .option(...profileOption, text)
-  .option(...tableOption, text)
-  .action(
-    exits((manifest, values) =>
-      explained(
-        () => apply(manifest, values),
-        '\nRun the command again: it keeps what was written and writes the rest.',
-      ),
+  .option(...tableOption, text);
+applying.action(
+  exits((manifest, values) =>
+    explained(
+      () => apply(manifest, values),
+      '\nRun the command again: it keeps what was written and writes the rest.',
     ),
-  );
+  ),
+);
 needs(applying, ({ withdraw }, [manifest]) =>
   manifest === undefined && withdraw === undefined ? ['MANIFEST (or --withdraw)'] : [],
 );
@@ -188,11 +187,7 @@ async function placesOf(stage: string, profile: string | undefined): Promise<typ
 
 async function verify(
   path: string,
-  values: {
-    readonly stage?: string | undefined;
-    readonly key?: string | undefined;
-    readonly profile?: string | undefined;
-  },
+  values: ReturnType<typeof verifying.opts>,
 ): Promise<Result<undefined, string>> {
   const jws = await readManifestFile(path);
   if (!jws.ok) return jws;
@@ -216,27 +211,19 @@ async function verify(
       );
 }
 
-interface ApplyOptions {
-  readonly stage: string;
-  readonly key?: string | undefined;
-  readonly withdraw?: ReadonlySet<GateName> | undefined;
-  readonly dryRun?: boolean | undefined;
-  readonly profile?: string | undefined;
-  readonly table?: string | undefined;
-}
-
 async function apply(
   path: string | undefined,
-  { stage, key, withdraw: withdrawn = new Set(), dryRun = false, profile, table }: ApplyOptions,
+  values: ReturnType<typeof applying.opts>,
 ): Promise<Result<undefined, string>> {
+  const { stage, key, withdraw: withdrawn = new Set(), dryRun = false, profile, table } = values;
   const reached = await reachStage(stage, profile);
   if (!reached.ok) return reached;
   const store = await releaseStore(stage, table);
   if (!store.ok) return store;
-  const applying = { stage, now: Date.now(), dryRun, print };
+  const options = { stage, now: Date.now(), dryRun, print };
   if (withdrawn.size > 0) {
     // Before anything about a manifest can go wrong.
-    const done = await withdraw(store.value, withdrawn, applying);
+    const done = await withdraw(store.value, withdrawn, options);
     if (!done.ok) return done;
   }
   if (path === undefined) return ok(undefined);
@@ -250,24 +237,11 @@ async function apply(
   if (!checked.ok) return refused(checked.error);
   const faults = receiptFaults(checked.value.receipts);
   if (faults.length > 0) return refused(faults.join('\n'));
-  return applyManifest(store.value, checked.value, withdrawn, applying);
+  return applyManifest(store.value, checked.value, withdrawn, options);
 }
 
-interface ShowOptions {
-  readonly stage: string;
-  readonly profile?: string | undefined;
-  readonly key?: string | undefined;
-  readonly table?: string | undefined;
-  readonly receipts?: string | undefined;
-}
-
-async function show({
-  stage,
-  key,
-  profile,
-  table,
-  receipts,
-}: ShowOptions): Promise<Result<undefined, string>> {
+async function show(values: ReturnType<typeof showing.opts>): Promise<Result<undefined, string>> {
+  const { stage, key, profile, table, receipts } = values;
   const use = await useOf(stage, key, true);
   if (!use.ok) return use;
   const reached = await reachStage(stage, profile);

@@ -165,7 +165,7 @@ function baseUrl(given: string): Result<string, UsageError> {
   return url.endsWith('/v1') ? refused('must be the base URL, without /v1') : ok(url);
 }
 
-/** Beside what is private to the local stack, or in the folder from which a deployment was proved. */
+/** The folder of the local stack's private files, or the current folder for a deployment. */
 function defaultOut({ local, service }: Values): string {
   const time = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
   const name = `proof-${service}-${time}.json`;

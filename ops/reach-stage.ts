@@ -38,7 +38,7 @@ export async function reachStage(
   return entered.ok ? ok(undefined) : entered;
 }
 
-/** Whose signature under a manifest a stage trusts; the local one trusts the key that its stack was started with. */
+/** Finds the key whose signature under a manifest a stage trusts; the local stage trusts the key that its stack was started with. */
 export async function releaseKeyOf(stage: string): Promise<Result<ManifestTrust['key'], string>> {
   if (stage === localStage) {
     const stack = await enterLocalStack();

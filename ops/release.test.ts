@@ -25,7 +25,7 @@ import {
   samplePolicyFile,
   sampleTrigger,
 } from '#test/support/sample-files.ts';
-import { deprecate, releaseCalibration, releaseFile, releasePolicy, type ReleaseRuntime } from './release.ts';
+import { deprecate, releaseFile, releaseRecord, type ReleaseRuntime } from './release.ts';
 import { UsageError } from '#tools/terminal/command.ts';
 
 const anywhere = { stage: undefined, table: 'records' };
@@ -225,10 +225,10 @@ describe('release policy FILE --calibration', () => {
     const tenantCalibration = (tenantId: string, parameters: object = {}): object =>
       sampleCalibrationFile({ visibility: 'tenant' }, { tenantId, ...parameters });
 
-    await releaseCalibration(runtime.table, tenantCalibration('tenant-2'));
+    await releaseRecord(runtime.table, 'calibration', tenantCalibration('tenant-2'));
     expect([await against('p.json'), await against('own.json')]).toEqual([unknown, unknown]);
 
-    await releaseCalibration(runtime.table, sampleCalibrationFile());
+    await releaseRecord(runtime.table, 'calibration', sampleCalibrationFile());
     expect([await against('p.json'), await against('own.json')]).toEqual([ok(undefined), ok(undefined)]);
     expect(await against('bad.json')).toMatchObject({ ok: false });
 
@@ -237,7 +237,7 @@ describe('release policy FILE --calibration', () => {
     parameters['items'] = (parameters['items'] as Record<string, unknown>[]).filter(
       (item) => item['qtiIdentifier'] !== 'item-2',
     );
-    await releaseCalibration(runtime.table, tenantCalibration('tenant-1', { parameters }));
+    await releaseRecord(runtime.table, 'calibration', tenantCalibration('tenant-1', { parameters }));
     expect(await against('p.json')).toEqual(ok(undefined));
     expect(await against('own.json')).toEqual(
       err(expect.stringContaining(`no item on ${KC_A} may be offered`)),
@@ -254,7 +254,7 @@ describe('release policy FILE --calibration', () => {
     expect(await of('p.json', 'absent.json')).toEqual(
       err(expect.stringContaining('cannot read absent.json')),
     );
-    await releaseCalibration(runtime.table, sampleCalibrationFile());
+    await releaseRecord(runtime.table, 'calibration', sampleCalibrationFile());
     runtime.table.corrupt({ kind: 'calibration', id: 'fractions-2026.1' }, { parameters: '{}' });
     expect(await of('p.json', 'fractions-2026.1')).toEqual(err(expect.stringContaining('it is damaged')));
   });
@@ -265,7 +265,7 @@ describe('release deprecate', () => {
 
   it('sets deprecation and sunset of a released record [MA-049, MA-050]', async () => {
     const runtime = runtimeWith({});
-    await releasePolicy(runtime.table, samplePolicyFile());
+    await releaseRecord(runtime.table, 'policy', samplePolicyFile());
     const sunset = '2026-12-01T00:00:00Z';
     expect(await deprecate(runtime, 'policy', POLICY.id, { ...options, sunset })).toEqual(ok(undefined));
     expect((await runtime.table.read(POLICY))?.lifecycle).toEqual({
@@ -276,7 +276,7 @@ describe('release deprecate', () => {
 
   it('refuses a sunset before it, a time that is none and a record that is not there [MA-050]', async () => {
     const runtime = runtimeWith({});
-    await releasePolicy(runtime.table, samplePolicyFile());
+    await releaseRecord(runtime.table, 'policy', samplePolicyFile());
     for (const [change, message, kind] of [
       [{ sunset: '2026-08-31T00:00:00Z' }, /^--sunset must not be earlier/, UsageError],
       [{ at: 'tomorrow' }, /^--at /, UsageError],

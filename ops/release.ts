@@ -33,31 +33,20 @@ import {
   text,
   UsageError,
 } from '#tools/terminal/command.ts';
-import { fileFailure } from '#tools/terminal/file-failure.ts';
+import { readFrom } from '#tools/terminal/file-failure.ts';
 
 type Kind = RecordKey['kind'];
 
 const kinds: readonly Kind[] = ['policy', 'calibration', 'analysis-policy'];
 
-/** Checks a policy (a `PolicyRecord`, its checksum optional) and writes it once. `npm start` seeds with this as well. */
-export function releasePolicy(table: RecordsTable, file: unknown): Promise<Result<Released, ReleaseFailure>> {
-  return release(table, prepare('policy', file));
-}
-
-/** Checks a calibration (a `CalibrationRecord`, its digests optional), its model included, and writes it once. */
-export function releaseCalibration(
+/** Checks a record of a kind, with or without its digests, and writes it once. `npm start` seeds with this as well. */
+export async function releaseRecord(
   table: RecordsTable,
+  kind: Kind,
   file: unknown,
 ): Promise<Result<Released, ReleaseFailure>> {
-  return release(table, prepare('calibration', file));
-}
-
-/** Checks an analysis policy (an `AnalysisPolicyRecord`, its checksum optional) and writes it once. */
-export function releaseAnalysisPolicy(
-  table: RecordsTable,
-  file: unknown,
-): Promise<Result<Released, ReleaseFailure>> {
-  return release(table, prepare('analysis-policy', file));
+  const prepared = prepare(kind, file);
+  return prepared.ok ? writeRecord(table, prepared.value) : err({ kind: 'defects', defects: prepared.error });
 }
 
 function prepare(
@@ -75,32 +64,21 @@ function prepare(
   }
 }
 
-async function release(
-  table: RecordsTable,
-  prepared: Result<PreparedRecord, readonly Defect[]>,
-): Promise<Result<Released, ReleaseFailure>> {
-  return prepared.ok ? writeRecord(table, prepared.value) : err({ kind: 'defects', defects: prepared.error });
-}
-
 const DESTINATION = '--stage or --table';
 
-/** Where the command writes. */
 export interface Destination {
   readonly stage?: string | undefined;
   readonly table?: string | undefined;
   readonly profile?: string | undefined;
 }
 
-/** What the command needs of its runtime. */
 export interface ReleaseRuntime {
   readonly readFile: (path: string) => Promise<string>;
   readonly openTable: (destination: Destination) => Promise<Result<RecordsTable, string | UsageError>>;
   readonly print: (line: string) => void;
-  /** A line for standard error. */
   readonly warn: (line: string) => void;
 }
 
-/** What `release KIND FILE` takes beside its arguments. */
 export interface ReleaseOptions extends Destination {
   readonly dryRun?: boolean | undefined;
   /** A calibration to hold a policy's demands against: a file's name, which ends in `.json`, or the id of a released one. */
@@ -156,7 +134,7 @@ async function readExposureTable(
   return parsed.success ? ok(parsed.data) : err(refusal(path, schemaDefects(parsed.error)));
 }
 
-/** Holds a prepared policy against a calibration; what cannot be checked is said and stops nothing. */
+/** Holds a prepared policy against a calibration; what cannot be checked is reported and stops nothing. */
 async function checkAgainst(
   runtime: ReleaseRuntime,
   calibration: string,
@@ -285,13 +263,9 @@ function failure(path: string, problem: ReleaseFailure): string {
 }
 
 async function readJson(runtime: ReleaseRuntime, path: string): Promise<Result<unknown, string>> {
-  let content: string;
-  try {
-    content = await runtime.readFile(path);
-  } catch (error) {
-    return err(`cannot read ${path}: ${fileFailure(error)}`);
-  }
-  const parsed = parseStrictJson(content);
+  const content = await readFrom(path, runtime.readFile);
+  if (!content.ok) return content;
+  const parsed = parseStrictJson(content.value);
   return parsed.ok ? parsed : err(`${path} ${jsonDefect(parsed.error)}`);
 }
 
@@ -430,7 +404,6 @@ if (import.meta.main) {
   await run(command);
 }
 
-/** Reads an instant. */
 function instant(value: string): string {
   if (parseInstant(value) === undefined)
     throw new InvalidArgumentError('It must be an instant such as 2026-09-01T00:00:00Z.');

@@ -56,20 +56,15 @@ const command = program(
       'npm run restore -- --stage prod --store settings --to 2026-01-31T09:30:00Z',
       'npm run restore -- --stage prod --store receipts --to 2026-01-31T09:30:00Z --dry-run',
     ),
-  )
-  .action(exits(restore));
+  );
+command.action(exits(restore));
 needs(command, ({ to, from }) => (to === undefined && from === undefined ? ['--to (or --from)'] : []));
 
 await run(command);
 
-async function restore(values: {
-  readonly stage: string;
-  readonly store: Store;
-  readonly to?: number | undefined;
-  readonly from?: string | undefined;
-  readonly dryRun?: true | undefined;
-  readonly profile?: string | undefined;
-}): Promise<Result<undefined, string | UsageError>> {
+async function restore(
+  values: ReturnType<typeof command.opts>,
+): Promise<Result<undefined, string | UsageError>> {
   const { stage, store, to, from, dryRun = false } = values;
   const source = to === undefined ? from !== undefined && { table: from } : from === undefined && { to };
   if (source === false) return err(new UsageError('use only one of --to and --from'));

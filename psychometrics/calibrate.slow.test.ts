@@ -11,7 +11,7 @@ import { KC_A, KC_B, sampleCalibrationFile } from '#test/support/sample-files.ts
 import { pairedQ, simulateAnswers } from '#test/support/simulate-study.ts';
 import { createDesign, randomParameters } from './calibrate/model.ts';
 import { uniformFrom } from './calibrate/numbers.ts';
-import { releaseCalibration } from '#ops/release.ts';
+import { releaseRecord } from '#ops/release.ts';
 import { readCsv } from '#tools/terminal/csv.ts';
 
 const shared = join(import.meta.dirname, '../../shared/data/fraction-subtraction');
@@ -94,7 +94,7 @@ describe.each(['dina', 'gdina'])('npm run calibrate, %s', (model) => {
     });
     const file = await readJson(`${model}-1/calibration.json`);
     expect(JSON.stringify(file)).toContain('placeholders');
-    expect(await releaseCalibration(createMemoryRecordsTable(), file)).toMatchObject({ ok: true });
+    expect(await releaseRecord(createMemoryRecordsTable(), 'calibration', file)).toMatchObject({ ok: true });
     const record = calibrationRecord.parse(file);
     expect(record.parameters.reliabilityCeiling).toBeCloseTo(fit.ability.reliabilityCeiling, 6);
     expect(record.parameters.reliabilityCeiling).toBeLessThan(0.8);
@@ -256,6 +256,8 @@ describe.skipIf(!existsSync(shared))('the fraction-subtraction study', () => {
       expect(Math.abs(fit.kcs[k]!.location - location)).toBeLessThan(0.1);
     });
     const record = await readJson('fractions/calibration.json');
-    expect(await releaseCalibration(createMemoryRecordsTable(), record)).toMatchObject({ ok: true });
+    expect(await releaseRecord(createMemoryRecordsTable(), 'calibration', record)).toMatchObject({
+      ok: true,
+    });
   });
 });

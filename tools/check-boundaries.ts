@@ -32,14 +32,12 @@ const report = z.object({
   }),
 });
 
-/** What dependency-cruiser says about a project. */
+/** The result of dependency-cruiser for a project. */
 export interface Boundaries {
-  /** How many modules were read. */
   readonly modules: number;
   readonly rules: readonly string[];
   readonly violations: readonly {
     readonly rule: string;
-    /** The rule's sentence. */
     readonly reason: string;
     readonly from: string;
     /** The modules from there to the one that may not be reached. */

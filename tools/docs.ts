@@ -1,12 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
-import type { OpenGates } from '#shared/release/read-release.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
-import { domainsOf, stageNamed } from '#shared/stage/stages.ts';
-import type { Stage } from '#shared/stage/stages.ts';
+import { domainsOf, stageNamed, type Stage } from '#shared/stage/stages.ts';
 import { releaseIn } from './docs/release-in.ts';
 import { generatedFiles, openApiFiles, refreshFiles, staleFiles } from './docs/files.ts';
 import { readPages } from './site/pages.ts';
@@ -21,14 +18,6 @@ import {
   UsageError,
 } from './terminal/command.ts';
 import { makeFolder } from './terminal/make-folder.ts';
-
-interface Settings {
-  readonly check?: true | undefined;
-  readonly stage?: Stage | undefined;
-  readonly gates?: OpenGates | undefined;
-  readonly out?: string | undefined;
-  readonly profile?: string | undefined;
-}
 
 /** Writes the generated files, or with `--check` compares them. */
 async function refreshDocs(check: boolean): Promise<Result<undefined, string>> {
@@ -90,7 +79,7 @@ if (import.meta.main) {
         ),
       )
       .action(
-        exits(async ({ check, stage, gates, out, profile }: Settings) => {
+        exits(async ({ check, stage, gates, out, profile }) => {
           if (out === undefined) {
             if (stage !== undefined || gates !== undefined)
               return err(new UsageError('--stage and --gates need --out DIR'));

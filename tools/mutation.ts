@@ -4,16 +4,12 @@ import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Option } from '@commander-js/extra-typings';
 import * as z from 'zod';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { projectRoot } from './checks/checks.ts';
 import { isArgued } from './mutation/argued.ts';
-import { drawn, instrument } from './mutation/mutants.ts';
-import type { Mutant } from './mutation/mutants.ts';
-import { modulesUnder, mutatedModules } from './mutation/modules.ts';
-import type { MutatedModule } from './mutation/modules.ts';
-import { openRunner } from './mutation/pool.ts';
-import type { Runner } from './mutation/pool.ts';
+import { drawn, instrument, type Mutant } from './mutation/mutants.ts';
+import { modulesUnder, mutatedModules, type MutatedModule } from './mutation/modules.ts';
+import { openRunner, type Runner } from './mutation/pool.ts';
 import { examples, exits, integer, list, program, run, text, UsageError } from './terminal/command.ts';
 import { fileFailure } from './terminal/file-failure.ts';
 import { withLiveLine } from './terminal/live-line.ts';
@@ -185,7 +181,7 @@ async function tryAll(
   const broken: string[] = [];
   await share(modules, runners, async (module, runner) => {
     show(`without a mutant: ${module.name}`);
-    // Only the second run tells how long it takes, since the first one compiles.
+    // Only the second run shows how long it takes, since the first one compiles.
     for (const tests of module.tests) {
       await runner.run({ tests }, CALM_MILLISECONDS);
       const start = now();

@@ -1,20 +1,11 @@
 import { join } from 'node:path';
 import { Option } from '@commander-js/extra-typings';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { scaffoldExposure } from './scaffolds/exposure.ts';
 import { scaffoldFilter } from './scaffolds/filter.ts';
 import { holeLines, openHoles } from './scaffolds/holes.ts';
 import { scaffoldLogCode } from './scaffolds/log-code.ts';
-import {
-  camelName,
-  fieldList,
-  formed,
-  kebab,
-  operationName,
-  routePath,
-  upstreamPath,
-} from './scaffolds/names.ts';
+import * as names from './scaffolds/names.ts';
 import { scaffoldOperation } from './scaffolds/operation.ts';
 import { Plan } from './scaffolds/plan.ts';
 import { scaffoldProblem } from './scaffolds/problem.ts';
@@ -26,12 +17,13 @@ const root = join(import.meta.dirname, '..');
 
 /** Makes a scaffold and prints what it wrote, the holes in it and the checks to run. */
 function make(
-  fill: (plan: Plan) => void,
+  fill: (plan: Plan) => string | undefined,
   tests: readonly string[],
   further: readonly string[] = [],
 ): Result<undefined, string> {
   const plan = new Plan(root);
-  fill(plan);
+  const refusal = fill(plan);
+  if (refusal !== undefined) plan.fail(refusal);
   const written = plan.write();
   if (!written.ok) return err(`nothing was written:\n${written.error}`);
   const { files, holes } = written.value;
@@ -66,10 +58,10 @@ const command = program(
 command
   .command('route')
   .description('a route: row, schemas, texts, handler, operation, tests, proof subject')
-  .argument(...named('the operation id, a verb and a noun'), parsed(operationName))
+  .argument(...named('the operation id, a verb and a noun'), parsed(names.operationName))
   .addOption(new Option('--service <NAME>', 'its service').choices(service).makeOptionMandatory())
   .addOption(new Option('--method <METHOD>').choices(['GET', 'POST'] as const).makeOptionMandatory())
-  .requiredOption('--path <PATH>', 'below the service’s base URL, with {parameters}', parsed(routePath))
+  .requiredOption('--path <PATH>', 'below the service’s base URL, with {parameters}', parsed(names.routePath))
   .requiredOption(
     '--owned <NAMES>',
     'the parameters and body members that name something of a tenant; or none',
@@ -79,7 +71,7 @@ command
   .option(
     '--dependencies <FUNCTION>',
     'what makes the dependencies, as in recordDependencies; default: it has none',
-    parsed(camelName),
+    parsed(names.camelName),
   )
   .action(
     exits((operation, { owned, dependencies, ...options }) =>
@@ -91,7 +83,11 @@ command
             owned: owned.filter((name) => name !== 'none'),
             ...options,
           }),
-        [`functions/${options.service}/endpoints/${kebab(operation)}`, 'shared/contract', 'shared/openapi'],
+        [
+          `functions/${options.service}/endpoints/${names.kebab(operation)}`,
+          'shared/contract',
+          'shared/openapi',
+        ],
         ['npx vitest run --project contract test/lemmas/worlds.contract.test.ts'],
       ),
     ),
@@ -99,14 +95,14 @@ command
 command
   .command('filter')
   .description('a query filter of a list: entry in the row, text, and the owner’s part')
-  .argument(...named('the query parameter'), parsed(camelName))
-  .requiredOption('--route <OPERATION>', 'the operation id of the list', parsed(operationName))
+  .argument(...named('the query parameter'), parsed(names.camelName))
+  .requiredOption('--route <OPERATION>', 'the operation id of the list', parsed(names.operationName))
   .addOption(
     new Option('--applied-by <WHO>', 'who selects the rows')
       .choices(['owner', 'service'] as const)
       .makeOptionMandatory(),
   )
-  .option('--fact <NAME>', 'the fact of a row that decides; default: the name', parsed(camelName))
+  .option('--fact <NAME>', 'the fact of a row that decides; default: the name', parsed(names.camelName))
   .action(
     exits((name, { fact = name, ...options }) =>
       make(
@@ -119,11 +115,7 @@ command
 command
   .command('problem')
   .description('a problem: its row, its line in the test’s table, its key in the rows of routes')
-  .argument(
-    '<CODE>',
-    'in kebab case',
-    parsed((text) => formed(text, /^[a-z]+(?:-[a-z]+)*$/, 'kebab case')),
-  )
+  .argument('<CODE>', 'in kebab case', parsed(names.form(/^[a-z]+(?:-[a-z]+)*$/, 'kebab case')))
   .addOption(new Option('--service <NAME>', 'its service').choices(service).makeOptionMandatory())
   .requiredOption('--status <N>', 'the HTTP status', integer(400, 599))
   .option('--retry-after <SECONDS>', 'it is retryable, after so many seconds', integer(1, 3600))
@@ -136,10 +128,14 @@ command
 command
   .command('operation')
   .description('an upstream operation: its row and schemas in the owner’s file, and the emulator')
-  .argument(...named('a verb and a noun'), parsed(operationName))
+  .argument(...named('a verb and a noun'), parsed(names.operationName))
   .requiredOption('--owner <OWNER>', 'the file in shared/platform/owners, without .ts')
   .addOption(new Option('--method <METHOD>').choices(['GET', 'POST'] as const).makeOptionMandatory())
-  .requiredOption('--path <PATH>', 'below the platform’s base URL, with {parameters}', parsed(upstreamPath))
+  .requiredOption(
+    '--path <PATH>',
+    'below the platform’s base URL, with {parameters}',
+    parsed(names.upstreamPath),
+  )
   .option('--bound', 'the owner has published it; otherwise it is a gap', false)
   .action(
     exits((name, options) =>
@@ -149,15 +145,11 @@ command
 command
   .command('log-code')
   .description('a log code: its row')
-  .argument(
-    '<CODE>',
-    'in capitals',
-    parsed((text) => formed(text, /^[A-Z]+(?:_[A-Z]+)*$/, 'capitals and _')),
-  )
+  .argument('<CODE>', 'in capitals', parsed(names.form(/^[A-Z]+(?:_[A-Z]+)*$/, 'capitals and _')))
   .addOption(
     new Option('--level <LEVEL>').choices(['debug', 'info', 'warn', 'error'] as const).makeOptionMandatory(),
   )
-  .option('--fields <LIST>', 'its fields, as in reason=word,count=number', parsed(fieldList), [])
+  .option('--fields <LIST>', 'its fields, as in reason=word,count=number', parsed(names.fieldList), [])
   .action(
     exits((code, options) =>
       make((plan) => scaffoldLogCode(plan, { code, ...options }), ['shared/observability']),
@@ -166,7 +158,7 @@ command
 command
   .command('setting')
   .description('a setting of the stages: its member, its values, its row in docs/deploy.md')
-  .argument(...named('in camel case'), parsed(camelName))
+  .argument(...named('in camel case'), parsed(names.camelName))
   .option('--optional', 'a stage can leave it out', false)
   .action(
     exits((name, options) =>
@@ -179,7 +171,7 @@ command
 command
   .command('exposure')
   .description('a method of exposure control: rule, texts, engine, recovery study, oracle')
-  .argument(...named('in camel case'), parsed(camelName))
+  .argument(...named('in camel case'), parsed(names.camelName))
   .option('--parameters <NAMES>', 'what a policy states beside the method', list, [])
   .action(
     exits((name, options) =>

@@ -1,7 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { examples, exits, program, run, UsageError } from './terminal/command.ts';
 
 interface Rule {
@@ -26,7 +25,7 @@ function readRules(root: string): Rule[] {
     );
 }
 
-/** The rule ids that stand in a test file. */
+/** The rule ids in a test file. */
 function readCitations(root: string): Set<string> {
   const cited = new Set<string>();
   for (const folder of ['functions', 'shared', 'lib', 'local', 'tools', 'test', 'bench']) {
@@ -39,7 +38,7 @@ function readCitations(root: string): Set<string> {
   return cited;
 }
 
-/** What is said of the rules whose id begins so, line by line. */
+/** The lines about the rules whose id has this prefix. */
 function reportOn(
   prefix: string,
   rules: readonly Rule[],

@@ -11,7 +11,7 @@ const counts = z.strictObject({ passed: z.int(), failed: z.int(), skipped: z.int
 type Counts = z.infer<typeof counts>;
 
 const resultsFile = join(projectRoot, 'build/test-results.json');
-/** The counts of the last `npm test`, for who runs the slow tests after it. */
+/** The counts of the last `npm test`, for the report of the slow tests after it. */
 const countsFile = join(projectRoot, 'build/test-counts.json');
 
 const vitestResults = z.object({
@@ -83,12 +83,12 @@ await run(
       ),
     )
     .action(
-      exits(async ({ slow = false, sum: together = false }) => {
+      exits(async ({ slow = false, sum: withSum = false }) => {
         mkdirSync(join(projectRoot, 'build'), { recursive: true });
         let total: Counts;
-        if (slow || together) {
+        if (slow || withSum) {
           const own = await runTests(['slow']);
-          total = together ? sum(readCounts(), own) : own;
+          total = withSum ? sum(readCounts(), own) : own;
         } else {
           rmSync(countsFile, { force: true });
           const checked = await runStaticChecks();

@@ -76,19 +76,16 @@ async function growth(progress: Progress, isQuick: boolean): Promise<Report> {
       return { name: `${size} ${what}`, calls: make(size) };
     });
     const timings = await timeAll(cases, isQuick ? 3 : 10, progress);
-    for (const [n, size] of sizes.entries()) {
-      const { p50 = NaN, p95 = NaN, best = NaN } = timings[n] ?? {};
+    for (const [n, { name, p50, p95, best }] of timings.entries()) {
       const growth = best / (timings[n - 1]?.best ?? NaN);
-      const held = n > 0 && size <= guarded;
+      const held = n > 0 && (sizes[n] ?? NaN) <= guarded;
       rows.push([
-        `${size} ${what}`,
-        duration(p50),
-        duration(p95),
-        duration(best),
+        name,
+        ...[p50, p95, best].map(duration),
         n === 0 ? '' : ratio(growth),
         held ? `≤ ${growthGuard}` : '',
       ]);
-      if (held) missed.push(...above(`${size} ${what}, to the size before`, growth, growthGuard));
+      if (held) missed.push(...above(`${name}, to the size before`, growth, growthGuard));
     }
   }
   return { text: table(['', 'p50', 'p95', 'best', 'to the size above', 'guard'], rows), missed };

@@ -1,7 +1,7 @@
 import type { Constraints } from '#functions/mastery/engine/index.ts';
 import { engineExample, exposureMethods } from '#test/reference/exposure-methods.ts';
 import { kcGuid } from '../bank.ts';
-import { above, duration, guardIn, judge, ratio, table, timeAll } from '../measure.ts';
+import { above, duration, guardIn, verdict, ratio, table, timeAll } from '../measure.ts';
 import type { Part, Progress, Report, Timed } from '../measure.ts';
 import {
   bankOf,
@@ -74,7 +74,7 @@ async function nextItem(progress: Progress, isQuick: boolean): Promise<Report> {
   });
   const policyGuard = guardIn(POLICY_GUARD, isQuick);
   const timings = await timeAll(cases, isQuick ? 2 : 5, progress);
-  /** Of the plain policy on the same bank. */
+  /** The timings of the plain policy on the same bank. */
   const plain = policies.map(
     ({ alike }) => timings[policies.findIndex((other) => other.alike === alike)]?.best ?? NaN,
   );
@@ -91,19 +91,13 @@ async function nextItem(progress: Progress, isQuick: boolean): Promise<Report> {
         'guard',
         `aim: p50 ≤ ${NEXT_ITEM_P50}, p95 ≤ ${NEXT_ITEM_P95} ms`,
       ],
-      policies.map(({ name }, n) => {
-        const { p50 = NaN, p95 = NaN, cpu = NaN, best = NaN } = timings[n] ?? {};
-        return [
-          name,
-          duration(p50),
-          duration(p95),
-          duration(cpu),
-          duration(best),
-          ratio(ratios[n] ?? NaN),
-          `≤ ${policyGuard}`,
-          judge(p50 <= NEXT_ITEM_P50 && p95 <= NEXT_ITEM_P95),
-        ];
-      }),
+      timings.map(({ name, p50, p95, cpu, best }, n) => [
+        name,
+        ...[p50, p95, cpu, best].map(duration),
+        ratio(ratios[n] ?? NaN),
+        `≤ ${policyGuard}`,
+        verdict(p50 <= NEXT_ITEM_P50 && p95 <= NEXT_ITEM_P95),
+      ]),
     ),
     missed: policies.flatMap(({ name }, n) =>
       above(`next item, ${name}, to plain`, ratios[n] ?? NaN, policyGuard),

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { estimate } from '#functions/mastery/engine/index.ts';
 import { makeRandom } from '../bank.ts';
-import { duration, judge, ratio, table, timeAll } from '../measure.ts';
+import { duration, verdict, ratio, table, timeAll } from '../measure.ts';
 import type { Part, Progress, Report, Timed } from '../measure.ts';
 import {
   bankOf,
@@ -72,15 +72,12 @@ async function peer(progress: Progress, isQuick: boolean): Promise<Report> {
   const faster = plain / chosen;
   const text = table(
     ['', 'p50', 'p95', 'best', 'to ours, chosen', `aim: jsCAT ≥ ${RATIO_AIM}`],
-    cases.map(({ name }, n) => {
-      const { p50 = NaN, p95 = NaN, best = NaN } = timings[n] ?? {};
-      return [
-        name,
-        ...[p50, p95, best].map(duration),
-        ratio(best / chosen),
-        n < 2 ? '' : judge(best / chosen >= RATIO_AIM),
-      ];
-    }),
+    timings.map(({ name, p50, p95, best }, n) => [
+      name,
+      ...[p50, p95, best].map(duration),
+      ratio(best / chosen),
+      n < 2 ? '' : verdict(best / chosen >= RATIO_AIM),
+    ]),
   );
   if (theirs === undefined) return { text: `${text}\n${HOW_TO}`, missed: [] };
   return {

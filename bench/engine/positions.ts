@@ -8,8 +8,7 @@ import type {
   PoolItem,
   SelectionContext,
 } from '#functions/mastery/engine/index.ts';
-import { kcGuid, makeBank, makeRandom } from '../bank.ts';
-import type { BankSize } from '../bank.ts';
+import { kcGuid, makeBank, makeRandom, type BankSize } from '../bank.ts';
 import type { Timed } from '../measure.ts';
 
 /** The bank that the aims speak of. */
@@ -30,7 +29,6 @@ export function bankOf(size: BankSize): Bank {
   return bankWith(makeBank(size));
 }
 
-/** A bank of these parameters. */
 export function bankWith(parameters: ModelParameters): Bank {
   const compiled = compileModel(parameters);
   if (!compiled.ok)
@@ -66,7 +64,7 @@ export function contextOf({ model, pool }: Bank, policy: Partial<Constraints> = 
 
 export const range = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n);
 
-/** A place in a run, with what the answers up to there say. */
+/** A place in a run, with the evidence up to there. */
 export interface Position {
   readonly outcomes: readonly Outcome[];
   readonly posterior: Estimate;

@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { duration, judge, table } from '../measure.ts';
-import type { Part, Progress, Report } from '../measure.ts';
+import { duration, verdict, table, type Part, type Progress, type Report } from '../measure.ts';
 import type { MatrixFigures } from './recovery-process.ts';
 
 /** Aims: seconds on one core, and megabytes of the whole process. */
@@ -32,7 +31,7 @@ async function recoveryMatrix(progress: Progress, isQuick: boolean): Promise<Rep
           duration(cpu),
           duration(cpu / items),
           `${peak.toFixed(0)} MB`,
-          judge(isFast && isSmall),
+          verdict(isFast && isSmall),
         ],
       ],
     ),

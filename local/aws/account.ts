@@ -2,15 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { FaultPlan } from './faults.ts';
 import type { AwsAnswer, AwsServiceName, HttpAnswer, Restore } from './wire.ts';
-import { notCovered, refuse, snapshotOf } from './wire.ts';
+import { notCovered, refuse, restoreAll, snapshotOf } from './wire.ts';
 
 /*
- * What an account has beside the services that functions use: stacks, mail subscriptions, certificates, the settings of API Gateway and
+ * What an account has in addition to the services that functions use: stacks, mail subscriptions, certificates, the settings of API Gateway and
  * the roles. Tests write it; the operator's commands read and mend it over the protocols of CloudFormation, SNS, IAM, STS (query), API
  * Gateway (REST) and ACM (JSON).
  */
 
-/** A stack as CloudFormation describes it. */
 export interface LocalCloudStack {
   readonly status: string;
   readonly terminationProtection: boolean;
@@ -57,19 +56,16 @@ export function emptyAccount(id: string | undefined): AccountState {
 
 /** What the account holds; the function brings that back. */
 export function accountSnapshot(account: AccountState): Restore {
-  const restores = Object.values(account).flatMap((part: unknown) =>
-    part instanceof Map ? [snapshotOf(part)] : [],
+  return restoreAll(
+    Object.values(account).flatMap((part: unknown) => (part instanceof Map ? [snapshotOf(part)] : [])),
   );
-  return () => {
-    for (const restore of restores) void restore();
-  };
 }
 
 type Parameters = Readonly<Record<string, string>>;
 type QueryOperation = (account: AccountState, parameters: Parameters) => AwsAnswer;
 
 const LOG_POLICY = 'arn:aws:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs';
-/** Changes of a page of `DescribeChangeSet`: small, so that a reader of one page alone is seen. */
+/** Changes of a page of `DescribeChangeSet`: small, so that a reader of only one page is detected. */
 const PAGE = 2;
 
 const queryOperations: Readonly<Record<string, Readonly<Record<string, QueryOperation>>>> = {
@@ -250,7 +246,6 @@ function xmlAnswer(action: string, answer: AwsAnswer): HttpAnswer {
   };
 }
 
-/** A value as the query protocol writes it. */
 function xml(value: unknown): string {
   if (Array.isArray(value)) return value.map((entry) => `<member>${xml(entry)}</member>`).join('');
   if (typeof value === 'object' && value !== null)

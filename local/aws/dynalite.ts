@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import { err, ok } from '#shared/kernel/result.ts';
-import type { AwsAnswer } from './wire.ts';
-import { notCovered } from './wire.ts';
+import { type AwsAnswer, notCovered } from './wire.ts';
 
 /**
  * The bridge to dynalite's own modules. They are no public API (hence the exact pin of dynalite in package.json), but they allow what
@@ -88,7 +87,6 @@ const modules = Object.fromEntries(
   }),
 ) as Record<DynaliteOperation, Module>;
 
-/** An empty in-memory database whose tables are active at once. */
 export function createStore(): Store {
   return database.create({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
 }
@@ -111,7 +109,6 @@ export function check(
   }
 }
 
-/** Runs one operation of dynalite. */
 export async function run(
   store: Store,
   operation: DynaliteOperation,
@@ -140,7 +137,6 @@ export function conditionHolds(checked: Checked, existing: Item | undefined): bo
   return refusal === null || refusal === undefined;
 }
 
-/** The names of a table's key attributes. */
 export function keyAttributes(store: Store, table: string): Promise<readonly string[] | undefined> {
   return new Promise((resolve) => {
     store.getTable(table, false, (thrown, schema) => {

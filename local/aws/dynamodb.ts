@@ -1,13 +1,10 @@
-import type { DynaliteOperation, Item } from './dynalite.ts';
-import { createStore, dynaliteOperations, run } from './dynalite.ts';
+import { type DynaliteOperation, type Item, createStore, dynaliteOperations, run } from './dynalite.ts';
 import { createMutex } from './mutex.ts';
 import { createPointInTime } from './point-in-time.ts';
-import type { Input } from './tables.ts';
-import { contentsOf, keyOf, must, readItem, untilActive } from './tables.ts';
+import { type Input, contentsOf, keyOf, must, readItem, untilActive } from './tables.ts';
 import { createTimeToLive } from './time-to-live.ts';
 import { createTransactions } from './transactions.ts';
-import type { AwsAnswer, AwsOperation, AwsService, Restore } from './wire.ts';
-import { refuse } from './wire.ts';
+import { type AwsAnswer, type AwsOperation, type AwsService, type Restore, refuse } from './wire.ts';
 
 /** A table as the emulator creates it: string keys, on demand. */
 export interface LocalTable {
@@ -100,7 +97,8 @@ export function createDynamoDb(now: () => number): DynamoDbEmulator {
     }
     if (wanted === undefined || !conditional.has(operation)) return run(store, operation, input);
     const answer = await run(store, operation, rest);
-    if (answer.ok || wanted !== 'ALL_OLD' || !isConditionFailure(answer.error.type)) return answer;
+    if (answer.ok || wanted !== 'ALL_OLD' || !answer.error.type.endsWith('#ConditionalCheckFailedException'))
+      return answer;
     const existing = await readItem(store, String(rest['TableName']), await keyOf(store, rest));
     return existing === undefined
       ? answer
@@ -166,7 +164,6 @@ export function createDynamoDb(now: () => number): DynamoDbEmulator {
 
 const conditional: ReadonlySet<DynaliteOperation> = new Set(['PutItem', 'UpdateItem', 'DeleteItem']);
 
-/** The writes of a BatchWriteItem, each with its table. */
 function batchWrites(input: Input): readonly Input[] {
   return Object.entries(input['RequestItems'] as Readonly<Record<string, readonly Input[]>>).flatMap(
     ([table, requests]) =>
@@ -174,8 +171,4 @@ function batchWrites(input: Input): readonly Input[] {
         Object.values(request).map((write) => ({ TableName: table, ...(write as Input) })),
       ),
   );
-}
-
-function isConditionFailure(type: string): boolean {
-  return type.endsWith('#ConditionalCheckFailedException');
 }

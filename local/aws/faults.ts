@@ -1,8 +1,7 @@
 import { err } from '#shared/kernel/result.ts';
 import { localTableName } from '#shared/stage/local-stage.ts';
 import { tables } from '#shared/stores/tables.ts';
-import type { AwsServiceName } from './wire.ts';
-import { refuse } from './wire.ts';
+import type { AwsServiceName, Refusal } from './wire.ts';
 
 /** What a function stores things in: a table of DynamoDB, or a whole service. */
 export const storeNames = [...tables.map(({ name }) => name), 'kms', 'ssm', 's3', 'sqs'] as const;
@@ -25,7 +24,7 @@ export interface AwsFaults {
   /** Until the reset, every call of a store goes wrong in this way, or only those of one operation. */
   break(store: StoreName, how: StoreFault, operation?: string): void;
   /**
-   * After `skip` more calls, of whatever service, one neither takes effect nor is ever answered: whoever made it can be ended there. Resolves
+   * After `skip` more calls, of any service, one neither takes effect nor is ever answered: its caller can be ended there. Resolves
    * once it is there.
    */
   hold(skip: number): Promise<void>;
@@ -41,8 +40,6 @@ export interface FaultPlan extends AwsFaults {
   /** Whether the response to this call never begins, or never ends. */
   silence(service: AwsServiceName, operation: string, request?: Buffer): 'hangs' | 'stalls' | undefined;
 }
-
-type Refusal = ReturnType<typeof refuse>;
 
 export function createFaults(): FaultPlan {
   const throttled = new Map<string, number>();
@@ -116,27 +113,24 @@ function unavailable(service: AwsServiceName): Refusal {
   return err({ status: 500, type, message: 'unavailable on demand' });
 }
 
+/** The code and status of a refusal for the rate of calls. */
+const rateCodes: Readonly<Record<AwsServiceName, readonly [type: string, status: number]>> = {
+  s3: ['SlowDown', 503],
+  dynamodb: ['ProvisionedThroughputExceededException', 400],
+  sqs: ['RequestThrottled', 400],
+  apigateway: ['TooManyRequestsException', 429],
+  cloudformation: ['Throttling', 400],
+  iam: ['Throttling', 400],
+  sns: ['Throttling', 400],
+  acm: ['ThrottlingException', 400],
+  kms: ['ThrottlingException', 400],
+  ssm: ['ThrottlingException', 400],
+  sts: ['ThrottlingException', 400],
+};
+
 function tooMany(service: AwsServiceName): Refusal {
-  const message = 'throttled on demand';
-  switch (service) {
-    case 's3':
-      return err({ status: 503, type: 'SlowDown', message });
-    case 'dynamodb':
-      return refuse('ProvisionedThroughputExceededException', message);
-    case 'sqs':
-      return refuse('RequestThrottled', message);
-    case 'apigateway':
-      return err({ status: 429, type: 'TooManyRequestsException', message });
-    case 'cloudformation':
-    case 'iam':
-    case 'sns':
-      return refuse('Throttling', message);
-    case 'acm':
-    case 'kms':
-    case 'ssm':
-    case 'sts':
-      return refuse('ThrottlingException', message);
-  }
+  const [type, status] = rateCodes[service];
+  return err({ status, type, message: 'throttled on demand' });
 }
 
 function use<K>(counts: Map<K, number>, key: K): boolean {

@@ -2,8 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:
 import * as z from 'zod';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { ok } from '#shared/kernel/result.ts';
-import type { AwsAnswer, AwsOperation, AwsService } from './wire.ts';
-import { operation, refuse } from './wire.ts';
+import { type AwsAnswer, type AwsOperation, type AwsService, operation, refuse } from './wire.ts';
 import { localAccount, localRegion } from '#shared/stage/local-stage.ts';
 
 const context = z.record(z.string(), z.string()).default({});
@@ -52,7 +51,7 @@ const HEADER_LENGTH = 1 + KEY_ID_LENGTH + IV_LENGTH + TAG_LENGTH;
 /**
  * KMS in memory: symmetric keys, AES-256-GCM with the encryption context as additional authenticated data. A ciphertext is
  * version, key id, nonce, tag and the encrypted bytes, so that Decrypt finds the key by itself as in KMS. No policies, no grants, and only the
- * operations that the product calls or that tell whose KMS this is.
+ * operations that the product calls or that identify the account of the KMS.
  */
 export function createKms(now: () => number): KmsEmulator {
   const keys = new Map<string, Key>();
@@ -92,17 +91,13 @@ export function createKms(now: () => number): KmsEmulator {
     }
   }
 
-  const operations = new Map<string, AwsOperation>([
-    [
-      'DescribeKey',
-      operation(inputs.DescribeKey, ({ KeyId }) => {
+  const operations = new Map<string, AwsOperation>(
+    Object.entries({
+      DescribeKey: operation(inputs.DescribeKey, ({ KeyId }) => {
         const key = find(KeyId);
         return key === undefined ? notFound(KeyId) : ok({ KeyMetadata: metadata(key) });
       }),
-    ],
-    [
-      'Decrypt',
-      operation(inputs.Decrypt, ({ CiphertextBlob, KeyId, EncryptionContext }) => {
+      Decrypt: operation(inputs.Decrypt, ({ CiphertextBlob, KeyId, EncryptionContext }) => {
         const owner = ownerOf(CiphertextBlob);
         if (KeyId !== undefined) {
           const named = find(KeyId);
@@ -122,10 +117,7 @@ export function createKms(now: () => number): KmsEmulator {
           EncryptionAlgorithm: 'SYMMETRIC_DEFAULT',
         });
       }),
-    ],
-    [
-      'GenerateDataKeyWithoutPlaintext',
-      operation(inputs.GenerateDataKeyWithoutPlaintext, (input) => {
+      GenerateDataKeyWithoutPlaintext: operation(inputs.GenerateDataKeyWithoutPlaintext, (input) => {
         const key = find(input.KeyId);
         if (key === undefined) return notFound(input.KeyId);
         if ((input.KeySpec === undefined) === (input.NumberOfBytes === undefined)) {
@@ -135,8 +127,8 @@ export function createKms(now: () => number): KmsEmulator {
         const sealed = seal(key, material, input.EncryptionContext);
         return ok({ KeyId: key.arn, CiphertextBlob: sealed.toString('base64') });
       }),
-    ],
-  ]);
+    }),
+  );
 
   return {
     name: 'kms',

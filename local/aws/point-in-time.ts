@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { ok } from '#shared/kernel/result.ts';
 import type { Item } from './dynalite.ts';
-import type { AwsAnswer, AwsOperation, Restore } from './wire.ts';
-import { operation, refuse } from './wire.ts';
+import { type AwsAnswer, type AwsOperation, type Restore, operation, refuse } from './wire.ts';
 
 /** DynamoDB keeps the changes of 35 days, and the last five minutes cannot be restored yet. */
 const PERIOD_DAYS = 35;
@@ -69,31 +68,30 @@ export function createPointInTime(
     return [...items.values()].filter((item) => item !== undefined);
   }
 
-  const operations = new Map<string, AwsOperation>([
-    [
-      'DescribeContinuousBackups',
-      operation(z.strictObject({ TableName: z.string() }), ({ TableName: table }) => {
-        const known = window(table);
-        const PointInTimeRecoveryDescription =
-          known === undefined
-            ? { PointInTimeRecoveryStatus: 'DISABLED' }
-            : {
-                PointInTimeRecoveryStatus: 'ENABLED',
-                RecoveryPeriodInDays: PERIOD_DAYS,
-                EarliestRestorableDateTime: known.earliest,
-                LatestRestorableDateTime: known.latest,
-              };
-        return ok({
-          ContinuousBackupsDescription: {
-            ContinuousBackupsStatus: 'ENABLED',
-            PointInTimeRecoveryDescription,
-          },
-        });
-      }),
-    ],
-    [
-      'RestoreTableToPointInTime',
-      operation(
+  const operations = new Map<string, AwsOperation>(
+    Object.entries({
+      DescribeContinuousBackups: operation(
+        z.strictObject({ TableName: z.string() }),
+        ({ TableName: table }) => {
+          const known = window(table);
+          const PointInTimeRecoveryDescription =
+            known === undefined
+              ? { PointInTimeRecoveryStatus: 'DISABLED' }
+              : {
+                  PointInTimeRecoveryStatus: 'ENABLED',
+                  RecoveryPeriodInDays: PERIOD_DAYS,
+                  EarliestRestorableDateTime: known.earliest,
+                  LatestRestorableDateTime: known.latest,
+                };
+          return ok({
+            ContinuousBackupsDescription: {
+              ContinuousBackupsStatus: 'ENABLED',
+              PointInTimeRecoveryDescription,
+            },
+          });
+        },
+      ),
+      RestoreTableToPointInTime: operation(
         restoreInput,
         async ({ SourceTableName: source, TargetTableName: target, RestoreDateTime: at }) => {
           const known = window(source);
@@ -115,8 +113,8 @@ export function createPointInTime(
           return ok({ TableDescription: { TableName: target, TableStatus: 'CREATING' } });
         },
       ),
-    ],
-  ]);
+    }),
+  );
 
   return {
     enable: (table) => since.set(table, now()),

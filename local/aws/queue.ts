@@ -1,19 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { Restore } from './wire.ts';
 
-/** A standard queue as the emulator creates it. */
 export interface LocalQueue {
   readonly queueName: string;
   /** How long a received message is out of sight; 30 as in SQS. */
   readonly visibilityTimeoutSeconds?: number;
-  /** Where a message goes that has been received this often and was not deleted. That queue stands before this one in the list. */
+  /** Where a message goes that has been received this often and was not deleted. That queue precedes this one in the list. */
   readonly redrive?: { readonly deadLetterQueueName: string; readonly maxReceiveCount: number };
 }
 
 export interface ReceivedMessage {
   readonly messageId: string;
   readonly body: string;
-  /** Of this receipt; a later one of the same message has another. */
+  /** The handle of this receipt; a later receipt of the same message has another. */
   readonly receiptHandle: string;
   /** 1 at the first time. */
   readonly receiveCount: number;
@@ -22,7 +21,7 @@ export interface ReceivedMessage {
   readonly firstReceivedAt: number;
 }
 
-/** A queue of the emulator for who runs in its process: what SQS tells only to those who ask again and again comes as a promise here. */
+/** A queue of the emulator for code in its process: what SQS returns only to repeated requests is a promise here. */
 export interface QueueAccess {
   send(body: string): { readonly messageId: string };
   /**
@@ -68,7 +67,7 @@ const MAX_TIMER = 2 ** 31 - 1;
 
 /**
  * A queue in memory: oldest message first, each at least once. A message that was received as often as it may be leaves for the dead letters
- * as soon as it would be in sight again; SQS moves it when somebody next asks, which nobody can tell apart.
+ * as soon as it would be in sight again; SQS moves it at the next request, with the same visible effect.
  * @param now epoch milliseconds: visibility goes by this clock
  */
 export function createQueue(
@@ -96,7 +95,7 @@ export function createQueue(
     return found.filter((message) => !isSpent(message));
   }
 
-  /** To be called after every change: wakes who waits for what has come true, and looks again when a message comes back into sight. */
+  /** Call after every change: wakes those who wait for what has come true, and looks again when a message comes back into sight. */
   function settle(): void {
     const seen = inSight();
     if (seen.length > 0 || closed) wake(waiting);

@@ -1,7 +1,6 @@
 import { analyzeRun } from '#shared/contract/background.ts';
 import { localBucketName, localQueueName, localStage, localTableName } from '#shared/stage/local-stage.ts';
-import { tables } from '#shared/stores/tables.ts';
-import type { TableDefinition } from '#shared/stores/tables.ts';
+import { tables, type TableDefinition } from '#shared/stores/tables.ts';
 import type { LocalTable } from './dynamodb.ts';
 import type { LocalQueue } from './queue.ts';
 import type { LocalBucket } from './s3.ts';
@@ -9,7 +8,6 @@ import type { LocalBucket } from './s3.ts';
 /** Where the queue puts what was received in vain. */
 const localDeadLetterQueueName = `${localStage}-improvement-dead-letters`;
 
-/** The project's tables under their local names. */
 export function localTables(): readonly LocalTable[] {
   return tables.map((table: TableDefinition) => ({
     tableName: localTableName(table.name),

@@ -1,12 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { crc32 } from 'node:zlib';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import type { AwsError, Restore } from './wire.ts';
-import { notCovered, snapshotOf } from './wire.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { type AwsError, type Refusal, type Restore, notCovered, restoreAll, snapshotOf } from './wire.ts';
 
-/** A bucket as the emulator creates it. */
 export interface LocalBucket {
   readonly bucketName: string;
   /** PutObject without `If-None-Match` or `If-Match` is AccessDenied, as a bucket policy on these headers makes it. */
@@ -19,7 +16,7 @@ export interface LocalBucket {
 
 export interface S3Request {
   readonly method: string;
-  /** The target as it stands in the request line, path-style. */
+  /** The target of the request line, path-style. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Uint8Array;
@@ -121,25 +118,17 @@ export function createS3(definitions: readonly LocalBucket[], now: () => number)
   function put(bucket: Bucket, key: string, request: S3Request): Result<S3Answer, AwsError> {
     const { 'if-none-match': unlessAny, 'if-match': ifEtag, 'content-md5': md5 } = request.headers;
     if (bucket.conditionalWrites === true && unlessAny === undefined && ifEtag === undefined)
-      return accessDenied();
+      return refuseS3('AccessDenied');
     const received = receivedBody(request);
     if (!received.ok) return received;
     const { bytes, checksums } = received.value;
     if (bucket.lock !== undefined && md5 === undefined && Object.keys(checksums).length === 0) {
-      return refuseS3(
-        400,
-        'InvalidRequest',
-        'Content-MD5 OR x-amz-checksum- HTTP header is required for Put Object requests with Object Lock parameters',
-      );
+      return refuseS3('InvalidRequest');
     }
     const current = bucket.objects.get(key)?.[0].object;
-    if (ifEtag !== undefined && current === undefined) return noSuchKey();
+    if (ifEtag !== undefined && current === undefined) return refuseS3('NoSuchKey');
     if (unlessAny === undefined ? ifEtag !== undefined && ifEtag !== current?.etag : current !== undefined) {
-      return refuseS3(
-        412,
-        'PreconditionFailed',
-        'At least one of the pre-conditions you specified did not hold',
-      );
+      return refuseS3('PreconditionFailed');
     }
     const stored: StoredObject = {
       bytes,
@@ -160,16 +149,10 @@ export function createS3(definitions: readonly LocalBucket[], now: () => number)
     const versions = bucket.objects.get(key) ?? [];
     const asked = query.get('versionId');
     const version = asked === null ? versions[0] : versions.find(({ id }) => id === asked);
-    if (asked !== null && version === undefined)
-      return refuseS3(404, 'NoSuchVersion', 'The specified version does not exist.');
+    if (asked !== null && version === undefined) return refuseS3('NoSuchVersion');
     if (version?.object === undefined) {
-      if (asked !== null)
-        return refuseS3(
-          405,
-          'MethodNotAllowed',
-          'The specified method is not allowed against this resource.',
-        );
-      return bucket.unlisted === true ? accessDenied() : noSuchKey();
+      if (asked !== null) return refuseS3('MethodNotAllowed');
+      return refuseS3(bucket.unlisted === true ? 'AccessDenied' : 'NoSuchKey');
     }
     const { bytes, contentType, etag, metadata, checksums } = version.object;
     return ok({
@@ -187,7 +170,7 @@ export function createS3(definitions: readonly LocalBucket[], now: () => number)
     });
   }
 
-  /** Without a version only a marker is put on top. A version goes for good, unless it is locked. */
+  /** Without a version only a marker is put on top. A version is deleted permanently, unless it is locked. */
   function remove(bucket: Bucket, key: string, id: string | null): Result<S3Answer, AwsError> {
     if (bucket.lock === undefined) return notCovered('S3 DeleteObject in a bucket without Object Lock');
     const done = (headers: Record<string, string>) =>
@@ -196,7 +179,7 @@ export function createS3(definitions: readonly LocalBucket[], now: () => number)
     const versions = bucket.objects.get(key) ?? [];
     const version = versions.find((candidate) => candidate.id === id);
     if ((version?.lockedUntil ?? 0) > now())
-      return refuseS3(403, 'AccessDenied', 'Access Denied because object protected by object lock.');
+      return refuseS3('AccessDenied', 'Access Denied because object protected by object lock.');
     const [newest, ...older] = versions.filter((candidate) => candidate !== version);
     if (newest === undefined) bucket.objects.delete(key);
     else bucket.objects.set(key, [newest, ...older]);
@@ -221,12 +204,8 @@ export function createS3(definitions: readonly LocalBucket[], now: () => number)
     perform(call, request) {
       const { operation, bucket: bucketName, key, query } = call;
       const bucket = buckets.get(bucketName);
-      if (bucket === undefined) {
-        return refuseS3(404, 'NoSuchBucket', 'The specified bucket does not exist');
-      }
-      if (Buffer.byteLength(key) > MAX_KEY_BYTES) {
-        return refuseS3(400, 'KeyTooLongError', 'Your key is too long');
-      }
+      if (bucket === undefined) return refuseS3('NoSuchBucket');
+      if (Buffer.byteLength(key) > MAX_KEY_BYTES) return refuseS3('KeyTooLongError');
       if (operation === 'PutObject') return put(bucket, key, request);
       if (operation === 'DeleteObject') return remove(bucket, key, query.get('versionId'));
       if (operation === 'ListObjectVersions') return ok(listed(bucket, query));
@@ -234,10 +213,7 @@ export function createS3(definitions: readonly LocalBucket[], now: () => number)
     },
 
     snapshot() {
-      const restores = [...buckets.values()].map(({ objects }) => snapshotOf(objects));
-      return () => {
-        for (const restore of restores) void restore();
-      };
+      return restoreAll([...buckets.values()].map(({ objects }) => snapshotOf(objects)));
     },
   };
 }
@@ -282,7 +258,6 @@ function versionHeaders({ lock }: Bucket, { id, object, lockedUntil }: Version):
   };
 }
 
-/** An error as S3 answers it, in XML. */
 export function s3ErrorBody({ type, message }: AwsError): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<Error>${element('Code', type)}${element('Message', message)}</Error>`;
 }
@@ -292,7 +267,7 @@ function element(name: string, value: string | number | boolean): string {
   return `<${name}>${escaped}</${name}>`;
 }
 
-/** The query names the operation, and says only what its schema here knows. */
+/** Finds the operation that the query names; the query has only members of its schema. */
 function operationOf(
   method: string,
   { key, query }: Pick<S3Call, 'key' | 'query'>,
@@ -320,18 +295,14 @@ function locationOf(url: string): Omit<S3Call, 'operation'> | undefined {
   }
 }
 
-/** The object's bytes, after everything has been held to that the request says about them. */
+/** The object's bytes, after all checks that the request asks for. */
 function receivedBody(
   request: S3Request,
 ): Result<{ readonly bytes: Uint8Array; readonly checksums: Readonly<Record<string, string>> }, AwsError> {
   const { headers } = request;
   const sent = headers['x-amz-content-sha256'] ?? '';
   if (/^[0-9a-f]{64}$/.test(String(sent)) && hash('sha256', request.body, 'hex') !== sent) {
-    return refuseS3(
-      400,
-      'XAmzContentSHA256Mismatch',
-      "The provided 'x-amz-content-sha256' header does not match what was computed.",
-    );
+    return refuseS3('XAmzContentSHA256Mismatch');
   }
   if (String(sent).startsWith('STREAMING-')) return notCovered(`S3 PutObject of ${String(sent)}`);
   const { body: bytes } = request;
@@ -355,8 +326,8 @@ function hash(algorithm: string, bytes: Uint8Array, encoding: 'hex' | 'base64'):
   return createHash(algorithm).update(bytes).digest(encoding);
 }
 
-function badDigest(what: string): ReturnType<typeof refuseS3> {
-  return refuseS3(400, 'BadDigest', `The ${what} you specified did not match the calculated checksum.`);
+function badDigest(what: string): Refusal {
+  return refuseS3('BadDigest', `The ${what} you specified did not match the calculated checksum.`);
 }
 
 function headersLike(headers: IncomingHttpHeaders, pattern: RegExp): Record<string, string> {
@@ -366,18 +337,25 @@ function headersLike(headers: IncomingHttpHeaders, pattern: RegExp): Record<stri
   return Object.fromEntries(entries);
 }
 
-function refuseS3(
-  status: number,
-  type: string,
-  message: string,
-): { readonly ok: false; readonly error: AwsError } {
-  return err({ status, type, message });
-}
+const refusals = {
+  AccessDenied: [403, 'Access Denied'],
+  BadDigest: [400, 'The checksum you specified did not match the calculated checksum.'],
+  InvalidRequest: [
+    400,
+    'Content-MD5 OR x-amz-checksum- HTTP header is required for Put Object requests with Object Lock parameters',
+  ],
+  KeyTooLongError: [400, 'Your key is too long'],
+  MethodNotAllowed: [405, 'The specified method is not allowed against this resource.'],
+  NoSuchBucket: [404, 'The specified bucket does not exist'],
+  NoSuchKey: [404, 'The specified key does not exist.'],
+  NoSuchVersion: [404, 'The specified version does not exist.'],
+  PreconditionFailed: [412, 'At least one of the pre-conditions you specified did not hold'],
+  XAmzContentSHA256Mismatch: [
+    400,
+    "The provided 'x-amz-content-sha256' header does not match what was computed.",
+  ],
+} as const;
 
-function accessDenied(): ReturnType<typeof refuseS3> {
-  return refuseS3(403, 'AccessDenied', 'Access Denied');
-}
-
-function noSuchKey(): ReturnType<typeof refuseS3> {
-  return refuseS3(404, 'NoSuchKey', 'The specified key does not exist.');
+function refuseS3(type: keyof typeof refusals, message: string = refusals[type][1]): Refusal {
+  return err({ status: refusals[type][0], type, message });
 }

@@ -1,21 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { addresseeOf } from '#local/loopback.ts';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { addresseeOf, listen, readBody } from '#local/loopback.ts';
 import { err } from '#shared/kernel/result.ts';
-import type { AccountState } from './account.ts';
-import { accountSnapshot, callAccount, emptyAccount } from './account.ts';
-import type { LocalTable } from './dynamodb.ts';
-import { createDynamoDb } from './dynamodb.ts';
+import { type AccountState, accountSnapshot, callAccount, emptyAccount } from './account.ts';
+import { type LocalTable, createDynamoDb } from './dynamodb.ts';
 import { localAccount, localCredentials, localRegion } from '#shared/stage/local-stage.ts';
-import type { AwsFaults, FaultPlan } from './faults.ts';
-import { createFaults } from './faults.ts';
+import { type AwsFaults, type FaultPlan, createFaults } from './faults.ts';
 import { createKms } from './kms.ts';
 import type { LocalQueue, QueueAccess } from './queue.ts';
-import type { LocalBucket, S3Double } from './s3.ts';
-import { createS3, s3ErrorBody } from './s3.ts';
+import { type LocalBucket, type S3Double, createS3, s3ErrorBody } from './s3.ts';
 import { createSqs } from './sqs.ts';
 import { createSsm } from './ssm.ts';
+import { isRecord } from './tables.ts';
 import type { AwsAnswer, AwsError, AwsService, AwsServiceName, HttpAnswer, Restore } from './wire.ts';
 import { notCovered, refuse, snapshotOf } from './wire.ts';
 
@@ -23,7 +19,7 @@ export interface AwsOptions {
   /** 0, the default, takes any free port. */
   readonly port?: number;
   readonly tables?: readonly LocalTable[];
-  /** Standard queues; one that takes dead letters stands before the queue that they come from. */
+  /** Standard queues; one that takes dead letters precedes the queue that they come from. */
   readonly queues?: readonly LocalQueue[];
   readonly buckets?: readonly LocalBucket[];
   /** A symmetric KMS key is made for each alias (`alias/…`). */
@@ -48,7 +44,7 @@ export interface LocalAws {
   /** How many calls of an operation of a service have come so far, those included that were refused on demand. */
   calls(service: AwsServiceName, operation: string): number;
   /**
-   * A queue for who runs in this process.
+   * A queue for code in this process.
    * @throws RangeError when there is no queue of this name
    */
   queue(name: string): QueueAccess;
@@ -71,11 +67,8 @@ const MAX_OBJECT_BYTES = 64 * 1024 * 1024;
  */
 export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
   const now = options.now ?? Date.now;
-  const dynamodb = createDynamoDb(now);
-  const kms = createKms(now);
-  const sqs = createSqs(options.queues ?? [], now);
-  const services: readonly AwsService[] = [dynamodb, kms, sqs, createSsm(kms, now)];
-  const s3 = createS3(options.buckets ?? [], now);
+  const ownPlace = createPlace(localAccount, now, options);
+  const { dynamodb, kms, sqs, services, s3 } = ownPlace;
   const faults = createFaults();
   const counts = new Map<string, number>();
   const counted: FaultPlan = {
@@ -86,8 +79,7 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
       return faults.take(service, operation, request);
     },
   };
-  const ownPlace = { account: emptyAccount(localAccount), services, s3 };
-  const elsewhere = new Map<string, ReturnType<typeof emptyPlace>>();
+  const elsewhere = new Map<string, ReturnType<typeof createPlace>>();
   const placeOf = ({ accessKeyId, region }: Signer): Place | undefined => {
     const account =
       accessKeyId === localCredentials.accessKeyId ? localAccount : options.accounts?.[accessKeyId];
@@ -95,7 +87,7 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
     if (options.accounts === undefined || (account === localAccount && region === localRegion))
       return ownPlace;
     const name = `${account} ${region}`;
-    const known = elsewhere.get(name) ?? emptyPlace(account, now);
+    const known = elsewhere.get(name) ?? createPlace(account, now, {});
     elsewhere.set(name, known);
     return known;
   };
@@ -112,15 +104,7 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
       },
     );
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port ?? 0, '127.0.0.1', () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('local AWS emulator: no port');
+  const url = await listen(server, options.port ?? 0);
 
   const sweep = (): Promise<number> => dynamodb.sweepExpired(now());
   const timer =
@@ -131,7 +115,7 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
         }, options.sweepEverySeconds * 1000).unref();
 
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url,
     faults,
     account: ownPlace.account,
     calls: (service, operation) => counts.get(`${service} ${operation}`) ?? 0,
@@ -153,22 +137,22 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
         // The SDK keeps its connections open for the next call.
         server.closeAllConnections();
       });
-      await dynamodb.close();
-      for (const place of elsewhere.values()) await place.close();
+      for (const place of [ownPlace, ...elsewhere.values()]) await place.dynamodb.close();
     },
   };
 }
 
-/** An account and region in which nothing was ever made. */
-function emptyPlace(account: string, now: () => number): Place & { close(): Promise<void> } {
-  const kms = createKms(now);
+/** Makes an account and region in which there are only these queues and buckets. */
+function createPlace(
+  account: string,
+  now: () => number,
+  { queues = [], buckets = [] }: Pick<AwsOptions, 'queues' | 'buckets'>,
+) {
   const dynamodb = createDynamoDb(now);
-  return {
-    account: emptyAccount(account),
-    services: [dynamodb, kms, createSqs([], now), createSsm(kms, now)],
-    s3: createS3([], now),
-    close: () => dynamodb.close(),
-  };
+  const kms = createKms(now);
+  const sqs = createSqs(queues, now);
+  const services: readonly AwsService[] = [dynamodb, kms, sqs, createSsm(kms, now)];
+  return { account: emptyAccount(account), dynamodb, kms, sqs, services, s3: createS3(buckets, now) };
 }
 
 const JSON_1_0 = 'application/x-amz-json-1.0';
@@ -180,7 +164,7 @@ interface Place {
   readonly s3: S3Double;
 }
 
-/** Who signed a request, and for which region. */
+/** The key that signed a request, and for which region. */
 interface Signer {
   readonly accessKeyId: string;
   readonly region: string;
@@ -220,7 +204,7 @@ async function serve({ placeOf, faults }: Served, request: IncomingMessage): Pro
   );
   if (ofAccount !== undefined) return ofAccount;
   const [prefix, operationName = ''] = target.split('.', 2);
-  // Every place has the same services: with credentials of no place, the emulator's own tells the protocol of the refusal.
+  // Every place has the same services: with credentials of no place, the emulator's own determines the protocol of the refusal.
   const service = (place ?? placeOf(HOME))?.services.find((candidate) => candidate.targetPrefix === prefix);
   if (service === undefined) {
     const what = target === '' ? `${request.method ?? ''} ${request.url ?? ''} without X-Amz-Target` : target;
@@ -270,7 +254,7 @@ async function callS3(
   const refused = (error: AwsError): HttpAnswer => ({
     status: error.status,
     headers: { 'content-type': 'application/xml' },
-    // The answer to HEAD has no body, so that only its status says what is wrong.
+    // The answer to HEAD has no body, so that only its status shows what is wrong.
     body: method === 'HEAD' ? '' : s3ErrorBody(error),
   });
   if (s3 === undefined)
@@ -286,23 +270,10 @@ async function callS3(
   return answer.ok ? { ...answer.value, stalls: silence === 'stalls' } : refused(answer.error);
 }
 
-/** Undefined when it is too large; it is read to its end all the same, so that the answer arrives. */
-async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length <= limit) chunks.push(chunk);
-  }
-  return length <= limit ? Buffer.concat(chunks) : undefined;
-}
-
 function parse(body: Buffer): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(body.toString());
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>)
-      : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -2,10 +2,8 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { ok } from '#shared/kernel/result.ts';
 import { localAccount, localRegion } from '#shared/stage/local-stage.ts';
-import type { LocalQueue, Queue, QueueAccess } from './queue.ts';
-import { createQueue } from './queue.ts';
-import type { AwsAnswer, AwsOperation, AwsService } from './wire.ts';
-import { operation, refuse } from './wire.ts';
+import { type LocalQueue, type Queue, type QueueAccess, createQueue } from './queue.ts';
+import { type AwsAnswer, type AwsOperation, type AwsService, operation, refuse, restoreAll } from './wire.ts';
 
 /** SQS takes 1 MiB in one message. */
 const MAX_MESSAGE_BYTES = 1_048_576;
@@ -38,7 +36,7 @@ interface SqsEmulator extends AwsService {
 }
 
 /**
- * Standard queues of SQS in memory, without delays, message attributes and batches. Messages are received in this process alone, as Lambda
+ * Standard queues of SQS in memory, without delays, message attributes and batches. Messages are received only in this process, as Lambda
  * receives them for a function in production.
  */
 export function createSqs(definitions: readonly LocalQueue[], now: () => number): SqsEmulator {
@@ -54,7 +52,6 @@ export function createSqs(definitions: readonly LocalQueue[], now: () => number)
     queues.set(definition.queueName, createQueue(definition, deadLetterQueue, now));
   }
 
-  /** An operation on a queue that there is. */
   function onQueue<S extends z.ZodType<{ readonly QueueUrl: string }>>(
     schema: S,
     work: (queue: Queue, input: z.output<S>) => AwsAnswer,
@@ -67,30 +64,27 @@ export function createSqs(definitions: readonly LocalQueue[], now: () => number)
     });
   }
 
-  const operations = new Map<string, AwsOperation>([
-    [
-      'SendMessage',
-      onQueue(inputs.SendMessage, (queue, { MessageBody: body }) => {
+  const operations = new Map<string, AwsOperation>(
+    Object.entries({
+      SendMessage: onQueue(inputs.SendMessage, (queue, { MessageBody: body }) => {
         if (Buffer.byteLength(body) > MAX_MESSAGE_BYTES) {
           return refuse('InvalidParameterValue', `Message must be shorter than ${MAX_MESSAGE_BYTES} bytes.`);
         }
         if (!CONTENT.test(body)) {
           return refuse('InvalidMessageContents', 'The message contains characters outside the allowed set.');
         }
-        return ok({ MessageId: queue.send(body).messageId, MD5OfMessageBody: md5(body) });
+        const md5 = createHash('md5').update(body).digest('hex');
+        return ok({ MessageId: queue.send(body).messageId, MD5OfMessageBody: md5 });
       }),
-    ],
-    [
-      'GetQueueAttributes',
-      onQueue(inputs.GetQueueAttributes, (queue, { AttributeNames: names }) => {
+      GetQueueAttributes: onQueue(inputs.GetQueueAttributes, (queue, { AttributeNames: names }) => {
         const all = attributesOf(queue);
         const wanted = Object.entries(all).filter(([name]) =>
           names.some((one) => one === 'All' || one === name),
         );
         return ok({ Attributes: Object.fromEntries(wanted) });
       }),
-    ],
-  ]);
+    }),
+  );
 
   return {
     name: 'sqs',
@@ -98,10 +92,7 @@ export function createSqs(definitions: readonly LocalQueue[], now: () => number)
     contentType: 'application/x-amz-json-1.0',
     operations,
     snapshot() {
-      const restores = [...queues.values()].map((queue) => queue.snapshot());
-      return () => {
-        for (const restore of restores) void restore();
-      };
+      return restoreAll([...queues.values()].map((queue) => queue.snapshot()));
     },
     queue(name) {
       const queue = queues.get(name);
@@ -143,9 +134,4 @@ function attributesOf(queue: Queue): Readonly<Partial<Record<(typeof queueAttrib
           }),
         }),
   };
-}
-
-/** What the SDK compares a body with. */
-function md5(text: string): string {
-  return createHash('md5').update(text).digest('hex');
 }

@@ -2,8 +2,7 @@ import * as z from 'zod';
 import { ok } from '#shared/kernel/result.ts';
 import type { KmsEmulator } from './kms.ts';
 import { localAccount, localRegion } from '#shared/stage/local-stage.ts';
-import type { AwsAnswer, AwsOperation, AwsService } from './wire.ts';
-import { operation, refuse, snapshotOf } from './wire.ts';
+import { type AwsAnswer, type AwsOperation, type AwsService, operation, refuse, snapshotOf } from './wire.ts';
 
 /** A name, or a path of at most 15 levels. A version or label selector (`name:3`) is not covered. */
 const name = z
@@ -129,35 +128,28 @@ export function createSsm(kms: KmsEmulator, now: () => number): AwsService {
     });
   }
 
-  const operations = new Map<string, AwsOperation>([
-    ['PutParameter', operation(inputs.PutParameter, put)],
-    [
-      'GetParameter',
-      operation(inputs.GetParameter, ({ Name, WithDecryption }) => {
+  const operations = new Map<string, AwsOperation>(
+    Object.entries({
+      PutParameter: operation(inputs.PutParameter, put),
+      GetParameter: operation(inputs.GetParameter, ({ Name, WithDecryption }) => {
         const parameter = parameters.get(Name);
         return parameter === undefined
           ? refuse('ParameterNotFound', '')
           : ok({ Parameter: show(parameter, WithDecryption) });
       }),
-    ],
-    [
-      'GetParameters',
-      operation(inputs.GetParameters, ({ Names, WithDecryption }) => {
+      GetParameters: operation(inputs.GetParameters, ({ Names, WithDecryption }) => {
         const known = Names.flatMap((wanted) => parameters.get(wanted) ?? []);
         return ok({
           Parameters: known.map((parameter) => show(parameter, WithDecryption)),
           InvalidParameters: Names.filter((wanted) => !parameters.has(wanted)),
         });
       }),
-    ],
-    ['GetParametersByPath', operation(inputs.GetParametersByPath, byPath)],
-    [
-      'DeleteParameter',
-      operation(inputs.DeleteParameter, ({ Name }) =>
+      GetParametersByPath: operation(inputs.GetParametersByPath, byPath),
+      DeleteParameter: operation(inputs.DeleteParameter, ({ Name }) =>
         parameters.delete(Name) ? ok({}) : refuse('ParameterNotFound', ''),
       ),
-    ],
-  ]);
+    }),
+  );
 
   return {
     name: 'ssm',

@@ -1,6 +1,5 @@
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
-import type { Item, Store } from './dynalite.ts';
-import { keyAttributes, run } from './dynalite.ts';
+import { type Item, type Store, keyAttributes, run } from './dynalite.ts';
 import type { AwsAnswer } from './wire.ts';
 
 /** A request, or a part of one, as AWS JSON carries it. */
@@ -15,7 +14,7 @@ export async function untilActive(store: Store, tableName: string): Promise<void
   }
 }
 
-/** The key of a write: given as `Key`, or part of the `Item`. Empty for a table that does not exist; the operation itself then says so. */
+/** The key of a write: given as `Key`, or part of the `Item`. Empty for a table that does not exist; the operation itself then fails. */
 export async function keyOf(store: Store, input: Input): Promise<Item> {
   if (isRecord(input['Key'])) return input['Key'] as Item;
   const item = isRecord(input['Item']) ? (input['Item'] as Item) : {};
@@ -44,7 +43,6 @@ export async function* itemsOf(store: Store, table: string): AsyncGenerator<Item
   } while (from !== undefined);
 }
 
-/** The items by their text. */
 export async function contentsOf(store: Store, table: string): Promise<Map<string, Item>> {
   const contents = new Map<string, Item>();
   for await (const item of itemsOf(store, table)) contents.set(canonicalJson(item), item);

@@ -1,10 +1,8 @@
 import { ok } from '#shared/kernel/result.ts';
 import type { Checked, DynaliteOperation, Item, Store } from './dynalite.ts';
 import { check, conditionHolds, run } from './dynalite.ts';
-import type { Input } from './tables.ts';
-import { isRecord, keyOf, must } from './tables.ts';
-import type { AwsAnswer, AwsOperation, Restore } from './wire.ts';
-import { notCovered, refuse, snapshotOf } from './wire.ts';
+import { type Input, isRecord, keyOf, must } from './tables.ts';
+import { type AwsAnswer, type AwsOperation, type Restore, notCovered, refuse, snapshotOf } from './wire.ts';
 
 const TOKEN_LIFETIME = 10 * 60_000;
 const MAX_TRANSACTION = 100;
@@ -13,7 +11,7 @@ type Refusal = Extract<AwsAnswer, { ok: false }>;
 
 /**
  * Transactions of writes, which dynalite lacks. No other operation may run meanwhile.
- * @param note is told of the writes that have been carried out
+ * @param note called with the writes that have been carried out
  */
 export function createTransactions(
   store: Store,
@@ -62,7 +60,7 @@ const writeOperations = {
   Put: 'PutItem',
   Update: 'UpdateItem',
   Delete: 'DeleteItem',
-  // A condition alone is checked as a delete's condition is, and then not carried out.
+  // A condition without a write is checked as a delete's condition is, and then not carried out.
   ConditionCheck: 'DeleteItem',
 } as const satisfies Record<Write['kind'], DynaliteOperation>;
 

@@ -1,8 +1,7 @@
 import * as z from 'zod';
-import { err } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, type Result } from '#shared/kernel/result.ts';
 
-/** An error as the AWS JSON protocols carry it; `extra` members stand beside `__type` and `message` in the body. */
+/** An error as the AWS JSON protocols carry it; `extra` members are next to `__type` and `message` in the body. */
 export interface AwsError {
   readonly status: number;
   readonly type: string;
@@ -11,6 +10,7 @@ export interface AwsError {
 }
 
 export type AwsAnswer = Result<object, AwsError>;
+export type Refusal = Extract<AwsAnswer, { readonly ok: false }>;
 
 /** One operation of one service: the parsed request body in, the response body or an error out. Everything else is wire. */
 export type AwsOperation = (input: Readonly<Record<string, unknown>>) => Promise<AwsAnswer>;
@@ -28,10 +28,9 @@ export type AwsServiceName =
   | 'ssm'
   | 'sts';
 
-/** A service of the AWS JSON protocols that functions use. */
 export interface AwsService {
   readonly name: 'dynamodb' | 'kms' | 'sqs' | 'ssm';
-  /** What stands before the dot in `X-Amz-Target`. */
+  /** The part of `X-Amz-Target` before the dot. */
   readonly targetPrefix: string;
   /** DynamoDB and SQS speak AWS JSON 1.0; KMS and Systems Manager speak 1.1. */
   readonly contentType: 'application/x-amz-json-1.0' | 'application/x-amz-json-1.1';
@@ -59,17 +58,20 @@ export function snapshotOf<K, V>(map: Map<K, V>): Restore {
   };
 }
 
+/** Joins what parts of a service held. */
+export function restoreAll(restores: readonly Restore[]): Restore {
+  return () => {
+    for (const restore of restores) void restore();
+  };
+}
+
 /** A refusal of the service, status 400. */
-export function refuse(
-  type: string,
-  message: string,
-  extra?: Readonly<Record<string, unknown>>,
-): { readonly ok: false; readonly error: AwsError } {
+export function refuse(type: string, message: string, extra?: Readonly<Record<string, unknown>>): Refusal {
   return err({ status: 400, type, message, ...(extra === undefined ? {} : { extra }) });
 }
 
 /** What this emulator does not do is refused loudly: a silent no-op here would be a surprise in production. */
-export function notCovered(what: string): { readonly ok: false; readonly error: AwsError } {
+export function notCovered(what: string): Refusal {
   return refuse('UnknownOperationException', `${what} is not covered by the local AWS emulator`);
 }
 

@@ -5,7 +5,6 @@ import type { CallRequest } from './example-request.ts';
 
 type ServiceUrls = Pick<StackUrls, 'masteryUrl' | 'reportsUrl'>;
 
-/** The address of a request in the running stack. */
 export function addressOf(request: CallRequest, stack: ServiceUrls): string {
   const { route, path, query } = request;
   return addressBelow(
@@ -16,7 +15,7 @@ export function addressOf(request: CallRequest, stack: ServiceUrls): string {
   );
 }
 
-/** The headers of a request beside its token. */
+/** The headers of a request without its token. */
 export function headersOf(
   { route, body, ifMatch }: CallRequest,
   idempotencyKey: string,
@@ -49,7 +48,6 @@ export function curlOf(
   ].join(' ');
 }
 
-/** The command that prints a token of a tenant with these claims. */
 export function tokenCommand(
   tenantId: string,
   scopes: string | undefined,

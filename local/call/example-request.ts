@@ -1,9 +1,15 @@
 import type { Route, Scope } from '#shared/contract/route.ts';
 import type { TokenClaims } from '#shared/stage/local-issuer.ts';
-import type { StackDescription } from '#shared/stage/description.ts';
+import type { BankFixture, StackDescription } from '#shared/stage/description.ts';
 import type { SavedRuns } from './saved-runs.ts';
 
 type Fixtures = StackDescription['fixtures'][string];
+type TestMember =
+  | 'selectionPolicyId'
+  | 'scaleCalibrationId'
+  | 'testSpecId'
+  | 'testBankId'
+  | 'bankOperationId';
 type ResourceClaims = Pick<
   TokenClaims,
   'studentIds' | 'classSourcedIds' | 'schoolSourcedIds' | 'administrationIds'
@@ -93,10 +99,11 @@ function exampleBody(
   { mastery, reports }: Fixtures,
   { adaptive }: SavedRuns,
 ): object | undefined {
+  const [bank] = mastery.banks;
   switch (operationId) {
     case 'startAdaptiveRun':
       return {
-        ...testOf(mastery),
+        ...(bank && testOf(bank)),
         runMode: 'production_learner',
         resultsStudentId: mastery.resultsStudentId,
       };
@@ -104,7 +111,10 @@ function exampleBody(
     case 'advanceAdaptiveRun':
       return adaptive === undefined ? undefined : { continuationToken: adaptive.continuationToken };
     case 'simulateScoreRecovery':
-      return { ...testOf(mastery), profiles: [profile(mastery, 'novice', 0), profile(mastery, 'expert', 1)] };
+      return {
+        ...(bank && testOf(bank)),
+        profiles: [profile(mastery, 'novice', 0), profile(mastery, 'expert', 1)],
+      };
     case 'materializeAttemptReport':
       return {
         attemptId: reports.attempts.unsettled,
@@ -115,14 +125,10 @@ function exampleBody(
   }
 }
 
-function testOf({ banks: [bank] }: Fixtures['mastery']): object {
-  return {
-    selectionPolicyId: bank?.selectionPolicyId,
-    scaleCalibrationId: bank?.scaleCalibrationId,
-    testSpecId: bank?.testSpecId,
-    testBankId: bank?.testBankId,
-    bankOperationId: bank?.bankOperationId,
-  };
+/** Returns the members of a start request that name the test of a bank. */
+export function testOf(bank: BankFixture): Pick<BankFixture, TestMember> {
+  const { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId } = bank;
+  return { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId };
 }
 
 /** A simulated learner who has mastered all of the named knowledge components, or none. */

@@ -10,7 +10,7 @@ const adaptiveRun = z.object({
 });
 
 const savedRuns = z.object({
-  /** Whose runs they are. */
+  /** The tenant of the runs. */
   tenantId: z.string(),
   adaptive: adaptiveRun.optional(),
   improvement: z.object({ improvementRunId: z.string() }).optional(),
@@ -19,7 +19,7 @@ const savedRuns = z.object({
 /** The latest runs that `npm run call` has started, so that the next call can continue them. */
 export type SavedRuns = Partial<z.infer<typeof savedRuns>>;
 
-/** What a successful answer tells of a run. */
+/** The members of a successful answer about a run. */
 const runAnswer = z.object({
   continuationToken: z.string(),
   offeredItem: z.object({ deliverySessionId: z.string() }).nullable(),

@@ -6,12 +6,11 @@ import { itemId } from '#local/platform/form-items.ts';
 import type { SeededTenant } from '#local/seeds/instantiate.ts';
 import { reportIds } from '#local/seeds/ids.ts';
 import type { Seed } from '#local/seeds/seed.ts';
-import { compileModel, estimate } from '#functions/mastery/engine/index.ts';
-import type { CompiledModel } from '#functions/mastery/engine/index.ts';
+import { compileModel, estimate, type CompiledModel } from '#functions/mastery/engine/index.ts';
 import type { TokenClaims } from '#shared/stage/local-issuer.ts';
 import { attemptRequest } from '../attempt-request.ts';
-import { bankOf as findBank } from '../journey/bank.ts';
-import type { JourneyBank } from '../journey/bank.ts';
+import { testOf } from '../call/example-request.ts';
+import { bankOf as findBank, type JourneyBank } from '../journey/bank.ts';
 import { scoreDifference } from './fractions.ts';
 
 /** A request below `/explorer/api/`. */
@@ -64,7 +63,7 @@ const informationRequest = z.strictObject({
 });
 
 /**
- * What the explorer needs on this machine beside the services themselves: tokens of the local issuer, the names of seeded things, the
+ * Serves what the explorer needs on this machine in addition to the services: tokens of the local issuer, the names of seeded things, the
  * platform's player, and the faults of the platform emulator. A development tool; a deployment has none of it.
  */
 export function createExplorerBackend(
@@ -224,13 +223,7 @@ function describeTenant(seed: Seed, tenant: SeededTenant, bankOf: (name: string)
       return {
         name,
         title,
-        start: {
-          selectionPolicyId: fixture.selectionPolicyId,
-          scaleCalibrationId: fixture.scaleCalibrationId,
-          testSpecId: fixture.testSpecId,
-          testBankId: fixture.testBankId,
-          bankOperationId: fixture.bankOperationId,
-        },
+        start: testOf(fixture),
         rule: {
           kcCutScore: policy?.document.kcCutScore,
           confidenceThreshold: policy?.document.confidenceThreshold,

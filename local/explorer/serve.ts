@@ -1,8 +1,7 @@
 import type { Page, PageRequest } from '#local/gateway/gateway.ts';
 import { pageHeaders } from '#tools/page/headers.ts';
 import { contentTypeOf } from '#tools/site/files.ts';
-import { createExplorerBackend, explorerConfig, json } from './backend.ts';
-import type { ExplorerOptions } from './backend.ts';
+import { createExplorerBackend, explorerConfig, json, type ExplorerOptions } from './backend.ts';
 import type { ExplorerFiles } from '#tools/bundling/explorer.ts';
 
 const BASE = '/explorer/';

@@ -1,8 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { FromEnvironment, Initialization, ToEnvironment } from './environment.ts';
 import { awsLambda } from './response-stream.ts';
-import { serveInvocations } from './serve-invocations.ts';
-import type { InvokedHandler } from './serve-invocations.ts';
+import { serveInvocations, type InvokedHandler } from './serve-invocations.ts';
 
 // An execution environment on a thread of its own: loads the function's bundle once, then serves its invocations.
 

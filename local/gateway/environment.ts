@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 
-/** What an environment is started with. */
 export interface Initialization {
   readonly bundleUrl: string;
   readonly functionName: string;
@@ -19,7 +18,7 @@ export interface Invocation {
 
 export type ToEnvironment =
   | Invocation
-  /** There is room for another chunk of a stream, or nobody reads it any more. */
+  /** There is room for another chunk of a stream, or it has no reader any more. */
   | { readonly kind: 'taken' | 'abandon'; readonly id: number };
 
 export type FromEnvironment =
@@ -32,7 +31,6 @@ export type FromEnvironment =
   | { readonly kind: 'ended'; readonly id: number }
   | { readonly kind: 'threw'; readonly id: number; readonly message: string };
 
-/** A function as an environment runs it. */
 export interface FunctionDefinition {
   readonly name: string;
   /** File URL of the bundle, the very bytes that deploy. */
@@ -43,17 +41,16 @@ export interface FunctionDefinition {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** `timed-out` and `crashed` end the environment; after `threw` it goes on, as in Lambda. */
+/** `timed-out` and `crashed` end the environment; after `threw` it continues, as in Lambda. */
 export type Outcome =
   | { readonly kind: 'answered'; readonly value: unknown }
   /**
-   * A streaming function has begun to answer. The stream fails when the function does. Whoever gets it must read it to its end or destroy
+   * A streaming function has begun to answer. The stream fails when the function does. The caller must read it to its end or destroy
    * it, since the environment is busy until then.
    */
   | { readonly kind: 'streaming'; readonly stream: Readable }
   | { readonly kind: 'threw' | 'timed-out' | 'crashed'; readonly message: string };
 
-/** An invocation under way. */
 export interface Invoked {
   readonly outcome: Promise<Outcome>;
   /** Resolves when the environment is not busy with it any more. */
@@ -86,7 +83,7 @@ export interface FunctionHost {
   readonly terminate: () => Promise<unknown>;
 }
 
-/** What an environment hears of its host. */
+/** A message from the host to an environment. */
 export interface HostEvents {
   readonly onMessage: (message: FromEnvironment) => void;
   /** The host is gone. */
@@ -258,7 +255,7 @@ class ChunkStream extends Readable {
     super({ highWaterMark: 64 * 1024 });
     this.#taken = taken;
     this.#abandon = abandon;
-    // It may fail before anybody listens: its reader then finds it destroyed.
+    // It may fail before it has a listener: its reader then finds it destroyed.
     this.on('error', () => undefined);
   }
 

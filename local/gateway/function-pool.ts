@@ -5,12 +5,12 @@ import type { Environment, FunctionDefinition, Outcome, StartEnvironment } from 
 export interface FunctionPool {
   /**
    * @returns as soon as the answer is there, or a stream has begun; the environment is free for the next request when the stream is through
-   * @param caller aborted once nobody waits for the outcome any more: a request that still waits its turn then never runs. One that runs goes
+   * @param caller aborted once the outcome is not needed any more: a request that still waits its turn then never runs. One that runs goes
    *   on, as in Lambda.
    */
   readonly invoke: (name: string, event: unknown, requestId: string, caller: AbortSignal) => Promise<Outcome>;
   /**
-   * Ends environments at whatever point they are, of one function or of all; the next request gets a fresh one.
+   * Ends environments at any point of their work, of one function or of all; the next request gets a fresh one.
    * @returns how many of them were serving a request
    */
   readonly kill: (name?: string) => Promise<number>;

@@ -1,5 +1,4 @@
-import { gatewayResponses } from '#shared/problems/gateway-responses.ts';
-import type { GatewayResponseType } from '#shared/problems/gateway-responses.ts';
+import { gatewayResponses, type GatewayResponseType } from '#shared/problems/gateway-responses.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import type { GatewayFailure } from './gateway.ts';
 import type { HttpAnswer } from './http-answer.ts';

@@ -1,22 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { addresseeOf, isOfForeignOrigin } from '#local/loopback.ts';
+import { addresseeOf, isOfForeignOrigin, listen, readBody } from '#local/loopback.ts';
 import { preflightHeaders } from '#shared/contract/cors.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import type { Outcome } from './environment.ts';
 import type { FunctionPool } from './function-pool.ts';
-import { toHttpAnswer } from './http-answer.ts';
-import type { HttpAnswer, HttpHead } from './http-answer.ts';
-import { rawPathOf, toProxyEvent } from './proxy-event.ts';
-import type { IncomingRequest } from './proxy-event.ts';
-import { matchRoute, methodsOf, serviceOf } from './route-match.ts';
-import type { GatewayService, ServedRoute } from './route-match.ts';
-import { readStreamedAnswer } from './streamed-answer.ts';
-import type { StreamedAnswer } from './streamed-answer.ts';
+import { toHttpAnswer, type HttpAnswer, type HttpHead } from './http-answer.ts';
+import { rawPathOf, toProxyEvent, type IncomingRequest } from './proxy-event.ts';
+import { matchRoute, methodsOf, serviceOf, type GatewayService, type ServedRoute } from './route-match.ts';
+import { readStreamedAnswer, type StreamedAnswer } from './streamed-answer.ts';
 import { onTheWire, statusOfParserError, transportProblem } from './transport-problem.ts';
 
 /** What the gateway itself answers, without or instead of a function. */
@@ -46,7 +40,7 @@ export interface PageRequest {
   readonly isForeign: boolean;
 }
 
-/** What stands behind the port. */
+/** What the port serves. */
 interface Served {
   readonly stage: string;
   readonly services: readonly GatewayService[];
@@ -57,7 +51,7 @@ interface Served {
   readonly allowedOrigins?: readonly string[];
   /** What else the port serves: key set, documentation site, explorer. Undefined: nothing there. */
   readonly page: (request: PageRequest) => Page | undefined | Promise<Page | undefined>;
-  readonly onAccess?: (access: Access) => void;
+  readonly onAccess?: ((access: Access) => void) | undefined;
 }
 
 /** A file that is no answer of a function. */
@@ -79,7 +73,7 @@ const INTEGRATION_TIMEOUT_MS = 29_000;
 /**
  * Starts a REST API on the loopback interface that serves rows with their bundled functions.
  * @param port 0 takes any free one; rejects with `EADDRINUSE` when it is taken
- * @param behind says what to serve, given the gateway's own URL, which functions and pages need to know
+ * @param behind returns what to serve, given the gateway's own URL, which functions and pages need to know
  */
 export async function startGateway(port: number, behind: (url: string) => Served): Promise<Gateway> {
   const server = createServer({
@@ -88,11 +82,7 @@ export async function startGateway(port: number, behind: (url: string) => Served
     // Longer than clients are idle: a connection must not close just as the next request comes.
     keepAliveTimeout: 120_000,
   });
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  // SAFETY: a TCP server that listens has an address of this form.
-  const address = server.address() as AddressInfo;
-  const url = `http://127.0.0.1:${address.port}`;
+  const url = await listen(server, port);
   const served = behind(url);
   server.on('request', (request, response) => {
     serve(request, response, served).catch((error: unknown) => {
@@ -122,7 +112,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, served:
   const requestId = randomUUID();
   const method = request.method ?? 'GET';
   const target = request.url ?? '/';
-  const body = await readBody(request);
+  const body = await readBody(request, MAX_BODY_BYTES);
   const rawPath = rawPathOf(target);
 
   const addressee = addresseeOf(request);
@@ -183,7 +173,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, served:
     response.end(method === 'HEAD' ? undefined : bytes);
   } else {
     response.writeHead(answer.status, headers);
-    // A body that breaks off takes the connection with it, without the last chunk: the caller can tell that it is not whole. And a caller
+    // A body that breaks off takes the connection with it, without the last chunk: the caller can detect that it is not whole. And a caller
     // that goes takes the stream with it.
     await pipeline(answer.body, response).catch(() => undefined);
     // A caller that went before its answer began leaves nothing to write into: the pipeline then does not touch the stream.
@@ -213,18 +203,6 @@ function answerPreflight(
   };
 }
 
-/** The whole body, or undefined when it is over the limit; the rest is then read and dropped, so that the client hears the answer. */
-async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length <= MAX_BODY_BYTES) chunks.push(chunk);
-    else chunks.length = 0;
-  }
-  return length <= MAX_BODY_BYTES ? Buffer.concat(chunks) : undefined;
-}
-
 async function integrate(
   pool: FunctionPool,
   { operationId, success }: ServedRoute,
@@ -252,7 +230,7 @@ async function integrate(
   return answer ?? 'integration-failed';
 }
 
-/** Frees an environment whose stream nobody will read. */
+/** Frees an environment whose stream will not be read. */
 function discard(outcome: Outcome): void {
   if (outcome.kind === 'streaming') outcome.stream.destroy();
 }

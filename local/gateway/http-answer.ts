@@ -1,10 +1,8 @@
-/** Status and headers of an answer. */
 export interface HttpHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** What goes back over HTTP. */
 export interface HttpAnswer extends HttpHead {
   readonly body: string;
 }

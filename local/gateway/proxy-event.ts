@@ -1,9 +1,8 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 
-/** One HTTP request as it arrived. */
 export interface IncomingRequest {
   readonly method: string;
-  /** Path and query as they stand in the request line. */
+  /** Path and query as in the request line. */
   readonly target: string;
   /** Names and values in turn, in the order and spelling in which they arrived. */
   readonly rawHeaders: readonly string[];
@@ -11,13 +10,13 @@ export interface IncomingRequest {
   readonly sourceIp: string;
 }
 
-/** What of the matched row an event shows. */
+/** The members of the matched row that an event has. */
 export interface MatchedTemplate {
   readonly route: { readonly path: string };
   readonly pathParameters: Readonly<Record<string, string>>;
 }
 
-/** What the gateway knows besides the request. */
+/** What the gateway adds to the request. */
 interface EventContext {
   readonly requestId: string;
   readonly stage: string;

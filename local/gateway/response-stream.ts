@@ -6,10 +6,10 @@ import { Writable } from 'node:stream';
 
 const STREAMING = Symbol.for('aws.lambda.runtime.handler.streaming');
 const PRELUDE_TYPE = 'application/vnd.awslambda.http-integration-response';
-/** What stands between the prelude and the body. */
+/** What is between the prelude and the body. */
 export const PRELUDE_END: Uint8Array = new Uint8Array(8);
 
-/** Bytes that a function may write ahead of whoever reads them. */
+/** Bytes that a function may write ahead of the reader. */
 const HIGH_WATER_MARK = 64 * 1024;
 
 /**
@@ -18,27 +18,27 @@ const HIGH_WATER_MARK = 64 * 1024;
  */
 export class ResponseStream extends Writable {
   contentType = 'application/octet-stream';
-  /** What stands before the first chunk; set by `HttpResponseStream.from`. */
+  /** What precedes the first chunk; set by `HttpResponseStream.from`. */
   _onBeforeFirstWrite: ((write: (chunk: string | Uint8Array) => void) => void) | undefined;
-  #begun = false;
+  #hasStarted = false;
   readonly #send: (bytes: Uint8Array<ArrayBuffer>) => Promise<void>;
 
   constructor(send: (bytes: Uint8Array<ArrayBuffer>) => Promise<void>) {
     super({ highWaterMark: HIGH_WATER_MARK });
     this.#send = send;
-    // A stream that is cut off is not the function's fault: it hears of it only where it listens.
+    // A stream that is cut off is not the function's fault: it gets an event only where it listens.
     this.on('error', () => undefined);
   }
 
   setContentType(contentType: string): void {
-    if (this.#begun) throw new Error('the content type cannot be set any more');
+    if (this.#hasStarted) throw new Error('the content type cannot be set any more');
     this.contentType = contentType;
   }
 
   override _write(chunk: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
     const parts: Uint8Array[] = [];
-    if (!this.#begun) this._onBeforeFirstWrite?.((part) => parts.push(Buffer.from(part)));
-    this.#begun = true;
+    if (!this.#hasStarted) this._onBeforeFirstWrite?.((part) => parts.push(Buffer.from(part)));
+    this.#hasStarted = true;
     // A copy of its own: a buffer may be a part of a larger one.
     this.#send(new Uint8Array(Buffer.concat([...parts, chunk]))).then(() => done(), done);
   }
@@ -69,7 +69,6 @@ export type StreamingHandler<Context> = (
   context: Context,
 ) => Promise<void>;
 
-/** Whether a handler is one. */
 export function isStreaming<Context>(handler: unknown): handler is StreamingHandler<Context> {
   return typeof handler === 'function' && STREAMING in handler;
 }

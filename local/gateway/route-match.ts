@@ -7,7 +7,7 @@ export interface ServedRoute extends Pick<Route, 'operationId' | 'method'> {
   readonly success: { readonly transfer: Transfer };
 }
 
-/** A service of the gateway: the base path that stands before its paths, and the rows served under it. */
+/** A service of the gateway: the base path before its paths, and the rows served under it. */
 export interface GatewayService {
   readonly service: ServiceName;
   /** Begins with a slash and does not end with one, for example `/mastery`. */
@@ -17,7 +17,7 @@ export interface GatewayService {
 
 interface RouteMatch {
   readonly route: ServedRoute;
-  /** As they stand in the URL: a REST API passes path parameters on percent-encoded. */
+  /** As in the URL: a REST API passes path parameters on percent-encoded. */
   readonly pathParameters: Readonly<Record<string, string>>;
 }
 

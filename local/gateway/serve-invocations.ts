@@ -7,7 +7,6 @@ import { isStreaming, ResponseStream, runStreaming } from './response-stream.ts'
 /** Callback handlers do not exist on this runtime, and so neither do the context's callbacks. */
 type AsyncContext = Omit<Context, 'done' | 'fail' | 'succeed'>;
 
-/** What a bundle exports as `handler`. */
 export type InvokedHandler = (event: unknown, context: AsyncContext) => Promise<unknown>;
 
 const MAX_ANSWER_BYTES = 6 * 1024 * 1024;
@@ -57,7 +56,7 @@ export function serveInvocations(
     }
   }
 
-  /** One chunk is on its way at a time: the stream fills up, and the function waits, while nobody takes it. */
+  /** One chunk is on its way at a time: the stream fills up, and the function waits, while it is not read. */
   function openStream(id: number): ResponseStream {
     const stream = new ResponseStream(
       (bytes) =>

@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
-import { toHttpHead } from './http-answer.ts';
-import type { HttpHead } from './http-answer.ts';
+import { toHttpHead, type HttpHead } from './http-answer.ts';
 import { PRELUDE_END } from './response-stream.ts';
 
 /** An answer whose body is on its way. */

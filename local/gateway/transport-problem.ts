@@ -13,7 +13,7 @@ export type TransportStatus = keyof typeof details;
 
 /**
  * What this server refuses before any service is asked: a problem without a type of its own (RFC 9457 section 4.2.1). A deployed API never
- * gets to see such a request; what stands before it answers a text of its own.
+ * gets such a request; what is in front of it answers a text of its own.
  */
 export function transportProblem(status: TransportStatus): HttpAnswer {
   return {
@@ -28,18 +28,15 @@ export function transportProblem(status: TransportStatus): HttpAnswer {
   };
 }
 
-/** The status for an error of the HTTP parser, as Node itself answers it without a body. */
+const parserErrors: ReadonlyMap<string | undefined, TransportStatus> = new Map([
+  ['HPE_HEADER_OVERFLOW', 431],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
+  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+]);
+
+/** Finds the status for an error of the HTTP parser, as Node itself answers it without a body. */
 export function statusOfParserError({ code }: NodeJS.ErrnoException): TransportStatus {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return 431;
-    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return 413;
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return 408;
-    default:
-      return 400;
-  }
+  return parserErrors.get(code) ?? 400;
 }
 
 /** The whole answer as it goes over a connection that ends with it. */

@@ -1,14 +1,12 @@
 import type { StartAdaptiveRunInput } from '#client/index.ts';
-import { instantiateSeed } from '#local/seeds/instantiate.ts';
+import { instantiateSeed, type SeededTenant } from '#local/seeds/instantiate.ts';
 import type { BankFixture } from '#shared/stage/description.ts';
-import type { SeededTenant } from '#local/seeds/instantiate.ts';
 import type { Learner as SeedLearner } from '#local/seeds/bank-files.ts';
 import type { Seed } from '#local/seeds/seed.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { CalibrationParameters } from '#shared/records/records.ts';
-import { replayedLearner, simulatedLearner } from './learner.ts';
-import type { Learner } from './learner.ts';
+import { testOf } from '../call/example-request.ts';
+import { replayedLearner, simulatedLearner, type Learner } from './learner.ts';
 import type { ReportNames } from './report-view.ts';
 import type { ItemText } from './view.ts';
 
@@ -100,18 +98,12 @@ export function chooseLearner(
     : ok(replayedLearner(learner.name, learner.answers, bank));
 }
 
-/** The body of the start. */
 export function startRequest(
   { fixture, resultsStudentId }: Pick<JourneyBank, 'fixture' | 'resultsStudentId'>,
   runMode: 'owner_conformance' | 'production_learner',
 ): StartAdaptiveRunInput {
-  const { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId } = fixture;
   return {
-    selectionPolicyId,
-    scaleCalibrationId,
-    testSpecId,
-    testBankId,
-    bankOperationId,
+    ...testOf(fixture),
     runMode,
     ...(runMode === 'production_learner' ? { resultsStudentId } : {}),
   };

@@ -1,10 +1,8 @@
 import type { MasteryRow } from '#client/index.ts';
 import type { Paint } from '#tools/terminal/paint.ts';
-import { openDrawing } from '#tools/terminal/drawing.ts';
-import type { Output } from '#tools/terminal/drawing.ts';
+import { openDrawing, type Output } from '#tools/terminal/drawing.ts';
 import { fit } from '#tools/terminal/line.ts';
-import { nameOf, renderEvidence } from './report-view.ts';
-import type { ReportNames } from './report-view.ts';
+import { nameOf, renderEvidence, type ReportNames } from './report-view.ts';
 
 /** What a key does: chooses a row, shows the evidence of rows, or ends. */
 type Step =

@@ -1,6 +1,6 @@
 import type { AdaptiveRun, AttemptReport, MasteryRow } from '#client/index.ts';
 
-/** What the engine's last answer said of a completed run, and whose run it was. */
+/** The engine's last answer about a completed run, and whose run it was. */
 export interface EngineResult {
   readonly run: Pick<
     AdaptiveRun,
@@ -25,7 +25,6 @@ export interface Difference {
 type Fact = string | number | undefined;
 
 export interface Comparison {
-  /** How many facts were compared. */
   readonly facts: number;
   readonly differences: readonly Difference[];
   /** How many components have evidence, and how many have none and so no row. */
@@ -95,13 +94,9 @@ function listed(ids: readonly string[]): string {
   return ids.toSorted().join(' ');
 }
 
-/** One line when both say the same, else a line for every difference. */
-export function describeComparison({
-  facts,
-  differences,
-  measured,
-  unmeasured,
-}: Comparison): readonly string[] {
+/** One line when both agree, else a line for every difference. */
+export function describeComparison(comparison: Comparison): readonly string[] {
+  const { facts, differences, measured, unmeasured } = comparison;
   if (differences.length === 0) {
     const without = unmeasured === 0 ? '' : `; ${unmeasured} without evidence are not in the report`;
     return [`the report agrees with the engine: ${facts} facts, ${measured} knowledge components${without}`];

@@ -6,8 +6,7 @@ import type {
   RevisionOrder,
   WaitForImprovementRunOptions,
 } from '#client/index.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { renderImprovement, renderProgress } from './improvement-view.ts';
 import type { LineSpace } from '#tools/terminal/line.ts';
 
@@ -27,8 +26,8 @@ interface ImproveOptions extends Pick<WaitForImprovementRunOptions, 'sleep'> {
 const PAGE_ROWS = 100;
 
 /**
- * Has an administration analyzed, shows how the run goes on until it stands, and then what it has found.
- * @returns what to tell the person when the run does not come to its end
+ * Has an administration analyzed, shows the progress of the run until it ends, and then its results.
+ * @returns a message for the person when the run does not come to its end
  */
 export async function improve(options: ImproveOptions): Promise<Result<ImprovementRun, string>> {
   try {
@@ -39,16 +38,9 @@ export async function improve(options: ImproveOptions): Promise<Result<Improveme
   }
 }
 
-async function improved({
-  reports,
-  administrationId,
-  space,
-  sleep,
-  draw,
-  write,
-}: ImproveOptions): Promise<Result<ImprovementRun, string>> {
-  const { data: begun } = await reports.analyzeAdministration({ administrationId });
-  const { improvementRunId } = begun;
+async function improved(options: ImproveOptions): Promise<Result<ImprovementRun, string>> {
+  const { reports, administrationId, space, sleep, draw, write } = options;
+  const { improvementRunId } = (await reports.analyzeAdministration({ administrationId })).data;
   const { data: run } = await waitForImprovementRun(reports, improvementRunId, {
     sleep,
     onProgress: (progress) => draw(renderProgress(progress, space)),

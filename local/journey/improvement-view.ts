@@ -2,9 +2,10 @@ import type { AlignmentReport, ImprovementRun, MetricStatus, RevisionOrder } fro
 import type { ImprovementRun as ContractRun } from '#shared/contract/reports/improvement-run.ts';
 import type { RevisionOrder as ContractOrder } from '#shared/contract/reports/revision-order.ts';
 import { bar, column, columnsOf, fit } from '#tools/terminal/line.ts';
-import type { LineSpace, Segment, Style } from '#tools/terminal/line.ts';
+import type { LineSpace, Style } from '#tools/terminal/line.ts';
+import { factLine } from './report-view.ts';
 
-/** What a run under way looks like: one line that says how far it is. */
+/** Renders the progress of a run in one line. */
 export function renderProgress(run: ImprovementRun, space: LineSpace): string {
   const { status, alignmentRecordCount: aligned, namedSourceCount: named } = run;
   return fit(space, [
@@ -43,23 +44,17 @@ export function renderImprovement(
   ];
 }
 
-const FACT_COLUMNS = 16;
-
-function factLine(space: LineSpace, name: string, ...segments: readonly Segment[]): string {
-  return fit(space, [['dim', `${column(name, FACT_COLUMNS - 1)} `], ...segments]);
-}
-
 function headLines(run: ImprovementRun, space: LineSpace): readonly string[] {
   return [
     fit(space, [
       ['bold', 'improvement run  '],
       [runStyles[run.status] ?? 'dim', run.status],
     ]),
-    factLine(space, 'run', ['none', run.improvementRunId]),
-    factLine(space, 'administration', ['none', run.administrationId]),
-    factLine(space, 'blueprint', ['none', `${run.contentTestSpecId}, version ${run.contentTestSpecVersion}`]),
-    factLine(space, 'policy', ['none', `${run.analysisPolicyId}, version ${run.analysisPolicyVersion}`]),
-    factLine(space, 'omissions', ['none', run.omissions.length === 0 ? 'nothing' : run.omissions.join(', ')]),
+    factLine(space, 'run', run.improvementRunId),
+    factLine(space, 'administration', run.administrationId),
+    factLine(space, 'blueprint', `${run.contentTestSpecId}, version ${run.contentTestSpecVersion}`),
+    factLine(space, 'policy', `${run.analysisPolicyId}, version ${run.analysisPolicyVersion}`),
+    factLine(space, 'omissions', run.omissions.length === 0 ? 'nothing' : run.omissions.join(', ')),
   ];
 }
 
@@ -79,7 +74,7 @@ function nameOf({ sourceAssessment, sourceVersion }: AlignmentReport): string {
   return `${sourceAssessment} ${sourceVersion}`;
 }
 
-/** As wide as the longest name, within reason: the bars stand below one another. */
+/** As wide as the longest name, within reason, so that the bars are aligned. */
 function nameColumns(alignments: readonly AlignmentReport[]): number {
   return Math.min(40, Math.max(...alignments.map((alignment) => columnsOf(nameOf(alignment)))));
 }
@@ -169,8 +164,8 @@ const runStyles: Readonly<Record<string, Style>> = {
 function receiptLines({ receipt }: ImprovementRun, space: LineSpace): readonly string[] {
   if (receipt === null) return [fit(space, [['dim', 'no receipt: the run is not complete']])];
   return [
-    factLine(space, 'receipt', ['none', receipt.sha256]),
-    // Whole, whatever the width: it is there to be copied.
+    factLine(space, 'receipt', receipt.sha256),
+    // Whole at any width: it is there to be copied.
     `                ${receipt.downloadUrl}`,
     factLine(space, '', [
       'dim',

@@ -9,7 +9,7 @@ export interface Truth {
   readonly scale: number;
 }
 
-/** Somebody who can be asked items of one bank. */
+/** A learner who can answer items of one bank. */
 export interface Learner {
   readonly description: string;
   /** Undefined for a replayed learner: only the answers are known. */
@@ -23,7 +23,7 @@ export interface Learner {
 /**
  * A learner drawn from the calibration's own model: an ability from the prior on the grid, each component mastered with its probability at
  * that ability, each answer correct with the item's probability for that pattern. Every draw has its own name, so the same seed gives the
- * same learner and the same answers whatever order the items come in.
+ * same learner and the same answers in any order of the items.
  */
 export function simulatedLearner(parameters: CalibrationParameters, randomSeed: number): Learner {
   const draw = (...name: readonly string[]): number => uniform([String(randomSeed), ...name]);

@@ -1,8 +1,7 @@
 import type { AttemptReport, MasteryRow } from '#client/index.ts';
 import { column, columnsOf, fit, gauge } from '#tools/terminal/line.ts';
 import type { LineSpace, Segment, Style } from '#tools/terminal/line.ts';
-import { isProbability, knownState, rowsByNeed, rowStates } from '../report-rows.ts';
-import type { RowState } from '../report-rows.ts';
+import { isProbability, knownState, rowsByNeed, rowStates, type RowState } from '../report-rows.ts';
 
 /** What the seed calls things that a report names by id; undefined where it does not know them. */
 export interface ReportNames {
@@ -24,7 +23,6 @@ function styleOf(state: string): Style {
   return stateStyles[state] ?? 'dim';
 }
 
-/** What a row is called. */
 export function nameOf({ kind, caseGuid }: MasteryRow, names: ReportNames): string {
   return names.component(caseGuid) ?? `${kind} ${caseGuid}`;
 }
@@ -45,7 +43,8 @@ export function renderReport(report: AttemptReport, names: ReportNames, space: L
 
 const FACT_COLUMNS = 16;
 
-function factLine(space: LineSpace, name: string, ...segments: readonly (string | Segment)[]): string {
+/** Renders a named fact; text without a style is plain. */
+export function factLine(space: LineSpace, name: string, ...segments: readonly (string | Segment)[]): string {
   return fit(space, [
     ['dim', `${column(name, FACT_COLUMNS - 1)} `],
     ...segments.map((segment): Segment => (typeof segment === 'string' ? ['none', segment] : segment)),
@@ -53,7 +52,8 @@ function factLine(space: LineSpace, name: string, ...segments: readonly (string 
 }
 
 function headLines(report: AttemptReport, space: LineSpace): readonly string[] {
-  const { diagnostic } = report;
+  const { diagnostic, score } = report;
+  const scale = score.scaleVersion === null ? ` ${score.unit}` : ` (scale ${score.scaleVersion})`;
   return [
     fit(space, [
       ['bold', 'attempt report'],
@@ -63,11 +63,11 @@ function headLines(report: AttemptReport, space: LineSpace): readonly string[] {
     factLine(space, 'attempt', report.attemptId),
     factLine(space, 'results record', report.resultRecordId),
     factLine(space, 'student', report.candidateSourcedId),
-    factLine(space, 'score', ['bold', scoreText(report)], scoreScale(report)),
+    factLine(space, 'score', ['bold', scoreText(report)], scale),
     ...(diagnostic === null
       ? []
       : [
-          scaleLine(diagnostic.scaleScore, diagnostic.standardError, report.score, space),
+          scaleLine(diagnostic.scaleScore, diagnostic.standardError, score, space),
           factLine(space, 'calibration', diagnostic.calibrationVersion),
           factLine(
             space,
@@ -82,10 +82,6 @@ function scoreText({ score, diagnostic }: AttemptReport): string {
   return diagnostic === null
     ? score.value.toFixed(1)
     : `${diagnostic.scaleScore.toFixed(1)} ± ${diagnostic.standardError.toFixed(1)}`;
-}
-
-function scoreScale({ score: { unit, scaleVersion } }: AttemptReport): string {
-  return scaleVersion === null ? ` ${unit}` : ` (scale ${scaleVersion})`;
 }
 
 /** The score with one standard error to both sides, on the scale's own bounds or on four errors around it. */
@@ -115,7 +111,7 @@ function masteryLines(report: AttemptReport, names: ReportNames, space: LineSpac
   const longest = Math.max(...rows.map((row) => columnsOf(nameOf(row, names))));
   const room = space.width - FIGURES.length;
   const shared = Math.min(longest + 4, Math.max(room - MAX_GAUGE, Math.floor(space.width * 0.4)));
-  // A gauge without room for its three marks says nothing.
+  // A gauge without room for its three marks is useless.
   const gaugeWidth = room - shared < 8 ? 0 : Math.min(MAX_GAUGE, room - shared);
   const labelWidth = gaugeWidth === 0 ? Math.max(8, Math.min(longest + 4, room)) : shared;
   const ends = rows.flatMap(({ estimate, threshold }) => [estimate, threshold]);
@@ -179,7 +175,7 @@ function sourceLines({ sources, observedAt }: AttemptReport, space: LineSpace): 
     Math.max(...[heading, ...rows].map((row) => columnsOf(row[at] ?? ''))),
   );
   const [service = 0, resource = 0, version = 0, status = 0, seconds = 0] = longest;
-  // Ids and versions give way, the others say what counts.
+  // Ids and versions are shortened first: the others matter more.
   const room = Math.max(12, space.width - service - status - seconds - 4 * GAP.length);
   const versionWidth = Math.min(version, Math.max(6, room - resource, Math.floor(room / 3)));
   const widths = [
@@ -217,7 +213,7 @@ function incompleteLines({ incompleteSections }: AttemptReport, space: LineSpace
   );
 }
 
-/** What a row stands on: every outcome that counts for or against it, with the policy that weighed them. */
+/** Renders the evidence of a row: every outcome that counts for or against it, with the policy that weighed them. */
 export function renderEvidence(row: MasteryRow, names: ReportNames, space: LineSpace): readonly string[] {
   const evidence = row.evidence ?? [];
   const items = evidence.map(({ qtiItemId }) => names.item(qtiItemId) ?? qtiItemId);
@@ -225,14 +221,16 @@ export function renderEvidence(row: MasteryRow, names: ReportNames, space: LineS
     4,
     Math.min(Math.max(0, ...items.map(columnsOf)), Math.floor(space.width * 0.3)),
   );
-  const contributions = evidence.map(({ contribution }) => signed(contribution));
+  const contributions = evidence.map(
+    ({ contribution }) => `${contribution < 0 ? '' : '+'}${Number(contribution.toFixed(3))}`,
+  );
   const signedWidth = Math.max('contribution'.length, ...contributions.map((text) => text.length));
   const timeWidth = Math.max('scored at'.length, ...evidence.map(({ observedAt }) => observedAt.length));
   const ids = evidence.map(({ qtiOutcomeId, resultComponentId }) =>
     [qtiOutcomeId, resultComponentId ?? 'no component'].join(', '),
   );
   const figures = 2 + itemWidth + GAP.length + signedWidth + GAP.length + timeWidth;
-  // Ids that are cut off could not be looked up: where they do not fit, they stand below.
+  // Ids that are cut off could not be looked up: where they do not fit, they are below.
   const beside = ids.every((text) => figures + GAP.length + columnsOf(text) <= space.width);
   const idHeading = 'QTI outcome, results component';
   return [
@@ -263,11 +261,6 @@ export function renderEvidence(row: MasteryRow, names: ReportNames, space: LineS
         : [fit(space, line), fit(space, [['dim', `    ${text}`]])];
     }),
   ];
-}
-
-/** With its sign: a contribution counts for or against. */
-function signed(contribution: number): string {
-  return `${contribution < 0 ? '' : '+'}${Number(contribution.toFixed(3))}`;
 }
 
 function counted(count: number, thing: string): string {

@@ -1,8 +1,6 @@
-import { renderLive, renderStep } from './view.ts';
-import type { JourneyView } from './view.ts';
+import { renderLive, renderStep, type JourneyView } from './view.ts';
 import type { Paint } from '#tools/terminal/paint.ts';
-import { openDrawing } from '#tools/terminal/drawing.ts';
-import type { Output } from '#tools/terminal/drawing.ts';
+import { openDrawing, type Output } from '#tools/terminal/drawing.ts';
 
 /** Where a journey is shown: it draws over itself in a terminal, and adds a line per state to anything else. */
 interface JourneyScreen {

@@ -1,14 +1,11 @@
 import { MasteryReportsError, pages, ProblemError } from '#client/index.ts';
 import type { AttemptReport, ReportsClient } from '#client/index.ts';
 import { routesOf } from '#shared/contract/routes.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import { compareReport, describeComparison } from './compare-report.ts';
-import type { EngineResult } from './compare-report.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { compareReport, describeComparison, type EngineResult } from './compare-report.ts';
 import type { LineSpace } from '#tools/terminal/line.ts';
 import { rowsByNeed } from '../report-rows.ts';
-import { renderEvidence, renderReport } from './report-view.ts';
-import type { ReportNames } from './report-view.ts';
+import { renderEvidence, renderReport, type ReportNames } from './report-view.ts';
 
 /** What the journey calls of the reports service. */
 export type ReportCalls = Pick<
@@ -26,9 +23,9 @@ interface ShowReportOptions {
 }
 
 /**
- * Has the attempt that a run has just made written through, then shows its report, and whether it says what the engine answered. The attempt
+ * Has the attempt that a run has just made written through, then shows its report, and whether it agrees with the engine's answer. The attempt
  * is the one whose report names the run's results record: none is ever guessed.
- * @returns the report; undefined where the service has no such route, which is said and is no failure; or what to tell the person
+ * @returns the report; undefined where the service has no such route, which is reported and is no failure; or a message for the person
  */
 export async function showReport(
   engine: EngineResult,
@@ -82,7 +79,7 @@ async function shownReport(
 const PAGE_ROWS = 10;
 const MAX_PAGES = 20;
 
-/** The summary of the learner's report that stands on a results record, looked for from the newest report on. */
+/** Finds the summary of the learner's report on a results record, from the newest report on. */
 async function findReport(
   connect: ShowReportOptions['connect'],
   candidateSourcedId: string,

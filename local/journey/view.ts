@@ -20,7 +20,7 @@ export interface JourneyView {
   readonly offered: { readonly sequence: number; readonly item: ItemText } | undefined;
   /** Both ends of the scale's axis: wide enough for every band so far. */
   readonly axis: { readonly low: number; readonly high: number } | undefined;
-  /** The uncertainty before any answer: what a full bar stands for. */
+  /** The uncertainty before any answer, which is a full bar. */
   readonly firstUncertainty: number;
 }
 
@@ -41,7 +41,6 @@ export function openView(
   };
 }
 
-/** The view after a state of the run, and after the answer that led to it. */
 export function withState(
   view: JourneyView,
   run: AdaptiveRun,
@@ -119,7 +118,6 @@ export function renderStep(view: JourneyView): string {
   ].join('  ');
 }
 
-/** What came out of a completed run. */
 export function renderSummary(view: JourneyView, screen: LineSpace): readonly string[] {
   const { run, truth } = view;
   if (run === undefined) return [];

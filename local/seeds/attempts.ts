@@ -2,8 +2,7 @@ import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
 import { opaque } from './ids.ts';
 import type { AttemptEntry, ReportsFile } from './reports-file.ts';
-import { defined } from './tenant.ts';
-import type { FileSpec, Tenant } from './tenant.ts';
+import { defined, type FileSpec, type Tenant } from './tenant.ts';
 
 /** One attempt of `reports.json`, or a copy of it in a history: what QTI, Results and Caliper each have a part of. */
 export interface SeedAttempt {

@@ -32,7 +32,6 @@ const rules = {
   selectionTarget: eligibilityRules.shape.selectionTarget.unwrap(),
 };
 
-/** `seed.json` */
 export const seedFile = z.strictObject({
   name: slug,
   title: words,
@@ -65,7 +64,6 @@ export const seedFile = z.strictObject({
     .optional(),
 });
 
-/** `bank.json` */
 export const bankFile = z.strictObject({
   title: words,
   subject: words,
@@ -89,7 +87,6 @@ export type BankFile = z.output<typeof bankFile>;
 
 const success = z.number().gt(0).lt(1);
 
-/** `calibration.json` */
 export const calibrationFile = z.strictObject({
   theta: thetaGrid,
   kcs: z.array(z.strictObject({ kc: name, slope: z.number().positive(), location: z.number() })).min(1),
@@ -123,11 +120,20 @@ export const calibrationFile = z.strictObject({
 });
 export type CalibrationFile = z.output<typeof calibrationFile>;
 
+/** The members of a calibration that is only for local development. */
+export const localCalibration = {
+  anchor: { source: 'local-anchor-study', version: '2026', licenseScope: 'local development only' },
+  mappingVersion: 'mapping-1',
+  numericPrecision: 12,
+  validFrom: '2026-01-01T00:00:00.000Z',
+  validUntil: '2036-01-01T00:00:00.000Z',
+  recoveryTolerance: 100,
+} satisfies Partial<CalibrationFile>;
+
 /** A knowledge component or a standard, by name. */
 const competency = { kc: name.optional(), standard: name.optional() };
 const least = z.int().min(0);
 
-/** `policy.json` */
 export const policyFile = z.strictObject({
   kcCutScore: z.number().min(0).max(1),
   confidenceThreshold: z.number().min(0).max(1),
@@ -171,7 +177,6 @@ export const analysisPolicyFile = analysisPolicy
   .extend({ name: slug });
 export type AnalysisPolicyFile = z.output<typeof analysisPolicyFile>;
 
-/** `learners.json` */
 export const learnersFile = z.strictObject({
   learners: z.array(
     z.strictObject({ name, answers: z.record(z.string(), z.union([z.literal(0), z.literal(1)])) }),

@@ -1,10 +1,8 @@
 import { metrics } from '#shared/contract/reports/analysis-policy.ts';
-import { pointer } from '#shared/kernel/defect.ts';
-import type { Defect } from '#shared/kernel/defect.ts';
+import { pointer, type Defect } from '#shared/kernel/defect.ts';
 import { checkTable } from '#tools/terminal/study.ts';
 import type { BankFile, CalibrationFile, Learner, PolicyFile } from './bank-files.ts';
-import { competenciesOf, sourceNamesOf } from './reports-file.ts';
-import type { AnalysisEntry, ReportsFile } from './reports-file.ts';
+import { competenciesOf, sourceNamesOf, type AnalysisEntry, type ReportsFile } from './reports-file.ts';
 
 /* What the schemas of a seed's files cannot see: names that repeat or name nothing, and facts that contradict each other. */
 

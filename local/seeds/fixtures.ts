@@ -1,9 +1,7 @@
 import type { BankFixture, TenantFixtures } from '#shared/stage/description.ts';
-import type { ReportsFile } from './reports-file.ts';
-import { sourceNamesOf } from './reports-file.ts';
+import { type ReportsFile, sourceNamesOf } from './reports-file.ts';
 import type { SeedRecords } from './records.ts';
-import { defined } from './tenant.ts';
-import type { Tenant } from './tenant.ts';
+import { defined, type Tenant } from './tenant.ts';
 import { localTenant } from './tenants.ts';
 
 /** What `.local/stack.json` names for one tenant. */

@@ -1,11 +1,8 @@
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import { readStudy } from '#tools/terminal/study.ts';
-import type { ResponseFiles, Study } from '#tools/terminal/study.ts';
-import { MISSING } from '#tools/terminal/study-tables.ts';
-import type { TableOptions } from '#tools/terminal/study-tables.ts';
-import { markMadeHere } from './made-here.ts';
-import type { SeedFiles } from './made-here.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { readStudy, type ResponseFiles, type Study } from '#tools/terminal/study.ts';
+import { MISSING, type TableOptions } from '#tools/terminal/study-tables.ts';
+import { localCalibration } from './bank-files.ts';
+import { markMadeHere, type SeedFiles } from './made-here.ts';
 
 /** The files of a seed, and what its author should know of the learners. */
 export interface StudySeed {
@@ -75,12 +72,7 @@ function seedFiles({ parameters, items, learners }: Study, bankName: string): Se
           : { item: item.item, guess: item.guess, slip: item.slip },
       ),
       scale: { name: `${bankName}-scale`, base: 500, perTheta: 100 },
-      anchor: { source: 'local-anchor-study', version: '2026', licenseScope: 'local development only' },
-      mappingVersion: 'mapping-1',
-      numericPrecision: 12,
-      validFrom: '2026-01-01T00:00:00.000Z',
-      validUntil: '2036-01-01T00:00:00.000Z',
-      recoveryTolerance: 100,
+      ...localCalibration,
       limitations: [`Fitted to ${learners.length} learners; the scale is local and not linked to any other.`],
     },
     [`${bankName}/policy.json`]: {

@@ -1,4 +1,5 @@
 import { stream } from '#shared/kernel/random-stream.ts';
+import { localCalibration } from './bank-files.ts';
 import type { BankFile, CalibrationFile, GeneratorFile, Learner } from './bank-files.ts';
 import type { BankContent } from './seed.ts';
 
@@ -84,12 +85,7 @@ function makeCalibration(bank: BankFile, draw: () => number): CalibrationFile {
       return { item: item.name, probabilities: table(at % 3, item.kcs.length, guess, slip) };
     }),
     scale: { name: 'generated-scale', base: 500, perTheta: 100 },
-    anchor: { source: 'local-anchor-study', version: '2026', licenseScope: 'local development only' },
-    mappingVersion: 'mapping-1',
-    numericPrecision: 12,
-    validFrom: '2026-01-01T00:00:00.000Z',
-    validUntil: '2036-01-01T00:00:00.000Z',
-    recoveryTolerance: 100,
+    ...localCalibration,
     limitations: [
       'Generated parameters for local development; they describe no real items and no real learners.',
     ],

@@ -2,10 +2,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as z from 'zod';
 import { checkModel } from '#functions/mastery/records/check-model.ts';
-import { distinctDefects, pointer, schemaDefects } from '#shared/kernel/defect.ts';
-import type { Defect } from '#shared/kernel/defect.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { distinctDefects, pointer, schemaDefects, type Defect } from '#shared/kernel/defect.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import * as analysisPolicies from '#shared/records/check-analysis-policy.ts';
 import * as calibrations from '#shared/records/check-calibration.ts';
@@ -27,7 +25,6 @@ import { reportsFile } from './reports-file.ts';
 import type { BankContent, Seed, SeedBank, SeedDefect } from './seed.ts';
 import { openTenant } from './tenant.ts';
 
-/** The built-in seed. */
 export const DEFAULT_SEED_DIRECTORY = join(import.meta.dirname, 'default');
 
 /** Reads and checks a seed directory. The error lists every defect that can be found at once, with file and JSON Pointer. */

@@ -6,7 +6,7 @@ import { seedFile } from './bank-files.ts';
 export type SeedFiles = Readonly<Record<string, unknown>>;
 
 /**
- * Adds the mark `fromResponses` to `seed.json`: the hash of each file's JSON value, that of `seed.json` without the mark. It tells later
+ * Adds the mark `fromResponses` to `seed.json`: the hash of each file's JSON value, that of `seed.json` without the mark. It shows later
  * what was written by the seed command and not changed since; white space and the order of members do not count.
  */
 export function markMadeHere(files: SeedFiles & { readonly 'seed.json': object }): SeedFiles {
@@ -30,7 +30,7 @@ export function madeHere(seedText: string): ((path: string, text: string) => boo
   };
 }
 
-/** Of a `seed.json`, an object. */
+/** Returns a `seed.json`, an object, without its mark. */
 function withoutMark(seed: unknown): object {
   return Object.fromEntries(Object.entries(seed as object).filter(([name]) => name !== 'fromResponses'));
 }

@@ -7,12 +7,10 @@ import { documentChecksum } from '#shared/records/checksum.ts';
 import { inGuidOrder } from '#shared/records/record-guids.ts';
 import type { CalibrationParameters, CalibrationRecord, PolicyRecord } from '#shared/records/records.ts';
 import type { PolicyFile } from './bank-files.ts';
-import { opaque } from './ids.ts';
-import type { BankIds } from './ids.ts';
+import { opaque, type BankIds } from './ids.ts';
 import { caseUri } from './owners/case.ts';
 import type { SeedBank } from './seed.ts';
-import { defined } from './tenant.ts';
-import type { Tenant, TenantBank } from './tenant.ts';
+import { defined, type Tenant, type TenantBank } from './tenant.ts';
 
 /** What the release process has put into the records table. */
 export interface SeedRecords {
@@ -74,7 +72,7 @@ function guidOf(
   return competency.kc === undefined ? ids.standard(competency.standard ?? '') : ids.kc(competency.kc);
 }
 
-/** Absent rules stay absent: the checksum is over what the policy says. */
+/** Absent rules stay absent: the checksum is over the members of the policy. */
 function rulesOf(rules: PolicyFile['eligibilityRules'], ids: BankIds): SelectionPolicy['eligibilityRules'] {
   const { kcScope, contentConstraints, enemySets, excludedItems, ...kept } = rules;
   const named = {

@@ -406,7 +406,6 @@ export interface Competency {
   readonly parent: string | undefined;
 }
 
-/** Every standard, each followed by its components. */
 export function competenciesOf({
   standards,
   generated,

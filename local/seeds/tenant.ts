@@ -4,10 +4,8 @@ import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import type { Manifest, ManifestMember } from '#shared/platform/owners/bank.ts';
 import type { BankFile } from './bank-files.ts';
-import { bankIds, opaque, qtiIdentifier, reportIds } from './ids.ts';
-import type { BankIds, ReportIds } from './ids.ts';
-import { competenciesOf } from './reports-file.ts';
-import type { Competency, ReportsFile, SpecEntry } from './reports-file.ts';
+import { bankIds, opaque, qtiIdentifier, reportIds, type BankIds, type ReportIds } from './ids.ts';
+import { competenciesOf, type Competency, type ReportsFile, type SpecEntry } from './reports-file.ts';
 import type { Seed, SeedBank } from './seed.ts';
 
 /** A seed with the ids of one tenant: what each owner's entities are made of. No id of one tenant occurs in another. */
@@ -76,7 +74,7 @@ export interface TenantBank {
   readonly testBankId: string;
   readonly operationId: string;
   readonly root: NonNullable<Manifest['root']>;
-  /** The bank's items in their order, each with what the manifest says of it. */
+  /** The bank's items in their order, each with its manifest entry. */
   readonly members: readonly { readonly item: BankFile['items'][number]; readonly member: ManifestMember }[];
 }
 
@@ -127,7 +125,7 @@ export function openTenant(seed: Seed, tenantId: string): Tenant {
   };
 }
 
-/** What a name of a loaded seed stands for: names have been checked when the seed was loaded. */
+/** Resolves a name of a loaded seed: names have been checked when the seed was loaded. */
 export function defined<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('a loaded seed names nothing that it lacks');
   return value;
@@ -249,7 +247,7 @@ function bankCompetencies(bank: BankFile, ids: BankIds): readonly FrameworkItem[
   ];
 }
 
-/** Of the standards with equally many items the one that the bank names first; undefined for a component without any item. */
+/** The standard of most items of a component, the first in the bank of several; undefined for a component without any item. */
 function parentOf(bank: BankFile, kc: string, ids: BankIds): string | undefined {
   const carried = bank.items.filter(({ kcs }) => kcs.includes(kc)).flatMap(({ standards }) => standards);
   const count = (standard: string): number => carried.filter((name) => name === standard).length;

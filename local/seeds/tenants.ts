@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 
-/** One tenant of the local platform. */
 interface LocalTenant {
   readonly tenantId: string;
   /** `sub` and `role` of a client token when none are named. */

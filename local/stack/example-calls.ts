@@ -6,7 +6,7 @@ import { curlOf, tokenCommand } from '#local/call/curl.ts';
 import { exampleRequest } from '#local/call/example-request.ts';
 
 /**
- * Example calls of every route that the stack serves, as commands for a POSIX shell. They work when pasted, in the order in which they stand.
+ * Example calls of every route that the stack serves, as commands for a POSIX shell. They work when pasted, in their order.
  * @param routes the served ones
  * @param tenant whose data the calls read
  */
@@ -69,7 +69,6 @@ function runCalls(operationIds: readonly string[]): readonly string[] {
   ];
 }
 
-/** One call of each of the sandbox's routes. */
 function sandboxCalls(sandboxUrl: string): readonly string[] {
   const { masteryGateAttempt, adaptiveDiagnosticAttempt, candidate, form } = sandboxIds;
   return [

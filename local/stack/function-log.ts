@@ -1,4 +1,3 @@
-/** One line that a function wrote. */
 export interface FunctionLogLine {
   readonly function: string;
   /** The line itself: parsed when it is JSON, as text otherwise. */

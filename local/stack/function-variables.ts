@@ -28,16 +28,16 @@ export function receiptsUrlOf(gatewayUrl: string): string {
 interface LocalSettings {
   readonly awsUrl: string;
   readonly gatewayUrl: string;
-  /** Whose signature opens gates here. */
+  /** The key whose signature opens gates here. */
   readonly releaseKey: ReleaseKey;
   /** Origins of pages that may read responses. */
   readonly allowedOrigins?: readonly string[];
 }
 
 /**
- * The whole environment of a function: what stands around it reads, the emulators' addresses, and of the stores exactly those that its grants
+ * The whole environment of a function: what the code around it reads, the emulators' addresses, and of the stores exactly those that its grants
  * name, as the stacks set it. A function that reaches for more fails here too. Only a route's function verifies tokens, and the sandbox, which
- * may touch nothing, is not even told where the emulators are.
+ * may touch nothing, does not even get the addresses of the emulators.
  */
 export function variablesOf(
   row: Pick<Route, 'gates' | 'lambda'> | Pick<BackgroundFunction, 'gates' | 'lambda' | 'trigger'>,

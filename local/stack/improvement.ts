@@ -1,12 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { SQSEvent } from 'aws-lambda';
 import type { QueueAccess, ReceivedMessage } from '#local/aws/queue.ts';
-import { localQueueName } from '#shared/stage/local-stage.ts';
-import { localAccount, localRegion } from '#shared/stage/local-stage.ts';
+import { localQueueName, localAccount, localRegion } from '#shared/stage/local-stage.ts';
 import type { Outcome } from '#local/gateway/environment.ts';
 import type { FunctionPool } from '#local/gateway/function-pool.ts';
-import { analyzeRun, sweepRuns } from '#shared/contract/background.ts';
-import type { BackgroundFunction } from '#shared/contract/background.ts';
+import { analyzeRun, sweepRuns, type BackgroundFunction } from '#shared/contract/background.ts';
 
 /** The workflow of improvement runs, as AWS drives it and for a test to drive. */
 export interface Improvement {
@@ -14,7 +12,7 @@ export interface Improvement {
   readonly settled: () => Promise<void>;
   /** Runs the sweeper once, as its schedule does. Rejects when it fails. */
   readonly sweep: () => Promise<void>;
-  /** No message is taken from the queue any more; a worker that has one goes on. */
+  /** No message is taken from the queue any more; a worker that has one continues. */
   readonly pause: () => void;
   readonly resume: () => void;
   /** Puts any text on the queue. */
@@ -29,7 +27,7 @@ export interface ImprovementParts {
   /** The background functions that are deployed: of one that is not, nothing is invoked. */
   readonly deployed: readonly BackgroundFunction[];
   /** Absent: the sweeper runs on demand only. */
-  readonly sweepEverySeconds?: number;
+  readonly sweepEverySeconds?: number | undefined;
 }
 
 /** How many messages are worked on at a time: as many as a stage starts with (lib/constructs/triggers.ts). */
@@ -84,7 +82,7 @@ export function startImprovement(
     sweepEverySeconds === undefined || !deployed.includes(sweepRuns)
       ? undefined
       : setInterval(() => {
-          // What made a sweep fail stands in the function's log; the next one is the repetition.
+          // The function's log has the cause; the next sweep is the repetition.
           sweeping ??= sweep()
             .catch(() => undefined)
             .finally(() => (sweeping = undefined));

@@ -14,7 +14,7 @@ interface Interruptible {
 const ECHO_MILLISECONDS = 500;
 
 /**
- * Resolves at the first SIGINT, SIGTERM or SIGHUP. A later one, of somebody who will not wait for an orderly end, ends the process at once
+ * Resolves at the first SIGINT, SIGTERM or SIGHUP. A later one ends the process at once, without an orderly end,
  * with the exit code of that signal, 130 for Ctrl-C.
  * @param now monotonic milliseconds
  */

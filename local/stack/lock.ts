@@ -1,8 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as timer } from 'node:timers/promises';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 
 /** The right to be the one local stack of a folder. */
 interface Lock {
@@ -47,7 +46,7 @@ async function create(file: string, pid: number): Promise<boolean> {
 }
 
 /**
- * Removes a file that was left behind. Who removes must be alone, or of two the slower one would remove the new lock of the faster one: it is
+ * Removes a file that was left behind. Only one process may remove, or the slower one of two would remove the new lock of the faster one: it is
  * decided by a lock, too.
  */
 async function discard(

@@ -18,9 +18,8 @@ interface PageSources {
   readonly gatewayUrl: string;
   readonly platformUrl: string;
   readonly jwks: Issuer['jwks'];
-  readonly site?: RenderLocalSite;
+  readonly site: RenderLocalSite | undefined;
   readonly tokens: () => Promise<readonly TokenToTry[]>;
-  /** Plain text: commands that call the stack. */
   readonly exampleCalls: string;
 }
 
@@ -29,7 +28,7 @@ const tokensPath = '/docs/tokens.json';
 const callsPath = '/calls';
 
 /**
- * The files beside the services on the gateway's port: key set, tokens to try the APIs with, documentation site. The paths of the site are
+ * The files on the gateway's port in addition to the services: key set, tokens to try the APIs with, documentation site. The paths of the site are
  * those of a deployed one: a problem's `type` is the address of its page without `.html`.
  */
 export function createPages(

@@ -1,13 +1,10 @@
-import { createPublicKey, generateKeyPairSync } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { localBucketName, localStage, localTableName } from '#shared/stage/local-stage.ts';
 import type { Clients } from '#shared/stores/clients.ts';
 import { keepProof, placeOfProof } from '#shared/stores/proof-objects.ts';
-import { provable } from '#shared/contract/gates.ts';
-import type { Provable } from '#shared/contract/gates.ts';
+import { provable, type Provable } from '#shared/contract/gates.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
-import { parseReleaseKey } from '#shared/release/release-key.ts';
-import type { ReleaseKey } from '#shared/release/release-key.ts';
+import { parseReleaseKey, type ReleaseKey } from '#shared/release/release-key.ts';
 import type { ReleaseManifest } from '#shared/release/manifest.ts';
 import { applyManifest } from '#ops/gates/apply.ts';
 import { gatesPath, markerName } from '#shared/release/applied-manifest.ts';
@@ -17,9 +14,8 @@ import { signManifest } from '#ops/gates/sign-manifest.ts';
 
 /** How the gates of a local stack come to be open: by a manifest that was made for it. */
 export interface Rehearsal {
-  /** Whose signature the stack trusts. */
+  /** The key whose signature the stack trusts. */
   readonly releaseKey: ReleaseKey;
-  /** The compact JWS. */
   readonly manifest: string;
 }
 
@@ -33,7 +29,7 @@ const GOOD_FOR_MS = 365 * 24 * 60 * 60_000;
 
 /**
  * Signs a rehearsal that proves what is named and applies it, as `npm run gates -- apply` does. Its receipts lie in the emulator's bucket and
- * say of themselves that they prove nothing: the manifest opens no stage but `local`.
+ * are marked as proving nothing: the manifest opens no stage but `local`.
  * @param signer a private key of P-256
  * @param now epoch milliseconds
  */
@@ -48,7 +44,7 @@ export async function rehearse(
 
   const receipts = provable
     .filter((name) => proved.has(name))
-    .map((name) => ({ name, text: receiptOf(name) }));
+    .map((name) => ({ name, text: JSON.stringify({ rehearsal: true, opens: name, proves: null }) }));
   const manifest: ReleaseManifest = {
     manifestVersion: 1,
     stage: localStage,
@@ -79,8 +75,4 @@ export async function rehearse(
   });
   if (!applied.ok) throw new Error(applied.error);
   return { releaseKey, manifest: jws };
-}
-
-function receiptOf(name: Provable): string {
-  return JSON.stringify({ rehearsal: true, opens: name, proves: null });
 }

@@ -10,24 +10,18 @@ import {
 } from '#shared/stage/local-stage.ts';
 import { localBuckets, localQueues, localTables } from '#local/aws/resources.ts';
 import { localRegion } from '#shared/stage/local-stage.ts';
-import { startAws } from '#local/aws/server.ts';
-import type { LocalAws } from '#local/aws/server.ts';
+import { startAws, type LocalAws } from '#local/aws/server.ts';
 import type { StartEnvironment } from '#local/gateway/environment.ts';
-import { createFunctionPool } from '#local/gateway/function-pool.ts';
-import type { FunctionPool } from '#local/gateway/function-pool.ts';
+import { createFunctionPool, type FunctionPool } from '#local/gateway/function-pool.ts';
 import { answerOfGateway } from '#local/gateway/gateway-response.ts';
-import { startGateway } from '#local/gateway/gateway.ts';
-import type { Access } from '#local/gateway/gateway.ts';
+import { startGateway, type Access } from '#local/gateway/gateway.ts';
 import type { ServedRoute } from '#local/gateway/route-match.ts';
-import { createIssuer } from '#shared/stage/local-issuer.ts';
-import type { IssuerKey, TokenClaims } from '#shared/stage/local-issuer.ts';
+import { createIssuer, type IssuerKey, type TokenClaims } from '#shared/stage/local-issuer.ts';
 import { startPlatform } from '#local/platform/platform.ts';
-import { instantiateSeed } from '#local/seeds/instantiate.ts';
-import type { SeededTenant } from '#local/seeds/instantiate.ts';
+import { instantiateSeed, type SeededTenant } from '#local/seeds/instantiate.ts';
 import type { Seed } from '#local/seeds/seed.ts';
 import { localTenant, localTenantIds } from '#local/seeds/tenants.ts';
-import { createClients } from '#shared/stores/clients.ts';
-import type { Clients } from '#shared/stores/clients.ts';
+import { createClients, type Clients } from '#shared/stores/clients.ts';
 import { createDataKeyMaker } from '#shared/stores/kms.ts';
 import { createRecordsTable } from '#shared/stores/records-table.ts';
 import { createServiceProfileParameters } from '#shared/stores/service-profile-parameters.ts';
@@ -38,21 +32,17 @@ import type { Route, ServiceName } from '#shared/contract/route.ts';
 import { sandboxIds } from '#shared/contract/reports/sandbox-fixtures.ts';
 import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
 import { initKeyRing } from '#shared/keys/administration.ts';
-import { releaseAnalysisPolicy, releaseCalibration, releasePolicy } from '#ops/release.ts';
+import { releaseRecord } from '#ops/release.ts';
 import type { StackUrls } from '#shared/stage/description.ts';
 import { renderExampleCalls } from './example-calls.ts';
-import { createLineReader } from './function-log.ts';
-import type { FunctionLogLine } from './function-log.ts';
+import { createLineReader, type FunctionLogLine } from './function-log.ts';
 import { localProblemsUrl, localProfilesPath, receiptsUrlOf, variablesOf } from './function-variables.ts';
-import { startImprovement } from './improvement.ts';
-import type { Improvement } from './improvement.ts';
+import { startImprovement, type Improvement } from './improvement.ts';
 import { exampleRequest } from '#local/call/example-request.ts';
 import { serveExplorer } from '#local/explorer/serve.ts';
 import type { ExplorerFiles } from '#tools/bundling/explorer.ts';
-import { createPages } from './pages.ts';
-import type { RenderLocalSite, TokenToTry } from './pages.ts';
-import { rehearse, ephemeralKey } from './rehearsal.ts';
-import type { Rehearsal } from './rehearsal.ts';
+import { createPages, type RenderLocalSite, type TokenToTry } from './pages.ts';
+import { rehearse, ephemeralKey, type Rehearsal } from './rehearsal.ts';
 
 /** A bundled function: the file that deploys. */
 interface BundledFunction {
@@ -61,13 +51,13 @@ interface BundledFunction {
 }
 
 interface StackOptions {
-  /** Of the gateway; 0 takes any free one. The emulators always do. */
+  /** The port of the gateway; 0 takes any free one. The emulators always do. */
   readonly port: number;
   readonly seed: Seed;
   readonly routes: readonly Route[];
   /** What the release proves, a gate or what is finer than one; `routes` and `background` are for the caller to choose by it. */
   readonly proved: ReadonlySet<Provable>;
-  /** Who signs for it. Absent: a key that is gone as soon as it has signed. */
+  /** The key that signs its manifest. Absent: a key that is gone as soon as it has signed. */
   readonly signer?: KeyObject;
   /** The background functions that run: those whose gates are open. */
   readonly background: readonly BackgroundFunction[];
@@ -90,9 +80,9 @@ interface StackOptions {
 /** The whole product on this machine. */
 export interface Stack {
   readonly urls: StackUrls;
-  /** What each tenant's owners hold and the records say, by tenant id. */
+  /** What each tenant's owners hold and the records contain, by tenant id. */
   readonly seededTenants: ReadonlyMap<string, SeededTenant>;
-  /** A client's token of a local tenant; subject and role are the tenant's unless claims say otherwise. */
+  /** A client's token of a local tenant; subject and role are the tenant's unless claims override them. */
   readonly tokenFor: (
     tenantId: string,
     scopes: readonly string[],
@@ -107,7 +97,7 @@ export interface Stack {
   /** How often the AWS emulator was called. */
   readonly awsCalls: LocalAws['calls'];
   /**
-   * Ends the environments of one function, or of all, at whatever point they are.
+   * Ends the environments of one function, or of all, at any point of their work.
    * @returns how many of them were serving a request
    */
   readonly killWorkers: (operationId?: string) => Promise<number>;
@@ -121,7 +111,7 @@ export interface Stack {
 
 /** How many requests of one function are served at a time before the next one waits. */
 const MAX_ENVIRONMENTS = 8;
-/** Where each service stands on the gateway's port. */
+/** The base path of each service on the gateway's port. */
 const basePaths = [
   ['mastery', '/mastery'],
   ['reports', '/reports'],
@@ -195,7 +185,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       gatewayUrl,
       platformUrl: platform.url,
       jwks: issuer.jwks,
-      ...(options.site === undefined ? {} : { site: options.site }),
+      site: options.site,
       tokens: () => tokensToTry([...seededTenants.values()], options.routes, tokenFor),
       exampleCalls: renderExampleCalls(
         urlsOf(gatewayUrl, platform.url, aws.url),
@@ -225,7 +215,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       gatewayResponse: answerOfGateway(localProblemsUrl, allowedOrigins),
       allowedOrigins,
       page: (request) => explorer(request) ?? pages(request.method, request.rawPath),
-      ...(options.onAccess === undefined ? {} : { onAccess: options.onAccess }),
+      onAccess: options.onAccess,
     };
   });
   started.defer(() => gateway.close());
@@ -235,9 +225,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     queue: aws.queue(localQueueName),
     pool: functions,
     deployed: options.background,
-    ...(options.sweepRunsEverySeconds === undefined
-      ? {}
-      : { sweepEverySeconds: options.sweepRunsEverySeconds }),
+    sweepEverySeconds: options.sweepRunsEverySeconds,
   });
   // Ended before the functions are: it would invoke others in their place.
   started.defer(() => improvement.stop());
@@ -285,7 +273,7 @@ function bundleOf({ operationId }: Route | BackgroundFunction, bundles: readonly
   return bundle.file;
 }
 
-/** What is served below a base path. The sandbox is one function, there whatever the gates. */
+/** What is served below a base path. The sandbox is one function and depends on no gate. */
 function servedBelow(
   basePath: (typeof basePaths)[number][1],
   service: ServiceName,
@@ -367,9 +355,9 @@ async function provision(
   const table = createRecordsTable(dynamo, localTableName('records'));
   const released = Promise.all(
     seededTenants.flatMap(({ policies, calibrations, analysisPolicy }) => [
-      ...policies.map((record) => releasePolicy(table, record)),
-      ...calibrations.map((record) => releaseCalibration(table, record)),
-      releaseAnalysisPolicy(table, analysisPolicy),
+      ...policies.map((record) => releaseRecord(table, 'policy', record)),
+      ...calibrations.map((record) => releaseRecord(table, 'calibration', record)),
+      releaseRecord(table, 'analysis-policy', analysisPolicy),
     ]),
   );
   await Promise.all([keys, ...profilesWritten]);
@@ -378,7 +366,7 @@ async function provision(
   }
 }
 
-/** The seed's files are well-formed, but make a record that nobody could release. */
+/** The seed's files are well-formed, but make a record that could not be released. */
 export class SeedRefusedError extends Error {
   override readonly name = 'SeedRefusedError';
 }

@@ -10,22 +10,18 @@ import { loadIssuerKey } from '#shared/stage/local-issuer.ts';
 import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
 import { renderDefects } from '#local/seeds/seed.ts';
 import { localTenant } from '#local/seeds/tenants.ts';
-import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
-import type { OpenGates } from '#shared/release/read-release.ts';
+import { offlineRelease, parseGates, type OpenGates } from '#shared/release/read-release.ts';
 import { backgroundFunctions } from '#shared/contract/background.ts';
 import { gates } from '#shared/contract/gates.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { serveSandbox } from '#shared/contract/sandbox.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import { isReleased } from '#shared/release/release-state.ts';
-import type { ReleaseState } from '#shared/release/release-state.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { isReleased, type ReleaseState } from '#shared/release/release-state.ts';
 import { buildFunctions } from '#tools/bundling/build.ts';
 import { examples, exits, integer, parsed, program, run, text } from '#tools/terminal/command.ts';
 import { plainText } from '#tools/terminal/plain-text.ts';
 import type { LocalSite, Site } from '#tools/site/render.ts';
-import { paintFor } from '#tools/terminal/paint.ts';
-import type { Paint } from '#tools/terminal/paint.ts';
+import { paintFor, type Paint } from '#tools/terminal/paint.ts';
 import {
   describeFixtures,
   findRunningStack,
@@ -38,8 +34,7 @@ import type { StackDescription } from '#shared/stage/description.ts';
 import { bundleExplorer } from '#tools/bundling/explorer.ts';
 import { interrupted } from './interrupted.ts';
 import { takeLock } from './lock.ts';
-import { SeedRefusedError, startStack } from './stack.ts';
-import type { Stack } from './stack.ts';
+import { SeedRefusedError, startStack, type Stack } from './stack.ts';
 
 /** A stage sweeps every five minutes, which is too long to wait in front of a screen. */
 const SWEEP_SECONDS = 5;
@@ -86,13 +81,13 @@ async function serve(settings: Settings): Promise<Result<undefined, string>> {
     );
   }
   try {
-    return await serveAlone(settings, files);
+    return await serveLocked(settings, files);
   } finally {
     await lock.value.release();
   }
 }
 
-async function serveAlone(
+async function serveLocked(
   settings: Settings,
   files: ReturnType<typeof localFiles>,
 ): Promise<Result<undefined, string>> {
@@ -178,7 +173,7 @@ async function renderLocalSite(release: ReleaseState, local: LocalSite): Promise
   return renderSite({ release, apis: local.apis, local });
 }
 
-/** Whether the process is one of this command: an id alone may have been given to another program since. */
+/** Whether the process is one of this command: its id may have been given to another program since. */
 async function isStack(descriptionFile: string, pid: number): Promise<boolean> {
   if (!isAlive(pid)) return false;
   const described = await findRunningStack(descriptionFile);
@@ -211,7 +206,6 @@ function accessLine({ method, resource, status, milliseconds }: Access, paint: P
   return `${paint(colour, String(status))} ${method} ${resource ?? 'unknown route'} ${paint('dim', `${milliseconds} ms`)}`;
 }
 
-/** What is printed once the stack is ready. */
 function welcome(stack: StackDescription, seedTitle: string, paint: Paint): readonly string[] {
   const banks = stack.fixtures[stack.tenants[0]?.tenantId ?? '']?.mastery.banks ?? [];
   return [

@@ -5,13 +5,12 @@ import type { ReleaseCatalog } from '#shared/catalog/schema.ts';
 import { pointer } from '#shared/kernel/defect.ts';
 import type { Paint } from '#tools/terminal/paint.ts';
 import { plainText } from '#tools/terminal/plain-text.ts';
+import { renderTable } from '#tools/terminal/table.ts';
 
 const MAX_CELL = 48;
 const MAX_LINE = 120;
 /** Blockers of one source that are shown, of any number. */
 const SHOWN = 12;
-
-const headings = ['Source', 'Rows', 'Cells', 'What still blocks ready'] as const;
 
 /** A valid catalog in lines: its state, what quickstart creation returns, and per source what still blocks `ready`. */
 export function explain(catalog: ReleaseCatalog, paint: Paint): readonly string[] {
@@ -30,41 +29,28 @@ export function explain(catalog: ReleaseCatalog, paint: Paint): readonly string[
           'Hash not verified: catalog_revision_hash_scope describes another hash than this command computes.',
         ]),
     '',
-    ...table(catalog, readiness, paint),
+    ...table(catalog, readiness, paint).split('\n'),
     '',
     blocked === 0 ? 'No source blocks ready.' : `${blocked} of ${readiness.length} sources block ready.`,
     ...(state === 'ready' ? [] : [`The catalog itself is ${state}.`]),
   ];
 }
 
-function table(
-  catalog: ReleaseCatalog,
-  readiness: readonly SourceReadiness[],
-  paint: Paint,
-): readonly string[] {
-  const rows = readiness.map((source, index) => ({
-    cells: [
-      cut(plainText(catalog.source_assessments[index]?.source_key ?? ''), MAX_CELL),
-      progress(source.rows),
-      progress(source.cells),
-    ],
-    reasons: reasonsOf(source, index),
-  }));
-  const widths = headings
-    .slice(0, -1)
-    .map((heading, column) =>
-      Math.max(heading.length, ...rows.map(({ cells }) => cells[column]?.length ?? 0)),
-    );
-  const line = (cells: readonly string[], reason: string) =>
-    [...widths.map((width, column) => (cells[column] ?? '').padEnd(width)), reason].join('  ');
-  return [
-    line(headings, headings[3]),
-    ...rows.flatMap(({ cells, reasons: [first, ...others] }) =>
-      first === undefined
-        ? [line(cells, paint('green', 'nothing'))]
-        : [line(cells, paint('yellow', first)), ...others.map((reason) => line([], paint('yellow', reason)))],
-    ),
-  ];
+function table(catalog: ReleaseCatalog, readiness: readonly SourceReadiness[], paint: Paint): string {
+  const rows = readiness.flatMap((source, index) => {
+    const [first, ...others] = reasonsOf(source, index);
+    const key = cut(plainText(catalog.source_assessments[index]?.source_key ?? ''), MAX_CELL);
+    return [
+      [
+        key,
+        progress(source.rows),
+        progress(source.cells),
+        first === undefined ? paint('green', 'nothing') : paint('yellow', first),
+      ],
+      ...others.map((reason) => ['', '', '', paint('yellow', reason)]),
+    ];
+  });
+  return renderTable([['Source', 'Rows', 'Cells', 'What still blocks ready'], ...rows]);
 }
 
 /** The blockers of a source, with pointers relative to the source. */

@@ -3,14 +3,13 @@ import { catalogHash, isHashVerifiable } from '#shared/catalog/hash.ts';
 import { readCatalog, readJson } from '#shared/catalog/read.ts';
 import { valueAt, type Defect } from '#shared/kernel/defect.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
-import { fileFailure } from '#tools/terminal/file-failure.ts';
+import { readFrom } from '#tools/terminal/file-failure.ts';
 import type { Paint } from '#tools/terminal/paint.ts';
 import { plainText } from '#tools/terminal/plain-text.ts';
 import { explain } from './explain.ts';
 
-/** What the command needs of its runtime. */
 export interface CatalogRuntime {
-  /** Of a file that is too large, at least one byte more than the limit. */
+  /** Reads a file; if it is too large, at least one byte more than the limit. */
   readonly readFile: (path: string) => Promise<Uint8Array>;
   readonly print: (line: string) => void;
   readonly paint: Paint;
@@ -26,13 +25,8 @@ export async function runCatalog(
   action: CatalogAction,
   path: string,
 ): Promise<Result<undefined, string>> {
-  let bytes: Uint8Array;
-  try {
-    bytes = await runtime.readFile(path);
-  } catch (error) {
-    return err(`cannot read ${plainText(path)}: ${plainText(fileFailure(error))}`);
-  }
-  return commands[action](runtime, plainText(path), bytes);
+  const bytes = await readFrom(path, runtime.readFile);
+  return bytes.ok ? commands[action](runtime, plainText(path), bytes.value) : err(plainText(bytes.error));
 }
 
 function check({ print }: CatalogRuntime, path: string, bytes: Uint8Array): Result<undefined, string> {

@@ -3,7 +3,6 @@ import { parseGates } from '#shared/release/read-release.ts';
 import { stageNamed, type Stage } from '#shared/stage/stages.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 
-/** What the CDK command line is started with. */
 export interface CdkArguments {
   readonly argv: readonly string[];
   /** `-c gates=…` was given: nothing needs the stage's account. */
@@ -33,19 +32,15 @@ export function synthArguments(given: readonly string[]): Result<CdkArguments, s
   return ok({ argv: ['synth', ...given], offline: gates !== undefined, profile: profileOf(given) });
 }
 
-/** The arguments of `npm run deploy`, taken apart. */
 export interface DeployArguments {
   readonly stage: Stage;
   readonly profile: string | undefined;
-  /** Every `-c name=value`. */
   readonly context: readonly string[];
-  /** The stacks that are named. */
   readonly stacks: readonly string[];
   readonly yes: boolean;
-  /** Show the changes and stop. */
   readonly prepare: boolean;
   readonly allowed: ReadonlySet<string>;
-  /** What goes on to `cdk deploy`. */
+  /** The arguments that are passed to `cdk deploy`. */
   readonly rest: readonly string[];
 }
 
@@ -78,7 +73,7 @@ export function deployArguments(given: readonly string[]): Result<DeployArgument
   const words = given.flatMap((word) => /^(--[\w-]+)=(.*)$/s.exec(word)?.slice(1) ?? word);
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? '';
-    const value = takesValue(word) ? words[(at += 1)] : undefined;
+    const value = withValue.has(word) ? words[(at += 1)] : undefined;
     if (ownOptions.includes(word))
       return err(`npm run deploy decides ${word} itself: for another way, use npx cdk deploy`);
     if (word === '--yes' || word === '-y' || (word === '--require-approval' && value === 'never')) yes = true;
@@ -86,7 +81,7 @@ export function deployArguments(given: readonly string[]): Result<DeployArgument
     else if (word === '--allow-replacement') {
       if (value === undefined) return err('--allow-replacement needs the logical id of a resource');
       allowed.add(value);
-    } else if (isContext(word) || word === '--profile' || withoutEffect.includes(word)) continue;
+    } else if (word.startsWith('-c') || ['--context', '--profile', ...withoutEffect].includes(word)) continue;
     else if (word.startsWith('-')) rest.push(word, ...(value === undefined ? [] : [value]));
     else stacks.push(word);
   }
@@ -102,10 +97,12 @@ export function deployArguments(given: readonly string[]): Result<DeployArgument
   });
 }
 
-/** Whether an argument is `-c` in one of its forms. */
-function isContext(word: string): boolean {
-  return word === '--context' || word.startsWith('-c');
-}
+/** Options of the CDK command line whose value is an argument of its own. */
+const withValue: ReadonlySet<string> = new Set([
+  ...['-c', '--context', '--profile', '-o', '--output', '--role-arn', '-r', '--require-approval'],
+  ...['--method', '--change-set-name', '-m', '--concurrency', '--progress', '-O', '--outputs-file'],
+  ...['--parameters', '--toolkit-stack-name', '-t', '--tags', '--allow-replacement'],
+]);
 
 /** The `name=value` pairs of `-c` in each form that the CDK command line reads. */
 function contextOf(given: readonly string[]): Result<ReadonlyMap<string, string>, string> {
@@ -135,30 +132,4 @@ function profileOf(given: readonly string[]): string | undefined {
       argument === '--profile' ? (given[index + 1] ?? []) : (/^--profile=(.+)$/s.exec(argument)?.[1] ?? []),
     )
     .at(-1);
-}
-
-/** Options of the CDK command line whose value is an argument of its own: such a value names no stack. */
-function takesValue(option: string): boolean {
-  return [
-    '-c',
-    '--context',
-    '--profile',
-    '-o',
-    '--output',
-    '--role-arn',
-    '-r',
-    '--require-approval',
-    '--method',
-    '--change-set-name',
-    '-m',
-    '--concurrency',
-    '--progress',
-    '-O',
-    '--outputs-file',
-    '--parameters',
-    '--toolkit-stack-name',
-    '-t',
-    '--tags',
-    '--allow-replacement',
-  ].includes(option);
 }

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 
-/** A synthesized stack. */
 export interface AssemblyStack {
   /** By which the CDK selects it, for example `Mastery`. */
   readonly id: string;

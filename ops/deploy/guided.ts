@@ -11,7 +11,6 @@ import { addressTypes, dataTypes, describeChange, losses } from './losses.ts';
 /** The name of every change set that is reviewed here; an older one of that name is replaced. */
 export const CHANGE_SET = 'mastery-reports-review';
 
-/** What a deployment works with. */
 export interface Deploying {
   /** The stage as it is now: asked again after every change. */
   readonly subject: () => Subject;
@@ -28,7 +27,6 @@ export interface Deploying {
   /** Logical ids of resources with data or an address that may be replaced or deleted. */
   readonly allowed: ReadonlySet<string>;
   readonly yes: boolean;
-  /** Show the changes and stop. */
   readonly prepare: boolean;
   /** Undefined: there is no terminal. */
   readonly ask: ((question: string) => Promise<boolean>) | undefined;
@@ -93,7 +91,7 @@ async function review(
   return { stack, kind: changes.length === 0 ? 'unchanged' : 'reviewed', changes };
 }
 
-/** The stack alone, as it was synthesized. */
+/** Only the stack, as it was synthesized. */
 function only(assembly: string): readonly string[] {
   return ['--exclusively', '--app', assembly, '--require-approval', 'never'];
 }

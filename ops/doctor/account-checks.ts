@@ -18,7 +18,7 @@ import { placeholders } from '#shared/stage/stages.ts';
 import { ssm } from '#shared/stores/clients.ts';
 import { readGateParameter } from '#shared/stores/gate-parameters.ts';
 import { projectRoot } from '#tools/bundling/build.ts';
-import { good, type Check, type Finding, type Subject } from './finding.ts';
+import { failure, good, warning, type Check, type Finding, type Subject } from './finding.ts';
 
 /* What a deployment needs before it begins. */
 
@@ -28,13 +28,7 @@ const bundles: Check = () => {
   );
   return missing.length === 0
     ? [good(`Node ${process.versions.node}; ${deployedFunctions.length} functions are bundled`)]
-    : [
-        {
-          status: 'warning',
-          message: `${missing.length} functions are not bundled yet; a deployment does it`,
-          remedy: 'npm run build',
-        },
-      ];
+    : [warning(`${missing.length} functions are not bundled yet; a deployment does it`, 'npm run build')];
 };
 
 const settings: Check = ({ stage }) => {
@@ -42,11 +36,10 @@ const settings: Check = ({ stage }) => {
   return open.length === 0
     ? [good('every setting is filled in')]
     : [
-        {
-          status: 'failure',
-          message: `placeholder settings: ${open.join(', ')}`,
-          remedy: 'fill them in in shared/stage/stages.ts (docs/deploy.md, step 2)',
-        },
+        failure(
+          `placeholder settings: ${open.join(', ')}`,
+          'fill them in in shared/stage/stages.ts (docs/deploy.md, step 2)',
+        ),
       ];
 };
 
@@ -56,17 +49,10 @@ const BOOTSTRAP_VERSION = 6;
 const bootstrap: Check = async ({ stage }) => {
   const version = await readGateParameter(ssm(), '/cdk-bootstrap/hnb659fds/version');
   const remedy = `npx cdk bootstrap -c stage=${stage.name} -c gates=`;
-  if (version === undefined)
-    return [{ status: 'failure', message: 'account and region are not bootstrapped for the CDK', remedy }];
+  if (version === undefined) return [failure('account and region are not bootstrapped for the CDK', remedy)];
   return Number(version) >= BOOTSTRAP_VERSION
     ? [good(`CDK bootstrap version ${version}`)]
-    : [
-        {
-          status: 'failure',
-          message: `CDK bootstrap version ${version} is older than ${BOOTSTRAP_VERSION}`,
-          remedy,
-        },
-      ];
+    : [failure(`CDK bootstrap version ${version} is older than ${BOOTSTRAP_VERSION}`, remedy)];
 };
 
 const LOG_ROLE = 'mastery-reports-api-gateway-logs';
@@ -78,9 +64,10 @@ const logRole: Check = async (subject) => {
     ? [good(`API Gateway writes logs as ${found.cloudwatchRoleArn}`)]
     : [
         {
-          status: 'failure',
-          message: 'API Gateway has no role for logs in this account and region, so no API can be deployed',
-          remedy: `npm run doctor -- --stage ${stage.name} --fix`,
+          ...failure(
+            'API Gateway has no role for logs in this account and region, so no API can be deployed',
+            `npm run doctor -- --stage ${stage.name} --fix`,
+          ),
           mend: () => createLogRole(subject),
         },
       ];
@@ -90,7 +77,7 @@ const logRole: Check = async (subject) => {
 const ROLE_ATTEMPTS = 12;
 const ROLE_PAUSE_MS = 5_000;
 
-/** One role per account, whatever stages it has: no stack owns it, since a stack that goes would take it from the others. */
+/** One role per account for all its stages: no stack owns it, since a stack that goes would take it from the others. */
 async function createLogRole({ place, pause }: Subject): Promise<string> {
   const partition = place.region.startsWith('cn-')
     ? 'aws-cn'
@@ -138,7 +125,6 @@ const DAY_MS = 86_400_000;
 /** ACM renews a certificate 60 days before its end: one this close to it was not renewed. */
 const CERTIFICATE_DAYS = 30;
 
-/** Every certificate that a setting names. */
 const certificates: Check = async ({ stage, place, now }) => {
   const arns = [...JSON.stringify(stage.config).matchAll(/"(arn:[^":]+:acm:[^"]+)"/g)].map(
     ([, arn = '']) => arn,
@@ -153,15 +139,12 @@ const certificates: Check = async ({ stage, place, now }) => {
         }).send(new DescribeCertificateCommand({ CertificateArn: arn }));
       const days = end === undefined ? 0 : Math.floor((end.getTime() - now) / DAY_MS);
       if (status !== 'ISSUED' || days <= 0)
-        return {
-          status: 'failure',
-          message: `the certificate ${arn} is ${status === 'ISSUED' ? 'no longer valid' : status}`,
-          remedy: 'validate or renew it in ACM',
-        };
+        return failure(
+          `the certificate ${arn} is ${status === 'ISSUED' ? 'no longer valid' : status}`,
+          'validate or renew it in ACM',
+        );
       const message = `the certificate ${arn} is valid for ${days} days`;
-      return days >= CERTIFICATE_DAYS
-        ? good(message)
-        : { status: 'warning', message, remedy: 'see in ACM why it was not renewed' };
+      return days >= CERTIFICATE_DAYS ? good(message) : warning(message, 'see in ACM why it was not renewed');
     }),
   );
 };

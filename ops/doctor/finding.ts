@@ -4,7 +4,6 @@ import { awsFailure } from '#shared/stage/aws-failure.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { readStacks, type DeployedStack } from './stacks.ts';
 
-/** What the checks look at. */
 export interface Subject {
   readonly stage: Stage;
   readonly place: Place;
@@ -29,7 +28,6 @@ export function subjectOf(stage: Stage, place: Place): Subject {
   };
 }
 
-/** What a check has found. */
 export interface Finding {
   readonly status: 'ok' | 'warning' | 'failure';
   /** What was found, and what it means. */
@@ -42,7 +40,6 @@ export interface Finding {
   readonly mend?: () => Promise<string>;
 }
 
-/** One line of the report. */
 export interface Line extends Finding {
   readonly check: string;
 }
@@ -51,6 +48,14 @@ export interface Line extends Finding {
 export type Check = (subject: Subject) => Promise<readonly Finding[]> | readonly Finding[];
 
 export const good = (message: string): Finding => ({ status: 'ok', message });
+
+export const warning = (message: string, remedy: string): Finding => ({ status: 'warning', message, remedy });
+
+export const failure = (message: string, remedy?: string): Finding => ({
+  status: 'failure',
+  message,
+  ...(remedy === undefined ? {} : { remedy }),
+});
 
 /** Runs checks side by side. A check that AWS refuses is a failure: nothing is known of what it looks at. */
 export async function runChecks(
@@ -84,14 +89,8 @@ async function attempt(work: () => Promise<readonly Finding[]>): Promise<readonl
   } catch (error) {
     const message = awsFailure(error);
     if (message === undefined) throw error;
-    return [
-      {
-        status: 'failure',
-        unchecked: true,
-        message: `not checked: ${message}`,
-        remedy: 'docs/deploy.md lists the permissions that the command needs; then run it again',
-      },
-    ];
+    const remedy = 'docs/deploy.md lists the permissions that the command needs; then run it again';
+    return [{ ...failure(`not checked: ${message}`, remedy), unchecked: true }];
   }
 }
 

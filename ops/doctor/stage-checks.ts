@@ -17,7 +17,7 @@ import { createRecordsTable } from '#shared/stores/records-table.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import { appliedGates } from '#ops/gates/stage-places.ts';
 import { deployedTable } from '#ops/reach-stage.ts';
-import { good, type Check, type Finding, type Subject } from './finding.ts';
+import { failure, good, warning, type Check, type Finding, type Subject } from './finding.ts';
 import { protectStack, type DeployedStack } from './stacks.ts';
 
 /* Whether what is deployed is sound. Each returns nothing before the first deployment. */
@@ -32,17 +32,13 @@ const release: Check = async ({ stage, place, now }) => {
   const applied = appliedGates();
   if ((await applied.readFlags(gatesPath(stage.name))).size === 0)
     return [
-      {
-        status: 'warning',
-        message: `${stage.name} is not deployed in account ${place.account}, region ${place.region}`,
-        remedy: `npm run deploy -- -c stage=${stage.name} -c first=${place.account}/${place.region}`,
-      },
+      warning(
+        `${stage.name} is not deployed in account ${place.account}, region ${place.region}`,
+        `npm run deploy -- -c stage=${stage.name} -c first=${place.account}/${place.region}`,
+      ),
     ];
   const read = await readRelease(use, applied);
-  if (!read.ok)
-    return [
-      { status: 'failure', message: read.error, remedy: `npm run gates -- show --stage ${stage.name}` },
-    ];
+  if (!read.ok) return [failure(read.error, `npm run gates -- show --stage ${stage.name}`)];
   const open = [...read.value.release.open];
   const state = good(
     open.length === 0 ? 'marker present; all gates are closed' : `open gates: ${open.join(', ')}`,
@@ -56,11 +52,10 @@ const release: Check = async ({ stage, place, now }) => {
     state,
     days >= MANIFEST_DAYS
       ? good(message)
-      : {
-          status: 'warning',
-          message: `${message}; then its gates close`,
-          remedy: `sign a new one and apply it: npm run gates -- apply MANIFEST --stage ${stage.name}`,
-        },
+      : warning(
+          `${message}; then its gates close`,
+          `sign a new one and apply it: npm run gates -- apply MANIFEST --stage ${stage.name}`,
+        ),
   ];
 };
 
@@ -74,11 +69,10 @@ const stacks: Check = async (subject) => {
     const stack = deployed.get(name);
     if (stack === undefined)
       return [
-        {
-          status: 'failure',
-          message: `${name} does not exist, although others of the stage do`,
-          remedy: `npm run deploy -- -c stage=${stage.name}`,
-        },
+        failure(
+          `${name} does not exist, although others of the stage do`,
+          `npm run deploy -- -c stage=${stage.name}`,
+        ),
       ];
     const isProtected = stack.terminationProtection || !(terminationProtection || id === 'records-and-keys');
     return [
@@ -87,9 +81,10 @@ const stacks: Check = async (subject) => {
         ? []
         : [
             {
-              status: 'failure' as const,
-              message: `${name} has no termination protection`,
-              remedy: `npm run doctor -- --stage ${stage.name} --fix`,
+              ...failure(
+                `${name} has no termination protection`,
+                `npm run doctor -- --stage ${stage.name} --fix`,
+              ),
               mend: async () => {
                 await protectStack(subject.place, name);
                 return `${name} has termination protection`;
@@ -100,20 +95,14 @@ const stacks: Check = async (subject) => {
   });
 };
 
-/** What the status of a stack means. */
 function statusOf(id: StackId, name: string, { status }: DeployedStack): Finding {
   const message = `${name} is ${status}`;
-  const failed = (meaning: string, remedy: string): Finding => ({
-    status: 'failure',
-    message: `${message}: ${meaning}`,
-    remedy,
-  });
+  const failed = (meaning: string, remedy: string): Finding => failure(`${message}: ${meaning}`, remedy);
   if (status.endsWith('_IN_PROGRESS'))
-    return {
-      status: 'warning',
-      message: `${message}: a change is under way, or waits for a decision`,
-      remedy: 'wait for it, then run the command again',
-    };
+    return warning(
+      `${message}: a change is under way, or waits for a decision`,
+      'wait for it, then run the command again',
+    );
   switch (status) {
     case 'CREATE_COMPLETE':
     case 'UPDATE_COMPLETE':
@@ -121,11 +110,10 @@ function statusOf(id: StackId, name: string, { status }: DeployedStack): Finding
       return good(message);
     case 'UPDATE_ROLLBACK_COMPLETE':
     case 'IMPORT_ROLLBACK_COMPLETE':
-      return {
-        status: 'warning',
-        message: `${message}: the last deployment failed, and the one before it is in use`,
-        remedy: `read why: aws cloudformation describe-stack-events --stack-name ${name}`,
-      };
+      return warning(
+        `${message}: the last deployment failed, and the one before it is in use`,
+        `read why: aws cloudformation describe-stack-events --stack-name ${name}`,
+      );
     case 'UPDATE_ROLLBACK_FAILED':
       return failed(
         'it can be neither updated nor deleted',
@@ -153,7 +141,7 @@ const keys: Check = async (subject) => {
   const { stage, now } = subject;
   if (!(await hasStores(subject))) return [];
   const table = await deployedTable(stage.name, 'settings', undefined);
-  if (!table.ok) return [{ status: 'failure', message: table.error }];
+  if (!table.ok) return [failure(table.error)];
   const notes = createKeyNotes(ssm(), stage.name);
   const ring = createWritableKeySettings(dynamo(), table.value);
   const noted = await notes.newest();
@@ -172,23 +160,26 @@ const keys: Check = async (subject) => {
     const records = await ring.list(purpose);
     const active = records.filter(({ state }) => state === 'active');
     if (records.length === 0 && noted.has(purpose))
-      found.push({
-        status: 'failure',
-        message: `${purpose} had keys, and the table has none: requests that need one return 500`,
-        remedy: 'restore them before anything else (docs/disaster-recovery.md, “the key ring is lost”)',
-      });
+      found.push(
+        failure(
+          `${purpose} had keys, and the table has none: requests that need one return 500`,
+          'restore them before anything else (docs/disaster-recovery.md, “the key ring is lost”)',
+        ),
+      );
     else if (active.length !== 1)
       found.push({
-        status: 'failure',
-        message: `${purpose} has ${active.length} active keys: requests that need one return 500`,
-        remedy: `npm run doctor -- --stage ${stage.name} --fix`,
+        ...failure(
+          `${purpose} has ${active.length} active keys: requests that need one return 500`,
+          `npm run doctor -- --stage ${stage.name} --fix`,
+        ),
         ...(active.length === 0 ? { mend: () => create(purpose) } : {}),
       });
     else if (!noted.has(purpose))
       found.push({
-        status: 'warning',
-        message: `Systems Manager has no note that ${purpose} has keys, so their loss would look like a new stage`,
-        remedy: `npm run doctor -- --stage ${stage.name} --fix`,
+        ...warning(
+          `Systems Manager has no note that ${purpose} has keys, so their loss would look like a new stage`,
+          `npm run doctor -- --stage ${stage.name} --fix`,
+        ),
         mend: async () => {
           await notes.noteMade(purpose, inOrder(records).at(-1)?.kid ?? '', now);
           return `noted that ${purpose} has keys`;
@@ -199,11 +190,12 @@ const keys: Check = async (subject) => {
         (state === 'pending' && createdAt + 2 * PROMOTE_AFTER_MS < now) ||
         (state === 'opening' && openingAt + 2 * RETIRE_AFTER_MS < now);
       if (isLate)
-        found.push({
-          status: 'warning',
-          message: `${purpose}: ${kid} is still ${state}`,
-          remedy: `npm run keys -- ${state === 'pending' ? 'rotate' : 'retire'} --stage ${stage.name} --purpose ${purpose}`,
-        });
+        found.push(
+          warning(
+            `${purpose}: ${kid} is still ${state}`,
+            `npm run keys -- ${state === 'pending' ? 'rotate' : 'retire'} --stage ${stage.name} --purpose ${purpose}`,
+          ),
+        );
     }
   }
   return found.length === 0 ? [good(`${keyPurposes.length} purposes have one active key each`)] : found;
@@ -221,16 +213,15 @@ const profiles: Check = async (subject) => {
   }
   if (tenants.size === 0)
     return [
-      {
-        status: 'warning',
-        message: 'no tenant has a service profile: every request that needs the platform fails',
-        remedy: 'create one (docs/deploy.md, step 7)',
-      },
+      warning(
+        'no tenant has a service profile: every request that needs the platform fails',
+        'create one (docs/deploy.md, step 7)',
+      ),
     ];
   const read = await readRelease({ key: stage.config.releaseKey, stage: stage.name, now }, appliedGates());
   const { open } = read.ok ? read.value.release : closed;
   const table = await deployedTable(stage.name, 'records', undefined);
-  if (!table.ok) return [{ status: 'failure', message: table.error }];
+  if (!table.ok) return [failure(table.error)];
   const records = createRecordsTable(dynamo(), table.value);
   const faults: Finding[] = [];
   for (const [folder, values] of tenants) {
@@ -251,11 +242,7 @@ const profiles: Check = async (subject) => {
                 ? `names the analysis policy ${policy}, which is not released`
                 : undefined;
     if (fault !== undefined)
-      faults.push({
-        status: 'failure',
-        message: `${tenant} ${fault}`,
-        remedy: 'mend it (docs/deploy.md, steps 7 and 8)',
-      });
+      faults.push(failure(`${tenant} ${fault}`, 'mend it (docs/deploy.md, steps 7 and 8)'));
   }
   return faults.length === 0 ? [good(`${tenants.size} service profiles are complete`)] : faults;
 };
@@ -300,7 +287,6 @@ interface Probe {
   readonly problem?: string;
 }
 
-/** Calls every deployed address without credentials. */
 const health: Check = async (subject) => {
   const { stage, now } = subject;
   const deployed = await subject.stacks();
@@ -350,11 +336,11 @@ async function visit(
 ): Promise<Finding> {
   const type = problem === undefined ? undefined : `${stage.config.problemsUrl}/${problem}`;
   const expected = type === undefined ? String(status) : `${status} ${problem ?? ''}`;
-  const wrong = (found: string): Finding => ({
-    status: 'failure',
-    message: `${name}: ${url} ${found}; expected ${expected}`,
-    remedy: 'docs/runbook.md; a deployment of an API takes up to a minute to be served',
-  });
+  const wrong = (found: string): Finding =>
+    failure(
+      `${name}: ${url} ${found}; expected ${expected}`,
+      'docs/runbook.md; a deployment of an API takes up to a minute to be served',
+    );
   try {
     const response = await get(url, { redirect: 'manual', signal: AbortSignal.timeout(30_000) });
     const text = await response.text();

@@ -22,7 +22,6 @@ export interface ApplyOptions {
   readonly stage: string;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** Nothing is written. */
   readonly dryRun: boolean;
   readonly print: (line: string) => void;
 }

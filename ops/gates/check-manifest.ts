@@ -7,7 +7,8 @@ import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { describeFault } from '#shared/release/describe-fault.ts';
 import { MAX_MANIFEST_BYTES, verifyManifest } from '#shared/release/manifest.ts';
 import type { ManifestUse, ReleaseManifest } from '#shared/release/manifest.ts';
-import { fileFailure } from '#tools/terminal/file-failure.ts';
+import { readFrom } from '#tools/terminal/file-failure.ts';
+import { renderTable } from '#tools/terminal/table.ts';
 import { dereferenceAll, type Dereferenced, type ReceiptPlaces } from './dereference.ts';
 
 /** A manifest that verifies, with everything that it refers to. */
@@ -19,14 +20,10 @@ export interface CheckedManifest {
 
 /** The compact JWS in a file, without the line end that editors add. */
 export async function readManifestFile(path: string): Promise<Result<string, string>> {
-  try {
-    const text = (await readFile(path, 'utf8')).trim();
-    return Buffer.byteLength(text) > MAX_MANIFEST_BYTES
-      ? err(`${path} is larger than ${MAX_MANIFEST_BYTES / 1024} KB, the limit for a manifest`)
-      : ok(text);
-  } catch (error) {
-    return err(`cannot read ${path}: ${fileFailure(error)}`);
-  }
+  const text = await readFrom(path, async () => (await readFile(path, 'utf8')).trim());
+  return text.ok && Buffer.byteLength(text.value) > MAX_MANIFEST_BYTES
+    ? err(`${path} is larger than ${MAX_MANIFEST_BYTES / 1024} KB, the limit for a manifest`)
+    : text;
 }
 
 /** The stage that an unverified manifest names; undefined if it is not a manifest. */
@@ -36,18 +33,14 @@ export function claimedStage(jws: string): string | undefined {
   return named.success ? named.data.stage : undefined;
 }
 
-/** A P-256 public key in a file, as a JWK or in PEM. Of a private key it returns the public half. */
+/** A P-256 public key in a file, as a JWK or in PEM. For a private key it returns the public half. */
 export async function readKeyFile(path: string): Promise<Result<JsonWebKey, string>> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    return err(`cannot read ${path}: ${fileFailure(error)}`);
-  }
-  const json = parseStrictJson(text);
+  const text = await readFrom(path, () => readFile(path, 'utf8'));
+  if (!text.ok) return text;
+  const json = parseStrictJson(text.value);
   try {
     const key = createPublicKey(
-      json.ok ? { key: json.value as JsonWebKey, format: 'jwk' } : { key: text, format: 'pem' },
+      json.ok ? { key: json.value as JsonWebKey, format: 'jwk' } : { key: text.value, format: 'pem' },
     ).export({ format: 'jwk' });
     if (key.crv === 'P-256') return ok(key);
   } catch {
@@ -74,7 +67,6 @@ export async function checkManifest(
   return ok({ jws, manifest, receipts });
 }
 
-/** A sentence for each receipt that is not valid. */
 export function receiptFaults(receipts: readonly Dereferenced[]): readonly string[] {
   return receipts.flatMap(({ receipt, fault }) =>
     fault === undefined ? [] : [`${receipt.proves}: ${receipt.location} ${fault}`],
@@ -90,17 +82,4 @@ export function renderReceipts(receipts: readonly Dereferenced[]): string {
     fault === undefined ? receipt.summary : `it ${fault}`,
   ]);
   return renderTable([['proves', 'valid', 'receipt', ''], ...rows]);
-}
-
-/** Rows as columns, each as wide as its widest cell. */
-export function renderTable(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
 }

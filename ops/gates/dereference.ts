@@ -25,7 +25,6 @@ export class UnreachableStageError extends Error {
   override readonly name = 'UnreachableStageError';
 }
 
-/** One receipt, looked up. */
 export interface Dereferenced {
   readonly receipt: ManifestReceipt;
   /** Why it is not valid, as the end of a sentence that begins with its location; undefined if it is valid. */

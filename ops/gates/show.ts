@@ -8,7 +8,8 @@ import { gatesPath } from '#shared/release/applied-manifest.ts';
 import { verifyManifest, type ManifestUse } from '#shared/release/manifest.ts';
 import { closed, isReleased, missingFor, releaseOf } from '#shared/release/release-state.ts';
 import type { GateFlags, ReleaseState } from '#shared/release/release-state.ts';
-import { receiptFaults, renderTable } from './check-manifest.ts';
+import { renderTable } from '#tools/terminal/table.ts';
+import { receiptFaults } from './check-manifest.ts';
 import { dereferenceAll, type Dereferenced, type ReceiptPlaces } from './dereference.ts';
 
 export interface Shown {
@@ -23,13 +24,8 @@ export interface Shown {
 const RENEWAL_MS = 30 * 24 * 3_600_000;
 
 /** The table of a stage's gates, what is wrong with it, what is open in the deployed functions, and what opens next. */
-export async function showGates({
-  use,
-  applied,
-  state,
-  places,
-  routes,
-}: Shown): Promise<Result<string, string>> {
+export async function showGates(shown: Shown): Promise<Result<string, string>> {
+  const { use, applied, state, places, routes } = shown;
   const { stage } = use;
   let parameters, found, runtime;
   try {
@@ -83,7 +79,7 @@ function heading(
     : `${stage}: manifest ${found.value.reference.sha256.slice(0, 12)}…, valid until ${expiresAt ?? ''}`;
 }
 
-/** Per gate: its flag, receipts and state, and the routes that are closed because of it, alone or with other gates. */
+/** Per gate: its flag, receipts and state, and the routes that are closed because of it, by itself or with other gates. */
 function gateTable(
   flags: GateFlags,
   release: ReleaseState,

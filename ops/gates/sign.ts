@@ -5,7 +5,7 @@ import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { releaseManifest, type ReleaseManifest } from '#shared/release/manifest.ts';
-import { fileFailure } from '#tools/terminal/file-failure.ts';
+import { fileFailure, readFrom } from '#tools/terminal/file-failure.ts';
 import { bytesOfFile } from './dereference.ts';
 import { attachSignature, signingDigest, signManifest } from './sign-manifest.ts';
 
@@ -42,7 +42,7 @@ export async function sign(path: string, options: SignOptions): Promise<Result<u
 }
 
 async function signHere(manifest: ReleaseManifest, path: string): Promise<Result<string, string>> {
-  const pem = await read(path);
+  const pem = await readFrom(path, () => readFile(path));
   if (!pem.ok) return pem;
   let key: KeyObject;
   try {
@@ -56,14 +56,14 @@ async function signHere(manifest: ReleaseManifest, path: string): Promise<Result
 }
 
 async function attach(manifest: ReleaseManifest, path: string): Promise<Result<string, string>> {
-  const der = await read(path);
+  const der = await readFrom(path, () => readFile(path));
   if (!der.ok) return der;
   const jws = attachSignature(manifest, der.value);
   return jws.ok ? jws : err(`${path} ${jws.error}`);
 }
 
 async function readDraft(path: string): Promise<Result<ReleaseManifest, string>> {
-  const text = await read(path);
+  const text = await readFrom(path, () => readFile(path));
   if (!text.ok) return text;
   const json = parseStrictJson(text.value.toString());
   if (!json.ok) return err(`${path} is not JSON`);
@@ -101,14 +101,6 @@ async function fillDigests(draft: unknown, folder: string): Promise<Result<unkno
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-async function read(path: string): Promise<Result<Buffer, string>> {
-  try {
-    return ok(await readFile(path));
-  } catch (error) {
-    return err(`cannot read ${path}: ${fileFailure(error)}`);
-  }
 }
 
 async function write(path: string, content: string | Uint8Array): Promise<Result<undefined, string>> {

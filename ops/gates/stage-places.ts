@@ -19,7 +19,6 @@ export function appliedGates(): AppliedGates {
   };
 }
 
-/** Where a stage keeps its release. */
 export async function releaseStore(
   stage: string,
   table: string | undefined,

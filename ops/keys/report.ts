@@ -1,6 +1,7 @@
 import type { KeyAdministrationError, KeyReport } from '#shared/keys/administration.ts';
 import type { KeyRecord } from '#shared/keys/key-record.ts';
 import type { KeyPurpose } from '#shared/keys/key-ring.ts';
+import { renderTable } from '#tools/terminal/table.ts';
 import { inOrder, RETIRE_AFTER_MS, type KeyStep } from '#shared/keys/key-states.ts';
 
 export type KeysCommand = 'init' | 'rotate' | 'retire';
@@ -76,19 +77,7 @@ export function describeRing(ring: readonly (readonly KeyRecord[])[]): string {
         at === undefined || at === 0 ? '-' : time(at),
       ),
     ]);
-  const table = [['purpose', 'kid', 'state', 'created', 'active', 'opening', 'retired'], ...rows];
-  const widths = table.reduce<readonly number[]>(
-    (widest, row) => row.map((cell, column) => Math.max(cell.length, widest[column] ?? 0)),
-    [],
-  );
-  return table
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  return renderTable([['purpose', 'kid', 'state', 'created', 'active', 'opening', 'retired'], ...rows]);
 }
 
 /** Whole seconds, rounded up, so that the step is due at that time. */

@@ -1,4 +1,4 @@
-/** Whose requests a check is about: those of one tenant, those of one tenant for resources of the other, or all. */
+/** The requests that a check is about: those of one tenant, those of one tenant for resources of the other, or all. */
 export const sides = ['A', 'B', 'A-B', 'B-A', 'both'] as const;
 export type Side = (typeof sides)[number];
 
@@ -29,7 +29,6 @@ export type Outcome =
   | { readonly result: 'failed'; readonly findings: readonly string[] }
   | { readonly result: 'not_open' | 'not_asked'; readonly why: string };
 
-/** One property that is tested. */
 export interface Check {
   readonly group: Group;
   /** What it tests within its group: an operation id, with a kind or a member if there are several. */
@@ -47,7 +46,6 @@ export function checkId({ group, subject, side }: Pick<Check, 'group' | 'subject
   return `${group}.${subject}.${side}`;
 }
 
-/** Passed if there are no findings. */
 export function outcomeOf(findings: readonly string[]): Outcome {
   return findings.length === 0 ? { result: 'passed' } : { result: 'failed', findings };
 }

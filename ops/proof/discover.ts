@@ -37,7 +37,7 @@ export async function discoverRoutes(
     const ask = askOf(route);
     const anonymous = await target.send(ask, {});
     if (anonymous.status === 0) return err(`cannot reach ${target.url} any more: ${anonymous.text}`);
-    found.push(await judge(target, ask, anonymous, unknown, token));
+    found.push(await probe(target, ask, anonymous, unknown, token));
   }
   if (found.some(({ open }) => open)) return ok(found);
   return err(
@@ -45,7 +45,7 @@ export async function discoverRoutes(
   );
 }
 
-async function judge(
+async function probe(
   target: Target,
   ask: Ask,
   anonymous: Reply,

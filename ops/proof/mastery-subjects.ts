@@ -16,10 +16,10 @@ export interface StartedRun {
 
 /** Every resource of the mastery engine that the suite asks for, one for each route. */
 export function masterySubjects(target: Target): readonly Subject[] {
-  const begun = new Map<string, Promise<Result<StartedRun, string>>>();
+  const runs = new Map<string, Promise<Result<StartedRun, string>>>();
   const runOf = (tenant: Tenant): Promise<Result<StartedRun, string>> => {
-    const run = begun.get(tenant.side) ?? beginRun(target, tenant);
-    begun.set(tenant.side, run);
+    const run = runs.get(tenant.side) ?? beginRun(target, tenant);
+    runs.set(tenant.side, run);
     return run;
   };
   const ofFixture = (
@@ -29,77 +29,52 @@ export function masterySubjects(target: Target): readonly Subject[] {
     tenant.mastery === undefined
       ? err(`the file of tenant ${tenant.side} has no /mastery`)
       : ok(ask(tenant.mastery));
+  const ofRun =
+    (ask: (state: StartedRun, tenant: Tenant) => Result<Ask, string>): Subject['own'] =>
+    async (tenant) => {
+      const state = await runOf(tenant);
+      return state.ok ? ask(state.value, tenant) : state;
+    };
+  const subject = (route: Ask['route'], own: Subject['own'], repeatable = true): Subject => ({
+    name: route.operationId,
+    route,
+    needs: '/mastery',
+    narrowed: false,
+    repeatable,
+    own,
+  });
 
   return [
-    {
-      name: 'startAdaptiveRun',
-      route: routes.startAdaptiveRun,
-      needs: '/mastery',
-      narrowed: false,
-      repeatable: true,
-      own: (tenant) => Promise.resolve(startAsk(tenant)),
-    },
-    {
-      name: 'inspectAdaptiveRun',
-      route: routes.inspectAdaptiveRun,
-      needs: '/mastery',
-      narrowed: false,
-      repeatable: true,
-      async own(tenant) {
-        const state = await runOf(tenant);
-        return state.ok ? ok(inspectAsk(state.value)) : state;
-      },
-    },
-    {
-      name: 'advanceAdaptiveRun',
-      route: routes.advanceAdaptiveRun,
-      needs: '/mastery',
-      narrowed: false,
-      repeatable: false,
-      async own(tenant) {
-        const state = await runOf(tenant);
-        return state.ok ? ok(advanceAsk(state.value)) : state;
-      },
-    },
-    {
-      name: 'readSelectionPolicy',
-      route: routes.readSelectionPolicy,
-      needs: '/mastery',
-      narrowed: false,
-      repeatable: true,
-      own: (tenant) =>
-        Promise.resolve(
-          ofFixture(tenant, ({ selectionPolicyId }) => ({
-            route: routes.readSelectionPolicy,
-            path: { policyId: selectionPolicyId },
-          })),
-        ),
-    },
-    {
-      name: 'readScaleCalibration',
-      route: routes.readScaleCalibration,
-      needs: '/mastery',
-      narrowed: false,
-      repeatable: true,
-      own: (tenant) =>
-        Promise.resolve(
-          ofFixture(tenant, ({ scaleCalibrationId }) => ({
-            route: routes.readScaleCalibration,
-            path: { calibrationId: scaleCalibrationId },
-          })),
-        ),
-    },
-    {
-      name: 'simulateScoreRecovery',
-      route: routes.simulateScoreRecovery,
-      needs: '/mastery',
-      narrowed: false,
-      repeatable: true,
-      async own(tenant) {
-        const state = await runOf(tenant);
-        return state.ok ? simulationAsk(tenant, state.value) : state;
-      },
-    },
+    subject(routes.startAdaptiveRun, (tenant) => Promise.resolve(startAsk(tenant))),
+    subject(
+      routes.inspectAdaptiveRun,
+      ofRun((state) => ok(inspectAsk(state))),
+    ),
+    subject(
+      routes.advanceAdaptiveRun,
+      ofRun((state) => ok(advanceAsk(state))),
+      false,
+    ),
+    subject(routes.readSelectionPolicy, (tenant) =>
+      Promise.resolve(
+        ofFixture(tenant, ({ selectionPolicyId }) => ({
+          route: routes.readSelectionPolicy,
+          path: { policyId: selectionPolicyId },
+        })),
+      ),
+    ),
+    subject(routes.readScaleCalibration, (tenant) =>
+      Promise.resolve(
+        ofFixture(tenant, ({ scaleCalibrationId }) => ({
+          route: routes.readScaleCalibration,
+          path: { calibrationId: scaleCalibrationId },
+        })),
+      ),
+    ),
+    subject(
+      routes.simulateScoreRecovery,
+      ofRun((state, tenant) => simulationAsk(tenant, state)),
+    ),
   ];
 }
 
@@ -133,7 +108,7 @@ function simulationAsk({ side, mastery }: Tenant, { run }: StartedRun): Result<A
   });
 }
 
-/** What an answer says of a run. err: why it says nothing. */
+/** Reads the run of an answer. err: why it has none. */
 export function startedRunOf(reply: Parameters<typeof bodyOf>[0]): Result<StartedRun, string> {
   const run = adaptiveRun.safeParse(bodyOf(reply));
   const etag = reply.headers.get('etag');

@@ -114,7 +114,6 @@ const keyedOperations: ReadonlySet<string> = new Set([
   startAdaptiveRun.operationId,
 ]);
 
-/** The contradictions in a receipt. */
 function inconsistencies(receipt: ProofReceipt): readonly string[] {
   const { checks, tenants, startedAt, finishedAt, digests } = receipt;
   const ids = new Set(checks.map(({ id }) => id));

@@ -5,7 +5,6 @@ import { masteryProblem } from '#shared/contract/mastery/problem.ts';
 import { plainText } from '#tools/terminal/plain-text.ts';
 import type { Ask, Reply } from './target.ts';
 
-/** The code of each refusal per service. */
 const codes = {
   reports: { hidden: 'not-found', unknown: 'authentication-required', invalid: 'validation' },
   mastery: { hidden: 'resource-not-found', unknown: 'authentication-required', invalid: 'invalid-request' },

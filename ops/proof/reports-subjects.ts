@@ -10,7 +10,7 @@ import type { Subject } from './suite.ts';
 import type { Ask, Target } from './target.ts';
 import type { ReportsFixture, Tenant } from './tenant-file.ts';
 
-/** How long an improvement run may take until the suite goes on without it. */
+/** How long an improvement run may take until the suite continues without it. */
 const RUN_PATIENCE_MS = 180_000;
 const POLL_MS = 250;
 
@@ -20,79 +20,49 @@ type Run = Pick<z.infer<typeof improvementRun>, 'improvementRunId' | 'sourceKeys
 export function reportsSubjects(target: Target): readonly Subject[] {
   const runs = new Map<string, Promise<Result<Run, string>>>();
   const runOf = (tenant: Tenant): Promise<Result<Run, string>> => {
-    const begun = runs.get(tenant.side) ?? beginRun(target, tenant);
-    runs.set(tenant.side, begun);
-    return begun;
+    const run = runs.get(tenant.side) ?? beginRun(target, tenant);
+    runs.set(tenant.side, run);
+    return run;
   };
-  const ofRun = async (
-    tenant: Tenant,
-    ask: (run: Run) => Ask | undefined,
-    lacking = '',
-  ): Promise<Result<Ask, string>> => {
-    const run = await runOf(tenant);
-    if (!run.ok) return run;
-    const asked = ask(run.value);
-    return asked === undefined ? err(lacking) : ok(asked);
-  };
+  const ofRun = (route: Route, ask: (run: Run) => Result<Omit<Ask, 'route'>, string>): Subject =>
+    subject(route.operationId, route, '/reports/improvement', async (tenant) => {
+      const run = await runOf(tenant);
+      if (!run.ok) return run;
+      const asked = ask(run.value);
+      return asked.ok ? ok({ route, ...asked.value }) : asked;
+    });
 
   return [
     ...requestableTestKind.options.map((kind) =>
-      named(`readAttemptReport.${kind}`, routes.readAttemptReport, `attempts/${kind}`, ({ attempts }) => ({
-        path: { attemptId: attempts[kind] },
-        query: { view: 'evidence' },
-      })),
-    ),
-    named('readReadiness', routes.readReadiness, 'readinessAttemptId', ({ readinessAttemptId }) =>
-      readinessAttemptId === undefined ? undefined : { path: { attemptId: readinessAttemptId } },
-    ),
-    named(
-      'listCandidateReports',
-      routes.listCandidateReports,
-      'candidateSourcedId',
-      ({ candidateSourcedId }) =>
-        candidateSourcedId === undefined ? undefined : { path: { candidateSourcedId } },
-    ),
-    named('readClassCohort', routes.readClassCohort, 'classSourcedId', ({ classSourcedId }) =>
-      classSourcedId === undefined ? undefined : { path: { classSourcedId } },
-    ),
-    named('readSchoolGradeCohort', routes.readSchoolGradeCohort, 'school', ({ school }) =>
-      school === undefined ? undefined : { path: { ...school } },
-    ),
-    {
-      // Visible to its whole tenant.
-      ...named('readEquivalence', routes.readEquivalence, 'qtiTestId', ({ qtiTestId }) =>
-        qtiTestId === undefined ? undefined : { path: { qtiTestId } },
+      named(
+        routes.readAttemptReport,
+        'attempts',
+        ({ [kind]: attemptId }) => ({ path: { attemptId }, query: { view: 'evidence' } }),
+        kind,
       ),
+    ),
+    named(routes.readReadiness, 'readinessAttemptId', (attemptId) => ({ path: { attemptId } })),
+    named(routes.listCandidateReports, 'candidateSourcedId', (candidateSourcedId) => ({
+      path: { candidateSourcedId },
+    })),
+    named(routes.readClassCohort, 'classSourcedId', (classSourcedId) => ({ path: { classSourcedId } })),
+    named(routes.readSchoolGradeCohort, 'school', (school) => ({ path: { ...school } })),
+    // Visible to its whole tenant.
+    {
+      ...named(routes.readEquivalence, 'qtiTestId', (qtiTestId) => ({ path: { qtiTestId } })),
       narrowed: false,
     },
-    named('materializeAttemptReport', routes.materializeAttemptReport, 'materialize', ({ materialize }) =>
-      materialize === undefined ? undefined : { body: { ...materialize } },
+    named(routes.materializeAttemptReport, 'materialize', (materialize) => ({ body: { ...materialize } })),
+    named(routes.analyzeAdministration, 'improvement', ({ administrationId }) => ({
+      path: { administrationId },
+    })),
+    ofRun(routes.readImprovementRun, ({ improvementRunId }) => ok({ path: { improvementRunId } })),
+    ofRun(routes.readAlignmentReport, ({ improvementRunId, sourceKeys: [sourceKey] }) =>
+      sourceKey === undefined
+        ? err('the blueprint of /reports/improvement/administrationId has no source')
+        : ok({ path: { improvementRunId, sourceKey } }),
     ),
-    named('analyzeAdministration', routes.analyzeAdministration, 'improvement', ({ improvement }) =>
-      improvement === undefined ? undefined : { path: { administrationId: improvement.administrationId } },
-    ),
-    subject('readImprovementRun', routes.readImprovementRun, '/reports/improvement', (tenant) =>
-      ofRun(tenant, ({ improvementRunId }) => ({
-        route: routes.readImprovementRun,
-        path: { improvementRunId },
-      })),
-    ),
-    subject('readAlignmentReport', routes.readAlignmentReport, '/reports/improvement', (tenant) =>
-      ofRun(
-        tenant,
-        ({ improvementRunId, sourceKeys: [sourceKey] }) =>
-          sourceKey === undefined
-            ? undefined
-            : { route: routes.readAlignmentReport, path: { improvementRunId, sourceKey } },
-        'the blueprint of /reports/improvement/administrationId has no source',
-      ),
-    ),
-    subject('listRevisionOrders', routes.listRevisionOrders, '/reports/improvement', (tenant) =>
-      ofRun(tenant, ({ improvementRunId }) => ({
-        route: routes.listRevisionOrders,
-        path: { improvementRunId },
-      })),
-    ),
+    ofRun(routes.listRevisionOrders, ({ improvementRunId }) => ok({ path: { improvementRunId } })),
   ];
 }
 
@@ -100,19 +70,19 @@ function subject(name: string, route: Route, needs: string, own: Subject['own'])
   return { name, route, needs, own, narrowed: true, repeatable: true };
 }
 
-/** A subject whose ids are in the tenant's file. */
-function named(
-  name: string,
+/** Makes a subject whose ids are in one member of the tenant's file. */
+function named<Member extends keyof ReportsFixture>(
   route: Route,
-  member: string,
-  ask: (fixture: ReportsFixture) => Omit<Ask, 'route'> | undefined,
+  member: Member,
+  ask: (value: NonNullable<ReportsFixture[Member]>) => Omit<Ask, 'route'>,
+  kind?: string,
 ): Subject {
-  return subject(name, route, `/reports/${member}`, ({ side, reports }) => {
-    const asked = reports === undefined ? undefined : ask(reports);
+  const name = kind === undefined ? route.operationId : `${route.operationId}.${kind}`;
+  const place = kind === undefined ? `/reports/${member}` : `/reports/${member}/${kind}`;
+  return subject(name, route, place, ({ side, reports }) => {
+    const value = reports?.[member];
     return Promise.resolve(
-      asked === undefined
-        ? err(`the file of tenant ${side} has no /reports/${member}`)
-        : ok({ route, ...asked }),
+      value === undefined ? err(`the file of tenant ${side} has no ${place}`) : ok({ route, ...ask(value) }),
     );
   });
 }

@@ -26,13 +26,11 @@ import { titleOf, type Play, type Subject, type Suite } from './suite.ts';
 import { openTarget, type Target } from './target.ts';
 import { describeUnfit, idsOf, type Tenant } from './tenant-file.ts';
 
-/** A check and its outcome. */
 export interface Row {
   readonly check: Omit<Check, 'run'>;
   readonly outcome: Outcome;
 }
 
-/** The result of a run of the suite. */
 export interface ProofRun {
   readonly service: ServiceName;
   readonly target: string;

@@ -13,12 +13,11 @@ export type Play = (
   item: { readonly deliverySessionId: string; readonly artifactVersionId: string },
 ) => Promise<string | undefined>;
 
-/** What every check works with. */
 export interface Suite {
   readonly service: ServiceName;
   /** Random for this run of the suite, so that it does not repeat idempotency keys of another run. */
   readonly nonce: string;
-  /** Of the routes that are open. */
+  /** The subjects of the routes that are open. */
   readonly subjects: readonly Subject[];
   readonly target: Target;
   readonly a: Tenant;

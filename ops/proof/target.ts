@@ -18,7 +18,7 @@ export interface Ask {
   readonly ifMatch?: string;
 }
 
-/** Who sends a request, and what is unusual about it. */
+/** The sender of a request, and what is unusual about it. */
 export interface Sender {
   /** Absent: no `Authorization` header. */
   readonly token?: string;
@@ -35,7 +35,7 @@ export interface Reply {
   readonly text: string;
 }
 
-/** A deployment of one service, over HTTP alone. */
+/** A deployment of one service, over nothing but HTTP. */
 export interface Target {
   /** Its base URL, without `/v1` and without a slash at the end. */
   readonly url: string;

@@ -9,7 +9,7 @@ import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { pointer } from '#shared/kernel/defect.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
-import { fileFailure } from '#tools/terminal/file-failure.ts';
+import { readFrom } from '#tools/terminal/file-failure.ts';
 
 /** A bearer token, or the environment variable that contains it, so that no file needs to contain a secret. */
 const token = z.union([
@@ -53,7 +53,7 @@ const tenantFile = z.strictObject({
   tokens: z.strictObject({
     /** Every scope of the service, and claims to every resource below; best to the other tenant's as well. */
     full: token,
-    /** Of the same tenant with the same scopes, without any resource claim. */
+    /** A token of the same tenant with the same scopes, without any resource claim. */
     withoutClaims: token.optional(),
   }),
   reports: reportsFixture.optional(),
@@ -121,13 +121,9 @@ export async function readTenantFile(
   environment: Environment,
   now: number,
 ): Promise<Result<Tenant, string>> {
-  let source: string;
-  try {
-    source = await readFile(path, 'utf8');
-  } catch (error) {
-    return err(`cannot read ${path}: ${fileFailure(error)}`);
-  }
-  const json = parseStrictJson(source);
+  const source = await readFrom(path, () => readFile(path, 'utf8'));
+  if (!source.ok) return source;
+  const json = parseStrictJson(source.value);
   if (!json.ok) return err(`${path} is not JSON: ${describeJsonFault(json.error)}`);
   const tenant = tenantOf(json.value, side, environment, now);
   return tenant.ok ? tenant : err(`${path} ${tenant.error}`);

@@ -1,5 +1,5 @@
 import { bar, column, columnsOf, fit, type LineSpace, type Segment } from '#tools/terminal/line.ts';
-import { checkId, groups, sides, type Group, type Outcome, type Side } from './check.ts';
+import { checkId, groups, sides, type Group, type Outcome } from './check.ts';
 import type { ProofRun, Row } from './run-proof.ts';
 
 /** What each group of checks tests, in its heading. */
@@ -26,7 +26,6 @@ const marks: Readonly<Record<Outcome['result'], Segment>> = {
   not_asked: ['yellow', '–'],
 };
 
-/** One line with the progress of a run. */
 export function renderProgress(done: number, of: number, next: string | undefined, space: LineSpace): string {
   return fit(space, [
     ['cyan', bar(of === 0 ? 1 : done / of, 30)],
@@ -51,7 +50,9 @@ export function renderRun(run: ProofRun, space: LineSpace): readonly string[] {
     ...blocks,
     ...reasonLines(run.rows, space),
     ...failureLines(run.rows, space),
-    ...markLines(run.marks, space),
+    ...(run.marks.length === 0
+      ? []
+      : [...run.marks.map((mark) => fit(space, [['yellow', `! rehearsal: ${mark}`]])), '']),
     countLine(run.rows, space),
   ];
   return lines.map((line) => line.trimEnd());
@@ -62,7 +63,9 @@ const SIDE_COLUMNS = 5;
 function groupLines(group: Group, rows: readonly Row[], width: number, space: LineSpace): readonly string[] {
   const shown = sides.filter((side) => rows.some(({ check }) => check.side === side));
   const subjects = [...new Set(rows.map(({ check }) => check.subject))];
-  const head = shown.map((side) => column(labelOf(side), SIDE_COLUMNS)).join('');
+  const head = shown
+    .map((side) => column(side === 'both' ? '' : side.replace('-', '→'), SIDE_COLUMNS))
+    .join('');
   return [
     fit(space, [
       ['bold', column(group, width + 4)],
@@ -82,11 +85,6 @@ function groupLines(group: Group, rows: readonly Row[], width: number, space: Li
   ];
 }
 
-function labelOf(side: Side): string {
-  return side === 'both' ? '' : side.replace('-', '→');
-}
-
-/** Why checks did not run. */
 function reasonLines(rows: readonly Row[], space: LineSpace): readonly string[] {
   const reasons = rows.flatMap(({ check, outcome }) =>
     outcome.result === 'not_asked' ? [[checkId(check), outcome.why] as const] : [],
@@ -101,7 +99,6 @@ function reasonLines(rows: readonly Row[], space: LineSpace): readonly string[] 
   return lines.length === 0 ? [] : [...lines, ''];
 }
 
-/** Findings of one check that are shown. */
 const SHOWN = 6;
 
 function failureLines(rows: readonly Row[], space: LineSpace): readonly string[] {
@@ -121,12 +118,6 @@ function failureLines(rows: readonly Row[], space: LineSpace): readonly string[]
       '',
     ];
   });
-}
-
-function markLines(found: readonly string[], space: LineSpace): readonly string[] {
-  return found.length === 0
-    ? []
-    : [...found.map((mark) => fit(space, [['yellow', `! rehearsal: ${mark}`]])), ''];
 }
 
 function countLine(rows: readonly Row[], space: LineSpace): string {

@@ -44,7 +44,7 @@ export function receiptOf(
       open,
     })),
     checks,
-    digests: { contract: contractDigest(service), checks: hashCanonical(checks) },
+    digests: { contract: hashCanonical(renderOpenApi(service, allOpen)), checks: hashCanonical(checks) },
   });
 }
 
@@ -65,10 +65,6 @@ function tenantOf({
   fixturesSha256,
 }: ProofRun['tenants'][number]): ProofReceipt['tenants'][number] {
   return { side, tenantSha256: sha256Hex(tenantId), fixturesSha256 };
-}
-
-function contractDigest(service: ProofRun['service']): string {
-  return hashCanonical(renderOpenApi(service, allOpen));
 }
 
 /**

@@ -7,7 +7,6 @@ import { differs, type Check } from './check.ts';
 import { checkRun } from './check-run.ts';
 import { checkSource } from './check-source.ts';
 
-/** A file and its name. */
 export interface NamedBytes {
   /** Without folders. */
   readonly name: string;
@@ -28,7 +27,7 @@ const anyReceipt = z.looseObject({
 });
 
 /**
- * Checks a receipt bundle from its bytes alone.
+ * Checks a receipt bundle from only its bytes.
  * @returns err: why the file is not a bundle, as the end of a sentence that names it
  */
 export function checkReceipt({ name, bytes }: NamedBytes): Result<CheckedReceipt, string> {

@@ -1,12 +1,9 @@
-/** One check of a bundle. */
 export interface Check {
   /** One or two words; always the same for the same check. */
   readonly name: string;
   /** What is true if nothing fails. */
   readonly holds: string;
-  /** What is wrong, one sentence each. */
   readonly failures: readonly string[];
-  /** What to do about it. */
   readonly remedy: string;
   /** Why the check did not run; it neither passed nor failed. */
   readonly skipped?: string;

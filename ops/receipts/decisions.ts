@@ -31,7 +31,6 @@ export function groundsOf(receipt: ReceiptBundle): OrderGrounds {
   };
 }
 
-/** The policy matches its checksum. */
 export function checkPolicy({ analysisPolicy }: ReceiptBundle): Check {
   return {
     name: 'policy',
@@ -42,7 +41,7 @@ export function checkPolicy({ analysisPolicy }: ReceiptBundle): Check {
 }
 
 /**
- * Why listed decisions cannot be decisions of their policy, whatever the observations are.
+ * Why listed decisions cannot be decisions of their policy for any observations.
  * @param evidenceFor the evidence for a trigger on that metric; undefined if such a trigger does not belong here
  */
 export function decisionDefects(

@@ -1,13 +1,12 @@
 import { basename, join } from 'node:path';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
-import { fileFailure } from '#tools/terminal/file-failure.ts';
+import { readFrom } from '#tools/terminal/file-failure.ts';
 import type { Paint } from '#tools/terminal/paint.ts';
 import { checkEvidence, namedDigests, type Evidence } from './check-evidence.ts';
 import { checkReceipt } from './check-receipt.ts';
 import { renderChecks, renderReceipt } from './render.ts';
 
-/** What the command needs of its runtime. */
 export interface VerifyRuntime {
   readonly readFile: (path: string) => Promise<Uint8Array>;
   /** The files of a folder and of those in it, as paths from it. */
@@ -25,7 +24,7 @@ export async function verifyReceipt(
   path: string,
   folder: string | undefined,
 ): Promise<Result<undefined, string>> {
-  const bytes = await attempt(path, () => readFile(path));
+  const bytes = await readFrom(path, readFile);
   if (!bytes.ok) return bytes;
   const checked = checkReceipt({ name: basename(path), bytes: bytes.value });
   if (!checked.ok) return err(`${path} ${checked.error}`);
@@ -47,23 +46,15 @@ export async function verifyReceipt(
 
   /** The files with one of the digests, under any name; no other is kept in memory. */
   async function gather(from: string, digests: ReadonlySet<string>): Promise<Result<Evidence, string>> {
-    const files = await attempt(from, () => listFiles(from));
+    const files = await readFrom(from, listFiles);
     if (!files.ok) return files;
     const found = new Map<string, Uint8Array>();
     for (const file of files.value) {
-      const content = await attempt(join(from, file), () => readFile(join(from, file)));
+      const content = await readFrom(join(from, file), readFile);
       if (!content.ok) return content;
       const sha256 = sha256Hex(content.value);
       if (digests.has(sha256)) found.set(sha256, content.value);
     }
     return ok(found);
-  }
-}
-
-async function attempt<T>(path: string, read: () => Promise<T>): Promise<Result<T, string>> {
-  try {
-    return ok(await read());
-  } catch (error) {
-    return err(`cannot read ${path}: ${fileFailure(error)}`);
   }
 }

@@ -14,7 +14,7 @@ export interface PolicyFeasibility {
 
 /**
  * Holds the demands of a policy against the items of a calibration, with the planner that serves runs. A pool is at most all of them, so
- * that what they cannot give no pool can. Demands on standards are not checked: only a pool's manifest says which items bear those.
+ * that what they cannot give no pool can. Demands on standards are not checked: only a pool's manifest names the items that have those.
  * @param parameters of a calibration that is sound
  */
 export function checkFeasibility(
@@ -68,7 +68,7 @@ export function checkFeasibility(
   };
 }
 
-/** Where each of the engine's minima stands in the file: floors first, then content minima, as `constraintsOf` has them. */
+/** The place of each of the engine's minima in the file: floors first, then content minima, as `constraintsOf` has them. */
 function minimaPointers({ coverageFloors, eligibilityRules }: SelectionPolicy): readonly string[] {
   return [
     ...coverageFloors.map((_, n) => pointer('document', 'coverageFloors', n, 'minimumEvidenceItems')),

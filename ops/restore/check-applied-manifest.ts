@@ -17,7 +17,7 @@ export async function checkAppliedManifest(
       try {
         return await applied.readManifest(location);
       } catch (error) {
-        // What S3 says of an absent object to a role without s3:ListBucket.
+        // The answer of S3 for an absent object to a role without s3:ListBucket.
         if (error instanceof Error && error.name === 'AccessDenied') return undefined;
         throw error;
       }

@@ -22,7 +22,7 @@ export interface ReceiptProof {
   readonly objects: Pick<ObjectVersions, 'read'>;
   /** Epoch milliseconds: versions that were written later are not brought back. */
   readonly to: number;
-  /** Whose signature a manifest must have to be brought back. */
+  /** The key whose signature a manifest must have to be brought back. */
   readonly trust: ManifestTrust;
 }
 

@@ -72,7 +72,7 @@ function compareLifecycles(
     : [{ what, state: 'changed', writes: [] }];
 }
 
-/** Of any form: the backup may be of another build. */
+/** A document of any form: the backup may be of another build. */
 const anyDocument = z.looseObject({ id: z.unknown().optional() });
 
 /** Both documents hold their own checksum, and differ. */

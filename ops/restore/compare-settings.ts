@@ -7,7 +7,7 @@ import type { KeyNotes } from '#shared/stores/key-notes.ts';
 import type { Item } from '#shared/stores/dynamo.ts';
 import { bySortKey, sortKeyOf, unrepaired, type Compare, type Finding } from './finding.ts';
 
-/** What tells a key of the ring from other bytes, and a key that may come back from one that may not. */
+/** What distinguishes a key of the ring from other bytes, and a key that may come back from one that may not. */
 export interface KeyProof {
   readonly kms: DataKeyOpener;
   readonly stage: string;

@@ -15,8 +15,7 @@ export interface ReceiptRestore {
   readonly print: (line: string) => void;
 }
 
-/** How many objects are read at once. */
-const LANES = 16;
+const MAX_CONCURRENT_READS = 16;
 
 /**
  * Reads every object of the bucket of receipts, and writes again what was deleted or damaged, from the last sound version of that time. Throws
@@ -38,7 +37,7 @@ export async function restoreReceipts(restore: ReceiptRestore): Promise<Result<u
   let waiting: VersionedObject[] = [];
   for await (const object of objects.objects()) {
     waiting.push(object);
-    if (waiting.length < LANES) continue;
+    if (waiting.length < MAX_CONCURRENT_READS) continue;
     await compare(waiting);
     waiting = [];
   }

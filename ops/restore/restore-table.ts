@@ -4,7 +4,6 @@ import type { TableBackup, Write } from '#shared/stores/table-backup.ts';
 import type { Compare } from './finding.ts';
 import { openReport } from './report.ts';
 
-/** What a restore needs of its runtime. */
 export interface RestoreRuntime {
   readonly print: (line: string) => void;
   readonly pause: (milliseconds: number) => Promise<unknown>;

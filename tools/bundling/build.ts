@@ -20,14 +20,13 @@ export interface BuiltFunction {
   readonly bytes: number;
   /** SHA-256 of the bytes, hexadecimal. */
   readonly sha256: string;
-  /** Bytes by package or folder. */
   readonly shares: Readonly<Record<string, number>>;
   /** Nothing that it is made of has changed since the last build. */
   readonly reused: boolean;
 }
 
 export interface BuildOptions {
-  /** Where `<operationId>/index.mjs` go; source maps go to `source-maps` beside it, so that they are no part of an asset. */
+  /** Where `<operationId>/index.mjs` go; source maps go to `source-maps` next to it, so that they are no part of an asset. */
   readonly outdir?: string;
   /** The functions to build; all of them when absent. */
   readonly only?: readonly string[];
@@ -35,7 +34,7 @@ export interface BuildOptions {
   readonly entries?: readonly Entry[];
 }
 
-/** What a bundle was made of, kept beside the bundles as `.built.json`. A file that is absent or unreadable only costs a rebuild. */
+/** What a bundle was made of, kept next to the bundles as `.built.json`. A file that is absent or unreadable only costs a rebuild. */
 const memory = z.strictObject({
   recipe: z.string(),
   functions: z.record(
@@ -203,7 +202,6 @@ async function removeForgotten(
   }
 }
 
-/** The table that the command prints. */
 export function sizeTable(built: readonly BuiltFunction[]): string {
   const width = Math.max(...built.map(({ operationId }) => operationId.length), 0);
   return built

@@ -46,7 +46,7 @@ export async function bundle(
       target: 'node24',
       format: 'esm',
       outExtension: { '.js': '.mjs' },
-      // The SDK and Powertools ship ESM beside CommonJS; only ESM can be shaken.
+      // The SDK and Powertools ship ESM and CommonJS; only ESM can be shaken.
       mainFields: ['module', 'main'],
       // CommonJS inside an ESM bundle asks for `require`, which ESM does not have.
       banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
@@ -85,7 +85,7 @@ export async function bundle(
   );
 }
 
-/** What decides about a bundle besides its sources. */
+/** What a bundle depends on besides its sources. */
 export function recipe(toolSources: readonly string[]): string {
   const hash = createHash('sha256').update(esbuild.version);
   for (const part of toolSources) hash.update('\0').update(part);
@@ -101,7 +101,7 @@ function isBuildFailure(error: unknown): error is esbuild.BuildFailure {
   return error instanceof Error && 'errors' in error && Array.isArray(error.errors);
 }
 
-/** An entry and all that it imports, however far: also a file of which nothing is left, such as a constant whose value stands in its place. */
+/** An entry and all that it imports, however far: also a file of which nothing is left, such as a constant that its value replaces. */
 function reachableFiles(inputs: esbuild.Metafile['inputs'], entry: string): readonly string[] {
   const reached = new Set([entry]);
   // A Set hands out what is added to it while it is read.
@@ -110,12 +110,7 @@ function reachableFiles(inputs: esbuild.Metafile['inputs'], entry: string): read
       if (imported.external !== true) reached.add(imported.path);
     }
   }
-  return [...reached].filter(isFile);
-}
-
-/** Modules made by a plugin (`required:node:https`) are no files. */
-function isFile(input: string): boolean {
-  return !input.startsWith('required:');
+  return [...reached].filter((input) => !input.startsWith('required:'));
 }
 
 function shares(

@@ -5,7 +5,7 @@ import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { projectRoot, scriptCheck, staticChecks, type Check } from './checks.ts';
 import { quickProjects, testGlobs } from './test-projects.ts';
 
-/** What to run for a set of changed files, and what to say about it. */
+/** What to run for a set of changed files, and what to report about it. */
 export interface Plan {
   readonly checks: readonly Check[];
   readonly notes: readonly string[];
@@ -109,7 +109,7 @@ function projectOptions(projects: Iterable<Project | undefined>): readonly strin
   return [...projects].map((name) => `--project=${String(name)}`);
 }
 
-/** One worker, since the tests run beside the other checks. */
+/** One worker, since the tests run at the same time as the other checks. */
 function testChecks(tests: readonly string[]): readonly Check[] {
   const args = ['--maxWorkers=1', ...projectOptions(new Set(tests.map(projectOf))), ...tests];
   return tests.length === 0

@@ -1,5 +1,5 @@
 /**
- * Which project of the test runner a test file is in, a matter of its path alone:
+ * Which project of the test runner a test file is in, which depends only on its path:
  * - `slow`: `*.slow.test.ts`, whatever is exhaustive or spawns whole commands; `npm run test:slow`. Most that need a stack run over the bundles.
  * - `contract`: what stands in `test/contract`, and `*.contract.test.ts` elsewhere: whole functions, most of them in the test's own process.
  * - `psychometrics`: every other `*.test.ts` of the studies.

@@ -196,7 +196,7 @@ function expressible(_key: string, value: unknown): unknown {
       ],
     };
   }
-  // A type beside its alternatives would become one more of them.
+  // A type next to its alternatives would become one more of them.
   const type = schema.anyOf === undefined ? schema.type : undefined;
   return { ...schema, type, ...(kept.length === 0 ? {} : { allOf: kept }) };
 }

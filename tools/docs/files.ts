@@ -5,8 +5,7 @@ import { serviceNames } from '#shared/contract/route.ts';
 import { routesOf } from '#shared/contract/routes.ts';
 import { renderOpenApi, serversAt, withServers } from '#shared/openapi/openapi.ts';
 import type { domainsOf } from '#shared/stage/stages.ts';
-import { allOpen } from '#shared/release/release-state.ts';
-import type { ReleaseState } from '#shared/release/release-state.ts';
+import { allOpen, type ReleaseState } from '#shared/release/release-state.ts';
 import { renderCatalogSchema } from './catalog-schema.ts';
 import { renderClientSources } from './client-sources.ts';
 import { renderInvariants } from './invariants.ts';
@@ -83,13 +82,12 @@ export function openApiFiles(
   );
 }
 
-/** One file that is not as the registries say. `orphan`: nothing makes it any more. */
+/** One file that differs from the registries. `orphan`: nothing makes it any more. */
 export interface StaleFile {
   readonly path: string;
   readonly kind: 'missing' | 'changed' | 'orphan';
 }
 
-/** Compares the project with what would be generated. */
 export async function staleFiles(
   root: string,
   files: ReadonlyMap<string, string>,

@@ -7,8 +7,7 @@ import {
   weigh,
 } from '#functions/mastery/engine/index.ts';
 import type { Classification, Evidence } from '#functions/mastery/engine/index.ts';
-import { findBank } from '#local/journey/bank.ts';
-import type { JourneyBank } from '#local/journey/bank.ts';
+import { findBank, type JourneyBank } from '#local/journey/bank.ts';
 import { simulatedLearner } from '#local/journey/learner.ts';
 import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
 import { renderDefects } from '#local/seeds/seed.ts';
@@ -31,7 +30,7 @@ const CELLS_HEIGHT = 300;
 const SCALE_HEIGHT = 210;
 const TOP = 84;
 const HEIGHT = TOP + CELLS_HEIGHT + SCALE_HEIGHT;
-/** A learner whom the test tells apart well: some components mastered, some gaps. */
+/** A learner with a clear result: some components mastered, some gaps. */
 const RANDOM_SEED = 10;
 
 /**

@@ -1,5 +1,4 @@
-import { logCodes } from '#shared/observability/log-codes.ts';
-import type { FieldKind, LogCode } from '#shared/observability/log-codes.ts';
+import { logCodes, type FieldKind, type LogCode } from '#shared/observability/log-codes.ts';
 
 /** The table of docs/log-codes.md: one row per registered code, in the order of the registry. */
 export function renderLogCodes(): string {
@@ -8,14 +7,10 @@ export function renderLogCodes(): string {
     '| --- | --- | --- | --- |',
     ...Object.entries<LogCode>(logCodes).map(
       ([code, { level, always, alarm, meaning, fields }]) =>
-        `| \`${code}\` | ${level}${always === true ? ', always' : ''}${alarm === undefined ? '' : `, [alarm](runbook.md#${alarm.section})`} | ${meaning} | ${fieldsOf(fields)} |`,
+        `| \`${code}\` | ${level}${always === true ? ', always' : ''}${alarm === undefined ? '' : `, [alarm](runbook.md#${alarm.section})`} | ${meaning} | ${Object.entries(fields).map(fieldOf).join(', ') || '–'} |`,
     ),
     '',
   ].join('\n');
-}
-
-function fieldsOf(fields: LogCode['fields']): string {
-  return Object.entries(fields).map(fieldOf).join(', ') || '–';
 }
 
 /** A field by its name; a list of names with the members of its entries. */

@@ -20,7 +20,7 @@ export function renderContracts(): string {
   ].join('\n');
 }
 
-/** The address as an RFC 6570 template: what stands in `{?a,b}` or `{&a,b}` may be left out. */
+/** The address as an RFC 6570 template: the names in `{?a,b}` or `{&a,b}` may be left out. */
 function pathOf({ path, query, optionalQuery = [] }: UpstreamOperation): string {
   const demanded = query.length === 0 ? '' : `?${query.map((name) => `${name}={${name}}`).join('&')}`;
   const optional =
@@ -93,7 +93,7 @@ function inlined({ $defs: parts = {}, ...schema }: z.core.JSONSchema.JSONSchema)
   return JSON.parse(text) as Schema;
 }
 
-/** A JSON Schema in the notation of a TypeScript type, with what the type cannot say as a comment. */
+/** A JSON Schema in the notation of a TypeScript type, with what the type cannot express as a comment. */
 function typeOf(schema: Schema, indent: string): string {
   if (typeof schema === 'boolean') return 'unknown';
   if (schema.const !== undefined) return JSON.stringify(schema.const);

@@ -1,6 +1,5 @@
 import { appliedGates } from '#ops/gates/stage-places.ts';
-import { ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { ok, type Result } from '#shared/kernel/result.ts';
 import { readRelease } from '#shared/release/read-release.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
 import { enterStage } from '#shared/stage/access.ts';

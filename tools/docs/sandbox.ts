@@ -1,12 +1,10 @@
 import * as z from 'zod';
-import { manifest } from '#functions/sandbox/manifest.ts';
-import type { Fixture } from '#functions/sandbox/manifest.ts';
+import { manifest, type Fixture } from '#functions/sandbox/manifest.ts';
 import type { ProblemKey } from '#shared/contract/problems.ts';
 import { correlation } from '#shared/contract/reports/examples.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
-import { renderEdition } from '#shared/openapi/openapi.ts';
-import type { OpenApiDocument } from '#shared/openapi/openapi.ts';
+import { renderEdition, type OpenApiDocument } from '#shared/openapi/openapi.ts';
 
 const introduction = [
   'Try the reports service without an account: the sandbox has the paths, parameters and schemas of production, and a few fixed synthetic resources. It contains no tenant’s data, calls no other service, and opens no release gate.',
@@ -75,7 +73,7 @@ function withKnownIds(route: Route): Route {
   const fixtures = fixturesOf(route.operationId);
   const shape = Object.entries(route.request.path.shape).map(([name, schema]): [string, z.ZodType] => {
     const ids = fixtures.map(({ path }) => path[name] ?? '');
-    // SAFETY: the shapes of the registry hold classic schemas, of which alone the others are a part.
+    // SAFETY: the shapes of the registry hold only classic schemas.
     return [name, (schema as z.ZodType).meta({ examples: ids })];
   });
   return { ...route, request: { ...route.request, path: z.strictObject(Object.fromEntries(shape)) } };

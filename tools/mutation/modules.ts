@@ -9,46 +9,31 @@ export interface MutatedModule {
   readonly proof: 'unit' | 'http';
 }
 
+/** A module whose code is in one folder, with the tests in it first. */
+const folder = (
+  name: string,
+  source: string,
+  proof: MutatedModule['proof'],
+  ...laterTests: MutatedModule['tests']
+): MutatedModule => ({ name, sources: [source], tests: [[`${source}/`], ...laterTests], proof });
+
+const principals = ['test/lemmas/principals.contract.test.ts'];
+const contradictions = ['test/lemmas/contradictions.contract.test.ts'];
+const evidence = 'test/contract/reports/improvement-evidence.test.ts';
+
 /** The parts in which a wrong line would harm a learner or a tenant most. A file that is in two of them counts for the first. */
 export const mutatedModules: readonly MutatedModule[] = [
-  {
-    name: 'token-rules',
-    sources: ['shared/http/auth'],
-    tests: [
-      ['shared/http/auth/'],
-      ['test/contract/callers.test.ts'],
-      ['test/lemmas/principals.contract.test.ts'],
-    ],
-    proof: 'http',
-  },
-  {
-    name: 'sealed-tokens',
-    sources: ['shared/tokens'],
-    tests: [['shared/tokens/']],
-    proof: 'unit',
-  },
-  {
-    name: 'claims',
-    sources: ['functions/reports/access'],
-    tests: [['functions/reports/access/'], ['test/lemmas/principals.contract.test.ts']],
-    proof: 'unit',
-  },
-  {
-    name: 'cursor',
-    sources: ['functions/reports/cursor'],
-    tests: [['functions/reports/cursor/'], ['test/contract/lists.test.ts']],
-    proof: 'unit',
-  },
-  {
-    name: 'idempotency',
-    sources: ['shared/idempotency'],
-    tests: [
-      ['shared/idempotency/'],
-      ['test/contract/start.test.ts'],
-      ['test/lemmas/worlds.contract.test.ts'],
-    ],
-    proof: 'unit',
-  },
+  folder('token-rules', 'shared/http/auth', 'http', ['test/contract/callers.test.ts'], principals),
+  folder('sealed-tokens', 'shared/tokens', 'unit'),
+  folder('claims', 'functions/reports/access', 'unit', principals),
+  folder('cursor', 'functions/reports/cursor', 'unit', ['test/contract/lists.test.ts']),
+  folder(
+    'idempotency',
+    'shared/idempotency',
+    'unit',
+    ['test/contract/start.test.ts'],
+    ['test/lemmas/worlds.contract.test.ts'],
+  ),
   {
     name: 'continuation',
     sources: ['functions/mastery/continuation'],
@@ -61,83 +46,50 @@ export const mutatedModules: readonly MutatedModule[] = [
   {
     name: 'readiness',
     sources: ['functions/reports/composition/readiness.ts'],
-    tests: [
-      ['functions/reports/composition/readiness.test.ts'],
-      ['test/lemmas/contradictions.contract.test.ts'],
+    tests: [['functions/reports/composition/readiness.test.ts'], contradictions],
+    proof: 'unit',
+  },
+  folder('invariants', 'shared/contract/reports/invariants', 'unit', contradictions),
+  folder(
+    'composition',
+    'functions/reports/composition',
+    'http',
+    [
+      'test/contract/reports/views.test.ts',
+      'test/contract/reports/alignment-report.test.ts',
+      'test/contract/reports/revision-orders.test.ts',
+      'functions/reports/endpoints/list-candidate-reports/',
+      'test/contract/lists.test.ts',
+      'test/contract/reports/withheld-attempts.test.ts',
     ],
-    proof: 'unit',
-  },
-  {
-    name: 'invariants',
-    sources: ['shared/contract/reports/invariants'],
-    tests: [['shared/contract/reports/invariants/'], ['test/lemmas/contradictions.contract.test.ts']],
-    proof: 'unit',
-  },
-  {
-    name: 'composition',
-    sources: ['functions/reports/composition'],
-    tests: [
-      ['functions/reports/composition/'],
-      [
-        'test/contract/reports/views.test.ts',
-        'test/contract/reports/alignment-report.test.ts',
-        'test/contract/reports/revision-orders.test.ts',
-        'functions/reports/endpoints/list-candidate-reports/',
-        'test/contract/lists.test.ts',
-        'test/contract/reports/withheld-attempts.test.ts',
-      ],
-      ['test/lemmas/contradictions.contract.test.ts'],
-    ],
-    proof: 'http',
-  },
-  {
-    name: 'alignment',
-    sources: ['functions/reports/analysis/alignment'],
-    tests: [['functions/reports/analysis/alignment/'], ['test/contract/reports/alignment-report.test.ts']],
-    proof: 'unit',
-  },
-  {
-    name: 'orders',
-    sources: ['functions/reports/analysis/orders'],
-    tests: [
-      ['functions/reports/analysis/orders/'],
-      ['test/contract/reports/revision-orders.test.ts', 'test/contract/reports/improvement-evidence.test.ts'],
-    ],
-    proof: 'unit',
-  },
-  {
-    name: 'metrics',
-    sources: ['functions/reports/analysis/metrics'],
-    tests: [['functions/reports/analysis/metrics/'], ['test/contract/reports/improvement-evidence.test.ts']],
-    proof: 'unit',
-  },
+    contradictions,
+  ),
+  folder('alignment', 'functions/reports/analysis/alignment', 'unit', [
+    'test/contract/reports/alignment-report.test.ts',
+  ]),
+  folder('orders', 'functions/reports/analysis/orders', 'unit', [
+    'test/contract/reports/revision-orders.test.ts',
+    evidence,
+  ]),
+  folder('metrics', 'functions/reports/analysis/metrics', 'unit', [evidence]),
   {
     name: 'transitions',
     sources: ['functions/mastery/run/transitions.ts', 'functions/mastery/run/outcomes.ts'],
     tests: [['functions/mastery/run/'], ['test/contract/advance.test.ts', 'test/contract/lists.test.ts']],
     proof: 'http',
   },
-  {
-    name: 'improvement-runs',
-    sources: ['functions/reports/improvement'],
-    tests: [
-      ['functions/reports/improvement/'],
-      ['test/contract/reports/improvement-analyze.test.ts'],
-      ['test/lemmas/faults-background.slow.test.ts'],
-    ],
-    proof: 'http',
-  },
+  folder(
+    'improvement-runs',
+    'functions/reports/improvement',
+    'http',
+    ['test/contract/reports/improvement-analyze.test.ts'],
+    ['test/lemmas/faults-background.slow.test.ts'],
+  ),
   {
     name: 'selection',
-    sources: [
-      'functions/mastery/engine/selection.ts',
-      'functions/mastery/engine/kinds.ts',
-      'functions/mastery/engine/coverage.ts',
-      'functions/mastery/engine/reachability.ts',
-      'functions/mastery/engine/decision-gains.ts',
-      'functions/mastery/engine/ranking.ts',
-      'functions/mastery/engine/exposure.ts',
-    ],
+    sources: ['selection', 'kinds', 'coverage', 'reachability', 'decision-gains', 'ranking', 'exposure'].map(
+      (file) => `functions/mastery/engine/${file}.ts`,
+    ),
     tests: [
       ['functions/mastery/engine/coverage.test.ts'],
       ['functions/mastery/engine/selection.property.test.ts'],
@@ -154,8 +106,8 @@ export const mutatedModules: readonly MutatedModule[] = [
 ];
 
 /**
- * The modules with what proves them: all their tests, or only the first of them, the unit tests beside the code, which are quick enough to try every
- * mutant of every module.
+ * Returns the modules with the tests that prove them: all tests, or only the first ones, the unit tests in the folder of the code, which are
+ * quick enough to try every mutant of every module.
  */
 export function modulesUnder(proof: 'all' | 'unit'): readonly MutatedModule[] {
   return proof === 'all'

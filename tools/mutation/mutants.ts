@@ -21,7 +21,7 @@ export interface SourceFile {
   readonly content: string;
 }
 
-/** What is used of `@stryker-mutator/instrumenter`, which is installed beside the project. */
+/** What is used of `@stryker-mutator/instrumenter`, which is installed outside the project. */
 interface Instrumenter {
   readonly instrument: (
     files: readonly (SourceFile & { readonly mutate: true })[],
@@ -88,7 +88,7 @@ export async function instrument(
 }
 
 /**
- * The order in which a seed draws mutants. A mutant's place depends on itself alone, so a later draw with the same seed tries the same
+ * The order in which a seed draws mutants. A mutant's place depends only on itself, so a later draw with the same seed tries the same
  * ones again, as far as they still exist.
  */
 export function drawn<M extends Pick<Mutant, 'identity'>>(mutants: readonly M[], seed: number): readonly M[] {

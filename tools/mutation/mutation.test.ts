@@ -37,12 +37,15 @@ describe('the modules of npm run mutation', () => {
 });
 
 it('argued survivors are changes of code that is there, and of a module', () => {
-  for (const { file, line = '', changes, reason } of arguedMutants) {
+  const listed = Object.entries(arguedMutants).flatMap(([file, some]) =>
+    some.map((one) => ({ file, ...one })),
+  );
+  for (const { file, line = '', changes, reason } of listed) {
     const code = readFileSync(join(root, file), 'utf8');
     expect(code, file).toContain(line);
-    for (const [original, replacement] of changes) {
+    for (const [original, ...replacements] of changes) {
       expect(flat(code), file).toContain(original);
-      expect(replacement, original).not.toBe(original);
+      expect(replacements, original).not.toContain(original);
     }
     expect(reason, file).not.toBe('');
     expect(

@@ -1,10 +1,9 @@
-import { fork } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { fork, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 
 /** Runs test files with one mutant active, or with none. */
 export interface RunRequest {
-  /** Tells the replies apart; the process's own libraries may send messages, too. */
+  /** Distinguishes the replies; the process's own libraries may send messages, too. */
   readonly number: number;
   readonly mutant?: string;
   /** Parts of the paths of test files. */
@@ -13,7 +12,6 @@ export interface RunRequest {
 
 export interface RunReply {
   readonly number: number;
-  /** How many test files there were. */
   readonly files: number;
   /** The file and the test that failed first. */
   readonly killedBy?: string;

@@ -1,5 +1,4 @@
-import { BaseSequencer, createVitest } from 'vitest/node';
-import type { TestSpecification } from 'vitest/node';
+import { BaseSequencer, createVitest, type TestSpecification } from 'vitest/node';
 import { join } from 'node:path';
 import type { RunReply, RunRequest } from './pool.ts';
 

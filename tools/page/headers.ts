@@ -1,4 +1,4 @@
-/** Nothing but this origin's own files: no inline script or style, no plug-in, no frame. Pictures may stand in a style sheet as data. */
+/** Nothing but this origin's own files: no inline script or style, no plug-in, no frame. A style sheet may contain pictures as data. */
 export const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

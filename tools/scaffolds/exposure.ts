@@ -14,13 +14,14 @@ const SELECTION = 'functions/mastery/engine/selection.ts';
 const CONTRACT = 'shared/contract/mastery/selection-policy.ts';
 const REFERENCE = 'test/reference/exposure-methods.ts';
 
-/** A method of exposure control: its rule and texts, its place in the engine, its row in the recovery study, its definition in the oracle. */
-export function scaffoldExposure(plan: Plan, { name, parameters }: ExposureOptions): void {
+/**
+ * Writes a method of exposure control: its rule and texts, its place in the engine, its row in the recovery study, its definition in the oracle.
+ * @returns why it cannot be written, as every scaffold does
+ */
+export function scaffoldExposure(plan: Plan, { name, parameters }: ExposureOptions): string | undefined {
   const [method, schema] = [snake(name), `${name}Exposure`];
-  if (namesAt(plan.read(REFERENCE), ['methods']).includes(method)) {
-    plan.fail(`${REFERENCE} already has ${method}`);
-    return;
-  }
+  if (namesAt(plan.read(REFERENCE), ['methods']).includes(method))
+    return `${REFERENCE} already has ${method}`;
   const each = (code: (parameter: string) => string): string => parameters.map(code).join('');
   plan.append(
     CONTRACT,
@@ -78,4 +79,5 @@ export function scaffoldExposure(plan: Plan, { name, parameters }: ExposureOptio
       take: (${parameters.length === 0 ? '_' : 'rule'}, offers) => ${hole(`the item of ${method} by its definition, in the code of the oracle alone`)},
     }`,
   );
+  return undefined;
 }

@@ -1,8 +1,7 @@
 import { hole } from './holes.ts';
 import { kebab } from './names.ts';
 import type { Plan } from './plan.ts';
-import { declaredNames, namesAt } from './source.ts';
-import type { Place } from './source.ts';
+import { declaredNames, namesAt, type Place } from './source.ts';
 
 export interface FilterOptions {
   readonly name: string;
@@ -13,18 +12,16 @@ export interface FilterOptions {
   readonly fact: string;
 }
 
-/** A query filter of a list: its entry in the row and its text; and, if the owner applies it, its query name and the emulator's own predicate. */
-export function scaffoldFilter(plan: Plan, { name, route, appliedBy, fact }: FilterOptions): void {
+/** Writes a query filter of a list: its entry in the row and its text; and, if the owner applies it, its query name and the emulator's own predicate. */
+export function scaffoldFilter(
+  plan: Plan,
+  { name, route, appliedBy, fact }: FilterOptions,
+): string | undefined {
   const [file] = plan.files(`shared/contract/*/routes/${kebab(route)}.ts`);
-  if (file === undefined) {
-    plan.fail(`unknown route "${route}": no file in shared/contract/*/routes`);
-    return;
-  }
+  if (file === undefined) return `unknown route "${route}": no file in shared/contract/*/routes`;
   const filters = ['filteredQuery()'];
-  if (namesAt(plan.read(file), filters).length === 0) {
-    plan.fail(`${file} calls no filteredQuery: ${route} is no list with filters`);
-    return;
-  }
+  if (namesAt(plan.read(file), filters).length === 0)
+    return `${file} calls no filteredQuery: ${route} is no list with filters`;
   const service = file.split('/')[2] ?? '';
   const isId = name.endsWith('Id');
   const schema = isId
@@ -43,10 +40,10 @@ export function scaffoldFilter(plan: Plan, { name, route, appliedBy, fact }: Fil
   const line = isId ? `'${route} ${name}'` : `\`${route} ${name} \${${values}}\``;
   if (service === 'reports')
     plan.insert('shared/contract/routes.test.ts', ['specifiedParameters'], line, 'sorted');
-  if (appliedBy === 'owner') scaffoldOwnersPart(plan, name, route, service);
+  return appliedBy === 'owner' ? scaffoldOwnersPart(plan, name, route, service) : undefined;
 }
 
-/** Where the parameters of a route have their texts. */
+/** Finds the texts of a route's parameters. */
 function textsOf(plan: Plan, route: string): [file: string, place: Place] | undefined {
   for (const file of plan.files('shared/contract/descriptions/*.ts'))
     for (const declared of declaredNames(plan.read(file)))
@@ -55,31 +52,23 @@ function textsOf(plan: Plan, route: string): [file: string, place: Place] | unde
   return undefined;
 }
 
-/** What the owner takes, and what its emulator does with it. */
-function scaffoldOwnersPart(plan: Plan, name: string, route: string, service: string): void {
+/** Writes what the owner accepts, and what its emulator does with it. */
+function scaffoldOwnersPart(plan: Plan, name: string, route: string, service: string): string | undefined {
   const sources = plan
     .files(`functions/${service}/endpoints/${kebab(route)}/*.ts`)
     .map((one) => plan.read(one));
   const called = new Set(sources.flatMap((text) => text.match(/(?<=\boperations\.)list\w+/g) ?? []));
   const [operation, other] = called;
-  if (operation === undefined || other !== undefined) {
-    plan.fail(`${route} does not read one list of an owner, so no owner can apply the filter`);
-    return;
-  }
+  if (operation === undefined || other !== undefined)
+    return `${route} does not read one list of an owner, so no owner can apply the filter`;
   const declares = (pattern: string, declared: string): string | undefined =>
     plan.files(pattern).find((file) => declaredNames(plan.read(file)).includes(declared));
   const owner = declares('shared/platform/owners/*.ts', operation);
-  if (owner === undefined) {
-    plan.fail(`no file of shared/platform/owners declares ${operation}`);
-    return;
-  }
+  if (owner === undefined) return `no file of shared/platform/owners declares ${operation}`;
   plan.insert(owner, [operation, 'optionalQuery'], `'${name}'`);
   const table = `${operation}Filters`;
   const emulator = declares('local/platform/owners/*.ts', table);
-  if (emulator === undefined) {
-    plan.fail(`no file of local/platform/owners declares ${table}`);
-    return;
-  }
+  if (emulator === undefined) return `no file of local/platform/owners declares ${table}`;
   plan.insert(
     emulator,
     [table],
@@ -88,4 +77,5 @@ function scaffoldOwnersPart(plan: Plan, name: string, route: string, service: st
       passes: (row, value) => ${hole(`whether the owner lists a row for this ${name}, in the code of the emulator alone`)},
     }`,
   );
+  return undefined;
 }

@@ -8,8 +8,8 @@ export interface LogCodeOptions {
   readonly fields: readonly string[];
 }
 
-/** A log code: its row. Where the line is written, a person decides. */
-export function scaffoldLogCode(plan: Plan, { code, level, fields }: LogCodeOptions): void {
+/** Writes the row of a log code. A person decides where the line is written. */
+export function scaffoldLogCode(plan: Plan, { code, level, fields }: LogCodeOptions): undefined {
   const kinds = fields.map((field) => field.split('=')).map(([name = '', kind = '']) => `${name}: '${kind}'`);
   const meaning = hole(
     `the meaning of ${code} for the operator who reads it: what happened, and what follows`,

@@ -12,8 +12,11 @@ export interface OperationOptions {
   readonly bound: boolean;
 }
 
-/** An upstream operation: its row beside its schemas in the owner's file, and the emulator's answer. */
-export function scaffoldOperation(plan: Plan, { name, owner, method, path, bound }: OperationOptions): void {
+/** Writes an upstream operation: its row and schemas in the owner's file, and the emulator's answer. */
+export function scaffoldOperation(
+  plan: Plan,
+  { name, owner, method, path, bound }: OperationOptions,
+): string | undefined {
   const [contract, emulator] = [`shared/platform/owners/${owner}.ts`, `local/platform/owners/${owner}.ts`];
   if (!plan.has(contract) || !plan.has(emulator)) {
     const owners = plan
@@ -24,15 +27,13 @@ export function scaffoldOperation(plan: Plan, { name, owner, method, path, bound
     return;
   }
   const rows = plan.read(contract);
-  // The rows of an owner begin alike; one whose ids do not name it says who it is.
+  // The ids of an owner's rows have a common prefix; a row whose id does not name its service names it in a member.
   const prefix = /\bid: '([\w-]+)\./.exec(rows)?.[1] ?? owner;
   const service = /^ {2}service: '\w+',\n/m.exec(rows)?.[0] ?? '';
   const answer = method === 'GET' ? subjectOf(name) : `${subjectOf(name)}Ack`;
   const body = `${subjectOf(name)}Request`;
-  for (const taken of [name, answer, body].filter((one) => declaredNames(rows).includes(one))) {
-    plan.fail(`${contract} already declares ${taken}`);
-    return;
-  }
+  const taken = [name, answer, body].find((one) => declaredNames(rows).includes(one));
+  if (taken !== undefined) return `${contract} already declares ${taken}`;
 
   const about = `/** ${capital(owner)}: ${hole(`what the owner holds for ${name}, in one sentence`)} */`;
   const members = hole(`the members that the owner publishes for ${name}, each with its schema`);
@@ -84,4 +85,5 @@ export function scaffoldOperation(plan: Plan, { name, owner, method, path, bound
   );
   plan.import(emulator, '* as operations', '#shared/platform/operations.ts');
   plan.import(emulator, serve, method === 'GET' ? '../serve-edition.ts' : '../route.ts');
+  return undefined;
 }

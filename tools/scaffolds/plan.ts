@@ -1,12 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import { holesIn } from './holes.ts';
-import type { Hole } from './holes.ts';
-import { addImport, append, insert, replace } from './source.ts';
-import type { Place } from './source.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { holesIn, type Hole } from './holes.ts';
+import { addImport, append, insert, replace, type Place } from './source.ts';
 
 /** The files that a scaffold creates and edits. Nothing is written before `write`, and nothing at all if one edit has failed. */
 export class Plan {

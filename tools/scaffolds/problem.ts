@@ -15,16 +15,14 @@ export interface ProblemOptions {
 const PROBLEMS = 'shared/contract/problems.ts';
 const TABLE = 'shared/problems/registry.test.ts';
 
-/** A problem: its row, its line in the table of the specification's test, and its key in the row of each route that returns it. */
+/** Writes a problem: its row, its line in the table of the specification's test, and its key in the row of each route that returns it. */
 export function scaffoldProblem(
   plan: Plan,
   { code, service, status, retryAfter, routes }: ProblemOptions,
-): void {
+): string | undefined {
   const key = `${status} ${code}`;
-  if (namesAt(plan.read(PROBLEMS), ['problems', service]).includes(key)) {
-    plan.fail(`${service} already has the problem ${key}`);
-    return;
-  }
+  if (namesAt(plan.read(PROBLEMS), ['problems', service]).includes(key))
+    return `${service} already has the problem ${key}`;
   plan.insert(
     PROBLEMS,
     ['problems', service],
@@ -40,6 +38,7 @@ export function scaffoldProblem(
   plan.insert(TABLE, ['specified'], `'${service} ${key} ${String(retryAfter !== undefined)}'`, 'sorted');
   for (const route of routes)
     addProblem(plan, `shared/contract/${service}/routes/${kebab(route)}.ts`, route, key);
+  return undefined;
 }
 
 function addProblem(plan: Plan, file: string, route: string, key: string): void {

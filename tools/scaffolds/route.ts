@@ -18,7 +18,7 @@ export interface RouteOptions {
 /** The schema of an id in a path. */
 const idSchemas = { mastery: 'requestIdentifier', reports: 'requestReference' } as const;
 
-/** Everything that the templates of one route use. */
+/** What the templates of one route use. */
 interface Parts extends RouteOptions {
   readonly folder: string;
   readonly parameters: readonly string[];
@@ -32,36 +32,24 @@ interface Parts extends RouteOptions {
   readonly row: string;
 }
 
-/** A route: row, schemas, texts, handler, operation with its test, proof subject, request of the lemmas, line in the table of routes. */
-export function scaffoldRoute(plan: Plan, options: RouteOptions): void {
+/** Writes a route: row, schemas, texts, handler, operation with its test, proof subject, request of the lemmas, line in the table of routes. */
+export function scaffoldRoute(plan: Plan, options: RouteOptions): string | undefined {
   const { operation, service, method, path, body, owned, dependencies } = options;
   const parameters = parametersOf(path);
-  if (body && method === 'GET') {
-    plan.fail('a GET takes no body: leave out --body');
-    return;
-  }
+  if (body && method === 'GET') return 'a GET takes no body: leave out --body';
   const unknown = owned.find((name) => !body && !parameters.includes(name));
-  if (unknown !== undefined) {
-    plan.fail(`--owned ${unknown} is no parameter of ${path}`);
-    return;
-  }
+  if (unknown !== undefined) return `--owned ${unknown} is no parameter of ${path}`;
   const list = `shared/contract/${service}/routes.ts`;
-  if (namesAt(plan.read(list), [`${service}Routes`]).includes(operation)) {
-    plan.fail(`${list} already has ${operation}`);
-    return;
-  }
+  if (namesAt(plan.read(list), [`${service}Routes`]).includes(operation))
+    return `${list} already has ${operation}`;
   const makers = plan.files(`functions/${service}/endpoints/support/*.ts`);
   const maker = makers.find((file) => declaredNames(plan.read(file)).includes(dependencies ?? ''));
-  if (dependencies !== undefined && maker === undefined) {
-    plan.fail(`no file of functions/${service}/endpoints/support declares ${dependencies}`);
-    return;
-  }
+  if (dependencies !== undefined && maker === undefined)
+    return `no file of functions/${service}/endpoints/support declares ${dependencies}`;
   const schema = method === 'GET' ? subjectOf(operation) : `${operation}Response`;
   for (const file of plan.files(`shared/contract/${service}/*.ts`))
-    if (declaredNames(plan.read(file)).includes(schema)) {
-      plan.fail(`${file} already declares ${schema}, the name of the response: choose another operation id`);
-      return;
-    }
+    if (declaredNames(plan.read(file)).includes(schema))
+      return `${file} already declares ${schema}, the name of the response: choose another operation id`;
   const parts: Parts = {
     ...options,
     folder: kebab(operation),
@@ -77,9 +65,10 @@ export function scaffoldRoute(plan: Plan, options: RouteOptions): void {
   scaffoldTexts(plan, parts);
   scaffoldEndpoint(plan, parts);
   scaffoldTests(plan, parts);
+  return undefined;
 }
 
-/** The row, its schemas, and its place among the rows of the service. */
+/** Writes the row, its schemas, and its place among the rows of the service. */
 function scaffoldContract(plan: Plan, parts: Parts): void {
   const { operation, service, method, path, folder, body, parameters, dependencies } = parts;
   const { schema, schemaFile, bodySchema } = parts;
@@ -142,7 +131,7 @@ export const ${operation} = defineRoute({
   plan.import(list, operation, `./routes/${folder}.ts`);
 }
 
-/** The texts of the parameters, the components and, if the first segment of the path is new, the tag. */
+/** Writes the texts of the parameters, the components and, if the first segment of the path is new, the tag. */
 function scaffoldTexts(plan: Plan, parts: Parts): void {
   const { operation, service, path, body, schema, schemaFile, bodySchema, parameters } = parts;
   const file = `shared/contract/descriptions/${service}.ts`;
@@ -170,7 +159,7 @@ function scaffoldTexts(plan: Plan, parts: Parts): void {
     plan.insert(file, [root, 'tags'], `'${tag}': ${hole(`what the operations below /v1/${tag} are about`)}`);
 }
 
-/** Handler, operation and the operation's test. */
+/** Writes handler, operation and the operation's test. */
 function scaffoldEndpoint(plan: Plan, parts: Parts): void {
   const { operation, method, row, endpoint, schema, parameters, body, dependencies, dependenciesModule } =
     parts;
@@ -226,8 +215,7 @@ export function ${operation}Operation(${isPure ? '' : `dependencies: ReturnType<
     `${endpoint}/operation.test.ts`,
     `import { beforeAll, describe, expect, it } from 'vitest';
 import { ${operation} } from '${row}';
-import { testLambda } from '#test/support/lambda.ts';
-import type { TestLambda } from '#test/support/lambda.ts';
+import { testLambda, type TestLambda } from '#test/support/lambda.ts';
 import { ${operation}Operation } from './operation.ts';
 
 describe('${operation}', () => {
@@ -248,7 +236,7 @@ describe('${operation}', () => {
   );
 }
 
-/** The part of a request that a test or a proof names. */
+/** Renders the part of a request that a test or a proof names. */
 function requestOf({ operation, parameters, body }: Parts, route = ''): string {
   const path = parameters.map((name) => `${name}: ${hole(`a ${name} that ${operation} serves`)}`);
   const members = [
@@ -265,7 +253,7 @@ function requestOf({ operation, parameters, body }: Parts, route = ''): string {
   return members.length === 0 ? '' : `{ ${members.join(', ')} }`;
 }
 
-/** Proof subject, request of the lemmas, line in the table of the specification's test. */
+/** Writes the proof subject, the request of the lemmas and the line in the table of the specification's test. */
 function scaffoldTests(plan: Plan, parts: Parts): void {
   const { operation, service, method, path, owned, parameters, body } = parts;
   const ask = requestOf(parts, `route: routes.${operation}`);
@@ -320,7 +308,7 @@ function scaffoldTests(plan: Plan, parts: Parts): void {
   );
 }
 
-/** The request of a proof subject for the tenant's own resource. */
+/** Renders the request of a proof subject for the tenant's own resource. */
 function ownRequest({ service }: Parts, ask: string): string {
   return service === 'mastery'
     ? `(tenant) => Promise.resolve(ofFixture(tenant, (fixture) => (${ask})))`

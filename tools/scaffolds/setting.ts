@@ -10,8 +10,8 @@ export interface SettingOptions {
 
 const STAGES = 'shared/stage/stages.ts';
 
-/** A setting of the stages: its member, its value in every stage unless it is optional, and its row in the table of docs/deploy.md. */
-export function scaffoldSetting(plan: Plan, { name, optional }: SettingOptions): void {
+/** Writes a setting of the stages: its member, its value in every stage unless it is optional, and its row in the table of docs/deploy.md. */
+export function scaffoldSetting(plan: Plan, { name, optional }: SettingOptions): undefined {
   plan.insert(
     'shared/stage/stage.ts',
     ['StageConfig'],

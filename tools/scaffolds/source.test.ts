@@ -83,7 +83,6 @@ it('imports a name once, in the order of names and of modules', () => {
   expect(addImport(source, 'b', './letters.ts')).toContain(`{ a, b, c } from './letters.ts'`);
   expect(addImport(source, 'd', './letters.ts')).toContain(`{ a, c, d } from './letters.ts'`);
   expect(addImport(source, 'a', './letters.ts')).toBe(source);
-  expect(addImport(source, 'U', './types.ts', true)).toContain(`import type { T, U } from './types.ts'`);
   expect(addImport(source, 'u', './types.ts')).toContain(
     `import type { T } from './types.ts';\nimport { u } from './types.ts';`,
   );

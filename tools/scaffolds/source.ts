@@ -1,10 +1,9 @@
 import ts from 'typescript';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 
 /**
  * A place in a source file: a declaration of its top level and the members that lead down from it, as in `['problems', 'mastery']`. Calls,
- * assertions and functions that return it stand in nobody's way: the place of `defineRoute({ … })` is the object. `name()` is the first
+ * assertions and functions that return it are skipped: the place of `defineRoute({ … })` is the object. `name()` is the first
  * argument of the first call of that function.
  */
 export type Place = readonly string[];
@@ -25,7 +24,7 @@ export function insert(
   const file = parse(text);
   const node = find(file, place);
   if (node !== undefined && ts.isUnionTypeNode(node)) {
-    // A comment stands before the bar.
+    // A comment precedes the bar.
     const [, comment = '', type = ''] = /^(\/\*\*.*?\*\/\s*)?(.*)$/s.exec(code) ?? [];
     return ok(`${text.slice(0, node.end)}\n${comment}| ${type}${text.slice(node.end)}`);
   }
@@ -41,7 +40,7 @@ export function insert(
   const end = members.at(-1)?.end ?? node.end - 1;
   const isType = ts.isInterfaceDeclaration(node) || ts.isTypeLiteralNode(node);
   const comma = members.length === 0 || isType || hasTrailingComma(node) ? '' : ',';
-  // A comment may stand behind the last member, so that the new one needs a line of its own.
+  // A comment may follow the last member, so that the new one needs a line of its own.
   const behind = text.slice(end, node.end - 1).trimEnd();
   return ok(
     `${text.slice(0, end)}${comma}${behind}\n${code}${isType ? ';' : ','}\n${text.slice(node.end - 1)}`,
@@ -72,7 +71,7 @@ export function append(text: string, code: string, before?: string): Result<stri
 }
 
 /** Imports names that the file does not import yet, into the declaration of that module or a new one in its alphabetical place. */
-export function addImport(text: string, name: string, module: string, isType = false): string {
+export function addImport(text: string, name: string, module: string): string {
   const declarations = parse(text).statements.filter((one) => ts.isImportDeclaration(one));
   const named = declarations.flatMap((one) => {
     const bindings = one.importClause?.namedBindings;
@@ -92,7 +91,7 @@ export function addImport(text: string, name: string, module: string, isType = f
     : named.find(
         ({ one, bindings }) =>
           moduleOf(one) === module &&
-          (one.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword) === isType &&
+          one.importClause?.phaseModifier !== ts.SyntaxKind.TypeKeyword &&
           bindings.elements.length > 0,
       );
   if (mate !== undefined) {
@@ -100,13 +99,13 @@ export function addImport(text: string, name: string, module: string, isType = f
     const at = next?.getStart() ?? mate.bindings.elements.at(-1)?.end ?? 0;
     return `${text.slice(0, at)}${next === undefined ? `, ${name}` : `${name}, `}${text.slice(at)}`;
   }
-  const line = `import ${isType ? 'type ' : ''}${clauseOf} from '${module}';\n`;
+  const line = `import ${clauseOf} from '${module}';\n`;
   const next = declarations.find((one) => positionOf(moduleOf(one)) > positionOf(module));
   const at = next?.getStart() ?? (declarations.at(-1)?.end ?? -1) + 1;
   return `${text.slice(0, at)}${line}${text.slice(at)}`;
 }
 
-/** The text of what stands at a place; undefined if there is nothing. */
+/** The text at a place; undefined if there is nothing. */
 export function textAt(text: string, place: Place): string | undefined {
   const [name = '', ...members] = place;
   const file = parse(text);
@@ -116,7 +115,7 @@ export function textAt(text: string, place: Place): string | undefined {
   return member && ts.isPropertyAssignment(member) ? member.initializer.getText(file) : undefined;
 }
 
-/** Replaces what stands at a place. */
+/** Replaces the text at a place. */
 export function replace(text: string, place: Place, code: string): Result<string, string> {
   const file = parse(text);
   const node = find(file, place.slice(0, -1));

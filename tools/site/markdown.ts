@@ -4,7 +4,7 @@ import type { MarkdownLibrary, Token } from '@11ty/eleventy';
 
 /**
  * Teaches the Markdown library what GitHub does: headings have the same anchors, Mermaid becomes a picture. Links lead to the pages of the
- * site; what is in the repository alone is named, not linked. Whatever is too wide scrolls by itself, also by keyboard.
+ * site; what is only in the repository is named, not linked. What is too wide scrolls by itself, also by keyboard.
  * A problem that a text names leads to its page.
  * @param addressOf the path of a page or picture on the site, by its path in the repository; undefined for a file that is not on the site
  */

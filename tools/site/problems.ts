@@ -1,6 +1,5 @@
 import type { ServiceName } from '#shared/contract/route.ts';
-import { problemRows } from '#shared/problems/registry.ts';
-import type { ProblemRow } from '#shared/problems/registry.ts';
+import { problemRows, type ProblemRow } from '#shared/problems/registry.ts';
 import { problemExample } from '#shared/openapi/problem-examples.ts';
 
 /** The page that `Link: …; rel="deprecation"` names. */
@@ -19,7 +18,7 @@ export interface ProblemPage {
 
 /**
  * The pages of the problem types by the last segment of their address: one page per code (both services share it where their codes
- * coincide), and `deprecation`. Made of the problem registry alone.
+ * coincide), and `deprecation`. Made only of the problem registry.
  */
 export function problemPages(): ReadonlyMap<string, ProblemPage> {
   return new Map([

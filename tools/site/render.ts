@@ -2,16 +2,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import Eleventy from '@11ty/eleventy';
 import type { EleventyConfig } from '@11ty/eleventy';
-import { serviceNames } from '#shared/contract/route.ts';
-import type { ServiceName } from '#shared/contract/route.ts';
+import { serviceNames, type ServiceName } from '#shared/contract/route.ts';
 import { renderOpenApi, serversAt, withServers } from '#shared/openapi/openapi.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
 import { theme } from '#tools/page/theme.ts';
 import { sandboxExplorer } from './explorer.ts';
 import { amendMarkdown } from './markdown.ts';
 import { capitalized, readers, readPages, titleOf } from './pages.ts';
-import { problemPages } from './problems.ts';
-import type { ProblemPage } from './problems.ts';
+import { problemPages, type ProblemPage } from './problems.ts';
 
 /** A service, or the sandbox: what has an OpenAPI document. */
 export type Documented = ServiceName | 'sandbox';
@@ -23,7 +21,7 @@ export interface SiteOptions {
   readonly apis: Readonly<Partial<Record<Documented, string>>>;
   /** Where callers of the stage find them. */
   readonly addresses?: SiteOptions['apis'];
-  /** On the local stack alone. */
+  /** Only on the local stack. */
   readonly local?: LocalSite;
 }
 
@@ -83,7 +81,7 @@ export async function renderSite(options: SiteOptions): Promise<Site> {
   const addressOf = (file: string): string | undefined => {
     if (guides.has(file)) return guidePath(file);
     if (/^docs\/pictures\/[\w.-]+$/.test(file)) return file;
-    // Who follows a link to an OpenAPI document here is best served by the reference, which links the document.
+    // A link to an OpenAPI document is most useful here as one to the reference, which links the document.
     return [...openApi.keys()].filter((name) => file === `docs/openapi/${name}.json`).map(referencePath)[0];
   };
   const groups = [
@@ -97,7 +95,12 @@ export async function renderSite(options: SiteOptions): Promise<Site> {
     config(config) {
       config.setQuietMode(true);
       config.setTemplateFormats(['md', 'html']);
-      config.addFilter('headings', headings);
+      config.addFilter('headings', (html) =>
+        [...html.matchAll(/<h2 id="([^"]+)">(.*?)<\/h2>/g)].map(([, id = '', text = '']) => ({
+          id,
+          text: plainText(text),
+        })),
+      );
       config.addFilter('href', (url, base) => (/^(?:\/|https?:)/.test(url) ? url : `${base}${url}`));
       config.addGlobalData('version', version);
       config.addGlobalData('groups', groups);
@@ -270,14 +273,6 @@ function referenceGroup(openApi: ReadonlyMap<Documented, string>): Group {
     title: 'API',
     links: [...openApi.keys()].map((name) => ({ title: documentTitles[name], url: referencePath(name) })),
   };
-}
-
-/** The second headings of a page, for its table of contents. */
-function headings(html: string): readonly { readonly id: string; readonly text: string }[] {
-  return [...html.matchAll(/<h2 id="([^"]+)">(.*?)<\/h2>/g)].map(([, id = '', text = '']) => ({
-    id,
-    text: plainText(text),
-  }));
 }
 
 /** What the search finds: a section of a page, or an operation. */

@@ -28,7 +28,7 @@ export function program(name: string, description: string): Command {
       .configureOutput({
         outputError: (text, write) => {
           const sentence = text.replace(/^error: /, '').replace(/\n\((Did you mean .*)\)\n$/, '. $1\n');
-          // An argument is quoted as it was given, whatever it would do to a terminal.
+          // An argument is quoted as it was given, even if it has control characters of a terminal.
           write(sentence.split('\n').map(plainText).join('\n'));
         },
       })
@@ -42,7 +42,7 @@ export function program(name: string, description: string): Command {
   );
 }
 
-/** Example commands for `addHelpText('after', …)`. One that is wider than the help goes on behind `\\`, so that it works when pasted. */
+/** Example commands for `addHelpText('after', …)`. One that is wider than the help continues after `\\`, so that it works when pasted. */
 export function examples(...lines: readonly string[]): (context: { command: CommandUnknownOpts }) => string {
   return ({ command }) => {
     const width = command.configureOutput().getOutHelpWidth?.() ?? HELP_WIDTH;
@@ -67,7 +67,7 @@ type Missing = (options: Readonly<Record<string, unknown>>, args: readonly strin
 const conditions = new WeakMap<object, Missing>();
 
 /**
- * Adds what a command needs beside its required options and arguments, for example one of two options.
+ * Adds what a command needs in addition to its required options and arguments, for example one of two options.
  * @param missing returns the names of what is missing, as the user writes them
  */
 export function needs(command: CommandUnknownOpts, missing: Missing): void {
@@ -123,7 +123,7 @@ async function exitCodeOf(command: CommandUnknownOpts, argv: readonly string[]):
   const words = subcommandFirst(command, argv);
   const [first = '-'] = words;
   try {
-    // Help wins over every mistake beside it.
+    // Help wins over every other mistake.
     if (words.includes('--help'))
       await command.parseAsync([...(first.startsWith('-') ? [] : [first]), '--help'], { from: 'user' });
     else await command.parseAsync(words, { from: 'user' });
@@ -135,7 +135,7 @@ async function exitCodeOf(command: CommandUnknownOpts, argv: readonly string[]):
   }
 }
 
-/** commander names the first missing option or argument alone. */
+/** commander names only the first missing option or argument. */
 function nameAllMissing(command: CommandUnknownOpts): void {
   for (const each of [command, ...command.commands]) {
     const refuse = (): void => {
@@ -196,7 +196,7 @@ export function integer(min: number, max: number): (value: string) => number {
   return number(`a whole number from ${min} to ${max}`, /^-?\d+$/, (n) => n >= min && n <= max);
 }
 
-/** Reads a number. @param range says which ones `isIn` takes, for example `above 0 and below 1` */
+/** Reads a number. @param range describes which ones `isIn` takes, for example `above 0 and below 1` */
 export function decimal(range: string, isIn: (value: number) => boolean): (value: string) => number {
   return number(`a number ${range}`, /^[\d.]+(e-?\d+)?$/i, isIn);
 }

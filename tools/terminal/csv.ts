@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { CsvError, parse } from 'csv-parse/sync';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 
 /** One row of a table; cells are trimmed. */
 export interface CsvRow {
@@ -16,7 +15,7 @@ export interface CsvTable {
   readonly rows: readonly CsvRow[];
 }
 
-/** The text of a file in UTF-8, or in UTF-16 with a byte order mark; the error says how to save it instead. */
+/** The text of a file in UTF-8, or in UTF-16 with a byte order mark; the error explains how to save it instead. */
 export function decodeText(bytes: Uint8Array): Result<string, string> {
   const [first, second] = bytes;
   const utf16 =
@@ -42,7 +41,7 @@ export function decodeText(bytes: Uint8Array): Result<string, string> {
 }
 
 /**
- * Reads a table separated by commas, semicolons or tabs (RFC 4180 without line breaks inside fields), with LF or CRLF. Each defect says in
+ * Reads a table separated by commas, semicolons or tabs (RFC 4180 without line breaks inside fields), with LF or CRLF. Each defect names
  * which row it is and what to do.
  */
 export function readCsv(text: string): Result<CsvTable, readonly string[]> {

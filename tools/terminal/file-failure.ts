@@ -1,3 +1,5 @@
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+
 const known: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or directory',
   ENOTDIR: 'a part of the path is not a directory',
@@ -5,8 +7,20 @@ const known: Readonly<Record<string, string>> = {
   EACCES: 'no permission',
 };
 
-/** Why a file could not be read or written, as the end of a sentence that names the file; any other error speaks for itself. */
+/** Describes why a file could not be read or written, as the end of a sentence that names the file. */
 export function fileFailure(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return known[code] ?? (error instanceof Error ? error.message : String(error));
+}
+
+/** Reads something of a path. @returns err: a sentence that names the path */
+export async function readFrom<T>(
+  path: string,
+  read: (path: string) => Promise<T>,
+): Promise<Result<T, string>> {
+  try {
+    return ok(await read(path));
+  } catch (error) {
+    return err(`cannot read ${path}: ${fileFailure(error)}`);
+  }
 }

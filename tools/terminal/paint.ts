@@ -8,7 +8,7 @@ export type Paint = (style: Style, text: string) => string;
 /** No ANSI code ever leaves this one. */
 export const plain: Paint = (_style, text) => text;
 
-/** Colours for a stream that is a terminal, unless `NO_COLOR` (no-color.org) or `TERM=dumb` says otherwise. */
+/** Colours for a stream that is a terminal, unless `NO_COLOR` (no-color.org) or `TERM=dumb` forbids them. */
 export function paintFor(
   stream: { readonly isTTY?: boolean },
   environment: Readonly<Record<string, string | undefined>>,

@@ -1,11 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { list } from './command.ts';
-import { decodeText, readCsv, writeCsv } from './csv.ts';
-import type { CsvRow, CsvTable } from './csv.ts';
-import { fileFailure } from './file-failure.ts';
+import { decodeText, readCsv, writeCsv, type CsvRow, type CsvTable } from './csv.ts';
+import { readFrom } from './file-failure.ts';
 
 /*
  * Learners' answers and the items' Q-matrix, in the forms in which researchers keep them. Every command that takes a study reads it here.
@@ -46,7 +44,7 @@ export interface NamedText {
 export type StudyFiles = Readonly<Record<'responses' | 'qMatrix', NamedText>>;
 
 export interface TableOptions {
-  /** What stands for a missing answer, besides an empty cell, NA, N/A and NaN. */
+  /** The marks of a missing answer, besides an empty cell, NA, N/A and NaN. */
   readonly missing?: readonly string[] | undefined;
   /** Columns of either table to leave out; an item among them loses its row in the Q-matrix too. */
   readonly ignore?: readonly string[] | undefined;
@@ -71,16 +69,16 @@ export const ignoreOption = new Option(
 
 /** The text of a table's file; the error is a sentence with its path. */
 export async function readTableFile(path: string): Promise<Result<string, string>> {
-  try {
-    if ((await stat(path)).size > MAXIMUM_BYTES)
-      return err(
-        `${path}: larger than ${MAXIMUM_BYTES / 1024 / 1024} MiB: use a random sample of the learners`,
-      );
-    const text = decodeText(await readFile(path));
-    return text.ok ? text : err(`${path}: ${text.error}`);
-  } catch (error) {
-    return err(`cannot read ${path}: ${fileFailure(error)}`);
-  }
+  const size = await readFrom(path, async () => (await stat(path)).size);
+  if (!size.ok) return size;
+  if (size.value > MAXIMUM_BYTES)
+    return err(
+      `${path}: larger than ${MAXIMUM_BYTES / 1024 / 1024} MiB: use a random sample of the learners`,
+    );
+  const bytes = await readFrom(path, () => readFile(path));
+  if (!bytes.ok) return bytes;
+  const text = decodeText(bytes.value);
+  return text.ok ? text : err(`${path}: ${text.error}`);
 }
 
 /** Reads both tables and checks them against each other; the error is one line per defect: file, row, column, what to do. */
@@ -95,7 +93,8 @@ export function readStudyTables(
   const defects = [...ignored]
     .filter(
       (name) =>
-        ![...answers.value.header, ...needs.value.header].includes(name) && !isRowOf(needs.value, name),
+        ![...answers.value.header, ...needs.value.header].includes(name) &&
+        !needs.value.rows.some(({ cells }) => cells[0] === name),
     )
     .map(
       (name) => `--ignore "${shown(name)}": neither ${responses.name} nor ${qMatrix.name} has this column`,
@@ -142,10 +141,6 @@ function shown(text: string): string {
 
 function located({ name }: NamedText, read: Result<CsvTable, readonly string[]>): readonly string[] {
   return read.ok ? [] : read.error.map((defect) => `${name}: ${defect}`);
-}
-
-function isRowOf({ rows }: CsvTable, name: string): boolean {
-  return rows.some(({ cells }) => cells[0] === name);
 }
 
 /** The table without some of its columns. */

@@ -1,12 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { pointer, schemaDefects } from '#shared/kernel/defect.ts';
-import type { Defect } from '#shared/kernel/defect.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { pointer, schemaDefects, type Defect } from '#shared/kernel/defect.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
-import { fileFailure } from './file-failure.ts';
+import { readFrom } from './file-failure.ts';
 import { readStudyTables, readTableFile, withAnswers } from './study-tables.ts';
 import type { LearnerAnswers, StudyTables, TableOptions } from './study-tables.ts';
 
@@ -24,7 +22,7 @@ export const thetaGrid = z.strictObject({
   sd: z.number().positive(),
 });
 
-/** What an item's entry must contain: a union's own message does not say it. */
+/** What an item's entry must contain: a union's own message does not have it. */
 export const oneModel =
   'needs "item" and either "guess" and "slip" or "probabilities", each number above 0 and below 1';
 
@@ -89,17 +87,13 @@ export async function readResponseFiles(directory: string): Promise<Result<Respo
   if (!responses.ok) return responses;
   const qMatrix = await readTableFile(join(directory, 'q-matrix.csv'));
   if (!qMatrix.ok) return qMatrix;
-  const path = join(directory, 'parameters.json');
-  try {
-    const parameters = await readFile(path, 'utf8');
-    return ok({
-      'responses.csv': responses.value,
-      'q-matrix.csv': qMatrix.value,
-      'parameters.json': parameters,
-    });
-  } catch (error) {
-    return err(`cannot read ${path}: ${fileFailure(error)}`);
-  }
+  const parameters = await readFrom(join(directory, 'parameters.json'), (path) => readFile(path, 'utf8'));
+  if (!parameters.ok) return parameters;
+  return ok({
+    'responses.csv': responses.value,
+    'q-matrix.csv': qMatrix.value,
+    'parameters.json': parameters.value,
+  });
 }
 
 /** The study of three files that agree with each other; else every defect, one line each. */
@@ -140,7 +134,7 @@ function readParameters(text: string): Result<StudyParameters, readonly string[]
   return err(schemaDefects(parsed.error).map((defect) => `#${defect.pointer}: ${defect.message}`));
 }
 
-/** A table over the patterns of an item's components: bit i of the index says that the item's i-th one is mastered. */
+/** A table over the patterns of an item's components: bit i of the index means that the item's i-th one is mastered. */
 export function checkTable(
   probabilities: readonly number[],
   size: number,

@@ -1,7 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { band, colour, dots, draw, line } from '#tools/page/plot.ts';
-import type { Point } from '#tools/page/plot.ts';
+import { band, colour, dots, draw, line, type Point } from '#tools/page/plot.ts';
 import { ruleY } from '@observablehq/plot';
 
 interface LineChartProps {
@@ -19,7 +18,7 @@ interface LineChartProps {
   readonly rules?: readonly number[];
 }
 
-/** Lines over the number of answers, with a caption that says what they show. */
+/** Lines over the number of answers, with a caption. */
 export function LineChart({
   title,
   description,

@@ -3,8 +3,7 @@ import { useContext } from 'preact/hooks';
 import { createMasteryClient, createReportsClient, createSandboxClient } from '#client/index.ts';
 import type { MasteryClient, ReportsClient, SandboxClient } from '#client/index.ts';
 import { recordingFetch } from './exchanges.ts';
-import { tokenProvider } from './session.ts';
-import type { Claims, Config, Tenant } from './session.ts';
+import { tokenProvider, type Claims, type Config, type Tenant } from './session.ts';
 
 /** What every view works with. */
 export interface Surface {
@@ -27,7 +26,7 @@ export interface Surface {
 const MAX_WAITING = 3000;
 
 export function createSurface(config: Config, tenant: Tenant | undefined): Surface {
-  // One retry, and only a short wait: a person who waits should see the problem, and can try again.
+  // One retry after a short wait: a person should see the problem soon, and can try again.
   const common = { fetch: recordingFetch, maxRetries: 1, maxWaiting: MAX_WAITING };
   const address = (base: string): string => new URL(base, location.href).href.replace(/\/$/, '');
   const items = new Map(

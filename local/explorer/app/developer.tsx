@@ -1,12 +1,10 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useSurface } from './context.ts';
-import { exchanges } from './exchanges.ts';
-import type { Exchange } from './exchanges.ts';
+import { exchanges, type Exchange } from './exchanges.ts';
 import { Choice, Failure } from './parts.tsx';
 import { clientCode, curlCommand } from './snippets.ts';
-import { faults } from './session.ts';
-import type { Config, Fault } from './session.ts';
+import { faults, type Config, type Fault } from './session.ts';
 import { useLoad, useStore } from './store.ts';
 
 /** The HTTP exchanges behind a view, and faults of the platform to try. */
@@ -62,15 +60,13 @@ function ExchangeView({ exchange }: { readonly exchange: Exchange }): JSX.Elemen
   );
 }
 
-function Message({
-  title,
-  headers,
-  body,
-}: {
+interface MessageProps {
   readonly title: string;
   readonly headers: Exchange['requestHeaders'];
   readonly body: string;
-}): JSX.Element {
+}
+
+function Message({ title, headers, body }: MessageProps): JSX.Element {
   const shown = headers.map(([name, value]) => `${name}: ${name === 'authorization' ? 'Bearer …' : value}`);
   return (
     <pre tabIndex={0} aria-label={title}>

@@ -24,12 +24,11 @@ export const exchanges = createStore<readonly Exchange[]>([]);
 
 let lastId = 0;
 
-/** `fetch` that remembers each exchange. */
 export const recordingFetch: typeof globalThis.fetch = async (input, init) => {
   const request = new Request(input, init);
   const startedAt = performance.now();
   lastId += 1;
-  const begun: Exchange = {
+  const started: Exchange = {
     id: lastId,
     method: request.method,
     url: request.url,
@@ -40,10 +39,10 @@ export const recordingFetch: typeof globalThis.fetch = async (input, init) => {
     responseBody: '',
     milliseconds: 0,
   };
-  exchanges.set([begun, ...exchanges.get()].slice(0, REMEMBERED));
+  exchanges.set([started, ...exchanges.get()].slice(0, REMEMBERED));
   const end = (outcome: Pick<Exchange, 'status' | 'responseHeaders' | 'responseBody'>): void => {
-    const ended = { ...begun, ...outcome, milliseconds: performance.now() - startedAt };
-    exchanges.set(exchanges.get().map((known) => (known.id === begun.id ? ended : known)));
+    const ended = { ...started, ...outcome, milliseconds: performance.now() - startedAt };
+    exchanges.set(exchanges.get().map((known) => (known.id === started.id ? ended : known)));
   };
   try {
     const response = await fetch(request);

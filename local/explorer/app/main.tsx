@@ -1,5 +1,4 @@
-import { render } from 'preact';
-import type { JSX } from 'preact';
+import { render, type JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import './explorer.css';
 import { createSurface, SurfaceContext } from './context.ts';
@@ -7,8 +6,7 @@ import { Developer } from './developer.tsx';
 import { exchanges } from './exchanges.ts';
 import { Choice, Outcome } from './parts.tsx';
 import { hrefOf, usePlace } from './router.ts';
-import { loadConfig, loadTenant } from './session.ts';
-import type { Config } from './session.ts';
+import { loadConfig, loadTenant, type Config } from './session.ts';
 import { useLoad } from './store.ts';
 import { Cohort } from './views/cohort.tsx';
 import { Form } from './views/form.tsx';
@@ -146,13 +144,12 @@ function Explorer({ config }: { readonly config: Config }): JSX.Element {
   );
 }
 
-function Home({
-  views: shown,
-  tenantId,
-}: {
+interface HomeProps {
   readonly views: ReturnType<typeof offered>;
   readonly tenantId: string | undefined;
-}): JSX.Element {
+}
+
+function Home({ views: shown, tenantId }: HomeProps): JSX.Element {
   return (
     <>
       <p class="lead">

@@ -23,7 +23,7 @@ type Shown = Listed<
   | RevisionOrder['status']
 >;
 
-/** A word and a sign for each state, so that no meaning depends on a colour alone. */
+/** A word and a sign for each state, so that no meaning depends only on a colour. */
 const states: Readonly<Record<Shown, readonly [sign: string, words: string, kind: 'good' | 'bad' | 'open']>> =
   {
     mastered: ['●', 'mastered', 'good'],
@@ -62,7 +62,6 @@ export function State({ of }: { readonly of: string }): JSX.Element {
 
 interface BarProps {
   readonly label: string;
-  /** The ends of the axis. */
   readonly low: number;
   readonly high: number;
   readonly spans?: readonly {
@@ -89,16 +88,14 @@ export function Bar({ label, low, high, spans = [], marks = [] }: BarProps): JSX
   );
 }
 
-/** A probability on an axis from 0 to 1, with the parts of the axis on which it can count as settled. */
-export function Probability({
-  value,
-  label,
-  confidence,
-}: {
+interface ProbabilityProps {
   readonly value: number;
   readonly label: string;
   readonly confidence: number;
-}): JSX.Element {
+}
+
+/** A probability on an axis from 0 to 1, with the parts of the axis on which it can count as settled. */
+export function Probability({ value, label, confidence }: ProbabilityProps): JSX.Element {
   const percent = `${(value * 100).toFixed(0)} %`;
   return (
     <span class="probability">
@@ -117,18 +114,15 @@ export function Probability({
   );
 }
 
-/** A score on its scale, with one standard error to both sides. */
-export function ScoreBand({
-  score,
-  error,
-  low,
-  high,
-}: {
+interface ScoreBandProps {
   readonly score: number;
   readonly error: number;
   readonly low: number;
   readonly high: number;
-}): JSX.Element {
+}
+
+/** A score on its scale, with one standard error to both sides. */
+export function ScoreBand({ score, error, low, high }: ScoreBandProps): JSX.Element {
   return (
     <div class="score-band">
       <Bar
@@ -162,17 +156,15 @@ export function Facts({ of }: { readonly of: Readonly<Record<string, ComponentCh
   );
 }
 
-/** What went wrong, in the service's own words, and what to do. */
-export function Failure({
-  error,
-  onRetry,
-  children,
-}: {
+interface FailureProps {
   readonly error: unknown;
   readonly onRetry?: () => void;
   /** Other ways out. */
   readonly children?: ComponentChildren;
-}): JSX.Element {
+}
+
+/** What went wrong, in the service's own words, and what to do. */
+export function Failure({ error, onRetry, children }: FailureProps): JSX.Element {
   const actions = (
     <p class="actions">
       {onRetry === undefined ? null : (
@@ -213,14 +205,13 @@ export function Failure({
   );
 }
 
-/** What was loaded, or why there is none. */
-export function Outcome<Value>({
-  of,
-  children,
-}: {
+interface OutcomeProps<Value> {
   readonly of: Loaded<Value>;
   readonly children: (value: Value) => ComponentChildren;
-}): JSX.Element {
+}
+
+/** What was loaded, or why there is none. */
+export function Outcome<Value>({ of, children }: OutcomeProps<Value>): JSX.Element {
   switch (of.state) {
     case 'loading':
       return (
@@ -235,18 +226,14 @@ export function Outcome<Value>({
   }
 }
 
-/** A choice with its label. */
-export function Choice({
-  label,
-  value,
-  options,
-  onChange,
-}: {
+interface ChoiceProps {
   readonly label: string;
   readonly value: string;
   readonly options: readonly (readonly [value: string, words: string])[];
   readonly onChange: (value: string) => void;
-}): JSX.Element {
+}
+
+export function Choice({ label, value, options, onChange }: ChoiceProps): JSX.Element {
   const id = useId();
   return (
     <span class="choice">
@@ -259,6 +246,52 @@ export function Choice({
         ))}
       </select>
     </span>
+  );
+}
+
+interface TableProps {
+  readonly label: string;
+  readonly kind?: 'wide' | 'diagnosis';
+  /** The titles, each with the kind of its cells. */
+  readonly columns: Readonly<Record<string, 'heading' | 'text' | 'number'>>;
+  readonly rows: readonly (readonly ComponentChildren[])[];
+}
+
+/** A table that scrolls by itself, also by keyboard. */
+export function Table({ label, kind, columns, rows }: TableProps): JSX.Element {
+  const kinds = Object.values(columns);
+  const classOf = (column: number) => (kinds[column] === 'number' ? 'number' : undefined);
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={label}>
+      <table class={kind}>
+        <thead>
+          <tr>
+            {Object.keys(columns).map((title, column) => (
+              <th key={title} scope="col" class={classOf(column)}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, at) => (
+            <tr key={at}>
+              {row.map((cell, column) =>
+                kinds[column] === 'heading' ? (
+                  <th key={column} scope="row">
+                    {cell}
+                  </th>
+                ) : (
+                  <td key={column} class={classOf(column)}>
+                    {cell}
+                  </td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 
@@ -275,34 +308,19 @@ export const instant = (text: string): JSX.Element => (
   <time dateTime={text}>{text.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC')}</time>
 );
 
-/** The receipts of an answer. */
 export function Receipts({ sources }: { readonly sources: readonly Source[] }): JSX.Element {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Table of receipts">
-      <table class="wide">
-        <thead>
-          <tr>
-            <th scope="col">Owner</th>
-            <th scope="col">Resource</th>
-            <th scope="col">Version</th>
-            <th scope="col">Freshness</th>
-            <th scope="col">Read at</th>
-          </tr>
-        </thead>
-        <tbody>
-          {sources.map((source) => (
-            <tr key={`${source.service} ${source.resourceId}`}>
-              <td>{source.service}</td>
-              <td>
-                <code>{source.resourceId}</code>
-              </td>
-              <td>{source.version === null ? 'none given' : <code>{source.version}</code>}</td>
-              <td>{source.status}</td>
-              <td>{instant(source.observedAt)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      label="Table of receipts"
+      kind="wide"
+      columns={{ Owner: 'text', Resource: 'text', Version: 'text', Freshness: 'text', 'Read at': 'text' }}
+      rows={sources.map(({ service, resourceId, version, status, observedAt }) => [
+        service,
+        <code>{resourceId}</code>,
+        version === null ? 'none given' : <code>{version}</code>,
+        status,
+        instant(observedAt),
+      ])}
+    />
   );
 }

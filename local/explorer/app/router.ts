@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** What the address says: `#/report?tenant=…&id=…`. */
+/** The parts of an address: `#/report?tenant=…&id=…`. */
 export interface Place {
   readonly view: string;
   readonly parameters: Readonly<Record<string, string>>;

@@ -7,10 +7,10 @@ interface SandboxFixtures {
   readonly form: string;
 }
 
-/** `config.json` beside the page. */
+/** The page’s `config.json`. */
 export interface Config {
   readonly mode: 'local' | 'sandbox';
-  /** Base addresses on this origin, without `/v1`; over the sandbox, that of the sandbox alone. */
+  /** Base addresses on this origin, without `/v1`; for the sandbox, only that of the sandbox. */
   readonly urls: { readonly mastery?: string; readonly reports?: string; readonly sandbox: string };
   readonly tenants: readonly string[];
   /** The operations that are served; views of others are not offered. */
@@ -65,9 +65,7 @@ export interface Tenant {
   readonly tenantId: string;
   readonly resultsStudentId: string;
   readonly banks: readonly Bank[];
-  /** Names of standards and knowledge components by CASE GUID. */
   readonly names: Readonly<Record<string, string>>;
-  /** Names of the items of forms by QTI identifier. */
   readonly formItems: Readonly<Record<string, string>>;
   readonly reports: {
     readonly attempts: Readonly<Record<string, string>>;
@@ -85,7 +83,6 @@ export interface Tenant {
   };
 }
 
-/** The resource claims of a token. */
 export interface Claims {
   readonly studentIds?: readonly string[];
   readonly classSourcedIds?: readonly string[];

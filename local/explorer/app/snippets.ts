@@ -34,7 +34,6 @@ function shellWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The exchange as a call of the TypeScript client. */
 export function clientCode({ method, url, requestHeaders, requestBody }: Exchange): string {
   const { origin, pathname, searchParams } = new URL(url);
   const base = pathname.slice(0, pathname.indexOf('/v1'));

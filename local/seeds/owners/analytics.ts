@@ -13,8 +13,7 @@ import type {
 import { generatedMeasures } from '../generated-rows.ts';
 import { opaque } from '../ids.ts';
 import type { AdministrationEntry, AnalysisEntry, ReportsFile } from '../reports-file.ts';
-import { defined } from '../tenant.ts';
-import type { Entities, FileSpec, Tenant } from '../tenant.ts';
+import { defined, type Entities, type FileSpec, type Tenant } from '../tenant.ts';
 
 /** What Analytics has published: snapshots of cohorts, its analyses of forms, and those of administrations with their artifacts. */
 export function analyticsEntities(

@@ -1,8 +1,7 @@
 import type { TenantSeed } from '#local/platform/tenant-state.ts';
 import { opaque } from '../ids.ts';
 import { anchorOf } from '../records.ts';
-import { defined } from '../tenant.ts';
-import type { Tenant } from '../tenant.ts';
+import { defined, type Tenant } from '../tenant.ts';
 
 /** The manifests of Bank, one for the pool of each bank, and the anchor table of extmap: the verified anchors of all calibrations. */
 export function bankEntities({ tenantId, banks }: Tenant): Pick<TenantSeed, 'anchorTable' | 'manifests'> {

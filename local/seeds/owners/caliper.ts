@@ -1,7 +1,6 @@
 import { once } from '#local/platform/store.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
-import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
-import type { CaliperEvent } from '#shared/platform/owners/caliper.ts';
+import { CALIPER_CONTEXT, type CaliperEvent } from '#shared/platform/owners/caliper.ts';
 import type { SeedAttempt } from '../attempts.ts';
 import type { Entities, Tenant } from '../tenant.ts';
 

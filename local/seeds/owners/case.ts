@@ -19,7 +19,7 @@ export function caseEntities({ specs }: Tenant): Entities<'caseItems' | 'package
   };
 }
 
-/** The address of whatever CASE holds under a GUID. */
+/** The address of what CASE holds under a GUID. */
 export function caseUri(identifier: string): string {
   return `https://case.platform.example/uri/${identifier}`;
 }

@@ -3,11 +3,10 @@ import { once } from '#local/platform/store.ts';
 import type { AlignmentCrosswalk, AlignmentSources } from '#shared/platform/owners/content.ts';
 import { generatedRequirements } from '../generated-rows.ts';
 import { opaque } from '../ids.ts';
-import { sourceNamesOf } from '../reports-file.ts';
-import type { Requirements } from '../reports-file.ts';
+import { sourceNamesOf, type Requirements } from '../reports-file.ts';
 import type { Entities, FileSpec, Tenant } from '../tenant.ts';
 
-/** What Content holds: blueprints and adaptive banks, what test specs say about reports, and how they align with external assessments. */
+/** What Content holds: blueprints and adaptive banks, the report settings of test specs, and how they align with external assessments. */
 export function contentEntities(
   tenant: Tenant,
 ): Entities<

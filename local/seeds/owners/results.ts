@@ -111,7 +111,7 @@ function generatedMastery(
   const evidencePerRow = record.generatedMastery?.evidencePerRow ?? 0;
   return competencies.map(({ code, kind }, at) => {
     const drawn = estimates[(at % 3) as 0 | 1 | 2];
-    // A gate is not passed beside a gap.
+    // A gate is not passed while there is a gap.
     const { state, estimate } =
       record.gate?.status === 'pass' && drawn.state === 'gap' ? estimates[1] : drawn;
     return {

@@ -36,7 +36,6 @@ export function anonymousChecks(suite: Suite): readonly Check[] {
   }));
 }
 
-/** Senders without a valid token. */
 function strangers({ a }: Suite): readonly (readonly [string, Sender])[] {
   const [header = '', payload = '', signature = ''] = a.full.split('.');
   const unsigned = Buffer.from(JSON.stringify({ alg: 'none', typ: 'JWT' })).toString('base64url');

@@ -6,7 +6,6 @@ import type { Direction, Subject, Suite } from '../suite.ts';
 import { tellApart } from '../tell-apart.ts';
 import { foreignFindings } from './reads.ts';
 
-/** A tag of another caller. */
 const A_TAG = '"0000000000000000"';
 
 /** A stored response of one tenant never reaches the other, even with a matching condition [RP-024, RP-336, RP-337]. */

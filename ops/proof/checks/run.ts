@@ -24,7 +24,7 @@ export function runChecks(suite: Suite): readonly Check[] {
       title:
         'a run with synthetic facts starts, is the same run if the key is repeated, and can be inspected',
       asked: `POST /v1/adaptive-runs by ${tenant.side} twice with one key, then :inspect with its continuation`,
-      run: async () => outcomeOf((await begin(suite, tenant)).findings),
+      run: async () => outcomeOf((await start(suite, tenant)).findings),
     },
     {
       group: 'run',
@@ -37,12 +37,12 @@ export function runChecks(suite: Suite): readonly Check[] {
   ]);
 }
 
-interface Begun {
+interface Started {
   readonly findings: readonly string[];
   readonly state?: StartedRun;
 }
 
-async function begin(suite: Suite, tenant: Tenant): Promise<Begun> {
+async function start(suite: Suite, tenant: Tenant): Promise<Started> {
   const ask = startAsk(tenant);
   if (!ask.ok) return { findings: [ask.error] };
   const sender = { token: tenant.full, key: `proof-${suite.nonce}-${randomUUID()}` };
@@ -69,9 +69,9 @@ async function begin(suite: Suite, tenant: Tenant): Promise<Begun> {
 async function finish(suite: Suite, tenant: Tenant): Promise<Outcome> {
   const { play, target } = suite;
   if (play === undefined) return notAsked('the platform’s player cannot be reached from here');
-  const begun = await begin(suite, tenant);
-  if (begun.state === undefined) return outcomeOf(begun.findings);
-  let state = begun.state;
+  const started = await start(suite, tenant);
+  if (started.state === undefined) return outcomeOf(started.findings);
+  let state = started.state;
   for (let items = 0; items < MOST_ITEMS && state.run.status !== 'completed'; items += 1) {
     const item = state.run.offeredItem;
     if (item !== null) {

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useSurface } from '../context.ts';
-import { Choice, Facts, instant, Outcome, Receipts } from '../parts.tsx';
+import { Choice, Facts, instant, Outcome, Receipts, Table } from '../parts.tsx';
 import { choose, usePlace } from '../router.ts';
 import { useLoad } from '../store.ts';
 
@@ -54,28 +54,15 @@ export function Cohort(): JSX.Element {
             <section aria-labelledby="cohort-heading">
               <h2 id="cohort-heading">{populationCount} learners</h2>
               {suppression.status === 'not_suppressed' ? (
-                <div class="scroll" tabIndex={0} role="region" aria-label="Measures">
-                  <table>
-                    <thead>
-                      <tr>
-                        <th scope="col">Measure</th>
-                        <th scope="col" class="number">
-                          Value
-                        </th>
-                        <th scope="col">Unit</th>
-                      </tr>
-                    </thead>
-                    <tbody>
-                      {(measures ?? []).map(({ name, value, unit }) => (
-                        <tr key={name}>
-                          <th scope="row">{name.replaceAll('_', ' ')}</th>
-                          <td class="number">{value}</td>
-                          <td>{unit}</td>
-                        </tr>
-                      ))}
-                    </tbody>
-                  </table>
-                </div>
+                <Table
+                  label="Measures"
+                  columns={{ Measure: 'heading', Value: 'number', Unit: 'text' }}
+                  rows={(measures ?? []).map(({ name, value, unit }) => [
+                    name.replaceAll('_', ' '),
+                    value,
+                    unit,
+                  ])}
+                />
               ) : (
                 <p class="notice">
                   <strong>Suppressed.</strong> Analytics withholds the measures of this cohort, so that

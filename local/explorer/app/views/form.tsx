@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { EquivalenceReport } from '#client/index.ts';
 import { useSurface } from '../context.ts';
 import { Facts, Outcome, Receipts, State } from '../parts.tsx';
-import { choose, usePlace } from '../router.ts';
+import { usePlace } from '../router.ts';
 import { useLoad } from '../store.ts';
 import { Picker } from './picker.tsx';
 
@@ -23,7 +23,7 @@ export function Form(): JSX.Element {
   );
   return (
     <>
-      <Picker label="Form" value={qtiTestId} fixtures={fixtures} onChange={(id) => choose({ id })} />
+      <Picker label="Form" value={qtiTestId} fixtures={fixtures} />
       <Outcome of={report}>{(value) => <Shown report={value} />}</Outcome>
     </>
   );

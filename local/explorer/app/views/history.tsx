@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { ScoreChart } from '../charts.tsx';
 import { useSurface } from '../context.ts';
 import { instant, Outcome, Receipts, State } from '../parts.tsx';
-import { choose, hrefOf, usePlace } from '../router.ts';
+import { hrefOf, usePlace } from '../router.ts';
 import { useLoad } from '../store.ts';
 import { Picker } from './picker.tsx';
 
@@ -48,12 +48,7 @@ export function History(): JSX.Element {
   );
   return (
     <>
-      <Picker
-        label="Learner"
-        value={candidateSourcedId}
-        fixtures={fixtures}
-        onChange={(id) => choose({ id })}
-      />
+      <Picker label="Learner" value={candidateSourcedId} fixtures={fixtures} />
       <Outcome of={page}>
         {({ data, hasMore, withheld = [], sources }) => {
           const scores = data

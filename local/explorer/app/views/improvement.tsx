@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { waitForImprovementRun } from '#client/index.ts';
 import type { AlignmentReport, ImprovementRun, ReportsClient, RevisionOrder } from '#client/index.ts';
 import { useSurface } from '../context.ts';
-import { Bar, Choice, Facts, Failure, instant, Outcome, Receipts, State } from '../parts.tsx';
+import { Bar, Choice, Facts, Failure, instant, Outcome, Receipts, State, Table } from '../parts.tsx';
 import { choose, usePlace } from '../router.ts';
 import { useLoad } from '../store.ts';
 
@@ -57,13 +57,12 @@ export function Improvement(): JSX.Element {
   );
 }
 
-function Run({
-  client,
-  improvementRunId,
-}: {
+interface RunProps {
   readonly client: ReportsClient;
   readonly improvementRunId: string;
-}): JSX.Element {
+}
+
+function Run({ client, improvementRunId }: RunProps): JSX.Element {
   const [progress, setProgress] = useState<ImprovementRun>();
   const ended = useLoad(
     async (signal) => {
@@ -134,34 +133,17 @@ function Run({
 
 function Metrics({ run }: { readonly run: ImprovementRun }): JSX.Element {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Metrics">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Metric</th>
-            <th scope="col">Status</th>
-            <th scope="col" class="number">
-              Learners
-            </th>
-            <th scope="col" class="number">
-              Sample
-            </th>
-            <th scope="col">Why</th>
-          </tr>
-        </thead>
-        <tbody>
-          {run.metricStatuses.map((metric) => (
-            <tr key={metric.metric}>
-              <th scope="row">{metric.metric.replaceAll('_', ' ')}</th>
-              <td>{metric.status}</td>
-              <td class="number">{metric.populationCount ?? '–'}</td>
-              <td class="number">{metric.sampleCount ?? '–'}</td>
-              <td>{metric.suppressionRule ?? metric.reasonCode?.replaceAll('_', ' ') ?? ''}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      label="Metrics"
+      columns={{ Metric: 'heading', Status: 'text', Learners: 'number', Sample: 'number', Why: 'text' }}
+      rows={run.metricStatuses.map((metric) => [
+        metric.metric.replaceAll('_', ' '),
+        metric.status,
+        metric.populationCount ?? '–',
+        metric.sampleCount ?? '–',
+        metric.suppressionRule ?? metric.reasonCode?.replaceAll('_', ' ') ?? '',
+      ])}
+    />
   );
 }
 
@@ -189,43 +171,25 @@ function Alignment({ alignment }: { readonly alignment: AlignmentReport }): JSX.
       </ul>
       <details>
         <summary>Contributions: {alignment.contributions.length} requirements</summary>
-        <div
-          class="scroll"
-          tabIndex={0}
-          role="region"
-          aria-label={`Contributions of ${alignment.sourceAssessment}`}
-        >
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Requirement</th>
-                <th scope="col">Standard</th>
-                <th scope="col">Covered</th>
-                <th scope="col">Rigor</th>
-                <th scope="col" class="number">
-                  Contribution
-                </th>
-                <th scope="col">Why not</th>
-              </tr>
-            </thead>
-            <tbody>
-              {alignment.contributions.map((row) => (
-                <tr key={row.sourceRequirementId}>
-                  <th scope="row">{row.sourceRequirementId}</th>
-                  <td>{row.caseGuid === null ? '–' : nameOf(row.caseGuid)}</td>
-                  <td>{row.coverage === 1 ? 'yes' : 'no'}</td>
-                  <td>
-                    {row.sourceDok} asked, {row.targetDok ?? 'none'} met
-                  </td>
-                  <td class="number">
-                    {row.weightedContribution} of {row.weight}
-                  </td>
-                  <td>{row.reasonCode?.replaceAll('_', ' ') ?? ''}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label={`Contributions of ${alignment.sourceAssessment}`}
+          columns={{
+            Requirement: 'heading',
+            Standard: 'text',
+            Covered: 'text',
+            Rigor: 'text',
+            Contribution: 'number',
+            'Why not': 'text',
+          }}
+          rows={alignment.contributions.map((row) => [
+            row.sourceRequirementId,
+            row.caseGuid === null ? '–' : nameOf(row.caseGuid),
+            row.coverage === 1 ? 'yes' : 'no',
+            `${row.sourceDok} asked, ${row.targetDok ?? 'none'} met`,
+            `${row.weightedContribution} of ${row.weight}`,
+            row.reasonCode?.replaceAll('_', ' ') ?? '',
+          ])}
+        />
       </details>
     </section>
   );

@@ -1,19 +1,16 @@
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import { Choice } from '../parts.tsx';
+import { choose } from '../router.ts';
 
-/** Chooses one of the seeded ids, or any other one. */
-export function Picker({
-  label,
-  value,
-  fixtures,
-  onChange,
-}: {
+interface PickerProps {
   readonly label: string;
   readonly value: string;
   readonly fixtures: readonly (readonly [words: string, id: string])[];
-  readonly onChange: (id: string) => void;
-}): JSX.Element {
+}
+
+/** Chooses the `id` of the address: one of the seeded ids, or any other one. */
+export function Picker({ label, value, fixtures }: PickerProps): JSX.Element {
   const id = useId();
   const known = fixtures.find(([, fixture]) => fixture === value);
   return (
@@ -22,7 +19,7 @@ export function Picker({
       onSubmit={(event) => {
         event.preventDefault();
         const typed = new FormData(event.currentTarget).get('id');
-        if (typeof typed === 'string' && typed.trim() !== '') onChange(typed.trim());
+        if (typeof typed === 'string' && typed.trim() !== '') choose({ id: typed.trim() });
       }}
     >
       <Choice
@@ -33,7 +30,7 @@ export function Picker({
           ...(known === undefined ? [['', 'other id'] as const] : []),
         ]}
         onChange={(chosen) => {
-          if (chosen !== '') onChange(chosen);
+          if (chosen !== '') choose({ id: chosen });
         }}
       />
       <span class="choice">

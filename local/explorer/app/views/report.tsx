@@ -4,7 +4,7 @@ import type { AttemptReport, MasteryRow } from '#client/index.ts';
 import { useSurface } from '../context.ts';
 import { isProbability, rowsByNeed } from '#local/report-rows.ts';
 import { Bar, Facts, instant, Outcome, Receipts, ScoreBand, State } from '../parts.tsx';
-import { choose, hrefOf, usePlace } from '../router.ts';
+import { hrefOf, usePlace } from '../router.ts';
 import { useLoad } from '../store.ts';
 import { Picker } from './picker.tsx';
 
@@ -35,7 +35,7 @@ export function Report(): JSX.Element {
   );
   return (
     <>
-      <Picker label="Attempt" value={attemptId} fixtures={fixtures} onChange={(id) => choose({ id })} />
+      <Picker label="Attempt" value={attemptId} fixtures={fixtures} />
       <Outcome of={report}>{(value) => <Shown key={value.attemptId} report={value} />}</Outcome>
     </>
   );

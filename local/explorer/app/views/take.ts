@@ -1,9 +1,7 @@
 import { runAdaptive } from '#client/index.ts';
 import type { AdaptiveRun, MasteryClient, OfferedItem, SavedRun, WaitingFor } from '#client/index.ts';
-import { answerItem, informationOf } from '../session.ts';
-import type { Answered, Bank } from '../session.ts';
-import { createStore } from '../store.ts';
-import type { Store } from '../store.ts';
+import { answerItem, informationOf, type Answered, type Bank } from '../session.ts';
+import { createStore, type Store } from '../store.ts';
 
 /** One state of the run, and the answer that led to it. */
 export interface Step {
@@ -14,14 +12,13 @@ export interface Step {
   readonly bits?: number;
 }
 
-/** A run as the page shows it. */
 export interface Taking {
   readonly bank: Bank;
   /** Every state so far, the start first. */
   readonly steps: readonly Step[];
   /** The item that waits for an answer; undefined while the service is asked. */
   readonly waiting: OfferedItem | undefined;
-  /** What an owner has to do before the run goes on. */
+  /** What an owner has to do before the run continues. */
   readonly owed: WaitingFor | undefined;
   readonly failure: unknown;
 }
@@ -64,7 +61,7 @@ export function forget(storage: Pick<Storage, 'removeItem'>, tenantId: string, b
   storage.removeItem(keyOf(tenantId, bank));
 }
 
-/** Starts a learner’s run, or goes on with the one that this tab holds; a person answers it item by item. */
+/** Starts a learner’s run, or continues the one that this tab holds; a person answers it item by item. */
 export function takeTest({ tenantId, bank, mastery, resultsStudentId, storage }: TakeOptions): Session {
   const key = keyOf(tenantId, bank.name);
   const text = storage.getItem(key);

@@ -3,12 +3,11 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { AdaptiveRun } from '#client/index.ts';
 import { LineChart, ScoreChart } from '../charts.tsx';
 import { useSurface } from '../context.ts';
-import { Choice, Facts, Failure, Probability, ScoreBand, State } from '../parts.tsx';
+import { Choice, Facts, Failure, Probability, ScoreBand, State, Table } from '../parts.tsx';
 import { choose, hrefOf, usePlace } from '../router.ts';
 import type { Bank, Tenant } from '../session.ts';
 import { useLoad, useStore } from '../store.ts';
-import { forget, isKept, takeTest } from './take.ts';
-import type { Session, Step } from './take.ts';
+import { forget, isKept, takeTest, type Session, type Step } from './take.ts';
 
 /** A person takes an adaptive test. */
 export function Test(): JSX.Element {
@@ -46,15 +45,13 @@ export function Test(): JSX.Element {
   );
 }
 
-function Opening({
-  tenant,
-  bank,
-  onStart,
-}: {
+interface OpeningProps {
   readonly tenant: Tenant;
   readonly bank: Bank;
   readonly onStart: () => void;
-}): JSX.Element {
+}
+
+function Opening({ tenant, bank, onStart }: OpeningProps): JSX.Element {
   const { kcCutScore, confidenceThreshold, maxItems } = bank.rule;
   return (
     <section>
@@ -85,15 +82,13 @@ function Opening({
   );
 }
 
-function Taken({
-  tenant,
-  session,
-  onAgain,
-}: {
+interface TakenProps {
   readonly tenant: Tenant;
   readonly session: Session;
   readonly onAgain: () => void;
-}): JSX.Element {
+}
+
+function Taken({ tenant, session, onAgain }: TakenProps): JSX.Element {
   const { bank, steps, waiting, owed, failure } = useStore(session.taking);
   const last = steps.at(-1);
   const item = bank.items.find(({ artifactVersionId }) => artifactVersionId === waiting?.artifactVersionId);
@@ -144,19 +139,15 @@ function spoken(bank: Bank, { run, answered }: Step, count: number): string {
   ].join(' ');
 }
 
-function Answer({
-  number,
-  stem,
-  hasKey,
-  bits,
-  onAnswer,
-}: {
+interface AnswerProps {
   readonly number: number;
   readonly stem: string;
   readonly hasKey: boolean;
   readonly bits: number | undefined;
   readonly onAnswer: (response: string | boolean) => void;
-}): JSX.Element {
+}
+
+function Answer({ number, stem, hasKey, bits, onAnswer }: AnswerProps): JSX.Element {
   const [text, setText] = useState('');
   const field = useRef<HTMLInputElement>(null);
   const first = useRef<HTMLButtonElement>(null);
@@ -220,15 +211,13 @@ function Answer({
 const isSettled = ({ classification }: AdaptiveRun['kcClassifications'][number]): boolean =>
   classification !== 'not_yet';
 
-function Diagnosis({
-  bank,
-  steps,
-  run,
-}: {
+interface DiagnosisProps {
   readonly bank: Bank;
   readonly steps: readonly Step[];
   readonly run: AdaptiveRun;
-}): JSX.Element {
+}
+
+function Diagnosis({ bank, steps, run }: DiagnosisProps): JSX.Element {
   const answered = steps.flatMap((step) => step.answered ?? []);
   const settled = run.kcClassifications.filter(isSettled).length;
   const byGuid = new Map(run.kcClassifications.map((row) => [row.caseCompetencyGuid, row]));
@@ -240,38 +229,26 @@ function Diagnosis({
     <>
       <section aria-labelledby="diagnosis-heading">
         <h2 id="diagnosis-heading">Diagnosis</h2>
-        <div class="scroll" tabIndex={0} role="region" aria-label="Knowledge components">
-          <table class="diagnosis">
-            <thead>
-              <tr>
-                <th scope="col">Knowledge component</th>
-                <th scope="col">Probability of mastery</th>
-                <th scope="col">State</th>
-                <th scope="col" class="number">
-                  Items
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <tr key={row.guid}>
-                  <th scope="row">{row.label}</th>
-                  <td>
-                    <Probability
-                      value={row.posteriorProbability}
-                      label={row.label}
-                      confidence={bank.rule.confidenceThreshold}
-                    />
-                  </td>
-                  <td>
-                    <State of={row.classification} />
-                  </td>
-                  <td class="number">{row.evidenceItemRefs.length}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label="Knowledge components"
+          kind="diagnosis"
+          columns={{
+            'Knowledge component': 'heading',
+            'Probability of mastery': 'text',
+            State: 'text',
+            Items: 'number',
+          }}
+          rows={rows.map((row) => [
+            row.label,
+            <Probability
+              value={row.posteriorProbability}
+              label={row.label}
+              confidence={bank.rule.confidenceThreshold}
+            />,
+            <State of={row.classification} />,
+            row.evidenceItemRefs.length,
+          ])}
+        />
         <p class="quiet">
           The mark shows the probability. At {percent(bank.rule.confidenceThreshold)} and more, or{' '}
           {percent(1 - bank.rule.confidenceThreshold)} and less (shaded), a component is settled once an item
@@ -297,13 +274,12 @@ function Diagnosis({
 
 const percent = (share: number): string => `${(share * 100).toFixed(0)} %`;
 
-function Scale({
-  steps,
-  run: { scale, scaleReportability },
-}: {
+interface ScaleProps {
   readonly steps: readonly Step[];
   readonly run: AdaptiveRun;
-}): JSX.Element {
+}
+
+function Scale({ steps, run: { scale, scaleReportability } }: ScaleProps): JSX.Element {
   if (scale === null) {
     return (
       <p class="quiet">
@@ -393,19 +369,15 @@ const reasons: Readonly<Record<string, string>> = {
 const stopWords = ({ stopReason }: AdaptiveRun): string =>
   stopReason === null ? '' : (reasons[stopReason] ?? stopReason.replaceAll('_', ' '));
 
-function Finished({
-  tenant,
-  bank,
-  steps,
-  run,
-  onAgain,
-}: {
+interface FinishedProps {
   readonly tenant: Tenant;
   readonly bank: Bank;
   readonly steps: readonly Step[];
   readonly run: AdaptiveRun;
   readonly onAgain: () => void;
-}): JSX.Element {
+}
+
+function Finished({ tenant, bank, steps, run, onAgain }: FinishedProps): JSX.Element {
   const { config, reports } = useSurface();
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
