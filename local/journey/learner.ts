@@ -61,7 +61,7 @@ export function simulatedLearner(parameters: CalibrationParameters, randomSeed: 
   };
 }
 
-/** So many simulated learners are compared with a replayed one who has missing answers. */
+/** This many simulated learners are compared with a replayed one who has missing answers. */
 const CANDIDATES = 200;
 
 /**

@@ -21,7 +21,7 @@ function changing<Answer extends z.ZodType<object>>(
 const record = (change: Parameters<typeof changing<typeof operations.readSettledRecord.answer>>[1]) => [
   changing(operations.readSettledRecord, change),
 ];
-/** What the record of an attempt and the index of a candidate's attempts both say. */
+/** The facts that the record of an attempt and the index of a candidate's attempts share. */
 const header = (change: (held: RecordHeader) => Partial<RecordHeader>) => [
   ...record((held) => ({ ...held, ...change(held) })),
   changing(operations.listCandidateAttempts, (index) => ({

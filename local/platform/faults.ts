@@ -6,7 +6,7 @@ import { contradictionOf, invariantIds } from './contradictions.ts';
 import { ownerRoutes } from './routes.ts';
 import type { OwnerRoute } from './route.ts';
 
-/** What can go wrong between an owner and its caller; docs/platform-contracts.md says what each one does. */
+/** What can go wrong between an owner and its caller; docs/platform-contracts.md describes each. */
 export const faultKinds = [
   'latency',
   'status',
@@ -63,11 +63,11 @@ const faultRequest = z
     method: z.enum(['GET', 'POST']).optional(),
     /** Only calls to this path are struck: one of several entities that are read side by side. */
     path: z.string().startsWith('/').optional(),
-    /** Of `status`; 503 when absent. */
+    /** With `status`; 503 when absent. */
     status: z.int().min(400).max(599).optional(),
-    /** Of `status`: sent as `Retry-After`. */
+    /** With `status`: sent as `Retry-After`. */
     retryAfterSeconds: z.int().min(0).max(86_400).optional(),
-    /** Of `latency`; 50 when absent. */
+    /** With `latency`; 50 when absent. */
     milliseconds: z.int().min(0).max(120_000).optional(),
     /**
      * By its JSON Pointer in the answer, of `other_entity`: which id is another one, the first of the route's when absent; of `duplicate_row`:
@@ -77,7 +77,7 @@ const faultRequest = z
       .string()
       .regex(/^(\/([^~/]|~[01])+)+$/, 'must be a JSON Pointer to a member, such as /measures')
       .optional(),
-    /** Of `contradiction`: the id of the invariant that the answer breaks. */
+    /** With `contradiction`: the id of the invariant that the answer breaks. */
     invariant: z.enum(invariantIds).optional(),
   })
   .check(({ value, issues }) => {

@@ -40,7 +40,7 @@ interface RunningPlatform {
   readonly url: string;
   /** What `POST /_control/reset` does. */
   readonly reset: () => void;
-  /** Ends the server, its open connections and whatever a fault delays. */
+  /** Ends the server, its open connections and everything that a fault delays. */
   readonly close: () => Promise<void>;
 }
 
@@ -67,7 +67,7 @@ interface Reply {
   readonly fate: 'whole' | 'half' | 'lost';
 }
 
-/** What the call log needs beside the reply. */
+/** What the call log needs in addition to the reply. */
 interface Outcome {
   readonly reply: Reply;
   readonly operation: string | null;
@@ -101,7 +101,7 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
     try {
       await timer(milliseconds, undefined, { signal: closing.signal });
     } catch (error) {
-      // Nobody is left to wait for: the call goes on and answers into a closed connection.
+      // The caller has gone: the call goes on and answers into a closed connection.
       if (!closing.signal.aborted) throw error;
     }
   };
@@ -190,7 +190,7 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
           resolve();
         });
         server.closeAllConnections();
-        // A timer that nobody waits for would keep the process alive.
+        // A timer without a waiting call would keep the process alive.
         closing.abort();
       }),
   };
@@ -367,7 +367,7 @@ function distortEntity(
 function distortText(reply: Reply, fault: ArmedFault | undefined): Reply {
   switch (fault?.kind) {
     case 'cut':
-      // Of an empty answer there is no half.
+      // An empty answer has no half.
       return { ...reply, fate: reply.body === '' ? 'lost' : 'half' };
     case 'lost_acknowledgement':
       return { ...reply, fate: 'lost' };

@@ -63,7 +63,7 @@ export interface OwnerRoute {
 
 type BodyOf<Body extends z.ZodType | undefined> = Body extends z.ZodType ? z.output<Body> : undefined;
 
-/** How an owner serves one upstream operation; the row says everything else. */
+/** How an owner serves one upstream operation; the row contains everything else. */
 interface Service<Answer extends z.ZodType, Body extends z.ZodType | undefined> {
   readonly identities: readonly string[];
   readonly handle: (request: OwnerRequest<BodyOf<Body>>) => OwnerAnswer<z.input<Answer>> | OwnerRefusal;

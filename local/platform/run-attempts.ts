@@ -6,7 +6,7 @@ import type { SettledMastery, SettledRecord } from '#shared/platform/owners/resu
 import { findGradeEvent } from './grade-events.ts';
 import type { HeldAttempt, HeldResultRecord, TenantState } from './tenant-state.ts';
 
-/** What the owners say of one learner run of the mastery engine. */
+/** What the owners hold about one learner run of the mastery engine. */
 export interface RunAttempt {
   readonly attempt: HeldAttempt;
   readonly record: SettledRecord;
@@ -15,7 +15,7 @@ export interface RunAttempt {
 
 /**
  * The learner runs that have written record and components, each as one scored attempt. Derived at every reading from what the engine wrote
- * and QTI scored, so a change of either shows at once; docs/platform-contracts.md says what becomes what.
+ * and QTI scored, so a change of either shows at once; docs/platform-contracts.md describes the mapping.
  */
 export function runAttempts(tenant: TenantState): readonly RunAttempt[] {
   return [...tenant.resultRecords.entries()].flatMap(([, held]) => {

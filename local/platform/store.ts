@@ -6,11 +6,11 @@ export interface EntityStore<T> {
   entries(): Iterable<readonly [string, T]>;
 }
 
-/** Entities that are made when somebody first asks for them, by id. */
+/** Entities that are made at the first request for them, by id. */
 export type Generated<T> = ReadonlyMap<string, () => T>;
 
 /**
- * The entities at hand, and behind them the generated ones: these are found by their ids, but neither counted nor listed until somebody has
+ * The entities at hand, and behind them the generated ones: these are found by their ids, but neither counted nor listed until a caller has
  * replaced one. So bulk costs nothing at a start and does not swell the listing of the control API.
  */
 export function openStore<T>(

@@ -31,7 +31,7 @@ import type { RevisionOrderAck, RevisionOrderRequest } from '#shared/platform/ow
 import { openStore } from './store.ts';
 import type { EntityStore, Generated } from './store.ts';
 
-/** The start data of one tenant: what its owners hold before anybody calls them. */
+/** The start data of one tenant: what its owners hold before the first call. */
 export interface TenantSeed {
   readonly tenantId: string;
   readonly credentials: {
@@ -52,7 +52,7 @@ export interface TenantSeed {
   readonly reports: ReportsSeed;
 }
 
-/** What QTI holds of an attempt beside what it answers by the contract: when it was handed in. */
+/** What QTI holds of an attempt in addition to its contract: when it was handed in. */
 export type HeldAttempt = AttemptEvidence & { readonly submittedAt: string };
 
 /** The start data that reports are composed of. */
@@ -98,7 +98,7 @@ export interface ReportsSeed {
   readonly engine: EngineRuns;
 }
 
-/** What the owners know of the mastery engine's learner runs beside what the engine writes. */
+/** What the owners know of the mastery engine's learner runs in addition to what the engine writes. */
 export interface EngineRuns {
   /** The class that they are administered to. */
   readonly classSourcedId: string | null;
@@ -155,7 +155,7 @@ export interface QtiConduct {
   readonly keepsHandInTimes: boolean;
   /** `later`: an answer that is handed in waits for its score until QTI scores at once again. */
   readonly scores: 'at_once' | 'later';
-  /** Whether it returns run tags and refuses an offer only beside an open one of the same tag. */
+  /** Whether it returns run tags and refuses an offer only if one with the same tag is open. */
   readonly runTags: boolean;
 }
 

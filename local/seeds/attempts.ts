@@ -53,7 +53,7 @@ function eventIri({ name, record }: AttemptEntry, ...parts: readonly string[]): 
 }
 
 /**
- * A history: copies of the templates by turns, on the forms of their test specs by turns, ten a day. Of each ten, the first three are
+ * A history: copies of the templates by turns, on the forms of their test specs by turns, ten a day. In each ten, the first three are
  * modified at the very same instant, the next three a microsecond and nanoseconds later, the others minutes apart.
  */
 function copiesOf(

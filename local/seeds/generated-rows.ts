@@ -5,7 +5,7 @@ import { defined } from './tenant.ts';
 const slots = ['compute', 'apply', 'model'] as const;
 
 /**
- * So many requirements, which map to the competencies by turns. Of two hundred, one has no mapping, one is ambiguous, one stale and one
+ * This many requirements, which map to the competencies by turns. In two hundred, one has no mapping, one is ambiguous, one stale and one
  * without a slot; one in `lowerOnceIn` is mapped to a lower depth of knowledge.
  */
 export function generatedRequirements(

@@ -5,7 +5,7 @@ import * as Plot from '@observablehq/plot';
 export interface Point {
   readonly x: number;
   readonly y: number;
-  /** What a tooltip says of it. */
+  /** The text of its tooltip. */
   readonly label?: string;
 }
 
@@ -50,7 +50,7 @@ export function draw(
   };
 }
 
-/** Colours by what they stand for; blue and orange differ for every kind of colour vision. */
+/** Colours by their meaning; blue and orange differ for every kind of colour vision. */
 export const colour = {
   one: 'var(--one)',
   two: 'var(--two)',
@@ -119,7 +119,7 @@ export function bars(points: readonly (Point & { readonly width: number })[]): P
   });
 }
 
-/** A scale of names, one row or column each in their order; the margin shows their beginnings, the table beside the chart has them whole. */
+/** A scale of names, one row or column each in their order; the margin shows their beginnings, the table next to the chart has them whole. */
 export function names(all: readonly string[], length = 14): Plot.ScaleOptions {
   return {
     type: 'band',

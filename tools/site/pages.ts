@@ -15,7 +15,7 @@ const frontMatter = z.strictObject({
   about: z.string().optional(),
 });
 
-/** A page of `docs` with what its front matter says. */
+/** A page of `docs` with its front matter. */
 export type Page = z.infer<typeof frontMatter> & { readonly name: string; readonly title: string };
 
 /**

@@ -15,7 +15,7 @@ export const MISSING = -1;
 const LONGEST_NAME = 128;
 /** The most bytes of one table: some ten million answers. */
 const MAXIMUM_BYTES = 32 * 1024 * 1024;
-/** So many different wrong values of a table are collected. */
+/** The most different wrong values of a table that are collected. */
 const MAXIMUM_VALUES = 1000;
 
 /** One learner's answers in the order of the study's items: 1, 0 or `MISSING`. */

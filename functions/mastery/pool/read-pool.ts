@@ -110,7 +110,9 @@ export async function readPool(
     pool: pool.value,
     content: ok(content.blueprint.value),
     pins: {
-      ...ids,
+      testSpecId: ids.testSpecId,
+      testBankId: ids.testBankId,
+      bankOperationId: ids.bankOperationId,
       testSpecHash: testSpecHashOf(content.blueprint),
       testBankIdentityHash: testBankIdentityHashOf(content.bank),
       ...pool.value.pins,

@@ -65,7 +65,7 @@ export function listAttempts({
   };
 }
 
-/** Whether the row stands behind the last one of the page before. */
+/** Whether the row follows the last one of the page before. */
 function follows(row: IndexRow, { afterModifiedAt, afterAttemptId }: IndexQuery): boolean {
   if (afterModifiedAt === undefined || afterAttemptId === undefined) return true;
   return byPosition(row, { modifiedAt: afterModifiedAt, attemptId: afterAttemptId }) > 0;

@@ -3,7 +3,7 @@ import { refuse, serve } from '../route.ts';
 import type { OwnerRoute } from '../route.ts';
 import { serveEdition, serveImmutable } from '../serve-edition.ts';
 
-/** Content: blueprints of test specs, what they say about reports and how they align with external assessments, identities of adaptive banks. */
+/** Content: blueprints of test specs, their report criteria and how they align with external assessments, identities of adaptive banks. */
 export const contentRoutes: readonly OwnerRoute[] = [
   serve(operations.readTestSpec, {
     identities: ['/itemId', '/caseFrameworkGuid'],

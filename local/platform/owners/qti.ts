@@ -243,7 +243,7 @@ function isOpen({ session }: HeldSession): boolean {
   return !session.attempts.some((attempt) => attempt.status === 'scored');
 }
 
-/** Whether an open session stands in the way of an offer to its candidate: one of the same run, or any where runs are not told apart. */
+/** Whether an open session blocks an offer to its candidate: one of the same run, or any where runs are not told apart. */
 function refuses(
   tenant: TenantState,
   { session }: HeldSession,

@@ -174,7 +174,7 @@ function settleRecord(tenant: TenantState, attempt: HeldAttempt, record: Settled
   });
 }
 
-/** What Results would refuse in a set of components: whatever is not exactly what QTI has scored, each under one id for ever. */
+/** What Results would refuse in a set of components: everything but exactly what QTI has scored, each permanently under one id. */
 function componentsDefect(
   tenant: TenantState,
   attempt: HeldAttempt,

@@ -27,7 +27,7 @@ function receiverOf(row: ReceivingRow, module: Receiving): OwnerRoute {
   });
 }
 
-/** The first answer stands: whoever repeats an order gets its receipt. */
+/** The first answer is final: a repeated order gets its receipt. */
 function receive(module: Receiving, { tenant, body: order, idempotencyKey, now }: Order): Receive {
   const receiver = tenant.receivers[module].get(order.administrationId);
   if (receiver?.status === 'missing') return refuse(503, 'the module is not there');

@@ -1,4 +1,4 @@
-// The search of the site: reads its index once somebody begins to search, and never leaves this origin.
+// The search of the site: reads its index once the reader begins to search, and never leaves this origin.
 import MiniSearch from './minisearch.js';
 
 const search = document.querySelector('search');
