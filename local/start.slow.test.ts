@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -10,8 +9,7 @@ import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { routes } from '#shared/contract/routes.ts';
 import { sandboxRoutes } from '#shared/contract/sandbox.ts';
-import { localFiles, stackDescription } from '#shared/stage/description.ts';
-import type { StackDescription } from '#shared/stage/description.ts';
+import { localFiles, stackDescription, type StackDescription } from '#shared/stage/description.ts';
 import { projectFolder, runProgram } from '#test/support/commands.ts';
 
 /** Everything is run as npm runs it, but in a folder of its own, so that `.local` is nobody else's. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createMasteryClient, createReportsClient } from './client.ts';
-import type { ClientOptions, RetryEvent } from './client.ts';
+import { createMasteryClient, createReportsClient, type ClientOptions, type RetryEvent } from './client.ts';
 import { ConnectionError, ProblemError, UnexpectedAnswerError } from './errors.ts';
 import { pages } from './pages.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { Queue } from '#local/aws/queue.ts';
-import { createQueue } from '#local/aws/queue.ts';
+import { type Queue, createQueue } from '#local/aws/queue.ts';
 
 const VISIBILITY_SECONDS = 60;
 

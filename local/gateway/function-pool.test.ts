@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startTestGateway } from '#test/support/test-gateway.ts';
-import type { TestGateway } from '#test/support/test-gateway.ts';
+import { startTestGateway, type TestGateway } from '#test/support/test-gateway.ts';
 import type { Outcome } from './environment.ts';
 
 /** Writes what it is asked, and hangs when that is `hang`. */

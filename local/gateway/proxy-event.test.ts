@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rawPathOf, toProxyEvent } from './proxy-event.ts';
-import type { IncomingRequest, MatchedTemplate } from './proxy-event.ts';
+import { rawPathOf, toProxyEvent, type IncomingRequest, type MatchedTemplate } from './proxy-event.ts';
 
 const match: MatchedTemplate = {
   route: { path: '/v1/policies/{policyId}' },

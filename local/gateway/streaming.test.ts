@@ -1,9 +1,7 @@
-import { request as httpRequest } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { gatewayRow } from '#test/support/probe-routes.ts';
-import { startTestGateway } from '#test/support/test-gateway.ts';
-import type { TestGateway } from '#test/support/test-gateway.ts';
+import { startTestGateway, type TestGateway } from '#test/support/test-gateway.ts';
 
 /** A bundle of a streaming function as Lambda would run it: it does what the request's body says. */
 const streaming = `

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
-import { compareReport, describeComparison } from './compare-report.ts';
-import type { EngineResult } from './compare-report.ts';
+import { compareReport, describeComparison, type EngineResult } from './compare-report.ts';
 import { sampleReport, sampleRow, sampleRun } from '#test/support/sample-report.ts';
 
 const engine: EngineResult = { run: sampleRun, studentId: 'student-1', answered: 3 };

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { createReportsClient } from '#client/index.ts';
-import type { ImprovementRun } from '#client/index.ts';
+import { createReportsClient, type ImprovementRun } from '#client/index.ts';
 import { alignment, completedRun, queuedRun, revisionOrders } from '#shared/contract/reports/examples.ts';
 import { analyzeAdministration } from '#shared/contract/reports/routes/analyze-administration.ts';
 import { readImprovementRun } from '#shared/contract/reports/routes/read-improvement-run.ts';

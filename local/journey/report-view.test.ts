@@ -2,8 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { paintFor, plain } from '#tools/terminal/paint.ts';
 import { columnsOf } from '#tools/terminal/line.ts';
-import { renderEvidence, renderReport } from './report-view.ts';
-import type { ReportNames } from './report-view.ts';
+import { renderEvidence, renderReport, type ReportNames } from './report-view.ts';
 import { sampleReport, sampleRow } from '#test/support/sample-report.ts';
 
 const labels = new Map([

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createReportsClient } from '#client/index.ts';
-import type { AttemptReport } from '#client/index.ts';
+import { createReportsClient, type AttemptReport } from '#client/index.ts';
 import { plain } from '#tools/terminal/paint.ts';
 import { sampleReport, sampleRow, sampleRun } from '#test/support/sample-report.ts';
 import { showReport } from './show-report.ts';

@@ -4,8 +4,7 @@ import { paintFor, plain } from '#tools/terminal/paint.ts';
 import type { AdaptiveRun } from '#client/index.ts';
 import { sampleComponent, sampleRun } from '#test/support/sample-report.ts';
 import { openScreen } from './screen.ts';
-import { openView, renderLive, renderStep, renderSummary, withState } from './view.ts';
-import type { JourneyView } from './view.ts';
+import { openView, renderLive, renderStep, renderSummary, withState, type JourneyView } from './view.ts';
 
 const labels = new Map([
   ['k1', 'convert a whole number to a fraction'],

@@ -5,8 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { sampleTrigger } from '#test/support/sample-files.ts';
 import { generatorFile } from './bank-files.ts';
 import { DEFAULT_SEED_DIRECTORY, loadSeed } from './load.ts';
-import { renderDefects } from './seed.ts';
-import type { SeedDefect } from './seed.ts';
+import { renderDefects, type SeedDefect } from './seed.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/seeds.md'), 'utf8');
 

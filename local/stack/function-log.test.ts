@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLineReader } from './function-log.ts';
-import type { FunctionLogLine } from './function-log.ts';
+import { createLineReader, type FunctionLogLine } from './function-log.ts';
 
 describe('createLineReader', () => {
   it('joins pieces, cuts lines, and parses those that are JSON', () => {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { referencePosterior } from '#psychometrics/reference/higher-order-cdm.ts';
-import type { ReferenceModel } from '#psychometrics/reference/higher-order-cdm.ts';
+import { referencePosterior, type ReferenceModel } from '#psychometrics/reference/higher-order-cdm.ts';
 import { pairedQ, simulateAnswers, simulateResponses } from '#test/support/simulate-study.ts';
 import { fit, largestDifference } from './em.ts';
 import { eachRow, expectedCounts, logLikelihoodOf } from './expectation.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { err } from '#shared/kernel/result.ts';
 import { readStudyTables } from '#tools/terminal/study-tables.ts';
-import { missingLine, studyOf } from './read-data.ts';
-import type { Study } from './read-data.ts';
+import { missingLine, studyOf, type Study } from './read-data.ts';
 
 const qMatrix = ',A,B\nI1,1,0\nI2,0,1\nI3,1,1\n';
 const responses = ',I1,I2,I3\na,1,0,1\nb,0,,NA\nc,1,1,1\n';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { estimate } from '#functions/mastery/engine/index.ts';
-import { conditionsOf } from './conditions.ts';
-import type { Condition } from './conditions.ts';
+import { conditionsOf, type Condition } from './conditions.ts';
 import { knownParameters } from './knowledge.ts';
 import { answerOf, drawLearner } from './learners.ts';
 import { compiled, sitAll } from './sit.ts';

@@ -3,11 +3,9 @@ import { judge, judgeExposure, reservations } from './aims.ts';
 import { compareWithBruteForce } from './brute-force.ts';
 import { conditionsOf, DESIGN } from './conditions.ts';
 import { exposureMethodNames, exposureMethods } from './exposure.ts';
-import { figuresOf } from './figures.ts';
-import type { Figures } from './figures.ts';
+import { figuresOf, type Figures } from './figures.ts';
 import { htmlReport } from './html-report.ts';
-import { sitAll } from './sit.ts';
-import type { Sitting } from './sit.ts';
+import { sitAll, type Sitting } from './sit.ts';
 import { resultsJson, runStudy } from './study.ts';
 import { textReport } from './text-report.ts';
 

@@ -2,11 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileModel } from '#functions/mastery/engine/index.ts';
 import { knownParameters, misjudged, withWrongRows } from './knowledge.ts';
-import { answerOf, CORRELATION, drawLearner, PRIOR_POPULATION, RAPID } from './learners.ts';
-import type { Structure } from './learners.ts';
+import { answerOf, CORRELATION, drawLearner, PRIOR_POPULATION, RAPID, type Structure } from './learners.ts';
 import { bias, correlation, mean, rootMeanSquareError } from './statistics.ts';
-import { abilityOfScale, makeWorld, masteryAt, parametersOf, successOf } from './world.ts';
-import type { WorldItem } from './world.ts';
+import { abilityOfScale, makeWorld, masteryAt, parametersOf, successOf, type WorldItem } from './world.ts';
 
 const sizes = fc
   .record({ kcs: fc.integer({ min: 1, max: 23 }), more: fc.integer({ min: 0, max: 60 }) })

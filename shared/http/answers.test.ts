@@ -5,8 +5,7 @@ import { err, ok } from '#shared/kernel/result.ts';
 import { bufferedFunction } from '#shared/lambda/lambda-function.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { proxyEvent } from '#test/support/lambda.ts';
-import type { TestAnswer, TestLambda } from '#test/support/lambda.ts';
+import { proxyEvent, type TestAnswer, type TestLambda } from '#test/support/lambda.ts';
 import { readProbe, seen, streamedProbe, testProbe } from '#test/support/probe-routes.ts';
 import type { OperationAnswer } from './operation.ts';
 

@@ -1,18 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Control } from './control-record.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import type { Control, ControlRecord, ControlTable } from './control-record.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { createMemoryControlTable } from '#test/support/control-table.ts';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';
-import type { ControlRecord, ControlTable } from './control-record.ts';
-import { createIdempotency } from './idempotency.ts';
-import type { Idempotency, RunOptions } from './idempotency.ts';
-import { canonicalPath, identifyRequest } from './request-identity.ts';
-import type { IdentifiedRequest } from './request-identity.ts';
+import { createIdempotency, type Idempotency, type RunOptions } from './idempotency.ts';
+import { canonicalPath, identifyRequest, type IdentifiedRequest } from './request-identity.ts';
 
 const T0 = Date.UTC(2026, 0, 31, 9, 30);
 const DAY = 24 * 60 * 60 * 1000;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { Sleep } from '#shared/kernel/sleep.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';

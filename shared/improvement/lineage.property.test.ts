@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { maxHolders, placeInLineage } from './lineage.ts';
-import type { FormerOrder, LineageHead, Place } from './lineage.ts';
+import { maxHolders, placeInLineage, type FormerOrder, type LineageHead, type Place } from './lineage.ts';
 
 interface Opening {
   readonly run: { readonly improvementRunId: string; readonly createdAt: number };

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KeyRecord } from './key-record.ts';
-import { keyNumber } from './key-record.ts';
+import { type KeyRecord, keyNumber } from './key-record.ts';
 import type { KeyState } from './key-ring.ts';
 import {
   activeKey,

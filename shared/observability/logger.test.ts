@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { describeError } from './describe-error.ts';
-import { logCodes } from './log-codes.ts';
+import { logCodes, type LogCodeName, type LogLevel } from './log-codes.ts';
 import { lineMembers } from './line-formatter.ts';
-import { createFunctionLog, parseLogLevel } from './logger.ts';
-import type { LogFields, OpenLog } from './logger.ts';
-import type { LogCodeName, LogLevel } from './log-codes.ts';
+import { createFunctionLog, parseLogLevel, type LogFields, type OpenLog } from './logger.ts';
 
 /** The log of a new container, with the lines that it writes. */
 function container(

@@ -6,10 +6,8 @@ import { readClassCohort } from '#shared/contract/reports/routes/read-class-coho
 import { readReadiness } from '#shared/contract/reports/routes/read-readiness.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { allOpen } from '#shared/release/release-state.ts';
-import { but } from '#test/support/changed.ts';
-import type { Change } from '#test/support/changed.ts';
-import { lintWithRedocly, lintWithSpectral } from '#test/support/openapi-checkers.ts';
-import type { Findings } from '#test/support/openapi-checkers.ts';
+import { but, type Change } from '#test/support/changed.ts';
+import { lintWithRedocly, lintWithSpectral, type Findings } from '#test/support/openapi-checkers.ts';
 import { renderSandboxOpenApi } from '#tools/docs/sandbox.ts';
 import { renderOpenApi } from './openapi.ts';
 

@@ -4,8 +4,7 @@ import type { UpstreamFault } from './fault.ts';
 import { openPlatform } from './open-platform.ts';
 import * as operations from './operations.ts';
 import type { Platform } from './platform.ts';
-import { createServiceProfiles } from './service-profiles.ts';
-import type { ServiceProfiles } from './service-profiles.ts';
+import { createServiceProfiles, type ServiceProfiles } from './service-profiles.ts';
 
 const refusal: UpstreamFault = {
   kind: 'unauthorized',

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
-import { checkCalibration } from './check-calibration.ts';
-import type { ModelCheck } from './check-calibration.ts';
+import { checkCalibration, type ModelCheck } from './check-calibration.ts';
 import { calibrationParameters } from './records.ts';
 import { FRAMEWORK_1, sampleCalibrationFile, sampleParameters } from '#test/support/sample-files.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryRecordsTable } from '#test/support/memory-records.ts';
-import { prepareCalibration, preparePolicy, writeRecord } from './release.ts';
-import type { PreparedRecord } from './release.ts';
+import { prepareCalibration, preparePolicy, writeRecord, type PreparedRecord } from './release.ts';
 import { sampleCalibrationFile, sampleParameters, samplePolicyFile } from '#test/support/sample-files.ts';
 import type { RecordsTable } from './table.ts';
 

@@ -6,8 +6,7 @@ import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
 import { sampleCalibrationFile, sampleParameters, samplePolicyFile } from '#test/support/sample-files.ts';
 import { documentChecksum } from './checksum.ts';
 import { preparePolicy, writeRecord } from './release.ts';
-import { createRecordStore } from './store.ts';
-import type { RecordStore } from './store.ts';
+import { createRecordStore, type RecordStore } from './store.ts';
 
 // Whose records a tenant sees, and its own before the platform's: functions/mastery/endpoints/configuration-reads.test.ts and
 // functions/mastery/records/load.test.ts.

@@ -1,8 +1,7 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { controlLifetimeMs } from '#shared/idempotency/control-record.ts';
-import type { ControlTable } from '#shared/idempotency/control-record.ts';
+import { controlLifetimeMs, type ControlTable } from '#shared/idempotency/control-record.ts';
 import { localTableName } from '#shared/stage/local-stage.ts';
 import { useTestAws } from '#test/support/aws.ts';
 import { createMemoryControlTable } from '#test/support/control-table.ts';

@@ -23,8 +23,7 @@ import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { isStoreOutage } from '#shared/kernel/store-calls.ts';
 import { localTableName } from '#shared/stage/local-stage.ts';
 import { scanImprovement, undeclaredIn } from '#test/support/improvement-records.ts';
-import { openImprovementTable } from '#test/support/improvement-table.ts';
-import type { TestImprovementTable } from '#test/support/improvement-table.ts';
+import { openImprovementTable, type TestImprovementTable } from '#test/support/improvement-table.ts';
 
 const T0 = Date.UTC(2026, 0, 31, 9, 30);
 const tenantId = 'tenant-1';

@@ -1,7 +1,6 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { TestAws } from '#test/support/aws.ts';
-import { startTestAws } from '#test/support/aws.ts';
+import { type TestAws, startTestAws } from '#test/support/aws.ts';
 import { createReleaseStateTable } from './release-state-table.ts';
 
 const TableName = 'local-settings';

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';
-import { openToken, sealToken } from './sealed-token.ts';
-import type { TokenKind } from './sealed-token.ts';
+import { openToken, sealToken, type TokenKind } from './sealed-token.ts';
 
 const kind: TokenKind = { purpose: 'cursor', typ: 'probe+jwe' };
 const keys = createMemoryKeyRing();

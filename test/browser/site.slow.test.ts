@@ -2,11 +2,9 @@ import type { Locator } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sandboxIds } from '#shared/contract/reports/sandbox-fixtures.ts';
 import { allOpen } from '#shared/release/release-state.ts';
-import { openTab, useBrowser, views } from '#test/support/browser.ts';
-import type { Tab } from '#test/support/browser.ts';
+import { openTab, useBrowser, views, type Tab } from '#test/support/browser.ts';
 import { useTestStack } from '#test/support/stack.ts';
-import { renderSite } from '#tools/site/render.ts';
-import type { Site } from '#tools/site/render.ts';
+import { renderSite, type Site } from '#tools/site/render.ts';
 
 /** A page of each kind: they are photographed, and looked at in both colour schemes and widths. */
 const pictured =

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { advanceAdaptiveRun as advance } from '#shared/contract/mastery/routes/advance-adaptive-run.ts';
-import { runOf, sentenceOf, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import type { RunGiven } from '#test/support/adaptive-run.ts';
+import { runOf, sentenceOf, useAdaptiveRuns, type RunGiven } from '#test/support/adaptive-run.ts';
 import { callMastery, problemOf, refusalOf } from '#test/support/mastery-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { useTestStack } from '#test/support/stack.ts';

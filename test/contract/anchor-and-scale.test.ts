@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sentenceOf, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import type { RunGiven } from '#test/support/adaptive-run.ts';
+import { sentenceOf, useAdaptiveRuns, type RunGiven } from '#test/support/adaptive-run.ts';
 import { storeCalibration } from '#test/support/released-records.ts';
 import { useTestStack } from '#test/support/stack.ts';
 

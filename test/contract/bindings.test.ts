@@ -15,11 +15,9 @@ import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { inProcess, sourceOf } from '#test/support/in-process.ts';
-import { proxyEvent } from '#test/support/lambda.ts';
-import type { TestRequest } from '#test/support/lambda.ts';
+import { proxyEvent, type TestRequest } from '#test/support/lambda.ts';
 import { openReportsCaller } from '#test/support/reports-call.ts';
-import { useTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { useTestStack, type TestStack } from '#test/support/stack.ts';
 
 describe('every handler', () => {
   const touched = (): never => {

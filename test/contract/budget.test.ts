@@ -6,8 +6,7 @@ import { readSelectionPolicy } from '#shared/contract/mastery/routes/read-select
 import { simulateScoreRecovery } from '#shared/contract/mastery/routes/simulate-score-recovery.ts';
 import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
 import type { Route } from '#shared/contract/route.ts';
-import { useAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import type { RunGiven } from '#test/support/adaptive-run.ts';
+import { useAdaptiveRuns, type RunGiven } from '#test/support/adaptive-run.ts';
 import { callMastery } from '#test/support/mastery-call.ts';
 import {
   callsDuring,

@@ -4,8 +4,7 @@ import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { Fetch } from '#shared/network/http-client.ts';
 import { useAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import { indistinguishable } from '#test/support/gateway-call.ts';
-import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
+import { indistinguishable, type GatewayCall, type GatewayReply } from '#test/support/gateway-call.ts';
 import { callMastery, problemOf } from '#test/support/mastery-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { openReportsCaller, reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';

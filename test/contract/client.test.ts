@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createMasteryClient, createSandboxClient, runAdaptive } from '#client/index.ts';
-import type { Reply } from '#client/index.ts';
+import { createMasteryClient, createSandboxClient, runAdaptive, type Reply } from '#client/index.ts';
 import { masteryOperations } from '#client/generated/mastery.ts';
 import { reportsOperations } from '#client/generated/reports.ts';
 import { sandboxOperations } from '#client/generated/sandbox.ts';

@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createMasteryClient } from '#client/index.ts';
-import type { MasteryClient } from '#client/index.ts';
+import { createMasteryClient, type MasteryClient } from '#client/index.ts';
 import { startRequest } from '#local/journey/bank.ts';
 import { sandboxIds } from '#shared/contract/reports/sandbox-fixtures.ts';
 import type { Scope } from '#shared/contract/route.ts';
 import { SHORT_BANK } from '#test/support/adaptive-run.ts';
 import { browserFetch } from '#test/support/browser-fetch.ts';
 import { callRaw } from '#test/support/raw-call.ts';
-import { startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { startTestStack, type TestStack } from '#test/support/stack.ts';
 import { bankOf } from '#test/support/take-journey.ts';
 
 const TENANT = 'tenant-aurora';

@@ -3,8 +3,7 @@ import { readSelectionPolicy } from '#shared/contract/mastery/routes/read-select
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import type { StartAdaptiveRunRequest } from '#shared/contract/mastery/adaptive-run.ts';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
-import { receiptOf, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import type { RunGiven } from '#test/support/adaptive-run.ts';
+import { receiptOf, useAdaptiveRuns, type RunGiven } from '#test/support/adaptive-run.ts';
 import { callMastery } from '#test/support/mastery-call.ts';
 import type { PolicyParameters } from '#test/support/released-records.ts';
 import { useTestStack } from '#test/support/stack.ts';

@@ -11,8 +11,7 @@ import { oracleOf } from '#test/reference/calibrated-oracle.ts';
 import { openAdaptiveRuns, receiptTraceOf } from '#test/support/adaptive-run.ts';
 import type { PlatformState } from '#test/support/platform-control.ts';
 import { useTestStack } from '#test/support/stack.ts';
-import { bankOf, reportOf, takeJourney } from '#test/support/take-journey.ts';
-import type { Journey, Step } from '#test/support/take-journey.ts';
+import { bankOf, reportOf, takeJourney, type Journey, type Step } from '#test/support/take-journey.ts';
 import type { JourneyBank } from '#local/journey/bank.ts';
 import { compareReport } from '#local/journey/compare-report.ts';
 

@@ -7,8 +7,7 @@ import { planReplace } from '#shared/keys/key-states.ts';
 import type { AdaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
 import { createDataKeyMaker } from '#shared/stores/kms.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
-import { sentenceOf, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import type { RunGiven, RunRequest } from '#test/support/adaptive-run.ts';
+import { sentenceOf, useAdaptiveRuns, type RunGiven, type RunRequest } from '#test/support/adaptive-run.ts';
 import type { PolicyChange } from '#test/support/released-records.ts';
 import { clientsOf, useTestStack } from '#test/support/stack.ts';
 

@@ -4,8 +4,7 @@ import { localTableName } from '#shared/stage/local-stage.ts';
 import { useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import type { PlatformState } from '#test/support/platform-control.ts';
 import { clientsOf, useTestStack } from '#test/support/stack.ts';
-import { bankOf, takeJourney } from '#test/support/take-journey.ts';
-import type { Journey } from '#test/support/take-journey.ts';
+import { bankOf, takeJourney, type Journey } from '#test/support/take-journey.ts';
 
 const stack = useTestStack({ bundled: true });
 const runs = useAdaptiveRuns(stack);

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AdaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
-import { sentenceOf, TIMED_BANK, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import type { RunGiven } from '#test/support/adaptive-run.ts';
+import { sentenceOf, TIMED_BANK, useAdaptiveRuns, type RunGiven } from '#test/support/adaptive-run.ts';
 import { soundSeed } from '#test/support/sound-seed.ts';
 import { useTestStack } from '#test/support/stack.ts';
 

@@ -4,14 +4,12 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createFunctionPool } from '#local/gateway/function-pool.ts';
-import type { FunctionPool } from '#local/gateway/function-pool.ts';
+import { createFunctionPool, type FunctionPool } from '#local/gateway/function-pool.ts';
 import { variablesOf } from '#local/stack/function-variables.ts';
 import { deployedFunctions, versionCheck } from '#shared/contract/functions.ts';
 import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
 import type * as versionCheckHandler from '#functions/deployment/check-version/handler.ts';
-import { bundledFunctions, startTestStack } from '#test/support/stack.ts';
-import type { TestStack } from '#test/support/stack.ts';
+import { bundledFunctions, startTestStack, type TestStack } from '#test/support/stack.ts';
 
 // The bundle of the check, with stand-ins for the two packages of Lambda's runtime, calls the bundles of all functions as Lambda would.
 

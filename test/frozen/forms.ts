@@ -1,9 +1,7 @@
-import { openListCursor } from '#functions/reports/cursor/cursor.ts';
-import type { ListCursor } from '#functions/reports/cursor/cursor.ts';
+import { openListCursor, type ListCursor } from '#functions/reports/cursor/cursor.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
 import { listRevisionOrders } from '#shared/contract/reports/routes/list-revision-orders.ts';
-import type { DecryptCommand } from '@aws-sdk/client-kms';
-import type { KMSClient } from '@aws-sdk/client-kms';
+import type { DecryptCommand, KMSClient } from '@aws-sdk/client-kms';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { localBucketName, localTableName } from '#shared/stage/local-stage.ts';
 import { createControlTable } from '#shared/stores/control-table.ts';
@@ -11,10 +9,8 @@ import { createImprovementTable } from '#shared/stores/improvement-table.ts';
 import { createDataKeyOpener } from '#shared/stores/kms.ts';
 import { createReceiptBucket } from '#shared/stores/receipt-bucket.ts';
 import { createRecordsTable } from '#shared/stores/records-table.ts';
-import { createReleaseStateTable } from '#shared/stores/release-state-table.ts';
-import type { ReleaseStateTable } from '#shared/stores/release-state-table.ts';
-import { createKeyNotes } from '#shared/stores/key-notes.ts';
-import type { KeyNotes } from '#shared/stores/key-notes.ts';
+import { createReleaseStateTable, type ReleaseStateTable } from '#shared/stores/release-state-table.ts';
+import { createKeyNotes, type KeyNotes } from '#shared/stores/key-notes.ts';
 import { createServiceProfileParameters } from '#shared/stores/service-profile-parameters.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import type { TableDefinition } from '#shared/stores/tables.ts';
@@ -24,10 +20,9 @@ import type { IdentifiedRequest } from '#shared/idempotency/request-identity.ts'
 import type { ReceiptStore } from '#shared/improvement/receipts.ts';
 import type { ImprovementStore } from '#shared/improvement/records.ts';
 import { createKeyRing } from '#shared/keys/create-key-ring.ts';
-import { keyPurposes } from '#shared/keys/key-ring.ts';
+import { keyPurposes, type KeyRing } from '#shared/keys/key-ring.ts';
 import type { KeyContext, WritableKeySettings } from '#shared/keys/key-record.ts';
 import type { RecordsTable } from '#shared/records/table.ts';
-import type { KeyRing } from '#shared/keys/key-ring.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
 import type { TestAws } from '#test/support/aws.ts';
 

@@ -20,22 +20,18 @@ import {
   runRecord,
   runSummary,
 } from '#shared/improvement/records.ts';
-import { parsePartitionKey, recordKinds } from '#shared/records/record-key.ts';
-import type { RecordKey } from '#shared/records/record-key.ts';
+import { parsePartitionKey, recordKinds, type RecordKey } from '#shared/records/record-key.ts';
 import { calibrationParameters } from '#shared/records/records.ts';
-import { releaseManifest } from '#shared/release/manifest.ts';
-import type { ReleaseManifest } from '#shared/release/manifest.ts';
+import { releaseManifest, type ReleaseManifest } from '#shared/release/manifest.ts';
 import { flagValues } from '#shared/release/release-state.ts';
 import { releaseColumns } from '#shared/stores/release-state-table.ts';
 import { keyColumns } from '#shared/stores/settings-table.ts';
 import { proofReceipt } from '#ops/proof/receipt.ts';
-import { startTestAws } from '#test/support/aws.ts';
-import type { TestAws } from '#test/support/aws.ts';
+import { startTestAws, type TestAws } from '#test/support/aws.ts';
 import { signingInput } from '#ops/gates/sign-manifest.ts';
 import type { FrozenForms, FrozenItem, Stores } from './forms.ts';
 import { missingExamples } from './missing-examples.ts';
-import { openForms, readers, readForm } from './read.ts';
-import type { DecodedForms } from './read.ts';
+import { openForms, readers, readForm, type DecodedForms } from './read.ts';
 import { versionOf, versions, writeForms } from './write.ts';
 
 const newest = versions.at(-1) ?? '';

@@ -4,8 +4,7 @@ import { PutParameterCommand } from '@aws-sdk/client-ssm';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { openContinuation } from '#functions/mastery/continuation/continuation.ts';
 import { deriveIdentity } from '#functions/mastery/run/identity.ts';
-import { namesOf } from '#functions/mastery/run/names.ts';
-import type { RunNames } from '#functions/mastery/run/names.ts';
+import { namesOf, type RunNames } from '#functions/mastery/run/names.ts';
 import {
   outstandingOffer,
   resultsAcknowledged,
@@ -27,14 +26,11 @@ import { identifyRequest } from '#shared/idempotency/request-identity.ts';
 import { parseRunMessage } from '#shared/improvement/run-message.ts';
 import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
-import { err } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import { keyPurposes } from '#shared/keys/key-ring.ts';
-import type { KeyPurpose, KeyRing } from '#shared/keys/key-ring.ts';
+import { err, type Result } from '#shared/kernel/result.ts';
+import { keyPurposes, type KeyPurpose, type KeyRing } from '#shared/keys/key-ring.ts';
 import { createServiceProfiles } from '#shared/platform/service-profiles.ts';
 import { createAnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';
-import { parsePartitionKey, recordKinds } from '#shared/records/record-key.ts';
-import type { RecordKey } from '#shared/records/record-key.ts';
+import { parsePartitionKey, recordKinds, type RecordKey } from '#shared/records/record-key.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import { gatesPath, manifestParameter, parseReference } from '#shared/release/applied-manifest.ts';
 import { MAX_MANIFEST_BYTES, verifyManifest } from '#shared/release/manifest.ts';

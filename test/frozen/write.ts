@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { paginateScan } from '@aws-sdk/client-dynamodb';
-import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { paginateScan, type AttributeValue, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { paginateGetParametersByPath } from '@aws-sdk/client-ssm';
 import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
 import { checkModel } from '#functions/mastery/records/check-model.ts';
@@ -27,15 +26,12 @@ import { analysisTrigger } from '#shared/contract/reports/analysis-policy.ts';
 import type { StopReason } from '#shared/contract/stop-reason.ts';
 import { identifyRequest } from '#shared/idempotency/request-identity.ts';
 import { writeRunMessage } from '#shared/improvement/run-message.ts';
-import { runPins } from '#shared/improvement/records.ts';
-import type { OrderRecord, RunPins, RunRecord } from '#shared/improvement/records.ts';
+import { runPins, type OrderRecord, type RunPins, type RunRecord } from '#shared/improvement/records.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { Result } from '#shared/kernel/result.ts';
-import { changeKeys, initKeyRing } from '#shared/keys/administration.ts';
-import type { KeyAdministration } from '#shared/keys/administration.ts';
+import { changeKeys, initKeyRing, type KeyAdministration } from '#shared/keys/administration.ts';
 import type { KeyContext } from '#shared/keys/key-record.ts';
-import { keyPurposes } from '#shared/keys/key-ring.ts';
-import type { KeyRing } from '#shared/keys/key-ring.ts';
+import { keyPurposes, type KeyRing } from '#shared/keys/key-ring.ts';
 import {
   planReplace,
   planRetire,
@@ -77,8 +73,7 @@ import {
 } from '#test/support/improvement-facts.ts';
 import type { ImprovedRun } from '#test/support/improvement-facts.ts';
 import { sampleProof } from '#test/support/proof-receipt.ts';
-import { receiptBytes } from '#ops/proof/receipt.ts';
-import type { ProofReceipt } from '#ops/proof/receipt.ts';
+import { receiptBytes, type ProofReceipt } from '#ops/proof/receipt.ts';
 import { each, freezeItem, openRing, openStores, placeInList, STAGE, TENANT, WRITTEN_AT } from './forms.ts';
 import type { FrozenForms, FrozenItem, Stores, TableName } from './forms.ts';
 import { covering } from './missing-examples.ts';

@@ -2,8 +2,7 @@
 import * as z from 'zod';
 import { operations } from '#shared/platform/all-operations.ts';
 import type { OperationName } from '#test/support/scripted-owners.ts';
-import { subjects } from './subjects.ts';
-import type { Answers } from './subjects.ts';
+import { subjects, type Answers } from './subjects.ts';
 
 type Schema = z.core.$ZodTypes;
 type Path = readonly (string | number)[];

@@ -2,11 +2,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
 import { reportInvariants } from '#shared/contract/reports/invariants/attempt-report.ts';
 import { acceptedPairs } from './accepted-pairs.ts';
-import { askRoute, drawsUntilFault, fuzz } from './fuzz.ts';
-import type { AskRoute } from './fuzz.ts';
+import { askRoute, drawsUntilFault, fuzz, type AskRoute } from './fuzz.ts';
 import { membersOf } from './members.ts';
-import { subjects } from './subjects.ts';
-import type { Case } from './subjects.ts';
+import { subjects, type Case } from './subjects.ts';
 
 // The search itself: fuzz.slow.test.ts.
 

@@ -12,15 +12,11 @@
  */
 import fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';
-import { acceptedPairs } from './accepted-pairs.ts';
-import type { AcceptedPairs } from './accepted-pairs.ts';
-import { applyChange, chooseChange } from './changes.ts';
-import type { Change } from './changes.ts';
-import { createJudge } from './judge.ts';
-import type { Judge } from './judge.ts';
+import { acceptedPairs, type AcceptedPairs } from './accepted-pairs.ts';
+import { applyChange, chooseChange, type Change } from './changes.ts';
+import { createJudge, type Judge } from './judge.ts';
 import { differing } from './members.ts';
-import { subjects } from './subjects.ts';
-import type { Answer, Case, SubjectName } from './subjects.ts';
+import { subjects, type Answer, type Case, type SubjectName } from './subjects.ts';
 
 /** One draw: the truthful case, and the same one with changes. */
 export interface Draw {

@@ -12,10 +12,8 @@ import { operations } from '#shared/platform/all-operations.ts';
 import { wordsOf } from './changes.ts';
 import { listening } from './members.ts';
 import { cohortOf, equivalenceOf } from './oracle/analytics.ts';
-import { readinessOf, reportOf } from './oracle/attempt.ts';
-import type { Expected } from './oracle/attempt.ts';
-import { NOW, subjects } from './subjects.ts';
-import type { Answer, Case, Facts, SubjectName } from './subjects.ts';
+import { readinessOf, reportOf, type Expected } from './oracle/attempt.ts';
+import { NOW, subjects, type Answer, type Case, type Facts, type SubjectName } from './subjects.ts';
 
 type Judged = { readonly table: string; readonly judged: object };
 

@@ -9,8 +9,7 @@ import { readReadinessOperation } from '#functions/reports/endpoints/read-readin
 import { readSchoolGradeCohortOperation } from '#functions/reports/endpoints/read-school-grade-cohort/operation.ts';
 import type { ReportDependencies } from '#functions/reports/endpoints/support/owners.ts';
 import type { AttemptFacts } from '#functions/reports/facts/facts.ts';
-import { attemptReport, view } from '#shared/contract/reports/attempt-report.ts';
-import type { View } from '#shared/contract/reports/attempt-report.ts';
+import { attemptReport, view, type View } from '#shared/contract/reports/attempt-report.ts';
 import { cohortReport, grade } from '#shared/contract/reports/cohort-report.ts';
 import { equivalenceReport } from '#shared/contract/reports/equivalence-report.ts';
 import { readinessReport } from '#shared/contract/reports/readiness-report.ts';

@@ -5,8 +5,7 @@ import { problemOf } from '#test/support/mastery-call.ts';
 import { callRaw } from '#test/support/raw-call.ts';
 import { reportsProblemOf } from '#test/support/reports-call.ts';
 import type { TestStack } from '#test/support/stack.ts';
-import { targetOf } from './requests.ts';
-import type { Draft } from './requests.ts';
+import { targetOf, type Draft } from './requests.ts';
 
 /** The problem of what is not there, hidden or unknown. */
 export const notFound = { mastery: '404 resource-not-found', reports: '404 not-found' } as const;

@@ -1,12 +1,10 @@
 import { expect } from 'vitest';
 import * as z from 'zod';
 import type { TestStack } from '#test/support/stack.ts';
-import { reportsProblem } from '#shared/contract/reports/problem.ts';
-import type { ReportsProblem } from '#shared/contract/reports/problem.ts';
+import { reportsProblem, type ReportsProblem } from '#shared/contract/reports/problem.ts';
 import { sourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { Route } from '#shared/contract/route.ts';
-import { indistinguishable } from '#test/support/gateway-call.ts';
-import type { GatewayReply } from '#test/support/gateway-call.ts';
+import { indistinguishable, type GatewayReply } from '#test/support/gateway-call.ts';
 import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
 
 /** A JSON value. */

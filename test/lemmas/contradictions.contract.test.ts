@@ -4,10 +4,8 @@ import { openReportsCaller } from '#test/support/reports-call.ts';
 import { useTestStack } from '#test/support/stack.ts';
 import { openTitles } from './answers.ts';
 import { expectReport, factsOf, sentenceOf } from './compare-answers.ts';
-import { heldOf, subjects } from './contradictions.ts';
-import type { Expected } from './contradictions.ts';
-import { openReads, somebody, tenantId } from './sound-reads.ts';
-import type { Reads } from './sound-reads.ts';
+import { heldOf, subjects, type Expected } from './contradictions.ts';
+import { openReads, somebody, tenantId, type Reads } from './sound-reads.ts';
 
 // Every fact of the table, changed at its owner, on every route that depends on it. Of a rule of a composition every row is in a table beside
 // the composition: functions/reports/composition.

@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import type { EntityName } from '#local/platform/entities.ts';
-import { cohortKey } from '#local/platform/tenant-state.ts';
-import type { ReportsSeed } from '#local/platform/tenant-state.ts';
+import { cohortKey, type ReportsSeed } from '#local/platform/tenant-state.ts';
 import type { WithheldReason } from '#shared/contract/reports/attempt-report.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { ReadinessReport } from '#shared/contract/reports/readiness-report.ts';

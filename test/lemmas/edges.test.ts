@@ -4,10 +4,8 @@ import { simulateScoreRecovery } from '#shared/contract/mastery/routes/simulate-
 import type { Route } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { readRequest } from '#shared/http/syntax/read-request.ts';
-import { proxyEvent } from '#test/support/lambda.ts';
-import type { TestRequest } from '#test/support/lambda.ts';
-import { isAdmitted, loosened, placesOf } from './edges.ts';
-import type { Place } from './edges.ts';
+import { proxyEvent, type TestRequest } from '#test/support/lambda.ts';
+import { isAdmitted, loosened, placesOf, type Place } from './edges.ts';
 
 // A client that checks requests by the published documents is neither refused afterwards nor kept from a valid request. What an operation
 // refuses later on (an unknown id, a cursor of another list, an entity tag that is not current) is no matter of syntax.

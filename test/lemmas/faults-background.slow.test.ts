@@ -1,13 +1,10 @@
 import { expect } from 'vitest';
 import { analyzeRun } from '#shared/contract/background.ts';
-import { openImprovementRuns } from '#test/support/improvement-runs.ts';
-import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
+import { openImprovementRuns, type ImprovementRuns } from '#test/support/improvement-runs.ts';
 import { lazily } from '#test/support/lazily.ts';
 import { useTestStack } from '#test/support/stack.ts';
-import { anyhow } from './faults-expected.ts';
-import type { Dependency } from './faults-expected.ts';
-import { openWaits, walk } from './faults-walk.ts';
-import type { FaultRules, Flow } from './faults-walk.ts';
+import { anyhow, type Dependency } from './faults-expected.ts';
+import { openWaits, walk, type FaultRules, type Flow } from './faults-walk.ts';
 
 // Every fault of every upstream call of the worker on improvement runs, over the functions in this process; then the sweeper sends the run on.
 

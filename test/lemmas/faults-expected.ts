@@ -1,6 +1,5 @@
 import type { SourceService } from '#shared/contract/reports/problem.ts';
-import { meanings } from './faults.ts';
-import type { CallName, Fault, Meaning } from './faults.ts';
+import { meanings, type CallName, type Fault, type Meaning } from './faults.ts';
 
 // What a route returns when an upstream call goes wrong, in one line, by the kind of the dependency and the meaning of the fault.
 

@@ -1,8 +1,7 @@
 import { useAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { useTestStack } from '#test/support/stack.ts';
 import { masteryFlows } from './faults-mastery.ts';
-import { openWaits, walk } from './faults-walk.ts';
-import type { FaultRules } from './faults-walk.ts';
+import { openWaits, walk, type FaultRules } from './faults-walk.ts';
 
 // Every fault of every upstream call of the mastery engine's routes, over the functions in this process.
 

@@ -13,8 +13,7 @@ import { countsOf } from '#test/support/platform-control.ts';
 import { profile, simulate, simulationBody, simulationIn } from '#test/support/score-recovery.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { ALWAYS } from './faults.ts';
-import { anyhow, mastery as kinds } from './faults-expected.ts';
-import type { Dependencies, Dependency } from './faults-expected.ts';
+import { anyhow, mastery as kinds, type Dependencies, type Dependency } from './faults-expected.ts';
 import type { Flow, Seen } from './faults-walk.ts';
 
 // The mastery engine's routes, by their states, and what they depend on.

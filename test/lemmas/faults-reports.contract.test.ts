@@ -2,10 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { routes } from '#shared/contract/routes.ts';
 import { startTestStack } from '#test/support/stack.ts';
 import { masteryFlows } from './faults-mastery.ts';
-import { openReportsWorld, reportsFlows } from './faults-reports.ts';
-import type { ReportsWorld } from './faults-reports.ts';
-import { openWaits, walk } from './faults-walk.ts';
-import type { FaultRules, RulesByAnswer } from './faults-walk.ts';
+import { openReportsWorld, reportsFlows, type ReportsWorld } from './faults-reports.ts';
+import { openWaits, walk, type FaultRules, type RulesByAnswer } from './faults-walk.ts';
 
 // Every fault of every upstream call of the routes of the reports service, over the functions in this process.
 

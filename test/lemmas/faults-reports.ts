@@ -14,17 +14,13 @@ import type { WithheldReason } from '#shared/contract/reports/attempt-report.ts'
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { RunKey } from '#shared/improvement/records.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
-import { analyzed, openImprovementRuns } from '#test/support/improvement-runs.ts';
-import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
-import { materialized, openMaterializer, outcomeOf } from '#test/support/materialize.ts';
-import type { Materializer } from '#test/support/materialize.ts';
-import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
-import type { ReportsCaller } from '#test/support/reports-call.ts';
+import { analyzed, openImprovementRuns, type ImprovementRuns } from '#test/support/improvement-runs.ts';
+import { materialized, openMaterializer, outcomeOf, type Materializer } from '#test/support/materialize.ts';
+import { reportsAnswerOf, reportsProblemOf, type ReportsCaller } from '#test/support/reports-call.ts';
 import type { TestStack } from '#test/support/stack.ts';
 import { sentenceOf, withoutSection } from './compare-answers.ts';
 import { openReads, somebody, tenantId } from './sound-reads.ts';
-import { reports as kinds } from './faults-expected.ts';
-import type { Dependencies, Dependency } from './faults-expected.ts';
+import { reports as kinds, type Dependencies, type Dependency } from './faults-expected.ts';
 import type { Flow, Seen } from './faults-walk.ts';
 
 // The routes of the reports service, and what they depend on.

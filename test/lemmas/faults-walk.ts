@@ -6,10 +6,8 @@ import { operations } from '#shared/platform/all-operations.ts';
 import type { PortsOf } from '#test/support/in-process.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import type { TestStack } from '#test/support/stack.ts';
-import { faultsOf } from './faults.ts';
-import type { CallName, Fault, Meaning } from './faults.ts';
-import { answerTo } from './faults-expected.ts';
-import type { Dependencies } from './faults-expected.ts';
+import { faultsOf, type CallName, type Fault, type Meaning } from './faults.ts';
+import { answerTo, type Dependencies } from './faults-expected.ts';
 
 /** An answer as the walk judges it. */
 export interface Seen {

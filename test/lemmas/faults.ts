@@ -1,9 +1,7 @@
-import { faultsByAnswer, openFaults } from '#local/platform/faults.ts';
-import type { faultKinds } from '#local/platform/faults.ts';
+import { faultsByAnswer, openFaults, type faultKinds } from '#local/platform/faults.ts';
 import { identitiesOf } from '#local/platform/routes.ts';
 import { operations } from '#shared/platform/all-operations.ts';
-import { callKinds } from '#shared/platform/verdicts.ts';
-import type { FaultKind as CallKind } from '#shared/platform/verdicts.ts';
+import { callKinds, type FaultKind as CallKind } from '#shared/platform/verdicts.ts';
 
 // Every way in which an owner's answer can go wrong: all that the platform emulator can do to an upstream operation.
 

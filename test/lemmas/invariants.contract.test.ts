@@ -1,15 +1,13 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { contradictions } from '#local/platform/contradictions.ts';
-import { invariantTables } from '#shared/contract/reports/invariants/tables.ts';
-import type { InvariantId } from '#shared/contract/reports/invariants/tables.ts';
+import { invariantTables, type InvariantId } from '#shared/contract/reports/invariants/tables.ts';
 import type { Statement } from '#shared/contract/reports/invariants/invariant.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { lazily } from '#test/support/lazily.ts';
 import { openReportsCaller, reportsProblemOf } from '#test/support/reports-call.ts';
 import { useTestStack } from '#test/support/stack.ts';
 import { heldOf, subjects } from './contradictions.ts';
-import { openReads, somebody } from './sound-reads.ts';
-import type { Reads } from './sound-reads.ts';
+import { openReads, somebody, type Reads } from './sound-reads.ts';
 
 // Every invariant, broken by an owner on the wire: once, and in every answer.
 

@@ -1,9 +1,7 @@
 import { expect, it } from 'vitest';
-import { changeEntity } from '#local/platform/entities.ts';
-import type { EntityName } from '#local/platform/entities.ts';
+import { changeEntity, type EntityName } from '#local/platform/entities.ts';
 import { matchRoute } from '#local/platform/routes.ts';
-import { openTenant } from '#local/platform/tenant-state.ts';
-import type { TenantState } from '#local/platform/tenant-state.ts';
+import { openTenant, type TenantState } from '#local/platform/tenant-state.ts';
 import { instantiateSeed } from '#local/seeds/instantiate.ts';
 import { CALLS_AT_ONCE } from '#functions/reports/endpoints/support/owners.ts';
 import { listCandidateReportsOperation } from '#functions/reports/endpoints/list-candidate-reports/operation.ts';

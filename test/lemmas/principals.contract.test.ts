@@ -3,14 +3,12 @@ import { decodeJwt, decodeProtectedHeader, generateKeyPair, importJWK, SignJWT }
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { localTenantIds } from '#local/seeds/tenants.ts';
 import { openControlRecords } from '#test/support/control-records.ts';
-import { indistinguishable } from '#test/support/gateway-call.ts';
-import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
+import { indistinguishable, type GatewayCall, type GatewayReply } from '#test/support/gateway-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { openReportsCaller } from '#test/support/reports-call.ts';
 import { lazily } from '#test/support/lazily.ts';
 import { useTestStack } from '#test/support/stack.ts';
-import { answerOf, notFound, openTitles, sendDraft } from './answers.ts';
-import type { Rules } from './answers.ts';
+import { answerOf, notFound, openTitles, sendDraft, type Rules } from './answers.ts';
 import { draftOf, withHeader } from './requests.ts';
 import {
   claimNames,

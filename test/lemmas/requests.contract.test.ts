@@ -3,15 +3,13 @@ import { grade } from '#shared/contract/reports/cohort-report.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { sandboxRoutes } from '#shared/contract/sandbox.ts';
 import { openControlRecords } from '#test/support/control-records.ts';
-import { indistinguishable } from '#test/support/gateway-call.ts';
-import type { GatewayReply } from '#test/support/gateway-call.ts';
+import { indistinguishable, type GatewayReply } from '#test/support/gateway-call.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';
 import { callRaw } from '#test/support/raw-call.ts';
 import { lazily } from '#test/support/lazily.ts';
 import { useTestStack } from '#test/support/stack.ts';
-import type { Rules } from './answers.ts';
-import { answerOf, expectHeadersOfEvery, notFound, openTitles, sendDraft } from './answers.ts';
+import { type Rules, answerOf, expectHeadersOfEvery, notFound, openTitles, sendDraft } from './answers.ts';
 import {
   CANARY,
   NAME,

@@ -3,8 +3,7 @@ import type { Route } from '#shared/contract/route.ts';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
 import type { ReportsCaller } from '#test/support/reports-call.ts';
 import type { TestStack } from '#test/support/stack.ts';
-import { sentenceOf } from './compare-answers.ts';
-import type { Sound } from './compare-answers.ts';
+import { sentenceOf, type Sound } from './compare-answers.ts';
 
 export const tenantId = 'tenant-aurora';
 

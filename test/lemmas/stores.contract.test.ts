@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { storeNames } from '#local/aws/faults.ts';
-import type { StoreName } from '#local/aws/faults.ts';
-import { grantsOf } from '#shared/contract/grants.ts';
-import type { Grant } from '#shared/contract/grants.ts';
+import { storeNames, type StoreName } from '#local/aws/faults.ts';
+import { grantsOf, type Grant } from '#shared/contract/grants.ts';
 import type { Route } from '#shared/contract/route.ts';
 import type { OperationId } from '#shared/contract/routes.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';

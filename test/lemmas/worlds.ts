@@ -1,14 +1,10 @@
 import type { StartAdaptiveRunRequest } from '#shared/contract/mastery/adaptive-run.ts';
 import type { Route } from '#shared/contract/route.ts';
-import { routes } from '#shared/contract/routes.ts';
-import type { OperationId } from '#shared/contract/routes.ts';
-import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import type { RunGiven } from '#test/support/adaptive-run.ts';
-import { callGateway } from '#test/support/gateway-call.ts';
-import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
+import { routes, type OperationId } from '#shared/contract/routes.ts';
+import { openAdaptiveRuns, type RunGiven } from '#test/support/adaptive-run.ts';
+import { callGateway, type GatewayCall, type GatewayReply } from '#test/support/gateway-call.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
-import { openReportsCaller } from '#test/support/reports-call.ts';
-import type { ReportsCaller } from '#test/support/reports-call.ts';
+import { openReportsCaller, type ReportsCaller } from '#test/support/reports-call.ts';
 import { simulationBody } from '#test/support/score-recovery.ts';
 import type { TestStack } from '#test/support/stack.ts';
 

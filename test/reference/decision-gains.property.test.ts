@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileModel, estimate } from '#functions/mastery/engine/index.ts';
-import type { CompiledModel } from '#functions/mastery/engine/index.ts';
+import { compileModel, estimate, type CompiledModel } from '#functions/mastery/engine/index.ts';
 import { decisionGains, decisionModel } from '#functions/mastery/engine/decision-gains.ts';
 import { referencePosterior } from '#psychometrics/reference/higher-order-cdm.ts';
-import { modelCaseOf, sharpened } from './model-arbitrary.ts';
-import type { ModelCase } from './model-arbitrary.ts';
+import { modelCaseOf, sharpened, type ModelCase } from './model-arbitrary.ts';
 
 const TOLERANCE = 1e-12;
 

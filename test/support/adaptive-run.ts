@@ -14,14 +14,12 @@ import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
 import { lineMembers } from '#shared/observability/line-formatter.ts';
 import { resultRecordRequest } from '#shared/platform/owners/results.ts';
 import type { MasteryProblem } from '#shared/contract/mastery/problem.ts';
-import { openControlRecords } from './control-records.ts';
-import type { Controlled } from './control-records.ts';
+import { openControlRecords, type Controlled } from './control-records.ts';
 import type { GatewayReply } from './gateway-call.ts';
 import { lazily } from './lazily.ts';
 import { callMastery, problemOf } from './mastery-call.ts';
 import { stateOf } from './platform-control.ts';
-import { storePolicy } from './released-records.ts';
-import type { PolicyChange, PolicyParameters } from './released-records.ts';
+import { storePolicy, type PolicyChange, type PolicyParameters } from './released-records.ts';
 import type { TestStack } from './stack.ts';
 
 /** An answer, held against the contract before a test sees it. */

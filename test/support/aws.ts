@@ -13,8 +13,7 @@ import {
   tableEnvironment,
 } from '#shared/stage/local-stage.ts';
 import { localBuckets, localQueues, localTables } from '#local/aws/resources.ts';
-import type { AwsOptions, LocalAws } from '#local/aws/server.ts';
-import { startAws } from '#local/aws/server.ts';
+import { type AwsOptions, type LocalAws, startAws } from '#local/aws/server.ts';
 import { duringTests } from './lazily.ts';
 
 /** A call of DynamoDB: the name of its command, as `GetItemCommand`, and its input. */

@@ -1,6 +1,5 @@
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
-import { digestOutcomes } from '#functions/mastery/run/outcomes.ts';
-import type { ScoredOutcome } from '#functions/mastery/run/outcomes.ts';
+import { digestOutcomes, type ScoredOutcome } from '#functions/mastery/run/outcomes.ts';
 
 const HASH = 'a'.repeat(64);
 const AT = '2026-03-01T08:00:00Z';

@@ -1,5 +1,4 @@
-import { compileModel, prepareSelection } from '#functions/mastery/engine/index.ts';
-import type { CompiledModel } from '#functions/mastery/engine/index.ts';
+import { compileModel, prepareSelection, type CompiledModel } from '#functions/mastery/engine/index.ts';
 import type { KnownProfile, SimulatedTest } from '#functions/mastery/simulation/recovery.ts';
 
 // A small test and profiles for it, made of whole numbers and their quotients; only tests import it.

@@ -1,6 +1,5 @@
 import { decideGate } from '#functions/reports/composition/gate-decision.ts';
-import { masteryRow, score, testKind } from '#shared/contract/reports/attempt-report.ts';
-import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
+import { masteryRow, score, testKind, type AttemptReport } from '#shared/contract/reports/attempt-report.ts';
 import { stopReason } from '#shared/contract/stop-reason.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';

@@ -18,8 +18,7 @@ import {
   reasons,
 } from '#shared/contract/reports/analysis-policy.ts';
 import type { AnalysisPolicy, AnalysisTrigger } from '#shared/contract/reports/analysis-policy.ts';
-import { alignmentFormula, runMetrics } from '#shared/contract/reports/improvement-run.ts';
-import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
+import { alignmentFormula, runMetrics, type RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { Bundle } from '#shared/improvement/receipts.ts';
 import { isCompared } from '#shared/improvement/records.ts';
 import type {

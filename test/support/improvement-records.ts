@@ -1,11 +1,9 @@
-import { paginateScan } from '@aws-sdk/client-dynamodb';
-import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { paginateScan, type AttributeValue, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { localTableName } from '#shared/stage/local-stage.ts';
 import { createImprovementTable } from '#shared/stores/improvement-table.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { ImprovementStore } from '#shared/improvement/records.ts';
-import { clientsOf } from './stack.ts';
-import type { TestStack } from './stack.ts';
+import { clientsOf, type TestStack } from './stack.ts';
 
 type Item = Readonly<Record<string, AttributeValue>>;
 

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import * as z from 'zod';
 import { analyzeRun } from '#shared/contract/background.ts';
-import { improvementRun } from '#shared/contract/reports/improvement-run.ts';
-import type { ImprovementRun } from '#shared/contract/reports/improvement-run.ts';
+import { improvementRun, type ImprovementRun } from '#shared/contract/reports/improvement-run.ts';
 import { analyzeAdministration } from '#shared/contract/reports/routes/analyze-administration.ts';
 import { readImprovementRun } from '#shared/contract/reports/routes/read-improvement-run.ts';
 import { canonicalPath } from '#shared/idempotency/request-identity.ts';
@@ -14,15 +13,12 @@ import { revisionOrderAck, revisionOrderRequest } from '#shared/platform/owners/
 import type { ReportsSeed } from '#local/platform/tenant-state.ts';
 import type { ComparisonArtifact, MetricArtifact } from '#shared/platform/owners/analytics.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
-import { openControlRecords } from './control-records.ts';
-import type { Controlled } from './control-records.ts';
+import { openControlRecords, type Controlled } from './control-records.ts';
 import type { GatewayCall, GatewayReply } from './gateway-call.ts';
-import { openImprovementRecords, undeclaredIn } from './improvement-records.ts';
-import type { ImprovementRecords } from './improvement-records.ts';
+import { openImprovementRecords, undeclaredIn, type ImprovementRecords } from './improvement-records.ts';
 import { stateOf } from './platform-control.ts';
 import { setProfileParameter } from './profile-parameter.ts';
-import { isReplayed, openReportsCaller, reportsAnswerOf } from './reports-call.ts';
-import type { ReportsCaller } from './reports-call.ts';
+import { isReplayed, openReportsCaller, reportsAnswerOf, type ReportsCaller } from './reports-call.ts';
 import type { TestStack } from './stack.ts';
 
 const heldOrders = z.record(z.string(), z.object({ order: revisionOrderRequest, ack: revisionOrderAck }));

@@ -8,8 +8,7 @@ import type {
   RunPins,
 } from '#shared/improvement/records.ts';
 import { canonicalJson, sha256Hex } from '#shared/kernel/canonical-json.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
@@ -17,8 +16,7 @@ import type { RevisionOrderAck, RevisionOrderRequest } from '#shared/platform/ow
 import type { Platform, UpstreamAnswer, UpstreamCall } from '#shared/platform/platform.ts';
 import { namesOf, repeats } from '#shared/platform/transport/answer.ts';
 import { secret } from '#shared/platform/transport/secret.ts';
-import { improveRun, names } from './improvement-facts.ts';
-import type { RunChange } from './improvement-facts.ts';
+import { improveRun, names, type RunChange } from './improvement-facts.ts';
 import { openImprovementTable } from './improvement-table.ts';
 
 const { tenantId, administrationId } = names;

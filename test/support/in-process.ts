@@ -1,9 +1,7 @@
 import { join } from 'node:path';
-import { openEnvironment } from '#local/gateway/environment.ts';
-import type { StartEnvironment } from '#local/gateway/environment.ts';
+import { openEnvironment, type StartEnvironment } from '#local/gateway/environment.ts';
 import { awsLambda } from '#local/gateway/response-stream.ts';
-import { serveInvocations } from '#local/gateway/serve-invocations.ts';
-import type { InvokedHandler } from '#local/gateway/serve-invocations.ts';
+import { serveInvocations, type InvokedHandler } from '#local/gateway/serve-invocations.ts';
 import type { DeployedFunction } from '#shared/contract/functions.ts';
 import { createAwsClients, processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { AwsClients, Runtime } from '#shared/runtime/runtime.ts';

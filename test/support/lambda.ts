@@ -1,5 +1,4 @@
-import { CompactSign, exportJWK, generateKeyPair } from 'jose';
-import type { CryptoKey } from 'jose';
+import { CompactSign, exportJWK, generateKeyPair, type CryptoKey } from 'jose';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { toProxyEvent } from '#local/gateway/proxy-event.ts';
 import { createLineReader } from '#local/stack/function-log.ts';
@@ -10,8 +9,7 @@ import { createPipeline } from '#shared/http/pipeline.ts';
 import { createIdempotency } from '#shared/idempotency/idempotency.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';
-import { createMemoryControlTable } from './control-table.ts';
-import type { MemoryControlTable } from './control-table.ts';
+import { createMemoryControlTable, type MemoryControlTable } from './control-table.ts';
 import { keepLine } from './function-lines.ts';
 import { createMemoryKeyRing } from './key-ring.ts';
 import { createSigner, wholeRelease } from './release.ts';

@@ -1,9 +1,7 @@
 import { expect } from 'vitest';
 import type { Route } from '#shared/contract/route.ts';
-import { masteryProblem } from '#shared/contract/mastery/problem.ts';
-import type { MasteryProblem } from '#shared/contract/mastery/problem.ts';
-import { callGateway } from './gateway-call.ts';
-import type { GatewayCall, GatewayReply } from './gateway-call.ts';
+import { masteryProblem, type MasteryProblem } from '#shared/contract/mastery/problem.ts';
+import { callGateway, type GatewayCall, type GatewayReply } from './gateway-call.ts';
 import type { TestStack } from './stack.ts';
 
 /** Sends one request of a route of the mastery engine to the gateway. */

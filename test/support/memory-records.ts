@@ -1,7 +1,6 @@
 import { prepareCalibration, preparePolicy, writeRecord } from '#shared/records/release.ts';
 import type { PreparedRecord } from '#shared/records/release.ts';
-import { partitionKey } from '#shared/records/record-key.ts';
-import type { RecordKey } from '#shared/records/record-key.ts';
+import { partitionKey, type RecordKey } from '#shared/records/record-key.ts';
 import type { RecordsTable, StoredRecord } from '#shared/records/table.ts';
 
 /** A records table in memory, for tests: the same promises as the table in DynamoDB. `calls` counts what was asked. */

@@ -1,8 +1,6 @@
 import type * as z from 'zod';
-import { startPlatform } from '#local/platform/platform.ts';
-import type { PlatformOptions } from '#local/platform/platform.ts';
-import { instantiateSeed } from '#local/seeds/instantiate.ts';
-import type { SeededTenant } from '#local/seeds/instantiate.ts';
+import { startPlatform, type PlatformOptions } from '#local/platform/platform.ts';
+import { instantiateSeed, type SeededTenant } from '#local/seeds/instantiate.ts';
 import { localTenantIds } from '#local/seeds/tenants.ts';
 import { controlOf, platformState, type Control } from './platform-control.ts';
 import { soundSeed } from './sound-seed.ts';

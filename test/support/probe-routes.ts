@@ -1,11 +1,8 @@
 import * as z from 'zod';
-import { defineRoute } from '#shared/contract/route.ts';
-import type { Route, ServiceName, Transfer } from '#shared/contract/route.ts';
+import { defineRoute, type Route, type ServiceName, type Transfer } from '#shared/contract/route.ts';
 import type { Operation } from '#shared/http/operation.ts';
-import { ok } from '#shared/kernel/result.ts';
-import type { Ok } from '#shared/kernel/result.ts';
-import { testLambda } from './lambda.ts';
-import type { TestLambda, TestLambdaOptions, TestRequest } from './lambda.ts';
+import { ok, type Ok } from '#shared/kernel/result.ts';
+import { testLambda, type TestLambda, type TestLambdaOptions, type TestRequest } from './lambda.ts';
 
 /**
  * Rows for tests of the pipeline: one of each kind a service has. Their schemas are small, but have every feature that a stage decides on.

@@ -3,8 +3,7 @@ import { expect } from 'vitest';
 import type { DeploymentName } from '#shared/contract/functions.ts';
 import type { Route } from '#shared/contract/route.ts';
 import type { GatewayReply } from './gateway-call.ts';
-import { createCompiler } from './json-schema.ts';
-import type { JsonSchema, Resolve } from './json-schema.ts';
+import { createCompiler, type JsonSchema, type Resolve } from './json-schema.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

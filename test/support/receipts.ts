@@ -2,8 +2,7 @@ import { expect } from 'vitest';
 import type { ReceiptBundle, SourceReceipt } from '#shared/contract/reports/receipt-bundle.ts';
 import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
-import { checkEvidence, namedDigests } from '#ops/receipts/check-evidence.ts';
-import type { Evidence } from '#ops/receipts/check-evidence.ts';
+import { checkEvidence, namedDigests, type Evidence } from '#ops/receipts/check-evidence.ts';
 import { checkReceipt } from '#ops/receipts/check-receipt.ts';
 
 /** A bundle as its link gives it, with the digest that the link names. */

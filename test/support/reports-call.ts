@@ -3,12 +3,10 @@ import { instantiateSeed } from '#local/seeds/instantiate.ts';
 import type { TenantFixtures } from '#shared/stage/description.ts';
 import type { AttemptReportPage } from '#shared/contract/reports/attempt-report.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
-import { reportsProblem } from '#shared/contract/reports/problem.ts';
-import type { ReportsProblem } from '#shared/contract/reports/problem.ts';
+import { reportsProblem, type ReportsProblem } from '#shared/contract/reports/problem.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { routesOf } from '#shared/contract/routes.ts';
-import { callGateway } from './gateway-call.ts';
-import type { GatewayCall, GatewayReply } from './gateway-call.ts';
+import { callGateway, type GatewayCall, type GatewayReply } from './gateway-call.ts';
 import type { TestStack } from './stack.ts';
 
 type Fixtures = TenantFixtures['reports'];

@@ -1,10 +1,8 @@
 import { pathToFileURL } from 'node:url';
 import { createFunctionPool } from '#local/gateway/function-pool.ts';
 import { answerOfGateway } from '#local/gateway/gateway-response.ts';
-import { startGateway } from '#local/gateway/gateway.ts';
-import type { Page, PageRequest } from '#local/gateway/gateway.ts';
-import { createLineReader } from '#local/stack/function-log.ts';
-import type { FunctionLogLine } from '#local/stack/function-log.ts';
+import { startGateway, type Page, type PageRequest } from '#local/gateway/gateway.ts';
+import { createLineReader, type FunctionLogLine } from '#local/stack/function-log.ts';
 import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
 import { keepLine } from './function-lines.ts';
 import { callRaw } from './raw-call.ts';

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, beforeEach } from 'vitest';
-import type { RunnerTestSuite } from 'vitest';
+import { afterAll, beforeAll, beforeEach, type RunnerTestSuite } from 'vitest';
 import { countLines, describeLines } from './function-lines.ts';
 
 // Loaded before every test file: a test that fails shows what the functions logged meanwhile, so that "500 internal-error" has a cause.

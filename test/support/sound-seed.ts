@@ -1,6 +1,5 @@
 import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
-import { renderDefects } from '#local/seeds/seed.ts';
-import type { Seed } from '#local/seeds/seed.ts';
+import { renderDefects, type Seed } from '#local/seeds/seed.ts';
 
 /** The built-in seed, which has no defect. */
 export async function soundSeed(): Promise<Seed> {

@@ -1,5 +1,4 @@
-import { chooseLearner, findBank } from '#local/journey/bank.ts';
-import type { JourneyBank } from '#local/journey/bank.ts';
+import { chooseLearner, findBank, type JourneyBank } from '#local/journey/bank.ts';
 import type { AttemptReport } from '#client/index.ts';
 import type { OfferedItem, RunMode } from '#shared/contract/mastery/adaptive-run.ts';
 import type { Result } from '#shared/kernel/result.ts';

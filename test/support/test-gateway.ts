@@ -2,10 +2,8 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { createFunctionPool } from '#local/gateway/function-pool.ts';
-import type { FunctionPool } from '#local/gateway/function-pool.ts';
-import { startGateway } from '#local/gateway/gateway.ts';
-import type { Access } from '#local/gateway/gateway.ts';
+import { createFunctionPool, type FunctionPool } from '#local/gateway/function-pool.ts';
+import { startGateway, type Access } from '#local/gateway/gateway.ts';
 import type { gatewayRow } from './probe-routes.ts';
 
 interface TestGatewayOptions {

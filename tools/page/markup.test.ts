@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { plainText } from '#tools/terminal/plain-text.ts';
-import { htmlOf, markup, table } from './markup.ts';
-import type { Markup } from './markup.ts';
+import { htmlOf, markup, table, type Markup } from './markup.ts';
 
 /** What a browser makes of the entities that are written. */
 function unescaped(text: string): string {

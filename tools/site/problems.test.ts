@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { problemRows as rows } from '#shared/problems/registry.ts';
-import type { ProblemRow } from '#shared/problems/registry.ts';
+import { problemRows as rows, type ProblemRow } from '#shared/problems/registry.ts';
 import { problemPages } from './problems.ts';
 
 const pages = new Map([...problemPages()].map(([name, { title, body }]) => [name, `${title}\n${body}`]));

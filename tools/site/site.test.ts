@@ -4,8 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { allOpen } from '#shared/release/release-state.ts';
 import { offlineRelease } from '#shared/release/read-release.ts';
 import { contentTypeOf } from './files.ts';
-import { renderSite } from './render.ts';
-import type { Site } from './render.ts';
+import { renderSite, type Site } from './render.ts';
 
 let site: Site;
 let pages: readonly (readonly [path: string, html: string])[];

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withLiveLine } from './live-line.ts';
-import type { LineStream, ShowLine } from './live-line.ts';
+import { withLiveLine, type LineStream, type ShowLine } from './live-line.ts';
 
 async function written(
   terminal: Omit<LineStream, 'write'>,

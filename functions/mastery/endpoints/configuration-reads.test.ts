@@ -4,12 +4,10 @@ import { readSelectionPolicy } from '#shared/contract/mastery/routes/read-select
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { createMemoryRecordsTable, releaseInto } from '#test/support/memory-records.ts';
 import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
-import { prepareCalibration, preparePolicy } from '#shared/records/release.ts';
-import type { PreparedRecord } from '#shared/records/release.ts';
+import { prepareCalibration, preparePolicy, type PreparedRecord } from '#shared/records/release.ts';
 import { KC_A, sampleCalibrationFile, samplePolicyFile } from '#test/support/sample-files.ts';
 import { createRecordStore } from '#shared/records/store.ts';
-import { testIssuer, testLambda } from '#test/support/lambda.ts';
-import type { TestAnswer, TestLambda } from '#test/support/lambda.ts';
+import { testIssuer, testLambda, type TestAnswer, type TestLambda } from '#test/support/lambda.ts';
 import { readScaleCalibrationOperation } from './read-scale-calibration/operation.ts';
 import { readSelectionPolicyOperation } from './read-selection-policy/operation.ts';
 import type { RecordDependencies } from './support/dependencies.ts';

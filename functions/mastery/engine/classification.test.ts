@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { exampleModel } from '#test/support/example-simulation.ts';
-import { classify } from './classification.ts';
-import type { Classification, ClassificationRule } from './classification.ts';
+import { classify, type Classification, type ClassificationRule } from './classification.ts';
 import { weigh } from './run-step.ts';
 
 const rule = { kcCutScore: 0.5, confidenceThreshold: 0.8, numericPrecision: 6 };

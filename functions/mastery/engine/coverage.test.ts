@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { stream } from '#shared/kernel/random-stream.ts';
-import { contextOf } from '#test/reference/selection-oracle.ts';
-import type { Case } from '#test/reference/selection-oracle.ts';
+import { contextOf, type Case } from '#test/reference/selection-oracle.ts';
 import { cover, coverageStateOf } from './coverage.ts';
 import { feasibilityOf, losesMinimum } from './feasibility.ts';
 import { usageOf } from './kinds.ts';
 import { estimate } from './model.ts';
-import { prepareSelection, selectItem } from './selection.ts';
-import type { SelectionContext } from './selection.ts';
+import { prepareSelection, selectItem, type SelectionContext } from './selection.ts';
 
 const range = (count: number): readonly number[] => [...Array(count).keys()];
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CompiledModel } from './model.ts';
 import { exampleModel, exampleTest } from '#test/support/example-simulation.ts';
-import { prepareSelection } from './selection.ts';
-import type { Constraints } from './selection.ts';
+import { prepareSelection, type Constraints } from './selection.ts';
 import { drawSimulatedLearner, responderOf, simulateRun } from './simulation.ts';
 import type { StoppingRules } from './stopping.ts';
 

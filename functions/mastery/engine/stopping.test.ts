@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { stopReason } from './stopping.ts';
-import type { StoppingInput, StopReason } from './stopping.ts';
+import { stopReason, type StoppingInput, type StopReason } from './stopping.ts';
 
 const running: StoppingInput = {
   classifications: ['mastered', 'not_yet'],

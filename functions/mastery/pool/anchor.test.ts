@@ -3,8 +3,7 @@ import type { ScaleCalibration } from '#shared/contract/mastery/scale-calibratio
 import { err, ok } from '#shared/kernel/result.ts';
 import type { AnchorTable } from '#shared/platform/owners/extmap.ts';
 import type { Platform } from '#shared/platform/platform.ts';
-import { readAnchor } from './anchor.ts';
-import type { AnchorDoubt } from './anchor.ts';
+import { readAnchor, type AnchorDoubt } from './anchor.ts';
 
 const anchor: ScaleCalibration['anchor'] = {
   ...{ source: 'source-1', version: '7', checksum: 'a'.repeat(64), licenseScope: 'research' },

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { BankMembers, Blueprint } from '#shared/platform/owners/content.ts';
-import { contentDefect, testBankIdentityHashOf, testSpecHashOf } from './content.ts';
-import type { Content } from './content.ts';
+import { contentDefect, testBankIdentityHashOf, testSpecHashOf, type Content } from './content.ts';
 
 const asked = { testSpecId: 'spec-1', testBankId: 'bank-1' };
 const blueprint = {

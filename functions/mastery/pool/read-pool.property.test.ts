@@ -4,8 +4,7 @@ import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { Manifest, ManifestMember } from '#shared/platform/owners/bank.ts';
 import type { BankMembers, Blueprint } from '#shared/platform/owners/content.ts';
 import type { DeliveryJson } from '#shared/platform/owners/qti.ts';
-import { scriptedOwners } from '#test/support/scripted-owners.ts';
-import type { Script, Scripted } from '#test/support/scripted-owners.ts';
+import { scriptedOwners, type Script, type Scripted } from '#test/support/scripted-owners.ts';
 import { verifyCaseMappings } from './case-mappings.ts';
 import { readPool, revalidatePool } from './read-pool.ts';
 

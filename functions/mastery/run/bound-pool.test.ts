@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ReadPool } from '#functions/mastery/pool/read-pool.ts';
 import type { PoolMember, ReconciledPool } from '#functions/mastery/pool/reconcile.ts';
-import { loadNamed } from '#functions/mastery/records/load.ts';
-import type { PinnedRecords } from '#functions/mastery/records/load.ts';
+import { loadNamed, type PinnedRecords } from '#functions/mastery/records/load.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Blueprint } from '#shared/platform/owners/content.ts';
@@ -17,10 +16,8 @@ import {
   sampleCalibrationFile,
   samplePolicyFile,
 } from '#test/support/sample-files.ts';
-import { readBasis } from './basis.ts';
-import type { RunBasis } from './basis.ts';
-import { bindPool } from './bound-pool.ts';
-import type { BoundPool } from './bound-pool.ts';
+import { readBasis, type RunBasis } from './basis.ts';
+import { bindPool, type BoundPool } from './bound-pool.ts';
 import { excludesTooMuch } from './diagnosis.ts';
 
 const test: Blueprint = {

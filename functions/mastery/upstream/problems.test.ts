@@ -4,8 +4,7 @@ import { faultKindOf } from '#shared/platform/fault.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { AnswerKind, Use } from '#shared/platform/verdicts.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { answerProblem } from './problems.ts';
-import type { Unusable } from './problems.ts';
+import { answerProblem, type Unusable } from './problems.ts';
 
 const { readTestSpec, readAdaptivePoolManifest, writeResultRecord } = operations;
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { attemptReport } from '#shared/contract/reports/attempt-report.ts';
-import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
+import { attemptReport, type AttemptReport } from '#shared/contract/reports/attempt-report.ts';
 import { reportCriteria } from '#shared/platform/owners/content.ts';
 import { attemptEvidence } from '#shared/platform/owners/qti.ts';
 import { settledRecord } from '#shared/platform/owners/results.ts';
@@ -15,8 +14,7 @@ import {
   problemsUrl,
   withRows,
 } from '#test/support/report-facts.ts';
-import { composeAttemptReport, projectAttemptReport } from './attempt-report.ts';
-import type { ComposedAttempt } from './attempt-report.ts';
+import { composeAttemptReport, projectAttemptReport, type ComposedAttempt } from './attempt-report.ts';
 import type { ReportFacts } from '../facts/facts.ts';
 
 /** Facts that belong together make a report, and are only read. */

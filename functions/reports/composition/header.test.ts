@@ -12,8 +12,7 @@ import {
   soundGate,
 } from '#test/support/sound-attempt.ts';
 import type { Change } from '#test/support/sound-attempt.ts';
-import { composeHeader } from './header.ts';
-import type { ComposedHeader } from './header.ts';
+import { composeHeader, type ComposedHeader } from './header.ts';
 
 type Facts = ReturnType<typeof soundGate>;
 

@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { improvementRun, runMetrics } from '#shared/contract/reports/improvement-run.ts';
-import type { ImprovementRun } from '#shared/contract/reports/improvement-run.ts';
+import { improvementRun, runMetrics, type ImprovementRun } from '#shared/contract/reports/improvement-run.ts';
 import { completedRun } from '#shared/contract/reports/examples.ts';
-import { recordedRun } from '#test/support/improvement-facts.ts';
-import type { RecordedRun } from '#test/support/improvement-facts.ts';
+import { recordedRun, type RecordedRun } from '#test/support/improvement-facts.ts';
 import { frozen, moment } from '#test/support/report-facts.ts';
 import { composeRun } from './improvement-run.ts';
 

@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { attemptReport } from '#shared/contract/reports/attempt-report.ts';
-import { ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import { candidateAttempts } from '#shared/platform/owners/results.ts';
-import type { CandidateAttempts } from '#shared/platform/owners/results.ts';
+import { ok, type Result } from '#shared/kernel/result.ts';
+import { candidateAttempts, type CandidateAttempts } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import {
   anExampleOf,
@@ -17,8 +15,7 @@ import {
   rowOf,
 } from '#test/support/report-facts.ts';
 import type { IndexRow, ReportFacts } from '../facts/facts.ts';
-import { composeAttemptReport, projectAttemptReport } from './attempt-report.ts';
-import type { ComposedAttempt } from './attempt-report.ts';
+import { composeAttemptReport, projectAttemptReport, type ComposedAttempt } from './attempt-report.ts';
 import { checkIndex, composePageRow, frameworkOf, verifyPageRow, withheldFor } from './page.ts';
 import type { IndexRequest } from './page.ts';
 

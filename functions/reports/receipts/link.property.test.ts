@@ -4,8 +4,7 @@ import { receiptLink } from '#shared/contract/reports/receipt-link.ts';
 import type { KeyPurpose } from '#shared/keys/key-ring.ts';
 import { sealToken } from '#shared/tokens/sealed-token.ts';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';
-import { openReceiptLink, sealReceiptLink } from './link.ts';
-import type { LinkedReceipt, LinkParts } from './link.ts';
+import { openReceiptLink, sealReceiptLink, type LinkedReceipt, type LinkParts } from './link.ts';
 
 const NOW = Date.parse('2026-03-01T08:00:00.750Z');
 const EXPIRES = Date.parse('2026-03-01T08:05:00Z');

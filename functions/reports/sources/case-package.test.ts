@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Framework, Observed } from '#functions/reports/facts/facts.ts';
-import { ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { ok, type Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { scriptedOwners } from '#test/support/scripted-owners.ts';
-import type { Scripted } from '#test/support/scripted-owners.ts';
-import { createFrameworks, readFramework } from './case-package.ts';
-import type { Frameworks } from './case-package.ts';
+import { scriptedOwners, type Scripted } from '#test/support/scripted-owners.ts';
+import { createFrameworks, readFramework, type Frameworks } from './case-package.ts';
 import { createSourceReader } from './reader.ts';
 
 const profile = { tenantId: 'tenant-1', baseUrl: 'https://platform.example' };

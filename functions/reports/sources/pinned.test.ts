@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { scriptedOwners } from '#test/support/scripted-owners.ts';
-import type { Scripted } from '#test/support/scripted-owners.ts';
+import { scriptedOwners, type Scripted } from '#test/support/scripted-owners.ts';
 import { readPinnedSourceSet } from './pinned.ts';
 import { createSourceReader } from './reader.ts';
 

@@ -5,8 +5,7 @@ import { err, ok } from '#shared/kernel/result.ts';
 import { allOperations } from '#shared/platform/all-operations.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { notFound, profileProblem, serviceOf, sourceProblem, together } from './problems.ts';
-import type { IdOrigin } from './problems.ts';
+import { notFound, profileProblem, serviceOf, sourceProblem, together, type IdOrigin } from './problems.ts';
 
 const fault = (kind: UpstreamFault['kind'], more: Partial<UpstreamFault> = {}): UpstreamFault => ({
   kind,

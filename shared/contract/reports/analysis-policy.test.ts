@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bindingSubjects, isBreached } from './analysis-policy.ts';
-import type { AnalysisTrigger } from './analysis-policy.ts';
+import { bindingSubjects, isBreached, type AnalysisTrigger } from './analysis-policy.ts';
 
 const below = 0.2 - Number.EPSILON;
 const above = 0.2 + Number.EPSILON;

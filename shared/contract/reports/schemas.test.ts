@@ -3,8 +3,7 @@ import type * as z from 'zod';
 import { expect, it } from 'vitest';
 import { renderOpenApi } from '#shared/openapi/openapi.ts';
 import { allOpen } from '#shared/release/release-state.ts';
-import { but, expectForm, issuesOf } from '#test/support/changed.ts';
-import type { Change } from '#test/support/changed.ts';
+import { but, expectForm, issuesOf, type Change } from '#test/support/changed.ts';
 import {
   agreementOf,
   alignmentContribution,

@@ -1,8 +1,6 @@
-import { errors } from 'jose';
-import type { FlattenedJWSInput } from 'jose';
+import { errors, type FlattenedJWSInput } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createTestIssuer } from '#test/support/lambda.ts';
-import type { TestIssuer } from '#test/support/lambda.ts';
+import { createTestIssuer, type TestIssuer } from '#test/support/lambda.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { Refusal } from '../refusal.ts';
 import { createKeySet } from './key-set.ts';

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { createLocalJWKSet, exportSPKI, generateKeyPair } from 'jose';
-import type { JSONWebKeySet } from 'jose';
+import { createLocalJWKSet, exportSPKI, generateKeyPair, type JSONWebKeySet } from 'jose';
 import { beforeEach, expect, it } from 'vitest';
 import { createTestIssuer, testAudience, testIssuer, testIssuerUrl, testNow } from '#test/support/lambda.ts';
 import type { Principal } from '../operation.ts';

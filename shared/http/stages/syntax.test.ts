@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { testIssuer } from '#test/support/lambda.ts';
-import type { TestRequest } from '#test/support/lambda.ts';
+import { testIssuer, type TestRequest } from '#test/support/lambda.ts';
 import { actOnProbe, readProbe, seen, testProbe } from '#test/support/probe-routes.ts';
 
 // What no gateway lets through, or no route has yet. Every route with every defect: test/lemmas/requests.contract.test.ts.

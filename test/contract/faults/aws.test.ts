@@ -1,6 +1,5 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { sentenceOf, useAdaptiveRuns } from '#test/support/adaptive-run.ts';
-import type { RunGiven } from '#test/support/adaptive-run.ts';
+import { sentenceOf, useAdaptiveRuns, type RunGiven } from '#test/support/adaptive-run.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { useTestStack } from '#test/support/stack.ts';
 

@@ -1,13 +1,11 @@
 import { expect, it } from 'vitest';
-import { CALLS_AT_ONCE } from '#functions/reports/endpoints/support/owners.ts';
-import type { ReportDependencies } from '#functions/reports/endpoints/support/owners.ts';
+import { CALLS_AT_ONCE, type ReportDependencies } from '#functions/reports/endpoints/support/owners.ts';
 import { listCandidateReportsOperation } from '#functions/reports/endpoints/list-candidate-reports/operation.ts';
 import { MOST_INDEX_READS } from '#functions/reports/endpoints/list-candidate-reports/read-facts.ts';
 import type { IndexRow } from '#functions/reports/facts/facts.ts';
 import { MAX_FRAMEWORKS } from '#functions/reports/sources/case-package.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
-import { createPlatform } from '#shared/platform/http-platform.ts';
-import type { PlatformPorts } from '#shared/platform/http-platform.ts';
+import { createPlatform, type PlatformPorts } from '#shared/platform/http-platform.ts';
 import { createMemoryKeyRing } from '#test/support/key-ring.ts';
 import { testIssuer, testLambda } from '#test/support/lambda.ts';
 import { indexLike, passedGate, tenantId } from '#test/support/report-facts.ts';

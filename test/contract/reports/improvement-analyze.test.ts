@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { analysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
-import { improvementRun, runMetrics } from '#shared/contract/reports/improvement-run.ts';
-import type { ImprovementRun } from '#shared/contract/reports/improvement-run.ts';
+import { improvementRun, runMetrics, type ImprovementRun } from '#shared/contract/reports/improvement-run.ts';
 import { analyzeAdministration as route } from '#shared/contract/reports/routes/analyze-administration.ts';
 import { listRevisionOrders } from '#shared/contract/reports/routes/list-revision-orders.ts';
 import { readAlignmentReport } from '#shared/contract/reports/routes/read-alignment-report.ts';

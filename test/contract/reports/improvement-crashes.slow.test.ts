@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { analyzeAdministration } from '#shared/contract/reports/routes/analyze-administration.ts';
-import { openImprovementRuns } from '#test/support/improvement-runs.ts';
-import type { Analysis } from '#test/support/improvement-runs.ts';
+import { openImprovementRuns, type Analysis } from '#test/support/improvement-runs.ts';
 import { lazily } from '#test/support/lazily.ts';
 import { reportsAnswerOf } from '#test/support/reports-call.ts';
 import { useTestStack } from '#test/support/stack.ts';

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { alignmentReport } from '#shared/contract/reports/alignment-report.ts';
-import type { AlignmentReport } from '#shared/contract/reports/alignment-report.ts';
+import { alignmentReport, type AlignmentReport } from '#shared/contract/reports/alignment-report.ts';
 import type { ImprovementRun } from '#shared/contract/reports/improvement-run.ts';
-import { revisionOrderPage } from '#shared/contract/reports/revision-order.ts';
-import type { RevisionOrder } from '#shared/contract/reports/revision-order.ts';
+import { revisionOrderPage, type RevisionOrder } from '#shared/contract/reports/revision-order.ts';
 import { listRevisionOrders } from '#shared/contract/reports/routes/list-revision-orders.ts';
 import { readAlignmentReport } from '#shared/contract/reports/routes/read-alignment-report.ts';
 import type { RunKey } from '#shared/improvement/records.ts';

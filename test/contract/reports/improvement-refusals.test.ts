@@ -1,7 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
-import { openImprovementRuns } from '#test/support/improvement-runs.ts';
-import type { Analysis } from '#test/support/improvement-runs.ts';
+import { openImprovementRuns, type Analysis } from '#test/support/improvement-runs.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
 import { lazily } from '#test/support/lazily.ts';

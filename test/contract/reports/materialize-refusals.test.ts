@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { provable } from '#shared/contract/gates.ts';
 import { materializeAttemptReport as route } from '#shared/contract/reports/routes/materialize-attempt-report.ts';
-import { indistinguishable } from '#test/support/gateway-call.ts';
-import type { GatewayCall, GatewayReply } from '#test/support/gateway-call.ts';
-import { openMaterializer, outcomeOf } from '#test/support/materialize.ts';
-import type { Materialization } from '#test/support/materialize.ts';
+import { indistinguishable, type GatewayCall, type GatewayReply } from '#test/support/gateway-call.ts';
+import { openMaterializer, outcomeOf, type Materialization } from '#test/support/materialize.ts';
 import { callsDuring } from '#test/support/platform-calls.ts';
 import { reportsProblemOf } from '#test/support/reports-call.ts';
 import { lazily } from '#test/support/lazily.ts';

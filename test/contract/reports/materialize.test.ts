@@ -6,8 +6,7 @@ import { listCandidateReports } from '#shared/contract/reports/routes/list-candi
 import { materializeAttemptReport as route } from '#shared/contract/reports/routes/materialize-attempt-report.ts';
 import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
 import { lazily } from '#test/support/lazily.ts';
-import { materialized, openMaterializer } from '#test/support/materialize.ts';
-import type { Materializer } from '#test/support/materialize.ts';
+import { materialized, openMaterializer, type Materializer } from '#test/support/materialize.ts';
 import { callsDuring, countedCalls, slowDown, takenBy } from '#test/support/platform-calls.ts';
 import type { RecordedCall } from '#test/support/platform-calls.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';

@@ -4,13 +4,11 @@ import { revisionOrder, revisionOrderPage } from '#shared/contract/reports/revis
 import type { RevisionOrder } from '#shared/contract/reports/revision-order.ts';
 import { listRevisionOrders } from '#shared/contract/reports/routes/list-revision-orders.ts';
 import type { RunKey } from '#shared/improvement/records.ts';
-import { openImprovementRuns } from '#test/support/improvement-runs.ts';
-import type { ImprovementRuns } from '#test/support/improvement-runs.ts';
+import { openImprovementRuns, type ImprovementRuns } from '#test/support/improvement-runs.ts';
 import { openPublishedContract } from '#test/support/published-contract.ts';
 import { reportsAnswerOf } from '#test/support/reports-call.ts';
 import { useTestStack } from '#test/support/stack.ts';
-import { expectedOrders } from './expected-improvement.ts';
-import type { Grounds } from './expected-improvement.ts';
+import { expectedOrders, type Grounds } from './expected-improvement.ts';
 
 // Revision orders over whole functions, held against what the owners hold and what the receivers have taken.
 

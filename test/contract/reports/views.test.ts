@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { localTenantIds } from '#local/seeds/tenants.ts';
 import type { HeldAttempt } from '#local/platform/tenant-state.ts';
-import { view as viewNames } from '#shared/contract/reports/attempt-report.ts';
-import type { AttemptReport } from '#shared/contract/reports/attempt-report.ts';
+import { view as viewNames, type AttemptReport } from '#shared/contract/reports/attempt-report.ts';
 import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { SettledRecord } from '#shared/platform/owners/results.ts';

@@ -1,14 +1,13 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { localBucketName, localStage, localTableName } from '#shared/stage/local-stage.ts';
-import { provable } from '#shared/contract/gates.ts';
-import type { Gate, GateName } from '#shared/contract/gates.ts';
+import { provable, type Gate, type GateName } from '#shared/contract/gates.ts';
 import { alignmentReport } from '#shared/contract/reports/alignment-report.ts';
 import { readAlignmentReport } from '#shared/contract/reports/routes/read-alignment-report.ts';
 import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
 import { readEquivalence } from '#shared/contract/reports/routes/read-equivalence.ts';
 import { readSelectionPolicy } from '#shared/contract/mastery/routes/read-selection-policy.ts';
 import type { Route } from '#shared/contract/route.ts';
-import { routesOf } from '#shared/contract/routes.ts';
+import { routesOf, type OperationId } from '#shared/contract/routes.ts';
 import type { GateFlags } from '#shared/release/release-state.ts';
 import { FRESH_MS } from '#shared/release/watch-release.ts';
 import { applyManifest, withdraw } from '#ops/gates/apply.ts';
@@ -21,7 +20,6 @@ import { createSigner, openFlags, signedManifest } from '#test/support/release.t
 import { reportsAnswerOf, reportsProblemOf } from '#test/support/reports-call.ts';
 import { clientsOf, useTestStack } from '#test/support/stack.ts';
 import { openWorlds } from '#test/lemmas/worlds.ts';
-import type { OperationId } from '#shared/contract/routes.ts';
 
 /** Within so long a withdrawal shows. */
 const PROMISE_MS = 30_000;

@@ -1,7 +1,6 @@
 /** The rest of the second composer: what the roll-ups and analyses of Analytics may tell a reader. */
 import type { Facts } from '../subjects.ts';
-import { isOld, once } from './attempt.ts';
-import type { Expected } from './attempt.ts';
+import { isOld, once, type Expected } from './attempt.ts';
 
 /** The measures that the fuzzer knows by name, each a proportion, with the least value of each. The greatest one is 1. */
 const leastOf: Readonly<Record<string, number>> = { share_proficient: 0, proportion_correct: 0 };

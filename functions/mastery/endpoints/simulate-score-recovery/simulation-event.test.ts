@@ -3,8 +3,7 @@ import { envelopeOf, uuidNames } from '#functions/mastery/evidence/caliper-event
 import { judgeRecovery } from '#functions/mastery/simulation/recovery.ts';
 import { caliperEnvelope } from '#shared/platform/owners/caliper.ts';
 import { withOthers } from '#test/support/changed.ts';
-import { simulationEvent } from './simulation-event.ts';
-import type { Simulated } from './simulation-event.ts';
+import { simulationEvent, type Simulated } from './simulation-event.ts';
 
 const HASH = 'a'.repeat(64);
 const errors = [

@@ -12,8 +12,7 @@ import {
   someTargets,
   targetsOf,
 } from '#test/support/improvement-facts.ts';
-import { alignSource } from './align-source.ts';
-import type { Alignment } from './align-source.ts';
+import { alignSource, type Alignment } from './align-source.ts';
 
 type Requirement = AlignmentCrosswalk['requirements'][number];
 type Mapping = Requirement['mappings'][number];

@@ -5,8 +5,7 @@ import { metrics } from '#shared/contract/reports/analysis-policy.ts';
 import type { AnalysisPolicy, AnalysisTrigger } from '#shared/contract/reports/analysis-policy.ts';
 import { revisionOrders } from '#shared/contract/reports/examples.ts';
 import { runMetrics } from '#shared/contract/reports/improvement-run.ts';
-import { MAX_SUBJECTS, orderContent } from '#shared/contract/reports/order-content.ts';
-import type { OrderContent } from '#shared/contract/reports/order-content.ts';
+import { MAX_SUBJECTS, orderContent, type OrderContent } from '#shared/contract/reports/order-content.ts';
 import { revisionOrder } from '#shared/contract/reports/revision-order.ts';
 import type { Pin } from '#shared/improvement/records.ts';
 import type { ComparisonArtifact, MetricArtifact } from '#shared/platform/owners/analytics.ts';
@@ -27,8 +26,7 @@ import {
   targetsOf,
 } from '#test/support/improvement-facts.ts';
 import { frozen, reference, tenantId, text } from '#test/support/report-facts.ts';
-import { deriveMetricOrders, deriveSourceOrders } from './derive-orders.ts';
-import type { Derived, OrderGrounds } from './derive-orders.ts';
+import { deriveMetricOrders, deriveSourceOrders, type Derived, type OrderGrounds } from './derive-orders.ts';
 
 const sha256 = '5f'.repeat(32);
 const groundsOn = (...about: readonly string[]): fc.Arbitrary<OrderGrounds> =>

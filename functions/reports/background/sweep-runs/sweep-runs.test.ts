@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RunKey, RunSummary } from '#shared/improvement/records.ts';
 import { names } from '#test/support/improvement-facts.ts';
-import { openImprovementWorld, runOf } from '#test/support/improvement.ts';
-import type { ImprovementWorld } from '#test/support/improvement.ts';
+import { openImprovementWorld, runOf, type ImprovementWorld } from '#test/support/improvement.ts';
 import { wholeRelease } from '#test/support/release.ts';
 import {
   LONGEST_PARKED_MS,

@@ -4,10 +4,8 @@ import type { IndexRow } from '#functions/reports/facts/facts.ts';
 import { createFrameworks, MAX_FRAMEWORKS } from '#functions/reports/sources/case-package.ts';
 import { anExampleOf, attemptFacts, indexLike, passedGate, tenantId } from '#test/support/report-facts.ts';
 import type { RowSays } from '#test/support/report-facts.ts';
-import { scriptedOwners, sentenceOf } from '#test/support/scripted-owners.ts';
-import type { Scripted } from '#test/support/scripted-owners.ts';
-import { MOST_INDEX_READS, MOST_SECOND_READINGS, readCandidatePage } from './read-facts.ts';
-import type { PageRequest } from './read-facts.ts';
+import { scriptedOwners, sentenceOf, type Scripted } from '#test/support/scripted-owners.ts';
+import { MOST_INDEX_READS, MOST_SECOND_READINGS, readCandidatePage, type PageRequest } from './read-facts.ts';
 import { createSourceReader } from '#functions/reports/sources/reader.ts';
 
 // What a wrong fact or a fault of an owner makes of a page: test/lemmas/contradictions, test/lemmas/faults-reports.

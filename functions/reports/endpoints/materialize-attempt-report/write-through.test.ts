@@ -2,10 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ReportFacts } from '#functions/reports/facts/facts.ts';
 import type { materializeAttemptReport } from '#shared/contract/reports/routes/materialize-attempt-report.ts';
-import { caliperEnvelope } from '#shared/platform/owners/caliper.ts';
-import type { CaliperEnvelope } from '#shared/platform/owners/caliper.ts';
-import { settledComponentsRequest } from '#shared/platform/owners/results.ts';
-import type { SettledComponentsAck } from '#shared/platform/owners/results.ts';
+import { caliperEnvelope, type CaliperEnvelope } from '#shared/platform/owners/caliper.ts';
+import { settledComponentsRequest, type SettledComponentsAck } from '#shared/platform/owners/results.ts';
 import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import { principalWith } from '#test/support/principal.ts';
 import { attemptFacts, passedGate } from '#test/support/report-facts.ts';
@@ -18,8 +16,7 @@ import {
 } from '#test/support/scripted-owners.ts';
 import type { Script } from '#test/support/scripted-owners.ts';
 import { materializeAttemptReportOperation } from './operation.ts';
-import { componentsOf, writeThrough } from './write-through.ts';
-import type { ComponentSet } from './write-through.ts';
+import { componentsOf, writeThrough, type ComponentSet } from './write-through.ts';
 
 interface Given {
   readonly evidence: AttemptEvidence;

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { reportsRoutes } from '../routes.ts';
 import { mergeReceipts } from '../source-ref.ts';
-import { areDistinct } from './invariant.ts';
-import type { ListKey } from './invariant.ts';
+import { areDistinct, type ListKey } from './invariant.ts';
 import { shownLists } from './lists.ts';
 
 /** Lists that no schema holds to their key, since a table of invariants does. */
