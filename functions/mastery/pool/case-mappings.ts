@@ -1,6 +1,5 @@
 import pLimit from 'p-limit';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';

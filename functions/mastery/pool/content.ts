@@ -1,7 +1,6 @@
 import type { ExecutionPins } from '#shared/contract/mastery/adaptive-run.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
-import { ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { ok, type Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { BankMembers, Blueprint } from '#shared/platform/owners/content.ts';
 import type { Platform, UpstreamAnswer } from '#shared/platform/platform.ts';

@@ -1,8 +1,7 @@
 import type { ExecutionPins } from '#shared/contract/mastery/adaptive-run.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { createRecent } from '#shared/kernel/recent.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Err, Result } from '#shared/kernel/result.ts';
+import { err, ok, type Err, type Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Manifest } from '#shared/platform/owners/bank.ts';
 import type { Blueprint } from '#shared/platform/owners/content.ts';
@@ -10,11 +9,9 @@ import type { DeliveryJson } from '#shared/platform/owners/qti.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { confirmed, contradicting } from '../upstream/confirmed.ts';
-import type { Contradiction } from '../upstream/confirmed.ts';
+import { confirmed, contradicting, type Contradiction } from '../upstream/confirmed.ts';
 import { ask, found, invalidCalibration, mismatchProblem } from '../upstream/problems.ts';
-import { contentDefect, readContent } from './content.ts';
-import type { Content } from './content.ts';
+import { contentDefect, readContent, type Content } from './content.ts';
 import { complete, poolHashOf, reconcile, tagged, terminal } from './reconcile.ts';
 import type { PoolIds, ReconciledPool, Tagged, TerminalManifest } from './reconcile.ts';
 

@@ -1,19 +1,14 @@
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
-import { readAnchor } from '#functions/mastery/pool/anchor.ts';
-import type { AnchorDoubt } from '#functions/mastery/pool/anchor.ts';
+import { readAnchor, type AnchorDoubt } from '#functions/mastery/pool/anchor.ts';
 import { verifyCaseMappings } from '#functions/mastery/pool/case-mappings.ts';
-import { revalidatePool } from '#functions/mastery/pool/read-pool.ts';
-import type { ReadPool } from '#functions/mastery/pool/read-pool.ts';
-import { loadPinned } from '#functions/mastery/records/load.ts';
-import type { PinnedRecords } from '#functions/mastery/records/load.ts';
+import { revalidatePool, type ReadPool } from '#functions/mastery/pool/read-pool.ts';
+import { loadPinned, type PinnedRecords } from '#functions/mastery/records/load.ts';
 import { confirmed, contradicting } from '#functions/mastery/upstream/confirmed.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { RecordStore } from '#shared/records/store.ts';
-import { bindPool } from './bound-pool.ts';
-import type { BoundPool } from './bound-pool.ts';
+import { bindPool, type BoundPool } from './bound-pool.ts';
 
 /** What records and owners say now: all that a diagnosis stands on beside the answers. */
 export interface RunBasis extends PinnedRecords, Pick<ReadPool, 'pins' | 'content'> {

@@ -1,13 +1,11 @@
-import { prepareSelection } from '#functions/mastery/engine/index.ts';
-import type { PoolItem, SelectionContext } from '#functions/mastery/engine/index.ts';
+import { prepareSelection, type PoolItem, type SelectionContext } from '#functions/mastery/engine/index.ts';
 import type { PoolMember, ReconciledPool } from '#functions/mastery/pool/reconcile.ts';
 import type { ScopedKc } from '#functions/mastery/pool/scoped-kc.ts';
 import { constraintsOf, minimaOf } from '#functions/mastery/records/engine-rules.ts';
 import type { PinnedRecords, RunCalibration } from '#functions/mastery/records/load.ts';
 import { invalidCalibration, mismatchProblem } from '#functions/mastery/upstream/problems.ts';
 import { createRecent } from '#shared/kernel/recent.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { Blueprint } from '#shared/platform/owners/content.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 

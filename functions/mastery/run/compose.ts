@@ -6,14 +6,11 @@ import { formatInstant } from '#shared/kernel/instant.ts';
 import type { Log } from '#shared/observability/logger.ts';
 import type { RunBasis } from './basis.ts';
 import type { Diagnosis } from './diagnosis.ts';
-import { isProcessed } from './outcomes.ts';
-import type { NamedRuntime } from './outcomes.ts';
-import { recordReceipt } from './receipt.ts';
-import type { OpenedRun } from './receipt.ts';
+import { isProcessed, type NamedRuntime } from './outcomes.ts';
+import { recordReceipt, type OpenedRun } from './receipt.ts';
 import { timeBudgetEndOf } from './time-budget.ts';
 import type { Wait } from './waiting.ts';
-import { outstandingOffer, statusOf } from '../continuation/run-state.ts';
-import type { AdaptiveRunState } from '../continuation/run-state.ts';
+import { outstandingOffer, statusOf, type AdaptiveRunState } from '../continuation/run-state.ts';
 
 /** The answer of start, inspect and advance, from the state that its token seals and what the consumed outcomes say; its receipt is logged. */
 export function composeRun(

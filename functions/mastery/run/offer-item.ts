@@ -1,8 +1,6 @@
-import { confirmed, contradicting } from '#functions/mastery/upstream/confirmed.ts';
-import type { Contradiction } from '#functions/mastery/upstream/confirmed.ts';
+import { confirmed, contradicting, type Contradiction } from '#functions/mastery/upstream/confirmed.ts';
 import { answerProblem } from '#functions/mastery/upstream/problems.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import { problem } from '#shared/problems/registry.ts';

@@ -1,14 +1,12 @@
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { parseUtcInstant } from '#shared/kernel/instant.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Err, Result } from '#shared/kernel/result.ts';
+import { err, ok, type Err, type Result } from '#shared/kernel/result.ts';
 import { readCandidateRuntime } from '#shared/platform/operations.ts';
 import type { Attempt, DeliverySession, RuntimeData } from '#shared/platform/owners/qti.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
-import { contradicting } from '../upstream/confirmed.ts';
-import type { Contradiction } from '../upstream/confirmed.ts';
+import { contradicting, type Contradiction } from '../upstream/confirmed.ts';
 import { found } from '../upstream/problems.ts';
 
 /** The outcome that counts for one offer. */

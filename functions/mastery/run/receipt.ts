@@ -1,10 +1,8 @@
 import { profileProblem } from '#functions/mastery/upstream/problems.ts';
 import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
-import { err } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, type Result } from '#shared/kernel/result.ts';
 import type { Log, LogFields } from '#shared/observability/logger.ts';
-import { openPlatform } from '#shared/platform/open-platform.ts';
-import type { OpenedPlatform, PlatformRequest } from '#shared/platform/open-platform.ts';
+import { openPlatform, type OpenedPlatform, type PlatformRequest } from '#shared/platform/open-platform.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { TraceEntry } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';

@@ -1,13 +1,10 @@
-import { confirmed } from '#functions/mastery/upstream/confirmed.ts';
-import type { Contradiction } from '#functions/mastery/upstream/confirmed.ts';
+import { confirmed, type Contradiction } from '#functions/mastery/upstream/confirmed.ts';
 import { answerProblem } from '#functions/mastery/upstream/problems.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { readCandidateRuntime } from '#shared/platform/operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { nameSessions, readOutcomes } from './outcomes.ts';
-import type { Evidence, NamedRuntime } from './outcomes.ts';
+import { nameSessions, readOutcomes, type Evidence, type NamedRuntime } from './outcomes.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
 /** QTI's runtime of a run, read and understood. */

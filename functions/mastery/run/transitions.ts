@@ -7,8 +7,7 @@ import type {
 } from '#functions/mastery/continuation/run-state.ts';
 import type { RunBasis } from './basis.ts';
 import type { RunIdentity } from './identity.ts';
-import { digestOutcomes } from './outcomes.ts';
-import type { RunSession, ScoredOutcome } from './outcomes.ts';
+import { digestOutcomes, type RunSession, type ScoredOutcome } from './outcomes.ts';
 
 // The transitions of a run, in the order in which it makes them: in_progress, finalizing, completed.
 

@@ -4,14 +4,12 @@ import {
   simulatedRunSeed,
   simulateRun,
   sqrt,
-} from '#functions/mastery/engine/index.ts';
-import type {
-  ClassificationRule,
-  CompiledModel,
-  KnownMastery,
-  SelectionContext,
-  SimulatedRun,
-  StoppingRules,
+  type ClassificationRule,
+  type CompiledModel,
+  type KnownMastery,
+  type SelectionContext,
+  type SimulatedRun,
+  type StoppingRules,
 } from '#functions/mastery/engine/index.ts';
 import type { ScopedKc } from '#functions/mastery/pool/scoped-kc.ts';
 import { invalidCalibration } from '#functions/mastery/upstream/problems.ts';

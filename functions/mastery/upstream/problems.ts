@@ -1,12 +1,9 @@
-import { waitOf } from '#shared/platform/fault.ts';
-import type { UpstreamFault } from '#shared/platform/fault.ts';
+import { waitOf, type UpstreamFault } from '#shared/platform/fault.ts';
 import type { UpstreamOperation, UpstreamService } from '#shared/platform/operation.ts';
 import type { Platform, UpstreamAnswer, UpstreamCall } from '#shared/platform/platform.ts';
 import type { ProfileFault } from '#shared/platform/service-profiles.ts';
-import { verdicts } from '#shared/platform/verdicts.ts';
-import type { AnswerKind, Finding } from '#shared/platform/verdicts.ts';
-import { err } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { verdicts, type AnswerKind, type Finding } from '#shared/platform/verdicts.ts';
+import { err, type Result } from '#shared/kernel/result.ts';
 import type { Problem, UpstreamReference } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type * as z from 'zod';

@@ -5,11 +5,9 @@ import {
   MAX_LIMITATIONS,
   MAX_LIMITATION_LENGTH,
   nameSourcesOnce,
-} from '#shared/contract/reports/readiness-report.ts';
-import type {
-  OmittedEntry,
-  ReadinessEntry,
-  readinessReport,
+  type OmittedEntry,
+  type ReadinessEntry,
+  type readinessReport,
 } from '#shared/contract/reports/readiness-report.ts';
 import { cutAfter } from '#shared/kernel/cut-text.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';

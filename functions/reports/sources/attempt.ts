@@ -1,11 +1,9 @@
 import type { AttemptFacts, Enrichment } from '#functions/reports/facts/facts.ts';
 import type { Principal } from '#shared/http/operation.ts';
-import { ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { ok, type Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { readFramework } from './case-package.ts';
-import type { TenantFrameworks } from './case-package.ts';
+import { readFramework, type TenantFrameworks } from './case-package.ts';
 import { sourceProblem, unusable } from './problems.ts';
 import type { SourceReader } from './reader.ts';
 import { readSettledAttempt } from './settled-attempt.ts';

@@ -1,8 +1,6 @@
 import type { Framework, Observed } from '#functions/reports/facts/facts.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import { createRecent } from '#shared/kernel/recent.ts';
-import type { Recent } from '#shared/kernel/recent.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { createRecent, type Recent } from '#shared/kernel/recent.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { CfPackage } from '#shared/platform/owners/case.ts';
 import type { ServiceProfile } from '#shared/platform/service-profiles.ts';

@@ -2,8 +2,7 @@ import type * as z from 'zod';
 import type { Observed } from '#functions/reports/facts/facts.ts';
 import { incomplete } from '#functions/reports/facts/incomplete.ts';
 import type { Pin, PinnedSource, RunRecord } from '#shared/improvement/records.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { AnalysisArtifact } from '#shared/platform/owners/analytics.ts';
@@ -11,8 +10,7 @@ import type { AlignmentCrosswalk, AlignmentSources } from '#shared/platform/owne
 import type { UpstreamCall } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { sourceProblem } from './problems.ts';
-import { isAbout } from './reader.ts';
-import type { SourceReader } from './reader.ts';
+import { isAbout, type SourceReader } from './reader.ts';
 
 /**
  * Why a run's evidence could not be read as it was pinned. `gone`: the owner shows nothing under the id. `changed`: it shows other bytes.

@@ -1,10 +1,7 @@
 import { incomplete } from '#functions/reports/facts/incomplete.ts';
-import { sourceService } from '#shared/contract/reports/problem.ts';
-import type { SourceService } from '#shared/contract/reports/problem.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import { waitOf } from '#shared/platform/fault.ts';
-import type { UpstreamFault } from '#shared/platform/fault.ts';
+import { sourceService, type SourceService } from '#shared/contract/reports/problem.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { waitOf, type UpstreamFault } from '#shared/platform/fault.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type * as operations from '#shared/platform/operations.ts';
 import type { ProfileFault } from '#shared/platform/service-profiles.ts';

@@ -3,14 +3,12 @@ import type * as z from 'zod';
 import type { Observed } from '#functions/reports/facts/facts.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { Platform, UpstreamAnswer, UpstreamCall } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { serviceOf, sourceProblem, unusable } from './problems.ts';
-import type { IdOrigin } from './problems.ts';
+import { serviceOf, sourceProblem, unusable, type IdOrigin } from './problems.ts';
 
 /** What a receipt contains beside the owner and the time. */
 export interface About {

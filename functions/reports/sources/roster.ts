@@ -2,13 +2,11 @@ import type * as z from 'zod';
 import { incomplete } from '#functions/reports/facts/incomplete.ts';
 import type { CohortScope } from '#shared/contract/reports/cohort-report.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { notFound, sourceProblem } from './problems.ts';
-import type { IdOrigin } from './problems.ts';
+import { notFound, sourceProblem, type IdOrigin } from './problems.ts';
 import type { SourceReader } from './reader.ts';
 
 /** What the roster says of a user, a class or an org: that it is there, or is about to be deleted. */

@@ -4,15 +4,12 @@ import { checkScored, incomplete } from '#functions/reports/facts/incomplete.ts'
 import { contradiction, disagreement } from '#functions/reports/facts/versions.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { Principal } from '#shared/http/operation.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
-import { attemptEvidence } from '#shared/platform/owners/qti.ts';
-import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
+import { attemptEvidence, type AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { conflicting, notFound, sourceProblem, together, unusable } from './problems.ts';
-import { isAbout, readSource } from './reader.ts';
-import type { SourceReader } from './reader.ts';
+import { isAbout, readSource, type SourceReader } from './reader.ts';
 import { readCandidate } from './roster.ts';
 import { readReportCriteria } from './test-spec.ts';
 

@@ -4,8 +4,7 @@ import * as operations from '#shared/platform/operations.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { IdOrigin } from './problems.ts';
-import { readSource } from './reader.ts';
-import type { SourceReader } from './reader.ts';
+import { readSource, type SourceReader } from './reader.ts';
 
 /** One version of a test spec, as its owners refer to it. */
 export interface SpecVersion {

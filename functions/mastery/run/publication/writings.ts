@@ -2,11 +2,9 @@ import { conformanceEvent, eventNamesOf } from '#functions/mastery/evidence/cali
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import type { KcClassification } from '#shared/contract/mastery/adaptive-run.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
-import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
-import type { CaliperEvent } from '#shared/platform/owners/caliper.ts';
+import { CALIPER_CONTEXT, type CaliperEvent } from '#shared/platform/owners/caliper.ts';
 import type { KcComponentsRequest, ResultRecordRequest } from '#shared/platform/owners/results.ts';
-import { isLimited } from '../diagnosis.ts';
-import type { Findings } from '../diagnosis.ts';
+import { isLimited, type Findings } from '../diagnosis.ts';
 import { namesOf } from '../names.ts';
 
 // What a completed run writes, with the same bytes at every retry: no time in it is that of the retry.
