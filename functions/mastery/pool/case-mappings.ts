@@ -7,13 +7,12 @@ import type { ScopedKc } from './scoped-kc.ts';
 import { confirmed, contradicting } from '../upstream/confirmed.ts';
 import { ask, found } from '../upstream/problems.ts';
 
-/** No more than the platform's own bound, so that other reads of the request are not queued behind hundreds of these. */
+/** At most the platform's own bound, so that other reads of the request do not wait for hundreds of these. */
 const MAX_CONCURRENCY = 32;
 
 /**
- * Reads the CFItem of every knowledge component and compares it with the pinned mapping [MA-031]. One call per component, side by side; the
- * first failure ends the reading. An item with another URI or in another framework is read again, then 422: the calibration was made for
- * something else.
+ * Compares the CFItem of every knowledge component with the pinned mapping [MA-031]: one call per component, concurrently, until the first failure. An
+ * item with another URI or framework is read again, then a 422: the calibration was made for something else.
  */
 export async function verifyCaseMappings(
   platform: Platform,

@@ -9,7 +9,7 @@ import { ask, found, mismatchProblem } from '../upstream/problems.ts';
 
 type ContentIds = Pick<ExecutionPins, 'testSpecId' | 'testBankId'>;
 
-/** What Content says of a test and its bank, and the pins of it. */
+/** Content's facts on a test and its bank, and their pins. */
 export interface Content {
   readonly blueprint: UpstreamAnswer<Blueprint>;
   readonly bank: UpstreamAnswer<BankMembers>;
@@ -17,8 +17,8 @@ export interface Content {
 }
 
 /**
- * Reads what Content says. `testSpecHash` is the SHA-256 over the RFC 8785 form of the complete blueprint: also of what Content adds tomorrow
- * [MA-022, MA-067]. `testBankIdentityHash` is that of the bank's identity, and not of its membership [MA-068].
+ * Reads Content's facts. `testSpecHash` is the SHA-256 over the RFC 8785 form of the complete blueprint, including members that Content may add
+ * [MA-022, MA-067]. `testBankIdentityHash` covers the bank's identity, but not its membership [MA-068].
  */
 export async function readContent(
   platform: Platform,
@@ -46,9 +46,8 @@ export async function readContent(
 }
 
 /**
- * Why no run can start on it: the blueprint is no test spec [MA-022, MA-053]; the bank does not select adaptively or has a Content
- * member [MA-023]: 424, not retryable. A spec that the caller paired wrongly with the bank is the caller's
- * 400 [MA-054].
+ * Returns why no run can start on these facts. 424, not retryable: the blueprint is no test spec [MA-022, MA-053]; the bank does not select adaptively
+ * or has a Content member [MA-023]. 400: the bank belongs to another spec than the caller names [MA-054].
  */
 export function contentDefect(
   { blueprint, bank }: Content,

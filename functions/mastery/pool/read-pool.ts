@@ -15,24 +15,21 @@ import { contentDefect, readContent, type Content } from './content.ts';
 import { complete, poolHashOf, reconcile, tagged, terminal } from './reconcile.ts';
 import type { PoolIds, ReconciledPool, Tagged, TerminalManifest } from './reconcile.ts';
 
-/** A pool that may be selected from. */
+/** A pool from which items may be selected. */
 export interface ReadPool {
   readonly pool: ReconciledPool;
   readonly pins: ExecutionPins;
-  /** What Content says of the test, or why no item may be offered by it; undefined where it is not read. */
+  /** Content's blueprint of the test, or why no item may be offered; undefined if it was not read. */
   readonly content: Result<Blueprint, Problem> | undefined;
 }
 
-/**
- * Reconciled pools by the content addresses of what they were made of. It spares the proof of a pool that was proved before, never the
- * reading.
- */
+/** Reconciled pools, by the content addresses of their parts. A pool that was proved before is read again, but not proved again. */
 const proved = createRecent<ReconciledPool>(4);
 
 /**
- * Reads and proves the pool that a caller names: eight calls, three deep. Blueprint, bank and manifest; then each of them again beside the
- * root that the manifest names; then the root again. What is pinned has been read twice alike, so that a replica that lags pins nothing and
- * a change under way is not taken for a broken pool. Nothing is returned of a pool that is not whole [MA-222].
+ * Reads and proves the pool that a caller names: eight calls, three deep. Blueprint, bank and manifest; then each of them again, together with the root
+ * that the manifest names; then the root again. Two equal readings pin each of them, so that a lagging replica pins nothing and a change under way does
+ * not count as a broken pool. Returns nothing of a pool that is not whole [MA-222].
  */
 export async function readPool(platform: Platform, ids: PoolIds): Promise<Result<ReadPool, Problem>> {
   const readings = {
@@ -61,7 +58,7 @@ export async function readPool(platform: Platform, ids: PoolIds): Promise<Result
   if (!whole.ok) return whole;
 
   const readAgain = readings.root(whole.value.root.artifactVersionId);
-  // Of a manifest that gave way to a newer one the root is not the pool's.
+  // A root that only an older manifest names is not the pool's.
   const isSame = whole.value.root.artifactVersionId === named;
   const firstRoot = isSame && rootOfFirst !== undefined ? rootOfFirst : await readAgain();
   if (!firstRoot.ok) return firstRoot;
@@ -84,13 +81,10 @@ export async function readPool(platform: Platform, ids: PoolIds): Promise<Result
   });
 }
 
-/** How two readings of one document compare; equal ones are undefined. A contradiction may be gone in the next reading. */
+/** The difference between two readings of one document; undefined if they are equal. A contradiction may be gone in the next reading. */
 type Comparison<T> = (one: T, other: T) => Problem | Contradiction | undefined;
 
-/**
- * Pins a document by two equal readings [MA-024, MA-027]. Where the first two differ, a third one after a pause decides, if it equals one of
- * them.
- */
+/** Pins a document by two equal readings [MA-024, MA-027]. If the first two differ, a third one after a pause decides, if it equals one of them. */
 async function pin<T>(
   platform: Platform,
   first: T,
@@ -118,8 +112,8 @@ const compareContent: Comparison<Content> = ({ pins: one }, { pins: other }) =>
     : { contradicts: found('differs', operations.readTestSpec, undefined), reading: undefined };
 
 /**
- * Another validator says that the document has changed. Other content under the same strong validator is a repetition that cannot be trusted:
- * 502, unstable, whatever a third reading gives. The order of names and white space do not count.
+ * Compares answers with entity tags. Another validator means that the document has changed. Other content under the same strong validator means that
+ * its owner cannot be trusted: 502, regardless of a third reading. The order of names and white space make no difference.
  */
 function compareTagged<T>(operation: UpstreamOperation): Comparison<Tagged<T>> {
   return (one, other) => {
@@ -127,7 +121,7 @@ function compareTagged<T>(operation: UpstreamOperation): Comparison<Tagged<T>> {
       const detail = 'Two readings of the pool belong to different versions.';
       return { contradicts: found('differs', operation, undefined, detail), reading: undefined };
     }
-    // Only different bytes need the slower look at what they say.
+    // Only different bytes need the slower comparison of their content.
     if (one.bodyHash === other.bodyHash || hashCanonical(one.value) === hashCanonical(other.value))
       return undefined;
     const detail = 'Two readings under the same entity tag differ.';
@@ -136,11 +130,10 @@ function compareTagged<T>(operation: UpstreamOperation): Comparison<Tagged<T>> {
 }
 
 /**
- * Reads the pool of a run again and compares it with the run's pins: four calls, one deep, since the pins are the first reading and name
- * the root's version [MA-066]. A pool that is another one is 409 `adaptive-pool-version-drift`, even if it is broken too; the pinned one is
- * 502 if it is broken now; one that cannot be read is 424. What contradicts the pins is read again before that is believed.
- *
- * Content binds offers only, so its problem is returned beside the pool: changed, it is 409 `stream-conflict`.
+ * Reads the pool of a run again and compares it with the run's pins: four calls, one deep, since the pins are the first reading and name the root's
+ * version [MA-066]. Another pool is a 409 `adaptive-pool-version-drift`, even if it is broken too; the pinned one is a 502 if it is broken now; one that
+ * cannot be read is a 424. A contradiction of the pins is read again before the service believes it. Content binds only offers, so its problem is
+ * returned together with the pool: a 409 `stream-conflict` if it has changed.
  */
 export async function revalidatePool(
   platform: Platform,
@@ -154,7 +147,7 @@ export async function revalidatePool(
   return pool.ok ? ok({ pool: pool.value, pins, content }) : pool;
 }
 
-/** The blueprint, if it and the bank's identity are those of the pins. */
+/** Returns the blueprint, if it and the bank's identity are those of the pins. */
 async function rereadContent(
   platform: Platform,
   pins: ExecutionPins,
@@ -172,7 +165,7 @@ async function rereadContent(
     : differs('The identity of the Content bank differs from the one that this run is pinned to.');
 }
 
-/** The pool, if manifest and root are those of the pins. */
+/** Returns the pool, if manifest and root are those of the pins. */
 async function rereadPool(
   platform: Platform,
   pins: ExecutionPins,
@@ -188,7 +181,7 @@ async function rereadPool(
     `${manifest.value.bodyHash} ${root.value.bodyHash} ${root.value.etag}`,
   );
   const whole = complete(manifest.value);
-  // A manifest was whole when it was pinned. Which version it is comes before whether it is sound.
+  // The pinned manifest was whole. Its version is checked before its soundness.
   if (!whole.ok || root.value.etag !== pins.qtiPoolEtag || !isOf(manifest.value.value, pins)) return drift;
   const isPinned = [whole.value.root, root.value.value].every(
     ({ packageId, packageHash, artifactId, artifactVersionId }) =>

@@ -10,14 +10,14 @@ import type { Problem } from '#shared/problems/problem.ts';
 import type { RecordStore } from '#shared/records/store.ts';
 import { bindPool, type BoundPool } from './bound-pool.ts';
 
-/** What records and owners say now: all that a diagnosis stands on beside the answers. */
+/** The present facts of records and owners: everything that a diagnosis is based on in addition to the answers. */
 export interface RunBasis extends PinnedRecords, Pick<ReadPool, 'pins' | 'content'> {
   readonly bound: BoundPool;
-  /** While its anchor cannot be verified, a run goes on with provisional results and without a scale score [MA-081]. */
+  /** While its anchor cannot be verified, a run continues with provisional results and without a scale score [MA-081]. */
   readonly isAnchored: boolean;
 }
 
-/** The doubts about the anchor that are refused: a start needs a point that exists, a simulation a verified one. A run that has started goes on. */
+/** The doubts about the anchor that are refused: a start needs a point that exists, a simulation a verified one. A started run continues. */
 const REFUSED_DOUBTS = {
   start: ['absent', 'unusable'],
   run: ['unusable'],
@@ -25,10 +25,10 @@ const REFUSED_DOUBTS = {
 } as const satisfies Readonly<Record<string, readonly AnchorDoubt['kind'][]>>;
 
 /**
- * Puts the basis of a run or a simulation together: the pool, bound to the calibration, every in-scope KC resolved in CASE; beside them the
- * anchor, whose silence delays nothing else.
+ * Assembles the basis of a run or a simulation: the pool, bound to the calibration, with every in-scope KC resolved in CASE; and the anchor, whose silence
+ * delays nothing else.
  * @param reading the pool, which is being read
- * @param purpose decides which doubts about the anchor are refused, an answer that contradicts the pin after one more reading
+ * @param purpose decides which doubts about the anchor are refused; an answer that contradicts the pin is read once more first
  */
 export async function readBasis(
   platform: Platform,
@@ -67,7 +67,7 @@ async function readTest(
 /**
  * Rereads everything that a run is pinned to: records, pool, CASE and anchor [MA-066, MA-157].
  * @param now epoch milliseconds
- * @param readsContent whether Content is asked too
+ * @param readsContent whether Content is read too
  */
 export async function rereadBasis(
   platform: Platform,

@@ -12,9 +12,7 @@ export interface RunRuntime extends Evidence {
   readonly named: NamedRuntime;
 }
 
-/**
- * Reads what QTI holds now for the run's sessions [MA-028]. A reading that contradicts the continuation is repeated before it is believed.
- */
+/** Reads QTI's present state of the run's sessions [MA-028]. A reading that contradicts the continuation is repeated before the service believes it. */
 export async function readRunRuntime(
   platform: Platform,
   state: AdaptiveRunState,
@@ -28,7 +26,7 @@ export async function readRunRuntime(
   });
 }
 
-/** The sessions of the run's candidate. Before the run's first offer QTI may never have met the candidate, which then has none. */
+/** Reads the sessions of the run's candidate. Before the run's first offer QTI may not know the candidate, which then has none. */
 export async function readSessions(
   platform: Platform,
   run: Pick<AdaptiveRunState, 'candidateRef' | 'offers' | 'runTag'>,

@@ -2,10 +2,10 @@ import { err, type Err, type Result } from '#shared/kernel/result.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 
-/** What a reading contradicts: its problem, which counts once another reading agrees. */
+/** The problem of a reading that contradicts what is known; it counts once another reading agrees. */
 export interface Contradiction {
   readonly contradicts: Problem;
-  /** What tells this reading from others; two without it are equal. */
+  /** Distinguishes this reading from others; two without it are equal. */
   readonly reading: string | undefined;
 }
 
@@ -14,8 +14,8 @@ export function contradicting(contradicts: Problem, reading?: string): Err<Contr
 }
 
 /**
- * Makes a reading that contradicts again after a pause: a 409 ends a run for good, and a replica that lags looks just like one. Two equal
- * readings are believed. Where the second one differs from the first, the third one decides.
+ * Repeats a reading that contradicts, after a pause: a 409 ends a run permanently, and a lagging replica looks just like one. Two equal readings count;
+ * if the second differs from the first, the third decides.
  * @param read makes the reading and compares it
  * @param first the first reading, if it has been made already
  */

@@ -8,10 +8,7 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { notFound } from './problems.ts';
 import { readSource, type SourceReader } from './reader.ts';
 
-/**
- * An administration that the caller may act on (the reading of RP-314). The id hangs on the caller's request: what Administration does not
- * show is hidden like any other.
- */
+/** Reads an administration that the caller may act on (the reading of RP-314); returns the hidden 404 for any other, as for one that is not there. */
 export async function readAdministration(
   reader: SourceReader,
   principal: Principal,

@@ -13,21 +13,21 @@ import { isAbout, readSource, type SourceReader } from './reader.ts';
 import { readCandidate } from './roster.ts';
 import { readReportCriteria } from './test-spec.ts';
 
-/** What the owners say of one settled attempt, all of the versions that the lookup by its id names. */
+/** The owners' facts on one settled attempt, all of the versions that the lookup by its id names. */
 export type SettledAttempt = Pick<AttemptFacts, 'evidence' | 'record' | 'criteria' | 'candidate'>;
 
-/** Where the facts of an attempt lie. */
+/** The ids of an attempt's facts. */
 type Place = Pick<AttemptEvidence, 'attemptId' | 'candidateSourcedId' | 'contentTestSpecId'> & {
   readonly resultRecordId: string;
 };
 
 /**
- * Reads a settled attempt: first the lookup by its id, and whether the caller may see its candidate; then everything else side by side.
- * No answer tells whether there is an attempt that the claims do not cover [RP-316].
+ * Reads a settled attempt: first the lookup by its id, and whether the caller may see its candidate; then everything else concurrently. No answer reveals
+ * whether there is an attempt that the claims do not cover [RP-316].
  *
- * Owners go on writing meanwhile. When their versions do not belong together, the lookup and what it names are read once more, side by
- * side; what differs then is 409 `source-version-conflict` naming the owner. An owner that says of its answer that it is not current does
- * not contradict the others: what stale facts are good for is the composition's to judge.
+ * Owners continue to write meanwhile. If their versions do not belong together, the lookup and its facts are read once more, concurrently; a difference
+ * then is a 409 `source-version-conflict` naming the owner. An owner that marks its answer as not current does not contradict the others: the composition
+ * judges stale facts.
  */
 export async function readSettledAttempt(
   reader: SourceReader,
@@ -49,7 +49,7 @@ export async function readSettledAttempt(
 
   const second = await together({
     evidence: readEvidence(reader, principal, attemptId),
-    // The record was read after the lookup: what it names is the newer version.
+    // The record was read after the lookup, so it names the newer version.
     ...readsOf(reader, place.value, attempt.record.value.contentTestSpecVersion),
   });
   if (!second.ok) return second;
@@ -60,8 +60,8 @@ export async function readSettledAttempt(
 }
 
 /**
- * The lookup by attempt id. Of its answer only the candidate is looked at before the caller is known to be allowed to see it, so that nothing
- * else in it can tell a foreign attempt from an absent one.
+ * Looks an attempt up by its id. Before the caller may see the candidate, only the candidate of the answer is examined, so that nothing else in it can
+ * distinguish a foreign attempt from an absent one.
  */
 export async function readEvidence(
   reader: SourceReader,
@@ -79,7 +79,7 @@ export async function readEvidence(
   return ok({ value: evidence.data, receipt: { ...receipt, version, status: freshness } });
 }
 
-/** An attempt that Results has not settled lies nowhere yet [RP-062]. */
+/** Returns the ids of an attempt's facts; an attempt that Results has not settled has none yet [RP-062]. */
 function placeOf(evidence: Observed<AttemptEvidence>): Result<Place, Problem> {
   const { attemptId, candidateSourcedId, contentTestSpecId, resultRecordId } = evidence.value;
   if (resultRecordId === null)
@@ -90,7 +90,7 @@ function placeOf(evidence: Observed<AttemptEvidence>): Result<Place, Problem> {
     : err(unscored);
 }
 
-/** What lies where the lookup says. */
+/** Reads record and criteria by their ids. */
 function readsOf(reader: SourceReader, place: Place, contentTestSpecVersion: string) {
   const { resultRecordId, contentTestSpecId } = place;
   return {
@@ -104,7 +104,7 @@ function readsOf(reader: SourceReader, place: Place, contentTestSpecVersion: str
   };
 }
 
-/** The owner whose version is not the one that the lookup names. */
+/** Returns the owner whose version is not the one that the lookup names. */
 function differing({ evidence, record, criteria }: SettledAttempt): SourceService | undefined {
   return disagreement(evidence.value, record.value, criteria.value);
 }

@@ -12,7 +12,7 @@ export interface SpecVersion {
   readonly contentTestSpecVersion: string;
 }
 
-/** What Content says of reports under one version of a test spec. Which version it answers is the reader's to compare. */
+/** Reads Content's criteria for reports under one version of a test spec. The caller compares the version of the answer. */
 export function readReportCriteria(
   reader: SourceReader,
   { contentTestSpecId, contentTestSpecVersion }: SpecVersion,

@@ -13,7 +13,7 @@ import type { Findings } from '../diagnosis.ts';
 import { namesOf } from '../names.ts';
 import { completionEvent, kcComponents, resultRecord } from './writings.ts';
 
-/** Why a publication did not go on: an owner is silent for now (the run stays `finalizing`), or has refused. */
+/** Why a publication stopped: an owner is silent for now (the run stays `finalizing`), or has refused. */
 type Halt = 'silent' | Problem;
 
 type Publication = (
@@ -23,9 +23,9 @@ type Publication = (
 ) => Promise<Result<AdaptiveRunState, Halt>>;
 
 /**
- * finalizing → completed, as far as the owners let it: Results record, its components, the Caliper event, its read-back, in this order, each
- * only once acknowledged [MA-138, MA-202]. Every write is idempotent, so whatever is repeated stays one record and one event.
- * An owner that is silent leaves the run `finalizing` with what it has; one that refuses is 424 `finalization-incomplete` [MA-169].
+ * Publishes a run, finalizing → completed, as far as the owners allow: Results record, its components, the Caliper event, its read-back, in this order, each
+ * only once the one before is acknowledged [MA-138, MA-202]. Every write is idempotent: repeated, it stays one record and one event. A silent owner leaves
+ * the run `finalizing` with its acknowledgements; a refusal is a 424 `finalization-incomplete` [MA-169].
  */
 export async function publish(
   platform: Platform,
@@ -42,8 +42,8 @@ export async function publish(
 }
 
 /**
- * Whether Caliper's read-back proves the run's completion event, for inspect, which never writes [MA-140]. Every other answer, a failed call
- * included, proves nothing: the run then shows as `finalizing`, and the next advance says what is wrong.
+ * Returns whether Caliper's read-back proves the run's completion event, for inspect, which never writes [MA-140]. Any other answer, even a failed call,
+ * proves nothing: the run then shows as `finalizing`, and the next advance returns the problem.
  */
 export async function completionIsProven(
   platform: Platform,
@@ -94,7 +94,7 @@ const publishEvent: Publication = async (platform, state, findings) => {
   return err(halted(operation, use, fault));
 };
 
-/** An owner that is silent leaves the step open; anything else is its refusal. */
+/** Returns why a call stops the publication: the owner is silent, or anything else, which is its refusal. */
 function halted(operation: UpstreamOperation, use: 'write' | 'read-back', fault: Unusable): Halt {
   return verdicts[use][fault.kind] === 'finalizing' ? 'silent' : answerProblem(operation, use, fault);
 }
