@@ -10,7 +10,7 @@ import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { confirmed, contradicting, type Contradiction } from '../upstream/confirmed.ts';
-import { ask, found, invalidCalibration, mismatchProblem } from '../upstream/problems.ts';
+import { ask, found, mismatchProblem, refuseCalibration } from '../upstream/problems.ts';
 import { contentDefect, readContent, type Content } from './content.ts';
 import { complete, poolHashOf, reconcile, tagged, terminal } from './reconcile.ts';
 import type { PoolIds, ReconciledPool, Tagged, TerminalManifest } from './reconcile.ts';
@@ -69,10 +69,8 @@ export async function readPool(platform: Platform, ids: PoolIds): Promise<Result
   const pool = prove(whole.value, root.value);
   if (!pool.ok) return pool;
   if (root.value.value.itemRefs.some(({ normalMaximum = 1 }) => normalMaximum !== 1))
-    return err(
-      invalidCalibration(
-        'An item of the pool has a maximum score other than 1, which no calibration can measure.',
-      ),
+    return refuseCalibration(
+      'An item of the pool has a maximum score other than 1, which no calibration can measure.',
     );
   return ok({
     pool: pool.value,

@@ -3,7 +3,11 @@ import type { PoolMember, ReconciledPool } from '#functions/mastery/pool/reconci
 import type { ScopedKc } from '#functions/mastery/pool/scoped-kc.ts';
 import { constraintsOf, minimaOf } from '#functions/mastery/records/engine-rules.ts';
 import type { PinnedRecords, RunCalibration } from '#functions/mastery/records/load.ts';
-import { invalidCalibration, mismatchProblem } from '#functions/mastery/upstream/problems.ts';
+import {
+  invalidCalibration,
+  mismatchProblem,
+  refuseCalibration,
+} from '#functions/mastery/upstream/problems.ts';
 import { createRecent } from '#shared/kernel/recent.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { Blueprint } from '#shared/platform/owners/content.ts';
@@ -111,13 +115,11 @@ function bindMember({ model, parameters }: RunCalibration, member: PoolMember): 
   const item = model.itemIndex.get(member.artifactVersionId) ?? -1;
   const own = parameters.items[item];
   if (own === undefined)
-    return err(invalidCalibration('The calibration has no parameters for an item of the pool.'));
+    return refuseCalibration('The calibration has no parameters for an item of the pool.');
   // The member's GUIDs are proved to be ascending; those of an older calibration may be in any order.
   if (own.qtiIdentifier !== member.qtiIdentifier || own.kcs.toSorted().join() !== member.kcGuids.join())
-    return err(
-      invalidCalibration(
-        'The parameters of an item are not those of the pool’s item: identifier or components differ.',
-      ),
+    return refuseCalibration(
+      'The parameters of an item are not those of the pool’s item: identifier or components differ.',
     );
   return ok({
     ...member,

@@ -3,7 +3,7 @@ import type { UpstreamOperation, UpstreamService } from '#shared/platform/operat
 import type { Platform, UpstreamAnswer, UpstreamCall } from '#shared/platform/platform.ts';
 import type { ProfileFault } from '#shared/platform/service-profiles.ts';
 import { verdicts, type AnswerKind, type Finding } from '#shared/platform/verdicts.ts';
-import { err, type Result } from '#shared/kernel/result.ts';
+import { err, type Err, type Result } from '#shared/kernel/result.ts';
 import type { Problem, UpstreamReference } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type * as z from 'zod';
@@ -127,6 +127,11 @@ export function profileProblem(fault: ProfileFault): Problem {
 /** Returns a 422: calibration, policy and pool do not fit together. `detail` is a constant sentence. */
 export function invalidCalibration(detail: string): Problem {
   return problem('mastery', 'calibration-invalid', 422, { detail });
+}
+
+/** Returns that 422 as a result. */
+export function refuseCalibration(detail: string): Err<Problem> {
+  return err(invalidCalibration(detail));
 }
 
 /** Returns a 400: each id exists, but they do not belong together. */

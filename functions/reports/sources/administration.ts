@@ -14,12 +14,9 @@ export async function readAdministration(
   principal: Principal,
   administrationId: string,
 ): Promise<Result<Observed<Administration>, Problem>> {
-  const answer = await readSource(
-    reader,
-    operations.readAdministration,
-    { path: { administrationId } },
-    { origin: 'caller', id: 'administrationId' },
-  );
+  const answer = await readSource(reader, operations.readAdministration, 'caller', 'administrationId', {
+    path: { administrationId },
+  });
   if (!answer.ok) return answer;
   return mayReadAdministration(principal, answer.value.value) ? answer : err(notFound());
 }

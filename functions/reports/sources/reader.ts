@@ -104,21 +104,18 @@ export function createSourceReader(
 /** An answer of the platform's own contracts. */
 type Versioned = Parameters<typeof versioned>[1];
 
-/** The requirements of a read on its answer. */
-export interface Expectation<Answer> {
-  readonly origin: IdOrigin;
-  /** The member that contains the owner's own id of it. */
-  readonly id: keyof Answer;
-  /** The members that it must have, in addition to the ids that the platform has compared. */
-  readonly asked?: Partial<Answer>;
-}
-
-/** Reads one source. Returns a problem that names the owner if there is no answer, or one to another question. */
+/**
+ * Reads one source. Returns a problem that names the owner if there is no answer, or one to another question.
+ * @param id the member of the answer that contains the owner's own id of it
+ * @param asked the members that the answer must have, in addition to the ids that the platform has compared
+ */
 export async function readSource<Answer extends Versioned>(
   reader: SourceReader,
   operation: UpstreamOperation<z.ZodType<Answer>>,
+  origin: IdOrigin,
+  id: keyof Answer,
   call: UpstreamCall<UpstreamOperation<z.ZodType<Answer>>>,
-  { origin, id, asked = {} }: Expectation<Answer>,
+  asked: Partial<Answer> = {},
 ): Promise<Result<Answered<Answer>, Problem>> {
   const answer = await reader.read(operation, call, (value) => versioned(String(value[id]), value));
   if (!answer.ok) return err(sourceProblem(answer.error, origin));

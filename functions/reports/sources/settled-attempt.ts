@@ -93,13 +93,9 @@ function placeOf(evidence: Observed<AttemptEvidence>): Result<Place, Problem> {
 /** Reads record and criteria by their ids. */
 function readsOf(reader: SourceReader, place: Place, contentTestSpecVersion: string) {
   const { resultRecordId, contentTestSpecId } = place;
+  const call = { path: { resultRecordId } };
   return {
-    record: readSource(
-      reader,
-      operations.readSettledRecord,
-      { path: { resultRecordId } },
-      { origin: 'derived', id: 'resultRecordId', asked: place },
-    ),
+    record: readSource(reader, operations.readSettledRecord, 'derived', 'resultRecordId', call, place),
     criteria: readReportCriteria(reader, { contentTestSpecId, contentTestSpecVersion }, 'derived'),
   };
 }

@@ -18,10 +18,8 @@ export function readReportCriteria(
   { contentTestSpecId, contentTestSpecVersion }: SpecVersion,
   origin: IdOrigin,
 ): Promise<Result<Observed<ReportCriteria>, Problem>> {
-  return readSource(
-    reader,
-    operations.readReportCriteria,
-    { path: { testSpecId: contentTestSpecId }, query: { version: contentTestSpecVersion } },
-    { origin, id: 'testSpecId' },
-  );
+  return readSource(reader, operations.readReportCriteria, origin, 'testSpecId', {
+    path: { testSpecId: contentTestSpecId },
+    query: { version: contentTestSpecVersion },
+  });
 }

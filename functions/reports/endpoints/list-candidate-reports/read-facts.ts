@@ -1,4 +1,5 @@
 import type { Framework, IndexRow, Observed } from '#functions/reports/facts/facts.ts';
+import { unavailable } from '#functions/reports/facts/incomplete.ts';
 import type { ComposedAttempt } from '#functions/reports/composition/attempt-report.ts';
 import {
   checkIndex,
@@ -25,7 +26,6 @@ import * as operations from '#shared/platform/operations.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { CandidateAttempts } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { problem } from '#shared/problems/registry.ts';
 import { MAX_FRAMEWORKS, readFramework } from '#functions/reports/sources/case-package.ts';
 import type { TenantFrameworks } from '#functions/reports/sources/case-package.ts';
 import { sourceProblem, together } from '#functions/reports/sources/problems.ts';
@@ -69,8 +69,11 @@ const reasons = withheldReason.options;
 
 /** The problems of a candidate with more attempts without a row, or gates on more frameworks before the first row, than one request reads. */
 const [tooManyAttempts, tooManyFrameworks] = [
-  tooMuch('results', 'The candidate has more attempts outside the list than one request reads.'),
-  tooMuch('case', 'The gates before the first row depend on more CASE frameworks than one request reads.'),
+  unavailable('results', 'The candidate has more attempts outside the list than one request reads.'),
+  unavailable(
+    'case',
+    'The gates before the first row depend on more CASE frameworks than one request reads.',
+  ),
 ] as const;
 
 type Index = Observed<CandidateAttempts>;
@@ -115,16 +118,11 @@ interface Turn {
   readonly isSecondReading: boolean;
 }
 
-/** What every read of a page goes by, and what it adds to. */
-interface Reading {
+/** The reading of a page: its request, and everything that it has gathered. */
+interface Walk {
   readonly reader: SourceReader;
-  readonly request: PageRequest;
-  readonly page: Gathered;
-}
-
-/** The reading of a page whose candidate is on the roster. */
-interface Walk extends Reading {
   readonly request: PageRequest & Pick<PageContext, 'candidate'>;
+  readonly page: Gathered;
 }
 
 /**
@@ -153,12 +151,17 @@ export async function readCandidatePage(
   const place: Place = { after: request.after, earlier: [] };
   const start = await together({
     candidate: readCandidate(reader, request.candidateSourcedId, 'caller'),
-    index: readIndex({ reader, request, page }, place),
+    index: readIndex(reader, request, page, place),
   });
   if (!start.ok) return start;
   const { candidate, index } = start.value;
-  const walked = await walkIndex({ reader, request: { ...request, candidate }, page }, index, place);
-  if (!walked.ok) return walked;
+  const walk: Walk = { reader, request: { ...request, candidate }, page };
+  let turn: Turn | 'end' | 'more' = { index, place, isOpening: true, isSecondReading: false };
+  while (typeof turn === 'object') {
+    const taken = await takeTurn(walk, turn);
+    if (!taken.ok) return taken;
+    turn = taken.value;
+  }
   const withheld = reasons.map((reason) => ({
     reason,
     count: page.withheld.filter((one) => one === reason).length,
@@ -167,28 +170,17 @@ export async function readCandidatePage(
     data: page.data,
     withheld: withheld.filter(({ count }) => count > 0),
     broken: page.broken,
-    next: walked.value === 'end' ? undefined : page.last,
+    next: turn === 'end' ? undefined : page.last,
     sources: [...page.indexes, ...page.receipts, candidate],
   });
 }
 
 /**
- * Gathers rows until the page has one and the rows that were read for it are used up, or until the end of the list.
- * @param index the first page of the index
+ * Checks the rows of one page of the index and gathers them. Returns another turn until the page has a row and the rows that were read for it are used up,
+ * or until the end of the list.
  */
-async function walkIndex(walk: Walk, index: Index, place: Place): Promise<Result<'end' | 'more', Problem>> {
-  let turn: Turn = { index, place, isOpening: true, isSecondReading: false };
-  for (;;) {
-    const taken = await takeTurn(walk, turn);
-    if (!taken.ok) return taken;
-    if (typeof taken.value === 'string') return ok(taken.value);
-    turn = taken.value;
-  }
-}
-
-/** Checks the rows of one page of the index and gathers them; then the walk is over, or has another turn. */
 async function takeTurn(walk: Walk, turn: Turn): Promise<Result<'end' | 'more' | Turn, Problem>> {
-  const { request, page } = walk;
+  const { reader, request, page } = walk;
   const { index, place, isOpening } = turn;
   const { rows, hasMore } = index.value;
   const left = rows.filter((row) => page.last === undefined || isFollowing(row, page.last));
@@ -196,11 +188,16 @@ async function takeTurn(walk: Walk, turn: Turn): Promise<Result<'end' | 'more' |
   const behind: Place = { after: rows.at(-1), earlier: [...place.earlier, ...rows] };
   const mayRead = hasMore && page.reads < MOST_INDEX_READS;
   const [ahead, checked] = await Promise.all([
-    mayRead && !isOpening ? readIndex(walk, behind) : undefined,
+    mayRead && !isOpening ? readIndex(reader, request, page, behind) : undefined,
     checkRows(walk, part, index.receipt),
   ]);
   const doubtful = turn.isSecondReading ? [] : checked.filter(needsSecondReading);
-  if (doubtful.length > 0 && mayReadAgain(page)) return readAgain(walk, turn, doubtful);
+  if (doubtful.length > 0 && page.reads < MOST_INDEX_READS && page.secondReadings < MOST_SECOND_READINGS) {
+    page.secondReadings += 1;
+    for (const { row } of doubtful) page.criteria.delete(keyOf(row));
+    const again = await readIndex(reader, request, page, place);
+    return again.ok ? ok({ ...turn, index: again.value, isSecondReading: true }) : again;
+  }
 
   page.indexes.add(index.receipt);
   const gathered = gather(page, checked, request.limit);
@@ -210,25 +207,9 @@ async function takeTurn(walk: Walk, turn: Turn): Promise<Result<'end' | 'more' |
   if (page.data.length > 0) return ok('more');
   if (!isRead) return ok({ ...turn, isOpening: false });
   if (!mayRead) return err(tooManyAttempts);
-  const next = ahead ?? (await readIndex(walk, behind));
+  const next = ahead ?? (await readIndex(reader, request, page, behind));
   if (!next.ok) return next;
   return ok({ index: next.value, place: behind, isOpening: false, isSecondReading: false });
-}
-
-function mayReadAgain({ reads, secondReadings }: Gathered): boolean {
-  return reads < MOST_INDEX_READS && secondReadings < MOST_SECOND_READINGS;
-}
-
-/** Reads a page of the index once more, and the criteria of its doubtful rows. */
-async function readAgain(
-  walk: Walk,
-  turn: Turn,
-  rows: readonly CheckedRow[],
-): Promise<Result<Turn, Problem>> {
-  walk.page.secondReadings += 1;
-  for (const { row } of rows) walk.page.criteria.delete(keyOf(row));
-  const again = await readIndex(walk, turn.place);
-  return again.ok ? ok({ ...turn, index: again.value, isSecondReading: true }) : again;
 }
 
 /** The rows that can fill the page: all before the first that would be one too many. */
@@ -317,8 +298,12 @@ async function verifyRow(walk: Walk, row: CheckedRow<PageRow>): Promise<CheckedR
 }
 
 /** One read of the index, which is refused as a whole when it is not one to what it was asked. */
-async function readIndex({ reader, request, page }: Reading, place: Place): Promise<Result<Index, Problem>> {
-  const { candidateSourcedId, filters } = request;
+async function readIndex(
+  reader: SourceReader,
+  { candidateSourcedId, filters }: PageRequest,
+  page: Gathered,
+  place: Place,
+): Promise<Result<Index, Problem>> {
   const { after } = place;
   page.reads += 1;
   const query = {
@@ -339,8 +324,4 @@ async function readIndex({ reader, request, page }: Reading, place: Place): Prom
 
 function keyOf({ contentTestSpecId, contentTestSpecVersion }: SpecVersion): string {
   return JSON.stringify([contentTestSpecId, contentTestSpecVersion]);
-}
-
-function tooMuch(dependency: SourceService, detail: string): Problem {
-  return problem('reports', 'dependency-unavailable', 503, { dependency, detail });
 }
