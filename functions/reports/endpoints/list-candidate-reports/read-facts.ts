@@ -189,7 +189,10 @@ async function takeTurn(walk: Walk, turn: Turn): Promise<Result<'end' | 'more' |
   const mayRead = hasMore && page.reads < MOST_INDEX_READS;
   const [ahead, checked] = await Promise.all([
     mayRead && !isOpening ? readIndex(reader, request, page, behind) : undefined,
-    checkRows(walk, part, index.receipt),
+    // In two steps, so that the page reads the frameworks of its first rows, whichever criteria arrive first.
+    Promise.all(part.map((row) => composeRow(walk, row, index.receipt))).then((composed) =>
+      Promise.all(composed.map((row) => verifyRow(walk, row))),
+    ),
   ]);
   const doubtful = turn.isSecondReading ? [] : checked.filter(needsSecondReading);
   if (doubtful.length > 0 && page.reads < MOST_INDEX_READS && page.secondReadings < MOST_SECOND_READINGS) {
@@ -241,19 +244,6 @@ function gather(page: Gathered, rows: readonly CheckedRow[], limit: number): Res
     page.last = row;
   }
   return ok('all');
-}
-
-/**
- * Composes rows, then holds their gates against CASE. In two steps, so that the frameworks which a page reads are those of its first rows,
- * whichever criteria arrive first.
- */
-async function checkRows(
-  walk: Walk,
-  rows: readonly IndexRow[],
-  index: SourceRef,
-): Promise<readonly CheckedRow[]> {
-  const composed = await Promise.all(rows.map((row) => composeRow(walk, row, index)));
-  return Promise.all(composed.map((row) => verifyRow(walk, row)));
 }
 
 /** Only a settled row needs the criteria of its test spec; the rows of one spec and version share one read of them. */

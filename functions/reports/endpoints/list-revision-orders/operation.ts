@@ -76,19 +76,16 @@ export function listRevisionOrdersOperation(
   };
 }
 
-interface Chosen {
-  readonly records: readonly OrderRecord[];
-  /** The last record examined, if more follow. */
-  readonly next: Place | undefined;
-}
-
-/** Returns the next records that pass the filters, as many as the limit and the evidence of a page allow. */
+/**
+ * Returns the next records that pass the filters, as many as the limit and the evidence of a page allow.
+ * @returns `next`: the last record examined, if more follow
+ */
 async function choose(
   runs: ImprovementStore,
   run: RunRecord,
   query: Request['query'],
   after: Place | undefined,
-): Promise<Chosen> {
+): Promise<{ readonly records: readonly OrderRecord[]; readonly next: Place | undefined }> {
   const artifacts = new Map(evidenceOf(run.pins).map((evidence) => [evidence.key, artifactsOf(evidence)]));
   const chosen: OrderRecord[] = [];
   const used = new Set<EvidenceKey>();
