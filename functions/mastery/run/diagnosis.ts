@@ -1,4 +1,4 @@
-import type { AdaptiveRun, KcClassification, ScaleResult } from '#shared/contract/mastery/adaptive-run.ts';
+import type { AdaptiveRun, ScaleResult } from '#shared/contract/mastery/adaptive-run.ts';
 import type { StopReason } from '#shared/contract/stop-reason.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
 import type { Problem } from '#shared/problems/problem.ts';
@@ -92,20 +92,14 @@ function weighOutcomes(
 }
 
 /** The findings that a stopped run publishes to Results and Caliper. */
-export interface Findings {
-  readonly stopReason: StopReason;
-  readonly scale: ScaleResult;
-  readonly kcClassifications: readonly KcClassification[];
-  readonly outcomes: readonly ScoredOutcome[];
-  readonly lastOutcome: ScoredOutcome;
-}
+export type Findings = NonNullable<ReturnType<typeof findingsOf>>;
 
 /** Returns the findings of a stopped run; undefined while there is nothing to publish: it continues, or its anchor is not verified [MA-081]. */
 export function findingsOf(
   { stopReason }: AdaptiveRunState,
   { scale, kcClassifications }: Diagnosis,
   outcomes: readonly ScoredOutcome[],
-): Findings | undefined {
+) {
   const lastOutcome = outcomes.at(-1);
   if (stopReason === null || scale === null || lastOutcome === undefined) return undefined;
   return { stopReason, scale, kcClassifications, outcomes, lastOutcome };

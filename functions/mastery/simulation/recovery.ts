@@ -87,26 +87,18 @@ export function isReplicated(
   );
 }
 
-/** The outcome of the profiles' tests. */
-interface Sittings {
-  readonly replications: number;
-  /** How many tests were taken; fewer than profiles × replications if time ran out. */
-  readonly simulated: number;
-  readonly administeredItems: number;
-  /** For each profile its scale scores at full precision, in the order of the replications. */
-  readonly scores: readonly (readonly number[])[];
-}
-
 /**
  * Lets all profiles take the test once, then as often as the cost of those replications permits. It yields to the event loop after each test, so that
  * the pipeline's own deadline can end the request. A test under way is aborted when the time is over.
  * @param time the clock, and the deadline of all tests; epoch milliseconds
+ * @returns `simulated`: how many tests were taken, fewer than profiles × replications if time ran out; `scores`: for each profile its scale scores at full
+ *   precision, in the order of the replications
  */
 export async function sitAll(
   test: SimulatedTest,
   profiles: readonly KnownProfile[],
   { now, until }: { readonly now: () => number; readonly until: number },
-): Promise<Sittings> {
+) {
   const { scope, maxItems } = test.selection.constraints;
   const size = { profiles: profiles.length, kcs: scope.length, maxItems };
   const scores = profiles.map((): number[] => []);

@@ -9,10 +9,7 @@ import { sourceProblem } from './problems.ts';
 import type { SourceReader } from './reader.ts';
 
 /** The frameworks of the CASE packages that a container has read. They contain no learner fact. */
-export interface Frameworks {
-  /** Returns those of one platform, as one tenant sees it. */
-  readonly of: (profile: Pick<ServiceProfile, 'tenantId' | 'baseUrl'>) => TenantFrameworks;
-}
+export type Frameworks = ReturnType<typeof createFrameworks>;
 
 /** The kept frameworks of one tenant, by the ids of their documents. */
 export type TenantFrameworks = Recent<KeptFramework>;
@@ -26,10 +23,11 @@ interface KeptFramework {
 export const MAX_FRAMEWORKS = 8;
 
 /** Creates an empty cache that keeps the frameworks used last. */
-export function createFrameworks(): Frameworks {
+export function createFrameworks() {
   const kept = createRecent<KeptFramework>(MAX_FRAMEWORKS);
   return {
-    of({ tenantId, baseUrl }) {
+    /** Returns those of one platform, as one tenant sees it. */
+    of({ tenantId, baseUrl }: Pick<ServiceProfile, 'tenantId' | 'baseUrl'>): TenantFrameworks {
       const keyOf = (documentId: string): string => JSON.stringify([baseUrl, tenantId, documentId]);
       return {
         get: (documentId) => kept.get(keyOf(documentId)),

@@ -5,8 +5,7 @@ import {
   checkIndex,
   composePageRow,
   frameworkOf,
-  isFollowing,
-  isListed,
+  isOrdered,
   isPossible,
   isScored,
   rowDisagreement,
@@ -15,7 +14,7 @@ import {
   withheldFor,
 } from '#functions/reports/composition/page.ts';
 import type { IndexRequest, PageContext, PageRow, RowPlace } from '#functions/reports/composition/page.ts';
-import { ownerQuery } from '#shared/contract/filters.ts';
+import { isSelected, ownerQuery } from '#shared/contract/filters.ts';
 import { withheldReason } from '#shared/contract/reports/attempt-report.ts';
 import type { AttemptReportPage, WithheldReason } from '#shared/contract/reports/attempt-report.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
@@ -65,6 +64,7 @@ export const MOST_SECOND_READINGS = 5;
 /** Rows that one read of the index asks for. */
 export const INDEX_PAGE = 100;
 
+const { filters: pageFilters } = listCandidateReports.request;
 const reasons = withheldReason.options;
 
 /** The problems of a candidate with more attempts without a row, or gates on more frameworks before the first row, than one request reads. */
@@ -129,8 +129,7 @@ interface Walk {
  * Reads one page: the candidate together with the index of attempts, then the criteria of the test specs of the rows that can fill the page. A
  * candidate who is not on the roster is a 404, even if the index has attempts. If these rows give no report, the service reads the rest of the index
  * page by page, each together with test specs and frameworks of the previous one, until there is a report or the end. So every page but the last has
- * a row.
- * If the versions of a row differ, or its facts cannot all be true, its page of the index and its criteria are read once more.
+ * a row. If the versions of a row differ, or its facts cannot all be true, its page of the index and its criteria are read once more.
  */
 export async function readCandidatePage(
   reader: SourceReader,
@@ -183,7 +182,7 @@ async function takeTurn(walk: Walk, turn: Turn): Promise<Result<'end' | 'more' |
   const { reader, request, page } = walk;
   const { index, place, isOpening } = turn;
   const { rows, hasMore } = index.value;
-  const left = rows.filter((row) => page.last === undefined || isFollowing(row, page.last));
+  const left = rows.filter((row) => page.last === undefined || isOrdered([page.last, row]));
   const part = isOpening ? openingOf(left, request) : left;
   const behind: Place = { after: rows.at(-1), earlier: [...place.earlier, ...rows] };
   const mayRead = hasMore && page.reads < MOST_INDEX_READS;
@@ -270,7 +269,7 @@ async function verifyRow(walk: Walk, row: CheckedRow<PageRow>): Promise<CheckedR
   const { outcome: composed, ...checked } = row;
   if (composed?.ok !== true) return { ...checked, outcome: composed };
   const listed = (report: ComposedAttempt) =>
-    isListed(checked.row, report, request.filters) ? ok(report) : undefined;
+    isSelected(pageFilters, request.filters, { ...checked.row, ...report.header }) ? ok(report) : undefined;
   const guid = frameworkOf(composed.value);
   if (guid === undefined) return { ...checked, outcome: listed(composed.value.report) };
   if (!page.frameworks.has(guid) && page.frameworks.size === MAX_FRAMEWORKS)
@@ -298,7 +297,7 @@ async function readIndex(
   page.reads += 1;
   const query = {
     limit: String(INDEX_PAGE),
-    ...ownerQuery(listCandidateReports.request.filters, filters),
+    ...ownerQuery(pageFilters, filters),
     ...(after === undefined ? {} : { afterModifiedAt: after.modifiedAt, afterAttemptId: after.attemptId }),
   };
   const answer = await reader.read(
