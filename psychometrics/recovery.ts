@@ -1,13 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Option } from '@commander-js/extra-typings';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { DESIGN, policies, policyNames } from './recovery/conditions.ts';
 import { exposureMethodNames, fittedMethods } from './recovery/exposure.ts';
 import { htmlReport } from './recovery/html-report.ts';
-import { exposureJson, resultsJson, runStudy } from './recovery/study.ts';
-import type { StudySettings } from './recovery/study.ts';
+import { exposureJson, resultsJson, runStudy, type StudySettings } from './recovery/study.ts';
 import { textReport } from './recovery/text-report.ts';
 import {
   decimal,

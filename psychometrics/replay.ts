@@ -8,22 +8,17 @@ import {
   nextStep,
   prepareSelection,
   weigh,
-} from '#functions/mastery/engine/index.ts';
-import type {
-  Classification,
-  CompiledModel,
-  ModelParameters,
-  Outcome,
-  SelectionContext,
+  type Classification,
+  type CompiledModel,
+  type ModelParameters,
+  type Outcome,
+  type SelectionContext,
 } from '#functions/mastery/engine/index.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { referencePosterior } from '#psychometrics/reference/higher-order-cdm.ts';
-import { MISSING, ignoreOption, missingOption } from '#tools/terminal/study-tables.ts';
-import type { TableOptions } from '#tools/terminal/study-tables.ts';
-import { readResponseFiles, readStudy, shorten } from '#tools/terminal/study.ts';
-import type { ResponseFiles } from '#tools/terminal/study.ts';
+import { MISSING, ignoreOption, missingOption, type TableOptions } from '#tools/terminal/study-tables.ts';
+import { readResponseFiles, readStudy, shorten, type ResponseFiles } from '#tools/terminal/study.ts';
 import { decimal, examples, exits, integer, program, run, text } from '#tools/terminal/command.ts';
 
 const share = decimal('from 0 to 1', (n) => n >= 0 && n <= 1);

@@ -25,8 +25,10 @@ function answer(exchange: Exchange, event: APIGatewayProxyEvent): PipelineAnswer
   const { requestId, traceId } = exchange;
   const found = fixtureOf(event);
   if (found === undefined) throw new Refusal(problem('reports', 'not-found', 404));
-  const body = found.answer(queryOf(found, event, exchange), { requestId, traceId });
-  return checkResponse(found.route, { body }, exchange);
+  const { route } = found;
+  // As in production, 400 for anything that is not a request of the route. A materialization is not checked: each is the one operation.
+  const query = route.method === 'POST' ? {} : checkSyntax(route, event, exchange.log).query;
+  return checkResponse(route, { body: found.answer(query, { requestId, traceId }) }, exchange);
 }
 
 /** Returns the one fixture of this method and path, if there is one: a path that cannot be decoded has none. */
@@ -38,16 +40,4 @@ function fixtureOf({ httpMethod, resource, pathParameters }: APIGatewayProxyEven
       route.path === resource &&
       Object.entries(path).every(([name, id]) => Object.hasOwn(values, name) && values[name] === id),
   );
-}
-
-/**
- * Checks the query of a known resource against its route's row, as in production: 400 for anything that is not a request of it. A materialization is
- * not checked: each is the one operation.
- */
-function queryOf(
-  { route }: Fixture,
-  event: APIGatewayProxyEvent,
-  { log }: Exchange,
-): Readonly<Record<string, unknown>> {
-  return route.method === 'POST' ? {} : checkSyntax(route, event, log).query;
 }

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { changeEntity, entityChange, entityKinds, entityNames } from './entities.ts';
-import type { EntityName } from './entities.ts';
+import { changeEntity, entityChange, entityKinds, entityNames, type EntityName } from './entities.ts';
 import type { Faults } from './faults.ts';
 import { conductQti } from './owners/qti.ts';
 import type { TenantState } from './tenant-state.ts';

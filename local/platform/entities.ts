@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { administration } from '#shared/platform/owners/administration.ts';
 import { requestedAction } from '#shared/contract/reports/analysis-policy.ts';
 import {

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { AnswerKind } from '#shared/platform/verdicts.ts';
 import { contradictionOf, invariantIds } from './contradictions.ts';
 import { ownerRoutes } from './routes.ts';

@@ -1,25 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as timer } from 'node:timers/promises';
 import { formatInstant } from '#shared/kernel/instant.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { addresseeOf, isOfForeignOrigin } from '#local/loopback.ts';
-import { control } from './control.ts';
-import type { CallRecord } from './control.ts';
+import { control, type CallRecord } from './control.ts';
 import { contradictionOf } from './contradictions.ts';
 import { withImpossibleNumber, withOtherId, withOverlongId, withRepeatedRow } from './entities.ts';
 import { renderEntity } from './entity-text.ts';
-import { openFaults } from './faults.ts';
-import type { ArmedFault, Faults } from './faults.ts';
-import { refuse } from './route.ts';
-import type { OwnerAnswer, OwnerRefusal, OwnerRequest, OwnerRoute } from './route.ts';
+import { openFaults, type ArmedFault, type Faults } from './faults.ts';
+import { refuse, type OwnerAnswer, type OwnerRefusal, type OwnerRequest, type OwnerRoute } from './route.ts';
 import { matchRoute } from './routes.ts';
-import { openTenant } from './tenant-state.ts';
-import type { TenantSeed, TenantState } from './tenant-state.ts';
+import { openTenant, type TenantSeed, type TenantState } from './tenant-state.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
 /** Calls that the log remembers, the latest ones: a stack that runs for days must not grow with them. */

@@ -28,8 +28,7 @@ import type {
   SettledRecord,
 } from '#shared/platform/owners/results.ts';
 import type { RevisionOrderAck, RevisionOrderRequest } from '#shared/platform/owners/revision-orders.ts';
-import { openStore } from './store.ts';
-import type { EntityStore, Generated } from './store.ts';
+import { openStore, type EntityStore, type Generated } from './store.ts';
 
 /** The start data of one tenant: what its owners hold before the first call. */
 export interface TenantSeed {

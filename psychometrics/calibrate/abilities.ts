@@ -1,7 +1,6 @@
 /** Describes ability and KCs given the answers, over all learners: distributions, reliability, accuracy. No figure is one learner's. */
 import { eachRow } from './expectation.ts';
-import { latentPrior } from './model.ts';
-import type { Design, Parameters, Responses } from './model.ts';
+import { latentPrior, type Design, type Parameters, type Responses } from './model.ts';
 import { addTo, at, sqrt } from './numbers.ts';
 
 /** Bins of the EAP histogram: from -3 to 3; values beyond are in the outermost ones. */

@@ -1,22 +1,17 @@
 /** Fits a study and computes every figure. Deterministic: the same study and options give the same numbers. */
-import { describeAbilities } from './abilities.ts';
-import type { Abilities } from './abilities.ts';
-import { fit } from './em.ts';
-import type { EmResult, EmStep } from './em.ts';
+import { describeAbilities, type Abilities } from './abilities.ts';
+import { fit, type EmResult, type EmStep } from './em.ts';
 import { expectedCounts, logLikelihoodOf } from './expectation.ts';
 import { largestFall } from './isotonic.ts';
-import { fitItems, fitPairs } from './item-fit.ts';
-import type { ChiSquare, ItemFit, PairFit } from './item-fit.ts';
-import { limitedInformationFit } from './limited-information.ts';
-import type { LimitedInformationFit } from './limited-information.ts';
+import { fitItems, fitPairs, type ChiSquare, type ItemFit, type PairFit } from './item-fit.ts';
+import { limitedInformationFit, type LimitedInformationFit } from './limited-information.ts';
 import { fitTable } from './maximization.ts';
 import { createDesign, randomParameters, startingParameters } from './model.ts';
 import type { Design, ItemModel, Parameters, Penalty } from './model.ts';
 import { at, chiSquareUpper, log, uniformFrom } from './numbers.ts';
 import { penaltyOf } from './penalty.ts';
 import type { Study } from './read-data.ts';
-import { standardErrors } from './standard-errors.ts';
-import type { StandardErrors } from './standard-errors.ts';
+import { standardErrors, type StandardErrors } from './standard-errors.ts';
 
 export interface CalibrateOptions {
   readonly model: ItemModel;

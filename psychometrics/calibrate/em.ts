@@ -4,12 +4,10 @@
  * does not lower the objective, so that the objective never falls from one accepted step to the next. The objective is the log-likelihood, with the
  * penalty of penalty.ts unless that is turned off.
  */
-import { expectedCounts } from './expectation.ts';
-import type { ExpectedCounts } from './expectation.ts';
+import { expectedCounts, type ExpectedCounts } from './expectation.ts';
 import { isotonicTable } from './isotonic.ts';
 import { maximize } from './maximization.ts';
-import { SLOPE_RANGE, theta } from './model.ts';
-import type { Design, Parameters, Responses } from './model.ts';
+import { SLOPE_RANGE, theta, type Design, type Parameters, type Responses } from './model.ts';
 import { at, clamp, exp, log, logistic, logit, sqrt } from './numbers.ts';
 import { penaltyOf } from './penalty.ts';
 

@@ -3,8 +3,7 @@
  * who did not answer an item are left out of its figures, as if answers were missing at random.
  */
 import { spread } from './expectation.ts';
-import { answersOf, latentPrior } from './model.ts';
-import type { Design, Parameters, Responses } from './model.ts';
+import { answersOf, latentPrior, type Design, type Parameters, type Responses } from './model.ts';
 import { addTo, at, chiSquareUpper, dot, integerAt, log, normalTwoSided, sqrt } from './numbers.ts';
 
 /** Fit of one item. */

@@ -3,10 +3,8 @@
  * (Maydeu-Olivares and Joe, 2014, Multivariate Behavioral Research 49, 305-328); for cognitive diagnosis models: Liu, Tian and Xin (2016,
  * J. of Educational and Behavioral Statistics 41, 3-26).
  */
-import type { ChiSquare } from './item-fit.ts';
-import { expectationsOf } from './item-fit.ts';
-import { answersOf, latentPrior } from './model.ts';
-import type { Design, Parameters, Responses } from './model.ts';
+import { type ChiSquare, expectationsOf } from './item-fit.ts';
+import { answersOf, latentPrior, type Design, type Parameters, type Responses } from './model.ts';
 import {
   addTo,
   at,
@@ -18,8 +16,7 @@ import {
   quadraticForm,
   sqrt,
 } from './numbers.ts';
-import { curveScores } from './standard-errors.ts';
-import type { StandardErrors } from './standard-errors.ts';
+import { curveScores, type StandardErrors } from './standard-errors.ts';
 
 export interface LimitedInformationFit extends ChiSquare {
   readonly rmsea: number;

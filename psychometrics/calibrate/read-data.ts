@@ -1,9 +1,6 @@
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import { MISSING, withAnswers } from '#tools/terminal/study-tables.ts';
-import type { StudyTables } from '#tools/terminal/study-tables.ts';
-import { MAXIMUM_KCS, collapse } from './model.ts';
-import type { Responses } from './model.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { MISSING, withAnswers, type StudyTables } from '#tools/terminal/study-tables.ts';
+import { MAXIMUM_KCS, collapse, type Responses } from './model.ts';
 
 /** The most steps (rows x items x patterns) of one E-step, which then takes minutes. */
 const MAXIMUM_WORK = 2e10;

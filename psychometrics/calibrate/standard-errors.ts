@@ -7,8 +7,7 @@
 import { eachRow } from './expectation.ts';
 import { answersOf, isClamped, latentPrior, SLOPE_RANGE, theta } from './model.ts';
 import type { Design, LatentPrior, Parameters, Responses } from './model.ts';
-import { addTo, at, integerAt, invert, sqrt } from './numbers.ts';
-import type { SquareMatrix } from './numbers.ts';
+import { addTo, at, integerAt, invert, sqrt, type SquareMatrix } from './numbers.ts';
 import { curvePenaltyTerms } from './penalty.ts';
 
 /** One free parameter. Patterns of a table that monotonicity holds together share one. */

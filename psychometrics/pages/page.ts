@@ -1,5 +1,4 @@
-import { htmlOf, markup } from '#tools/page/markup.ts';
-import type { Markup } from '#tools/page/markup.ts';
+import { htmlOf, markup, type Markup } from '#tools/page/markup.ts';
 import { baseStyle } from './style.ts';
 
 /**

@@ -1,5 +1,4 @@
-import { CLASSIFICATION_CONFIDENCE, DESIGN } from './conditions.ts';
-import type { ExposureMethod, StudySize } from './conditions.ts';
+import { CLASSIFICATION_CONFIDENCE, DESIGN, type ExposureMethod, type StudySize } from './conditions.ts';
 import { exposureMethods } from './exposure.ts';
 import type { Figures } from './figures.ts';
 

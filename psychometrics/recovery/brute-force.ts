@@ -1,10 +1,8 @@
 import { estimate } from '#functions/mastery/engine/index.ts';
-import { referencePosterior } from '#psychometrics/reference/higher-order-cdm.ts';
-import type { ReferenceModel } from '#psychometrics/reference/higher-order-cdm.ts';
+import { referencePosterior, type ReferenceModel } from '#psychometrics/reference/higher-order-cdm.ts';
 import { answerOf, drawLearner, PRIOR_POPULATION } from './learners.ts';
 import { compiled } from './sit.ts';
-import { makeWorld, parametersOf } from './world.ts';
-import type { World } from './world.ts';
+import { makeWorld, parametersOf, type World } from './world.ts';
 
 /** Worlds small enough for brute force, with two strands, so that the engine has components and KCs outside them. */
 const SMALL = { items: 24, kcs: 7 } as const;

@@ -2,8 +2,7 @@ import type { Constraints, Exposure } from '#functions/mastery/engine/index.ts';
 import type { Knowledge } from './knowledge.ts';
 import { CORRELATION, PRIOR_POPULATION, RAPID } from './learners.ts';
 import type { AnswerModel, Population, Structure } from './learners.ts';
-import { GOOD_ITEMS, kcGuid, WEAK_ITEMS } from './world.ts';
-import type { ItemQuality, World, WorldSize } from './world.ts';
+import { GOOD_ITEMS, kcGuid, WEAK_ITEMS, type ItemQuality, type World, type WorldSize } from './world.ts';
 
 /** The world that the design's aims refer to. */
 export const DESIGN = { items: 400, kcs: 20, length: 30 } as const;

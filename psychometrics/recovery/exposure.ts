@@ -1,6 +1,5 @@
 import type { Exposure } from '#functions/mastery/engine/index.ts';
-import { RANDOMESQUE } from './conditions.ts';
-import type { Condition, ExposureMethod } from './conditions.ts';
+import { RANDOMESQUE, type Condition, type ExposureMethod } from './conditions.ts';
 import { sitAll } from './sit.ts';
 import { itemId } from './world.ts';
 

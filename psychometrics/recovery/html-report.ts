@@ -1,10 +1,7 @@
 import * as Plot from '@observablehq/plot';
-import { bars, colour, dots, line } from '#tools/page/plot.ts';
-import { chart } from '#tools/page/charts.ts';
-import type { Point } from '#tools/page/plot.ts';
-import type { ChartText } from '#tools/page/charts.ts';
-import { markup, table } from '#tools/page/markup.ts';
-import type { Markup } from '#tools/page/markup.ts';
+import { bars, colour, dots, line, type Point } from '#tools/page/plot.ts';
+import { chart, type ChartText } from '#tools/page/charts.ts';
+import { markup, table, type Markup } from '#tools/page/markup.ts';
 import { htmlPage } from '../pages/page.ts';
 import type { Study } from './study.ts';
 import {

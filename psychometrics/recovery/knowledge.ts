@@ -3,8 +3,7 @@ import { collapse, createDesign, startingParameters } from '#psychometrics/calib
 import type { ModelParameters } from '#functions/mastery/engine/index.ts';
 import { stream } from '#shared/kernel/random-stream.ts';
 import { drawLearner, PRIOR_POPULATION } from './learners.ts';
-import { kcGuid, parametersOf, STRAND, successOf } from './world.ts';
-import type { World, WorldItem } from './world.ts';
+import { kcGuid, parametersOf, STRAND, successOf, type World, type WorldItem } from './world.ts';
 
 /** The engine's parameters, in place of the true ones. */
 export type Knowledge =

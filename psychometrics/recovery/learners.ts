@@ -1,6 +1,5 @@
 import { stream } from '#shared/kernel/random-stream.ts';
-import { masteryAt, successOf } from './world.ts';
-import type { World, WorldItem } from './world.ts';
+import { masteryAt, successOf, type World, type WorldItem } from './world.ts';
 
 /** A simulated learner, whose ability and KCs are known. */
 export interface Learner {

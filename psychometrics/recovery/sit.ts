@@ -5,21 +5,17 @@ import {
   prepareSelection,
   simulatedRunSeed,
   simulateRun,
+  type CompiledModel,
+  type Evidence,
+  type Exposure,
+  type ModelParameters,
+  type SelectionContext,
 } from '#functions/mastery/engine/index.ts';
-import type {
-  CompiledModel,
-  Evidence,
-  Exposure,
-  ModelParameters,
-  SelectionContext,
-} from '#functions/mastery/engine/index.ts';
-import { policies } from './conditions.ts';
-import type { Condition } from './conditions.ts';
+import { policies, type Condition } from './conditions.ts';
 import { knownParameters } from './knowledge.ts';
 import { answerOf, drawLearner } from './learners.ts';
 import { weightedLikelihood } from './weighted-likelihood.ts';
-import { abilityOfScale, kcGuid, makeWorld } from './world.ts';
-import type { World } from './world.ts';
+import { abilityOfScale, kcGuid, makeWorld, type World } from './world.ts';
 
 /** The known state of a learner and the result of the test. Abilities in standard deviations of the prior. */
 export interface Sitting {

@@ -1,9 +1,7 @@
 import type * as Plot from '@observablehq/plot';
-import { colour, dots, line } from '#tools/page/plot.ts';
+import { colour, dots, line, type Point } from '#tools/page/plot.ts';
 import { chart } from '#tools/page/charts.ts';
-import type { Point } from '#tools/page/plot.ts';
-import { markup, table } from '#tools/page/markup.ts';
-import type { Markup } from '#tools/page/markup.ts';
+import { markup, table, type Markup } from '#tools/page/markup.ts';
 import { htmlPage } from '../pages/page.ts';
 import type { Paint } from '#tools/terminal/paint.ts';
 import type { Line, Validation } from './validation.ts';

@@ -1,7 +1,6 @@
 import { sitDesign } from './cdcat.ts';
 import { eapOf } from './catr.ts';
-import { designNames } from './reference.ts';
-import type { Reference } from './reference.ts';
+import { designNames, type Reference } from './reference.ts';
 
 /** One figure and the peer's. */
 export interface Line {

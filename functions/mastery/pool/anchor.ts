@@ -5,9 +5,9 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { ask, found, invalidCalibration } from '../upstream/problems.ts';
 
 /**
- * Why a calibration's anchor is not verified, and the problem that this is where the anchor is needed. `unavailable`: the question is open
- * (no answer, a broken one, several such points, or one that is not verified yet). `absent`: extmap answers and does not hold the pinned
- * version or point. `unusable`: the verified point has another checksum or licence scope. The problem of these two is 422.
+ * Why a calibration's anchor is not verified, and the problem for a request that needs it. `unavailable`: the question is open (no response, a broken
+ * one, several such points, or one that is not verified yet). `absent`: extmap responds and does not have the pinned version or point. `unusable`: the
+ * verified point has another checksum or licence scope. The problem of the last two is a 422.
  */
 export interface AnchorDoubt {
   readonly kind: 'unavailable' | 'absent' | 'unusable';
@@ -15,8 +15,8 @@ export interface AnchorDoubt {
 }
 
 /**
- * Looks for the calibration's anchor in extmap: the table in exactly the anchor's version, in it exactly its source point, with a source
- * reference [MA-032]. No rank is read. Undefined when it is verified.
+ * Looks for the calibration's anchor in extmap: exactly its version of the table, and in it exactly its source point, with a source reference
+ * [MA-032]. Reads no rank. Returns undefined if the anchor is verified.
  */
 export async function readAnchor(
   platform: Platform,

@@ -1,6 +1,5 @@
 import pLimit from 'p-limit';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
@@ -8,7 +7,7 @@ import type { ScopedKc } from './scoped-kc.ts';
 import { confirmed, contradicting } from '../upstream/confirmed.ts';
 import { ask, found } from '../upstream/problems.ts';
 
-/** No more than the platform's own bound, so that other reads of the request are not queued behind hundreds of these. */
+/** At most the platform's own bound, so that other reads of the request do not wait for hundreds of these. */
 const MAX_CONCURRENCY = 32;
 
 /**

@@ -45,9 +45,8 @@ export function testBankIdentityHashOf({ value }: UpstreamAnswer<BankMembers>): 
 }
 
 /**
- * Why no run can start on it: the blueprint is no test spec [MA-022, MA-053]; the bank does not select adaptively or has a Content
- * member [MA-023]: 424, not retryable. A spec that the caller paired wrongly with the bank is the caller's
- * 400 [MA-054].
+ * Returns why no run can start on these facts. 424, not retryable: the blueprint is no test spec [MA-022, MA-053]; the bank does not select adaptively
+ * or has a Content member [MA-023]. 400: the bank belongs to another spec than the caller names [MA-054].
  */
 export function contentDefect(
   { blueprint, bank }: Content,

@@ -1,8 +1,7 @@
 import type { ExecutionPins } from '#shared/contract/mastery/adaptive-run.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { createRecent } from '#shared/kernel/recent.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Err, Result } from '#shared/kernel/result.ts';
+import { err, ok, type Err, type Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Manifest } from '#shared/platform/owners/bank.ts';
 import type { Blueprint } from '#shared/platform/owners/content.ts';
@@ -10,9 +9,8 @@ import type { DeliveryJson } from '#shared/platform/owners/qti.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { confirmed, contradicting } from '../upstream/confirmed.ts';
-import type { Contradiction } from '../upstream/confirmed.ts';
-import { ask, found, invalidCalibration, mismatchProblem } from '../upstream/problems.ts';
+import { confirmed, contradicting, type Contradiction } from '../upstream/confirmed.ts';
+import { ask, found, mismatchProblem, refuseCalibration } from '../upstream/problems.ts';
 import { contentDefect, readBank, readBlueprint, testBankIdentityHashOf, testSpecHashOf } from './content.ts';
 import { complete, poolHashOf, reconcile, tagged, terminal } from './reconcile.ts';
 import type { PoolIds, ReconciledPool, Tagged, TerminalManifest } from './reconcile.ts';
@@ -101,10 +99,8 @@ export async function readPool(
   const pool = prove(whole.value, root.value);
   if (!pool.ok) return pool;
   if (root.value.value.itemRefs.some(({ normalMaximum = 1 }) => normalMaximum !== 1))
-    return err(
-      invalidCalibration(
-        'An item of the pool has a maximum score other than 1, which no calibration can measure.',
-      ),
+    return refuseCalibration(
+      'An item of the pool has a maximum score other than 1, which no calibration can measure.',
     );
   return ok({
     pool: pool.value,

@@ -2,8 +2,7 @@ import type { ExecutionPins } from '#shared/contract/mastery/adaptive-run.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
 import { areCanonicalGuids } from '#shared/kernel/guid.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Manifest, ManifestMember } from '#shared/platform/owners/bank.ts';
@@ -12,20 +11,20 @@ import type { UpstreamAnswer } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { answerProblem, found } from '../upstream/problems.ts';
 
-/** What a caller names a pool by. */
+/** The ids by which a caller names a pool. */
 export type PoolIds = Pick<ExecutionPins, 'testSpecId' | 'testBankId' | 'bankOperationId'>;
 
 /** An answer with a strong entity tag. */
 export type Tagged<T> = UpstreamAnswer<T> & { readonly etag: string };
 
-/** A manifest that names its root and has members; whether these are sound is for `reconcile` to say. */
+/** A manifest that names its root and has members; `reconcile` checks whether these are sound. */
 export interface TerminalManifest {
   readonly answer: Tagged<Manifest>;
   readonly root: NonNullable<Manifest['root']>;
   readonly members: readonly ManifestMember[];
 }
 
-/** One item of the pool, as Bank and QTI agree on it. */
+/** One item of the pool, on which Bank and QTI agree. */
 export type PoolMember = Readonly<
   Pick<ManifestMember, 'artifactVersionId' | 'qtiIdentifier' | 'caseGuids' | 'kcGuids'>
 >;
@@ -39,7 +38,7 @@ export interface ReconciledPool {
   readonly members: readonly PoolMember[];
 }
 
-/** An answer, if it has a strong ETag; without one, or with a weak one, which vouches for nothing, it is 502. */
+/** Returns an answer that has a strong ETag; 502 without one, or with a weak one, which guarantees nothing. */
 export function tagged<T>(
   operation: UpstreamOperation,
   answer: UpstreamAnswer<T>,
@@ -51,29 +50,23 @@ export function tagged<T>(
 }
 
 /**
- * The manifest, if its operation has succeeded [MA-025, MA-055].
- *
- * - still queued or running: 424, retryable, since the same request succeeds once Bank has finished
- * - failed: 424, not retryable; it will never have a pool
- * - without a strong ETag: 502
+ * Returns the manifest of an operation that has succeeded [MA-025, MA-055]; 424 for one that is queued or running (retryable, since the same request
+ * succeeds once Bank has finished) or has failed (not retryable: it will never have a pool); 502 without a strong ETag.
  */
 export function terminal(answer: UpstreamAnswer<Manifest>): Result<Tagged<Manifest>, Problem> {
   const row = operations.readAdaptivePoolManifest;
   const { value: manifest, upstreamRequestId } = answer;
-  if (manifest.state === 'failed') return err(noPool(upstreamRequestId));
+  if (manifest.state === 'failed') {
+    // There is no pool that could be broken.
+    const fault = { kind: 'rejected', transient: false, upstreamRequestId } as const;
+    return err(answerProblem(row, 'start', fault, 'The Bank operation failed and has no pool.'));
+  }
   return manifest.state === 'succeeded'
     ? tagged(row, answer)
     : err(found('pending', row, upstreamRequestId, 'The Bank operation has not ended yet.'));
 }
 
-/** A failed operation is no broken pool: there is none. */
-function noPool(requestId: string | undefined): Problem {
-  const fault = { kind: 'rejected', transient: false, upstreamRequestId: requestId } as const;
-  const detail = 'The Bank operation failed and has no pool.';
-  return answerProblem(operations.readAdaptivePoolManifest, 'start', fault, detail);
-}
-
-/** The manifest, if it is complete: without root or members it is 502. */
+/** Returns a complete manifest; 502 for one without root or members. */
 export function complete(answer: Tagged<Manifest>): Result<TerminalManifest, Problem> {
   const { root, members } = answer.value;
   const broken = (detail: string): Result<never, Problem> =>
@@ -83,7 +76,7 @@ export function complete(answer: Tagged<Manifest>): Result<TerminalManifest, Pro
   return ok({ answer, root, members });
 }
 
-/** SHA-256 of the pool as Bank and QTI name it, sound or not: what a run pins [MA-071]. */
+/** Returns the SHA-256 of the pool as Bank and QTI name it, sound or not; a run pins it [MA-071]. */
 export function poolHashOf(
   { root, members }: Pick<TerminalManifest, 'root' | 'members'>,
   { value: { artifactVersionId }, etag }: Tagged<DeliveryJson>,
@@ -107,9 +100,9 @@ export function poolHashOf(
 }
 
 /**
- * Holds Bank's members and QTI's references against each other: both are sound in themselves, both name the same root, and they
- * correspond one to one by artifact version and by QTI identifier, in the same order, since both projections are ordered [MA-027].
- * Gives the pool with its hash [MA-071], or its first defect as the 502 of the owner whose answer shows it: where the two disagree, QTI's.
+ * Compares Bank's members with QTI's references: both must be sound in themselves, name the same root, and correspond one to one by artifact version and
+ * QTI identifier, in the same order [MA-027]. Returns the pool with its hash [MA-071], or its first defect as a 502 naming the owner whose answer
+ * shows it: QTI if the two disagree.
  */
 export function reconcile(
   manifest: TerminalManifest,
@@ -142,7 +135,7 @@ export function reconcile(
   });
 }
 
-/** The first defect of the members in themselves, or undefined [MA-026]. */
+/** Returns the first defect of the members in themselves, or undefined [MA-026]. */
 function memberDefect({ root, members }: TerminalManifest): string | undefined {
   const versions = new Set<string>([root.artifactVersionId]);
   const identifiers = new Set<string>();
@@ -159,7 +152,7 @@ function memberDefect({ root, members }: TerminalManifest): string | undefined {
   return undefined;
 }
 
-/** Every reference takes its member away: what resolves twice finds nothing, and what is left over lies outside the graph [MA-221]. */
+/** Takes each reference's member away: a second reference to it finds nothing, and a member that is left is outside the graph [MA-221]. */
 function bijectionDefect({ members }: TerminalManifest, { itemRefs }: DeliveryJson): string | undefined {
   const unreferenced = new Map(members.map((member) => [member.artifactVersionId, member]));
   for (const ref of itemRefs) {
@@ -174,7 +167,7 @@ function bijectionDefect({ members }: TerminalManifest, { itemRefs }: DeliveryJs
   return ordered ? undefined : 'The manifest’s members are not in the order of the root’s references.';
 }
 
-/** The first way in which QTI's root is not the assessment test that the manifest names, or undefined [MA-024, MA-065]. */
+/** Returns the first way in which QTI's root is not the assessment test that the manifest names, or undefined [MA-024, MA-065]. */
 function rootDefect(root: DeliveryJson, named: TerminalManifest['root']): string | undefined {
   if (root.type !== 'assessment-test') return 'The pool’s root is not an assessment test.';
   if (root.artifactVersionId !== named.artifactVersionId || root.artifactId !== named.artifactId)

@@ -1,6 +1,6 @@
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { compileModel, type CompiledModel } from '#functions/mastery/engine/index.ts';
-import { invalidCalibration } from '#functions/mastery/upstream/problems.ts';
+import { refuseCalibration } from '#functions/mastery/upstream/problems.ts';
 import type { StartAdaptiveRunRequest } from '#shared/contract/mastery/adaptive-run.ts';
 import type { ScaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
@@ -65,7 +65,7 @@ export async function loadNamed(
   ];
   return defects.length === 0 && calibration.isCanonical
     ? records
-    : err(invalidCalibration('GUIDs of the released records are not lower-case UUIDs in ascending order.'));
+    : refuseCalibration('GUIDs of the released records are not lower-case UUIDs in ascending order.');
 }
 
 /**
@@ -85,7 +85,7 @@ export async function loadPinned(
   return policy.checksum === state.selectionPolicyChecksum &&
     calibration.document.checksum === state.scaleCalibrationChecksum
     ? records
-    : err(invalidCalibration('The released records are not the ones that this run is pinned to.'));
+    : refuseCalibration('The released records are not the ones that this run is pinned to.');
 }
 
 async function load(
@@ -112,40 +112,26 @@ async function loadCalibration(
   validAt: number,
 ): Promise<Result<RunCalibration, Problem>> {
   const entry = await store.calibration(tenantId, id);
-  if (!entry.ok) return err(damagedCalibration());
+  if (!entry.ok) return damagedCalibration;
   if (entry.value === undefined) return err(problem('mastery', 'resource-not-found', 404));
   const { document, parametersHash } = entry.value;
-  if (!isValidAt(document, validAt))
-    return err(invalidCalibration('The calibration is not valid at this time.'));
+  // The interval contains `validFrom`, but not `validUntil` [MA-042, MA-101].
+  const isValid = Date.parse(document.validFrom) <= validAt && validAt < Date.parse(document.validUntil);
+  if (!isValid) return refuseCalibration('The calibration is not valid at this time.');
   if (!supportsModel(document))
-    return err(
-      invalidCalibration('The calibration pins a model or a runtime that this service does not have.'),
-    );
+    return refuseCalibration('The calibration pins a model or a runtime that this service does not have.');
   const parameters = await entry.value.parameters();
-  if (!parameters.ok) return err(damagedCalibration());
+  if (!parameters.ok) return damagedCalibration;
   const key = `${document.runtimeVersion} ${parametersHash}`;
-  const compiled = kept.get(key) ?? compile(document, parameters.value);
-  if (compiled === undefined)
-    return err(invalidCalibration('The model cannot use the parameters of the calibration.'));
+  let compiled = kept.get(key);
+  if (compiled === undefined) {
+    const model = compileModel(parameters.value, document.runtimeVersion);
+    if (!model.ok) return refuseCalibration('The model cannot use the parameters of the calibration.');
+    const isCanonical = parameterGuidDefects(parameters.value).length === 0;
+    compiled = { model: model.value, isCanonical };
+  }
   kept.set(key, compiled);
   return ok({ document, parametersHash, parameters: parameters.value, ...compiled });
 }
 
-function compile(
-  { runtimeVersion }: ScaleCalibration,
-  parameters: CalibrationParameters,
-): Compiled | undefined {
-  const model = compileModel(parameters, runtimeVersion);
-  return model.ok
-    ? { model: model.value, isCanonical: parameterGuidDefects(parameters).length === 0 }
-    : undefined;
-}
-
-/** Returns whether a calibration is valid at a time: `validFrom` is inside the interval, `validUntil` is not [MA-042, MA-101]. */
-function isValidAt({ validFrom, validUntil }: ScaleCalibration, now: number): boolean {
-  return Date.parse(validFrom) <= now && now < Date.parse(validUntil);
-}
-
-function damagedCalibration(): Problem {
-  return invalidCalibration('The stored calibration does not match its checksum.');
-}
+const damagedCalibration = refuseCalibration('The stored calibration does not match its checksum.');

@@ -1,40 +1,35 @@
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
-import { readAnchor } from '#functions/mastery/pool/anchor.ts';
-import type { AnchorDoubt } from '#functions/mastery/pool/anchor.ts';
+import { readAnchor, type AnchorDoubt } from '#functions/mastery/pool/anchor.ts';
 import { verifyCaseMappings } from '#functions/mastery/pool/case-mappings.ts';
-import { revalidatePool } from '#functions/mastery/pool/read-pool.ts';
-import type { ReadPool } from '#functions/mastery/pool/read-pool.ts';
-import { loadPinned } from '#functions/mastery/records/load.ts';
-import type { PinnedRecords } from '#functions/mastery/records/load.ts';
+import { revalidatePool, type ReadPool } from '#functions/mastery/pool/read-pool.ts';
+import { loadPinned, type PinnedRecords } from '#functions/mastery/records/load.ts';
 import { confirmed, contradicting } from '#functions/mastery/upstream/confirmed.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { verifyAnchor } from '#shared/platform/operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { RecordStore } from '#shared/records/store.ts';
-import { bindPool } from './bound-pool.ts';
-import type { BoundPool } from './bound-pool.ts';
+import { bindPool, type BoundPool } from './bound-pool.ts';
 
-/** What records and owners say now: all that a diagnosis stands on beside the answers. */
+/** The present facts of records and owners: everything that a diagnosis is based on in addition to the answers. */
 export interface RunBasis extends PinnedRecords, Pick<ReadPool, 'pins' | 'content'> {
   readonly bound: BoundPool;
-  /** While its anchor cannot be verified, a run goes on with provisional results and without a scale score [MA-081]. */
+  /** While its anchor cannot be verified, a run continues with provisional results and without a scale score [MA-081]. */
   readonly isAnchored: boolean;
 }
 
-/** The doubts about the anchor that are refused: a start needs a point that exists, a simulation a verified one. A run that has started goes on. */
-const REFUSED_DOUBTS = {
+/** The doubts about the anchor that are refused: a start needs a point that exists, a simulation a verified one. A started run continues. */
+const REFUSED_DOUBTS: Readonly<Record<'start' | 'run' | 'simulation', readonly AnchorDoubt['kind'][]>> = {
   start: ['absent', 'unusable'],
   run: ['unusable'],
   simulation: ['unavailable', 'absent', 'unusable'],
-} as const satisfies Readonly<Record<string, readonly AnchorDoubt['kind'][]>>;
+};
 
 /**
- * Puts the basis of a run or a simulation together: the pool, bound to the calibration, every in-scope KC resolved in CASE; beside them the
- * anchor, whose silence delays nothing else.
+ * Assembles the basis of a run or a simulation: the pool, bound to the calibration, with every in-scope KC resolved in CASE; and the anchor, whose silence
+ * delays nothing else.
  * @param reading the pool, which is being read
- * @param purpose decides which doubts about the anchor are refused, an answer that contradicts the pin after one more reading
+ * @param purpose decides which doubts about the anchor are refused; an answer that contradicts the pin is read once more first
  */
 export async function readBasis(
   platform: Platform,
@@ -42,12 +37,12 @@ export async function readBasis(
   reading: Promise<Result<ReadPool, Problem>>,
   purpose: keyof typeof REFUSED_DOUBTS,
 ): Promise<Result<RunBasis, Problem>> {
-  const refused: readonly AnchorDoubt['kind'][] = REFUSED_DOUBTS[purpose];
   const [test, isAnchored] = await Promise.all([
     readTest(platform, records, reading),
     confirmed(platform, async () => {
       const doubt = await readAnchor(platform, records.calibration.document.anchor);
-      if (doubt === undefined || !refused.includes(doubt.kind)) return ok(doubt === undefined);
+      if (doubt === undefined || !REFUSED_DOUBTS[purpose].includes(doubt.kind))
+        return ok(doubt === undefined);
       return doubt.kind === 'unavailable'
         ? err(doubt.problem)
         : contradicting(doubt.problem, verifyAnchor, doubt.kind);
@@ -75,7 +70,7 @@ async function readTest(
 /**
  * Rereads everything that a run is pinned to: records, pool, CASE and anchor [MA-066, MA-157].
  * @param now epoch milliseconds
- * @param readsContent whether Content is asked too
+ * @param readsContent whether Content is read too
  */
 export async function rereadBasis(
   platform: Platform,

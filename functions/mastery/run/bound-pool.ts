@@ -1,13 +1,15 @@
-import { prepareSelection } from '#functions/mastery/engine/index.ts';
-import type { PoolItem, SelectionContext } from '#functions/mastery/engine/index.ts';
+import { prepareSelection, type PoolItem, type SelectionContext } from '#functions/mastery/engine/index.ts';
 import type { PoolMember, ReconciledPool } from '#functions/mastery/pool/reconcile.ts';
 import type { ScopedKc } from '#functions/mastery/pool/scoped-kc.ts';
 import { constraintsOf, minimaOf } from '#functions/mastery/records/engine-rules.ts';
 import type { PinnedRecords, RunCalibration } from '#functions/mastery/records/load.ts';
-import { invalidCalibration, mismatchProblem } from '#functions/mastery/upstream/problems.ts';
+import {
+  invalidCalibration,
+  mismatchProblem,
+  refuseCalibration,
+} from '#functions/mastery/upstream/problems.ts';
 import { createRecent } from '#shared/kernel/recent.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { Blueprint } from '#shared/platform/owners/content.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 
@@ -19,23 +21,22 @@ export interface BoundPool {
   /** In the order of the pool. */
   readonly items: readonly BoundItem[];
   readonly byArtifactVersion: ReadonlyMap<string, BoundItem>;
-  /** Sorted by GUID, the order in which classifications are shown. */
+  /** Sorted by GUID, the order of classifications. */
   readonly scope: readonly ScopedKc[];
-  /** The same context every time; a request that only looks at a run never asks for it. */
+  /** Returns the same context every time; a request that only looks at a run never calls it. */
   readonly selection: () => SelectionContext;
-  /** How many items the policy and its exposure table name that the pool lacks: they may have been written for a larger pool. */
+  /** How many items of the policy and its exposure table the pool lacks: they may have been written for a larger pool. */
   readonly absentItems: number;
 }
 
-/** What a container has prepared, by the content of all that it was made of. */
+/** The pools that a container has prepared, by the content of all their parts. */
 const prepared = createRecent<BoundPool>(8);
 
 /**
- * Maps a reconciled pool to a calibration's model, once for the same content in a container. 400 at the policy when it counts on a knowledge
- * component or a standard that no member has. 422 `calibration-invalid` when subject, grades or CASE framework differ, when a member has no
- * parameters, other knowledge components or another QTI identifier there [MA-052, MA-195]. Without `kcScope` the scope is every knowledge
- * component that the pool covers.
- * @param test undefined: no item is offered, and nothing goes by what Content says of the test
+ * Maps a reconciled pool to a calibration's model, once per content and container. 400 at the policy if it requires a knowledge component or a standard
+ * that no member has. 422 `calibration-invalid` if subject, grades or CASE framework differ, or if a member has no parameters, other knowledge components
+ * or another QTI identifier there [MA-052, MA-195]. Without `kcScope` the scope is every knowledge component that the pool covers.
+ * @param test undefined if no item is offered: then nothing depends on Content's blueprint
  */
 export function bindPool(
   { policy, exposureTable, calibration }: PinnedRecords,
@@ -81,7 +82,7 @@ export function bindPool(
   return ok(bound);
 }
 
-/** 400 when no member bears what the policy counts on: in its scope, its floors, its content minima, or the slots that it makes minima. */
+/** Returns a 400 if no member has a GUID that the policy requires: in its scope, floors or content minima, or in the slots that it makes minima. */
 function lacks(
   members: readonly PoolMember[],
   policy: PinnedRecords['policy'],
@@ -114,13 +115,11 @@ function bindMember({ model, parameters }: RunCalibration, member: PoolMember): 
   const item = model.itemIndex.get(member.artifactVersionId) ?? -1;
   const own = parameters.items[item];
   if (own === undefined)
-    return err(invalidCalibration('The calibration has no parameters for an item of the pool.'));
+    return refuseCalibration('The calibration has no parameters for an item of the pool.');
   // The member's GUIDs are proved to be ascending; those of an older calibration may be in any order.
   if (own.qtiIdentifier !== member.qtiIdentifier || own.kcs.toSorted().join() !== member.kcGuids.join())
-    return err(
-      invalidCalibration(
-        'The parameters of an item are not those of the pool’s item: identifier or components differ.',
-      ),
+    return refuseCalibration(
+      'The parameters of an item are not those of the pool’s item: identifier or components differ.',
     );
   return ok({
     ...member,

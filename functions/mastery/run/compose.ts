@@ -6,16 +6,13 @@ import { formatInstant } from '#shared/kernel/instant.ts';
 import type { Log } from '#shared/observability/logger.ts';
 import type { RunBasis } from './basis.ts';
 import type { Diagnosis } from './diagnosis.ts';
-import { isProcessed } from './outcomes.ts';
-import type { NamedRuntime } from './outcomes.ts';
-import { recordReceipt } from './receipt.ts';
-import type { OpenedRun } from './receipt.ts';
+import { isProcessed, type NamedRuntime } from './outcomes.ts';
+import { recordReceipt, type OpenedRun } from './receipt.ts';
 import { timeBudgetEndOf } from './time-budget.ts';
 import type { Wait } from './waiting.ts';
-import { outstandingOffer, statusOf } from '../continuation/run-state.ts';
-import type { AdaptiveRunState } from '../continuation/run-state.ts';
+import { outstandingOffer, statusOf, type AdaptiveRunState } from '../continuation/run-state.ts';
 
-/** The answer of start, inspect and advance, from the state that its token seals and what the consumed outcomes say; its receipt is logged. */
+/** Composes the response of start, inspect and advance from the token's state and the diagnosis of the consumed outcomes; logs its receipt. */
 export function composeRun(
   log: Log,
   opened: OpenedRun,
@@ -49,8 +46,8 @@ export function composeRun(
 }
 
 /**
- * The run's strong validator [MA-048]: what the continuation pins and how far it has come, and every attempt that QTI holds now for the
- * sessions that it names. A newly scored attempt changes it; a session that the continuation does not name never does.
+ * Returns the run's strong validator [MA-048], over the pins and the progress of the continuation, and every attempt that QTI has now for the sessions
+ * that it names. A newly scored attempt changes it; a session that the continuation does not name never does.
  */
 export function runEntityTag(state: AdaptiveRunState, { sessions }: Pick<NamedRuntime, 'sessions'>): string {
   return strongEntityTag(

@@ -3,16 +3,16 @@ import type { PlatformDependencies } from '#shared/platform/open-platform.ts';
 import type { RecordStore } from '#shared/records/store.ts';
 import type { IsolationWatch } from '#shared/release/release-state.ts';
 
-/** All that whatever reads a pool may touch. */
+/** The dependencies of every operation that reads a pool. */
 export interface PoolDependencies extends PlatformDependencies {
-  /** What receipts say of the stage. */
+  /** Whether the stage's isolation is proved. */
   readonly isolationProof: IsolationWatch;
   readonly store: RecordStore;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
 
-/** All that start, inspect and advance may touch. */
+/** The dependencies of start, inspect and advance. */
 export interface RunDependencies extends PoolDependencies {
   readonly keys: KeyRing;
 }

@@ -1,4 +1,4 @@
-import type { AdaptiveRun, KcClassification, ScaleResult } from '#shared/contract/mastery/adaptive-run.ts';
+import type { AdaptiveRun, ScaleResult } from '#shared/contract/mastery/adaptive-run.ts';
 import type { StopReason } from '#shared/contract/stop-reason.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
 import type { Problem } from '#shared/problems/problem.ts';
@@ -12,13 +12,13 @@ import type { NamedRuntime, ScoredOutcome } from './outcomes.ts';
 import { priorUse } from './prior-use.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
-/** What the consumed outcomes say, as it is shown: every number at the calibration's pinned precision [MA-117]. */
+/** The diagnosis from the consumed outcomes, as a response shows it: every number at the calibration's pinned precision [MA-117]. */
 export type Diagnosis = Pick<
   AdaptiveRun,
   'kcClassifications' | 'scaleReportability' | 'scale' | 'remainingUncertainty'
 >;
 
-/** A diagnosis together with what the next step is decided from. */
+/** A diagnosis together with the next step. */
 export interface Assessment {
   readonly diagnosis: Diagnosis;
   /** The rule that ends the run, the item to offer next, or the problem of Content without which neither is decided. */
@@ -29,8 +29,8 @@ export interface Assessment {
 }
 
 /**
- * The only place where a run meets the engine: outcomes in, posterior, classifications, scale, stop or next item out. Content binds an
- * offer, and a stop that selection itself finds where its minima come from the blueprint; no stopping rule needs it.
+ * Assesses the outcomes of a run: posterior, classifications, scale, and the stop or the next item. Content binds an offer; it binds a stop only if
+ * selection itself finds it and its minima come from the blueprint, since no stopping rule needs it.
  * @param elapsedMilliseconds of the time budget
  * @param met the artifact versions that the learner met in earlier runs
  */
@@ -60,8 +60,8 @@ export function assess(
 }
 
 /**
- * Whether a policy that excludes what was met before leaves a start too few items for a floor or minimum that the pool can meet. A start that
- * has made its offer stays good, whatever other runs have offered since.
+ * Returns whether a policy that excludes items met before leaves a start too few items for a floor or minimum that the pool can meet. A start that has
+ * made its offer stays valid, regardless of the offers of other runs since.
  */
 export function excludesTooMuch({ policy, bound }: RunBasis, runtime: NamedRuntime): boolean {
   if (runtime.unnamed.length > 0) return false;
@@ -70,7 +70,7 @@ export function excludesTooMuch({ policy, bound }: RunBasis, runtime: NamedRunti
   return losesMinimum(bound.selection(), modelItems(bound, met));
 }
 
-/** The diagnosis alone, for a state in which nothing is decided. */
+/** Returns only the diagnosis, for a state in which nothing is decided. */
 export function diagnose(
   basis: RunBasis,
   { stopReason }: Pick<AdaptiveRunState, 'stopReason'>,
@@ -91,32 +91,26 @@ function weighOutcomes(
   );
 }
 
-/** What a stopped run has to say to Results and Caliper. */
-export interface Findings {
-  readonly stopReason: StopReason;
-  readonly scale: ScaleResult;
-  readonly kcClassifications: readonly KcClassification[];
-  readonly outcomes: readonly ScoredOutcome[];
-  readonly lastOutcome: ScoredOutcome;
-}
+/** The findings that a stopped run publishes to Results and Caliper. */
+export type Findings = NonNullable<ReturnType<typeof findingsOf>>;
 
-/** The findings of a stopped run; undefined while there is nothing to publish: it goes on, or its anchor is not verified [MA-081]. */
+/** Returns the findings of a stopped run; undefined while there is nothing to publish: it continues, or its anchor is not verified [MA-081]. */
 export function findingsOf(
   { stopReason }: AdaptiveRunState,
   { scale, kcClassifications }: Diagnosis,
   outcomes: readonly ScoredOutcome[],
-): Findings | undefined {
+) {
   const lastOutcome = outcomes.at(-1);
   if (stopReason === null || scale === null || lastOutcome === undefined) return undefined;
   return { stopReason, scale, kcClassifications, outcomes, lastOutcome };
 }
 
-/** What a run adds to the limitations of its calibration. */
+/** The limitations that a run adds to those of its calibration. */
 const IMPRECISE = 'The standard error is above the limit of this calibration for a precise score.';
 const COARSE =
   'The scale score is too coarse for an individual: its reliability would stay below 0.80 with every knowledge component known.';
 
-/** Whether a run has added to the limitations of its calibration. */
+/** Returns whether a run has added to the limitations of its calibration. */
 export function isLimited({ limitations }: ScaleResult): boolean {
   return [IMPRECISE, COARSE].some((added) => limitations.includes(added));
 }
@@ -166,19 +160,19 @@ function describe(
   };
 }
 
-/** The model indices of those artifact versions that are in the pool. */
+/** Returns the model indices of those artifact versions that are in the pool. */
 function modelItems({ byArtifactVersion }: BoundPool, artifactVersions: ReadonlySet<string>): number[] {
   return [...artifactVersions].flatMap((id) => byArtifactVersion.get(id)?.item ?? []);
 }
 
-/** QTI identifiers of the scored items on a KC, each once, in the order of the run [MA-096]. */
+/** Returns the QTI identifiers of the scored items on a KC, each once, in the order of the run [MA-096]. */
 function evidenceFor(guid: string, items: readonly BoundItem[]): string[] {
   return [
     ...new Set(items.filter(({ kcGuids }) => kcGuids.includes(guid)).map((item) => item.qtiIdentifier)),
   ];
 }
 
-/** The pool's item that was offered; a pinned pool that lacks it has been told apart before as drift. */
+/** Returns the pool's item that was offered; a pinned pool without it is a drift and never gets here. */
 function itemOf({ byArtifactVersion }: BoundPool, { artifactVersionId }: ScoredOutcome): BoundItem {
   const item = byArtifactVersion.get(artifactVersionId);
   if (item === undefined) throw new Error('an offered item is not a member of the pinned pool');

@@ -4,16 +4,16 @@ import type { StartAdaptiveRunRequest } from '#shared/contract/mastery/adaptive-
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 
-/** What names a run upstream, derived and never stored: the same start finds it again, nobody else can compute it. */
+/** The names of a run upstream, derived and never stored: the same start finds them again, and no other party can compute them. */
 export interface RunIdentity extends Pick<AdaptiveRunState, 'candidateRef' | 'runSeed' | 'startedAt'> {
-  /** In the delivery snapshots of the run's offers, and nowhere else: no answer returns it and no request may hold it. */
+  /** Only in the delivery snapshots of the run's offers: no response returns it and no request may contain it. */
   readonly runTag: string;
 }
 
 /**
- * Derives the identity of a run from the start's control record with the pseudonym key: nothing of it can be linked to the record's
- * operation id without that key, nor to a learner at all. Only where the policy asks what a learner has met before does the learner have
- * one pseudonym per bank; otherwise each run has its own, and so has every conformance run.
+ * Derives the identity of a run from the start's idempotency record with the pseudonym key. Without that key it cannot be linked to the record's operation
+ * id, and it can never be linked to a learner. A learner has one pseudonym per bank only if the policy considers items met before; otherwise each run has
+ * its own, as every conformance run does.
  */
 export async function deriveIdentity(
   keys: KeyRing,

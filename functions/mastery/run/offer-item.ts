@@ -1,9 +1,7 @@
-import { confirmed, contradicting } from '#functions/mastery/upstream/confirmed.ts';
-import type { Contradiction } from '#functions/mastery/upstream/confirmed.ts';
+import { confirmed, contradicting, type Contradiction } from '#functions/mastery/upstream/confirmed.ts';
 import { answerProblem } from '#functions/mastery/upstream/problems.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import { problem } from '#shared/problems/registry.ts';
@@ -15,9 +13,8 @@ import { readSessions } from './runtime.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
 /**
- * Has QTI deliver one item to the run's pseudonymous candidate [MA-029], unless `findOffer` finds it. When QTI itself reports a conflict, a
- * twin request may just have been quicker: it is asked once more before that is believed. If it then shows no open session of this run, it
- * has refused what it should not have, which is no conflict of ours.
+ * Has QTI deliver one item to the run's pseudonymous candidate [MA-029], unless `findOffer` finds it. If QTI itself reports a conflict, a twin request may
+ * have been faster, so QTI is read once more. If it then shows no open session of this run, its refusal was wrong, which is no conflict of ours.
  */
 export async function offerItem(
   platform: Platform,
@@ -47,7 +44,7 @@ export async function offerItem(
   });
   if (answer.ok) {
     const { value: session } = answer.value;
-    // Where QTI returns no run tags, a session that it has made for this offer before is among the others.
+    // If QTI returns no run tags, an earlier session of this offer is among the others.
     const repeated = others.find(({ deliverySessionId }) => deliverySessionId === session.deliverySessionId);
     return ok({ ...session, attempts: repeated?.attempts ?? [] });
   }
@@ -60,9 +57,8 @@ export async function offerItem(
 }
 
 /**
- * The session that an earlier request of this run has left behind for an item: it is taken up, however far the run has come since, so that a
- * replay finds what it found before. Where there is none, an open session of this run with another item is a conflict that no write may
- * deepen [MA-215]; it is read again before it is believed.
+ * Finds the session that an earlier request of this run left for an item, at any progress of the run, so that a replay finds it again. If there is none, an
+ * open session of this run with another item is a conflict that no write may deepen [MA-215]; QTI is read again before the service believes it.
  * @param unnamed the run's own sessions that the continuation does not name
  */
 export async function findOffer(
@@ -97,7 +93,7 @@ function offerAmong(
     : ok(found);
 }
 
-/** The session of an item among those that the continuation does not name: an earlier request of this run had it delivered. */
+/** Returns the session of an item among those that the continuation does not name: an earlier request of this run had it delivered. */
 export function findSession(
   sessions: readonly RunSession[],
   { artifactVersionId }: BoundItem,
@@ -107,7 +103,7 @@ export function findSession(
     .toSorted((a, b) => (a.deliverySessionId < b.deliverySessionId ? -1 : 1))[0];
 }
 
-/** A session waits for its learner until one of its attempts is scored; QTI's closing of sessions plays no part [MA-144]. */
+/** Returns whether a session waits for its learner: until one of its attempts is scored, even if QTI has closed it [MA-144]. */
 export function isOpen(session: RunSession): boolean {
   return !session.attempts.some((attempt) => attempt.status === 'scored');
 }

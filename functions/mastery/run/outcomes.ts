@@ -1,14 +1,12 @@
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { parseUtcInstant } from '#shared/kernel/instant.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Err, Result } from '#shared/kernel/result.ts';
+import { err, ok, type Err, type Result } from '#shared/kernel/result.ts';
 import { readCandidateRuntime } from '#shared/platform/operations.ts';
 import type { Attempt, DeliverySession, RuntimeData } from '#shared/platform/owners/qti.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
-import { contradicting } from '../upstream/confirmed.ts';
-import type { Contradiction } from '../upstream/confirmed.ts';
+import { contradicting, type Contradiction } from '../upstream/confirmed.ts';
 import { found } from '../upstream/problems.ts';
 
 /** The outcome that counts for one offer. */
@@ -21,28 +19,22 @@ export interface ScoredOutcome {
   /** QTI's time of scoring, as QTI wrote it and as epoch milliseconds. */
   readonly scoredAt: string;
   readonly scoredAtMs: number;
-  /** QTI's reference of the processing that made the outcome durable; no part of the digest. */
+  /** QTI's reference of the processing that made the outcome durable; not part of the digest. */
   readonly traceRef: string | undefined;
-  /** When the learner handed it in, as epoch milliseconds of QTI's clock; the time of scoring where QTI does not keep that time. */
+  /** When the learner handed it in, as epoch milliseconds of QTI's clock; the time of scoring if QTI does not keep that time. */
   readonly handedInMs: number;
 }
 
-/** The two of QTI's attempt statuses that a run tells from the rest, and the two of its processing traces. */
-const SCORED = 'scored';
-const SUBMITTED = 'submitted';
-const COMPLETED = 'completed';
-const FAILED = 'failed';
-
-/** How far QTI's clock may be ahead of ours. A time beyond is no clock's error, and would be published with the result. */
+/** How far QTI's clock may be ahead of ours. A later time is no error of a clock, and would be published with the result. */
 const AHEAD_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** What a run looks at of a delivery session; its attempts are in canonical order: by number, then by id [MA-092]. */
+/** The members of a delivery session that a run uses; its attempts are in canonical order: by number, then by id [MA-092]. */
 export type RunSession = Pick<
   DeliverySession,
   'deliverySessionId' | 'rootArtifactVersionId' | 'createdAt' | 'attempts'
 >;
 
-/** What QTI holds now of a run's candidate, run by run [MA-028]. */
+/** QTI's present sessions of a run's candidate, by run [MA-028]. */
 export interface NamedRuntime {
   /** The sessions of the continuation's offers, in their order. */
   readonly sessions: readonly RunSession[];
@@ -65,26 +57,17 @@ export function older(requestId: string | undefined): Err<Contradiction> {
   return contradicting(found('older', readCandidateRuntime, requestId), readCandidateRuntime, '');
 }
 
-/** A scored attempt is no evidence: 424, worth a retry only while QTI may still mend it. */
+/** Returns the 424 of a scored attempt that is no evidence, retryable only while QTI may still correct it. */
 function unreadable(requestId: string | undefined, attempt: Attempt): Problem {
-  return isProcessed(attempt)
-    ? found(
-        'broken',
-        readCandidateRuntime,
-        requestId,
-        'A scored attempt is not a 0 or 1 score with its time.',
-      )
-    : found(
-        'pending',
-        readCandidateRuntime,
-        requestId,
-        'QTI has not completed the processing of an attempt.',
-      );
+  const [kind, detail] = isProcessed(attempt)
+    ? (['broken', 'A scored attempt is not a 0 or 1 score with its time.'] as const)
+    : (['pending', 'QTI has not completed the processing of an attempt.'] as const);
+  return found(kind, readCandidateRuntime, requestId, detail);
 }
 
 /**
- * Tells the sessions of a candidate's runtime data apart. The run's own are those that it names and those with its tag; a run without a tag,
- * which is older than tags, owns the sessions without one. 409 `stream-conflict` when they are not those of the continuation, 424 while one is missing.
+ * Sorts the sessions of a candidate's runtime data by run. The run's own are those that it names and those with its tag; a run without a tag, which is
+ * older than tags, owns the sessions without one. 409 `stream-conflict` if they are not those of the continuation, 424 while one is missing.
  */
 export function nameSessions(
   { offers, runTag }: Pick<AdaptiveRunState, 'offers' | 'runTag'>,
@@ -123,7 +106,7 @@ function tagOf({ deliverySnapshot }: DeliverySession): string | undefined {
   return deliverySnapshot?.runTag ?? undefined;
 }
 
-/** What a run's evidence is now: an outcome for each consumed offer, and the outstanding offer's own once it is durable. */
+/** A run's present evidence: an outcome for each consumed offer, and the outstanding offer's own once it is durable. */
 export interface Evidence {
   readonly consumed: readonly ScoredOutcome[];
   readonly news: ScoredOutcome | undefined;
@@ -131,21 +114,20 @@ export interface Evidence {
   readonly pending: Pending | undefined;
 }
 
-/** An answer that QTI has still to score, or to process. A time is undefined where QTI does not keep it. */
+/** An answer that QTI has yet to score, or to process. A time is undefined if QTI does not keep it. */
 export interface Pending {
   readonly handedInMs: number | undefined;
   /** Since when QTI owes its next step, in epoch milliseconds. */
   readonly sinceMs: number | undefined;
   /** Whether QTI has given up processing it, and has to begin anew. */
   readonly hasFailed: boolean;
-  /** Why it can never count as it is: what a step that waits for it returns. */
+  /** Why it can never count as it is: the problem of a step that waits for it. */
   readonly defect?: Problem;
 }
 
 /**
- * The evidence of a run for a request received at a time, in epoch milliseconds. A consumed offer keeps the attempt that was consumed,
- * whatever is scored in its session later. If that attempt has changed, the stream is no longer the one that the continuation describes; while
- * it is missing, QTI is behind.
+ * Reads the evidence of a run for a request received at a time, in epoch milliseconds. A consumed offer keeps the consumed attempt, even if another one of
+ * its session is scored later. If that attempt has changed, the stream is not the one that the continuation describes; while it is missing, QTI is behind.
  */
 export function readOutcomes(
   { offers, consumed: pinned }: Pick<AdaptiveRunState, 'offers' | 'consumed'>,
@@ -167,7 +149,7 @@ export function readOutcomes(
     }
     const outcome = outcomeOf(sequence, rootArtifactVersionId, counting);
     if (isConsumed) {
-      if (counting.status !== SCORED || outcome === undefined) return conflict(sessions);
+      if (counting.status !== 'scored' || outcome === undefined) return conflict(sessions);
       consumed.push(outcome);
     } else {
       pending = pendingOf(counting, outcome, receivedAt, requestId);
@@ -179,7 +161,7 @@ export function readOutcomes(
   return digestOutcomes(consumed) === pinned.digest ? ok({ consumed, news, pending }) : conflict(sessions);
 }
 
-/** The digest that the continuation keeps of what it has consumed: a later change of any of it is seen. */
+/** Returns the digest of the consumed outcomes, which the continuation keeps to notice any later change of them. */
 export function digestOutcomes(outcomes: readonly ScoredOutcome[]): string {
   return hashCanonical(
     outcomes.map(({ sequence, artifactVersionId, attemptId, attemptNumber, correct, scoredAt }) => ({
@@ -193,12 +175,12 @@ export function digestOutcomes(outcomes: readonly ScoredOutcome[]): string {
   );
 }
 
-/** The first attempt in canonical order that is handed in: it counts once it is scored, whatever is scored before it. */
+/** Returns the first attempt in canonical order that is handed in: it counts once it is scored, even if another one is scored before it. */
 export function firstHandedIn(attempts: readonly Attempt[]): Attempt | undefined {
-  return attempts.find(({ status }) => status === SCORED || status === SUBMITTED);
+  return attempts.find(({ status }) => status === 'scored' || status === 'submitted');
 }
 
-/** Why the outstanding answer does not count yet, for a request received at a time; undefined if it does. */
+/** Returns why the outstanding answer does not count yet, for a request received at a time; undefined if it does. */
 function pendingOf(
   attempt: Attempt,
   outcome: ScoredOutcome | undefined,
@@ -206,7 +188,7 @@ function pendingOf(
   requestId: string | undefined,
 ): Pending | undefined {
   const [submitted, scored] = [timeOf(attempt.submittedAt), timeOf(attempt.scoredAt)];
-  const hasFailed = attempt.processingTrace?.status === FAILED;
+  const hasFailed = attempt.processingTrace?.status === 'failed';
   const waiting = {
     handedInMs: attempt.submittedAt === undefined ? scored : submitted,
     sinceMs: attempt.scoredAt === undefined ? submitted : scored,
@@ -214,24 +196,24 @@ function pendingOf(
   };
   if (Math.max(submitted ?? 0, scored ?? 0) > receivedAt + AHEAD_MS) {
     const detail = 'A time of an attempt is more than seven days ahead.';
-    // When it was truly handed in is unknown: the run waits, whatever its time budget.
+    // When it was truly handed in is unknown: the run waits, even after its time budget.
     return {
       ...waiting,
       handedInMs: undefined,
       defect: found('pending', readCandidateRuntime, requestId, detail),
     };
   }
-  if (attempt.status === SUBMITTED || hasFailed) return waiting;
+  if (attempt.status === 'submitted' || hasFailed) return waiting;
   if (outcome === undefined) return { ...waiting, defect: unreadable(requestId, attempt) };
   return isProcessed(attempt) ? undefined : waiting;
 }
 
-/** Whether QTI has completed the processing of an attempt, which makes its outcome durable [MA-030]. */
+/** Returns whether QTI has completed the processing of an attempt, which makes its outcome durable [MA-030]. */
 export function isProcessed({ processingTrace }: Attempt): boolean {
-  return processingTrace?.status === COMPLETED;
+  return processingTrace?.status === 'completed';
 }
 
-/** A time of QTI's in epoch milliseconds; undefined where QTI does not give one that can be read. */
+/** Returns a time of QTI's in epoch milliseconds; undefined if QTI gives none that can be read. */
 function timeOf(text: unknown): number | undefined {
   return typeof text === 'string' ? parseUtcInstant(text) : undefined;
 }
@@ -244,17 +226,16 @@ function scoreOf({ outcomes }: Attempt): unknown {
 
 function outcomeOf(sequence: number, artifactVersionId: string, attempt: Attempt): ScoredOutcome | undefined {
   const score = scoreOf(attempt);
-  const { scoredAt, submittedAt } = attempt;
+  const { attemptId, attemptNumber, scoredAt, submittedAt } = attempt;
   const scoredAtMs = timeOf(scoredAt);
   const handedInMs = submittedAt === undefined ? scoredAtMs : timeOf(submittedAt);
-  if ((score !== 0 && score !== 1) || typeof scoredAt !== 'string' || scoredAtMs === undefined)
-    return undefined;
-  if (handedInMs === undefined) return undefined;
+  if ((score !== 0 && score !== 1) || typeof scoredAt !== 'string') return undefined;
+  if (scoredAtMs === undefined || handedInMs === undefined) return undefined;
   return {
     sequence,
     artifactVersionId,
-    attemptId: attempt.attemptId,
-    attemptNumber: attempt.attemptNumber,
+    attemptId,
+    attemptNumber,
     correct: score === 1,
     scoredAt,
     scoredAtMs,
@@ -263,12 +244,12 @@ function outcomeOf(sequence: number, artifactVersionId: string, attempt: Attempt
   };
 }
 
-/** Whether another durable attempt claims the same number with another outcome. */
+/** Returns whether another durable attempt has the same number with another outcome. */
 function isContradicted(counting: Attempt, attempts: readonly Attempt[]): boolean {
   return attempts.some(
     (other) =>
       other.attemptNumber === counting.attemptNumber &&
-      other.status === SCORED &&
+      other.status === 'scored' &&
       isProcessed(other) &&
       scoreOf(other) !== scoreOf(counting),
   );

@@ -2,21 +2,21 @@ import { compareInstants, parseUtcInstant } from '#shared/kernel/instant.ts';
 import type { NamedRuntime, RunSession } from './outcomes.ts';
 
 /**
- * The artifact versions that the learner met in other runs over the bank before this run's first session, by QTI's clock; while this run
- * has no session, all that other runs hold. What this run itself has been offered is never among them. So an advance and its replay, and a
- * run beside it, see the same set. Instants that are equal count as before: where QTI's clock is coarse, sessions that the start has read
- * must not drop out, or an item that the policy excludes would be offered.
+ * Returns the artifact versions that the learner met in other runs over the bank before this run's first session, by QTI's clock; while this run has no
+ * session, all of the other runs'. This run's own offers are never among them. So an advance and its replay see the same set, even if another run takes
+ * place. Equal instants count as before: if QTI's clock is coarse, sessions that the start has read must not drop out, or an item that the policy excludes
+ * would be offered.
  */
 export function priorUse(runtime: NamedRuntime): ReadonlySet<string> {
   return metIn(earlierOf(runtime), runtime);
 }
 
-/** No start takes longer from its reading of QTI to its offer. */
+/** The longest time of a start from its reading of QTI to its offer. */
 const LONGEST_START_MS = 30_000;
 
 /**
- * What a start may have decided by, the largest set first. While the run has no session, that is what other runs hold now. A repeated start
- * cannot tell which of the latest sessions QTI made between the first one's reading and its offer: those had not been read.
+ * Returns the sets on which a start may have based its decision, the largest first. While the run has no session, that is only the present set. A repeated
+ * start cannot know which of the latest sessions QTI made between the first one's reading and its offer: those had not been read.
  */
 export function priorUsesOfStart(runtime: NamedRuntime): readonly ReadonlySet<string>[] {
   const first = firstSessionAt(runtime);

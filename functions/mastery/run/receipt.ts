@@ -1,10 +1,8 @@
 import { profileProblem } from '#functions/mastery/upstream/problems.ts';
 import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
-import { err } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, type Result } from '#shared/kernel/result.ts';
 import type { Log, LogFields } from '#shared/observability/logger.ts';
-import { openPlatform } from '#shared/platform/open-platform.ts';
-import type { OpenedPlatform, PlatformRequest } from '#shared/platform/open-platform.ts';
+import { openPlatform, type OpenedPlatform, type PlatformRequest } from '#shared/platform/open-platform.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { TraceEntry } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
@@ -13,17 +11,17 @@ import type { RunBasis } from './basis.ts';
 import type { PoolDependencies } from './dependencies.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
-/** What the log admits as one word; longer or other owners' versions stand as their hash. */
+/** The form of a word in the log; a longer or other version of an owner is logged as its hash. */
 const WORD = /^[\x21-\x7e]{1,120}$/;
 
-/** The platform of one request, with what its receipt says of the stage. */
+/** The platform of one request, with the state of the stage's isolation for its receipt. */
 export interface OpenedRun extends OpenedPlatform {
   readonly isolation: KnownIsolation;
 }
 
 /**
- * Works with the platform of the verified tenant; without a usable profile of exactly that tenant, the engine's problem [MA-009, MA-010].
- * A pool that is refused leaves a receipt of how far the request came, and its 502 names it [MA-221].
+ * Works with the platform of the verified tenant; returns a problem without a usable profile of exactly that tenant [MA-009, MA-010]. A refused pool
+ * leaves a receipt of how far the request came, and its 502 names that receipt [MA-221].
  */
 export async function withRunPlatform<T>(
   dependencies: PoolDependencies,
@@ -42,10 +40,10 @@ export async function withRunPlatform<T>(
 }
 
 /**
- * Logs the redacted trace of a run's step as one record and gives its content address, the answer's `receiptId` [MA-087, MA-088]: which
- * profile and host, what was reconciled, how Content stands to the pins, the processing traces of the consumed outcomes, whether the stage's
- * isolation is proved, and every call with status, version, hash, times and the tenant that the answer named. Nothing in it names a learner, a candidate, a session or a score.
- * A simulation's is that of a conformance run without candidate and sessions, whole from Bank to Caliper [MA-134].
+ * Logs the redacted trace of a run's step as one record and returns its content address, the response's `receiptId` [MA-087, MA-088]: profile and host, the
+ * reconciled pool, whether Content is as pinned, the processing traces of the consumed outcomes, whether the stage's isolation is proved, and every call
+ * with status, version, hash, times and the tenant that the answer named. It names no learner, candidate, session or score. A simulation's is that of a
+ * conformance run without candidate and sessions, complete from Bank to Caliper [MA-134].
  */
 export function recordReceipt(
   log: Log,
@@ -76,7 +74,7 @@ function logReceipt(log: Log, code: `${'POOL' | 'RUN' | 'SIMULATION'}_RECEIPT`, 
   return receiptId;
 }
 
-/** What the receipt of any request says: whom it was made for, what of the stage's isolation is proved, and the calls. */
+/** Returns the part that every receipt has: the tenant, whether the stage's isolation is proved, and the calls. */
 function traceOf({ profile, platform, isolation }: OpenedRun) {
   return {
     profile: word(profile.tenantId),
@@ -88,8 +86,8 @@ function traceOf({ profile, platform, isolation }: OpenedRun) {
 }
 
 /**
- * One entry a call; the readings of single knowledge components, of which there may be hundreds, as one with a hash over their hashes.
- * `calls` says for how many an entry stands.
+ * Returns one entry per call, but only one for all readings of single knowledge components, of which there may be hundreds, with a hash over their hashes.
+ * `calls` is the number of calls in an entry.
  */
 function foldMappings(entries: readonly TraceEntry[]): (TraceEntry & { readonly calls: number })[] {
   const { mappings = [], others = [] } = Object.groupBy(entries, ({ operation }) =>

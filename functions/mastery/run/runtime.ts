@@ -1,13 +1,10 @@
-import { confirmed } from '#functions/mastery/upstream/confirmed.ts';
-import type { Contradiction } from '#functions/mastery/upstream/confirmed.ts';
+import { confirmed, type Contradiction } from '#functions/mastery/upstream/confirmed.ts';
 import { answerProblem } from '#functions/mastery/upstream/problems.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { readCandidateRuntime } from '#shared/platform/operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { nameSessions, older, readOutcomes } from './outcomes.ts';
-import type { Evidence, NamedRuntime } from './outcomes.ts';
+import { nameSessions, older, readOutcomes, type Evidence, type NamedRuntime } from './outcomes.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
 /** QTI's runtime of a run, read and understood. */
@@ -15,9 +12,7 @@ export interface RunRuntime extends Evidence {
   readonly named: NamedRuntime;
 }
 
-/**
- * Reads what QTI holds now for the run's sessions [MA-028]. A reading that contradicts the continuation is repeated before it is believed.
- */
+/** Reads QTI's present state of the run's sessions [MA-028]. A reading that contradicts the continuation is repeated before the service believes it. */
 export async function readRunRuntime(
   platform: Platform,
   state: AdaptiveRunState,
@@ -31,7 +26,7 @@ export async function readRunRuntime(
   });
 }
 
-/** The sessions of the run's candidate. Before the run's first offer QTI may never have met the candidate, which then has none. */
+/** Reads the sessions of the run's candidate. Before the run's first offer QTI may not know the candidate, which then has none. */
 export async function readSessions(
   platform: Platform,
   run: Pick<AdaptiveRunState, 'candidateRef' | 'offers' | 'runTag'>,

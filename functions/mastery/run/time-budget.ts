@@ -4,8 +4,8 @@ import type { ScoredOutcome } from './outcomes.ts';
 import type { RunRuntime } from './runtime.ts';
 
 /**
- * What an advance does with the outstanding item: it consumes the answer, after so many milliseconds of the budget; it waits, since nothing
- * is decided yet; or it stops, since the budget is over and the item was not answered in time.
+ * The decision of an advance about the outstanding item: it consumes the answer, after that many milliseconds of the budget; it waits, since nothing is
+ * decided yet; or it stops, since the budget is over and the item was not answered in time.
  */
 export type TimeVerdict =
   | 'wait'
@@ -13,9 +13,9 @@ export type TimeVerdict =
   | { readonly news: ScoredOutcome; readonly elapsedMilliseconds: number };
 
 /**
- * The hard time budget [MA-111]. Each difference is of one clock: a hand-in counts from the first session's creation, both QTI's; an advance
- * from the clock's start, both ours. An answer handed in before the budget is over counts, even if it is scored and consumed later. Before
- * anything was consumed, the first scored answer counts whenever it was given: a run without any has nothing to publish.
+ * Applies the hard time budget [MA-111]. Each difference is of one clock: a hand-in counts from the first session's creation, both QTI's; an advance from
+ * the clock's start, both ours. An answer handed in before the budget is over counts, even if it is scored and consumed later. The first scored answer
+ * counts at any time: a run without one has nothing to publish.
  * @param advancedAt epoch milliseconds of the creation of this advance's control record, so that a replay judges alike
  */
 export function judgeTime(
@@ -34,19 +34,19 @@ export function judgeTime(
       : { news, elapsedMilliseconds: Math.max(news.handedInMs - firstSession, sinceStart) };
   if (sinceStart < budget || consumed.length === 0) return 'wait';
   if (pending === undefined) return 'stop';
-  // When it was handed in may show only with its score.
+  // The time of the hand-in may become known only with the score.
   return pending.handedInMs !== undefined && isLate(pending.handedInMs) ? 'stop' : 'wait';
 }
 
 /**
- * When the time budget begins to run, in epoch milliseconds of our clock: the first session's creation as QTI says it, held between the
- * creation of the start's control record and now, so that a clock of QTI's that is wrong moves it by no more than the start takes.
+ * Returns when the time budget begins to run, in epoch milliseconds of our clock: QTI's time of the first session's creation, limited to the time between
+ * the creation of the start's idempotency record and now, so that a wrong clock of QTI's moves it by at most the duration of the start.
  */
 export function clockStartAt(sessionCreatedAt: string, startedAt: number, now: number): number {
   return Math.max(startedAt, Math.min(parseUtcInstant(sessionCreatedAt) ?? startedAt, now));
 }
 
-/** When the time budget is over, in epoch milliseconds of our clock; undefined without one. */
+/** Returns when the time budget is over, in epoch milliseconds of our clock; undefined without one. */
 export function timeBudgetEndOf(
   state: AdaptiveRunState,
   timeBudgetSeconds: number | null,

@@ -7,12 +7,11 @@ import type {
 } from '#functions/mastery/continuation/run-state.ts';
 import type { RunBasis } from './basis.ts';
 import type { RunIdentity } from './identity.ts';
-import { digestOutcomes } from './outcomes.ts';
-import type { RunSession, ScoredOutcome } from './outcomes.ts';
+import { digestOutcomes, type RunSession, type ScoredOutcome } from './outcomes.ts';
 
 // The transitions of a run, in the order in which it makes them: in_progress, finalizing, completed.
 
-/** (none) → in_progress, before its first offer: everything is pinned. */
+/** Pins everything, before the first offer: (none) → in_progress. */
 export function startState(
   tenantId: string,
   { runMode, selectionPolicyId, scaleCalibrationId, resultsStudentId }: StartAdaptiveRunRequest,
@@ -38,21 +37,22 @@ export function startState(
   };
 }
 
-/** (none) or in_progress → in_progress: QTI delivers one more item, once all before it are consumed [MA-078]. */
+/** Adds one more item, once all before it are consumed: (none) or in_progress → in_progress [MA-078]. */
 export function addOffer(
   state: AdaptiveRunState,
   {
     deliverySessionId,
-    rootArtifactVersionId: artifactVersionId,
+    rootArtifactVersionId,
   }: Pick<RunSession, 'deliverySessionId' | 'rootArtifactVersionId'>,
 ): AdaptiveRunState {
-  return { ...state, offers: [...state.offers, { deliverySessionId, artifactVersionId }] };
+  const added = { deliverySessionId, artifactVersionId: rootArtifactVersionId };
+  return { ...state, offers: [...state.offers, added] };
 }
 
 /**
- * in_progress → in_progress: the outstanding item's outcome becomes part of the evidence. Consumes exactly one outcome, so that every
- * advance is one step of a canonical replay.
- * `consumed` are the outcomes that earlier advances consumed, in sequence.
+ * Adds the outstanding item's outcome to the evidence: in_progress → in_progress. Consumes exactly one outcome, so that every advance is one step of a
+ * canonical replay.
+ * @param consumed the outcomes that earlier advances consumed, in sequence
  */
 export function consumeOutcome(
   state: AdaptiveRunState,
@@ -76,8 +76,8 @@ export function consumeOutcome(
 }
 
 /**
- * in_progress → finalizing: a stopping rule holds; nothing is offered any more, and what is left is to be acknowledged [MA-137]. An item that
- * was not answered in time leaves the run: whatever is handed in for it later, what counts is fixed by the token from here on.
+ * Stops offering items, since a stopping rule holds: in_progress → finalizing, until the owners have acknowledged everything [MA-137]. An item that was not
+ * answered in time leaves the run: from here on, the token determines which answers count.
  */
 export function beginFinalizing(
   state: AdaptiveRunState,
@@ -91,7 +91,7 @@ export function beginFinalizing(
   };
 }
 
-/** finalizing → finalizing or completed: an owner has acknowledged something. An acknowledgement is only ever added. */
+/** Adds an owner's acknowledgement, and never removes one: finalizing → finalizing or completed. */
 export function acknowledge(state: AdaptiveRunState, news: Acknowledgements): AdaptiveRunState {
   return { ...state, acknowledgements: { ...news, ...state.acknowledgements } };
 }

@@ -9,22 +9,22 @@ import * as operations from '#shared/platform/operations.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import type { Evidence } from './outcomes.ts';
 
-/** What a run waits for, and when it is worth asking again. */
+/** The step that a run waits for, and when it is worth asking again. */
 export interface Wait {
   readonly waitingFor: NonNullable<AdaptiveRun['waitingFor']>;
   readonly headers: { readonly 'Retry-After': string };
 }
 
-/** When to ask again what people have to repair: to verify a point, or to process an attempt once more. */
+/** When to ask again about a step that people have to take: to verify a point, or to process an attempt once more. */
 export const REPAIR_SECONDS = 60;
-/** When to ask again what an owner does by itself: scoring keeps a learner waiting, publishing does not. */
+/** When to ask again about a step that an owner takes by itself: scoring keeps a learner waiting, publishing does not. */
 const SCORE_SECONDS = 2;
 const PUBLICATION_SECONDS = 10;
 
 /**
- * What a run waits for that its caller cannot do, and logs it; undefined where the next step is the caller's. Made of the token and of what the
- * owners hold now: no part of the token or of its tag.
- * @param pending the outstanding item's answer that is waited for
+ * Returns and logs the step that a run waits for and its caller cannot take; undefined if the next step is the caller's. It derives from the token and the
+ * owners' present facts, and is not part of the token or of its tag.
+ * @param pending the outstanding item's answer that the run waits for
  */
 export function waitOf(
   log: Log,
@@ -46,7 +46,7 @@ export function waitOf(
   };
 }
 
-/** The operation whose answer ends the wait, and the seconds to wait. */
+/** Returns the operation whose answer ends the wait, and the seconds to wait. */
 function awaitedOf(
   state: AdaptiveRunState,
   scaleReportability: Diagnosis['scaleReportability'],

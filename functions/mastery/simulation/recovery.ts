@@ -4,26 +4,20 @@ import {
   simulatedRunSeed,
   simulateRun,
   sqrt,
-} from '#functions/mastery/engine/index.ts';
-import type {
-  ClassificationRule,
-  CompiledModel,
-  KnownMastery,
-  SelectionContext,
-  SimulatedRun,
-  StoppingRules,
+  type ClassificationRule,
+  type CompiledModel,
+  type KnownMastery,
+  type SelectionContext,
+  type SimulatedRun,
+  type StoppingRules,
 } from '#functions/mastery/engine/index.ts';
 import type { ScopedKc } from '#functions/mastery/pool/scoped-kc.ts';
-import { invalidCalibration } from '#functions/mastery/upstream/problems.ts';
-import type {
-  RecoveryError,
-  ScoreRecoverySimulation,
-  SyntheticProfile,
-} from '#shared/contract/mastery/score-recovery.ts';
+import { refuseCalibration } from '#functions/mastery/upstream/problems.ts';
+import type { RecoveryError, SyntheticProfile } from '#shared/contract/mastery/score-recovery.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { exactSum } from '#shared/kernel/decimal.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
-import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { ok, type Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 
 /** A simulated learner's profile, with the indices of a model. */
@@ -50,13 +44,9 @@ export function readProfiles(
     for (const [guid, probability] of Object.entries(knownMastery)) {
       const kc = model.kcIndex.get(guid);
       if (kc === undefined)
-        return err(
-          invalidCalibration('The calibration has no parameters for a knowledge component of a profile.'),
-        );
+        return refuseCalibration('The calibration has no parameters for a knowledge component of a profile.');
       if (!measured.has(kc))
-        return err(
-          invalidCalibration('A profile names a knowledge component that the test does not measure.'),
-        );
+        return refuseCalibration('A profile names a knowledge component that the test does not measure.');
       known.push({ kc, probability: roundSignificant(probability, test.numericPrecision) });
     }
     read.push({ syntheticProfileId, known: known.toSorted((a, b) => a.kc - b.kc) });
@@ -97,26 +87,18 @@ export function isReplicated(
   );
 }
 
-/** The outcome of the profiles' tests. */
-interface Sittings {
-  readonly replications: number;
-  /** How many tests were taken; fewer than profiles × replications if time ran out. */
-  readonly simulated: number;
-  readonly administeredItems: number;
-  /** For each profile its scale scores at full precision, in the order of the replications. */
-  readonly scores: readonly (readonly number[])[];
-}
-
 /**
  * Lets all profiles take the test once, then as often as the cost of those replications permits. It yields to the event loop after each test, so that
  * the pipeline's own deadline can end the request. A test under way is aborted when the time is over.
  * @param time the clock, and the deadline of all tests; epoch milliseconds
+ * @returns `simulated`: how many tests were taken, fewer than profiles × replications if time ran out; `scores`: for each profile its scale scores at full
+ *   precision, in the order of the replications
  */
 export async function sitAll(
   test: SimulatedTest,
   profiles: readonly KnownProfile[],
   { now, until }: { readonly now: () => number; readonly until: number },
-): Promise<Sittings> {
+) {
   const { scope, maxItems } = test.selection.constraints;
   const size = { profiles: profiles.length, kcs: scope.length, maxItems };
   const scores = profiles.map((): number[] => []);
@@ -189,17 +171,9 @@ function sumOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-type Verdict = Pick<
-  ScoreRecoverySimulation,
-  'profilesTotal' | 'recoveryErrors' | 'tolerance' | 'maxAbsoluteError' | 'withinTolerance'
->;
-
 /** Judges the errors together against the tolerance of the calibration: an error equal to it passes [MA-129, MA-131..MA-133]. */
-export function judgeRecovery(recoveryErrors: RecoveryError[], tolerance: number): Verdict {
-  const maxAbsoluteError = recoveryErrors.reduce(
-    (most, { absoluteError }) => Math.max(most, absoluteError),
-    0,
-  );
+export function judgeRecovery(recoveryErrors: RecoveryError[], tolerance: number) {
+  const maxAbsoluteError = Math.max(0, ...recoveryErrors.map(({ absoluteError }) => absoluteError));
   return {
     profilesTotal: recoveryErrors.length,
     recoveryErrors,

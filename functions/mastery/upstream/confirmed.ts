@@ -1,5 +1,4 @@
-import { err } from '#shared/kernel/result.ts';
-import type { Err, Result } from '#shared/kernel/result.ts';
+import { err, type Err, type Result } from '#shared/kernel/result.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';

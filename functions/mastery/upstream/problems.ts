@@ -1,20 +1,17 @@
-import { waitOf } from '#shared/platform/fault.ts';
-import type { UpstreamFault } from '#shared/platform/fault.ts';
+import { waitOf, type UpstreamFault } from '#shared/platform/fault.ts';
 import type { UpstreamOperation, UpstreamService } from '#shared/platform/operation.ts';
 import type { Platform, UpstreamAnswer, UpstreamCall } from '#shared/platform/platform.ts';
 import type { ProfileFault } from '#shared/platform/service-profiles.ts';
-import { verdicts } from '#shared/platform/verdicts.ts';
-import type { AnswerKind, Finding } from '#shared/platform/verdicts.ts';
-import { err } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { verdicts, type AnswerKind, type Finding } from '#shared/platform/verdicts.ts';
+import { err, type Err, type Result } from '#shared/kernel/result.ts';
 import type { Problem, UpstreamReference } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type * as z from 'zod';
 
-/** An answer that cannot be used: a failed call, or one that its reader refuses. */
+/** An answer that cannot be used: a failed call, or an answer that its reader rejects. */
 export type Unusable = Omit<UpstreamFault, 'kind' | 'service' | 'operation'> & { readonly kind: AnswerKind };
 
-/** Asks an owner for what a run needs. An answer that cannot be used is the problem that its kind and use make it. */
+/** Calls an owner for a fact that a run needs. The problem of an unusable answer depends on its kind and its use. */
 export async function ask<Operation extends UpstreamOperation>(
   platform: Platform,
   use: Operation['uses'][number],
@@ -26,14 +23,13 @@ export async function ask<Operation extends UpstreamOperation>(
 }
 
 /**
- * What an unusable answer means for the caller of the mastery engine [MA-218, MA-219, MA-223].
+ * Returns the problem of an unusable answer for the caller of the mastery engine [MA-218, MA-219, MA-223].
  *
- * - 404 `resource-not-found`, 400 `invalid-request`: the owner does not show, or take, the id that this request names. Each is the same
- *   answer whatever exists.
- * - 409, or 422 of CASE: what was pinned has changed.
- * - 502 `qti-adaptive-pool-invalid`: a part of the pool is there and is not what its contract promises.
- * - 424 `finalization-incomplete`: a publication was refused.
- * - 424 `upstream-unavailable`: everything else; retryable only while waiting may help.
+ * - 404 `resource-not-found`, 400 `invalid-request`: the owner does not show, or accept, the id that this request names, whether or not it exists
+ * - 409, or 422 for CASE: a pinned fact has changed
+ * - 502 `qti-adaptive-pool-invalid`: a part of the pool exists and breaks its contract
+ * - 424 `finalization-incomplete`: a publication was refused
+ * - 424 `upstream-unavailable`: everything else; retryable only while waiting may help
  */
 export function answerProblem<Operation extends UpstreamOperation>(
   operation: Operation,
@@ -41,29 +37,44 @@ export function answerProblem<Operation extends UpstreamOperation>(
   fault: Unusable,
   detail: string = DETAILS[fault.kind],
 ): Problem {
-  const { kind, transient, upstreamRequestId } = fault;
-  // The owner does not accept our credential: what needs repair is the profile, not the owner.
+  const { kind, transient, status = 0, upstreamRequestId } = fault;
+  // The owner does not accept our credential: the profile needs repair, not the owner.
   const service = kind === 'unauthorized' ? 'platform_auth' : operation.service;
   const upstream = reference(service, operation.id, upstreamRequestId);
   const wait = waitOf(fault.retryAfterSeconds);
   const verdict = verdicts[use][kind];
   const namedAt = use === 'start' ? operation.namedAt : undefined;
   if (verdict === 'absent' && namedAt !== undefined) return problem('mastery', 'resource-not-found', 404);
-  if (verdict === 'refused' && namedAt !== undefined) return refusedByOwner(namedAt);
-  if (verdict === 'drift') return driftProblem(operation, detail);
+  // The same whether or not the id exists.
+  if (verdict === 'refused' && namedAt !== undefined)
+    return problem('mastery', 'invalid-request', 400, {
+      detail: 'The owner of an id in the request does not accept it.',
+      invalidParams: [
+        { name: namedAt, reason: 'refused_by_owner', message: 'is not an id that its owner accepts' },
+      ],
+    });
+  // A fact that a run or its calibration is pinned to has changed [MA-067, MA-071, MA-217].
+  if (verdict === 'drift') {
+    if (operation.isPool === true) return problem('mastery', 'adaptive-pool-version-drift', 409, { detail });
+    return operation.service === 'case'
+      ? invalidCalibration(detail)
+      : problem('mastery', 'stream-conflict', 409, { detail });
+  }
   if (verdict === 'invalid' && operation.isPool === true)
     return problem('mastery', 'qti-adaptive-pool-invalid', 502, { detail, upstream });
   if (verdict === 'unfinished' || verdict === 'finalizing')
     return problem('mastery', 'finalization-incomplete', 424, {
       upstream,
-      // Where Results refuses for good, only mending the learner's reference or Results itself helps: there is no time to wait.
-      ...(isRefusalOfResults(fault, service) ? ({ retryAfterSeconds: 'never' } as const) : wait),
+      // After a final refusal of Results, only a correction of the learner's reference or of Results helps, not waiting.
+      ...(service === 'results' && !transient && status >= 400
+        ? ({ retryAfterSeconds: 'never' } as const)
+        : wait),
     });
   const retryable = (verdict === 'wait' || verdict === 'doubt') && transient;
   return problem('mastery', 'upstream-unavailable', 424, { detail, retryable, upstream, ...wait });
 }
 
-/** The problem of an answer that its reader refuses. `detail` is a constant sentence. */
+/** Returns the problem of an answer that its reader rejects. `detail` is a constant sentence. */
 export function found(
   kind: Finding,
   operation: UpstreamOperation,
@@ -92,32 +103,12 @@ const DETAILS: Readonly<Record<AnswerKind, string>> = {
   broken: 'A required owner’s data breaks a rule of its contract.',
 };
 
-function isRefusalOfResults({ kind, transient, status = 0 }: Unusable, service: string): boolean {
-  return service === 'results' && !transient && kind !== 'unauthorized' && status >= 400;
-}
-
-/** 400: the owner takes the id for none of its own, whether or not there is anything under it. */
-function refusedByOwner(name: string): Problem {
-  return problem('mastery', 'invalid-request', 400, {
-    detail: 'The owner of an id in the request does not accept it.',
-    invalidParams: [{ name, reason: 'refused_by_owner', message: 'is not an id that its owner accepts' }],
-  });
-}
-
-/** 409, or 422 of CASE: what a run or its calibration is pinned to has changed [MA-067, MA-071, MA-217]. */
-function driftProblem({ isPool, service }: UpstreamOperation, detail: string): Problem {
-  if (isPool === true) return problem('mastery', 'adaptive-pool-version-drift', 409, { detail });
-  return service === 'case'
-    ? invalidCalibration(detail)
-    : problem('mastery', 'stream-conflict', 409, { detail });
-}
-
-/** Whether a finalization has failed for good, unless somebody mends something. */
+/** Returns whether a finalization has failed permanently, unless an operator corrects the cause. */
 export function isFinalRefusal({ code, retryAfterSeconds }: Problem): boolean {
   return code === 'finalization-incomplete' && retryAfterSeconds === undefined;
 }
 
-/** No usable service profile: 424 of `platform_auth`, before any call is made [MA-009, MA-010]. */
+/** Returns the 424 of `platform_auth` without a usable service profile, before any call is made [MA-009, MA-010]. */
 export function profileProblem(fault: ProfileFault): Problem {
   const isTransient = fault === 'unreachable';
   return problem('mastery', 'upstream-unavailable', 424, {
@@ -129,12 +120,17 @@ export function profileProblem(fault: ProfileFault): Problem {
   });
 }
 
-/** 422: calibration, policy and pool do not make a test. `detail` is a constant sentence. */
+/** Returns a 422: calibration, policy and pool do not fit together. `detail` is a constant sentence. */
 export function invalidCalibration(detail: string): Problem {
   return problem('mastery', 'calibration-invalid', 422, { detail });
 }
 
-/** 400: ids that exist, each for itself, but do not belong together. */
+/** Returns that 422 as a result. */
+export function refuseCalibration(detail: string): Err<Problem> {
+  return err(invalidCalibration(detail));
+}
+
+/** Returns a 400: each id exists, but they do not belong together. */
 export function mismatchProblem(name: string, message: string): Problem {
   return problem('mastery', 'invalid-request', 400, {
     detail: 'The request names resources that do not belong together.',
@@ -142,7 +138,7 @@ export function mismatchProblem(name: string, message: string): Problem {
   });
 }
 
-/** Names the call in `upstream`: owner, operation and the owner's request id, and nothing else [MA-213]. */
+/** Returns the call for `upstream`: only owner, operation and the owner's request id [MA-213]. */
 export function reference(
   service: UpstreamService | 'platform_auth',
   operation: string,

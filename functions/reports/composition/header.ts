@@ -3,13 +3,11 @@ import {
   MAX_MASTERY_ROWS,
   score,
   testKind,
-} from '#shared/contract/reports/attempt-report.ts';
-import type {
-  AttemptReport,
-  DiagnosticDetail,
-  GateDecision,
-  Score,
-  TestKind,
+  type AttemptReport,
+  type DiagnosticDetail,
+  type GateDecision,
+  type Score,
+  type TestKind,
 } from '#shared/contract/reports/attempt-report.ts';
 import { summaryInvariants } from '#shared/contract/reports/invariants/attempt-report.ts';
 import { firstBroken } from '#shared/contract/reports/invariants/invariant.ts';

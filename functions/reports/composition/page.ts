@@ -1,4 +1,4 @@
-import { isSelectable, isSelected, type FilterValues } from '#shared/contract/filters.ts';
+import { isSelectable, type FilterValues } from '#shared/contract/filters.ts';
 import { withheldReason, type WithheldReason } from '#shared/contract/reports/attempt-report.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
 import { areUnique } from '#shared/contract/reports/primitives.ts';
@@ -9,15 +9,21 @@ import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { CandidateAttempts, RecordHeader } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { problem } from '#shared/problems/registry.ts';
 import type { ComposedAttempt } from './attempt-report.ts';
 import type { Framework, HeaderFacts, IndexRow, Observed, Released } from '../facts/facts.ts';
 import { checkFramework, composeHeader } from './header.ts';
-import { disagreeing, fallsShort, incomplete, requireCurrent, type Shortfall } from '../facts/incomplete.ts';
+import { disagreeing, fallsShort, incomplete, requireCurrent, unavailable } from '../facts/incomplete.ts';
+import type { Shortfall } from '../facts/incomplete.ts';
 import { contradiction, disagreement } from '../facts/versions.ts';
 
 const { filters: pageFilters } = listCandidateReports.request;
 const reasons = withheldReason.options;
+
+/** The problem of a response about another subject than the requested one. */
+const foreign = unavailable(
+  'results',
+  'The index of attempts at Results returned another subject than requested.',
+);
 
 /** The filters that every row of a page must satisfy. */
 export type PageFilters = FilterValues<typeof pageFilters>;
@@ -41,17 +47,16 @@ export interface IndexRequest {
  * 503 naming Results; no row is dropped silently [RP-133, RP-305].
  */
 export function checkIndex(index: CandidateAttempts, request: IndexRequest): Problem | undefined {
-  if (index.candidateSourcedId !== request.candidateSourcedId) return foreign();
-  if (index.freshness !== 'current')
-    return incomplete('results', 'The index of attempts is not current at Results.');
+  if (index.candidateSourcedId !== request.candidateSourcedId) return foreign;
   const violation = violationIn(index, request);
   return violation === undefined ? undefined : incomplete('results', violation);
 }
 
 function violationIn(
-  { rows, hasMore }: CandidateAttempts,
+  { freshness, rows, hasMore }: CandidateAttempts,
   { filters, limit, after, earlier = [] }: IndexRequest,
 ): string | undefined {
+  if (freshness !== 'current') return 'The index of attempts is not current at Results.';
   if (rows.length > limit) return 'The index of attempts at Results returns more rows than requested.';
   if (hasMore && rows.length === 0)
     return 'The index of attempts at Results announces further rows but returns none.';
@@ -66,7 +71,7 @@ function violationIn(
 }
 
 /** Returns whether places are in strict order: newest modification first, ties by attempt id ascending, byte by byte. */
-function isOrdered(places: readonly RowPlace[]): boolean {
+export function isOrdered(places: readonly RowPlace[]): boolean {
   return places.every((place, at) => {
     const before = places[at - 1];
     if (before === undefined) return true;
@@ -76,11 +81,6 @@ function isOrdered(places: readonly RowPlace[]): boolean {
       (time === 0 && Buffer.compare(Buffer.from(before.attemptId), Buffer.from(place.attemptId)) < 0)
     );
   });
-}
-
-/** Returns whether a row comes after a place. */
-export function isFollowing(row: RowPlace, place: RowPlace): boolean {
-  return isOrdered([place, row]);
 }
 
 /** Returns whether a row belongs to the list: an attempt that QTI has not scored does not [RP-063]. */
@@ -110,7 +110,7 @@ export function settledRecord(
     record.attemptId !== attemptId ||
     record.contentTestSpecId !== contentTestSpecId
   )
-    return err(foreign());
+    return err(foreign);
   const outdated = requireCurrent([{ service: 'results', status: record.freshness }]);
   if (outdated !== undefined) return err(outdated);
   if (!record.settled) return fallsShort('notSettled');
@@ -152,8 +152,13 @@ export function composePageRow(row: IndexRow, context: PageContext): Result<Page
   if (!settled.ok) return settled;
   const record = settled.value;
   const conflicting = contradiction(rowDisagreement(row, record, criteria), [criteria]);
-  if (conflicting !== undefined) return err(divergent(conflicting));
-  const sources = [receiptOf(record, context.index), criteria.receipt, candidate];
+  // Versions still differ after a second read. This route has no 409: the owner counts as unavailable (the reading of RP-017).
+  if (conflicting !== undefined)
+    return err(unavailable(conflicting, 'The versions of an attempt’s sources did not converge.'));
+  // The record was observed with the index, but has an id, a version and a freshness of its own.
+  const { resultRecordId, version, freshness } = record;
+  const observed: SourceRef = { ...context.index, resourceId: resultRecordId, version, status: freshness };
+  const sources = [observed, criteria.receipt, candidate];
   const outdated = requireCurrent(sources);
   if (outdated !== undefined) return err(outdated);
 
@@ -183,11 +188,6 @@ export function verifyPageRow(
     : err(unverified);
 }
 
-/** Returns whether the report of a row belongs to a page with these filters. */
-export function isListed(row: IndexRow, { header }: ComposedAttempt, filters: PageFilters): boolean {
-  return isSelected(pageFilters, filters, { ...row, ...header });
-}
-
 /**
  * Returns why an attempt is withheld: gaps in an owner's response, and facts that cannot all be true, keep no other attempt from the page. Returns
  * undefined if there can be no page: an owner that cannot be used is never left out silently [RP-028, RP-133].
@@ -195,28 +195,4 @@ export function isListed(row: IndexRow, { header }: ComposedAttempt, filters: Pa
 export function withheldFor(error: Problem | Shortfall): WithheldReason | undefined {
   if (error.code !== 'dependency-incomplete') return undefined;
   return ('reason' in error ? reasons.find((reason) => reason === error.reason) : undefined) ?? 'unverified';
-}
-
-/**
- * Returns the problem of versions that still differ after a second read. This route has no 409: the owner that did not converge counts as unavailable
- * (the reading of RP-017).
- */
-function divergent(dependency: SourceService): Problem {
-  return problem('reports', 'dependency-unavailable', 503, {
-    dependency,
-    detail: 'The versions of an attempt’s sources did not converge.',
-  });
-}
-
-/** Returns the receipt of a record that was observed with the index, under its own id, version and freshness. */
-function receiptOf({ resultRecordId, version, freshness }: RecordHeader, index: SourceRef): SourceRef {
-  return { ...index, resourceId: resultRecordId, version, status: freshness };
-}
-
-/** Returns the problem of a response about another subject than the requested one. */
-function foreign(): Problem {
-  return problem('reports', 'dependency-unavailable', 503, {
-    dependency: 'results',
-    detail: 'The index of attempts at Results returned another subject than requested.',
-  });
 }

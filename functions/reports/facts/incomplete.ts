@@ -16,6 +16,11 @@ export function incomplete(dependency: SourceService, detail: string): Problem {
   return problem('reports', 'dependency-incomplete', 503, { dependency, detail });
 }
 
+/** Returns the problem of an owner that cannot be used for this response. @param detail a constant sentence */
+export function unavailable(dependency: SourceService, detail: string): Problem {
+  return problem('reports', 'dependency-unavailable', 503, { dependency, detail });
+}
+
 /**
  * Why facts give no report of an attempt. `unsettled`: it is not scored or settled, or lacks a settled fact that its summary needs. `stale`: a source
  * is not current. `unreleased`: the release does not prove reports of its kind. `missing`: an owner lacks evidence beyond the summary. `unusable`: a

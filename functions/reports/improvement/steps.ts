@@ -45,18 +45,17 @@ export interface Tally {
 }
 
 /**
- * One step of the work on a run. Every step leaves what is recorded already as it is, so that the worker may end after any of them and another
- * one may take it again.
+ * Takes one step of the work on a run, and returns the waves that it leads to, if any. Every step leaves the existing records as they are, so that the
+ * worker may end after any step and another worker may take it again.
  */
-type Step =
-  | { readonly kind: 'evaluate'; readonly left: LeftEvidence }
-  | { readonly kind: 'open'; readonly evidence: RunEvidence; readonly derived: DerivedOrder }
-  | { readonly kind: 'record'; readonly evidence: RunEvidence; readonly evaluation: Evaluation }
-  | { readonly kind: 'deliver'; readonly record: OrderRecord; readonly derived: DerivedOrder };
-type StepOf<Kind extends Step['kind']> = Extract<Step, { readonly kind: Kind }>;
+type Step = () => Promise<Result<readonly Wave[], EvidenceFault> | void>;
 
 /** Steps that may be under way at once. */
-type Wave = readonly Step[];
+interface Wave {
+  readonly steps: readonly Step[];
+  /** Whether they record what was read and opened, even if no further step may begin. */
+  readonly isRecording?: boolean;
+}
 
 /** How many steps of a wave are under way at once. */
 const MAX_CONCURRENCY = 8;
@@ -69,16 +68,15 @@ export async function takeSteps(
   worker: Worker,
   remaining: readonly LeftEvidence[],
 ): Promise<Result<undefined, EvidenceFault>> {
-  const queue = remaining.map((left): Wave => [{ kind: 'evaluate', left }]);
+  const queue = remaining.map((left): Wave => ({ steps: [() => evaluate(worker, left)] }));
   for (let wave = queue.shift(); wave !== undefined; wave = queue.shift()) {
     const following: Wave[] = [];
     const faults: EvidenceFault[] = [];
-    // What was read and opened is recorded even if no further step may begin.
-    const shouldContinue = wave[0]?.kind === 'record' ? () => true : worker.shouldContinue;
-    const isWhole = await mapConcurrent(MAX_CONCURRENCY, wave, shouldContinue, async (step) => {
-      const taken = await take(worker, step);
-      if (taken.ok) following.push(...taken.value);
-      else faults.push(taken.error);
+    const shouldContinue = wave.isRecording === true ? () => true : worker.shouldContinue;
+    const isWhole = await mapConcurrent(MAX_CONCURRENCY, wave.steps, shouldContinue, async (step) => {
+      const taken = await step();
+      if (taken?.ok === true) following.push(...taken.value);
+      if (taken?.ok === false) faults.push(taken.error);
     });
     const [fault] = faults;
     if (fault !== undefined) return err(fault);
@@ -86,22 +84,6 @@ export async function takeSteps(
     queue.unshift(...following);
   }
   return ok(undefined);
-}
-
-/** Takes a step and returns the waves that it leads to. */
-async function take(worker: Worker, step: Step): Promise<Result<readonly Wave[], EvidenceFault>> {
-  switch (step.kind) {
-    case 'evaluate':
-      return evaluate(worker, step.left);
-    case 'open':
-      await open(worker, step);
-      return ok([]);
-    case 'record':
-      return ok([await record(worker, step)]);
-    case 'deliver':
-      await deliver(worker, step);
-      return ok([]);
-  }
 }
 
 /** Reads an evidence as it was pinned. Its orders are opened before it is recorded, and delivered after that. */
@@ -113,22 +95,22 @@ async function evaluate(
   if (blocked !== undefined && [...blocked].every((module) => worker.missing.has(module))) return ok([]);
   const evaluated = await evaluateEvidence(worker, evidence);
   if (!evaluated.ok) return evaluated;
-  const evaluation = evaluated.value;
-  const { derived } = evaluation;
+  const { derived } = evaluated.value;
   // Before any order is recorded: no bundle can ever show these decisions.
   if (!fitsBundle(decisionsOf(derived)))
     return err({ kind: 'unusable', service: evidence.kind === 'metric' ? 'analytics' : 'blueprint' });
   if (evidence.kind === 'metric') worker.metrics.set(evidence.metric, derived);
   return ok([
-    derived.orders.map((order) => ({ kind: 'open', evidence, derived: order })),
-    [{ kind: 'record', evidence, evaluation }],
+    { steps: derived.orders.map((order) => () => open(worker, evidence, order)) },
+    { steps: [async () => ok([await record(worker, evidence, evaluated.value)])], isRecording: true },
   ]);
 }
 
 /** Records an order that the evidence asks for, where there is no record of it. */
 async function open(
   { run, store, now, orders, tally }: Worker,
-  { evidence, derived: { content, lineage } }: StepOf<'open'>,
+  evidence: RunEvidence,
+  { content, lineage }: DerivedOrder,
 ): Promise<void> {
   const { revisionOrderId, targetModule } = content;
   if (orders.has(revisionOrderId)) return;
@@ -138,10 +120,8 @@ async function open(
 }
 
 /** Writes the bundle of a source and records the evidence as evaluated, where it is not yet. Its open orders follow, the longest untried first. */
-async function record(
-  { run, store, receipts, policy, now, evaluated, orders, tally }: Worker,
-  { evidence: { key }, evaluation: { aligned, derived } }: StepOf<'record'>,
-): Promise<Wave> {
+async function record(worker: Worker, { key }: RunEvidence, { aligned, derived }: Evaluation): Promise<Wave> {
+  const { run, store, receipts, policy, now, evaluated, orders, tally } = worker;
   if (!evaluated.has(key)) {
     // A metric has no bundle.
     const bundle = aligned && sourceBundle({ run, policy, ...aligned });
@@ -154,13 +134,19 @@ async function record(
     });
     tally.evaluated += 1;
   }
-  const deliveries = derived.orders.flatMap((order): StepOf<'deliver'>[] => {
+  const deliveries = derived.orders.flatMap((order) => {
     const opened = orders.get(order.content.revisionOrderId);
-    return opened !== undefined && isOpen(opened)
-      ? [{ kind: 'deliver', record: opened, derived: order }]
-      : [];
+    return opened !== undefined && isOpen(opened) ? [{ opened, order }] : [];
   });
-  return deliveries.toSorted((a, b) => triedAt(a.record) - triedAt(b.record));
+  return {
+    steps: deliveries
+      .toSorted((a, b) => triedAt(a.opened) - triedAt(b.opened))
+      .map(
+        ({ opened, order }) =>
+          () =>
+            deliver(worker, opened, order),
+      ),
+  };
 }
 
 /** Who takes the orders of each module. */
@@ -175,7 +161,7 @@ const receivers = {
  * call; a receiver that refuses one order is asked for the others. What a later order has superseded is not delivered any more; where that
  * happens while it is under way, its acknowledgement is recorded with it [RP-205].
  */
-async function deliver(worker: Worker, { record: opened, derived }: StepOf<'deliver'>): Promise<void> {
+async function deliver(worker: Worker, opened: OrderRecord, derived: DerivedOrder): Promise<void> {
   const { run, store, platform, now, missing, tally } = worker;
   const { revisionOrderId, targetModule } = opened;
   if (missing.has(targetModule)) return block(worker, opened, false);

@@ -1,30 +1,22 @@
 import { mayReadAdministration } from '#functions/reports/access/claims.ts';
 import type { Observed } from '#functions/reports/facts/facts.ts';
 import type { Principal } from '#shared/http/operation.ts';
-import { err } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, type Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Administration } from '#shared/platform/owners/administration.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { notFound } from './problems.ts';
-import { readSource } from './reader.ts';
-import type { SourceReader } from './reader.ts';
+import { readSource, type SourceReader } from './reader.ts';
 
-/**
- * An administration that the caller may act on (the reading of RP-314). The id hangs on the caller's request: what Administration does not
- * show is hidden like any other.
- */
+/** Reads an administration that the caller may act on (the reading of RP-314); returns the hidden 404 for any other, as for one that is not there. */
 export async function readAdministration(
   reader: SourceReader,
   principal: Principal,
   administrationId: string,
 ): Promise<Result<Observed<Administration>, Problem>> {
-  const answer = await readSource(
-    reader,
-    operations.readAdministration,
-    { path: { administrationId } },
-    { origin: 'caller', id: 'administrationId' },
-  );
+  const answer = await readSource(reader, operations.readAdministration, 'caller', 'administrationId', {
+    path: { administrationId },
+  });
   if (!answer.ok) return answer;
   return mayReadAdministration(principal, answer.value.value) ? answer : err(notFound());
 }

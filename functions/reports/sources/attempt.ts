@@ -1,25 +1,23 @@
 import type { AttemptFacts, Enrichment } from '#functions/reports/facts/facts.ts';
 import type { Principal } from '#shared/http/operation.ts';
-import { ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { ok, type Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { readFramework } from './case-package.ts';
-import type { TenantFrameworks } from './case-package.ts';
+import { readFramework, type TenantFrameworks } from './case-package.ts';
 import { sourceProblem, unusable } from './problems.ts';
 import type { SourceReader } from './reader.ts';
 import { readSettledAttempt } from './settled-attempt.ts';
 
-/** How long a report waits for what it can go without, in milliseconds. */
+/** How long a report waits for a source that it does not require, in milliseconds. */
 const ENRICHMENT_MS = 1_500;
 
-/** The texts of the problem’s own row speak of a required source. */
+/** The texts of the problem’s own row are about a required source. */
 const WITHOUT_EVENT =
   'Caliper did not return the event that published the result. The report is complete without it.';
 
 /**
- * The facts of an attempt's report, in three waves of reads: the lookup by its id; record, criteria and candidate; the CASE framework beside
- * the event that published the result, which is an enrichment.
+ * Reads the facts of an attempt's report, in three waves: the lookup by its id; record, criteria and candidate; the CASE framework together with the event
+ * that published the result, which is an enrichment.
  */
 export async function readAttempt(
   reader: SourceReader,
@@ -41,7 +39,7 @@ export async function readAttempt(
   return ok({ ...settled.value, framework: framework.value, enrichments });
 }
 
-/** Caliper's receipt of the event that published the result; a report goes without one when Caliper cannot give it [RP-071]. */
+/** Reads Caliper's receipt of the event that published the result; without it, the enrichment has a problem instead [RP-071]. */
 async function readCompletionEvent(reader: SourceReader, eventIri: string): Promise<Enrichment> {
   const operation = operations.readEvidenceAck;
   const answer = await reader.read(operation, { query: { eventIri }, timeLimit: ENRICHMENT_MS }, () => ({

@@ -1,8 +1,6 @@
 import type { Framework, Observed } from '#functions/reports/facts/facts.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import { createRecent } from '#shared/kernel/recent.ts';
-import type { Recent } from '#shared/kernel/recent.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { createRecent, type Recent } from '#shared/kernel/recent.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { CfPackage } from '#shared/platform/owners/case.ts';
 import type { ServiceProfile } from '#shared/platform/service-profiles.ts';
@@ -10,11 +8,8 @@ import type { Problem } from '#shared/problems/problem.ts';
 import { sourceProblem } from './problems.ts';
 import type { SourceReader } from './reader.ts';
 
-/** What one container keeps of the CASE packages that it has read. It holds no learner fact. */
-export interface Frameworks {
-  /** Those of one platform, as one tenant sees it. */
-  readonly of: (profile: Pick<ServiceProfile, 'tenantId' | 'baseUrl'>) => TenantFrameworks;
-}
+/** The frameworks of the CASE packages that a container has read. They contain no learner fact. */
+export type Frameworks = ReturnType<typeof createFrameworks>;
 
 /** The kept frameworks of one tenant, by the ids of their documents. */
 export type TenantFrameworks = Recent<KeptFramework>;
@@ -24,14 +19,15 @@ interface KeptFramework {
   readonly framework: Framework;
 }
 
-/** Frameworks that a container keeps, and that one request reads. One of a package of 16 MB, the largest that is read, takes some 20 MB. */
+/** The most frameworks that a container keeps, and that one request reads. That of the largest package, 16 MB, takes some 20 MB. */
 export const MAX_FRAMEWORKS = 8;
 
-/** No framework yet; the ones used last are kept. */
-export function createFrameworks(): Frameworks {
+/** Creates an empty cache that keeps the frameworks used last. */
+export function createFrameworks() {
   const kept = createRecent<KeptFramework>(MAX_FRAMEWORKS);
   return {
-    of({ tenantId, baseUrl }) {
+    /** Returns those of one platform, as one tenant sees it. */
+    of({ tenantId, baseUrl }: Pick<ServiceProfile, 'tenantId' | 'baseUrl'>): TenantFrameworks {
       const keyOf = (documentId: string): string => JSON.stringify([baseUrl, tenantId, documentId]);
       return {
         get: (documentId) => kept.get(keyOf(documentId)),
@@ -42,8 +38,8 @@ export function createFrameworks(): Frameworks {
 }
 
 /**
- * The CASE framework of a report. One that the container has kept counts only after CASE has confirmed, for this very request, that it
- * still holds that version, so that every GUID of a report dereferences live [RP-089].
+ * Reads the CASE framework of a report. A cached one counts only after CASE has confirmed, for this very request, that it still has that version, so that
+ * every GUID of a report dereferences live [RP-089].
  */
 export async function readFramework(
   reader: SourceReader,
@@ -69,10 +65,7 @@ export async function readFramework(
   return ok({ value: framework, receipt });
 }
 
-/**
- * As `readFramework`, for an answer that may go without: a framework that CASE does not hold has nothing in it, under a receipt that says
- * that it could not be had.
- */
+/** Reads as `readFramework` does, for a response that does not require it: a framework that CASE does not have is empty, with an `unavailable` receipt. */
 export async function readFrameworkIfHeld(
   reader: SourceReader,
   frameworks: TenantFrameworks,
@@ -86,20 +79,16 @@ export async function readFrameworkIfHeld(
   });
 }
 
-/** A child's parents are the destinations of its `isChildOf` associations; what hangs on the document itself is a root (CASE 1.1). */
-function frameworkOf({
-  CFDocument: document,
-  CFItems: items,
-  CFAssociations: associations,
-}: CfPackage): Framework {
-  const links = associations.filter(
+/** Returns the framework of a package: a child's parents are the destinations of its `isChildOf` associations, a child of the document is a root (CASE 1.1). */
+function frameworkOf({ CFDocument, CFItems, CFAssociations }: CfPackage): Framework {
+  const links = CFAssociations.filter(
     ({ associationType, destinationNodeURI }) =>
-      associationType === 'isChildOf' && destinationNodeURI.identifier !== document.identifier,
+      associationType === 'isChildOf' && destinationNodeURI.identifier !== CFDocument.identifier,
   );
   const byChild = Map.groupBy(links, ({ originNodeURI }) => originNodeURI.identifier);
   return {
-    changedAt: document.lastChangeDateTime,
-    guids: new Set(items.map(({ identifier }) => identifier)),
+    changedAt: CFDocument.lastChangeDateTime,
+    guids: new Set(CFItems.map(({ identifier }) => identifier)),
     parents: new Map(
       Array.from(byChild, ([child, above]) => [
         child,

@@ -2,8 +2,7 @@ import type * as z from 'zod';
 import type { Observed } from '#functions/reports/facts/facts.ts';
 import { incomplete } from '#functions/reports/facts/incomplete.ts';
 import type { Pin, PinnedSource, RunRecord } from '#shared/improvement/records.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { AnalysisArtifact } from '#shared/platform/owners/analytics.ts';
@@ -11,24 +10,23 @@ import type { AlignmentCrosswalk, AlignmentSources } from '#shared/platform/owne
 import type { UpstreamCall } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { sourceProblem } from './problems.ts';
-import { isAbout } from './reader.ts';
-import type { SourceReader } from './reader.ts';
+import { isAbout, type SourceReader } from './reader.ts';
 
 /**
- * Why a run's evidence could not be read as it was pinned. `gone`: the owner shows nothing under the id. `changed`: it shows other bytes.
- * `moved`: it answers with other ids or another version than asked for. `unavailable`: it gave no usable answer; the problem says so.
- * All but the last mean that the evidence no longer dereferences.
+ * Why a run's evidence could not be read as it was pinned. `gone`: the owner shows nothing under the id. `changed`: it shows other bytes. `moved`: it
+ * responds with other ids or another version than requested. `unavailable`: it gave no usable response. Except for the last, the evidence no longer
+ * dereferences.
  */
 export type PinFault =
   | { readonly kind: 'gone' | 'changed' | 'moved'; readonly service: 'analytics' | 'blueprint' }
   | { readonly kind: 'unavailable'; readonly problem: Problem };
 
-/** What of a run its evidence is read by. */
+/** The members of a run by which its evidence is read. */
 export type PinnedRun = Pick<RunRecord, 'administrationId'> & {
   readonly pins: Pick<RunRecord['pins'], 'contentTestSpecId' | 'contentTestSpecVersion' | 'sourceSet'>;
 };
 
-/** The list of named sources that the run was pinned with. */
+/** Reads the list of named sources that the run is pinned to. */
 export function readPinnedSourceSet(
   reader: SourceReader,
   { pins }: PinnedRun,
@@ -39,7 +37,7 @@ export function readPinnedSourceSet(
   return readPinned(reader, operations.readAlignmentSources, call, sourceSet, asked);
 }
 
-/** The complete crosswalk of one named source. */
+/** Reads the complete crosswalk of one named source. */
 export function readPinnedCrosswalk(
   reader: SourceReader,
   { pins }: PinnedRun,
@@ -52,7 +50,7 @@ export function readPinnedCrosswalk(
   return readPinned(reader, operations.readAlignmentCrosswalk, call, crosswalk, asked);
 }
 
-/** The artifact of one metric, or the comparison of predicted with actual results of one named source. */
+/** Reads the artifact of one metric, or the comparison of predicted with actual results of one named source. */
 export function readPinnedArtifact<const Asked extends Partial<AnalysisArtifact>>(
   reader: SourceReader,
   { administrationId, pins }: PinnedRun,
@@ -61,23 +59,17 @@ export function readPinnedArtifact<const Asked extends Partial<AnalysisArtifact>
 ): Promise<Result<Observed<AnalysisArtifact & Asked>, PinFault>> {
   const { contentTestSpecId, contentTestSpecVersion } = pins;
   const artifactRef = pin.ref;
-  const ofRun = { artifactRef, administrationId, contentTestSpecId, contentTestSpecVersion };
-  return readPinned(reader, operations.readAnalysisArtifact, { path: { artifactRef } }, pin, {
-    ...ofRun,
-    ...asked,
-  });
+  const about = { artifactRef, administrationId, contentTestSpecId, contentTestSpecVersion, ...asked };
+  return readPinned(reader, operations.readAnalysisArtifact, { path: { artifactRef } }, pin, about);
 }
 
-/**
- * Reads evidence that an owner may have answered for amiss: it is asked once more before it is believed that the evidence is gone, changed or
- * has moved.
- */
+/** Reads evidence, once more before the service believes that it is gone, has changed or has moved. */
 export async function readTwice<T>(read: () => Promise<Result<T, PinFault>>): Promise<Result<T, PinFault>> {
   const first = await read();
   return first.ok || first.error.kind === 'unavailable' ? first : read();
 }
 
-/** @param asked what the answer has to be about, whatever its bytes */
+/** @param asked the members that the answer must have, regardless of its bytes */
 async function readPinned<Answer extends object, const Asked extends Partial<Answer>>(
   reader: SourceReader,
   operation: UpstreamOperation<z.ZodType<Answer>>,
@@ -86,7 +78,7 @@ async function readPinned<Answer extends object, const Asked extends Partial<Ans
   asked: Asked,
 ): Promise<Result<Observed<Answer & Asked>, PinFault>> {
   const service = operation.service === 'content' ? 'blueprint' : 'analytics';
-  // Whoever looks the receipt up needs what it was checked by.
+  // A reader of the receipt needs the digest that the bytes were checked by.
   const answer = await reader.read(operation, call, () => ({ resourceId: ref, version: `sha256:${sha256}` }));
   if (!answer.ok) {
     const { kind } = answer.error;
@@ -101,7 +93,7 @@ async function readPinned<Answer extends object, const Asked extends Partial<Ans
     : err({ kind: 'changed', service });
 }
 
-/** What evidence that could not be read means for whoever reads the run [RP-268]: 503, naming its owner. */
+/** Returns the problem of evidence that could not be read, for a reader of its run [RP-268]: 503, naming its owner. */
 export function pinProblem(fault: PinFault): Problem {
   return fault.kind === 'unavailable'
     ? fault.problem

@@ -1,10 +1,7 @@
 import { incomplete } from '#functions/reports/facts/incomplete.ts';
-import { sourceService } from '#shared/contract/reports/problem.ts';
-import type { SourceService } from '#shared/contract/reports/problem.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import { waitOf } from '#shared/platform/fault.ts';
-import type { UpstreamFault } from '#shared/platform/fault.ts';
+import { sourceService, type SourceService } from '#shared/contract/reports/problem.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { waitOf, type UpstreamFault } from '#shared/platform/fault.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type * as operations from '#shared/platform/operations.ts';
 import type { ProfileFault } from '#shared/platform/service-profiles.ts';
@@ -12,7 +9,7 @@ import { verdicts } from '#shared/platform/verdicts.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 
-/** Content answers these for the blueprint that it holds. By id: their rows would bring their schemas into every function of the service. */
+/** Content's operations on a blueprint. By id: their rows would bring their schemas into every function of the service. */
 const OF_BLUEPRINT: ReadonlySet<string> = new Set<
   | typeof operations.readReadinessCrosswalks.id
   | typeof operations.readFormEvidence.id
@@ -25,26 +22,25 @@ const OF_BLUEPRINT: ReadonlySet<string> = new Set<
   'content.read_alignment_crosswalk',
 ]);
 
-/** The source that receipts and problems name for an operation [RP-084]; `unknown` for owners that have no name there. */
+/** Returns the source that receipts and problems name for an operation [RP-084]; `unknown` for owners that have no name there. */
 export function serviceOf({ id, service }: Pick<UpstreamOperation, 'id' | 'service'>): SourceService {
   if (OF_BLUEPRINT.has(id)) return 'blueprint';
   return service === 'anchor' || service === 'administration' ? 'unknown' : service;
 }
 
 /**
- * Where the id of a call comes from. `caller`: this request names it, or the whole resource hangs on it, so that one which the owner does
- * not show is the hidden 404. `confirmed`: this request names it and another owner answers for it, so that only its absence is the 404:
- * this owner has never held anything of it. `derived`: from another owner's answer, so that its absence is the owner's gap.
+ * The origin of a call's id. `caller`: this request names it, or the whole resource depends on it, so that the hidden 404 follows if the owner does not
+ * show it. `confirmed`: this request names it and another owner confirms it, so that only its absence is the 404: this owner has never had anything on
+ * it. `derived`: from another owner's answer, so that its absence is the owner's gap.
  */
 export type IdOrigin = 'caller' | 'confirmed' | 'derived';
 
 /**
- * What a read that gave no answer means for the caller of the reports service.
+ * Returns the problem of a read without an answer, for the caller of the reports service.
  *
- * - 404 `not-found`: the caller's own id, hidden by its owner or another tenant's, or nothing is held under it: the same answer as for any
- *   absent resource [RP-316].
- * - 503 `dependency-incomplete`: the owner does not hold what another owner refers to.
- * - 503 `dependency-unavailable`: everything else; the owner is named, and its wish to wait is passed on [RP-017].
+ * - 404 `not-found`: the caller's own id, which its owner hides, is another tenant's or does not exist: the same as for any absent resource [RP-316]
+ * - 503 `dependency-incomplete`: the owner does not have a thing that another owner refers to
+ * - 503 `dependency-unavailable`: everything else, with the owner and its own Retry-After [RP-017]
  */
 export function sourceProblem(fault: UpstreamFault, origin: IdOrigin): Problem {
   const dependency = serviceOf({ id: fault.operation, service: fault.service });
@@ -60,17 +56,17 @@ export function sourceProblem(fault: UpstreamFault, origin: IdOrigin): Problem {
   });
 }
 
-/** The one 404 of whatever the caller may not see or nobody has. */
+/** Returns the one 404, for all that the caller may not see and all that does not exist. */
 export function notFound(): Problem {
   return problem('reports', 'not-found', 404);
 }
 
-/** The owner's answer is not one to what it was asked. */
+/** Returns the problem of an owner's answer to another question. */
 export function unusable(operation: UpstreamOperation): Problem {
   return problem('reports', 'dependency-unavailable', 503, { dependency: serviceOf(operation) });
 }
 
-/** The owner's version is not the one that the other owners refer to, also after one more read. */
+/** Returns the problem of an owner's version that is not the one that the other owners refer to, even after one more read. */
 export function conflicting(dependency: SourceService): Problem {
   return problem('reports', 'source-version-conflict', 409, { dependency });
 }
@@ -78,7 +74,7 @@ export function conflicting(dependency: SourceService): Problem {
 /** How long a caller waits for a profile that an operator has to write, in seconds. */
 const UNTIL_PROVISIONED = 300;
 
-/** No service profile of the tenant can be used or read: nothing was asked of any owner. */
+/** Returns the problem of a tenant whose service profile cannot be used or read: no owner was called. */
 export function profileProblem(fault: ProfileFault): Problem {
   return problem('reports', 'dependency-unavailable', 503, {
     dependency: 'unknown',
@@ -87,8 +83,8 @@ export function profileProblem(fault: ProfileFault): Problem {
 }
 
 /**
- * The values of reads that are made side by side, by their names, or the one problem that answers them all: a 404 before everything else,
- * then the owners in the order of `SourceRef.service`, whichever of them was heard first.
+ * Returns the values of concurrent reads, by their names, or the one problem for all of them: a 404 before everything else, then the owners in the order of
+ * `SourceRef.service`, whichever of them responded first.
  */
 export async function together<Values extends object>(reads: {
   readonly [Name in keyof Values]: Promise<Result<Values[Name], Problem>>;

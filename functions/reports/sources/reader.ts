@@ -3,26 +3,24 @@ import type * as z from 'zod';
 import type { Observed } from '#functions/reports/facts/facts.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { Platform, UpstreamAnswer, UpstreamCall } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { serviceOf, sourceProblem, unusable } from './problems.ts';
-import type { IdOrigin } from './problems.ts';
+import { serviceOf, sourceProblem, unusable, type IdOrigin } from './problems.ts';
 
-/** What a receipt contains beside the owner and the time. */
+/** The members of a receipt in addition to the owner and the time. */
 export interface About {
-  /** The owner's own id of what was read. */
+  /** The owner's own id of the source. */
   readonly resourceId: string;
-  /** The owner's version, where its answers carry one; the default is the ETag. */
+  /** The owner's version, if its answers have one; the default is the ETag. */
   readonly version?: string;
   /** Default: `current`, as every answer of a standard API to this very request is. */
   readonly status?: SourceRef['status'];
 }
 
-/** What the receipt contains of an answer that carries its owner's version, and its freshness if it can be old. */
+/** Returns the receipt's members for an answer that has its owner's version, and its freshness if it can be old. */
 export function versioned(
   resourceId: string,
   { version, freshness = 'current' }: { readonly version: string; readonly freshness?: SourceRef['status'] },
@@ -30,7 +28,7 @@ export function versioned(
   return { resourceId, version, status: freshness };
 }
 
-/** Whether an answer is about what was asked for: it has each of these members, with this value. */
+/** Returns whether an answer is about the requested thing: it has each of these members, with this value. */
 export function isAbout<Answer extends object, const Asked extends Partial<Answer>>(
   answer: Answer,
   asked: Asked,
@@ -48,28 +46,25 @@ export interface Answered<T> extends Observed<T> {
   readonly sha256: string;
 }
 
-/** The owners as one request reads them: every answer comes with its own receipt. */
+/** The owners as one request reads them: every answer has its own receipt. */
 export interface SourceReader {
   read<Operation extends UpstreamOperation>(
     operation: Operation,
     call: UpstreamCall<Operation>,
     about: (value: z.output<Operation['answer']>) => About,
   ): Promise<Result<Answered<z.output<Operation['answer']>>, UpstreamFault>>;
-  /** Like `read`, for a resource known under an entity tag: the value is `'unchanged'` if the owner still holds that version. */
+  /** Reads a resource known under an entity tag: the value is `'unchanged'` if the owner still has that version. */
   revalidate<Operation extends UpstreamOperation>(
     operation: Operation,
     call: UpstreamCall<Operation>,
     about: About,
     etag: string,
   ): Promise<Result<Observed<'unchanged'> | Answered<z.output<Operation['answer']>>, UpstreamFault>>;
-  /** The receipt of a source that could not be consulted. */
+  /** Returns the receipt of a source that could not be consulted. */
   readonly unavailable: (operation: UpstreamOperation, resourceId: string) => SourceRef;
 }
 
-/**
- * Reads the owners over the platform of one request.
- * @param now epoch milliseconds
- */
+/** Creates the reader over the platform of one request. @param now epoch milliseconds */
 export function createSourceReader(
   platform: Pick<Platform, 'call' | 'revalidate'>,
   now: () => number,
@@ -106,24 +101,18 @@ export function createSourceReader(
   };
 }
 
-/** An answer of the platform's own contracts. */
-type Versioned = Parameters<typeof versioned>[1];
-
-/** What a read expects of its answer. */
-export interface Expectation<Answer> {
-  readonly origin: IdOrigin;
-  /** The member that holds the owner's own id of it. */
-  readonly id: keyof Answer;
-  /** What it has to be about beside the ids that the platform has compared. */
-  readonly asked?: Partial<Answer>;
-}
-
-/** Reads one source. An answer to another question, or none at all, is the problem that names the owner. */
-export async function readSource<Answer extends Versioned>(
+/**
+ * Reads one source. Returns a problem that names the owner if there is no answer, or one to another question.
+ * @param id the member of the answer that contains the owner's own id of it
+ * @param asked the members that the answer must have, in addition to the ids that the platform has compared
+ */
+export async function readSource<Answer extends Parameters<typeof versioned>[1]>(
   reader: SourceReader,
   operation: UpstreamOperation<z.ZodType<Answer>>,
+  origin: IdOrigin,
+  id: keyof Answer,
   call: UpstreamCall<UpstreamOperation<z.ZodType<Answer>>>,
-  { origin, id, asked = {} }: Expectation<Answer>,
+  asked: Partial<Answer> = {},
 ): Promise<Result<Answered<Answer>, Problem>> {
   const answer = await reader.read(operation, call, (value) => versioned(String(value[id]), value));
   if (!answer.ok) return err(sourceProblem(answer.error, origin));

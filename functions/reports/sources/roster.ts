@@ -2,21 +2,14 @@ import type * as z from 'zod';
 import { incomplete } from '#functions/reports/facts/incomplete.ts';
 import type { CohortScope } from '#shared/contract/reports/cohort-report.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { notFound, sourceProblem } from './problems.ts';
-import type { IdOrigin } from './problems.ts';
+import { notFound, sourceProblem, type IdOrigin } from './problems.ts';
 import type { SourceReader } from './reader.ts';
 
-/** What the roster says of a user, a class or an org: that it is there, or is about to be deleted. */
-interface Entry {
-  readonly status: 'active' | 'tobedeleted';
-}
-
-/** OneRoster's confirmation that a candidate is on the roster. */
+/** Returns OneRoster's confirmation that a candidate is on the roster. */
 export function readCandidate(
   reader: SourceReader,
   candidateSourcedId: string,
@@ -25,7 +18,7 @@ export function readCandidate(
   return readEntry(reader, operations.readUser, candidateSourcedId, origin, ({ user }) => user);
 }
 
-/** OneRoster's confirmation that a cohort's class or school is on the roster; one that is not is the caller's 404. */
+/** Returns OneRoster's confirmation that a cohort's class or school is on the roster; else the caller's 404. */
 export function readCohortEntry(
   reader: SourceReader,
   scope: CohortScope,
@@ -35,13 +28,13 @@ export function readCohortEntry(
     : readEntry(reader, operations.readSchool, scope.schoolSourcedId, 'caller', ({ org }) => org);
 }
 
-/** What is `tobedeleted` is treated as deleted (OneRoster 1.2, status of base objects). */
+/** Reads an entry. One that is `tobedeleted` counts as deleted (OneRoster 1.2, status of base objects). */
 async function readEntry<Operation extends UpstreamOperation>(
   reader: SourceReader,
   operation: Operation,
   sourcedId: string,
   origin: IdOrigin,
-  entryOf: (answer: z.output<Operation['answer']>) => Entry,
+  entryOf: (answer: z.output<Operation['answer']>) => { readonly status: 'active' | 'tobedeleted' },
 ): Promise<Result<SourceRef, Problem>> {
   const answer = await reader.read(operation, { path: { sourcedId } }, () => ({ resourceId: sourcedId }));
   if (!answer.ok) return err(sourceProblem(answer.error, origin));

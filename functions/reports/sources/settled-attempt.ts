@@ -4,33 +4,30 @@ import { checkScored, incomplete } from '#functions/reports/facts/incomplete.ts'
 import { contradiction, disagreement } from '#functions/reports/facts/versions.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { Principal } from '#shared/http/operation.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
-import { attemptEvidence } from '#shared/platform/owners/qti.ts';
-import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
+import { attemptEvidence, type AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { conflicting, notFound, sourceProblem, together, unusable } from './problems.ts';
-import { isAbout, readSource } from './reader.ts';
-import type { SourceReader } from './reader.ts';
+import { isAbout, readSource, type SourceReader } from './reader.ts';
 import { readCandidate } from './roster.ts';
 import { readReportCriteria } from './test-spec.ts';
 
-/** What the owners say of one settled attempt, all of the versions that the lookup by its id names. */
+/** The owners' facts on one settled attempt, all of the versions that the lookup by its id names. */
 export type SettledAttempt = Pick<AttemptFacts, 'evidence' | 'record' | 'criteria' | 'candidate'>;
 
-/** Where the facts of an attempt lie. */
+/** The ids of an attempt's facts. */
 type Place = Pick<AttemptEvidence, 'attemptId' | 'candidateSourcedId' | 'contentTestSpecId'> & {
   readonly resultRecordId: string;
 };
 
 /**
- * Reads a settled attempt: first the lookup by its id, and whether the caller may see its candidate; then everything else side by side.
- * No answer tells whether there is an attempt that the claims do not cover [RP-316].
+ * Reads a settled attempt: first the lookup by its id, and whether the caller may see its candidate; then everything else concurrently. No answer reveals
+ * whether there is an attempt that the claims do not cover [RP-316].
  *
- * Owners go on writing meanwhile. When their versions do not belong together, the lookup and what it names are read once more, side by
- * side; what differs then is 409 `source-version-conflict` naming the owner. An owner that says of its answer that it is not current does
- * not contradict the others: what stale facts are good for is the composition's to judge.
+ * Owners continue to write meanwhile. If their versions do not belong together, the lookup and its facts are read once more, concurrently; a difference
+ * then is a 409 `source-version-conflict` naming the owner. An owner that marks its answer as not current does not contradict the others: the composition
+ * judges stale facts.
  */
 export async function readSettledAttempt(
   reader: SourceReader,
@@ -39,12 +36,17 @@ export async function readSettledAttempt(
 ): Promise<Result<SettledAttempt, Problem>> {
   const evidence = await readEvidence(reader, principal, attemptId);
   if (!evidence.ok) return evidence;
-  const place = placeOf(evidence.value);
-  if (!place.ok) return place;
-  const { contentTestSpecVersion } = evidence.value.value;
+  const { candidateSourcedId, contentTestSpecId, contentTestSpecVersion, resultRecordId } =
+    evidence.value.value;
+  // An attempt that Results has not settled has no record yet [RP-062].
+  if (resultRecordId === null)
+    return err(incomplete('results', 'Results has not settled the record of the attempt.'));
+  const unscored = checkScored({ evidence: evidence.value });
+  if (unscored !== undefined) return err(unscored);
+  const place: Place = { attemptId, candidateSourcedId, contentTestSpecId, resultRecordId };
   const first = await together({
-    ...readsOf(reader, place.value, contentTestSpecVersion),
-    candidate: readCandidate(reader, place.value.candidateSourcedId, 'derived'),
+    ...readsOf(reader, place, contentTestSpecVersion),
+    candidate: readCandidate(reader, candidateSourcedId, 'derived'),
   });
   if (!first.ok) return first;
   const attempt = { evidence: evidence.value, ...first.value };
@@ -52,19 +54,19 @@ export async function readSettledAttempt(
 
   const second = await together({
     evidence: readEvidence(reader, principal, attemptId),
-    // The record was read after the lookup: what it names is the newer version.
-    ...readsOf(reader, place.value, attempt.record.value.contentTestSpecVersion),
+    // The record was read after the lookup, so it names the newer version.
+    ...readsOf(reader, place, attempt.record.value.contentTestSpecVersion),
   });
   if (!second.ok) return second;
   const again = { ...attempt, ...second.value };
-  if (!isAbout(again.evidence.value, place.value)) return err(conflicting('qti'));
+  if (!isAbout(again.evidence.value, place)) return err(conflicting('qti'));
   const owner = contradiction(differing(again), [again.evidence, again.record, again.criteria]);
   return owner === undefined ? ok(again) : err(conflicting(owner));
 }
 
 /**
- * The lookup by attempt id. Of its answer only the candidate is looked at before the caller is known to be allowed to see it, so that nothing
- * else in it can tell a foreign attempt from an absent one.
+ * Looks an attempt up by its id. Before the caller may see the candidate, only the candidate of the answer is examined, so that nothing else in it can
+ * distinguish a foreign attempt from an absent one.
  */
 export async function readEvidence(
   reader: SourceReader,
@@ -82,32 +84,17 @@ export async function readEvidence(
   return ok({ value: evidence.data, receipt: { ...receipt, version, status: freshness } });
 }
 
-/** An attempt that Results has not settled lies nowhere yet [RP-062]. */
-function placeOf(evidence: Observed<AttemptEvidence>): Result<Place, Problem> {
-  const { attemptId, candidateSourcedId, contentTestSpecId, resultRecordId } = evidence.value;
-  if (resultRecordId === null)
-    return err(incomplete('results', 'Results has not settled the record of the attempt.'));
-  const unscored = checkScored({ evidence });
-  return unscored === undefined
-    ? ok({ attemptId, candidateSourcedId, contentTestSpecId, resultRecordId })
-    : err(unscored);
-}
-
-/** What lies where the lookup says. */
+/** Reads record and criteria by their ids. */
 function readsOf(reader: SourceReader, place: Place, contentTestSpecVersion: string) {
   const { resultRecordId, contentTestSpecId } = place;
+  const call = { path: { resultRecordId } };
   return {
-    record: readSource(
-      reader,
-      operations.readSettledRecord,
-      { path: { resultRecordId } },
-      { origin: 'derived', id: 'resultRecordId', asked: place },
-    ),
+    record: readSource(reader, operations.readSettledRecord, 'derived', 'resultRecordId', call, place),
     criteria: readReportCriteria(reader, { contentTestSpecId, contentTestSpecVersion }, 'derived'),
   };
 }
 
-/** The owner whose version is not the one that the lookup names. */
+/** Returns the owner whose version is not the one that the lookup names. */
 function differing({ evidence, record, criteria }: SettledAttempt): SourceService | undefined {
   return disagreement(evidence.value, record.value, criteria.value);
 }

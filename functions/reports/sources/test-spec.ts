@@ -4,8 +4,7 @@ import * as operations from '#shared/platform/operations.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { IdOrigin } from './problems.ts';
-import { readSource } from './reader.ts';
-import type { SourceReader } from './reader.ts';
+import { readSource, type SourceReader } from './reader.ts';
 
 /** One version of a test spec, as its owners refer to it. */
 export interface SpecVersion {
@@ -13,16 +12,14 @@ export interface SpecVersion {
   readonly contentTestSpecVersion: string;
 }
 
-/** What Content says of reports under one version of a test spec. Which version it answers is the reader's to compare. */
+/** Reads Content's criteria for reports under one version of a test spec. The caller compares the version of the answer. */
 export function readReportCriteria(
   reader: SourceReader,
   { contentTestSpecId, contentTestSpecVersion }: SpecVersion,
   origin: IdOrigin,
 ): Promise<Result<Observed<ReportCriteria>, Problem>> {
-  return readSource(
-    reader,
-    operations.readReportCriteria,
-    { path: { testSpecId: contentTestSpecId }, query: { version: contentTestSpecVersion } },
-    { origin, id: 'testSpecId' },
-  );
+  return readSource(reader, operations.readReportCriteria, origin, 'testSpecId', {
+    path: { testSpecId: contentTestSpecId },
+    query: { version: contentTestSpecVersion },
+  });
 }

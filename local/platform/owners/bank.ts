@@ -1,8 +1,7 @@
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { Manifest } from '#shared/platform/owners/bank.ts';
 import * as operations from '#shared/platform/operations.ts';
-import { refuse, serve } from '../route.ts';
-import type { OwnerRoute } from '../route.ts';
+import { refuse, serve, type OwnerRoute } from '../route.ts';
 
 /** Bank: the evidence manifests of generation operations. */
 export const bankRoutes: readonly OwnerRoute[] = [

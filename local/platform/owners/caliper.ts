@@ -1,6 +1,5 @@
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
-import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
-import type { CaliperEnvelope, CaliperEvent } from '#shared/platform/owners/caliper.ts';
+import { CALIPER_CONTEXT, type CaliperEnvelope, type CaliperEvent } from '#shared/platform/owners/caliper.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { refuse, serve } from '../route.ts';
 import type { OwnerAnswer, OwnerRefusal, OwnerRequest, OwnerRoute } from '../route.ts';

@@ -2,10 +2,8 @@ import * as z from 'zod';
 import { compareInstants } from '#shared/kernel/instant.ts';
 import { instant } from '#shared/platform/owners/primitives.ts';
 import type { CandidateAttempts } from '#shared/platform/owners/results.ts';
-import { byPosition, indexOf, indexVersion } from '../attempts.ts';
-import type { IndexRow } from '../attempts.ts';
-import { refuse } from '../route.ts';
-import type { OwnerRefusal, OwnerRequest } from '../route.ts';
+import { byPosition, indexOf, indexVersion, type IndexRow } from '../attempts.ts';
+import { refuse, type OwnerRefusal, type OwnerRequest } from '../route.ts';
 
 const MAX_ROWS = 250;
 

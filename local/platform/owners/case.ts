@@ -1,7 +1,6 @@
 import * as operations from '#shared/platform/operations.ts';
 import type { CfPackage } from '#shared/platform/owners/case.ts';
-import { refuse, serve } from '../route.ts';
-import type { OwnerAnswer, OwnerRefusal, OwnerRoute } from '../route.ts';
+import { refuse, serve, type OwnerAnswer, type OwnerRefusal, type OwnerRoute } from '../route.ts';
 import type { TenantState } from '../tenant-state.ts';
 
 /** CASE: standards and knowledge components as CFItems, and the package of each framework. */

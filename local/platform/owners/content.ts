@@ -1,6 +1,5 @@
 import * as operations from '#shared/platform/operations.ts';
-import { refuse, serve } from '../route.ts';
-import type { OwnerRoute } from '../route.ts';
+import { refuse, serve, type OwnerRoute } from '../route.ts';
 import { serveEdition, serveImmutable } from '../serve-edition.ts';
 
 /** Content: blueprints of test specs, their report criteria and how they align with external assessments, identities of adaptive banks. */

@@ -1,6 +1,5 @@
 import * as operations from '#shared/platform/operations.ts';
-import { refuse, serve } from '../route.ts';
-import type { OwnerRoute } from '../route.ts';
+import { refuse, serve, type OwnerRoute } from '../route.ts';
 import { SINGLETON } from '../tenant-state.ts';
 
 /** extmap: the anchor table. */

@@ -1,6 +1,5 @@
 import * as operations from '#shared/platform/operations.ts';
-import { refuse, serve } from '../route.ts';
-import type { OwnerRoute } from '../route.ts';
+import { refuse, serve, type OwnerRoute } from '../route.ts';
 
 /** What OneRoster stamps on an entity that has just been written: another answer under another ETag. */
 const rewritten = { dateLastModified: '2099-01-01T00:00:00.000Z' } as const;

@@ -1,5 +1,4 @@
-import { markup, table } from '#tools/page/markup.ts';
-import type { Markup } from '#tools/page/markup.ts';
+import { markup, table, type Markup } from '#tools/page/markup.ts';
 import { htmlPage } from '#psychometrics/pages/page.ts';
 import type { Calibration } from '../calibrate.ts';
 import { srmsr, worstPair } from '../item-fit.ts';

@@ -1,10 +1,8 @@
 /** The charts of the report. None relies only on colour: shapes, dashes, outlines and the tables next to them carry the same information. */
 import * as Plot from '@observablehq/plot';
-import { CHART_WIDTH, bars, brief, colour, dots, line, names } from '#tools/page/plot.ts';
+import { CHART_WIDTH, bars, brief, colour, dots, line, names, type Point } from '#tools/page/plot.ts';
 import { chart } from '#tools/page/charts.ts';
-import type { Point } from '#tools/page/plot.ts';
-import { markup } from '#tools/page/markup.ts';
-import type { Markup } from '#tools/page/markup.ts';
+import { markup, type Markup } from '#tools/page/markup.ts';
 import type { Calibration } from '../calibrate.ts';
 import { masteryCurve } from '../model.ts';
 import { at, normalQuantileTwoSided } from '../numbers.ts';

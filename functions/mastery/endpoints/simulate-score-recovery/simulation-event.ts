@@ -1,6 +1,7 @@
 import { conformanceEvent, uuidNames } from '#functions/mastery/evidence/caliper-event.ts';
 import type { RunBasis } from '#functions/mastery/run/basis.ts';
-import type { ScoreRecoverySimulation, SyntheticProfile } from '#shared/contract/mastery/score-recovery.ts';
+import type { judgeRecovery } from '#functions/mastery/simulation/recovery.ts';
+import type { SyntheticProfile } from '#shared/contract/mastery/score-recovery.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import type { CaliperEvent } from '#shared/platform/owners/caliper.ts';
@@ -11,10 +12,7 @@ export interface Simulated {
   readonly basis: Pick<RunBasis, 'policy' | 'calibration' | 'pins'>;
   /** As the request lists them. */
   readonly profiles: readonly SyntheticProfile[];
-  readonly matrix: Pick<
-    ScoreRecoverySimulation,
-    'profilesTotal' | 'replications' | 'recoveryErrors' | 'tolerance' | 'maxAbsoluteError' | 'withinTolerance'
-  >;
+  readonly matrix: ReturnType<typeof judgeRecovery> & { readonly replications: number };
   /** Epoch milliseconds at which the idempotency record was created. */
   readonly at: number;
 }

@@ -1,5 +1,5 @@
 import { confirmed } from '#functions/mastery/upstream/confirmed.ts';
-import { found, invalidCalibration } from '#functions/mastery/upstream/problems.ts';
+import { found, refuseCalibration } from '#functions/mastery/upstream/problems.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { sealContinuation } from '#functions/mastery/continuation/continuation.ts';
 import type { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
@@ -47,15 +47,11 @@ export function startRun(dependencies: RunDependencies): Operation<typeof startA
 
         const blank = startState(principal.tenantId, body, identity, basis.value);
         if (excludesTooMuch(basis.value, runtime.value))
-          return err(
-            invalidCalibration('Too few items that the learner has not met are left for the policy.'),
-          );
+          return refuseCalibration('Too few items that the learner has not met are left for the policy.');
         const { diagnosis, next } = firstStep(basis.value, blank, runtime.value);
         if (next.kind === 'refused') return err(next.problem);
         if (next.kind === 'stop')
-          return err(
-            invalidCalibration('No item of the pool is eligible under the policy and the calibration.'),
-          );
+          return refuseCalibration('No item of the pool is eligible under the policy and the calibration.');
         const session = await offerItem(platform, blank, runtime.value, next.item);
         if (!session.ok) return session;
 

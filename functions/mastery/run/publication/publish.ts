@@ -1,22 +1,19 @@
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { verdicts } from '#shared/platform/verdicts.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { emitAndReadBack, eventNamesOf, readBack } from '#functions/mastery/evidence/caliper-event.ts';
-import { answerProblem } from '#functions/mastery/upstream/problems.ts';
-import type { Unusable } from '#functions/mastery/upstream/problems.ts';
-import { resultsAcknowledged } from '#functions/mastery/continuation/run-state.ts';
-import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
+import { emitAndReadBack, eventNamesOf } from '#functions/mastery/evidence/caliper-event.ts';
+import { answerProblem, type Unusable } from '#functions/mastery/upstream/problems.ts';
+import { resultsAcknowledged, type AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { acknowledge } from '../transitions.ts';
 import type { Findings } from '../diagnosis.ts';
 import { namesOf } from '../names.ts';
 import { completionEvent, kcComponents, resultRecord } from './writings.ts';
 
-/** Why a publication did not go on: an owner is silent for now (the run stays `finalizing`), or has refused. */
+/** Why a publication stopped: an owner is silent for now (the run stays `finalizing`), or has refused. */
 type Halt = 'silent' | Problem;
 
 type Publication = (
@@ -26,9 +23,9 @@ type Publication = (
 ) => Promise<Result<AdaptiveRunState, Halt>>;
 
 /**
- * finalizing → completed, as far as the owners let it: Results record, its components, the Caliper event, its read-back, in this order, each
- * only once acknowledged [MA-138, MA-202]. Every write is idempotent, so whatever is repeated stays one record and one event.
- * An owner that is silent leaves the run `finalizing` with what it has; one that refuses is 424 `finalization-incomplete` [MA-169].
+ * Publishes a run, finalizing → completed, as far as the owners allow: Results record, its components, the Caliper event, its read-back, in this order, each
+ * only once the one before is acknowledged [MA-138, MA-202]. Every write is idempotent: repeated, it stays one record and one event. A silent owner leaves
+ * the run `finalizing` with its acknowledgements; a refusal is a 424 `finalization-incomplete` [MA-169].
  */
 export async function publish(
   platform: Platform,
@@ -42,19 +39,6 @@ export async function publish(
     else return outcome.error === 'silent' ? ok(current) : err(outcome.error);
   }
   return ok(current);
-}
-
-/**
- * Whether Caliper's read-back proves the run's completion event, for inspect, which never writes [MA-140]. Every other answer, a failed call
- * included, proves nothing: the run then shows as `finalizing`, and the next advance says what is wrong.
- */
-export async function completionIsProven(
-  platform: Platform,
-  state: AdaptiveRunState,
-  findings: Findings,
-): Promise<boolean> {
-  const proof = await readBack(platform, completionEvent(state, findings));
-  return proof.ok;
 }
 
 const publishRecord: Publication = async (platform, state, findings) => {
@@ -97,7 +81,7 @@ const publishEvent: Publication = async (platform, state, findings) => {
   return err(halted(operation, use, fault));
 };
 
-/** An owner that is silent leaves the step open; anything else is its refusal. */
+/** Returns why a call stops the publication: the owner is silent, or anything else, which is its refusal. */
 function halted(operation: UpstreamOperation, use: 'write' | 'read-back', fault: Unusable): Halt {
   return verdicts[use][fault.kind] === 'finalizing' ? 'silent' : answerProblem(operation, use, fault);
 }

@@ -2,16 +2,14 @@ import { conformanceEvent, eventNamesOf } from '#functions/mastery/evidence/cali
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import type { KcClassification } from '#shared/contract/mastery/adaptive-run.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
-import { CALIPER_CONTEXT } from '#shared/platform/owners/caliper.ts';
-import type { CaliperEvent } from '#shared/platform/owners/caliper.ts';
+import { CALIPER_CONTEXT, type CaliperEvent } from '#shared/platform/owners/caliper.ts';
 import type { KcComponentsRequest, ResultRecordRequest } from '#shared/platform/owners/results.ts';
-import { isLimited } from '../diagnosis.ts';
-import type { Findings } from '../diagnosis.ts';
+import { isLimited, type Findings } from '../diagnosis.ts';
 import { namesOf } from '../names.ts';
 
-// What a completed run writes, with the same bytes at every retry: no time in it is that of the retry.
+// Everything that a completed run writes, with the same bytes at every retry: it contains no time of the retry.
 
-/** The settled result of a learner run. */
+/** Returns the settled result of a learner run. */
 export function resultRecord(
   state: AdaptiveRunState,
   studentId: string,
@@ -35,12 +33,12 @@ export function resultRecord(
     ...(processingTraceRefs.length === 0 ? {} : { processingTraceRefs }),
     // Reports show it, and their instants end in Z [RP-051].
     scoredAt: lastOutcome.scoredAt.replace(/\+00:00$/, 'Z'),
-    // A token of version 0.1.0 has no cause, and its record the bytes that it had.
+    // A token of version 0.1.0 has no cause, and its record must keep its bytes.
     ...(state.stopCause === undefined ? {} : { metadata: { stopCause: state.stopCause } }),
   };
 }
 
-/** One component per in-scope knowledge component [MA-034]. */
+/** Returns one component per in-scope knowledge component [MA-034]. */
 export function kcComponents(
   state: AdaptiveRunState,
   resultRecordId: string,
@@ -60,17 +58,14 @@ export function kcComponents(
   };
 }
 
-/**
- * The Caliper 1.2 event of a completed run, at the time of its last attempt, which is QTI's. Only a learner run publishes a score, and only
- * it names a person.
- */
+/** Returns the Caliper 1.2 event of a completed run, at QTI's time of its last attempt. Only a learner run publishes a score and names a person. */
 export function completionEvent(state: AdaptiveRunState, findings: Findings): CaliperEvent {
   return state.resultsStudentId === undefined
     ? conformance(state, findings)
     : gradeEvent(state, findings, state.resultsStudentId);
 }
 
-/** Automatic grading of a learner's attempt: GradingProfile asks for a software actor. */
+/** Returns the automatic grading of a learner's attempt: GradingProfile requires a software actor. */
 function gradeEvent(
   state: AdaptiveRunState,
   { lastOutcome, scale }: Findings,
@@ -103,7 +98,7 @@ function gradeEvent(
   };
 }
 
-/** Evidence that a synthetic run passed through every owner [MA-013]. */
+/** Returns the evidence that a synthetic run passed through every owner [MA-013]. */
 function conformance(state: AdaptiveRunState, { lastOutcome, outcomes }: Findings): CaliperEvent {
   const { tenantId, selectionPolicyChecksum, scaleCalibrationChecksum } = state;
   const { testBankId, resolvedPoolHash, qtiPoolPackageHash } = state.pins;

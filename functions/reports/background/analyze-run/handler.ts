@@ -14,15 +14,13 @@ import type { RunDependencies } from '#functions/reports/improvement/work-run.ts
 import { createMessageFunction, type MessageFunction } from './take-messages.ts';
 
 /** Works on the improvement run that a message of the queue names, bound to a runtime. */
-export const bind = (runtime: Runtime): MessageFunction =>
-  withinInvocation(
+export function bind(runtime: Runtime): MessageFunction {
+  const open = () => runDependencies(runtime);
+  return withinInvocation(
     runtime,
-    createMessageFunction(
-      () => runDependencies(runtime),
-      runtime,
-      () => openRelease(runtime),
-    ),
+    createMessageFunction(open, runtime, () => openRelease(runtime)),
   );
+}
 
 export const handler = bind(processRuntime());
 

@@ -11,18 +11,11 @@ import type { Runtime } from '#shared/runtime/runtime.ts';
 import { createReceiptFunction, type ReceiptDependencies } from './operation.ts';
 
 /** Serves a receipt bundle to the holder of a link, bound to a runtime. */
-export const bind = (runtime: Runtime): StreamedFunction =>
-  streamedFunction(
-    withinInvocation(
-      runtime,
-      createReceiptFunction(
-        runtime,
-        () => receiptDependencies(runtime),
-        () => openRelease(runtime),
-      ),
-    ),
-    runtime,
-  );
+export function bind(runtime: Runtime): StreamedFunction {
+  const open = () => receiptDependencies(runtime);
+  const pipeline = createReceiptFunction(runtime, open, () => openRelease(runtime));
+  return streamedFunction(withinInvocation(runtime, pipeline), runtime);
+}
 
 export const handler = bind(processRuntime());
 

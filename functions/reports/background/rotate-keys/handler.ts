@@ -10,11 +10,10 @@ import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import { createRotateFunction, type Rotation } from './rotate-keys.ts';
 
 /** Rotates the keys of tokens, bound to a runtime. */
-export const bind = (runtime: Runtime): ScheduledHandler =>
-  withinInvocation(
-    runtime,
-    createRotateFunction(() => openRotation(runtime), runtime),
-  );
+export function bind(runtime: Runtime): ScheduledHandler {
+  const rotate = createRotateFunction(() => openRotation(runtime), runtime);
+  return withinInvocation(runtime, rotate);
+}
 
 export const handler = bind(processRuntime());
 

@@ -10,15 +10,13 @@ import type { Runtime } from '#shared/runtime/runtime.ts';
 import { createSweepFunction, type SweepStores } from './sweep-runs.ts';
 
 /** Sweeps the improvement runs that have not ended, bound to a runtime. */
-export const bind = (runtime: Runtime): ScheduledHandler =>
-  withinInvocation(
+export function bind(runtime: Runtime): ScheduledHandler {
+  const open = () => openStores(runtime);
+  return withinInvocation(
     runtime,
-    createSweepFunction(
-      () => openStores(runtime),
-      runtime,
-      () => openRelease(runtime),
-    ),
+    createSweepFunction(open, runtime, () => openRelease(runtime)),
   );
+}
 
 export const handler = bind(processRuntime());
 

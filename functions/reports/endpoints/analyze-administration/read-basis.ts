@@ -75,18 +75,13 @@ async function readBasis(
 ): Promise<Result<Basis, Problem>> {
   const { administrationId, contentTestSpecId, contentTestSpecVersion } = administration.value;
   const read = await together({
-    sourceSet: readSource(
-      reader,
-      operations.readAlignmentSources,
-      { path: { testSpecId: contentTestSpecId }, query: { version: contentTestSpecVersion } },
-      { origin: 'derived', id: 'sourceSetId' },
-    ),
-    analysis: readSource(
-      reader,
-      operations.readAdministrationAnalysis,
-      { path: { administrationId } },
-      { origin: 'confirmed', id: 'administrationId' },
-    ).then((answer) => (answer.ok || answer.error.status !== 404 ? answer : ok(undefined))),
+    sourceSet: readSource(reader, operations.readAlignmentSources, 'derived', 'sourceSetId', {
+      path: { testSpecId: contentTestSpecId },
+      query: { version: contentTestSpecVersion },
+    }),
+    analysis: readSource(reader, operations.readAdministrationAnalysis, 'confirmed', 'administrationId', {
+      path: { administrationId },
+    }).then((answer) => (answer.ok || answer.error.status !== 404 ? answer : ok(undefined))),
   });
   if (!read.ok) return read;
   const { sourceSet, analysis } = read.value;

@@ -1,11 +1,11 @@
 import type { Framework, IndexRow, Observed } from '#functions/reports/facts/facts.ts';
+import { unavailable } from '#functions/reports/facts/incomplete.ts';
 import type { ComposedAttempt } from '#functions/reports/composition/attempt-report.ts';
 import {
   checkIndex,
   composePageRow,
   frameworkOf,
-  isFollowing,
-  isListed,
+  isOrdered,
   isPossible,
   isScored,
   rowDisagreement,
@@ -14,7 +14,7 @@ import {
   withheldFor,
 } from '#functions/reports/composition/page.ts';
 import type { IndexRequest, PageContext, PageRow, RowPlace } from '#functions/reports/composition/page.ts';
-import { ownerQuery } from '#shared/contract/filters.ts';
+import { isSelected, ownerQuery } from '#shared/contract/filters.ts';
 import { withheldReason } from '#shared/contract/reports/attempt-report.ts';
 import type { AttemptReportPage, WithheldReason } from '#shared/contract/reports/attempt-report.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
@@ -25,7 +25,6 @@ import * as operations from '#shared/platform/operations.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { CandidateAttempts } from '#shared/platform/owners/results.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { problem } from '#shared/problems/registry.ts';
 import { MAX_FRAMEWORKS, readFramework } from '#functions/reports/sources/case-package.ts';
 import type { TenantFrameworks } from '#functions/reports/sources/case-package.ts';
 import { sourceProblem, together } from '#functions/reports/sources/problems.ts';
@@ -65,12 +64,16 @@ export const MOST_SECOND_READINGS = 5;
 /** Rows that one read of the index asks for. */
 export const INDEX_PAGE = 100;
 
+const { filters: pageFilters } = listCandidateReports.request;
 const reasons = withheldReason.options;
 
 /** The problems of a candidate with more attempts without a row, or gates on more frameworks before the first row, than one request reads. */
 const [tooManyAttempts, tooManyFrameworks] = [
-  tooMuch('results', 'The candidate has more attempts outside the list than one request reads.'),
-  tooMuch('case', 'The gates before the first row depend on more CASE frameworks than one request reads.'),
+  unavailable('results', 'The candidate has more attempts outside the list than one request reads.'),
+  unavailable(
+    'case',
+    'The gates before the first row depend on more CASE frameworks than one request reads.',
+  ),
 ] as const;
 
 type Index = Observed<CandidateAttempts>;
@@ -115,24 +118,18 @@ interface Turn {
   readonly isSecondReading: boolean;
 }
 
-/** What every read of a page goes by, and what it adds to. */
-interface Reading {
+/** The reading of a page: its request, and everything that it has gathered. */
+interface Walk {
   readonly reader: SourceReader;
-  readonly request: PageRequest;
-  readonly page: Gathered;
-}
-
-/** The reading of a page whose candidate is on the roster. */
-interface Walk extends Reading {
   readonly request: PageRequest & Pick<PageContext, 'candidate'>;
+  readonly page: Gathered;
 }
 
 /**
  * Reads one page: the candidate together with the index of attempts, then the criteria of the test specs of the rows that can fill the page. A
  * candidate who is not on the roster is a 404, even if the index has attempts. If these rows give no report, the service reads the rest of the index
  * page by page, each together with test specs and frameworks of the previous one, until there is a report or the end. So every page but the last has
- * a row.
- * If the versions of a row differ, or its facts cannot all be true, its page of the index and its criteria are read once more.
+ * a row. If the versions of a row differ, or its facts cannot all be true, its page of the index and its criteria are read once more.
  */
 export async function readCandidatePage(
   reader: SourceReader,
@@ -153,12 +150,17 @@ export async function readCandidatePage(
   const place: Place = { after: request.after, earlier: [] };
   const start = await together({
     candidate: readCandidate(reader, request.candidateSourcedId, 'caller'),
-    index: readIndex({ reader, request, page }, place),
+    index: readIndex(reader, request, page, place),
   });
   if (!start.ok) return start;
   const { candidate, index } = start.value;
-  const walked = await walkIndex({ reader, request: { ...request, candidate }, page }, index, place);
-  if (!walked.ok) return walked;
+  const walk: Walk = { reader, request: { ...request, candidate }, page };
+  let turn: Turn | 'end' | 'more' = { index, place, isOpening: true, isSecondReading: false };
+  while (typeof turn === 'object') {
+    const taken = await takeTurn(walk, turn);
+    if (!taken.ok) return taken;
+    turn = taken.value;
+  }
   const withheld = reasons.map((reason) => ({
     reason,
     count: page.withheld.filter((one) => one === reason).length,
@@ -167,40 +169,37 @@ export async function readCandidatePage(
     data: page.data,
     withheld: withheld.filter(({ count }) => count > 0),
     broken: page.broken,
-    next: walked.value === 'end' ? undefined : page.last,
+    next: turn === 'end' ? undefined : page.last,
     sources: [...page.indexes, ...page.receipts, candidate],
   });
 }
 
 /**
- * Gathers rows until the page has one and the rows that were read for it are used up, or until the end of the list.
- * @param index the first page of the index
+ * Checks the rows of one page of the index and gathers them. Returns another turn until the page has a row and the rows that were read for it are used up,
+ * or until the end of the list.
  */
-async function walkIndex(walk: Walk, index: Index, place: Place): Promise<Result<'end' | 'more', Problem>> {
-  let turn: Turn = { index, place, isOpening: true, isSecondReading: false };
-  for (;;) {
-    const taken = await takeTurn(walk, turn);
-    if (!taken.ok) return taken;
-    if (typeof taken.value === 'string') return ok(taken.value);
-    turn = taken.value;
-  }
-}
-
-/** Checks the rows of one page of the index and gathers them; then the walk is over, or has another turn. */
 async function takeTurn(walk: Walk, turn: Turn): Promise<Result<'end' | 'more' | Turn, Problem>> {
-  const { request, page } = walk;
+  const { reader, request, page } = walk;
   const { index, place, isOpening } = turn;
   const { rows, hasMore } = index.value;
-  const left = rows.filter((row) => page.last === undefined || isFollowing(row, page.last));
+  const left = rows.filter((row) => page.last === undefined || isOrdered([page.last, row]));
   const part = isOpening ? openingOf(left, request) : left;
   const behind: Place = { after: rows.at(-1), earlier: [...place.earlier, ...rows] };
   const mayRead = hasMore && page.reads < MOST_INDEX_READS;
   const [ahead, checked] = await Promise.all([
-    mayRead && !isOpening ? readIndex(walk, behind) : undefined,
-    checkRows(walk, part, index.receipt),
+    mayRead && !isOpening ? readIndex(reader, request, page, behind) : undefined,
+    // In two steps, so that the page reads the frameworks of its first rows, whichever criteria arrive first.
+    Promise.all(part.map((row) => composeRow(walk, row, index.receipt))).then((composed) =>
+      Promise.all(composed.map((row) => verifyRow(walk, row))),
+    ),
   ]);
   const doubtful = turn.isSecondReading ? [] : checked.filter(needsSecondReading);
-  if (doubtful.length > 0 && mayReadAgain(page)) return readAgain(walk, turn, doubtful);
+  if (doubtful.length > 0 && page.reads < MOST_INDEX_READS && page.secondReadings < MOST_SECOND_READINGS) {
+    page.secondReadings += 1;
+    for (const { row } of doubtful) page.criteria.delete(keyOf(row));
+    const again = await readIndex(reader, request, page, place);
+    return again.ok ? ok({ ...turn, index: again.value, isSecondReading: true }) : again;
+  }
 
   page.indexes.add(index.receipt);
   const gathered = gather(page, checked, request.limit);
@@ -210,25 +209,9 @@ async function takeTurn(walk: Walk, turn: Turn): Promise<Result<'end' | 'more' |
   if (page.data.length > 0) return ok('more');
   if (!isRead) return ok({ ...turn, isOpening: false });
   if (!mayRead) return err(tooManyAttempts);
-  const next = ahead ?? (await readIndex(walk, behind));
+  const next = ahead ?? (await readIndex(reader, request, page, behind));
   if (!next.ok) return next;
   return ok({ index: next.value, place: behind, isOpening: false, isSecondReading: false });
-}
-
-function mayReadAgain({ reads, secondReadings }: Gathered): boolean {
-  return reads < MOST_INDEX_READS && secondReadings < MOST_SECOND_READINGS;
-}
-
-/** Reads a page of the index once more, and the criteria of its doubtful rows. */
-async function readAgain(
-  walk: Walk,
-  turn: Turn,
-  rows: readonly CheckedRow[],
-): Promise<Result<Turn, Problem>> {
-  walk.page.secondReadings += 1;
-  for (const { row } of rows) walk.page.criteria.delete(keyOf(row));
-  const again = await readIndex(walk, turn.place);
-  return again.ok ? ok({ ...turn, index: again.value, isSecondReading: true }) : again;
 }
 
 /** The rows that can fill the page: all before the first that would be one too many. */
@@ -262,19 +245,6 @@ function gather(page: Gathered, rows: readonly CheckedRow[], limit: number): Res
   return ok('all');
 }
 
-/**
- * Composes rows, then holds their gates against CASE. In two steps, so that the frameworks which a page reads are those of its first rows,
- * whichever criteria arrive first.
- */
-async function checkRows(
-  walk: Walk,
-  rows: readonly IndexRow[],
-  index: SourceRef,
-): Promise<readonly CheckedRow[]> {
-  const composed = await Promise.all(rows.map((row) => composeRow(walk, row, index)));
-  return Promise.all(composed.map((row) => verifyRow(walk, row)));
-}
-
 /** Only a settled row needs the criteria of its test spec; the rows of one spec and version share one read of them. */
 async function composeRow(walk: Walk, row: IndexRow, index: SourceRef): Promise<CheckedRow<PageRow>> {
   const { reader, request, page } = walk;
@@ -299,7 +269,7 @@ async function verifyRow(walk: Walk, row: CheckedRow<PageRow>): Promise<CheckedR
   const { outcome: composed, ...checked } = row;
   if (composed?.ok !== true) return { ...checked, outcome: composed };
   const listed = (report: ComposedAttempt) =>
-    isListed(checked.row, report, request.filters) ? ok(report) : undefined;
+    isSelected(pageFilters, request.filters, { ...checked.row, ...report.header }) ? ok(report) : undefined;
   const guid = frameworkOf(composed.value);
   if (guid === undefined) return { ...checked, outcome: listed(composed.value.report) };
   if (!page.frameworks.has(guid) && page.frameworks.size === MAX_FRAMEWORKS)
@@ -317,13 +287,17 @@ async function verifyRow(walk: Walk, row: CheckedRow<PageRow>): Promise<CheckedR
 }
 
 /** One read of the index, which is refused as a whole when it is not one to what it was asked. */
-async function readIndex({ reader, request, page }: Reading, place: Place): Promise<Result<Index, Problem>> {
-  const { candidateSourcedId, filters } = request;
+async function readIndex(
+  reader: SourceReader,
+  { candidateSourcedId, filters }: PageRequest,
+  page: Gathered,
+  place: Place,
+): Promise<Result<Index, Problem>> {
   const { after } = place;
   page.reads += 1;
   const query = {
     limit: String(INDEX_PAGE),
-    ...ownerQuery(listCandidateReports.request.filters, filters),
+    ...ownerQuery(pageFilters, filters),
     ...(after === undefined ? {} : { afterModifiedAt: after.modifiedAt, afterAttemptId: after.attemptId }),
   };
   const answer = await reader.read(
@@ -339,8 +313,4 @@ async function readIndex({ reader, request, page }: Reading, place: Place): Prom
 
 function keyOf({ contentTestSpecId, contentTestSpecVersion }: SpecVersion): string {
   return JSON.stringify([contentTestSpecId, contentTestSpecVersion]);
-}
-
-function tooMuch(dependency: SourceService, detail: string): Problem {
-  return problem('reports', 'dependency-unavailable', 503, { dependency, detail });
 }

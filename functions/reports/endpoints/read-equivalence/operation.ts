@@ -66,12 +66,7 @@ function newerSpec({ form, equivalence }: EquivalenceFacts): SpecVersion {
 }
 
 function readForm(reader: SourceReader, qtiTestId: string): Promise<Result<Observed<Form>, Problem>> {
-  return readSource(
-    reader,
-    operations.readForm,
-    { path: { qtiTestId } },
-    { origin: 'caller', id: 'qtiTestId' },
-  );
+  return readSource(reader, operations.readForm, 'caller', 'qtiTestId', { path: { qtiTestId } });
 }
 
 /** Reads the owners' facts on a form concurrently. */
@@ -83,18 +78,13 @@ function readBeside(
 ): Promise<Result<Omit<EquivalenceFacts, 'form'>, Problem>> {
   const { contentTestSpecId: testSpecId, contentTestSpecVersion: version } = spec;
   return together({
-    equivalence: readSource(
-      reader,
-      operations.readFormEquivalence,
-      { path: { qtiTestId } },
-      { origin: 'confirmed', id: 'equivalenceId' },
-    ),
+    equivalence: readSource(reader, operations.readFormEquivalence, 'confirmed', 'equivalenceId', {
+      path: { qtiTestId },
+    }),
     criteria: readReportCriteria(reader, spec, specOrigin),
-    formEvidence: readSource(
-      reader,
-      operations.readFormEvidence,
-      { path: { testSpecId, qtiTestId }, query: { version } },
-      { origin: 'derived', id: 'formEvidenceId' },
-    ),
+    formEvidence: readSource(reader, operations.readFormEvidence, 'derived', 'formEvidenceId', {
+      path: { testSpecId, qtiTestId },
+      query: { version },
+    }),
   });
 }

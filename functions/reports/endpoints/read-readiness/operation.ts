@@ -59,13 +59,9 @@ async function readCrosswalks(
     crosswalks.value.testSpecVersion === version
       ? undefined
       : contradiction('blueprint', [record, crosswalks]);
+  const call = { path: { testSpecId }, query: { version } };
   const read = () =>
-    readSource(
-      reader,
-      operations.readReadinessCrosswalks,
-      { path: { testSpecId }, query: { version } },
-      { origin: 'derived', id: 'crosswalkSetId' },
-    );
+    readSource(reader, operations.readReadinessCrosswalks, 'derived', 'crosswalkSetId', call);
   const first = await read();
   if (!first.ok || conflict(first.value) === undefined) return first;
   const second = await read();
