@@ -11,11 +11,10 @@ import type { BackgroundFunction, ScheduledFunction } from '#shared/contract/bac
 import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
 import { logCodes, METRIC_NAMESPACE, type LogCode } from '#shared/observability/log-codes.ts';
 import { rotatesKeys } from '#shared/contract/grants.ts';
-import { DEFAULT_KEY_ROTATION_DAYS } from '#shared/stage/stage.ts';
+import { DEFAULT_KEY_ROTATION_DAYS, type ApiName } from '#shared/stage/stage.ts';
 import { RUN_HIDDEN, type StoreReferences } from '../references.ts';
 import { apiName, functionName, LIVE, prefix } from '../names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
-import type { ApiName } from '#shared/stage/stage.ts';
 
 /** An alarm as a value: its metric, its impact, and the section of docs/runbook.md for it. */
 export interface AlarmDefinition {
