@@ -17,7 +17,6 @@ export interface Invariant<T> extends Statement {
   readonly holds: (value: T) => boolean;
 }
 
-/** The invariants of one schema by their ids. */
 export type Invariants<T> = Readonly<Record<string, Invariant<T>>>;
 
 type Stated<S extends Statement> = Omit<S, 'owner'> & Partial<Pick<S, 'owner'>>;
@@ -35,7 +34,6 @@ export function ownedBy<const Rows extends Readonly<Record<string, Stated<Statem
   >;
 }
 
-/** An invariant that a response violates. */
 export type Broken = Pick<Statement, 'owner' | 'broken' | 'reason'> & { readonly id: string };
 
 /** Returns the first invariant of a table, in its order, that a value violates. */
