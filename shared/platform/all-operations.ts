@@ -9,14 +9,10 @@ export type OperationName = {
 /** Every upstream operation by the name of its export. No function imports this. */
 // SAFETY: the type omits the same exports as the filter.
 export const operations = Object.fromEntries(
-  Object.entries(exported).filter(([, value]) => isOperation(value)),
+  Object.entries(exported).filter(([, value]) => typeof value === 'object' && 'answer' in value),
 ) as { readonly [Name in OperationName]: (typeof exported)[Name] };
 
 /** Every upstream operation in the order of the contract page: by id, and so by owner. */
 export const allOperations: readonly UpstreamOperation[] = Object.values<UpstreamOperation>(operations).sort(
   (a, b) => (a.id < b.id ? -1 : 1),
 );
-
-function isOperation(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'path' in value && 'answer' in value;
-}

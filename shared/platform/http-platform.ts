@@ -145,15 +145,6 @@ export function createPlatform(
     }
   }
 
-  function logCall(operation: UpstreamOperation, outcome: Outcome, made: number, durationMs: number): void {
-    const { status = null, upstreamRequestId = null } = outcome;
-    const about = { owner: operation.service, upstreamOperation: operation.id, status, upstreamRequestId };
-    const { kind } = outcome;
-    if (kind === 'answered' || kind === 'unchanged')
-      log('UPSTREAM_CALL', { ...about, durationMs, attempts: made });
-    else log('UPSTREAM_CALL_FAILED', { ...about, kind, transient: kind === 'unavailable' });
-  }
-
   /** Performs one call, including its line in the trace and in the log. Only a call with an entity tag can be unchanged. */
   async function perform<O extends UpstreamOperation>(
     operation: O,
@@ -167,10 +158,11 @@ export function createPlatform(
       prepared === undefined
         ? [{ kind: 'not-found' }, 0]
         : await limit(() => attempts(operation, prepared, call.timeLimit));
-    const { kind, status, etag, upstreamRequestId, bodyHash, namedTenant, value } = outcome;
-    entries.push({
-      operation: operation.id,
-      service: operation.service,
+    const { kind, status, etag, upstreamRequestId, bodyHash, namedTenant, retryAfter, value } = outcome;
+    const { id, service } = operation;
+    const entry: TraceEntry = {
+      operation: id,
+      service,
       status: status ?? null,
       outcome: kind === 'unchanged' ? 'answered' : kind,
       upstreamRequestId: upstreamRequestId ?? null,
@@ -181,10 +173,30 @@ export function createPlatform(
       attempts: made,
       tenant: namedTenant === undefined ? 'not-named' : kind === 'answered' ? 'same' : 'other',
       namedTenant: namedTenant ?? null,
-    });
-    logCall(operation, outcome, made, now() - receivedAt - issuedAt);
+    };
+    entries.push(entry);
+    const about = {
+      owner: service,
+      upstreamOperation: id,
+      status: entry.status,
+      upstreamRequestId: entry.upstreamRequestId,
+    };
+    if (kind !== 'answered' && kind !== 'unchanged') {
+      const transient = kind === 'unavailable';
+      log('UPSTREAM_CALL_FAILED', { ...about, kind, transient });
+      const wait = transient && retryAfter !== undefined ? Math.ceil(retryAfter / 1_000) : undefined;
+      return err({
+        kind,
+        service,
+        operation: id,
+        status,
+        upstreamRequestId,
+        retryAfterSeconds: wait,
+        transient,
+      });
+    }
+    log('UPSTREAM_CALL', { ...about, durationMs: entry.endedAt - issuedAt, attempts: made });
     if (kind === 'unchanged') return ok(kind);
-    if (kind !== 'answered') return err(faultOf(operation, kind, outcome));
     // SAFETY: an answer has a hash and passed this row's schema, now or when its bytes were cached for this row.
     return ok({ value, etag, upstreamRequestId, bodyHash } as UpstreamAnswer<z.output<O['answer']>>);
   }
@@ -199,14 +211,4 @@ export function createPlatform(
     },
     trace: () => [...entries],
   };
-}
-
-function faultOf(
-  { id, service }: UpstreamOperation,
-  kind: UpstreamFault['kind'],
-  { status, upstreamRequestId, retryAfter }: Outcome,
-): UpstreamFault {
-  const transient = kind === 'unavailable';
-  const retryAfterSeconds = transient && retryAfter !== undefined ? Math.ceil(retryAfter / 1_000) : undefined;
-  return { kind, service, operation: id, status, upstreamRequestId, retryAfterSeconds, transient };
 }

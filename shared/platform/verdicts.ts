@@ -13,22 +13,13 @@ export type Use = 'start' | 'run' | 'offer' | 'write' | 'read-back' | 'anchor' |
  * - `doubt`: the anchor is not verified, which by itself refuses nothing.
  * - `missing`: the receiver takes no orders at present. `blocked`: it does not take this one.
  */
-export type Verdict =
-  | 'wait'
-  | 'failed'
-  | 'absent'
-  | 'refused'
-  | 'invalid'
-  | 'drift'
-  | 'finalizing'
-  | 'unfinished'
-  | 'doubt'
-  | 'missing'
-  | 'blocked';
+export type Verdict = ReadVerdict | 'finalizing' | 'unfinished' | 'doubt' | 'missing' | 'blocked';
+/** The verdicts on an answer that a run or a report reads. */
+type ReadVerdict = 'wait' | 'failed' | 'absent' | 'refused' | 'invalid' | 'drift';
 
 interface AnswerRow {
   /** The meaning for a use that reads. */
-  readonly read: Verdict;
+  readonly read: ReadVerdict;
   /** How an answer is repeated before it counts: by the platform in the same call, or by its reader after a pause. */
   readonly repeated: 'at once' | 'after a pause' | 'never';
 }

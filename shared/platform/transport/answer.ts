@@ -55,8 +55,9 @@ export async function readAnswer(
   };
   if (status === 304 && asked !== undefined) {
     const { etag = asked } = head;
-    // A 304 that names another version confirms nothing.
-    return { ...head, kind: matchesWeakly(etag, asked) ? 'unchanged' : 'malformed', etag };
+    // `If-None-Match` compares weakly (RFC 9110 section 8.8.3.2). A 304 that names another version confirms nothing.
+    const isAsked = etag.replace(/^W\//, '') === asked.replace(/^W\//, '');
+    return { ...head, kind: isAsked ? 'unchanged' : 'malformed', etag };
   }
   if (!operation.success.includes(status))
     return {
@@ -108,11 +109,6 @@ function memberAt(value: unknown, path: string): unknown {
 
 function matching(pattern: RegExp, text: string | null): string | undefined {
   return text !== null && pattern.test(text) ? text : undefined;
-}
-
-/** Returns whether two entity tags name one version by the weak comparison (RFC 9110 section 8.8.3.2), which `If-None-Match` requires. */
-function matchesWeakly(one: string, other: string): boolean {
-  return one.replace(/^W\//, '') === other.replace(/^W\//, '');
 }
 
 /** Returns the validated value of an answer's bytes; `malformed` if they are not strict JSON in UTF-8, `invalid` if they do not match the schema. */
