@@ -14,7 +14,6 @@ export function logGroup(scope: Construct, id: string, { config }: Stage): LogGr
   return group;
 }
 
-/** The options in which our functions differ. */
 export interface OwnFunctionOptions extends Omit<
   lambda.FunctionProps,
   'code' | 'handler' | 'runtime' | 'role'

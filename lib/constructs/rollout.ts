@@ -2,22 +2,18 @@ import { join } from 'node:path';
 import { ArnFormat, Duration, Lazy, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnApplication, CfnDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
-import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyDocument, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import {
-  isRoute,
-  versionCheck,
-  type DeployedFunction,
-  type DeploymentName,
-} from '#shared/contract/functions.ts';
+import { isRoute, versionCheck } from '#shared/contract/functions.ts';
+import type { DeployedFunction, DeploymentName } from '#shared/contract/functions.ts';
 import { ERROR_LINES, METRIC_NAMESPACE } from '#shared/observability/log-codes.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { functionName, LIVE, versionCheckName } from '../names.ts';
 import { acknowledge, acknowledgeWildcards } from './acknowledge.ts';
 import { liveDimensions, metricOf } from './alarms.ts';
 import { deployedFunction } from './deployed-function.ts';
-import type { Places } from './grants.ts';
+import { allow, type Places } from './grants.ts';
 import { ownFunction } from './own-function.ts';
 
 /** The alias `live` of a function, which every caller calls. */
@@ -54,12 +50,12 @@ export function rollout(
     inlinePolicies: {
       deploy: new PolicyDocument({
         statements: [
-          new PolicyStatement({
-            actions: ['lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias'],
-            resources: targets.flatMap((target) => [target, `${target}:${LIVE}`]),
-          }),
-          new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [check.functionArn] }),
-          new PolicyStatement({ actions: ['cloudwatch:DescribeAlarms'], resources: ['*'] }),
+          allow(
+            targets.flatMap((target) => [target, `${target}:${LIVE}`]),
+            ['lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias'],
+          ),
+          allow(check.functionArn, ['lambda:InvokeFunction']),
+          allow('*', ['cloudwatch:DescribeAlarms']),
         ],
       }),
     },
@@ -183,17 +179,14 @@ function versionCheckFunction(
     timeout: Duration.seconds(120),
     purpose: `Checks new versions of the ${name} functions`,
     statements: [
-      new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: versions }),
-      new PolicyStatement({
-        actions: ['codedeploy:GetApplicationRevision'],
-        resources: [arnOf(within, 'codedeploy', 'application', application.ref)],
-      }),
-      new PolicyStatement({
-        actions: ['codedeploy:GetDeployment', 'codedeploy:PutLifecycleEventHookExecutionStatus'],
-        resources: names.map((each) =>
-          arnOf(within, 'codedeploy', 'deploymentgroup', `${application.ref}/${each}`),
-        ),
-      }),
+      allow(versions, ['lambda:InvokeFunction']),
+      allow(arnOf(within, 'codedeploy', 'application', application.ref), [
+        'codedeploy:GetApplicationRevision',
+      ]),
+      allow(
+        names.map((each) => arnOf(within, 'codedeploy', 'deploymentgroup', `${application.ref}/${each}`)),
+        ['codedeploy:GetDeployment', 'codedeploy:PutLifecycleEventHookExecutionStatus'],
+      ),
     ],
     environment: { LOG_LEVEL: stage.config.logLevel },
   });
