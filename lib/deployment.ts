@@ -1,28 +1,23 @@
 import { CfnParameter, Stack, type App } from 'aws-cdk-lib';
 import { deployedFunctions } from '#shared/contract/functions.ts';
 import { serviceNames } from '#shared/contract/route.ts';
-import { isReleased, type ReleaseState } from '#shared/release/release-state.ts';
+import { isReleased } from '#shared/release/release-state.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { acknowledge } from './constructs/acknowledge.ts';
 import { documentation } from './stacks/documentation.ts';
 import { operations } from './stacks/operations.ts';
 import { recordsAndKeys } from './stacks/records-and-keys.ts';
 import { sandbox } from './stacks/sandbox.ts';
-import { service } from './stacks/service.ts';
+import { service, type ServiceOptions } from './stacks/service.ts';
 
-export interface DeploymentOptions {
+export interface DeploymentOptions extends Omit<ServiceOptions, 'stores'> {
   readonly stage: Stage;
-  /** What is open; everything else is absent. */
-  readonly release: ReleaseState;
   /** Why the templates must not be deployed; undefined if they come from the stage itself. */
   readonly undeployable: string | undefined;
-  /** The folder with `<operationId>/index.mjs`. */
-  readonly assets: string;
   /** The folder of the documentation site, rendered for this release. */
   readonly site: string;
 }
 
-/** Creates every stack of a stage. */
 export function deployment(
   app: App,
   { stage, release, assets, site: siteFolder, undeployable }: DeploymentOptions,

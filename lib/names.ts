@@ -1,10 +1,6 @@
 import type { StackProps } from 'aws-cdk-lib';
-import {
-  deployedFunctions,
-  versionCheck,
-  type DeployedFunction,
-  type DeploymentName,
-} from '#shared/contract/functions.ts';
+import { deployedFunctions, versionCheck } from '#shared/contract/functions.ts';
+import type { DeployedFunction, DeploymentName } from '#shared/contract/functions.ts';
 import { stackName, type StackId } from '#shared/stage/stack-names.ts';
 import type { Stage, StageName } from '#shared/stage/stages.ts';
 import type { ApiName } from '#shared/stage/stage.ts';

@@ -1,21 +1,15 @@
 import { Aws, Duration } from 'aws-cdk-lib';
-import {
-  ComparisonOperator,
-  Metric,
-  Stats,
-  TreatMissingData,
-  type CreateAlarmOptions,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import { ComparisonOperator, Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import type { CreateAlarmOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import type { TableDefinition } from '#shared/stores/tables.ts';
-import type { BackgroundFunction, ScheduledFunction } from '#shared/contract/background.ts';
+import type { BackgroundFunction } from '#shared/contract/background.ts';
 import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
 import { logCodes, METRIC_NAMESPACE, type LogCode } from '#shared/observability/log-codes.ts';
 import { rotatesKeys } from '#shared/contract/grants.ts';
-import { DEFAULT_KEY_ROTATION_DAYS } from '#shared/stage/stage.ts';
+import { DEFAULT_KEY_ROTATION_DAYS, type ApiName } from '#shared/stage/stage.ts';
 import { RUN_HIDDEN, type StoreReferences } from '../references.ts';
 import { apiName, functionName, LIVE, prefix } from '../names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
-import type { ApiName } from '#shared/stage/stage.ts';
 
 /** An alarm as a value: its metric, its impact, and the section of docs/runbook.md for it. */
 export interface AlarmDefinition {
@@ -53,7 +47,6 @@ export function metricOf(
   return new Metric({ namespace, metricName, dimensionsMap, period, statistic });
 }
 
-/** Returns the alarms that every function has. */
 export function functionAlarms(stage: Stage, row: DeployedFunction): readonly AlarmDefinition[] {
   const { operationId, lambda } = row;
   // A worker passes a long run on to the next message shortly before its time limit; other functions should never come near it.
@@ -77,7 +70,6 @@ export function functionAlarms(stage: Stage, row: DeployedFunction): readonly Al
   ];
 }
 
-/** Returns the alarms of one API. */
 export function apiAlarms(stage: Stage, api: ApiName): readonly AlarmDefinition[] {
   const average = (name: string): Metric =>
     metricOf('AWS/ApiGateway', name, { ApiName: apiName(stage, api), Stage: stage.name }, Stats.AVERAGE);
@@ -178,7 +170,10 @@ export function triggerAlarms(
 }
 
 /** Returns the alarm for a key that has sealed for two days too long: its successor was not created, or does not take over. */
-function rotationAlarm(stage: Stage, { lambda, silence }: ScheduledFunction): AlarmDefinition {
+function rotationAlarm(
+  stage: Stage,
+  { lambda, silence }: Extract<BackgroundFunction, { readonly trigger: 'schedule' }>,
+): AlarmDefinition {
   return {
     id: 'keys-not-rotated',
     section: silence,

@@ -10,12 +10,6 @@ export type ServedOperation = Pick<Route, 'operationId' | 'method' | 'summary'> 
   readonly success: Pick<Route['success'], 'status' | 'transfer'>;
 };
 
-/** An operation with its function. */
-interface RoutedFunction {
-  readonly operation: ServedOperation;
-  readonly function: { readonly functionArn: string };
-}
-
 /**
  * Returns the one body that defines a REST API: OpenAPI 3.0.1 with a proxy integration per operation and the gateway's own responses. It is one body,
  * not a resource per method, since CloudFormation would take the new deployment's snapshot before it removes a closed route. API Gateway deploys no
@@ -26,7 +20,10 @@ export function apiBody(
   title: string,
   service: ServiceName,
   { allowedOrigins = [], problemsUrl }: Pick<StageConfig, 'allowedOrigins' | 'problemsUrl'>,
-  functions: readonly RoutedFunction[],
+  functions: readonly {
+    readonly operation: ServedOperation;
+    readonly function: { readonly functionArn: string };
+  }[],
 ): Readonly<Record<string, unknown>> {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const { operation, function: called } of functions) {

@@ -8,12 +8,6 @@ import { acknowledgeWildcards } from './acknowledge.ts';
 import type { StoreReferences } from '../references.ts';
 import type { StageName } from '#shared/stage/stages.ts';
 
-/** The permissions of a function, and the variables with the addresses of its resources. */
-interface Access {
-  readonly statements: readonly PolicyStatement[];
-  readonly environment: Readonly<Record<string, string>>;
-}
-
 /** The places of everything that a function may be granted. */
 export interface Places extends StoreReferences {
   /** `{receipts_url}`; absent in a stack without the API of the receipts, where no function makes links. */
@@ -29,7 +23,10 @@ export function accessOf(
   grants: readonly Grant[],
   stage: StageName,
   places: Places,
-): Access {
+): {
+  readonly statements: readonly PolicyStatement[];
+  readonly environment: Readonly<Record<string, string>>;
+} {
   const values: Readonly<Record<GrantVariable, string | undefined>> = {
     RECORDS_TABLE: places.records.name,
     CONTROL_TABLE: places.control.name,
@@ -96,7 +93,8 @@ const wildcardReasons: Readonly<Partial<Record<Grant, string>>> = {
 
 type Conditions = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-function allow(
+/** Returns a statement that allows these actions on these resources. */
+export function allow(
   resources: string | readonly string[],
   actions: readonly string[],
   conditions: Conditions = {},

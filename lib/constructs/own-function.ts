@@ -1,13 +1,6 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import {
-  Architecture,
-  Code,
-  Function as LambdaFunction,
-  Runtime,
-  Tracing,
-  type FunctionProps,
-} from 'aws-cdk-lib/aws-lambda';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type CfnLogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { Stage } from '#shared/stage/stages.ts';
@@ -21,8 +14,10 @@ export function logGroup(scope: Construct, id: string, { config }: Stage): LogGr
   return group;
 }
 
-/** The options in which our functions differ. */
-export interface OwnFunctionOptions extends Omit<FunctionProps, 'code' | 'handler' | 'runtime' | 'role'> {
+export interface OwnFunctionOptions extends Omit<
+  lambda.FunctionProps,
+  'code' | 'handler' | 'runtime' | 'role'
+> {
   /** The first part of the ids of the construct. */
   readonly id: 'Check' | '';
   /** The purpose of its role. */
@@ -38,7 +33,7 @@ export function ownFunction(
   within: Construct,
   stage: Stage,
   { id, purpose, statements, asset, ...options }: OwnFunctionOptions,
-): LambdaFunction {
+): lambda.Function {
   const group = logGroup(within, `${id}Logs`, stage);
   const logging = new PolicyStatement({
     actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
@@ -54,14 +49,14 @@ export function ownFunction(
     ['*'],
     'xray:PutTraceSegments and xray:PutTelemetryRecords take no resource; they are the only actions on *.',
   );
-  return new LambdaFunction(within, id || 'Function', {
+  return new lambda.Function(within, id || 'Function', {
     ...options,
-    runtime: Runtime.NODEJS_24_X,
-    architecture: Architecture.ARM_64,
-    code: Code.fromAsset(asset),
+    runtime: lambda.Runtime.NODEJS_24_X,
+    architecture: lambda.Architecture.ARM_64,
+    code: lambda.Code.fromAsset(asset),
     handler: 'index.handler',
     role,
     logGroup: group,
-    tracing: Tracing.ACTIVE,
+    tracing: lambda.Tracing.ACTIVE,
   });
 }

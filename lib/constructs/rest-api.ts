@@ -1,16 +1,5 @@
 import { Aws, CfnOutput, Stack } from 'aws-cdk-lib';
-import {
-  AccessLogField,
-  AccessLogFormat,
-  ApiDefinition,
-  CfnBasePathMapping,
-  CfnDomainName,
-  EndpointType,
-  LogGroupLogDestination,
-  MethodLoggingLevel,
-  RestApiMode,
-  SpecRestApi,
-} from 'aws-cdk-lib/aws-apigateway';
+import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import { CfnPermission } from 'aws-cdk-lib/aws-lambda';
 import { CfnRecordSet } from 'aws-cdk-lib/aws-route53';
 import type { Construct } from 'constructs';
@@ -53,23 +42,23 @@ export function restApi(
   const { title, service, traced } = apis[name];
   const domain = config.domains?.[name];
   const accessLogs = logGroup(scope, 'AccessLogs', stage);
-  const api = new SpecRestApi(scope, 'Api', {
+  const api = new apigateway.SpecRestApi(scope, 'Api', {
     restApiName: apiName(stage, name),
-    mode: RestApiMode.OVERWRITE,
-    endpointTypes: [EndpointType.REGIONAL],
+    mode: apigateway.RestApiMode.OVERWRITE,
+    endpointTypes: [apigateway.EndpointType.REGIONAL],
     cloudWatchRole: false,
     // Takes effect with a deployment of the API, whose logical id derives from the API's properties.
     ...(domain !== undefined && { disableExecuteApiEndpoint: domain.keepsFormerAddress !== true }),
-    apiDefinition: ApiDefinition.fromInline(apiBody(title, service, config, operations)),
+    apiDefinition: apigateway.ApiDefinition.fromInline(apiBody(title, service, config, operations)),
     deployOptions: {
       stageName: stage.name,
       tracingEnabled: traced,
       metricsEnabled: true,
       dataTraceEnabled: false,
-      loggingLevel: MethodLoggingLevel.OFF,
+      loggingLevel: apigateway.MethodLoggingLevel.OFF,
       throttlingRateLimit: config.throttle.ratePerSecond,
       throttlingBurstLimit: config.throttle.burst,
-      accessLogDestination: new LogGroupLogDestination(accessLogs),
+      accessLogDestination: new apigateway.LogGroupLogDestination(accessLogs),
       accessLogFormat: accessLogFormat(traced),
     },
   });
@@ -119,16 +108,16 @@ export function restApi(
 function customDomain(
   scope: Construct,
   name: ApiName,
-  api: SpecRestApi,
+  api: apigateway.SpecRestApi,
   { domain, certificateArn, hostedZoneId }: ApiDomain,
 ): void {
-  const host = new CfnDomainName(scope, 'Domain', {
+  const host = new apigateway.CfnDomainName(scope, 'Domain', {
     domainName: domain,
     regionalCertificateArn: certificateArn,
     endpointConfiguration: { types: ['REGIONAL'] },
     securityPolicy: 'TLS_1_2',
   });
-  new CfnBasePathMapping(scope, 'DomainMapping', {
+  new apigateway.CfnBasePathMapping(scope, 'DomainMapping', {
     domainName: host.ref,
     restApiId: api.restApiId,
     stage: api.deploymentStage.stageName,
@@ -151,22 +140,22 @@ function customDomain(
  * Returns the fields of an access log line: the operation's template, never path or query, which contain ids and signatures. `integrationRequestId`
  * is the `function_request_id` of the function's own lines.
  */
-function accessLogFormat(traced: boolean): AccessLogFormat {
-  return AccessLogFormat.custom(
+function accessLogFormat(traced: boolean): apigateway.AccessLogFormat {
+  return apigateway.AccessLogFormat.custom(
     JSON.stringify({
-      requestId: AccessLogField.contextRequestId(),
+      requestId: apigateway.AccessLogField.contextRequestId(),
       integrationRequestId: '$context.integration.requestId',
-      ...(traced && { xrayTraceId: AccessLogField.contextXrayTraceId() }),
-      time: AccessLogField.contextRequestTimeEpoch(),
-      method: AccessLogField.contextHttpMethod(),
-      resourcePath: AccessLogField.contextResourcePath(),
-      status: AccessLogField.contextStatus(),
-      responseLength: AccessLogField.contextResponseLength(),
-      responseLatency: AccessLogField.contextResponseLatency(),
-      integrationLatency: AccessLogField.contextIntegrationLatency(),
-      integrationStatus: AccessLogField.contextIntegrationStatus(),
-      errorType: AccessLogField.contextErrorResponseType(),
-      wafResponseCode: AccessLogField.contextWafResponseCode(),
+      ...(traced && { xrayTraceId: apigateway.AccessLogField.contextXrayTraceId() }),
+      time: apigateway.AccessLogField.contextRequestTimeEpoch(),
+      method: apigateway.AccessLogField.contextHttpMethod(),
+      resourcePath: apigateway.AccessLogField.contextResourcePath(),
+      status: apigateway.AccessLogField.contextStatus(),
+      responseLength: apigateway.AccessLogField.contextResponseLength(),
+      responseLatency: apigateway.AccessLogField.contextResponseLatency(),
+      integrationLatency: apigateway.AccessLogField.contextIntegrationLatency(),
+      integrationStatus: apigateway.AccessLogField.contextIntegrationStatus(),
+      errorType: apigateway.AccessLogField.contextErrorResponseType(),
+      wafResponseCode: apigateway.AccessLogField.contextWafResponseCode(),
     }),
   );
 }

@@ -1,42 +1,23 @@
 import { join } from 'node:path';
 import { ArnFormat, Duration, Lazy, Stack } from 'aws-cdk-lib';
-import {
-  Alarm,
-  ComparisonOperator,
-  MathExpression,
-  Stats,
-  TreatMissingData,
-  type CfnAlarm,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnApplication, CfnDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
-import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import {
-  Alias,
-  type CfnAlias,
-  type CfnVersion,
-  type Function as LambdaFunction,
-  type IFunction,
-  type IVersion,
-  type Version,
-} from 'aws-cdk-lib/aws-lambda';
+import { PolicyDocument, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import {
-  isRoute,
-  versionCheck,
-  type DeployedFunction,
-  type DeploymentName,
-} from '#shared/contract/functions.ts';
+import { isRoute, versionCheck } from '#shared/contract/functions.ts';
+import type { DeployedFunction, DeploymentName } from '#shared/contract/functions.ts';
 import { ERROR_LINES, METRIC_NAMESPACE } from '#shared/observability/log-codes.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { functionName, LIVE, versionCheckName } from '../names.ts';
 import { acknowledge, acknowledgeWildcards } from './acknowledge.ts';
 import { liveDimensions, metricOf } from './alarms.ts';
 import { deployedFunction } from './deployed-function.ts';
-import type { Places } from './grants.ts';
+import { allow, type Places } from './grants.ts';
 import { ownFunction } from './own-function.ts';
 
 /** The alias `live` of a function, which every caller calls. */
-export type LiveFunction = Alias & IFunction;
+export type LiveFunction = lambda.Alias & lambda.IFunction;
 
 /**
  * Creates a function, releases the version of its code and settings, and returns what every caller calls.
@@ -69,12 +50,12 @@ export function rollout(
     inlinePolicies: {
       deploy: new PolicyDocument({
         statements: [
-          new PolicyStatement({
-            actions: ['lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias'],
-            resources: targets.flatMap((target) => [target, `${target}:${LIVE}`]),
-          }),
-          new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [check.functionArn] }),
-          new PolicyStatement({ actions: ['cloudwatch:DescribeAlarms'], resources: ['*'] }),
+          allow(
+            targets.flatMap((target) => [target, `${target}:${LIVE}`]),
+            ['lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias'],
+          ),
+          allow(check.functionArn, ['lambda:InvokeFunction']),
+          allow('*', ['cloudwatch:DescribeAlarms']),
         ],
       }),
     },
@@ -108,12 +89,12 @@ export function rollout(
         events: ['DEPLOYMENT_FAILURE', ...(isCanary ? ['DEPLOYMENT_STOP_ON_ALARM'] : [])],
       },
     });
-    const alias = new Alias(built, 'Live', {
+    const alias = new lambda.Alias(built, 'Live', {
       aliasName: LIVE,
       // SAFETY: the CDK declares the role of a version as present in one place and as optional in the other, as for an alias below.
-      version: built.currentVersion as Version & IVersion,
+      version: built.currentVersion as lambda.Version & lambda.IVersion,
     });
-    (alias.node.defaultChild as CfnAlias).cfnOptions.updatePolicy = {
+    (alias.node.defaultChild as lambda.CfnAlias).cfnOptions.updatePolicy = {
       codeDeployLambdaAliasUpdate: {
         applicationName: application.ref,
         deploymentGroupName: deployments.ref,
@@ -128,14 +109,14 @@ export function rollout(
  * Creates an alarm for a new version of a function that ends without a response, or logs an error. Each version has its own alarm: one that is still
  * on because of the former version would stop the deployment that repairs it.
  */
-function failingVersionAlarm(built: LambdaFunction, stage: Stage, row: DeployedFunction): Alarm {
+function failingVersionAlarm(built: lambda.Function, stage: Stage, row: DeployedFunction): cloudwatch.Alarm {
   const { currentVersion: version } = built;
   const period = Duration.minutes(1);
   const sum = (namespace: string, name: string, dimensions: Record<string, string>) =>
-    metricOf(namespace, name, dimensions, Stats.SUM, period);
-  const alarm = new Alarm(built, 'NewVersionFails', {
+    metricOf(namespace, name, dimensions, cloudwatch.Stats.SUM, period);
+  const alarm = new cloudwatch.Alarm(built, 'NewVersionFails', {
     alarmDescription: `The new version of ${row.operationId} fails. Impact: CodeDeploy moves its callers back to the former version. What to do: ${stage.config.runbookUrl}#a-deployment-went-back`,
-    metric: new MathExpression({
+    metric: new cloudwatch.MathExpression({
       expression: 'FILL(failed, 0) + FILL(lines, 0)',
       label: 'failed invocations and error lines',
       period,
@@ -152,13 +133,13 @@ function failingVersionAlarm(built: LambdaFunction, stage: Stage, row: DeployedF
       },
     }),
     threshold: 0,
-    comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+    comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
     evaluationPeriods: 1,
-    treatMissingData: TreatMissingData.NOT_BREACHING,
+    treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
   });
   // The id of a version derives from its content, and is known only at the end of the synth.
-  const { logicalId } = version.node.defaultChild as CfnVersion;
-  (alarm.node.defaultChild as CfnAlarm).overrideLogicalId(
+  const { logicalId } = version.node.defaultChild as lambda.CfnVersion;
+  (alarm.node.defaultChild as cloudwatch.CfnAlarm).overrideLogicalId(
     Lazy.uncachedString({ produce: (context) => `${String(context.resolve(logicalId))}Fails` }),
   );
   return alarm;
@@ -178,7 +159,7 @@ function versionCheckFunction(
   application: CfnApplication,
   names: readonly string[],
   assets: string,
-): LambdaFunction {
+): lambda.Function {
   const versions = names.map((each) => arnOf(within, 'lambda', 'function', `${each}:*`));
   acknowledgeWildcards(
     within,
@@ -198,17 +179,14 @@ function versionCheckFunction(
     timeout: Duration.seconds(120),
     purpose: `Checks new versions of the ${name} functions`,
     statements: [
-      new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: versions }),
-      new PolicyStatement({
-        actions: ['codedeploy:GetApplicationRevision'],
-        resources: [arnOf(within, 'codedeploy', 'application', application.ref)],
-      }),
-      new PolicyStatement({
-        actions: ['codedeploy:GetDeployment', 'codedeploy:PutLifecycleEventHookExecutionStatus'],
-        resources: names.map((each) =>
-          arnOf(within, 'codedeploy', 'deploymentgroup', `${application.ref}/${each}`),
-        ),
-      }),
+      allow(versions, ['lambda:InvokeFunction']),
+      allow(arnOf(within, 'codedeploy', 'application', application.ref), [
+        'codedeploy:GetApplicationRevision',
+      ]),
+      allow(
+        names.map((each) => arnOf(within, 'codedeploy', 'deploymentgroup', `${application.ref}/${each}`)),
+        ['codedeploy:GetDeployment', 'codedeploy:PutLifecycleEventHookExecutionStatus'],
+      ),
     ],
     environment: { LOG_LEVEL: stage.config.logLevel },
   });

@@ -1,26 +1,22 @@
 import { Duration } from 'aws-cdk-lib';
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import type { QueueReference } from '../references.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { acknowledge } from './acknowledge.ts';
+import { allow } from './grants.ts';
 import type { LiveFunction } from './rollout.ts';
 
 /** Delivers the messages of a queue to its worker, one at a time. */
 export function attachQueue(worker: LiveFunction, stage: Stage, queue: QueueReference): void {
   // Lambda polls with the worker's role.
+  const actions = ['ChangeMessageVisibility', 'DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage'];
   worker.addToRolePolicy(
-    new PolicyStatement({
-      actions: [
-        'sqs:ChangeMessageVisibility',
-        'sqs:DeleteMessage',
-        'sqs:GetQueueAttributes',
-        'sqs:ReceiveMessage',
-      ],
-      resources: [queue.arn],
-    }),
+    allow(
+      queue.arn,
+      actions.map((action) => `sqs:${action}`),
+    ),
   );
   const mapping = new EventSourceMapping(worker, 'Messages', {
     target: worker,

@@ -1,31 +1,8 @@
 import { CfnOutput, Duration, Fn, RemovalPolicy, Stack, type App } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
-import {
-  AllowedMethods,
-  CachePolicy,
-  Distribution,
-  Function as EdgeFunction,
-  FunctionCode,
-  FunctionEventType,
-  FunctionRuntime,
-  HeadersFrameOption,
-  HeadersReferrerPolicy,
-  HttpVersion,
-  OriginRequestPolicy,
-  ResponseHeadersPolicy,
-  SecurityPolicyProtocol,
-  ViewerProtocolPolicy,
-  type BehaviorOptions,
-  type FunctionAssociation,
-} from 'aws-cdk-lib/aws-cloudfront';
+import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import { HttpOrigin, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
-import {
-  BlockPublicAccess,
-  Bucket,
-  BucketEncryption,
-  ObjectOwnership,
-  type IBucket,
-} from 'aws-cdk-lib/aws-s3';
+import * as s3 from 'aws-cdk-lib/aws-s3';
 import { BucketDeployment, CacheControl, Source } from 'aws-cdk-lib/aws-s3-deployment';
 import type { Stage } from '#shared/stage/stages.ts';
 import { contentSecurityPolicy } from '#tools/page/headers.ts';
@@ -70,10 +47,10 @@ export function documentation(app: App, stage: Stage, site: string, sandbox: Sta
     ...stackProps(stage, 'documentation'),
     description: 'Mastery reports: the documentation site with the problem pages',
   });
-  const bucket = new Bucket(stack, 'Site', {
-    encryption: BucketEncryption.S3_MANAGED,
-    blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-    objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+  const bucket = new s3.Bucket(stack, 'Site', {
+    encryption: s3.BucketEncryption.S3_MANAGED,
+    blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
+    objectOwnership: s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
     enforceSSL: true,
     removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   });
@@ -82,20 +59,20 @@ export function documentation(app: App, stage: Stage, site: string, sandbox: Sta
   });
 
   // The CDK's own types disagree under exactOptionalPropertyTypes.
-  const files = bucket as IBucket;
+  const files = bucket as s3.IBucket;
 
   const { documentation: address } = stage.config;
-  const distribution = new Distribution(stack, 'Distribution', {
+  const distribution = new cloudfront.Distribution(stack, 'Distribution', {
     comment: `Mastery reports ${stage.name}: documentation`,
     ...(address !== undefined && {
       domainNames: [address.domain],
       certificate: Certificate.fromCertificateArn(stack, 'Certificate', address.certificateArn),
-      minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
+      minimumProtocolVersion: cloudfront.SecurityPolicyProtocol.TLS_V1_2_2021,
     }),
-    httpVersion: HttpVersion.HTTP2_AND_3,
+    httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,
     defaultBehavior: {
       origin: S3BucketOrigin.withOriginAccessControl(files),
-      viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+      viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
       responseHeadersPolicy: securityHeaders(stack),
       functionAssociations: [
         onRequest(stack, 'Paths', pathFunction, 'Index pages and paths without an extension'),
@@ -134,40 +111,40 @@ export function documentation(app: App, stage: Stage, site: string, sandbox: Sta
 }
 
 /** Forwards calls to the sandbox, whose responses are never cached here. Its address is a weak reference, so that neither stack blocks the other. */
-function forwardingTo(stack: Stack, sandbox: Stack, { config }: Stage): BehaviorOptions {
+function forwardingTo(stack: Stack, sandbox: Stack, { config }: Stage): cloudfront.BehaviorOptions {
   // https: / / HOST / STAGE
   const part = (at: number): string =>
     Fn.select(at, Fn.split('/', Fn.getStackOutput(sandbox.stackName, SANDBOX_URL_OUTPUT)));
   const isNamed = config.domains?.sandbox !== undefined;
   return {
     origin: new HttpOrigin(part(2), isNamed ? {} : { originPath: `/${part(3)}` }),
-    viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
-    allowedMethods: AllowedMethods.ALLOW_ALL,
-    cachePolicy: CachePolicy.CACHING_DISABLED,
-    originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
+    viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.HTTPS_ONLY,
+    allowedMethods: cloudfront.AllowedMethods.ALLOW_ALL,
+    cachePolicy: cloudfront.CachePolicy.CACHING_DISABLED,
+    originRequestPolicy: cloudfront.OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
     functionAssociations: [onRequest(stack, 'SandboxPaths', sandboxPathFunction, 'Paths of the sandbox')],
   };
 }
 
 /** Creates a function of CloudFront that changes the paths of requests. */
-function onRequest(stack: Stack, id: string, code: string, comment: string): FunctionAssociation {
+function onRequest(stack: Stack, id: string, code: string, comment: string): cloudfront.FunctionAssociation {
   return {
-    eventType: FunctionEventType.VIEWER_REQUEST,
-    function: new EdgeFunction(stack, id, {
-      code: FunctionCode.fromInline(code),
-      runtime: FunctionRuntime.JS_2_0,
+    eventType: cloudfront.FunctionEventType.VIEWER_REQUEST,
+    function: new cloudfront.Function(stack, id, {
+      code: cloudfront.FunctionCode.fromInline(code),
+      runtime: cloudfront.FunctionRuntime.JS_2_0,
       comment,
     }),
   };
 }
 
-function securityHeaders(stack: Stack): ResponseHeadersPolicy {
-  return new ResponseHeadersPolicy(stack, 'Headers', {
+function securityHeaders(stack: Stack): cloudfront.ResponseHeadersPolicy {
+  return new cloudfront.ResponseHeadersPolicy(stack, 'Headers', {
     securityHeadersBehavior: {
       contentSecurityPolicy: { contentSecurityPolicy, override: true },
       contentTypeOptions: { override: true },
-      frameOptions: { frameOption: HeadersFrameOption.DENY, override: true },
-      referrerPolicy: { referrerPolicy: HeadersReferrerPolicy.NO_REFERRER, override: true },
+      frameOptions: { frameOption: cloudfront.HeadersFrameOption.DENY, override: true },
+      referrerPolicy: { referrerPolicy: cloudfront.HeadersReferrerPolicy.NO_REFERRER, override: true },
       strictTransportSecurity: {
         accessControlMaxAge: Duration.days(365),
         includeSubdomains: true,
@@ -178,7 +155,7 @@ function securityHeaders(stack: Stack): ResponseHeadersPolicy {
 }
 
 /** Accepts what cdk-nag finds on the CDK's own function, which uploads the files during a deployment. */
-function acknowledgeUploader(stack: Stack, bucket: Bucket): void {
+function acknowledgeUploader(stack: Stack, bucket: s3.Bucket): void {
   const uploader = stack.node.children.find(({ node }) => node.id.startsWith('Custom::CDKBucketDeployment'));
   if (uploader === undefined) throw new Error('the CDK has renamed the function that uploads files');
   const reason =

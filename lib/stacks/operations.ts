@@ -7,15 +7,8 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { tables, type TableDefinition } from '#shared/stores/tables.ts';
 import { deploymentOf, isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
 import { acknowledge } from '../constructs/acknowledge.ts';
-import {
-  alarmProps,
-  apiAlarms,
-  codeAlarms,
-  functionAlarms,
-  tableAlarms,
-  triggerAlarms,
-  type AlarmDefinition,
-} from '../constructs/alarms.ts';
+import * as alarms from '../constructs/alarms.ts';
+import type { AlarmDefinition } from '../constructs/alarms.ts';
 import { ALARM_TOPIC_OUTPUT } from '#shared/stage/stack-names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { storeReferences } from './records-and-keys.ts';
@@ -43,7 +36,7 @@ export function operations(
   const action = new SnsAction(topic);
   const raise = (definition: AlarmDefinition): IAlarm => {
     const alarm = new Alarm(stack, definition.id, {
-      ...alarmProps(stage, definition),
+      ...alarms.alarmProps(stage, definition),
       metric: definition.metric,
     });
     alarm.addAlarmAction(action);
@@ -57,19 +50,19 @@ export function operations(
   const references = storeReferences(stores);
   for (const [name, own] of Map.groupBy(functions, deploymentOf)) {
     const definitions = [
-      ...(own.some(isRoute) ? apiAlarms(stage, name) : []),
+      ...(own.some(isRoute) ? alarms.apiAlarms(stage, name) : []),
       ...own.flatMap((row) => [
-        ...functionAlarms(stage, row),
-        ...(isRoute(row) ? [] : triggerAlarms(stage, row, references)),
+        ...alarms.functionAlarms(stage, row),
+        ...(isRoute(row) ? [] : alarms.triggerAlarms(stage, row, references)),
       ]),
     ];
     dashboard.addWidgets(show(name, 4, definitions));
     dashboard.addWidgets(...graphs(name, definitions));
   }
-  const logged = codeAlarms(stage);
+  const logged = alarms.codeAlarms(stage);
   dashboard.addWidgets(show('log codes', 2, logged), ...graphs('log codes', logged));
   const ofTables = (tables as readonly TableDefinition[]).flatMap(({ name }) =>
-    tableAlarms(name, references[name].name),
+    alarms.tableAlarms(name, references[name].name),
   );
   dashboard.addWidgets(show('tables', 3, ofTables));
   return stack;

@@ -1,22 +1,8 @@
 import { CfnOutput, Duration, Fn, RemovalPolicy, Stack, type App } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
-import {
-  AnyPrincipal,
-  Effect,
-  PolicyDocument,
-  PolicyStatement,
-  Role,
-  ServicePrincipal,
-} from 'aws-cdk-lib/aws-iam';
+import * as iam from 'aws-cdk-lib/aws-iam';
 import { Alias, Key, type IKey } from 'aws-cdk-lib/aws-kms';
-import {
-  BlockPublicAccess,
-  Bucket,
-  BucketEncryption,
-  ObjectOwnership,
-  type CfnBucket,
-  type IBucket,
-} from 'aws-cdk-lib/aws-s3';
+import * as s3 from 'aws-cdk-lib/aws-s3';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import { tables, type TableDefinition } from '#shared/stores/tables.ts';
@@ -87,18 +73,18 @@ export function recordsAndKeys(app: App, stage: Stage): Stack {
  * Returns the policy of released records, which are permanent: no command changes or deletes an item, and only the stage's `recordWriters` put one.
  * The policy cannot name its own table, so it names every resource, but is attached to only one.
  */
-function recordsPolicy({ config }: Stage): PolicyDocument {
-  const deny = (sid: string, actions: readonly string[], conditions = {}): PolicyStatement =>
-    new PolicyStatement({
+function recordsPolicy({ config }: Stage): iam.PolicyDocument {
+  const deny = (sid: string, actions: readonly string[], conditions = {}): iam.PolicyStatement =>
+    new iam.PolicyStatement({
       sid,
-      effect: Effect.DENY,
-      principals: [new AnyPrincipal()],
+      effect: iam.Effect.DENY,
+      principals: [new iam.AnyPrincipal()],
       actions: actions.map((action) => `dynamodb:${action}`),
       resources: ['*'],
       conditions,
     });
   const partiql = ['PartiQLDelete', 'PartiQLInsert', 'PartiQLUpdate'];
-  return new PolicyDocument({
+  return new iam.PolicyDocument({
     statements: [
       deny('NothingIsChangedOrDeleted', ['BatchWriteItem', 'DeleteItem', 'UpdateItem', ...partiql]),
       ...(config.recordWriters === undefined
@@ -144,14 +130,14 @@ function runQueue(stack: Stack): void {
 function receiptBucket(stack: Stack, stage: Stage): void {
   const { receiptReplica, receiptRetention } = stage.config;
   const replica =
-    receiptReplica === undefined ? undefined : Bucket.fromBucketArn(stack, 'Replica', receiptReplica);
+    receiptReplica === undefined ? undefined : s3.Bucket.fromBucketArn(stack, 'Replica', receiptReplica);
   const replicationRole =
     replica &&
-    new Role(stack, 'ReceiptsReplication', { assumedBy: new ServicePrincipal('s3.amazonaws.com') });
-  const bucket = new Bucket(stack, 'Receipts', {
-    encryption: BucketEncryption.S3_MANAGED,
-    blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-    objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+    new iam.Role(stack, 'ReceiptsReplication', { assumedBy: new iam.ServicePrincipal('s3.amazonaws.com') });
+  const bucket = new s3.Bucket(stack, 'Receipts', {
+    encryption: s3.BucketEncryption.S3_MANAGED,
+    blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
+    objectOwnership: s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
     enforceSSL: true,
     versioned: true,
     objectLockEnabled: true,
@@ -166,17 +152,17 @@ function receiptBucket(stack: Stack, stage: Stage): void {
   });
   const { mode = 'GOVERNANCE', years } = receiptRetention;
   // The construct's own property takes only days.
-  (bucket.node.defaultChild as CfnBucket).objectLockConfiguration = {
+  (bucket.node.defaultChild as s3.CfnBucket).objectLockConfiguration = {
     objectLockEnabled: 'Enabled',
     rule: { defaultRetention: { mode, years } },
   };
   if (replicationRole) allowReplication(replicationRole, bucket, replica);
   // If-None-Match writes only an absent object; If-Match lets a restore replace exactly the damaged version that it has read.
   bucket.addToResourcePolicy(
-    new PolicyStatement({
+    new iam.PolicyStatement({
       sid: 'NothingIsWrittenOver',
-      effect: Effect.DENY,
-      principals: [new AnyPrincipal()],
+      effect: iam.Effect.DENY,
+      principals: [new iam.AnyPrincipal()],
       actions: ['s3:PutObject'],
       resources: [bucket.arnForObjects('*')],
       conditions: { Null: { 's3:if-none-match': 'true', 's3:if-match': 'true' } },
@@ -196,9 +182,9 @@ function receiptBucket(stack: Stack, stage: Stage): void {
 }
 
 /** Lets S3 copy every new version, with its lock, but not delete there, which the CDK's own grant would allow. */
-function allowReplication(role: Role, bucket: Bucket, replica: IBucket): void {
+function allowReplication(role: iam.Role, bucket: s3.Bucket, replica: s3.IBucket): void {
   const allow = (resource: string, ...actions: string[]) =>
-    role.addToPolicy(new PolicyStatement({ actions, resources: [resource] }));
+    role.addToPolicy(new iam.PolicyStatement({ actions, resources: [resource] }));
   const [originals, copies] = [bucket.arnForObjects('*'), replica.arnForObjects('*')];
   allow(bucket.bucketArn, 's3:GetReplicationConfiguration', 's3:ListBucket');
   allow(

@@ -11,11 +11,12 @@ import type { Stage } from '#shared/stage/stages.ts';
 import { storeReferences } from './records-and-keys.ts';
 import { stackProps } from '../names.ts';
 
-interface ServiceOptions {
+export interface ServiceOptions {
+  /** What is open; everything else is absent. */
   readonly release: ReleaseState;
   /** The stack of the tables, the receipts, the queue of runs and the key. */
   readonly stores: Stack;
-  /** The folder of the bundles. */
+  /** The folder with `<operationId>/index.mjs`. */
   readonly assets: string;
 }
 

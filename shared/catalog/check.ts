@@ -20,7 +20,6 @@ export function checkCatalog(record: unknown): Result<ReleaseCatalog, readonly D
   return formed.ok ? resultOf(record, consistencyDefects(formed.value)) : formed;
 }
 
-/** Checks only the form. */
 export function checkCatalogForm(record: unknown): Result<ReleaseCatalog, readonly Defect[]> {
   return resultOf(record, formDefects(record));
 }

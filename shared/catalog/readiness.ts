@@ -113,7 +113,6 @@ function empiricalBlockers(source: Source, at: readonly PropertyKey[]): readonly
   );
 }
 
-/** Returns the first place of each value. */
 function firstPlaces(values: readonly string[]): ReadonlyMap<string, number> {
   return new Map(values.map((value, index) => [value, index] as const).toReversed());
 }

@@ -2,32 +2,23 @@ import type { Route } from './route.ts';
 
 /**
  * A function that no route of the registry calls. Like a route it is declared once: bundles, stacks and the local runtime read this row. It is
- * deployed only while all of its gates are open.
+ * deployed only while all of its gates are open. `queue`: one message at a time; `schedule`: every given number of minutes; `link`: GET below
+ * `{receipts_url}`, without a token; `sandbox`: the routes of the sandbox below `{sandbox_url}`, with any token or none.
  */
-export type BackgroundFunction = Background & Trigger;
-
-/**
- * `queue`: one message at a time; `schedule`: every given number of minutes; `link`: GET below `{receipts_url}`, without a token; `sandbox`: the
- * routes of the sandbox below `{sandbox_url}`, with any token or none.
- */
-type Trigger =
-  | { readonly trigger: 'queue' | 'link' | 'sandbox' }
-  | {
-      readonly trigger: 'schedule';
-      readonly everyMinutes: number;
-      /** The anchor of the heading in docs/runbook.md for when the function is no longer called. */
-      readonly silence: string;
-    };
-
-/** A function that a schedule calls. */
-export type ScheduledFunction = Extract<BackgroundFunction, { readonly trigger: 'schedule' }>;
-
-type Background = Pick<Route, 'service' | 'operationId' | 'summary' | 'gates' | 'handler'> & {
+export type BackgroundFunction = Pick<Route, 'service' | 'operationId' | 'summary' | 'gates' | 'handler'> & {
   readonly lambda: Route['lambda'] & {
     /** The most executions at once, unless the stage sets another number: a function that any client may call must not use up the account's pool. */
     readonly reservedConcurrency?: number;
   };
-};
+} & (
+    | { readonly trigger: 'queue' | 'link' | 'sandbox' }
+    | {
+        readonly trigger: 'schedule';
+        readonly everyMinutes: number;
+        /** The anchor of the heading in docs/runbook.md for when the function is no longer called. */
+        readonly silence: string;
+      }
+  );
 
 /** Returns whether a caller waits for the function's response, which may then be a problem. */
 export function answersCaller({ trigger }: Pick<BackgroundFunction, 'trigger'>): boolean {

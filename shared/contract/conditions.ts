@@ -22,7 +22,6 @@ export function when(condition: Condition, said: Parameters<typeof z.refine>[1])
   return check;
 }
 
-/** Returns the conditions among the refinements of a schema. */
 export function conditionsOf({ _zod: { def } }: z.core.$ZodType): readonly Condition[] {
   return (def.checks ?? []).flatMap((check) => conditions.get(check) ?? []);
 }

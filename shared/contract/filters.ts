@@ -1,18 +1,16 @@
 import * as z from 'zod';
 
 /**
- * Who selects the rows of a list by a filter. `owner`: the service sends the value to the owner under the filter's name, and refuses a response
- * with a row that the filter does not admit. `service`: the service selects among the rows that it reads.
- */
-export type AppliedBy = 'owner' | 'service';
-
-/**
  * One query filter of a list. Everything about a filter derives from this entry: the query's schema, the query to the owner, the admitted rows,
  * what a cursor is bound to, and the sandbox.
  */
 export interface Filter {
   readonly schema: z.ZodType<string, string>;
-  readonly appliedBy: AppliedBy;
+  /**
+   * Who selects the rows of a list by the filter. `owner`: the service sends the value to the owner under the filter's name, and refuses a response
+   * with a row that the filter does not admit. `service`: the service selects among the rows that it reads.
+   */
+  readonly appliedBy: 'owner' | 'service';
   /** The fact of a row that decides: code that selects rows does not compile without it. */
   readonly fact: string;
   /** Returns whether a row with this fact is admitted; default: if fact and value are equal. */
@@ -21,7 +19,6 @@ export interface Filter {
   readonly canonical?: (value: string) => string;
 }
 
-/** The filters of a list by the names of their query parameters. */
 export type Filters = Readonly<Record<string, Filter>>;
 
 /** The filter values of a request; a filter without a value admits every row. */
@@ -49,7 +46,6 @@ export function filteredQuery<const F extends Filters, P extends z.ZodRawShape>(
   return { filters, query: z.strictObject({ ...optional, ...parameters }) };
 }
 
-/** Returns whether every filter admits a row. */
 export function isSelected<F extends Filters>(filters: F, values: FilterValues<F>, row: FactsOf<F>): boolean {
   return isSelectable(filters, values, row);
 }
@@ -61,15 +57,11 @@ export function isSelectable<F extends Filters>(
   row: Partial<FactsOf<F>>,
 ): boolean {
   const facts: Readonly<Record<string, string | null | undefined>> = row;
-  return Object.entries(filters).every(([name, filter]) => {
-    const [value, fact] = [values[name], facts[filter.fact]];
-    return value === undefined || fact === undefined || isAdmitted(filter, fact, value);
+  return Object.entries(filters).every(([name, { fact: factName, admits }]) => {
+    const [value, fact] = [values[name], facts[factName]];
+    if (value === undefined || fact === undefined) return true;
+    return fact !== null && (admits?.(fact, value) ?? fact === value);
   });
-}
-
-/** Whether a filter admits a fact; one that a row does not have is admitted by no value. */
-function isAdmitted({ admits }: Filter, fact: string | null, value: string): boolean {
-  return fact !== null && (admits?.(fact, value) ?? fact === value);
 }
 
 /** Returns the values of the filters that the owner applies, under their names. */

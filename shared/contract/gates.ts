@@ -5,7 +5,6 @@ export type GateName = (typeof gates)[number];
 /** A gate that a route can wait for. */
 export type Gate = Exclude<GateName, 'E'>;
 
-/** The gates that routes can wait for. */
 export const routeGates = gates.filter((gate): gate is Gate => gate !== 'E');
 
 /**

@@ -60,7 +60,6 @@ export function grantsOf(row: Granted): readonly Grant[] {
   return isGated(row) ? [...row.lambda.grants, 'release:read'] : row.lambda.grants;
 }
 
-/** A variable that some grant comes with. */
 export type GrantVariable = (typeof meanings)[Grant]['variable'];
 
 type GrantKeyPurpose = Grant extends infer G ? (G extends `keys:${infer Purpose}` ? Purpose : never) : never;

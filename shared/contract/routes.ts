@@ -7,7 +7,6 @@ export const routes: readonly Route[] = [...Object.values(masteryRoutes), ...Obj
 
 export type OperationId = keyof typeof masteryRoutes | keyof typeof reportsRoutes;
 
-/** Returns the routes of one service. */
 export function routesOf(service: ServiceName): readonly Route[] {
   return routes.filter((route) => route.service === service);
 }

@@ -6,7 +6,6 @@ import * as z from 'zod';
  */
 export const WHITE_SPACE = String.raw`\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff`;
 
-/** Visible ASCII characters. */
 export const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
 
 /**

@@ -3,7 +3,7 @@ import type { Provable } from '#shared/contract/gates.ts';
 import type { Control } from '#shared/idempotency/control-record.ts';
 import { ANSWER_MS } from '#shared/kernel/store-calls.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
-import type { Log, OpenLog } from '#shared/observability/logger.ts';
+import type { OpenLog } from '#shared/observability/logger.ts';
 import { problemsUrlOf } from './environment.ts';
 import type { OperationAnswer, OperationRequest, Principal } from './operation.ts';
 import { readHeaders, type Headers } from './syntax/headers.ts';
@@ -13,21 +13,15 @@ import type { CheckedRequest } from './syntax/read-request.ts';
 export type BaseRuntime = Pick<Runtime, 'environment' | 'now' | 'random' | 'write'>;
 
 /** The state of a request. The first stage creates it with the first members; each of the others is written by the one stage that it names. */
-export interface Exchange {
-  /** Made by the server, never by the caller: in every response and every log line. */
-  readonly requestId: string;
-  /** The caller's W3C trace id if it sent one, else a new one. Only in responses, never in a log line. */
-  readonly traceId: string;
-  readonly receivedAt: number;
-  /** The time by which the response must be composed. */
-  readonly deadline: number;
+export interface Exchange extends Pick<
+  OperationRequest,
+  'requestId' | 'traceId' | 'problemsUrl' | 'receivedAt' | 'deadline' | 'log'
+> {
   /** When Lambda stops the function. */
   readonly endsAt: number;
   readonly headers: Headers;
-  readonly problemsUrl: string;
   /** Origins of pages that may read the response; most deployments have none. */
   readonly allowedOrigins: readonly string[];
-  readonly log: Log;
   /** Token. */
   principal?: Principal;
   /** Syntax: the parts of the request, checked against the route's row. */

@@ -21,8 +21,9 @@ export interface Principal {
 
 /** What the pipeline hands to an endpoint: everything is checked, nothing is raw. */
 export interface OperationRequest<R extends Route = Route> {
+  /** Made by the server, never by the caller: in every response and every log line. */
   readonly requestId: string;
-  /** For responses only, never for a log line. */
+  /** The caller's W3C trace id if it sent one, else a new one. Only in responses, never in a log line. */
   readonly traceId: string;
   /** Base of the `type` URIs of problems inside a response. */
   readonly problemsUrl: string;

@@ -17,7 +17,6 @@ import { scope } from './stages/scope.ts';
 import { syntax } from './stages/syntax.ts';
 import { token } from './stages/token.ts';
 
-/** The part of a runtime that the pipeline of a route uses. */
 export type PipelineRuntime = BaseRuntime & Pick<Runtime, 'fetch' | 'sleep'>;
 
 export interface PipelineParts<R extends Route> {

@@ -5,36 +5,27 @@ import {
   makeIdempotent,
 } from '@aws-lambda-powertools/idempotency';
 import { err, type Result } from '#shared/kernel/result.ts';
-import type { Sleep } from '#shared/kernel/sleep.ts';
+import type { RandomBytes } from '#shared/kernel/random.ts';
 import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { nameOf } from '#shared/observability/describe-error.ts';
 import type { Log } from '#shared/observability/logger.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import type { Control, ControlRecord, ControlTable } from './control-record.ts';
-import { ControlPersistenceLayer, leaseEnd, type Final } from './persistence-layer.ts';
-import { identifyRequest, isSameRequest } from './request-identity.ts';
-import type { IdentifiedRequest, RequestIdentity } from './request-identity.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
+import type { Control, ControlTable } from './control-record.ts';
+import { ControlPersistenceLayer, leaseEnd, type Attempt, type Final } from './persistence-layer.ts';
+import { identifyRequest, isSameRequest, type IdentifiedRequest } from './request-identity.ts';
 
-export interface IdempotencyDependencies {
+export interface IdempotencyDependencies extends Pick<Runtime, 'now' | 'sleep' | 'random'> {
   readonly table: ControlTable;
   readonly keys: KeyRing;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
-  readonly sleep: Sleep;
-  /** Cryptographically random bytes. */
-  readonly random: (bytes: number) => Uint8Array;
 }
 
 /** How one request runs its work. All times in epoch milliseconds. */
-export interface RunOptions {
+export interface RunOptions extends Pick<Attempt, 'deadline' | 'endsAt'> {
   /** HTTP status recorded for a success. */
   readonly successStatus: number;
   /** From then on a request no longer waits for one in flight but takes over, so that enough time is left for the work. */
   readonly waitUntil: number;
-  /** The time by which the work must be done: from then on its lease is not renewed. */
-  readonly deadline: number;
-  /** When Lambda stops the function. */
-  readonly endsAt: number;
   /** The problem of a key that was used for another request. */
   readonly conflict: (operationId: string) => Problem;
   readonly log: Log;
@@ -90,7 +81,15 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
           impatient: now() >= options.waitUntil,
           deadline: options.deadline,
           endsAt: options.endsAt,
-          record: newRecord(identity, attemptId, leaseEnd(now(), options.endsAt)),
+          record: {
+            id: identity.id,
+            hash: identity.hash,
+            state: 'started',
+            operationId: `op_${token(random)}`,
+            createdAt: now(),
+            attemptId,
+            leaseUntil: leaseEnd(now(), options.endsAt),
+          },
           isSame: (other) => isSameRequest(other, identity),
           onUnsettled: (operationId, error) =>
             options.log('OPERATION_UNSETTLED', { control: operationId, error: nameOf(error) }),
@@ -109,18 +108,6 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
       run,
     };
   };
-
-  function newRecord({ id, hash }: RequestIdentity, attemptId: string, leaseUntil: number): ControlRecord {
-    return {
-      id,
-      hash,
-      state: 'started',
-      operationId: `op_${token(random)}`,
-      createdAt: now(),
-      attemptId,
-      leaseUntil,
-    };
-  }
 }
 
 /** Makes one pass through Powertools. */
@@ -137,7 +124,11 @@ async function once<T>(
     return work(control);
   };
 
-  const config = newConfig();
+  // One per pass: Powertools keeps the Lambda context and the first configuration in it. Validation is on, but covers nothing: the layer itself
+  // compares the requests.
+  const config = new IdempotencyConfig({ payloadValidationJmesPath: '' });
+  if (!config.isEnabled())
+    throw new Error('POWERTOOLS_IDEMPOTENCY_DISABLED is set: the function would run every repetition');
   const settle = async (): Promise<Final> => {
     const stop = new AbortController();
     void layer.keepLease(stop.signal);
@@ -164,15 +155,6 @@ async function once<T>(
   return done.outcome ?? begin('settled');
 }
 
-/** Creates a configuration for every pass: Powertools keeps the Lambda context and the first configuration in these objects. */
-function newConfig(): IdempotencyConfig {
-  // Validation is on, but covers nothing: the layer itself compares the requests.
-  const config = new IdempotencyConfig({ payloadValidationJmesPath: '' });
-  if (!config.isEnabled())
-    throw new Error('POWERTOOLS_IDEMPOTENCY_DISABLED is set: the function would run every repetition');
-  return config;
-}
-
 function controlOf(layer: ControlPersistenceLayer): Control {
   const { operationId, createdAt, state } = layer.record;
   return { operationId, createdAt, replayed: layer.resumed, completed: state === 'completed' };
@@ -186,6 +168,6 @@ function finalOf(outcome: Result<unknown, Problem>, successStatus: number): Fina
 }
 
 /** Returns 128 random bits. */
-function token(random: (bytes: number) => Uint8Array): string {
+function token(random: RandomBytes): string {
   return Buffer.from(random(16)).toString('base64url');
 }

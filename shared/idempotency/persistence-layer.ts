@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { JSONValue } from '@aws-lambda-powertools/commons/types';
 import { IdempotencyItemAlreadyExistsError } from '@aws-lambda-powertools/idempotency';
 import { BasePersistenceLayer, IdempotencyRecord } from '@aws-lambda-powertools/idempotency/persistence';
-import type { Sleep } from '#shared/kernel/sleep.ts';
 import { ANSWER_MS, withStoreBudget } from '#shared/kernel/store-calls.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 import type { ControlRecord, ControlTable } from './control-record.ts';
 
 /** How long a run without renewals counts as alive. It bounds how long a repetition waits for a function that crashed. */
@@ -19,11 +19,9 @@ export function leaseEnd(now: number, endsAt: number): number {
 }
 
 /** One run of the work: what it writes if it is the first. Times are epoch milliseconds. */
-export interface Attempt {
+export interface Attempt extends Pick<Runtime, 'now' | 'sleep'> {
   readonly table: ControlTable;
-  readonly now: () => number;
-  readonly sleep: Sleep;
-  /** The time by which the work must be done. */
+  /** The time by which the work must be done: from then on its lease is not renewed. */
   readonly deadline: number;
   /** When Lambda stops the function. */
   readonly endsAt: number;

@@ -7,9 +7,7 @@ export const maxHolders = 90;
 type RunTime = Pick<RunRecord, 'improvementRunId' | 'createdAt'>;
 
 /** The current order of a lineage. */
-export interface LineageHead {
-  readonly revisionOrderId: string;
-  readonly supersedesRevisionOrderId: string | null;
+export interface LineageHead extends FormerOrder {
   /** The latest of the runs that found it. */
   readonly run: RunTime;
   /** The runs with a record of it that is not superseded, the last `maxHolders` of them. */

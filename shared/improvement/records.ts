@@ -43,7 +43,6 @@ export type PinnedSource = Readonly<z.infer<typeof pinnedSource>>;
 /** Why a source is not compared. */
 export type NotCompared = Exclude<PinnedSource['comparison'], Pin>;
 
-/** Returns whether there is a comparison. */
 export function isCompared<T extends object>(comparison: T | NotCompared): comparison is T {
   return typeof comparison === 'object' && comparison !== null;
 }
@@ -83,7 +82,6 @@ export function isTerminal(state: ImprovementRunState): boolean {
   return runStandings[state] !== 'open';
 }
 
-/** The states of a run that has not ended. */
 export const openStates = runState.options.filter((state) => !isTerminal(state));
 
 /** An immutable bundle in the bucket of receipts. */

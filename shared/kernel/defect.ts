@@ -6,7 +6,6 @@ export interface Defect {
   readonly message: string;
 }
 
-/** Returns a path as a JSON Pointer. */
 export function pointer(...path: readonly PropertyKey[]): string {
   return path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }

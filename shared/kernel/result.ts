@@ -11,12 +11,10 @@ export interface Err<E> {
   readonly error: E;
 }
 
-/** Wraps a success. */
 export function ok<T>(value: T): Ok<T> {
   return { ok: true, value };
 }
 
-/** Wraps an expected failure. */
 export function err<E>(error: E): Err<E> {
   return { ok: false, error };
 }

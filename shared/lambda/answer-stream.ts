@@ -70,7 +70,9 @@ function* chunksOf(pieces: Iterable<string>): Generator<Uint8Array, void, undefi
   for (const piece of pieces) {
     rest += piece;
     while (rest.length > CHUNK_LENGTH) {
-      const end = isHighSurrogate(rest.charCodeAt(CHUNK_LENGTH - 1)) ? CHUNK_LENGTH - 1 : CHUNK_LENGTH;
+      // The first half of a surrogate pair must not be encoded without the second.
+      const isHalf = (rest.charCodeAt(CHUNK_LENGTH - 1) & 0xfc00) === 0xd800;
+      const end = isHalf ? CHUNK_LENGTH - 1 : CHUNK_LENGTH;
       yield Buffer.from(rest.slice(0, end));
       rest = rest.slice(end);
     }
@@ -81,11 +83,6 @@ function* chunksOf(pieces: Iterable<string>): Generator<Uint8Array, void, undefi
 /** Yields bytes in chunks of an even size; only the last may be smaller. */
 function* slicesOf(bytes: Uint8Array): Generator<Uint8Array, void, undefined> {
   for (let at = 0; at < bytes.length; at += CHUNK_LENGTH) yield bytes.subarray(at, at + CHUNK_LENGTH);
-}
-
-/** Returns whether a unit is the first half of a surrogate pair: it must not be encoded without the second. */
-function isHighSurrogate(unit: number): boolean {
-  return (unit & 0xfc00) === 0xd800;
 }
 
 /** Compresses chunks, taking them only as fast as its own are taken. It loads Zlib with the first body that needs it. */

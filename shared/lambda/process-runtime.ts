@@ -26,14 +26,11 @@ export function createAwsClients(settings: () => AwsSettings): AwsClients {
   };
 }
 
-/** The members of every client of the SDK. */
-interface AnyClient {
-  send: (command: unknown, options?: { readonly abortSignal?: AbortSignal }) => Promise<unknown>;
-}
-
 function bounded<Client>(client: Client): Client {
   // SAFETY: everything that make-clients.ts creates is a client of the SDK.
-  const any = client as unknown as AnyClient;
+  const any = client as unknown as {
+    send: (command: unknown, options?: { readonly abortSignal?: AbortSignal }) => Promise<unknown>;
+  };
   const send = any.send.bind(client);
   any.send = (command, { abortSignal: limit } = {}) =>
     callStore(async (end) => {

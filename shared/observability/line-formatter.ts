@@ -120,13 +120,13 @@ function admit(kind: FieldKind, value: unknown): unknown {
         : REDACTED;
     default:
       return Array.isArray(value)
-        ? value.slice(0, 500).map((entry: unknown) => admitEntry(kind, entry))
+        ? value
+            .slice(0, 500)
+            .map((entry: unknown) =>
+              typeof entry === 'object' && entry !== null ? admitMembers(kind, entry) : REDACTED,
+            )
         : REDACTED;
   }
-}
-
-function admitEntry(names: readonly string[], entry: unknown): unknown {
-  return typeof entry === 'object' && entry !== null ? admitMembers(names, entry) : REDACTED;
 }
 
 /** Returns the named members of a value, each a word, a number or a boolean. */
@@ -142,7 +142,6 @@ function kindOf(value: unknown): FieldKind {
   return kind === 'number' || kind === 'boolean' ? kind : 'word';
 }
 
-/** Returns the members of a value that have one of the names. */
 function namedIn(names: readonly string[], value: unknown): readonly (readonly [string, unknown])[] {
   const members = new Map(typeof value === 'object' && value !== null ? Object.entries(value) : []);
   return names.map((name) => [name, members.get(name)] as const).filter(([, member]) => member !== undefined);

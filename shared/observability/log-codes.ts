@@ -15,17 +15,14 @@ export interface LogCode {
   readonly always?: true;
   /** The field whose value CloudWatch stores, under the field's name. */
   readonly metric?: string;
-  /** CloudWatch counts these lines, under their code, and raises an alarm on it. */
-  readonly alarm?: CodeAlarm;
-}
-
-/** The alarm on the lines of a code: there is one as soon as their number in five minutes is above 0. */
-interface CodeAlarm {
-  readonly title: string;
-  /** A sentence. */
-  readonly impact: string;
-  /** A heading of docs/runbook.md, as its anchor. */
-  readonly section: string;
+  /** CloudWatch counts these lines, under their code; the alarm goes off as soon as their number in five minutes is above 0. */
+  readonly alarm?: {
+    readonly title: string;
+    /** A sentence. */
+    readonly impact: string;
+    /** A heading of docs/runbook.md, as its anchor. */
+    readonly section: string;
+  };
 }
 
 /** Where CloudWatch stores the figures. Those of a code have the one dimension `stage`. */
@@ -97,32 +94,33 @@ const runProgress = {
   durationMs: 'number',
 } as const;
 
-/** Creates the rows of one level. */
-function rowsAt(level: LogLevel) {
+function rowsAt(level: LogLevel, common: Partial<LogCode> = {}) {
   return (meaning: string, fields: LogCode['fields'] = {}, more: Partial<LogCode> = {}): LogCode => ({
     level,
     meaning,
     fields,
+    ...common,
     ...more,
   });
 }
 const debug = rowsAt('debug');
 const info = rowsAt('info');
+/** Lines of this level that no LOG_LEVEL omits. */
+const always = rowsAt('info', { always: true });
 const warn = rowsAt('warn');
 const error = rowsAt('error');
-const ALWAYS = { always: true } as const;
 
 /**
  * Every line that a function may write. It writes no field that is not named here, so that it cannot log an event, a body, a token, a header, a path
  * value or an upstream payload by accident [MA-007]. `npm run docs` writes docs/log-codes.md from this.
  */
 export const logCodes = {
-  REQUEST_STARTED: info('A request reached the function.', { method: 'word' }, ALWAYS),
-  REQUEST_COMPLETED: info(
-    'The function returned the response to the gateway.',
-    { status: 'number', durationMs: 'number', problem: 'word' },
-    ALWAYS,
-  ),
+  REQUEST_STARTED: always('A request reached the function.', { method: 'word' }),
+  REQUEST_COMPLETED: always('The function returned the response to the gateway.', {
+    status: 'number',
+    durationMs: 'number',
+    problem: 'word',
+  }),
   VERSION_ACCEPTED: info(
     'A new version responded to the check before its first caller. Its deployment continues.',
     { deployment: 'word' },
@@ -156,10 +154,9 @@ export const logCodes = {
   ENVIRONMENT_INVALID: error('The function cannot start: environment variables are missing or malformed.', {
     variables: 'words',
   }),
-  RELEASE_WITHDRAWN: info(
+  RELEASE_WITHDRAWN: always(
     'The route’s release gate has been withdrawn. The function returns 503; a background function does nothing.',
     { missing: 'words' },
-    ALWAYS,
   ),
   RELEASE_UNPROVED: error(
     'The stage’s release state cannot be read or has no valid proof. Every route that needs a release gate is closed.',
@@ -181,10 +178,8 @@ export const logCodes = {
     'Facts of an owner cannot all be true, so the caller received 503 dependency-incomplete, or a page without the attempt: ask the owner about the invariant.',
     { invariant: 'word', dependency: 'word' },
   ),
-  GAP_NOT_GOVERNED: info(
+  GAP_NOT_GOVERNED: always(
     'A report shows gaps that the gate’s criteria do not cover. Results and Content are assumed to allow this: ask them when it first occurs.',
-    {},
-    ALWAYS,
   ),
   PROBLEM_UNDECLARED: error(
     'The operation returned a problem that its route does not declare. The service sent it anyway.',
@@ -216,34 +211,30 @@ export const logCodes = {
     'A request failed because of an owner. The fields are those of the problem that the caller received.',
     { owner: 'word', upstreamOperation: 'word', upstreamRequestId: 'word', retryable: 'boolean' },
   ),
-  RUN_WAITS: info(
+  RUN_WAITS: always(
     'A run cannot continue until an owner’s response to `upstreamOperation` changes: QTI scores and processes an answer, the anchor is verified, or Results or Caliper acknowledges the result. Many lines in a row that name one operation: ask its owner.',
     { upstreamOperation: 'word' },
-    ALWAYS,
   ),
-  RUN_RECEIPT: info(
+  RUN_RECEIPT: always(
     'The redacted trace of a run’s step. The `receiptId` of the response is its content address.',
     receiptFields,
-    ALWAYS,
   ),
   FINALIZATION_REFUSED: error(
     'Results rejected the result of a finished run. The result stays unpublished until the learner’s reference or Results is corrected.',
     { upstreamOperation: 'word', upstreamRequestId: 'word' },
   ),
-  SIMULATION_RECEIPT: info(
+  SIMULATION_RECEIPT: always(
     'The redacted trace of a score-recovery simulation. The `receiptId` of the response is its content address.',
     receiptFields,
-    ALWAYS,
   ),
   POOL_RECEIPT: warn(
     'The redacted trace of a request whose pool violates its contract. The `receiptId` of the 502 is its content address.',
     receiptFields,
-    ALWAYS,
+    { always: true },
   ),
-  SIMULATION_COMPUTED: info(
+  SIMULATION_COMPUTED: always(
     'A score-recovery simulation ended: every profile has taken the test `replications` times.',
     simulationFields,
-    ALWAYS,
   ),
   SIMULATION_OUT_OF_TIME: error(
     'A score-recovery simulation exceeded the time limit of its request. No event was emitted.',
@@ -264,16 +255,12 @@ export const logCodes = {
     'A message of the queue does not identify a run in the expected form. It goes to the dead-letter queue.',
     { received: 'number' },
   ),
-  IMPROVEMENT_RUN_WORKED: info(
-    'A worker processed an improvement run as far as possible.',
-    {
-      improvementRunId: 'word',
-      received: 'number',
-      outcome: 'word',
-      ...runProgress,
-    },
-    ALWAYS,
-  ),
+  IMPROVEMENT_RUN_WORKED: always('A worker processed an improvement run as far as possible.', {
+    improvementRunId: 'word',
+    received: 'number',
+    outcome: 'word',
+    ...runProgress,
+  }),
   IMPROVEMENT_RUN_STALLED: warn(
     'A worker cannot continue an improvement run at present. The queue delivers the message again.',
     {
@@ -288,28 +275,30 @@ export const logCodes = {
     'An improvement run ended as `failed`. To get a result, analyze the administration again.',
     { improvementRunId: 'word', reason: 'word', owner: 'word' },
   ),
-  IMPROVEMENT_RUNS_SWEPT: info(
-    'The sweeper checked the improvement runs that have not ended.',
-    { open: 'number', sent: 'number', failed: 'number', broken: 'number', durationMs: 'number' },
-    ALWAYS,
-  ),
+  IMPROVEMENT_RUNS_SWEPT: always('The sweeper checked the improvement runs that have not ended.', {
+    open: 'number',
+    sent: 'number',
+    failed: 'number',
+    broken: 'number',
+    durationMs: 'number',
+  }),
   BACKGROUND_WORK_BROKEN: error(
     'A defect or an outage of the deployment stopped the work of a background function.',
     { improvementRunId: 'word', purpose: 'word', ...thrown },
   ),
-  KEY_CHANGED: info(
-    'The schedule created a key of the key ring, or moved it to another state.',
-    { purpose: 'word', kid: 'word', state: 'word' },
-    ALWAYS,
-  ),
+  KEY_CHANGED: always('The schedule created a key of the key ring, or moved it to another state.', {
+    purpose: 'word',
+    kid: 'word',
+    state: 'word',
+  }),
   KEY_ROTATION_POSTPONED: warn(
     'The schedule left the keys of a purpose as they are: there is no active key, or another administrator changed them at the same time. The next call looks again.',
     { purpose: 'word', reason: 'word' },
   ),
-  KEYS_CHECKED: info(
+  KEYS_CHECKED: always(
     'The schedule checked the key ring. `activeKeyAgeDays`: for how long the longest-serving of the scheduled purposes’ keys has sealed.',
     { activeKeyAgeDays: 'number', durationMs: 'number' },
-    { always: true, metric: 'activeKeyAgeDays' },
+    { metric: 'activeKeyAgeDays' },
   ),
 } as const satisfies Readonly<Record<string, LogCode>>;
 

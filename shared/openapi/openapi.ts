@@ -23,7 +23,6 @@ import { describeDocument, extensible, nameComponents } from './describe.ts';
 import { linksOf } from './links.ts';
 import { documentationUrl, documentedProblemsUrl, problemExample } from './problem-examples.ts';
 
-/** An OpenAPI 3.1 document. */
 export type OpenApiDocument = ReturnType<typeof createDocument>;
 
 /** One document: its subject, and how its operations differ from those of others. */
@@ -111,7 +110,6 @@ export function withServers(document: object, servers: readonly Server[]): objec
   return servers.length === 0 ? document : { ...document, servers };
 }
 
-/** Renders the OpenAPI 3.1 document of an edition. */
 export function renderEdition(edition: Edition): OpenApiDocument {
   const { title, introduction, host, routes } = edition;
   const document: ZodOpenApiObject = {
@@ -225,7 +223,10 @@ function problemResponses(
   const byStatus = Map.groupBy(problems, ({ status }) => status);
   return Object.fromEntries(
     [...byStatus].map(([status, rows]) => {
-      const deprecation = status === 422 ? route.success.headers.filter(tellsDeprecation) : [];
+      const deprecation =
+        status === 422
+          ? route.success.headers.filter((name) => ['Deprecation', 'Sunset', 'Link'].includes(name))
+          : [];
       const id = `${[...rows.map((row) => pascal(row.code)), ...deprecation].join('')}${status}`;
       const response = shared.get(id) ?? { id, ...problemResponse(status, rows, deprecation) };
       shared.set(id, response);
@@ -286,31 +287,19 @@ const visibleAscii = schema
   .max(255)
   .regex(/^[\x21-\x7e]+$/);
 
-function requestHeaders(route: Route): schema.ZodObject {
+function requestHeaders({ request }: Route): schema.ZodObject {
+  const header = (name: keyof typeof requestHeaderTexts, value: schema.ZodType, example: string) => ({
+    [name]: value.meta({ description: requestHeaderTexts[name], examples: [example] }),
+  });
   return schema.object({
-    ...(route.request.idempotencyKey
-      ? {
-          'Idempotency-Key': visibleAscii.meta({
-            description: requestHeaderTexts['Idempotency-Key'],
-            examples: ['0c1f6a4e-6f0b-4f0e-a8a1-1d3a52a0c9b7'],
-          }),
-        }
-      : {}),
-    ...(route.request.ifMatch
-      ? {
-          'If-Match': schema.string().meta({
-            description: requestHeaderTexts['If-Match'],
-            examples: ['"5f3a1c0b9d2e4f60"'],
-          }),
-        }
-      : {}),
-    traceparent: schema
-      .string()
-      .optional()
-      .meta({
-        description: requestHeaderTexts.traceparent,
-        examples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
-      }),
+    ...(request.idempotencyKey &&
+      header('Idempotency-Key', visibleAscii, '0c1f6a4e-6f0b-4f0e-a8a1-1d3a52a0c9b7')),
+    ...(request.ifMatch && header('If-Match', schema.string(), '"5f3a1c0b9d2e4f60"')),
+    ...header(
+      'traceparent',
+      schema.string().optional(),
+      '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+    ),
   });
 }
 
@@ -320,10 +309,6 @@ type AnswerHeader =
   | 'WWW-Authenticate'
   | 'Retry-After'
   | Route['success']['headers'][number];
-
-function tellsDeprecation(name: AnswerHeader): boolean {
-  return name === 'Deprecation' || name === 'Sunset' || name === 'Link';
-}
 
 /** Headers of responses, with an example of each. A constant is no `literal`: an enumeration of responses could gain values. */
 const answerHeaders: Readonly<Record<AnswerHeader, readonly [schema.ZodType, example: string | number]>> = {

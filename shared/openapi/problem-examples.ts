@@ -4,7 +4,6 @@ import type { MasteryProblem } from '#shared/contract/mastery/problem.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { occurrenceOf, type ProblemRow } from '#shared/problems/registry.ts';
 
-/** The documented address of the documentation. */
 export const documentationUrl = 'https://docs.mastery-reports.example';
 
 /** The documented base of problem types: a deployment sets its own (`PROBLEMS_URL`). */

@@ -1,8 +1,6 @@
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
-import { randomFraction } from '#shared/kernel/random.ts';
-import type { RandomBytes } from '#shared/kernel/random.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { randomFraction, type RandomBytes } from '#shared/kernel/random.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { Sleep } from '#shared/kernel/sleep.ts';
 import type { Fetch, FetchRequest } from '#shared/network/http-client.ts';
 import pLimit from 'p-limit';
@@ -12,12 +10,10 @@ import type { PlatformRequest } from './open-platform.ts';
 import type { UpstreamOperation } from './operation.ts';
 import type { Platform, TraceEntry, UpstreamAnswer, UpstreamCall } from './platform.ts';
 import type { ServiceProfile } from './service-profiles.ts';
-import { repetitions } from './verdicts.ts';
-import type { FaultKind } from './verdicts.ts';
+import { repetitions, type FaultKind } from './verdicts.ts';
 import { addressOf } from './transport/address.ts';
 import type { AnswerMemo } from './transport/answer-memo.ts';
-import { namesOf, readAnswer } from './transport/answer.ts';
-import type { Outcome } from './transport/answer.ts';
+import { namesOf, readAnswer, type Outcome } from './transport/answer.ts';
 
 /** The network, the clock and the randomness of a function. */
 export interface PlatformPorts {
@@ -30,40 +26,40 @@ export interface PlatformPorts {
 }
 
 export interface PlatformOptions {
-  /** Calls in flight at once; the rest waits. */
+  /** The most calls in flight at once; the others wait. */
   readonly maxConcurrency?: number;
-  /** Keeps validated projections between the requests of one binding. */
+  /** Caches validated projections between the requests of one binding. */
   readonly memo?: AnswerMemo;
 }
 
 interface PreparedCall extends Omit<FetchRequest, 'signal' | 'freshConnection'> {
   readonly url: string;
-  /** What `If-None-Match` asks about. */
+  /** The value of `If-None-Match`. */
   readonly asked: string | undefined;
-  /** The values that the call names in path, query and body: what its answer has to repeat. */
+  /** The values of path, query and body, which the answer has to repeat. */
   readonly named: Readonly<Record<string, unknown>>;
 }
 
-/** One for all: without a reason, each abort would make an error with a stack of its own. Nobody sees it. */
+/** The reason of every abort: without one, each abort would create an error with a stack. */
 const ATTEMPT_ENDED = new Error('the attempt has ended');
-/** Milliseconds before a contradicting reading is repeated: long enough for a replica to catch up, short enough for a request. */
+/** Milliseconds before a contradicting read is repeated: long enough for a replica to catch up, short enough for a request. */
 const SHORTEST_PAUSE = 250;
 const LONGEST_PAUSE = 1_000;
-/** Repetitions of a call for each kind of answer that is repeated at once. */
+/** How often a call is repeated for each kind of answer that is repeated at once. */
 export const MAX_RETRIES = 1;
-/** Milliseconds that one attempt may take, its body included. */
+/** Milliseconds that one attempt may take, including its body. */
 const ATTEMPT_MS = 5_000;
-/** Milliseconds over which repetitions are spread, so that parallel calls which failed together do not come back together. */
+/** Milliseconds over which repetitions are spread, so that parallel calls that failed together are not repeated together. */
 const JITTER = 100;
 
 /**
- * The platform over HTTP, for one tenant and one request: with the credential of its profile alone [MA-008], until its deadline. Each call
- * follows its row: address, body, success, answer schema, size. It leaves one log line, `UPSTREAM_CALL` when it was answered,
- * `UPSTREAM_CALL_FAILED` when not. Failures are values; a call that does not fit its row throws, since no caller and no owner can cause it.
+ * Creates the platform over HTTP for one tenant and one request, with only the credential of its profile [MA-008], until the deadline. Each call follows
+ * its row (address, body, success, answer schema, size) and writes one log line: `UPSTREAM_CALL`, or `UPSTREAM_CALL_FAILED` without a usable answer.
+ * Failures are values; a call that does not match its row throws, since neither a caller nor an owner can cause it.
  *
- * Attempts are bounded in number, each by `ATTEMPT_MS` and all of them by the deadline. What `repetitions` repeats at once is repeated once
- * per kind: a proxy on the way can garble or misroute one answer, and a final refusal would end a run for it. Redirects are not followed.
- * Neither faults nor the trace hold anything of a body, an address or a credential.
+ * `ATTEMPT_MS` limits each attempt, and the deadline all of them. An answer of a kind that is repeated at once is repeated once per kind: a proxy can
+ * garble or misroute one answer, and a final refusal would end a run for it. Redirects are not followed. Neither faults nor the trace contain a part of
+ * a body, an address or a credential.
  */
 export function createPlatform(
   { fetch, now, sleep, random }: PlatformPorts,
@@ -81,7 +77,7 @@ export function createPlatform(
   ): PreparedCall | undefined {
     const url = addressOf(operation, profile, call.path ?? {}, call.query ?? {});
     if (url === undefined) return undefined;
-    // Canonical, so that a repeated write repeats every byte.
+    // In canonical form, so that a repeated write repeats every byte.
     const body = operation.body && canonicalJson(operation.body.parse(call.body));
     const headers = {
       accept: 'application/json',
@@ -100,7 +96,7 @@ export function createPlatform(
     };
   }
 
-  /** One attempt within its time. Aborting at the end stops the timer, and whatever of the exchange is still under way or unread. */
+  /** Makes one attempt within its time. The abort at the end stops the timer and every part of the exchange that is under way or unread. */
   async function attempt(
     operation: UpstreamOperation,
     { url, asked, named, ...request }: PreparedCall,
@@ -117,7 +113,7 @@ export function createPlatform(
     try {
       return await Promise.race([exchange(), late]);
     } catch {
-      // Whatever fetch or the body's stream rejects with means the same: there is no whole answer. Its message may name hosts.
+      // Any rejection of fetch or of the body's stream means that there is no whole answer. Its message may name hosts.
       return { kind: 'unavailable' };
     } finally {
       controller.abort(ATTEMPT_ENDED);
@@ -135,7 +131,7 @@ export function createPlatform(
     for (let made = 0; ;) {
       const remaining = end - now();
       if (remaining <= 0) return [outcome, made];
-      // After a container has slept, all kept connections may be dead: the retry must not meet another of them.
+      // All kept connections may be dead after a freeze of the container: the retry must not use another one of them.
       outcome = await attempt(operation, call, Math.min(ATTEMPT_MS, remaining), made > 0);
       made += 1;
       const { kind } = outcome;
@@ -149,16 +145,7 @@ export function createPlatform(
     }
   }
 
-  function logCall(operation: UpstreamOperation, outcome: Outcome, made: number, durationMs: number): void {
-    const { status = null, upstreamRequestId = null } = outcome;
-    const about = { owner: operation.service, upstreamOperation: operation.id, status, upstreamRequestId };
-    const { kind } = outcome;
-    if (kind === 'answered' || kind === 'unchanged')
-      log('UPSTREAM_CALL', { ...about, durationMs, attempts: made });
-    else log('UPSTREAM_CALL_FAILED', { ...about, kind, transient: kind === 'unavailable' });
-  }
-
-  /** One call from its address to its line in the trace and in the log. Only what was asked about a version can be unchanged. */
+  /** Performs one call, including its line in the trace and in the log. Only a call with an entity tag can be unchanged. */
   async function perform<O extends UpstreamOperation>(
     operation: O,
     call: UpstreamCall<O>,
@@ -166,15 +153,16 @@ export function createPlatform(
   ): Promise<Result<'unchanged' | UpstreamAnswer<z.output<O['answer']>>, UpstreamFault>> {
     const issuedAt = now() - receivedAt;
     const prepared = prepare(operation, call, asked);
-    // An identifier that no address can carry names nothing that the owner could have.
+    // The owner can have nothing under an identifier that no address can contain.
     const [outcome, made]: [Outcome, number] =
       prepared === undefined
         ? [{ kind: 'not-found' }, 0]
         : await limit(() => attempts(operation, prepared, call.timeLimit));
-    const { kind, status, etag, upstreamRequestId, bodyHash, namedTenant, value } = outcome;
-    entries.push({
-      operation: operation.id,
-      service: operation.service,
+    const { kind, status, etag, upstreamRequestId, bodyHash, namedTenant, retryAfter, value } = outcome;
+    const { id, service } = operation;
+    const entry: TraceEntry = {
+      operation: id,
+      service,
       status: status ?? null,
       outcome: kind === 'unchanged' ? 'answered' : kind,
       upstreamRequestId: upstreamRequestId ?? null,
@@ -185,16 +173,36 @@ export function createPlatform(
       attempts: made,
       tenant: namedTenant === undefined ? 'not-named' : kind === 'wrong-tenant' ? 'other' : 'same',
       namedTenant: namedTenant ?? null,
-    });
-    logCall(operation, outcome, made, now() - receivedAt - issuedAt);
+    };
+    entries.push(entry);
+    const about = {
+      owner: service,
+      upstreamOperation: id,
+      status: entry.status,
+      upstreamRequestId: entry.upstreamRequestId,
+    };
+    if (kind !== 'answered' && kind !== 'unchanged') {
+      const transient = kind === 'unavailable';
+      log('UPSTREAM_CALL_FAILED', { ...about, kind, transient });
+      const wait = transient && retryAfter !== undefined ? Math.ceil(retryAfter / 1_000) : undefined;
+      return err({
+        kind,
+        service,
+        operation: id,
+        status,
+        upstreamRequestId,
+        retryAfterSeconds: wait,
+        transient,
+      });
+    }
+    log('UPSTREAM_CALL', { ...about, durationMs: entry.endedAt - issuedAt, attempts: made });
     if (kind === 'unchanged') return ok(kind);
-    if (kind !== 'answered') return err(faultOf(operation, kind, outcome));
-    // SAFETY: an answer has a hash, and passed this row's schema, here or when its bytes were remembered under this row.
+    // SAFETY: an answer has a hash and passed this row's schema, now or when its bytes were cached for this row.
     return ok({ value, etag, upstreamRequestId, bodyHash } as UpstreamAnswer<z.output<O['answer']>>);
   }
 
   return {
-    // SAFETY: without a version to ask about, an answer is never `unchanged`.
+    // SAFETY: without an entity tag, an answer is never `unchanged`.
     call: perform as Platform['call'],
     revalidate: perform,
     async pause() {
@@ -203,14 +211,4 @@ export function createPlatform(
     },
     trace: () => [...entries],
   };
-}
-
-function faultOf(
-  { id, service }: UpstreamOperation,
-  kind: UpstreamFault['kind'],
-  { status, upstreamRequestId, retryAfter }: Outcome,
-): UpstreamFault {
-  const transient = kind === 'unavailable';
-  const retryAfterSeconds = transient && retryAfter !== undefined ? Math.ceil(retryAfter / 1_000) : undefined;
-  return { kind, service, operation: id, status, upstreamRequestId, retryAfterSeconds, transient };
 }

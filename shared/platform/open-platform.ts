@@ -1,11 +1,10 @@
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { Log } from '#shared/observability/logger.ts';
 import type { UpstreamFault } from './fault.ts';
 import type { Platform } from './platform.ts';
 import type { ProfileFault, ServiceProfile, ServiceProfiles } from './service-profiles.ts';
 
-/** What of a request the platform is opened for. Times are epoch milliseconds. */
+/** The part of a request that the platform needs. Times are epoch milliseconds. */
 export interface PlatformRequest {
   readonly principal: { readonly tenantId: string };
   readonly receivedAt: number;
@@ -13,22 +12,22 @@ export interface PlatformRequest {
   readonly log: Log;
 }
 
-/** What opening the platform takes from the container. */
+/** The part of the container that the platform needs. */
 export interface PlatformDependencies {
   readonly profiles: ServiceProfiles;
   /** Opens the platform for the length of one request. */
   readonly connect: (profile: ServiceProfile, request: PlatformRequest) => Platform;
 }
 
-/** The platform of one request, and the profile that it is spoken to with. */
+/** The platform of one request, and the profile of its calls. */
 export interface OpenedPlatform {
   readonly platform: Platform;
   readonly profile: ServiceProfile;
 }
 
 /**
- * The platform for the verified tenant, with a profile of exactly that tenant; no call is made before [MA-009]. When the platform refuses a
- * credential that this container had kept, it has probably been rotated: the next request reads it anew, so a retry may succeed.
+ * Opens the platform for the verified tenant with the profile of exactly that tenant, before any call [MA-009]. If the platform refuses a credential
+ * that this container had cached, it has probably been rotated: the next request reads it anew, so a retry may succeed.
  */
 export async function openPlatform(
   { profiles, connect }: PlatformDependencies,

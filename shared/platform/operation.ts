@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import type { Use } from './verdicts.ts';
 
-/** The owners of facts, as problem documents and receipts name them. */
+/** An owner of facts, as problem documents and receipts name it. */
 export type UpstreamService =
   | 'bank'
   | 'content'
@@ -16,8 +16,8 @@ export type UpstreamService =
   | 'blueprint';
 
 /**
- * One upstream operation: clients, receipts, the contract page and the platform emulator read this row.
- * `bound`: the owner publishes it. `gap`: the owner has not published it; path and shapes are assumed and asked for as a capability.
+ * One upstream operation: clients, receipts, the contract page and the platform emulator read this row. `bound`: the owner publishes it. `gap`: the
+ * owner has not published it; path and shapes are assumed and requested as a capability.
  */
 export interface UpstreamOperation<
   Answer extends z.ZodType = z.ZodType,
@@ -26,70 +26,83 @@ export interface UpstreamOperation<
   readonly id: string;
   readonly service: UpstreamService;
   readonly method: 'GET' | 'POST';
-  /** Path below the platform's base URL; `{name}` is one percent-encoded segment. */
+  /** The path below the platform's base URL; `{name}` is one percent-encoded segment. */
   readonly path: string;
-  /** Query names that every call gives. */
+  /** The query parameters of every call. */
   readonly query: readonly string[];
-  /** Query names that a call may leave out; they stand behind the demanded ones, each list in its own order. */
+  /** Query parameters that a call may omit. They follow the others. */
   readonly optionalQuery?: readonly string[];
   readonly status: 'bound' | 'gap';
   readonly success: readonly number[];
   readonly body: Body;
   readonly answer: Answer;
-  /** What the owner answers where `answer` is only the part that the client looks at first. */
+  /** The whole answer, if `answer` is only the part that the client reads first. */
   readonly wholeAnswer?: z.ZodType;
-  /** The status alone acknowledges: whatever body comes with it is not read. */
+  /** The status is the acknowledgement: the body is not read. */
   readonly bodyIgnored?: true;
-  /** What its answers are used for: with their kind it decides what they mean (`verdictOf`). */
+  /** The purposes of its answers: with the kind of an answer they decide its meaning (`verdicts`). */
   readonly uses: readonly Use[];
-  /** The members of the answer that repeat a value of the call, each as `a.b`, by the name of that value in its path, query or body. */
+  /** The members of the answer (`a.b`) that repeat a value of the call, by the name of that value in its path, query or body. */
   readonly echo: Readonly<Record<string, string>>;
-  /** The JSON Pointer at which a caller's request names what is read first, where it does. */
+  /** The JSON Pointer to the id in the caller's request that is read first, if there is one. */
   readonly namedAt?: `/body/${string}`;
   /** Whether the answer is a part of the pool's projection, whose defects have a problem of their own [MA-223]. */
   readonly isPool?: true;
   /** Whether the answer names its tenant, which must then equal the profile's. */
   readonly tenantInAnswer: boolean;
   readonly maxAnswerBytes: number;
-  /** The rule that the client keeps beyond the schema, in one sentence for the contract page. */
+  /** The rule that the client checks in addition to the schema, in one sentence for the contract page. */
   readonly rule: string;
-  /** Of a bound operation: what the owner has not published and the client relies on, for the contract page. */
+  /** An unpublished property of a bound operation that the client relies on, for the contract page. */
   readonly assumed?: string;
 }
 
-/** Bounds of an owner's answer, in bytes. */
+/** Limits of an answer, in bytes. */
 const SMALL = 256 * 1024;
 export const LARGE = 16 * 1024 * 1024;
-/** A record with a quarter of a million evidence rows; what is beyond is refused for its number of rows, or here for its size. */
+/** A record with a quarter of a million evidence rows. A larger one is refused for its number of rows, or here for its size. */
 export const HUGE = 64 * 1024 * 1024;
 
-/** What a row says of itself: its owner is the first part of its id, unless it names another one. */
+/** What a row states. Its owner is the first part of its id, unless it names another one. */
 type Stated = Partial<Omit<UpstreamOperation, 'method' | 'body'>> &
-  Pick<UpstreamOperation, 'path' | 'status' | 'answer' | 'rule' | 'uses' | 'echo'> &
+  Pick<UpstreamOperation, 'path' | 'answer' | 'rule'> &
   ({ readonly id: `${UpstreamService}.${string}` } | Pick<UpstreamOperation, 'id' | 'service'>);
 
-/** A row that says nothing else takes no query and answers in at most 256 KiB with its tenant's name. */
+/** The members that a row may leave out: by default it is assumed, takes no query, and answers in at most 256 KiB that name their tenant. */
 type Defaults = Pick<
   UpstreamOperation,
-  'service' | 'query' | 'success' | 'tenantInAnswer' | 'maxAnswerBytes'
+  'service' | 'status' | 'query' | 'success' | 'tenantInAnswer' | 'maxAnswerBytes'
 >;
 
 function defaultsOf({ id }: Stated, success: readonly number[]): Defaults {
-  // SAFETY: so begins the id of every row that does not name its owner.
+  // SAFETY: the id of a row that does not name its owner begins with the owner.
   const service = id.split('.')[0] as UpstreamService;
-  return { service, query: [], success, tenantInAnswer: true, maxAnswerBytes: SMALL };
+  return { service, status: 'gap', query: [], success, tenantInAnswer: true, maxAnswerBytes: SMALL };
 }
 
-/** A read that changes nothing. */
-export function safeRead<const Row extends Stated>(
-  row: Row,
-): Defaults & Row & { readonly method: 'GET'; readonly body: undefined } {
-  return { ...defaultsOf(row, [200]), ...row, method: 'GET', body: undefined };
-}
+type Read<Row> = Defaults &
+  Pick<UpstreamOperation, 'uses' | 'echo'> &
+  Row & { readonly method: 'GET'; readonly body: undefined };
 
-/** A write whose repetition its owner recognises (Idempotency-Key, deterministic id). It succeeds with 200 and 201 unless its row names others. */
-export function idempotentWrite<const Row extends Stated & { readonly body: z.ZodType }>(
-  row: Row,
-): Defaults & Row & { readonly method: 'POST' } {
+/**
+ * Returns the function that completes the row of a read for these uses. By default, the answer repeats the identifiers of the path under their names,
+ * except the tenant's, which is compared anyway.
+ */
+export function readFor(...uses: readonly Use[]): <const Row extends Stated>(row: Row) => Read<Row> {
+  return (row) => {
+    const names = [...row.path.matchAll(/\{(?!tenantId\})(\w+)\}/g)].map(([, name = '']) => name);
+    const echo = Object.fromEntries(names.map((name) => [name, name]));
+    return { ...defaultsOf(row, [200]), uses, echo, ...row, method: 'GET', body: undefined };
+  };
+}
+/** Completes the row of a read for a report. */
+export const reportRead = readFor('report');
+/** Completes the row of a read for the start of a run, which every later step repeats. */
+export const runRead = readFor('start', 'run');
+
+/** Completes the row of a write whose repetition its owner recognizes (Idempotency-Key, deterministic id). By default, it succeeds with 200 or 201. */
+export function idempotentWrite<
+  const Row extends Stated & Pick<UpstreamOperation, 'uses' | 'echo'> & { readonly body: z.ZodType },
+>(row: Row): Defaults & Row & { readonly method: 'POST' } {
   return { ...defaultsOf(row, [200, 201]), ...row, method: 'POST' };
 }

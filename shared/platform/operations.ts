@@ -1,7 +1,4 @@
-/*
- * Every upstream operation and its schemas, one file per owner. The bundle of a function holds the files that it names operations or schemas
- * of, and no others.
- */
+/* Every upstream operation and its schemas, one file per owner. The bundle of a function contains only the files of the owners that it names. */
 export * from './owners/administration.ts';
 export * from './owners/analytics.ts';
 export * from './owners/bank.ts';

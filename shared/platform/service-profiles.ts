@@ -1,56 +1,53 @@
 import { createRecent } from '#shared/kernel/recent.ts';
-import { err, ok } from '#shared/kernel/result.ts';
-import type { Result } from '#shared/kernel/result.ts';
-import { secret } from './transport/secret.ts';
-import type { Secret } from './transport/secret.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { secret, type Secret } from './transport/secret.ts';
 
-/** What the service needs to speak to the platform for one tenant [MA-008]. */
+/** The settings for calls to the platform for one tenant [MA-008]. */
 export interface ServiceProfile {
   readonly tenantId: string;
-  /** https, without a slash at its end. */
+  /** An https address without a slash at its end. */
   readonly baseUrl: string;
   readonly credential: Secret;
-  /** The released analysis policy that the tenant's improvement runs are analyzed by, if one has been chosen. */
+  /** The released analysis policy of the tenant's improvement runs, if the tenant has chosen one. */
   readonly analysisPolicyId?: string;
-  /** The tenant's Results takes KC components. A provisioned fact, since no published operation of Results tells it [MA-035]. */
+  /** The tenant's Results takes KC components. A provisioned fact, since no published operation of Results reports it [MA-035]. */
   readonly takesKcComponents?: true;
 }
 
 /**
- * Why there is no usable profile. `missing`: none is provisioned for the tenant, or the one found is of another tenant. `invalid`: its
- * address is not an approved one or its credential cannot be a Bearer token. `unreachable`: the parameter store did not answer, so the same
- * request may succeed later without any change.
+ * Why there is no usable profile. `missing`: none is provisioned for the tenant, or the one found is another tenant's. `invalid`: its address is not
+ * approved, or its credential cannot be a Bearer token. `unreachable`: the parameter store did not respond, so the same request may succeed later.
  */
 export type ProfileFault = 'missing' | 'invalid' | 'unreachable';
 
-/** The parameters of a profile, in the order in which they are written: a new profile is complete once its credential appears. */
+/** The parameters of a profile, in the order in which they are written: a new profile is complete once its credential exists. */
 export const profileParameters = [
   'PLATFORM_TENANT',
   'PLATFORM_URL',
-  /** A released analysis policy; only the reports service asks for it. */
+  /** A released analysis policy; only the reports service reads it. */
   'ANALYSIS_POLICY_ID',
-  /** `supported` where Results takes KC components; only the mastery engine asks for it. */
+  /** `supported` if Results takes KC components; only the mastery engine reads it. */
   'RESULTS_KC_COMPONENTS',
   'PLATFORM_JWT',
 ] as const;
 export type ProfileParameter = (typeof profileParameters)[number];
 
-/** Profile parameters as they are provisioned; a tenant without a profile has none. */
+/** The provisioned parameters of a profile; a tenant without a profile has none. */
 export type ProfileParameters = Readonly<Partial<Record<ProfileParameter, string | undefined>>>;
 
-/** Where profiles are provisioned. Rejects when the store cannot be read. */
+/** The store of profiles. Rejects if it cannot be read. */
 export interface ProfileParameterReader {
   read(tenantId: string): Promise<ProfileParameters>;
 }
 
 export interface ServiceProfiles {
-  /** The profile of the verified tenant; it never makes a call to the platform. */
+  /** Returns the profile of the verified tenant. Never calls the platform. */
   resolve(tenantId: string): Promise<Result<ServiceProfile, ProfileFault>>;
   /**
-   * The platform has refused the profile's credential: it is read anew for the next request.
-   * @param usedSince epoch milliseconds at which the request that was refused arrived
-   * @returns whether the credential had been kept from before that request, so that the same request may succeed with a new one; the same
-   * however often and by how many requests at once it is asked
+   * Reads a credential that the platform has refused anew for the next request.
+   * @param usedSince epoch milliseconds at which the refused request arrived
+   * @returns whether the credential had been cached before that request, so that the same request may succeed with a new one; the same for every
+   * request that asks
    */
   forget(profile: ServiceProfile, usedSince: number): boolean;
 }
@@ -58,11 +55,11 @@ export interface ServiceProfiles {
 export interface ServiceProfilesOptions {
   /** Profiles by tenant. */
   readonly reader?: ProfileParameterReader | undefined;
-  /** The single-profile form, in the environment: serves its own tenant, before the reader is asked. */
+  /** The single profile of the environment: it serves its own tenant, and precedes the reader's. */
   readonly single?: ProfileParameters;
-  /** Hosts, with their ports unless those are https's own, at which profiles may have the platform. */
+  /** The hosts that a profile may name, with their ports unless those are https's own. */
   readonly approvedHosts: readonly string[];
-  /** Only the stage `local` may speak plain http, and only to this machine. */
+  /** Only the stage `local` may use plain http, and only to this machine. */
   readonly stage: string;
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -72,13 +69,13 @@ const LIFETIME = 5 * 60_000;
 const MAX_PROFILES = 1_000;
 
 /**
- * Profiles by verified tenant, kept for five minutes per container. Failures are never kept. The profile's own tenant must equal the asked
- * one, so that no call is ever made with another tenant's credential [MA-009].
+ * Creates the profiles by verified tenant, cached for five minutes per container; failures are not cached. The profile's own tenant must equal the
+ * requested one, so that no call uses another tenant's credential [MA-009].
  */
 export function createServiceProfiles(options: ServiceProfilesOptions): ServiceProfiles {
   const { reader, single = {}, now } = options;
   const kept = createRecent<ServiceProfile | undefined>(MAX_PROFILES);
-  /** Epoch milliseconds; of forgotten ones too, which requests may still hold. */
+  /** Epoch milliseconds, even for forgotten profiles, which requests may still use. */
   const readAt = new WeakMap<ServiceProfile, number>();
 
   async function load(tenantId: string): Promise<Result<ServiceProfile, ProfileFault>> {
@@ -108,7 +105,7 @@ export function createServiceProfiles(options: ServiceProfilesOptions): ServiceP
   };
 }
 
-/** RFC 6750 section 2.1: what may stand after `Bearer`. */
+/** The credentials that may follow `Bearer` (RFC 6750 section 2.1). */
 const BEARER = /^[A-Za-z0-9\-._~+/]+=*$/;
 
 function profileOf(

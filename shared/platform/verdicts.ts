@@ -1,99 +1,90 @@
-/**
- * Why an upstream call gave no usable answer.
- *
- * - `unavailable`: no answer, a cut or late one, or 408, 425, 429, 5xx.
- * - `unauthorized`: 401. `forbidden`: 403, which refuses the service and reveals nothing of the id. `rejected`: any other final 4xx.
- * - `not-found`: 404, 410. `refused-id`: 400, 414, 422, 431: no id of this owner. `conflict`: 409, 412.
- * - `malformed`: bytes that cannot be read, a redirect, or more of them than the owner promises. `invalid`: JSON that is not what its row promises.
- * - `wrong-tenant`, `wrong-entity`: a well-formed answer about another tenant, or about something else than was asked for.
- */
-export type FaultKind =
-  | 'unavailable'
-  | 'unauthorized'
-  | 'forbidden'
-  | 'rejected'
-  | 'not-found'
-  | 'refused-id'
-  | 'conflict'
-  | 'malformed'
-  | 'invalid'
-  | 'wrong-tenant'
-  | 'wrong-entity';
-
-/** What an answer is used for. `report`: a fact of a report. `order`: the delivery of a revision order. The rest belongs to adaptive runs. */
+/** The purpose of an answer. `report`: a fact of a report. `order`: the delivery of a revision order. The others belong to adaptive runs. */
 export type Use = 'start' | 'run' | 'offer' | 'write' | 'read-back' | 'anchor' | 'report' | 'order';
 
 /**
- * What is wrong with an answer: with the call, which the platform finds, or with what it contains, which its reader finds.
- * `pending`: the owner has not finished what was asked for. `older`: QTI's runtime lacks what it showed before. `differs`: it is not what was
- * pinned. `broken`: it breaks an invariant without having changed.
- */
-export type Finding = 'pending' | 'older' | 'differs' | 'broken';
-export type AnswerKind = FaultKind | Finding;
-
-/**
- * What an unusable answer means; each service has the problem of each.
+ * The meaning of an unusable answer; each service has a problem for each.
  *
  * - `wait`: the owner may answer later.
- * - `failed`: only the owner, or who operates it, can mend it.
- * - `absent`, `refused`: what the caller named is hidden or no id; an id from elsewhere has `failed`.
- * - `invalid`: the pool's projection is there and broken; any other answer has `failed`.
- * - `drift`: what was pinned has changed for good.
+ * - `failed`: only the owner, or the operator of the service, can correct it.
+ * - `absent`, `refused`: the id that the caller named is hidden or no id; an id from elsewhere has `failed`.
+ * - `invalid`: the pool's projection exists and is broken; any other answer has `failed`.
+ * - `drift`: a pinned thing has changed permanently.
  * - `finalizing`: the run waits with what is acknowledged. `unfinished`: its publication was refused.
- * - `doubt`: the anchor is not verified, which refuses nothing by itself.
- * - `missing`: the receiver takes no orders now. `blocked`: it does not take this one.
+ * - `doubt`: the anchor is not verified, which by itself refuses nothing.
+ * - `missing`: the receiver takes no orders at present. `blocked`: it does not take this one.
  */
-export type Verdict =
-  | 'wait'
-  | 'failed'
-  | 'absent'
-  | 'refused'
-  | 'invalid'
-  | 'drift'
-  | 'finalizing'
-  | 'unfinished'
-  | 'doubt'
-  | 'missing'
-  | 'blocked';
+export type Verdict = ReadVerdict | 'finalizing' | 'unfinished' | 'doubt' | 'missing' | 'blocked';
+/** The verdicts on an answer that a run or a report reads. */
+type ReadVerdict = 'wait' | 'failed' | 'absent' | 'refused' | 'invalid' | 'drift';
 
-type Verdicts = Readonly<Record<AnswerKind, Verdict>>;
-
-const reading: Verdicts = {
-  unavailable: 'wait',
-  unauthorized: 'wait',
-  forbidden: 'failed',
-  rejected: 'failed',
-  'refused-id': 'refused',
-  'not-found': 'absent',
-  conflict: 'failed',
-  malformed: 'failed',
-  invalid: 'invalid',
-  'wrong-tenant': 'invalid',
-  'wrong-entity': 'invalid',
-  pending: 'wait',
-  older: 'wait',
-  differs: 'drift',
-  broken: 'invalid',
-};
-
-/** Every kind of answer that cannot be used. */
-// SAFETY: the table has a member per kind.
-export const answerKinds = Object.keys(reading) as readonly AnswerKind[];
-
-const findings: ReadonlySet<AnswerKind> = new Set<Finding>(['pending', 'older', 'differs', 'broken']);
-
-/** Those that the platform finds. */
-export const callKinds = answerKinds.filter((kind): kind is FaultKind => !findings.has(kind));
-
-/** The same verdict for every kind but those that are named. */
-function mostly(verdict: Verdict, named: Partial<Verdicts> = {}): Verdicts {
-  // SAFETY: a member per kind.
-  const same = Object.fromEntries(answerKinds.map((kind) => [kind, verdict])) as Verdicts;
-  return { ...same, ...named };
+interface AnswerRow {
+  /** The meaning for a use that reads. */
+  readonly read: ReadVerdict;
+  /** How an answer is repeated before it counts: by the platform in the same call, or by its reader after a pause. */
+  readonly repeated: 'at once' | 'after a pause' | 'never';
 }
 
-/** What every kind of answer means for every use: the one rule for the answers of all owners. */
-export const verdicts: Readonly<Record<Use, Verdicts>> = {
+/** Every kind of unusable answer. A refusal is final. Owners recognize a repeated write, so a write is repeated like a read. */
+const answers = {
+  /** No answer, one that is cut off or late, or 408, 425, 429, 5xx. */
+  unavailable: { read: 'wait', repeated: 'at once' },
+  /** 401. */
+  unauthorized: { read: 'wait', repeated: 'never' },
+  /** 403, which refuses the service and means nothing about the id. */
+  forbidden: { read: 'failed', repeated: 'never' },
+  /** Any other final 4xx. */
+  rejected: { read: 'failed', repeated: 'never' },
+  /** 400, 414, 422, 431: no id of this owner. */
+  'refused-id': { read: 'refused', repeated: 'never' },
+  /** 404, 410. */
+  'not-found': { read: 'absent', repeated: 'never' },
+  /** 409, 412. */
+  conflict: { read: 'failed', repeated: 'never' },
+  /** Bytes that cannot be read, more of them than the owner promises, or a redirect. */
+  malformed: { read: 'failed', repeated: 'at once' },
+  /** JSON that differs from what its row promises. */
+  invalid: { read: 'invalid', repeated: 'at once' },
+  /** A well-formed answer about another tenant, or about another thing than the call named. */
+  'wrong-tenant': { read: 'invalid', repeated: 'at once' },
+  'wrong-entity': { read: 'invalid', repeated: 'at once' },
+  /** The owner has not finished what the call asks for. */
+  pending: { read: 'wait', repeated: 'never' },
+  /** QTI's runtime lacks facts that it showed before. */
+  older: { read: 'wait', repeated: 'after a pause' },
+  /** It is not what was pinned. */
+  differs: { read: 'drift', repeated: 'after a pause' },
+  /** It breaks an invariant without having changed. */
+  broken: { read: 'invalid', repeated: 'never' },
+} as const satisfies Readonly<Record<string, AnswerRow>>;
+
+export type AnswerKind = keyof typeof answers;
+/** A fault of an answer's content, which its reader finds. */
+export type Finding = 'pending' | 'older' | 'differs' | 'broken';
+/** A fault of a call, which the platform finds. */
+export type FaultKind = Exclude<AnswerKind, Finding>;
+
+// SAFETY: the keys of an object are the names of its members.
+export const answerKinds = Object.keys(answers) as readonly AnswerKind[];
+
+const findings: ReadonlySet<AnswerKind> = new Set<Finding>(['pending', 'older', 'differs', 'broken']);
+export const callKinds = answerKinds.filter((kind): kind is FaultKind => !findings.has(kind));
+
+type ByKind<T> = Readonly<Record<AnswerKind, T>>;
+
+function byKind<T>(valueOf: (kind: AnswerKind) => T): ByKind<T> {
+  // SAFETY: there is one member per kind.
+  return Object.fromEntries(answerKinds.map((kind) => [kind, valueOf(kind)])) as ByKind<T>;
+}
+
+const reading = byKind<Verdict>((kind) => answers[kind].read);
+
+/** Returns the same verdict for every kind except the named ones. */
+function mostly(verdict: Verdict, named: Partial<ByKind<Verdict>> = {}): ByKind<Verdict> {
+  return { ...byKind(() => verdict), ...named };
+}
+
+/** The meaning of every kind of answer for every use: the one rule for the answers of all owners. */
+export const verdicts: Readonly<Record<Use, ByKind<Verdict>>> = {
   start: reading,
   run: reading,
   offer: reading,
@@ -111,24 +102,4 @@ export const verdicts: Readonly<Record<Use, Verdicts>> = {
   }),
 };
 
-/**
- * How an answer is repeated before it counts: by the platform in the same call, or by its reader after a pause. A refusal is an owner's last
- * word. Every write is one that its owner recognises again, so it is repeated like a read.
- */
-export const repetitions: Readonly<Record<AnswerKind, 'at once' | 'after a pause' | 'never'>> = {
-  unavailable: 'at once',
-  malformed: 'at once',
-  invalid: 'at once',
-  'wrong-tenant': 'at once',
-  'wrong-entity': 'at once',
-  older: 'after a pause',
-  differs: 'after a pause',
-  pending: 'never',
-  unauthorized: 'never',
-  forbidden: 'never',
-  rejected: 'never',
-  'refused-id': 'never',
-  'not-found': 'never',
-  conflict: 'never',
-  broken: 'never',
-};
+export const repetitions: ByKind<AnswerRow['repeated']> = byKind((kind) => answers[kind].repeated);

@@ -81,14 +81,8 @@ export function gatewayResponses(
 
 /** Returns the problem of a rate limit of either service, for the firewall, which knows no request id. */
 export function rateLimitedDocument(service: ServiceName, problemsUrl: string): string {
-  const unassigned = 'unassigned';
-  return JSON.stringify(
-    problemDocument(problemOf(service, 'THROTTLED'), {
-      problemsUrl,
-      requestId: unassigned,
-      traceId: unassigned,
-    }),
-  );
+  const unassigned = { requestId: 'unassigned', traceId: 'unassigned' };
+  return JSON.stringify(problemDocument(problemOf(service, 'THROTTLED'), { problemsUrl, ...unassigned }));
 }
 
 function gatewayResponse(

@@ -38,14 +38,12 @@ type ProblemCode<S extends ServiceName> = ProblemKey<S> extends `${number} ${inf
 type ProblemStatus<S extends ServiceName, C extends string> =
   ProblemKey<S> extends infer K ? (K extends `${infer T extends number} ${C}` ? T : never) : never;
 
-type TextsOf<S extends ServiceName, C extends string, T extends number> = (typeof problems)[S] extends {
-  readonly [K in `${T} ${C}`]: infer R;
-}
-  ? R
-  : never;
-
 /** The members that the builder takes for a row: its carried member, `retryable` if the row leaves it open, and those that any occurrence may add. */
-type ProblemExtras<S extends ServiceName, C extends string, T extends number> = ExtrasOf<S, TextsOf<S, C, T>>;
+type ProblemExtras<S extends ServiceName, C extends string, T extends number> = (typeof problems)[S] extends {
+  readonly [K in `${T} ${C}`]: infer Row;
+}
+  ? ExtrasOf<S, Row>
+  : never;
 
 type ExtrasOf<S, Row> = (Row extends { carries: infer M extends keyof Extras } ? Pick<Extras, M> : unknown) &
   (Row extends { retryable: 'occurrence' }
@@ -81,7 +79,6 @@ export function problem<S extends ServiceName, C extends ProblemCode<S>, T exten
   return occurrenceOf(problemRow(service, `${status} ${code}`), asked);
 }
 
-/** Returns one occurrence of a row. */
 export function occurrenceOf(
   { service, code, status, ...row }: ProblemRow,
   {

@@ -1,13 +1,5 @@
 import * as z from 'zod';
-import {
-  actions,
-  analysisPolicy,
-  canLackGuids,
-  isBreached,
-  metrics,
-  reasons,
-} from '#shared/contract/reports/analysis-policy.ts';
-import type { AnalysisTrigger } from '#shared/contract/reports/analysis-policy.ts';
+import * as policy from '#shared/contract/reports/analysis-policy.ts';
 import { sha256 } from '#shared/contract/reports/primitives.ts';
 import { defectIf, type Defect } from '#shared/kernel/defect.ts';
 import type { Result } from '#shared/kernel/result.ts';
@@ -15,12 +7,12 @@ import { aliasDefects, checkRecordFile, repetitionDefects } from './file-members
 import { recordMembers } from './records.ts';
 
 /** A released analysis policy. It is defined here and not among the records that functions read, whose bundles would contain it. */
-const analysisPolicyRecord = z.strictObject({ ...recordMembers, document: analysisPolicy });
+const analysisPolicyRecord = z.strictObject({ ...recordMembers, document: policy.analysisPolicy });
 export type AnalysisPolicyRecord = z.infer<typeof analysisPolicyRecord>;
 
 /** An analysis policy's file: the record, in which the release may compute the checksum. */
 const analysisPolicyFile = analysisPolicyRecord.extend({
-  document: analysisPolicy.extend({ checksum: sha256.optional() }),
+  document: policy.analysisPolicy.extend({ checksum: sha256.optional() }),
 });
 
 /**
@@ -45,16 +37,12 @@ export function checkAnalysisPolicy(file: unknown): Result<AnalysisPolicyRecord,
 
 type Path = readonly PropertyKey[];
 
-function measureOf({ metric, observed }: AnalysisTrigger) {
-  return metrics[metric].measures.find(({ name }) => name === observed.name);
-}
-
 /** Checks that the observed measure is one of the metric's, in its unit, and able to reach the threshold. */
-function observationDefects(trigger: AnalysisTrigger, at: Path): readonly Defect[] {
+function observationDefects(trigger: policy.AnalysisTrigger, at: Path): readonly Defect[] {
   const { metric, observed, threshold } = trigger;
   const { operator, value } = threshold;
-  const { measures } = metrics[metric];
-  const measure = measureOf(trigger);
+  const { measures } = policy.metrics[metric];
+  const measure = policy.measureOf(trigger);
   const names = measures.map(({ name }) => name).join(', ');
   const units = new Set((measure === undefined ? measures : [measure]).map(({ unit }) => unit));
   const limit = [...at, 'threshold', 'value'];
@@ -77,28 +65,31 @@ function observationDefects(trigger: AnalysisTrigger, at: Path): readonly Defect
     // With any operator, some value breaches the threshold exactly if the least or the greatest does.
     ...defectIf(
       measure !== undefined &&
-        ![measure.least, measure.greatest].some((extreme) => isBreached(threshold, extreme)),
+        ![measure.least, measure.greatest].some((extreme) => policy.isBreached(threshold, extreme)),
       limit,
       `cannot be reached: ${observed.name} is never ${operator} ${value}`,
     ),
   ];
 }
 
-function actionDefects({ targetModule, requestedAction }: AnalysisTrigger, at: Path): readonly Defect[] {
-  const taker = actions[requestedAction].targetModule;
+function actionDefects(
+  { targetModule, requestedAction }: policy.AnalysisTrigger,
+  at: Path,
+): readonly Defect[] {
+  const taker = policy.actions[requestedAction].targetModule;
   const message = `is an action of ${taker}, not of ${targetModule}`;
   return defectIf(taker !== targetModule, [...at, 'requestedAction'], message);
 }
 
 /** Checks that the metric can show every reason and the action answers it [RP-197]. */
 function reasonDefects(
-  { metric, requestedAction, reasonCodes }: AnalysisTrigger,
+  { metric, requestedAction, reasonCodes }: policy.AnalysisTrigger,
   path: Path,
 ): readonly Defect[] {
   return [
     ...repetitionDefects(reasonCodes, path),
     ...reasonCodes.flatMap((code, index) => {
-      const fits = reasons[code];
+      const fits = policy.reasons[code];
       return [
         ...defectIf(
           !fits.actions.includes(requestedAction),
@@ -116,19 +107,19 @@ function reasonDefects(
 }
 
 /** Checks that an action's own subjects are required, and no subject that the metric's evidence never names or can lack [RP-194, RP-195]. */
-function subjectDefects(trigger: AnalysisTrigger, path: Path): readonly Defect[] {
+function subjectDefects(trigger: policy.AnalysisTrigger, path: Path): readonly Defect[] {
   const { metric, threshold, requestedAction, requiredSubjects } = trigger;
-  const measure = measureOf(trigger);
+  const measure = policy.measureOf(trigger);
   return [
-    ...actions[requestedAction].subjects.flatMap((subject) =>
+    ...policy.actions[requestedAction].subjects.flatMap((subject) =>
       defectIf(!requiredSubjects.includes(subject), path, `lacks ${subject}, which ${requestedAction} needs`),
     ),
     ...repetitionDefects(requiredSubjects, path),
     ...requiredSubjects.flatMap((subject, index) => {
-      if (!metrics[metric].subjects.includes(subject))
+      if (!policy.metrics[metric].subjects.includes(subject))
         return defectIf(true, [...path, index], `is never named by ${metric}`);
       return defectIf(
-        subject === 'caseGuids' && measure !== undefined && canLackGuids(measure, threshold),
+        subject === 'caseGuids' && measure !== undefined && policy.canLackGuids(measure, threshold),
         [...path, index],
         `can be lacking where ${trigger.observed.name} trips: a requirement without a mapping has no CASE GUID`,
       );
@@ -137,7 +128,7 @@ function subjectDefects(trigger: AnalysisTrigger, path: Path): readonly Defect[]
 }
 
 /** Finds triggers that differ only in the threshold's value: they would ask twice for the same, since one always trips with the other. */
-function duplicateDefects(triggers: readonly AnalysisTrigger[]): readonly Defect[] {
+function duplicateDefects(triggers: readonly policy.AnalysisTrigger[]): readonly Defect[] {
   const asked = triggers.map(({ metric, observed, threshold, requestedAction }) =>
     JSON.stringify([metric, observed.name, threshold.operator, requestedAction]),
   );

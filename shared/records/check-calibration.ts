@@ -27,7 +27,11 @@ export function checkCalibration(
 ): Result<CalibrationRecord, readonly Defect[]> {
   const checked = checkRecordFile(file, 'calibration', calibrationFile, ({ document, ...hidden }) => [
     ...pinDefects(document),
-    ...validityDefects(document),
+    ...defectIf(
+      instant(document.validUntil) <= instant(document.validFrom),
+      ['document', 'validUntil'],
+      'must be later than validFrom',
+    ),
     ...gradeDefects(document.gradeCoverage),
     ...claimDefects(document),
     ...frameworkGuidDefects(document.caseFrameworkGuid),
@@ -45,11 +49,7 @@ export function checkCalibration(
 
 /** Checks the versions that the calibration pins: none may move, and this build must contain model and runtime. */
 function pinDefects(document: Calibration): readonly Defect[] {
-  const known = supportedModels
-    .map(({ modelFamily, modelVersion, runtimeVersion }) =>
-      [modelFamily, modelVersion, runtimeVersion].join(', '),
-    )
-    .join('; ');
+  const known = supportedModels.map((model) => Object.values(model).join(', ')).join('; ');
   return [
     ...aliasDefects(document.scaleId, 'document', 'scaleId'),
     ...aliasDefects(document.caseMappingVersion, 'document', 'caseMappingVersion'),
@@ -60,14 +60,6 @@ function pinDefects(document: Calibration): readonly Defect[] {
       `with this modelFamily and modelVersion is not supported; supported: ${known}`,
     ),
   ];
-}
-
-function validityDefects({ validFrom, validUntil }: Calibration): readonly Defect[] {
-  return defectIf(
-    instant(validUntil) <= instant(validFrom),
-    ['document', 'validUntil'],
-    'must be later than validFrom',
-  );
 }
 
 /** Grade levels of the CEDS code list in their order; other labels keep the order that the file gives them. */

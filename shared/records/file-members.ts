@@ -5,16 +5,12 @@ import { parseInstant } from '#shared/kernel/instant.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { documentChecksum } from './checksum.ts';
 import { partitionKey, type RecordKey } from './record-key.ts';
+import type { Lifecycle } from './table.ts';
 
 // Checks of the members that the files of all records share.
 
-interface Deprecation {
-  readonly deprecatedAt?: string;
-  readonly sunsetAt?: string;
-}
-
 /** The file of a record, in which the release may compute the checksum. */
-interface RecordFile extends Deprecation {
+interface RecordFile extends Lifecycle {
   readonly tenantId?: string;
   readonly document: {
     readonly id: string;
@@ -79,7 +75,7 @@ function ownerDefects({ document: { visibility }, tenantId }: RecordFile): reado
 }
 
 /** Checks that a sunset has a deprecation and does not precede it [MA-050]. */
-export function lifecycleDefects({ deprecatedAt, sunsetAt }: Deprecation): readonly Defect[] {
+export function lifecycleDefects({ deprecatedAt, sunsetAt }: Lifecycle): readonly Defect[] {
   if (sunsetAt === undefined) return [];
   const at = ['sunsetAt'];
   return deprecatedAt === undefined

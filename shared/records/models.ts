@@ -4,15 +4,13 @@ export const supportedModels = [
 ] as const;
 
 /** Returns whether this build contains the model and the exact runtime that a calibration pins. */
-export function supportsModel(pins: {
-  readonly modelFamily: string;
-  readonly modelVersion: string;
-  readonly runtimeVersion: string;
-}): boolean {
+export function supportsModel(
+  pins: Readonly<Record<keyof (typeof supportedModels)[number], string>>,
+): boolean {
   return supportedModels.some(
-    (model) =>
-      model.modelFamily === pins.modelFamily &&
-      model.modelVersion === pins.modelVersion &&
-      model.runtimeVersion === pins.runtimeVersion,
+    ({ modelFamily, modelVersion, runtimeVersion }) =>
+      modelFamily === pins.modelFamily &&
+      modelVersion === pins.modelVersion &&
+      runtimeVersion === pins.runtimeVersion,
   );
 }

@@ -1,4 +1,3 @@
-/** The kinds of released records. */
 export const recordKinds = ['policy', 'calibration', 'analysis-policy'] as const;
 
 /** Names one record. Without `tenantId` it is a system record. */

@@ -11,7 +11,6 @@ export const recordMembers = {
   sunsetAt: timestamp.exactOptional(),
 };
 
-/** A released selection policy. */
 export const policyRecord = z.strictObject({ ...recordMembers, document: selectionPolicy });
 export type PolicyRecord = z.infer<typeof policyRecord>;
 

@@ -10,7 +10,7 @@ import { checkPolicy } from './check-policy.ts';
 import { lifecycleDefects } from './file-members.ts';
 import type { RecordKey } from './record-key.ts';
 import type { CalibrationRecord, ExposureTable, PolicyRecord } from './records.ts';
-import type { Lifecycle, NewRecord, RecordsTable, StoredRecord } from './table.ts';
+import type { Lifecycle, NewRecord, RecordsTable } from './table.ts';
 
 /** A record that is now in the table; `already`: the same content was there before. */
 export interface Released {
@@ -24,7 +24,6 @@ export type ReleaseFailure =
   | { readonly kind: 'defects'; readonly defects: readonly Defect[] }
   | { readonly kind: 'id-taken'; readonly key: RecordKey; readonly checksum: string };
 
-/** A checked record in its stored form. */
 export interface PreparedRecord {
   readonly key: RecordKey;
   readonly checksum: string;
@@ -66,7 +65,6 @@ export function prepareAnalysisPolicy(file: unknown): Result<PreparedRecord, rea
   return checked.ok ? ok(preparedRecord('analysis-policy', checked.value)) : checked;
 }
 
-/** Returns the stored form of a record. */
 function preparedRecord(
   kind: RecordKey['kind'],
   {
@@ -107,7 +105,9 @@ export async function writeRecord(
     existing = await table.read(key);
     if (existing === undefined) return taken;
   }
-  if (existing !== undefined && !sameContent(existing, stored)) return taken;
+  const isSame =
+    existing?.document === stored.document && existing.parameters?.hash === stored.parameters?.hash;
+  if (existing !== undefined && !isSame) return taken;
   if (existing === undefined && record.lifecycle.deprecatedAt !== undefined) {
     await table.setLifecycle(key, record.lifecycle);
   }
@@ -116,7 +116,6 @@ export async function writeRecord(
 
 const lifecycle = z.strictObject({ deprecatedAt: timestamp, sunsetAt: timestamp.exactOptional() });
 
-/** Why a record was not deprecated. */
 export type DeprecationFailure =
   | { readonly kind: 'defects'; readonly defects: readonly Defect[] }
   | { readonly kind: 'not-found' };
@@ -134,8 +133,4 @@ export async function deprecateRecord(
   if ((await table.read(key)) === undefined) return err({ kind: 'not-found' });
   await table.setLifecycle(key, parsed.data);
   return ok(parsed.data);
-}
-
-function sameContent(existing: StoredRecord, stored: NewRecord): boolean {
-  return existing.document === stored.document && existing.parameters?.hash === stored.parameters?.hash;
 }

@@ -1,11 +1,6 @@
 import type { Result } from '#shared/kernel/result.ts';
 import { StoreOutage } from '#shared/kernel/store-calls.ts';
 
-/** Whether a tenant has a service profile, and why it cannot be used, if so. */
-interface ProfileLookup {
-  resolve(tenantId: string): Promise<Result<unknown, string>>;
-}
-
 /**
  * Returns which tenants may read system records [MA-105]: the listed ones, or, without a list, every tenant with a provisioned service profile.
  * Throws if the profiles cannot be read: the visibility of a record must not be guessed.
@@ -13,7 +8,7 @@ interface ProfileLookup {
  */
 export function systemReaders(
   list: string | undefined,
-  profiles: ProfileLookup,
+  profiles: { readonly resolve: (tenantId: string) => Promise<Result<unknown, string>> },
 ): (tenantId: string) => Promise<boolean> {
   const listed = list === undefined || list === '' ? undefined : new Set(list.split(','));
   return async (tenantId) => {

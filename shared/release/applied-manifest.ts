@@ -32,7 +32,6 @@ const reference = z.strictObject({
 /** The manifest applied to a stage, and its place. */
 export type ManifestReference = Readonly<z.infer<typeof reference>>;
 
-/** Returns the text of the parameter. */
 export function formatReference({ sha256, location }: ManifestReference): string {
   return JSON.stringify({ sha256, location });
 }

@@ -1,13 +1,8 @@
 import { finerReceipts, gates, routeGates, type GateName } from '#shared/contract/gates.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
-import {
-  gatesPath,
-  manifestParameter,
-  markerName,
-  parseReference,
-  type ManifestReference,
-} from './applied-manifest.ts';
+import { gatesPath, manifestParameter, markerName, parseReference } from './applied-manifest.ts';
+import type { ManifestReference } from './applied-manifest.ts';
 import { describeFault } from './describe-fault.ts';
 import { verifyManifest, type ManifestUse, type ReleaseManifest } from './manifest.ts';
 import { closed, flagsOf, releaseOf, type GateFlags, type ReleaseState } from './release-state.ts';
@@ -59,13 +54,6 @@ export interface AppliedGates {
   readonly readManifest: (location: string) => Promise<Uint8Array | undefined>;
 }
 
-/** The flags of a stage, and the parameters next to them that are not flags. */
-export interface ReadFlags {
-  readonly flags: GateFlags;
-  /** A sentence for each parameter with another name or value. */
-  readonly wrong: readonly string[];
-}
-
 /**
  * Returns why the parameters below `/<stage>/gates` cannot be this stage's: the marker of its stores' stack is missing. An empty response from
  * another account or region must not look like a stage whose gates are closed.
@@ -78,8 +66,11 @@ export function placeFault(stage: string, parameters: ReadonlyMap<string, string
     : `${path} has gate flags without ${path}/${markerName}: this is not where the stores of ${stage} are deployed`;
 }
 
-/** Sorts the parameters below `/<stage>/gates`. */
-export function sortFlags(stage: string, parameters: ReadonlyMap<string, string>): ReadFlags {
+/** Returns the flags below `/<stage>/gates`, and a sentence for each parameter with another name or value. */
+export function sortFlags(
+  stage: string,
+  parameters: ReadonlyMap<string, string>,
+): { readonly flags: GateFlags; readonly wrong: readonly string[] } {
   const wrong: string[] = [];
   for (const [name, value] of parameters) {
     if (name === markerName) continue;
@@ -118,13 +109,6 @@ export async function readAppliedManifest(
     : err(`${what} ${describeFault(verified.error, use.stage)}`);
 }
 
-/** The release that a synth uses. */
-export interface SynthesizedRelease {
-  readonly release: ReleaseState;
-  /** Sentences for the operator. */
-  readonly notes: readonly string[];
-}
-
 /**
  * Reads the open gates of a stage, from its parameters and its applied manifest (`releaseOf`). A gate is closed only if its flag, or that of gate E,
  * is `closed` or was never set: an operator decided that. If anything else prevents an `open` flag from opening its gate (AWS does not respond, an
@@ -132,12 +116,13 @@ export interface SynthesizedRelease {
  * may have been valid yesterday, and a deployment would remove routes that are in use. A stage without the marker of its stores is an error too
  * (`placeFault`).
  * @param options `isFirst`: the first deployment of the stage to this place, where nothing of it may exist
+ * @returns the release with sentences for the operator
  */
 export async function readRelease(
   use: ManifestUse,
   applied: AppliedGates,
   { isFirst = false }: { readonly isFirst?: boolean } = {},
-): Promise<Result<SynthesizedRelease, string>> {
+): Promise<Result<{ readonly release: ReleaseState; readonly notes: readonly string[] }, string>> {
   const { stage } = use;
   const path = gatesPath(stage);
   let parameters;

@@ -8,10 +8,8 @@ export interface ReleaseState {
   readonly proved: ReadonlySet<Provable>;
 }
 
-/** Nothing is open. */
 export const closed: ReleaseState = { open: new Set(), proved: new Set() };
 
-/** Everything is open. */
 export const allOpen: ReleaseState = { open: new Set(routeGates), proved: new Set(provable) };
 
 /** What a function waits for, according to its row. */
@@ -25,7 +23,6 @@ export function isReleased(row: Gated, release: ReleaseState): boolean {
   return missingFor(row, release).length === 0;
 }
 
-/** Returns what a function still waits for. */
 export function missingFor(
   { gates: needed, receipts = [] }: Gated,
   { open, proved }: ReleaseState,
@@ -33,7 +30,6 @@ export function missingFor(
   return [...needed.filter((gate) => !open.has(gate)), ...receipts.filter((name) => !proved.has(name))];
 }
 
-/** The values of a flag. */
 export const flagValues = ['open', 'closed'] as const;
 
 /** The flags of a stage, as they were last applied. */

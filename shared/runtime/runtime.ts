@@ -2,7 +2,6 @@ import type { RandomBytes } from '#shared/kernel/random.ts';
 import type { Sleep } from '#shared/kernel/sleep.ts';
 import type { Fetch } from '#shared/network/http-client.ts';
 
-/** The names and texts of a function's environment variables. */
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 interface Credentials {

@@ -29,7 +29,6 @@ const privateJwk = z.strictObject({
   y: z.string(),
   d: z.string(),
 });
-/** A private P-256 key as JWK. */
 export type IssuerKey = z.infer<typeof privateJwk>;
 
 /** An issuer of local tokens. Production issues none: the platform's own issuer signs there. */
@@ -42,7 +41,6 @@ export interface Issuer {
   readonly tenantOf: (token: string) => Promise<string | undefined>;
 }
 
-/** Creates a P-256 key. */
 export async function createIssuerKey(): Promise<IssuerKey> {
   const { privateKey } = await generateKeyPair(localAlgorithm, { extractable: true });
   return privateJwk.parse(await exportJWK(privateKey));

@@ -8,13 +8,10 @@ export const localStage = 'local';
 export const localAccount = '000000000000';
 export const localRegion = 'us-east-1';
 
-/** The KMS key that wraps the local key ring. */
 export const localKeyAlias = 'alias/mastery-reports/local';
 
-/** The bucket of receipt bundles in the emulator. */
 export const localBucketName = `${localStage}-receipts`;
 
-/** The queue of improvement runs in the emulator. */
 export const localQueueName = `${localStage}-improvement`;
 
 /** The only credentials that the emulator accepts, so that a call signed with a developer's real ones is noticed. */
@@ -60,7 +57,6 @@ export function tableEnvironment(): Readonly<Record<(typeof tables)[number]['var
   return Object.fromEntries(entries) as Record<(typeof tables)[number]['variable'], string>;
 }
 
-/** Returns the name of a table in the emulator. */
 export function localTableName(table: TableDefinition['name']): string {
   return `${localStage}-${table}`;
 }

@@ -9,7 +9,6 @@ export const stackIds = [
 ] as const;
 export type StackId = (typeof stackIds)[number];
 
-/** Returns CloudFormation's name of a stage's stack. */
 export function stackName(stage: string, id: StackId): string {
   return `mastery-reports-${stage}-${id}`;
 }

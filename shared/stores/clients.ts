@@ -5,7 +5,6 @@ import type { SSMClient } from '@aws-sdk/client-ssm';
 import type { AwsSettings } from '#shared/runtime/runtime.ts';
 import { makeDynamo, makeKms, makeS3, makeSsm } from './make-clients.ts';
 
-/** Clients that call with the same settings. */
 export interface Clients {
   readonly dynamo: DynamoDBClient;
   readonly kms: KMSClient;

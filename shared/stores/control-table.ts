@@ -3,14 +3,14 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { controlLifetimeMs, controlRecord, isUsable } from '#shared/idempotency/control-record.ts';
 import type { ControlRecord, ControlTable } from '#shared/idempotency/control-record.ts';
-import { attributesOf, changeExpression, didHold, getItem, type Change, type Item } from './dynamo.ts';
+import { attributesOf, changeExpression, didHold, getItem, type Condition, type Item } from './dynamo.ts';
 
 /**
  * Opens the table `control` in DynamoDB. Needs `dynamodb:GetItem`, `PutItem` and `UpdateItem`. `purgeAt` lets the table delete a record some time
  * after its 24 hours; this code decides whether it counts, on every read and in every condition [MA-005].
  */
 export function createControlTable(client: DynamoDBClient, TableName: string): ControlTable {
-  const change = ({ id }: ControlRecord, set: Item, condition: Pick<Change, 'condition' | 'values'>) =>
+  const change = ({ id }: ControlRecord, set: Item, condition: Condition) =>
     didHold(
       client.send(
         new UpdateItemCommand({
@@ -67,7 +67,7 @@ export function createControlTable(client: DynamoDBClient, TableName: string): C
 }
 
 /** Returns the condition that a record is unchanged since it was read, has not expired and is not final. */
-function whileStarted({ hash, createdAt }: ControlRecord, now: number): Pick<Change, 'condition' | 'values'> {
+function whileStarted({ hash, createdAt }: ControlRecord, now: number): Condition {
   return {
     condition: '#hash = :hash AND #createdAt = :createdAt AND #state = :started AND #createdAt > :expired',
     values: {
@@ -80,7 +80,7 @@ function whileStarted({ hash, createdAt }: ControlRecord, now: number): Pick<Cha
 }
 
 /** Returns the condition that the observed run also holds its lease. */
-function whileHeld(record: ControlRecord, now: number): Pick<Change, 'condition' | 'values'> {
+function whileHeld(record: ControlRecord, now: number): Condition {
   const { condition, values } = whileStarted(record, now);
   return {
     condition: `${condition} AND #attemptId = :seenAttemptId`,

@@ -1,4 +1,9 @@
-import { ConditionalCheckFailedException, GetItemCommand, paginateQuery } from '@aws-sdk/client-dynamodb';
+import {
+  ConditionalCheckFailedException,
+  GetItemCommand,
+  paginateQuery,
+  TransactionCanceledException,
+} from '@aws-sdk/client-dynamodb';
 import type { AttributeValue, DynamoDBClient, UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import * as z from 'zod';
@@ -83,6 +88,7 @@ export interface Change {
   readonly condition: string;
   readonly values: Item;
 }
+export type Condition = Pick<Change, 'condition' | 'values'>;
 
 /** Returns the members of an update that express a change. No name of a column is a reserved word in it. */
 export function changeExpression({
@@ -122,4 +128,10 @@ export async function didHold(write: Promise<unknown>): Promise<boolean> {
     if (error instanceof ConditionalCheckFailedException) return false;
     throw error;
   }
+}
+
+/** Returns whether a transaction was cancelled for these reasons only. */
+export function wasCancelledFor(error: unknown, ...reasons: readonly string[]): boolean {
+  if (!(error instanceof TransactionCanceledException)) return false;
+  return (error.CancellationReasons ?? []).every(({ Code = 'None' }) => ['None', ...reasons].includes(Code));
 }

@@ -36,7 +36,6 @@ export async function readGateParameter(client: SSMClient, name: string): Promis
   }
 }
 
-/** Sets one parameter, replacing any earlier value. */
 export async function writeGateParameter(client: SSMClient, name: string, value: string): Promise<void> {
   await client.send(new PutParameterCommand({ Name: name, Value: value, Type: 'String', Overwrite: true }));
 }

@@ -1,24 +1,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod';
 import type { FormerOrder, LineageHead } from '#shared/improvement/lineage.ts';
-import {
-  bundleRef,
-  evidenceRecord,
-  openRun,
-  orderRecord,
-  runPins,
-  runRecord,
-  runSummary,
-} from '#shared/improvement/records.ts';
-import type {
-  BundleRef,
-  EvidenceRecord,
-  OpenRun,
-  OrderAck,
-  OrderRecord,
-  RunKey,
-  RunRecord,
-} from '#shared/improvement/records.ts';
+import * as records from '#shared/improvement/records.ts';
 import { bytes, type Item, type ItemKey } from './dynamo.ts';
 
 /* The items of the table `improvement` and their keys. It stores nothing else; a function that reads an item throws if this file did not write it. */
@@ -45,21 +28,24 @@ function counted(id: string): string {
   return `${id.length}:${id}`;
 }
 
-export function runPartition({ tenantId, improvementRunId }: RunKey): string {
+export function runPartition({ tenantId, improvementRunId }: records.RunKey): string {
   return partition('run', tenantId, improvementRunId);
 }
 
 /** Returns the key of a part of a run: its id is that of evidence or an order, or the number of a part of the pins. */
-export function partKey(run: RunKey, part: PartOfRun, id = ''): ItemKey {
+export function partKey(run: records.RunKey, part: PartOfRun, id = ''): ItemKey {
   return { pk: runPartition(run), sk: prefixes[part] + id };
 }
 
 /** Returns the prefix of the sort keys of one administration's open runs, and of no other one's. */
-export function openPrefix({ tenantId, administrationId }: Omit<OpenRun, 'improvementRunId'>): string {
+export function openPrefix({
+  tenantId,
+  administrationId,
+}: Omit<records.OpenRun, 'improvementRunId'>): string {
   return `${counted(tenantId)}${counted(administrationId)}`;
 }
 
-export function openKey(run: OpenRun): ItemKey {
+export function openKey(run: records.OpenRun): ItemKey {
   return { pk: openPartition, sk: `${openPrefix(run)}${run.improvementRunId}` };
 }
 
@@ -77,7 +63,7 @@ const pinsColumns = z.object({ pins: bytes });
 
 const receiptColumns = z.object({
   receiptSha256: z.string(),
-  receiptMediaType: bundleRef.shape.mediaType,
+  receiptMediaType: records.bundleRef.shape.mediaType,
 });
 
 const formerColumns = z.object({ revisionOrderId: z.string(), supersedes: z.string().exactOptional() });
@@ -92,28 +78,28 @@ const headColumns = formerColumns.extend({
 });
 
 /** Returns the items of a new run: its state, which changes, and its pins, which never do, in parts that fit into an item. */
-export function runItems(run: RunRecord): readonly Item[] {
-  const packed = gzipSync(JSON.stringify(runPins.parse(run.pins)), { level: 9 });
+export function runItems(run: records.RunRecord): readonly Item[] {
+  const packed = gzipSync(JSON.stringify(records.runPins.parse(run.pins)), { level: 9 });
   const pins = Array.from({ length: Math.ceil(packed.byteLength / PART_BYTES) }, (_, index) => ({
     ...partKey(run, 'pins', String(index).padStart(2, '0')),
     pins: packed.subarray(index * PART_BYTES, (index + 1) * PART_BYTES),
   }));
   const counts = { tries: 0, recorded: 0, pinsParts: pins.length };
-  return [{ ...partKey(run, 'run'), ...runRecord.parse(run), ...counts }, ...pins];
+  return [{ ...partKey(run, 'run'), ...records.runRecord.parse(run), ...counts }, ...pins];
 }
 
 /** Returns the run among items in the order of their keys; undefined if there is none. */
-export function runOf(items: readonly Item[]): RunRecord | undefined {
+export function runOf(items: readonly Item[]): records.RunRecord | undefined {
   const item = items.find((candidate) => partOfRun(candidate) === 'run');
   if (item === undefined) return undefined;
-  const { pinsParts, completedAt, ...run } = runRecord.extend({ pinsParts: z.int() }).parse(item);
+  const { pinsParts, completedAt, ...run } = records.runRecord.extend({ pinsParts: z.int() }).parse(item);
   const parts = items.filter((candidate) => partOfRun(candidate) === 'pins');
   if (parts.length !== pinsParts) throw new TypeError('improvement table: pins are missing');
   const packed = Buffer.concat(parts.map((part) => pinsColumns.parse(part).pins));
   const pins = gunzipSync(packed, { maxOutputLength: MAX_PINS_BYTES }).toString('utf8');
   return {
     ...run,
-    pins: runPins.parse(JSON.parse(pins)),
+    pins: records.runPins.parse(JSON.parse(pins)),
     ...(completedAt === undefined ? {} : { completedAt: Math.max(run.createdAt, completedAt) }),
     ...receiptOf(item),
   };
@@ -132,7 +118,7 @@ export function isReadable(item: Item): boolean {
   try {
     switch (partOfRun(item)) {
       case 'run':
-        return pk === runPartition(runSummary.parse(item));
+        return pk === runPartition(records.runSummary.parse(item));
       case 'pins':
         return pinsColumns.parse(item).pins.byteLength > 0;
       case 'evidence':
@@ -147,37 +133,36 @@ export function isReadable(item: Item): boolean {
   }
 }
 
-export function evidenceAmong(items: readonly Item[]): readonly EvidenceRecord[] {
+export function evidenceAmong(items: readonly Item[]): readonly records.EvidenceRecord[] {
   return items.filter((item) => partOfRun(item) === 'evidence').map(evidenceOf);
 }
 
-export function ordersAmong(items: readonly Item[]): readonly OrderRecord[] {
+export function ordersAmong(items: readonly Item[]): readonly records.OrderRecord[] {
   return items.filter((item) => partOfRun(item) === 'order').map(orderOf);
 }
 
-/** Returns the entry of a run in the list of open runs. */
-export function openItem(run: OpenRun): Item {
-  return { ...openKey(run), ...openRun.parse(run) };
+export function openItem(run: records.OpenRun): Item {
+  return { ...openKey(run), ...records.openRun.parse(run) };
 }
 
-export function evidenceItem(run: RunKey, evidence: EvidenceRecord): Item {
+export function evidenceItem(run: records.RunKey, evidence: records.EvidenceRecord): Item {
   const { key, receipt } = evidence;
   const columns = receipt && columnsOfReceipt(receipt);
-  return { ...partKey(run, 'evidence', key), ...evidenceRecord.parse(evidence), ...columns };
+  return { ...partKey(run, 'evidence', key), ...records.evidenceRecord.parse(evidence), ...columns };
 }
 
-export function evidenceOf(item: Item): EvidenceRecord {
-  return { ...evidenceRecord.parse(item), ...receiptOf(item) };
+export function evidenceOf(item: Item): records.EvidenceRecord {
+  return { ...records.evidenceRecord.parse(item), ...receiptOf(item) };
 }
 
 /** Returns an order as it is first recorded: without acknowledgement. */
-export function orderItem(run: RunKey, order: OrderRecord): Item {
+export function orderItem(run: records.RunKey, order: records.OrderRecord): Item {
   const supersedes = order.supersedesRevisionOrderId ?? undefined;
-  return { ...partKey(run, 'order', order.revisionOrderId), ...orderRecord.parse(order), supersedes };
+  return { ...partKey(run, 'order', order.revisionOrderId), ...records.orderRecord.parse(order), supersedes };
 }
 
-export function orderOf(item: Item): OrderRecord {
-  const order = orderRecord.parse(item);
+export function orderOf(item: Item): records.OrderRecord {
+  const order = records.orderRecord.parse(item);
   return {
     ...order,
     updatedAt: Math.max(order.createdAt, order.updatedAt),
@@ -186,11 +171,11 @@ export function orderOf(item: Item): OrderRecord {
   };
 }
 
-export function columnsOfAck({ version: receiptVersion, ...ack }: OrderAck): Item {
+export function columnsOfAck({ version: receiptVersion, ...ack }: records.OrderAck): Item {
   return ackColumns.parse({ ...ack, receiptVersion });
 }
 
-function ackOf(item: Item): OrderAck {
+function ackOf(item: Item): records.OrderAck {
   const { receiptVersion: version, ...ack } = ackColumns.parse(item);
   return { ...ack, version };
 }
@@ -224,11 +209,11 @@ export function formerOf(item: Item): FormerOrder {
   return { revisionOrderId, supersedesRevisionOrderId: supersedes };
 }
 
-export function columnsOfReceipt({ sha256, mediaType }: BundleRef): Item {
+export function columnsOfReceipt({ sha256, mediaType }: records.BundleRef): Item {
   return receiptColumns.parse({ receiptSha256: sha256, receiptMediaType: mediaType });
 }
 
-function receiptOf(item: Item): { readonly receipt?: BundleRef } {
+function receiptOf(item: Item): { readonly receipt?: records.BundleRef } {
   if (item['receiptSha256'] === undefined) return {};
   const { receiptSha256: sha256, receiptMediaType: mediaType } = receiptColumns.parse(item);
   return { receipt: { sha256, mediaType } };

@@ -1,6 +1,5 @@
 import {
   PutItemCommand,
-  TransactionCanceledException,
   TransactionConflictException,
   TransactWriteItemsCommand,
   UpdateItemCommand,
@@ -9,17 +8,10 @@ import type { DynamoDBClient, TransactWriteItem } from '@aws-sdk/client-dynamodb
 import { randomFraction } from '#shared/kernel/random.ts';
 import { StoreOutage } from '#shared/kernel/store-calls.ts';
 import { isOvertaken, placeInLineage, type Place } from '#shared/improvement/lineage.ts';
-import { isOpen, isTerminal, openRun, openStates, runSummary } from '#shared/improvement/records.ts';
-import type {
-  ImprovementRunState,
-  ImprovementStore,
-  OrderRecord,
-  RunKey,
-  RunRecord,
-} from '#shared/improvement/records.ts';
+import * as records from '#shared/improvement/records.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
-import { attributesOf, changeExpression, didHold, getItem, queryItems } from './dynamo.ts';
-import type { Change, Item, ItemKey } from './dynamo.ts';
+import { attributesOf, changeExpression, didHold, getItem, queryItems, wasCancelledFor } from './dynamo.ts';
+import type { Change, Condition, Item, ItemKey } from './dynamo.ts';
 import * as items from './improvement-items.ts';
 
 /** How often a write is tried before it fails because of competing writes of the same items. */
@@ -29,15 +21,13 @@ const FIRST_PAUSE = 25;
 const LONGEST_PAUSE = 800;
 
 /** Reasons of a cancelled transaction that may not recur at the next attempt. */
-const passing: ReadonlySet<string> = new Set([
-  'None',
+const passing = [
   'ConditionalCheckFailed',
   'TransactionConflict',
   'ThrottlingError',
   'ProvisionedThroughputExceeded',
-]);
+];
 
-/** Returns the calls that read and write the table. */
 function openCalls(client: DynamoDBClient, TableName: string, ports: Pick<Runtime, 'sleep' | 'random'>) {
   async function read<T>(key: ItemKey, parse: (item: Item) => T): Promise<T | undefined> {
     const item = await getItem(client, TableName, key);
@@ -81,12 +71,12 @@ export function createImprovementTable(
   client: DynamoDBClient,
   TableName: string,
   ports: Pick<Runtime, 'sleep' | 'random'>,
-): ImprovementStore {
+): records.ImprovementStore {
   const calls = openCalls(client, TableName, ports);
   const { read, query, create, createOf, updateOf, persist, update, transact } = calls;
-  const store: ImprovementStore = {
+  const store: records.ImprovementStore = {
     async createRun(created) {
-      const run: RunRecord = { ...created, state: 'queued', touchedAt: created.createdAt, sweeps: 0 };
+      const run: records.RunRecord = { ...created, state: 'queued', touchedAt: created.createdAt, sweeps: 0 };
       const made = [...items.runItems(run), items.openItem(run)];
       return persist(async (attempt) => {
         const existing = attempt === 0 ? undefined : await store.readRun(run);
@@ -101,7 +91,7 @@ export function createImprovementTable(
       return items.runOf(await Array.fromAsync(query(pk, { range: { condition: 'sk < :sk', ':sk': sk } })));
     },
 
-    readSummary: (key) => read(items.partKey(key, 'run'), (item) => runSummary.parse(item)),
+    readSummary: (key) => read(items.partKey(key, 'run'), (item) => records.runSummary.parse(item)),
 
     async readProgress(key) {
       const found = await Array.fromAsync(query(items.runPartition(key)));
@@ -128,10 +118,10 @@ export function createImprovementTable(
           ...('receipt' in to ? items.columnsOfReceipt(to.receipt) : {}),
         },
       };
-      if (!isTerminal(to.state)) return update(items.partKey(key, 'run'), change);
+      if (!records.isTerminal(to.state)) return update(items.partKey(key, 'run'), change);
       return persist(async () => {
         const summary = await store.readSummary(key);
-        if (summary === undefined || isTerminal(summary.state)) return false;
+        if (summary === undefined || records.isTerminal(summary.state)) return false;
         await transact([
           { Update: updateOf(items.partKey(key, 'run'), change) },
           { Delete: { TableName, Key: attributesOf(items.openKey(summary)) } },
@@ -142,7 +132,7 @@ export function createImprovementTable(
 
     async beginRun(key, recorded, now) {
       const touched = { touchedAt: now, sweeps: 0 };
-      const { condition, values } = whileIn(openStates);
+      const { condition, values } = whileIn(records.openStates);
       const hasGotOn = await update(items.partKey(key, 'run'), {
         set: { ...touched, tries: 1, recorded },
         condition: `${condition} AND #recorded < :recorded`,
@@ -153,7 +143,7 @@ export function createImprovementTable(
     },
 
     async touchRun(key, by, now, seen) {
-      const { condition, values } = whileIn(openStates);
+      const { condition, values } = whileIn(records.openStates);
       await update(items.partKey(key, 'run'), {
         set: { touchedAt: now, ...(by === 'worker' ? { tries: 0 } : {}) },
         ...(by === 'sweeper' ? { count: 'sweeps' } : {}),
@@ -168,7 +158,7 @@ export function createImprovementTable(
 
     async *listOpen(of) {
       const range = of && { condition: 'begins_with(sk, :sk)', ':sk': items.openPrefix(of) };
-      for await (const item of query(items.openPartition, { range })) yield openRun.parse(item);
+      for await (const item of query(items.openPartition, { range })) yield records.openRun.parse(item);
     },
 
     ...orderWrites(TableName, calls),
@@ -179,10 +169,10 @@ export function createImprovementTable(
 function orderWrites(
   TableName: string,
   { read, createOf, updateOf, persist, update, transact }: Calls,
-): Pick<ImprovementStore, 'openOrder' | 'confirmOrder' | 'moveOrder'> {
+): Pick<records.ImprovementStore, 'openOrder' | 'confirmOrder' | 'moveOrder'> {
   /** Returns the writes that place an order in its lineage, given the lineage as it was read. */
   function placing(
-    run: RunKey,
+    run: records.RunKey,
     lineage: string,
     seen: items.VersionedHead | undefined,
     { head, former, supersededIn }: Place,
@@ -227,7 +217,7 @@ function orderWrites(
             ? undefined
             : await read(items.formerKey(tenantId, lineage, revisionOrderId), items.formerOf);
         const place = placeInLineage(seen?.head, former, run, revisionOrderId);
-        const record: OrderRecord = {
+        const record: records.OrderRecord = {
           revisionOrderId,
           evidence,
           targetModule,
@@ -253,7 +243,7 @@ function orderWrites(
         read(items.headKey(key.tenantId, lineage), items.headOf),
       ]);
       if (record === undefined || seen === undefined) return record;
-      if (!isOpen(record) || !isOvertaken(seen.head, key, revisionOrderId)) return record;
+      if (!records.isOpen(record) || !isOvertaken(seen.head, key, revisionOrderId)) return record;
       const set = { status: 'superseded', updatedAt: now };
       await update(at, { set, ...whileUndelivered });
       return read(at, items.orderOf);
@@ -280,15 +270,12 @@ function orderWrites(
 const origins = {
   analyzing: ['queued'],
   blocked_upstream: ['queued', 'analyzing'],
-  completed: openStates,
-  completed_with_omissions: openStates,
-  failed: openStates,
+  completed: records.openStates,
+  completed_with_omissions: records.openStates,
+  failed: records.openStates,
 } as const;
 
-type Condition = Pick<Change, 'condition' | 'values'>;
-
-/** Returns the condition that a run is in one of some states. */
-function whileIn(states: readonly ImprovementRunState[]): Condition {
+function whileIn(states: readonly records.ImprovementRunState[]): Condition {
   const values = Object.fromEntries(states.map((state) => [`:${state}`, state]));
   return { condition: `#state IN (${Object.keys(values).join(', ')})`, values };
 }
@@ -316,7 +303,5 @@ async function writeAgain<T>(
 }
 
 function wasOvertaken(error: unknown): boolean {
-  if (error instanceof TransactionConflictException) return true;
-  if (!(error instanceof TransactionCanceledException)) return false;
-  return (error.CancellationReasons ?? []).every(({ Code = 'None' }) => passing.has(Code));
+  return error instanceof TransactionConflictException || wasCancelledFor(error, ...passing);
 }

@@ -7,7 +7,6 @@ import {
 } from '@aws-sdk/client-s3';
 import type { S3Client } from '@aws-sdk/client-s3';
 
-/** One version of an object. */
 export interface ObjectVersion {
   readonly id: string;
   readonly etag: string;
@@ -15,7 +14,6 @@ export interface ObjectVersion {
   readonly writtenAt: number;
 }
 
-/** An object of a bucket with versions. */
 export interface VersionedObject {
   readonly key: string;
   /** The newest first. */
@@ -24,7 +22,6 @@ export interface VersionedObject {
   readonly deletedAt: number | undefined;
 }
 
-/** The content of an object. */
 export interface ObjectContent {
   readonly bytes: Uint8Array;
   readonly mediaType: string | undefined;
@@ -97,7 +94,6 @@ export async function putObject(
   }
 }
 
-/** Returns whether an error is one of these errors of S3. */
 export function isNamed(error: unknown, ...names: readonly string[]): boolean {
   return error instanceof S3ServiceException && names.includes(error.name);
 }

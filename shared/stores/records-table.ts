@@ -102,7 +102,6 @@ function partItems(pk: string, parameters: NewRecord['parameters']): readonly It
 
 const partColumns = z.object({ content: bytes });
 
-/** A small document is readable text, a larger one compressed. */
 const documentColumns = z.object({
   document: z.string().exactOptional(),
   documentGzip: bytes.exactOptional(),

@@ -1,9 +1,10 @@
-import { TransactionCanceledException, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
+import { TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBClient, TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
 import type { KeyChange, KeyRecord, KeySettings, WritableKeySettings } from '#shared/keys/key-record.ts';
 import { keyStates, type KeyPurpose, type KeyState } from '#shared/keys/key-ring.ts';
-import { attributesOf, bytes, instant, queryItems, type Item, type ItemKey } from './dynamo.ts';
+import { attributesOf, bytes, instant, queryItems, wasCancelledFor } from './dynamo.ts';
+import type { Item, ItemKey } from './dynamo.ts';
 
 /** The column with the time at which a key entered a state. */
 const timeColumns = {
@@ -39,16 +40,11 @@ export function createWritableKeySettings(client: DynamoDBClient, tableName: str
         );
         return true;
       } catch (error) {
-        if (error instanceof TransactionCanceledException && wasOvertaken(error)) return false;
+        if (wasCancelledFor(error, 'ConditionalCheckFailed', 'TransactionConflict')) return false;
         throw error;
       }
     },
   };
-}
-
-function wasOvertaken(error: TransactionCanceledException): boolean {
-  const codes = (error.CancellationReasons ?? []).map((reason) => reason.Code ?? 'None');
-  return codes.every((code) => ['None', 'ConditionalCheckFailed', 'TransactionConflict'].includes(code));
 }
 
 function writeOf(tableName: string, change: KeyChange): TransactWriteItem {

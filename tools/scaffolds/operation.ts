@@ -37,7 +37,8 @@ export function scaffoldOperation(
 
   const about = `/** ${capital(owner)}: ${hole(`what the owner holds for ${name}, in one sentence`)} */`;
   const members = hole(`the members that the owner publishes for ${name}, each with its schema`);
-  const row = method === 'GET' ? 'safeRead' : 'idempotentWrite';
+  const row = method === 'GET' ? 'readFor' : 'idempotentWrite';
+  const uses = hole(`what the answers of ${name} are used for, as shared/platform/verdicts.ts lists it`);
   plan.append(
     contract,
     `${
@@ -50,12 +51,11 @@ export function scaffoldOperation(
     }
     export type ${capital(answer)} = z.infer<typeof ${answer}>;
 
-    export const ${name} = ${row}({
+    export const ${name} = ${method === 'GET' ? `${row}(${uses})` : row}({
       id: '${prefix}.${snake(name)}',
       ${service}path: '${path}',
-      status: '${bound ? 'bound' : 'gap'}',
-      ${method === 'POST' ? `body: ${body},\n` : ''}answer: ${answer},
-      rule: ${hole(`the rule of ${name} that the client keeps beyond the schema, one sentence for the contract page`)},
+      ${bound ? `status: 'bound',\n` : ''}${method === 'POST' ? `body: ${body},\n` : ''}answer: ${answer},
+      ${method === 'POST' ? `uses: [${uses}],\necho: ${hole(`the members of the answer of ${name} that repeat a value of the call, as { member: 'name' }`)},\n` : ''}      rule: ${hole(`the rule of ${name} that the client keeps beyond the schema, one sentence for the contract page`)},
     });`,
   );
   plan.import(contract, '* as z', 'zod');

@@ -75,6 +75,7 @@ const fills: readonly (readonly [what: RegExp, code: string])[] = [
   [/^the type of poolLimit/, '1 | 2'],
   [/^poolLimit of/, '1'],
   // Upstream operations.
+  [/^what the answers of readFormDifficulty/, `'report'`],
   [
     /^the members that the owner publishes for readFormDifficulty/,
     'qtiTestId: reference, difficulty: z.number()',

@@ -7,7 +7,6 @@ import { boundedText, WHITE_SPACE } from '../text-forms.ts';
 /** A name that its owner gives: compared and passed on unchanged, never parsed or folded. Its length is the owner's rule [MA-040]. */
 export const identifier = z.string().min(1);
 
-/** An identifier that a request names. */
 export const requestIdentifier = excluding(identifier);
 
 /** Names that move from one version to the next, and so pin nothing. */

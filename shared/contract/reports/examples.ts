@@ -125,7 +125,7 @@ const link = {
 } as const;
 
 export const completedRun: z.input<typeof improvementRun> = {
-  ...run,
+  ...queuedRun,
   status: 'completed_with_omissions',
   metricStatuses: [
     { metric: 'item_difficulty', artifactRef: 'artifact-item-difficulty-811', ...available },
@@ -156,12 +156,9 @@ export const completedRun: z.input<typeof improvementRun> = {
   ],
   alignmentRecordCount: 2,
   revisionOrderCount: 3,
-  blockedOrderCount: 0,
   omissions: ['item_discrimination', 'distractor_distribution'],
   receipt: link,
   completedAt: '2026-03-02T10:15:33.902Z',
-  sourceKeys: ['state-math-5.2025', 'college-entrance.2024'],
-  sources: [sourceSetReceipt, difficultyReceipt],
 };
 
 export const alignment: z.input<typeof alignmentReport> = {

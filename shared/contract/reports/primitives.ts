@@ -13,7 +13,6 @@ export const reference = boundedText(
   'must be 1 to 255 UTF-8 bytes without white space',
 );
 
-/** A reference that a request names. */
 export const requestReference = excluding(reference);
 
 /** RFC 3339 UTC instant: terminal `Z`, fractional seconds accepted, no offset, no leap second [RP-051]. */
@@ -26,17 +25,12 @@ export const instant = z
   })
   .meta({ format: 'date-time', pattern: INSTANT.source, examples: ['2026-01-31T09:30:00.000Z'] });
 
-/** Returns whether a number has at most six fractional digits in its shortest decimal form. */
-function hasSixDigits(value: number): boolean {
-  return Number(value.toFixed(6)) === value;
-}
-
 /** A finite number from 0 to 1 with at most six fractional digits [RP-052]. */
 export const proportion = z
   .number()
   .min(0)
   .max(1)
-  .refine(hasSixDigits, 'must have at most six fractional digits');
+  .refine((value) => Number(value.toFixed(6)) === value, 'must have at most six fractional digits');
 
 /** A count of a snapshot, never inferred from an omitted array [RP-053]. */
 export const count = z.int().min(0).max(MAX_COUNT);
@@ -48,7 +42,6 @@ export const text = z
   .max(255)
   .refine((value) => value.isWellFormed(), 'must be well-formed');
 
-/** An https address. */
 export const httpsUrl = z.url({ protocol: /^https$/ }).meta({ pattern: '^[Hh][Tt][Tt][Pp][Ss]:' });
 
 /** SHA-256, 64 lower-case hexadecimal characters. */
@@ -71,7 +64,6 @@ export const cursorWhenMore = when(
   'there is more exactly when there is a cursor [RP-136, RP-208]',
 );
 
-/** Returns whether all values differ. */
 export function areUnique(values: readonly string[]): boolean {
   return new Set(values).size === values.length;
 }

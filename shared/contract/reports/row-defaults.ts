@@ -7,7 +7,6 @@ export const write = { service: 'reports', method: 'POST', scope: 'reports:write
 /** One whole processor. A settled record of 64 MB, read twice, takes half of it (`npm run bench -- --only report-limit`). */
 export const RECORD_MEMORY_MB = 1769;
 
-/** Values that both cohort reports share. */
 export const cohort = {
   ...read,
   gates: ['A', 'D'],

@@ -200,7 +200,6 @@ function evidence(item: string, contribution: number): NonNullable<MasteryRow['e
   };
 }
 
-/** Returns a fixture as a view shows it. */
 export function viewOf({ report }: AttemptFixture, view: View, correlation: Correlation): Report {
   const omitted = omittedBy[view];
   const rows = omitted.includes('itemEvidence')
@@ -217,7 +216,6 @@ export function viewOf({ report }: AttemptFixture, view: View, correlation: Corr
 /** The receipts that a row of a list has: it is composed without QTI and CASE. */
 const rowServices: readonly string[] = ['results', 'content', 'oneroster'];
 
-/** Returns a page with these of the candidate's reports. */
 export function pageWith(
   fixtures: readonly AttemptFixture[],
   nextCursor: string | null,

@@ -1,23 +1,20 @@
 import { createLocalJWKSet, errors } from 'jose';
 import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters } from 'jose';
-import { withTimeLimit, type Sleep } from '#shared/kernel/sleep.ts';
+import { withTimeLimit } from '#shared/kernel/sleep.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { nameOf } from '#shared/observability/describe-error.ts';
 import { readCapped, type Fetch } from '#shared/network/http-client.ts';
 import type { Log } from '#shared/observability/logger.ts';
 import type { Problem } from '#shared/problems/problem.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 import { Refusal } from '../refusal.ts';
 
 /** Finds the key that the header of an unverified token names. Throws jose's errors, or a Refusal for an outage. */
 export type KeySet = (header: JWSHeaderParameters, token: FlattenedJWSInput, log: Log) => Promise<CryptoKey>;
 
-export interface KeySetOptions {
+export interface KeySetOptions extends Pick<Runtime, 'fetch' | 'now' | 'sleep'> {
   /** The pinned address: a token cannot name another one. */
   readonly url: string;
-  readonly fetch: Fetch;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
-  readonly sleep: Sleep;
   /** The problem to return if the keys cannot be read and no known one may be used: not the caller's fault, so never a 401. */
   readonly outage: Problem;
 }

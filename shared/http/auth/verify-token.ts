@@ -16,13 +16,6 @@ export interface TokenRules {
   readonly issuedAtRequired: boolean;
 }
 
-export interface TokenDependencies {
-  readonly keySet: KeySet;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
-  readonly log: Log;
-}
-
 const CLOCK_SKEW_SECONDS = 60;
 const BEARER = /^Bearer ([\w-]+)\.([\w-]+)\.([\w-]+)$/i;
 const REQUIRED = ['iss', 'aud', 'sub', 'tenantId', 'exp', 'role'];
@@ -58,7 +51,7 @@ const claims = z.object({
 export async function verifyToken(
   authorization: readonly string[],
   rules: TokenRules,
-  { keySet, now, log }: TokenDependencies,
+  { keySet, now, log }: { readonly keySet: KeySet; readonly now: () => number; readonly log: Log },
 ): Promise<Result<Principal, string>> {
   const [value, second] = authorization;
   if (value === undefined) return err('no-header');

@@ -55,7 +55,6 @@ function problemOf(service: ServiceName, error: unknown, exchange: Exchange): Pr
   return internalError(service, !(error instanceof PermanentDefect));
 }
 
-/** Logs which owner ended a request. */
 function noteUpstream({ upstream, dependency, retryable }: Problem, { log }: Exchange): void {
   const owner = upstream?.service ?? dependency;
   if (owner === undefined) return;

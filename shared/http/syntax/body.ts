@@ -6,7 +6,6 @@ import { invalid } from './issues.ts';
 
 type RawBody = Pick<APIGatewayProxyEvent, 'body'>;
 
-/** Returns how many bytes the caller sent. */
 export function bodySize({ body }: RawBody): number {
   return body === null ? 0 : Buffer.byteLength(body);
 }

@@ -33,7 +33,6 @@ export function readHeaders({ multiValueHeaders }: Pick<APIGatewayProxyEvent, 'm
   return Object.fromEntries(headers);
 }
 
-/** Returns all values of a header. */
 export function headerValues(headers: Headers, name: string): readonly string[] {
   return Object.hasOwn(headers, name) ? (headers[name] ?? []) : [];
 }

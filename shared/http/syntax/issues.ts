@@ -14,14 +14,10 @@ const MAX_NAME = 100;
  * Returns a JSON Pointer (RFC 6901) into `{path, query, headers, body}`. It repeats names but no values [MA-210]; long ones are cut. Never logged.
  */
 export function pointerTo(part: RequestPart, segments: readonly Segment[]): string {
-  return pointer(part, ...segments.map((segment) => cut(String(segment).toWellFormed())));
+  const names = segments.map((segment) => String(segment).toWellFormed());
+  return pointer(part, ...names.map((name) => (name.length > MAX_NAME ? cutAfter(name, MAX_NAME) : name)));
 }
 
-function cut(name: string): string {
-  return name.length > MAX_NAME ? cutAfter(name, MAX_NAME) : name;
-}
-
-/** Returns one finding at a place of the request. */
 export function invalid(
   part: RequestPart,
   segments: readonly Segment[],
@@ -60,22 +56,18 @@ function paramsOf(part: RequestPart, issue: z.core.$ZodIssue, value: unknown): r
     case 'invalid_value':
       return at('not-allowed', `must be one of: ${issue.values.map(String).join(', ')}`);
     case 'too_small':
-      return at(
-        'out-of-range',
-        `must be ${unitOf(issue.origin)}at least ${String(issue.minimum)}${exclusive(issue.inclusive)}`,
-      );
+      return at('out-of-range', boundOf(issue, 'at least', issue.minimum));
     case 'too_big':
-      return at(
-        'out-of-range',
-        `must be ${unitOf(issue.origin)}at most ${String(issue.maximum)}${exclusive(issue.inclusive)}`,
-      );
+      return at('out-of-range', boundOf(issue, 'at most', issue.maximum));
     case 'invalid_union':
       return at('not-allowed', 'must have one of the documented forms');
     case 'invalid_key':
       return at('invalid-name', 'is a name that is not allowed here');
-    case 'custom':
+    case 'custom': {
+      const reason: unknown = issue.params?.['reason'];
       // A refinement's message is written in the schema: it never quotes submitted data.
-      return at(reasonOf(issue.params), issue.message);
+      return at(typeof reason === 'string' ? reason : 'invalid-format', issue.message);
+    }
     case 'invalid_format':
       return at('invalid-format', 'does not have the documented form');
     default:
@@ -83,17 +75,13 @@ function paramsOf(part: RequestPart, issue: z.core.$ZodIssue, value: unknown): r
   }
 }
 
-function reasonOf(params: Readonly<Record<string, unknown>> | undefined): string {
-  const reason = params?.['reason'];
-  return typeof reason === 'string' ? reason : 'invalid-format';
-}
-
-/** Returns the unit that a bound counts. */
-function unitOf(origin: string): string {
-  if (origin === 'string') return 'of length ';
-  return origin === 'array' || origin === 'set' || origin === 'map' || origin === 'object' ? 'of size ' : '';
-}
-
-function exclusive(inclusive: boolean | undefined): string {
-  return inclusive === false ? ' (exclusive)' : '';
+/** Returns the bound that a value violates, with the unit that it counts. */
+function boundOf(
+  { origin, inclusive }: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig,
+  side: string,
+  bound: number | bigint,
+): string {
+  const isCollection = ['array', 'set', 'map', 'object'].includes(origin);
+  const unit = origin === 'string' ? 'of length ' : isCollection ? 'of size ' : '';
+  return `must be ${unit}${side} ${String(bound)}${inclusive === false ? ' (exclusive)' : ''}`;
 }

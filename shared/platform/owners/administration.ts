@@ -1,14 +1,14 @@
 import * as z from 'zod';
 import { reference } from '#shared/contract/reports/primitives.ts';
-import { safeRead } from '#shared/platform/operation.ts';
+import { reportRead } from '#shared/platform/operation.ts';
 import { governed, ownerId, versioned } from './primitives.ts';
 
-/** Administration: one sitting of a test, and the class or school that it was for. */
+/** Administration: one sitting of a test, and its class or school. */
 export const administration = z.object({
   tenantId: ownerId,
   administrationId: reference,
   ...versioned,
-  /** `scored` once every attempt of it is; other statuses are the owner's own affair. */
+  /** `scored` once every attempt is. No other status is distinguished. */
   status: z.string(),
   ...governed,
   classSourcedId: reference.nullable(),
@@ -16,12 +16,9 @@ export const administration = z.object({
 });
 export type Administration = z.infer<typeof administration>;
 
-export const readAdministration = safeRead({
+export const readAdministration = reportRead({
   id: 'administration.read_administration',
   path: '/core/administration/v1/administrations/{administrationId}',
-  status: 'gap',
   answer: administration,
-  uses: ['report'],
-  echo: { administrationId: 'administrationId' },
   rule: 'The class or school that an administration was for.',
 });

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { LARGE, safeRead } from '#shared/platform/operation.ts';
+import { LARGE, runRead } from '#shared/platform/operation.ts';
 import { ownerId, sha256 } from './primitives.ts';
 
 /** Bank: one member of the pool, with its standards and knowledge components [MA-026]. */
@@ -13,8 +13,8 @@ export const manifestMember = z.looseObject({
 export type ManifestMember = z.infer<typeof manifestMember>;
 
 /**
- * Bank: the evidence manifest of a generation operation [MA-025]. Until `state` is `succeeded` root and members may be absent; what a
- * terminal manifest must hold is checked in the pool reconciliation, so that each defect gets its own answer.
+ * Bank: the evidence manifest of a generation operation [MA-025]. Until `state` is `succeeded`, root and members may be absent. The reconciliation of
+ * the pool checks the content of a terminal manifest, so that each defect has its own response.
  */
 export const manifest = z.looseObject({
   tenantId: ownerId,
@@ -35,13 +35,11 @@ export const manifest = z.looseObject({
 });
 export type Manifest = z.infer<typeof manifest>;
 
-export const readAdaptivePoolManifest = safeRead({
+export const readAdaptivePoolManifest = runRead({
   id: 'bank.read_adaptive_pool_manifest',
   path: '/v1/bank-operations/{operationId}/manifest',
   status: 'bound',
   answer: manifest,
-  uses: ['start', 'run'],
-  echo: { operationId: 'operationId' },
   namedAt: '/body/bankOperationId',
   isPool: true,
   maxAnswerBytes: LARGE,

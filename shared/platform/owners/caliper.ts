@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { idempotentWrite, safeRead } from '#shared/platform/operation.ts';
+import { idempotentWrite, readFor } from '#shared/platform/operation.ts';
 import { ownerId } from './primitives.ts';
 
 export const CALIPER_CONTEXT = 'http://purl.imsglobal.org/ctx/caliper/v1p2';
@@ -49,13 +49,16 @@ export const emitEvent = idempotentWrite({
   rule: 'The same event id is the same event. Learner completion only after Results.',
 });
 
-export const readEvidenceAck = safeRead({
+export const readEvidenceAck = readFor(
+  'start',
+  'read-back',
+  'report',
+)({
   id: 'caliper.read_evidence_ack',
   path: '/caliper/v1p2/events',
   query: ['eventIri'],
   status: 'bound',
   answer: storedEvent,
-  uses: ['start', 'read-back', 'report'],
   echo: { eventIri: 'eventIri' },
   rule: 'The event IRI and the generated refs are those of the emitted event; anything else is no acknowledgement.',
 });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { reference } from '#shared/contract/reports/primitives.ts';
-import { LARGE, safeRead } from '#shared/platform/operation.ts';
+import { LARGE, reportRead, runRead } from '#shared/platform/operation.ts';
 import { instant, ownerId } from './primitives.ts';
 
 /** CASE 1.1 CFItem: the members that the service reads; the standard's optional ones are tolerated and ignored. */
@@ -15,7 +15,7 @@ export type CfItem = z.infer<typeof cfItem>;
 
 const nodeLink = z.object({ identifier: ownerId });
 
-/** CASE 1.1 CFPackage: of its items the identifiers, of its associations who is a child of whom. */
+/** CASE 1.1 CFPackage: the identifiers of its items, and which is a child of which. */
 export const cfPackage = z.object({
   CFDocument: z.object({ identifier: reference, lastChangeDateTime: instant }),
   CFItems: z.array(z.object({ identifier: reference })),
@@ -25,23 +25,21 @@ export const cfPackage = z.object({
 });
 export type CfPackage = z.infer<typeof cfPackage>;
 
-export const resolveMapping = safeRead({
+export const resolveMapping = runRead({
   id: 'case.resolve_mapping',
   path: '/ims/case/v1p1/CFItems/{sourcedId}',
   status: 'bound',
   answer: cfItem,
-  uses: ['start', 'run'],
   echo: { identifier: 'sourcedId' },
   tenantInAnswer: false,
   rule: 'Identifier and URI are those of the pinned mapping.',
 });
 
-export const readPackage = safeRead({
+export const readPackage = reportRead({
   id: 'case.read_package',
   path: '/ims/case/v1p1/CFPackages/{sourcedId}',
   status: 'bound',
   answer: cfPackage,
-  uses: ['report'],
   echo: { 'CFDocument.identifier': 'sourcedId' },
   tenantInAnswer: false,
   maxAnswerBytes: LARGE,

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { proportion, reference, text } from '#shared/contract/reports/primitives.ts';
-import { LARGE, safeRead } from '#shared/platform/operation.ts';
+import { LARGE, reportRead, runRead } from '#shared/platform/operation.ts';
 import { freshness, instant, ownerId, sha256, version, versioned } from './primitives.ts';
 
 /**
- * Content: the blueprint projection of a test spec. Loose, because the *complete* projection is hashed [MA-022]: what Content adds
- * tomorrow must change the hash, not vanish from it.
+ * Content: the blueprint projection of a test spec. It is loose because the *complete* projection is hashed [MA-022]: a member that Content adds later
+ * must change the hash.
  */
 export const blueprint = z.looseObject({
   tenantId: ownerId,
@@ -19,7 +19,7 @@ export const blueprint = z.looseObject({
 });
 export type Blueprint = z.infer<typeof blueprint>;
 
-/** Content: the identity of an adaptive bank. `data` are Content members, of which an adaptive bank has none [MA-023]. */
+/** Content: the identity of an adaptive bank. `data` lists Content members, of which an adaptive bank has none [MA-023]. */
 export const bankMembers = z.looseObject({
   tenantId: ownerId,
   bankId: ownerId,
@@ -31,32 +31,32 @@ export const bankMembers = z.looseObject({
 });
 export type BankMembers = z.infer<typeof bankMembers>;
 
-/** Content: what one version of a test spec says about reports on its attempts. */
+/** Content: the rules of one version of a test spec for reports on its attempts. */
 export const reportCriteria = z.object({
   tenantId: ownerId,
   testSpecId: reference,
   ...versioned,
   testKind: z.string(),
   caseFrameworkGuid: reference,
-  /** The state of the CASE framework that the spec was built on; an older package is stale. */
+  /** When the CASE framework of the spec last changed; an older package is stale. */
   caseFrameworkChangedAt: instant,
   /** The immutable criteria of a mastery gate. */
   criteria: z
     .object({
       criteriaVersion: text,
       required: z.number().nullable(),
-      /** Of which standards and knowledge components the criteria speak. Absent: of all. */
+      /** The standards and knowledge components that the criteria cover. Absent: all. */
       governedCaseGuids: z.array(reference).optional(),
     })
     .nullable(),
-  /** Whether the blueprint carries coverage evidence that qualifies for claims beyond the single standard. */
+  /** Whether the blueprint has coverage evidence for claims beyond the single standard. */
   qualifyingCoverage: z.boolean(),
   /** The norms of an external scale to which the blueprint has a crosswalk. */
   externalScale: z.object({ normsSet: text }).nullable(),
 });
 export type ReportCriteria = z.infer<typeof reportCriteria>;
 
-/** The version of a blueprint that the answer is about. */
+/** The blueprint and the version that an answer is about. */
 const ofSpec = { tenantId: ownerId, testSpecId: reference, testSpecVersion: version };
 
 /** Content: the crosswalks from one version of a blueprint to named external tests. */
@@ -69,7 +69,7 @@ export const readinessCrosswalks = z.object({
       sourceTest: text,
       sourceVersion: text,
       crosswalkVersion: text,
-      /** Null or absent while there is no evidence of coverage, or of the depth of knowledge. */
+      /** Null or absent until there is evidence of coverage, or of the depth of knowledge. */
       coverageFraction: proportion.nullish(),
       dokDominance: z.string().nullish(),
       qualifyingBlueprintSlotIds: z.array(reference),
@@ -80,7 +80,7 @@ export const readinessCrosswalks = z.object({
 });
 export type ReadinessCrosswalks = z.infer<typeof readinessCrosswalks>;
 
-/** Content: what the blueprint says about a form beside the forms that it is compared with. */
+/** Content: the blueprint's evidence on a form and the forms that it is compared with. */
 export const formEvidence = z.object({
   ...ofSpec,
   formEvidenceId: reference,
@@ -100,14 +100,14 @@ export const alignmentSources = z.object({
   ...ofSpec,
   sourceSetId: reference,
   version,
-  /** The slots of the blueprint, and the CASE GUIDs that they are about: what a crosswalk can map to. Absent from lists of earlier releases. */
+  /** The slots of the blueprint and their CASE GUIDs, to which a crosswalk can map. Absent from lists of earlier releases. */
   slotIds: z.array(reference).optional(),
   caseGuids: z.array(reference).optional(),
   sources: z.array(
     z.object({
       ...externalSource,
       crosswalkId: reference,
-      /** Of the crosswalk’s bytes. */
+      /** The digest of the crosswalk’s bytes. */
       sha256,
     }),
   ),
@@ -127,13 +127,13 @@ export const alignmentCrosswalk = z.object({
       sourceRequirementId: reference,
       weight: z.number().positive(),
       sourceDok: dok,
-      /** Candidates: none is no mapping, several are none that is unambiguous. */
+      /** The candidates: none means no mapping, several mean an ambiguous one. */
       mappings: z.array(
         z.object({
           caseGuid: reference,
           blueprintSlotId: reference.nullable(),
           targetDok: dok.nullable(),
-          /** `current`, or `stale` when the standard has changed since. */
+          /** `current`, or `stale` if the standard has changed since. */
           status: z.string(),
         }),
       ),
@@ -142,85 +142,68 @@ export const alignmentCrosswalk = z.object({
 });
 export type AlignmentCrosswalk = z.infer<typeof alignmentCrosswalk>;
 
-export const readTestSpec = safeRead({
+export const readTestSpec = runRead({
   id: 'content.read_test_spec',
   path: '/tenants/{tenantId}/core/content/items/{testSpecId}/blueprint',
   status: 'bound',
   answer: blueprint,
-  uses: ['start', 'run'],
   echo: { itemId: 'testSpecId' },
   namedAt: '/body/testSpecId',
   maxAnswerBytes: LARGE,
   rule: 'The role is `spec`; the complete normalized projection is hashed.',
 });
 
-export const validateAdaptiveBankIdentity = safeRead({
+export const validateAdaptiveBankIdentity = runRead({
   id: 'content.validate_adaptive_bank_identity',
   path: '/tenants/{tenantId}/core/content/items/{testBankId}/bank-members',
   status: 'bound',
   answer: bankMembers,
-  uses: ['start', 'run'],
   echo: { bankId: 'testBankId' },
   namedAt: '/body/testBankId',
   rule: 'Bank and spec match, the membership rule is `qti_adaptive_selection`, and there is no Content member.',
 });
 
-export const readReportCriteria = safeRead({
+export const readReportCriteria = reportRead({
   id: 'content.read_report_criteria',
   path: '/tenants/{tenantId}/core/content/items/{testSpecId}/report-criteria',
   query: ['version'],
-  status: 'gap',
   answer: reportCriteria,
-  uses: ['report'],
-  echo: { testSpecId: 'testSpecId' },
   rule: 'Exactly the version that is asked for: test kind, criteria and framework of reports.',
   assumed:
     'The criteria speak of every mastery row, unless `governedCaseGuids` names the GUIDs of which they speak.',
 });
 
-export const readReadinessCrosswalks = safeRead({
+export const readReadinessCrosswalks = reportRead({
   id: 'content.read_readiness_crosswalks',
   path: '/tenants/{tenantId}/core/content/items/{testSpecId}/readiness-crosswalks',
   query: ['version'],
-  status: 'gap',
   answer: readinessCrosswalks,
-  uses: ['report'],
-  echo: { testSpecId: 'testSpecId' },
   maxAnswerBytes: LARGE,
   rule: 'The blueprint’s crosswalks to named external tests, for exactly the version that is asked for; none is an empty list.',
 });
 
-export const readFormEvidence = safeRead({
+export const readFormEvidence = reportRead({
   id: 'content.read_form_evidence',
   path: '/tenants/{tenantId}/core/content/items/{testSpecId}/form-evidence/{qtiTestId}',
   query: ['version'],
-  status: 'gap',
   answer: formEvidence,
-  uses: ['report'],
-  echo: { testSpecId: 'testSpecId', qtiTestId: 'qtiTestId' },
   rule: 'What the blueprint, in exactly the version that is asked for, says of coverage and depth of knowledge of a form beside the forms that Analytics compared.',
 });
 
-export const readAlignmentSources = safeRead({
+export const readAlignmentSources = reportRead({
   id: 'content.read_alignment_sources',
   path: '/tenants/{tenantId}/core/content/items/{testSpecId}/alignment-sources',
   query: ['version'],
-  status: 'gap',
   answer: alignmentSources,
-  uses: ['report'],
-  echo: { testSpecId: 'testSpecId' },
   maxAnswerBytes: LARGE,
   rule: 'The named external assessments of exactly the version that is asked for, each with the SHA-256 of its crosswalk’s bytes, and the slots and CASE GUIDs to which a mapping can lead: without these lists there is no new run. Immutable: a run pins the bytes that it has read.',
 });
 
-export const readAlignmentCrosswalk = safeRead({
+export const readAlignmentCrosswalk = reportRead({
   id: 'content.read_alignment_crosswalk',
   path: '/tenants/{tenantId}/core/content/items/{testSpecId}/alignment-sources/{crosswalkId}',
   query: ['version'],
-  status: 'gap',
   answer: alignmentCrosswalk,
-  uses: ['report'],
-  echo: { testSpecId: 'testSpecId', crosswalkId: 'crosswalkId' },
   maxAnswerBytes: LARGE,
   rule: 'Complete and immutable: the same bytes as long as anybody asks for them. Checked against the pinned SHA-256.',
 });

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { safeRead } from '#shared/platform/operation.ts';
+import { readFor } from '#shared/platform/operation.ts';
 import { ownerId, sha256 } from './primitives.ts';
 
 /**
- * extmap: the anchor table R90, in one version for all its points. A source point names the external source that a vertical scale is anchored to; `sourceRef` is null
- * while the source has not been verified. The table holds no rank, and none is read [MA-032].
+ * extmap: the anchor table R90, with one version for all its points. A source point names the external source to which a vertical scale is anchored;
+ * `sourceRef` is null until the source is verified. The table contains no rank, and none is read [MA-032].
  */
 export const anchorTable = z.looseObject({
   tenantId: ownerId,
@@ -20,13 +20,11 @@ export const anchorTable = z.looseObject({
 });
 export type AnchorTable = z.infer<typeof anchorTable>;
 
-export const verifyAnchor = safeRead({
+export const verifyAnchor = readFor('anchor')({
   id: 'extmap.verify_anchor',
   service: 'anchor',
   path: '/extmap/v1/r90',
   status: 'bound',
   answer: anchorTable,
-  uses: ['anchor'],
-  echo: {},
   rule: 'The table has the version, and in it the source point, that the calibration’s anchor names, with a non-null source ref; no rank is read.',
 });

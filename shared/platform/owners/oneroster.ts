@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { reference } from '#shared/contract/reports/primitives.ts';
-import { safeRead } from '#shared/platform/operation.ts';
+import { reportRead } from '#shared/platform/operation.ts';
 
 /** OneRoster 1.2 base: `tobedeleted` means absent. */
 const base = z.object({ sourcedId: reference, status: z.enum(['active', 'tobedeleted']) });
 
-/** OneRoster: one user; what it says beside its identity is not read. */
+/** OneRoster: one user, of which only the identity is read. */
 export const userSingleton = z.object({ user: base });
 export type UserSingleton = z.infer<typeof userSingleton>;
 
@@ -17,34 +17,31 @@ export type ClassSingleton = z.infer<typeof classSingleton>;
 export const schoolSingleton = z.object({ org: base });
 export type SchoolSingleton = z.infer<typeof schoolSingleton>;
 
-export const readUser = safeRead({
+export const readUser = reportRead({
   id: 'oneroster.read_user',
   path: '/ims/oneroster/rostering/v1p2/users/{sourcedId}',
   status: 'bound',
   answer: userSingleton,
-  uses: ['report'],
   echo: { 'user.sourcedId': 'sourcedId' },
   tenantInAnswer: false,
   rule: 'The candidate is on the roster; `tobedeleted` is absent.',
 });
 
-export const readClass = safeRead({
+export const readClass = reportRead({
   id: 'oneroster.read_class',
   path: '/ims/oneroster/rostering/v1p2/classes/{sourcedId}',
   status: 'bound',
   answer: classSingleton,
-  uses: ['report'],
   echo: { 'class.sourcedId': 'sourcedId' },
   tenantInAnswer: false,
   rule: 'The class is on the roster; `tobedeleted` is absent.',
 });
 
-export const readSchool = safeRead({
+export const readSchool = reportRead({
   id: 'oneroster.read_school',
   path: '/ims/oneroster/rostering/v1p2/schools/{sourcedId}',
   status: 'bound',
   answer: schoolSingleton,
-  uses: ['report'],
   echo: { 'org.sourcedId': 'sourcedId' },
   tenantInAnswer: false,
   rule: 'The school is on the roster; `tobedeleted` is absent.',

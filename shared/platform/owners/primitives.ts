@@ -5,8 +5,8 @@ import { parseUtcInstant } from '#shared/kernel/instant.ts';
 const MAX_ID_BYTES = 1_024;
 
 /**
- * An owner's opaque, case-sensitive id: passed on byte for byte [MA-040]. At most 1,024 bytes of UTF-8, so that a token can hold the ids of a
- * whole run; a longer one makes the answer malformed.
+ * An opaque, case-sensitive id of an owner: passed on byte for byte [MA-040]. It has at most 1,024 bytes of UTF-8, so that a token can contain the ids
+ * of a whole run; a longer one makes the answer invalid.
  */
 export const ownerId = z
   .string()
@@ -16,23 +16,23 @@ export const ownerId = z
 /** 64 lower-case hexadecimal characters [MA-043]. */
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** RFC 3339 UTC instant, as answers show it [MA-042, RP-051]. */
+/** An RFC 3339 UTC instant, as responses show it [MA-042, RP-051]. */
 export { instant } from '#shared/contract/reports/primitives.ts';
 
-/** A UTC instant as an owner writes it to the mastery engine, also with `+00:00` [MA-042]. Answers never show it. */
+/** A UTC instant as owners write it to the mastery engine, also with `+00:00` [MA-042]. Responses never show it. */
 export const utcInstant = z
   .string()
   .refine((text) => parseUtcInstant(text) !== undefined, 'must be an RFC 3339 UTC instant');
 
-/** What an owner says of how current its answer is: a required fact counts only while it is `current`. */
+/** How current an owner declares its answer to be: a required fact counts only while it is `current`. */
 export const freshness = z.enum(['current', 'stale', 'unknown']);
 export type Freshness = z.infer<typeof freshness>;
 
-/** An owner's version of what it answers: what a receipt can carry. */
+/** The owner's version of an answer, as a receipt can contain it. */
 export const version = text;
 
-/** What an owner says of the state of its answer. */
+/** The state of an answer. */
 export const versioned = { version, freshness };
 
-/** The version of a test spec that governs what the answer is about. */
+/** The version of the test spec that governs the subject of an answer. */
 export const governed = { contentTestSpecId: reference, contentTestSpecVersion: version };

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { reference } from '#shared/contract/reports/primitives.ts';
-import { LARGE, idempotentWrite, safeRead } from '#shared/platform/operation.ts';
+import { LARGE, idempotentWrite, reportRead, runRead } from '#shared/platform/operation.ts';
 import { governed, instant, ownerId, sha256, utcInstant, version, versioned } from './primitives.ts';
 
 /** QTI: the delivery form of an immutable artifact version; for a pool its assessment-test root with ordered item refs [MA-024]. */
@@ -16,7 +16,7 @@ export const deliveryJson = z.looseObject({
     z.looseObject({
       identifier: ownerId,
       artifactVersionId: ownerId,
-      /** The largest SCORE of the member, where QTI states it (assumed: QTI’s own term of an outcome declaration). */
+      /** The largest SCORE of the member, if QTI states it (assumed: QTI’s own term of an outcome declaration). */
       normalMaximum: z.number().optional(),
     }),
   ),
@@ -24,10 +24,10 @@ export const deliveryJson = z.looseObject({
 export type DeliveryJson = z.infer<typeof deliveryJson>;
 
 /**
- * QTI: one attempt in a delivery session. `submittedAt`, when the learner handed it in, exists where QTI keeps that time (assumed);
- * `outcomes` and `scoredAt` exist once the attempt is scored. What they hold is judged where it is read, so that one bad score does not make
- * the whole answer malformed. The scores are durable once the processing trace (its form is assumed) is `completed` [MA-030]. Other statuses
- * and outcome variables than those that the run reads (`scored`, `submitted`; `SCORE`) are QTI's own affair.
+ * QTI: one attempt in a delivery session. `submittedAt`, when the learner submitted it, exists if QTI stores that time (assumed); `outcomes` and
+ * `scoredAt` exist once the attempt is scored. Their reader checks their content, so that one bad score does not make the whole answer malformed. The
+ * scores are durable once the processing trace (its form is assumed) is `completed` [MA-030]. The run reads only the statuses `scored` and `submitted`
+ * and the outcome variable `SCORE`.
  */
 export const attempt = z.looseObject({
   attemptId: ownerId,
@@ -40,7 +40,7 @@ export const attempt = z.looseObject({
 });
 export type Attempt = z.infer<typeof attempt>;
 
-/** QTI: a delivery session of one candidate. Of the snapshot that came with its offer only the run tag is looked at. */
+/** QTI: a delivery session of one candidate. Only the run tag of its offer's snapshot is read. */
 export const deliverySession = z.looseObject({
   deliverySessionId: ownerId,
   rootArtifactVersionId: ownerId,
@@ -51,7 +51,7 @@ export const deliverySession = z.looseObject({
 });
 export type DeliverySession = z.infer<typeof deliverySession>;
 
-/** QTI: all that the owner holds on one (here always pseudonymous) candidate [MA-028]. An unknown candidate has no sessions. */
+/** QTI: everything about one candidate, here always pseudonymous [MA-028]. An unknown candidate has no sessions. */
 export const runtimeData = z.looseObject({
   tenantId: ownerId,
   candidateRef: ownerId,
@@ -69,7 +69,7 @@ export const deliverySessionRequest = z.strictObject({
     packageHash: sha256,
     qtiIdentifier: ownerId,
     sequence: z.int().min(1),
-    /** Tells the offers of one run from those of the learner's other runs; absent in a run that was started before there were tags. */
+    /** Distinguishes the offers of one run from those of the learner's other runs; absent in a run that was started before tags existed. */
     runTag: ownerId.optional(),
   }),
 });
@@ -89,7 +89,7 @@ export type OfferedSession = z.infer<typeof offeredSession>;
 const itemOutcome = z.object({ qtiItemId: reference, qtiOutcomeId: reference, scoredAt: instant });
 
 /**
- * QTI: whose attempt it is. The whole answer is looked at only once the caller may see the candidate, so that nothing else in it can tell a
+ * QTI: the owner of an attempt. The rest of the answer is read only once the caller may see the candidate, so that nothing in it distinguishes a
  * foreign attempt from an absent one.
  */
 const attemptIdentity = z.looseObject({
@@ -99,14 +99,14 @@ const attemptIdentity = z.looseObject({
 });
 
 /**
- * QTI: everything that belongs to one attempt, found by its id: QTI's own facts, and the ids and versions under which Results and Content
- * hold theirs. `resultRecordId` and `resultRecordVersion` are null until Results has settled the attempt.
+ * QTI: everything about one attempt, by its id: QTI's own facts, and the ids and versions of those of Results and Content. `resultRecordId` and
+ * `resultRecordVersion` are null until Results has settled the attempt.
  */
 export const attemptEvidence = z.object({
   tenantId: ownerId,
   attemptId: reference,
   ...versioned,
-  /** `scored` once every outcome is final; other statuses are QTI's own affair. */
+  /** `scored` once every outcome is final. No other status is distinguished. */
   status: z.string(),
   qtiSessionId: reference.nullable(),
   qtiTestId: reference,
@@ -129,25 +129,21 @@ export const form = z.object({
 });
 export type Form = z.infer<typeof form>;
 
-export const readAdaptivePoolRoot = safeRead({
+export const readAdaptivePoolRoot = runRead({
   id: 'qti.read_adaptive_pool_root',
   path: '/tenants/{tenantId}/qti/artifact-versions/{artifactVersionId}/delivery-json',
   status: 'bound',
   answer: deliveryJson,
-  uses: ['start', 'run'],
-  echo: { artifactVersionId: 'artifactVersionId' },
   isPool: true,
   maxAnswerBytes: LARGE,
   rule: 'The version and a strong ETag match, the type is `assessment-test`, refs are ordered, and a repeated read gives the same hash. A ref that states a maximum score states 1.',
 });
 
-export const readCandidateRuntime = safeRead({
+export const readCandidateRuntime = runRead({
   id: 'qti.read_candidate_runtime',
   path: '/tenants/{tenantId}/qti/candidates/{candidateRef}/runtime-data',
   status: 'bound',
   answer: runtimeData,
-  uses: ['start', 'run'],
-  echo: { candidateRef: 'candidateRef' },
   maxAnswerBytes: LARGE,
   rule: 'Only the sessions that the continuation names count; attempts are put in canonical order. An outcome counts once its processing trace is `completed`. Sessions of the learner’s other runs only narrow the pool.',
   assumed: 'Every session returns the delivery snapshot of its offer, at least its `runTag`.',
@@ -166,25 +162,20 @@ export const offerSelectedItem = idempotentWrite({
     'A policy that avoids or excludes prior use makes all runs of one learner over one bank one candidate, so an open offer refuses only an offer with the same `runTag`. A 409 although no session of the run is open is 424, not retryable.',
 });
 
-export const readAttemptEvidence = safeRead({
+export const readAttemptEvidence = reportRead({
   id: 'qti.read_attempt_evidence',
   path: '/tenants/{tenantId}/qti/attempts/{attemptId}/evidence',
-  status: 'gap',
   answer: attemptIdentity,
-  uses: ['report'],
-  // Not the attempt's id: nothing of the answer is compared before the caller may see its candidate.
+  // Nothing in the answer is compared before the caller may see its candidate, not even the attempt's id.
   echo: {},
   wholeAnswer: attemptEvidence,
   maxAnswerBytes: LARGE,
   rule: 'The one lookup by attempt id: QTI’s facts, and the ids and versions under which Results and Content hold theirs; those owners must then answer exactly these versions.',
 });
 
-export const readForm = safeRead({
+export const readForm = reportRead({
   id: 'qti.read_form',
   path: '/tenants/{tenantId}/qti/forms/{qtiTestId}',
-  status: 'gap',
   answer: form,
-  uses: ['report'],
-  echo: { qtiTestId: 'qtiTestId' },
   rule: 'Names the test spec, and its version, that governs the form.',
 });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { reference, text } from '#shared/contract/reports/primitives.ts';
-import { HUGE, LARGE, idempotentWrite, safeRead } from '#shared/platform/operation.ts';
+import { HUGE, LARGE, idempotentWrite, reportRead } from '#shared/platform/operation.ts';
 import { governed, instant, ownerId, version, versioned } from './primitives.ts';
 
 /** Results: a settled scale score of a learner. `producerResultId` is ours and deterministic; Results echoes it [MA-033]. */
@@ -16,7 +16,7 @@ export const resultRecordRequest = z.strictObject({
     scaleId: ownerId,
     scaleScore: z.number(),
     standardError: z.number().min(0),
-    /** All of the score's limitations, where its standard error is one of them; absent otherwise. */
+    /** All limitations of the score, if its standard error is one of them; absent otherwise. */
     limitations: z.array(z.string().min(1)).min(1).optional(),
   }),
   stopReason: z.string(),
@@ -25,7 +25,7 @@ export const resultRecordRequest = z.strictObject({
   /** QTI's processing traces of the outcomes that counted, in the order of the run; absent when the run has consumed none with a trace. */
   processingTraceRefs: z.array(ownerId).optional(),
   scoredAt: instant,
-  /** What truly ended the run, where the stop reason does not say it. */
+  /** The cause of the run's end, if the stop reason does not name it. */
   metadata: z.strictObject({ stopCause: z.string() }).optional(),
 });
 export type ResultRecordRequest = z.infer<typeof resultRecordRequest>;
@@ -61,12 +61,11 @@ export const kcComponentsAck = z.looseObject({
 });
 export type KcComponentsAck = z.infer<typeof kcComponentsAck>;
 
-/** Results: the scored outcomes of an attempt, handed over as one idempotent set for it to settle. No score among them: settling is its own. */
+/** Results: the scored outcomes of an attempt, sent as one idempotent set for Results to settle. They contain no score. */
 export const settledComponent = z.strictObject({
   componentId: ownerId,
   qtiItemId: reference,
   qtiOutcomeId: reference,
-  /** As QTI gives it. */
   scoredAt: instant,
 });
 export const settledComponentsRequest = z.strictObject({
@@ -88,7 +87,7 @@ const settledScore = z.object({
 });
 export type SettledScore = z.infer<typeof settledScore>;
 
-/** Results: what it has settled of the components, under which record and version. */
+/** Results: the components that it has settled, with record and version. */
 export const settledComponentsAck = z.looseObject({
   tenantId: ownerId,
   attemptId: reference,
@@ -102,7 +101,7 @@ export const settledComponentsAck = z.looseObject({
 });
 export type SettledComponentsAck = z.infer<typeof settledComponentsAck>;
 
-/** Results: its decision on the attempt under the blueprint's criteria. */
+/** Results: the decision on the attempt under the blueprint's criteria. */
 const settledGate = z.object({
   status: z.string(),
   criteriaVersion: text.nullable(),
@@ -113,7 +112,7 @@ const settledGate = z.object({
 });
 export type SettledGate = z.infer<typeof settledGate>;
 
-/** Results: what an adaptive diagnostic measured. */
+/** Results: the measurement of an adaptive diagnostic. */
 const settledDiagnostic = z.object({
   scaleScore: z.number(),
   scaleVersion: text,
@@ -122,7 +121,7 @@ const settledDiagnostic = z.object({
   stoppingReason: z.string(),
 });
 
-/** Results: the part of an item's outcome in one mastery row. When it happened is QTI's to say. */
+/** Results: the part of an item's outcome in one mastery row. QTI has its time. */
 const settledEvidence = z.object({
   qtiItemId: reference,
   qtiOutcomeId: reference,
@@ -146,7 +145,7 @@ const settledMastery = z.object({
 });
 export type SettledMastery = z.infer<typeof settledMastery>;
 
-/** What Results says of a settled attempt beside its mastery rows. */
+/** Results: the settled facts of an attempt without its mastery rows. */
 const recordHeader = z.object({
   resultRecordId: reference,
   ...versioned,
@@ -159,7 +158,7 @@ const recordHeader = z.object({
   score: settledScore.nullable(),
   gate: settledGate.nullable(),
   diagnostic: settledDiagnostic.nullable(),
-  /** The Caliper event that published the result, when one did. */
+  /** The Caliper event that published the result, if any. */
   completionEventIri: reference.nullable(),
 });
 export type RecordHeader = z.infer<typeof recordHeader>;
@@ -168,7 +167,7 @@ export type RecordHeader = z.infer<typeof recordHeader>;
 export const settledRecord = recordHeader.extend({ tenantId: ownerId, mastery: z.array(settledMastery) });
 export type SettledRecord = z.infer<typeof settledRecord>;
 
-/** A record as the index shows it, with the CASE GUIDs of its mastery rows in state `gap`. Without them no gate of it can be verified. */
+/** Results: a record in the index, with the CASE GUIDs of its mastery rows in state `gap`. Without them, its gate cannot be verified. */
 const indexedRecord = recordHeader.extend({ gapRowCaseGuids: z.array(reference).optional() });
 
 /**
@@ -182,7 +181,7 @@ export const candidateAttempts = z.object({
   rows: z.array(
     z.object({
       attemptId: reference,
-      /** QTI's status of the attempt; only `scored` ones are reported on. */
+      /** QTI's status of the attempt; only `scored` attempts have reports. */
       attemptStatus: z.string(),
       qtiSessionId: reference.nullable(),
       qtiTestId: reference,
@@ -193,7 +192,7 @@ export const candidateAttempts = z.object({
       record: indexedRecord.nullable(),
     }),
   ),
-  /** Whether rows follow the last one. */
+  /** Whether more rows follow. */
   hasMore: z.boolean(),
 });
 export type CandidateAttempts = z.infer<typeof candidateAttempts>;
@@ -212,7 +211,6 @@ export const writeResultRecord = idempotentWrite({
 export const writeKcComponents = idempotentWrite({
   id: 'results.write_kc_components',
   path: '/core/results/v1/result-records/{resultRecordId}/components',
-  status: 'gap',
   body: kcComponentsRequest,
   answer: kcComponentsAck,
   uses: ['write'],
@@ -223,7 +221,6 @@ export const writeKcComponents = idempotentWrite({
 export const writeSettledComponents = idempotentWrite({
   id: 'results.write_settled_components',
   path: '/core/results/v1/attempts/{attemptId}/components',
-  status: 'gap',
   body: settledComponentsRequest,
   answer: settledComponentsAck,
   uses: ['report'],
@@ -232,28 +229,22 @@ export const writeSettledComponents = idempotentWrite({
   rule: 'The scored outcomes of one attempt, all of them, each under its deterministic component id; `Idempotency-Key` is made of the content. Results settles the attempt: 201 first, 200 for what it holds already, 409 for an id, an outcome or a key that stands for something else. Acknowledged only when the answer names the attempt, every component id and their count.',
 });
 
-export const readSettledRecord = safeRead({
+export const readSettledRecord = reportRead({
   id: 'results.read_settled_record',
   path: '/core/results/v1/result-records/{resultRecordId}',
-  status: 'gap',
   answer: settledRecord,
-  uses: ['report'],
-  echo: { resultRecordId: 'resultRecordId' },
   maxAnswerBytes: HUGE,
   rule: 'The settled facts of one attempt under one version; passed on, never recomputed.',
   assumed:
     'A gate that is passed or failed lists in `gapCaseGuids` every mastery row in state `gap` of which its criteria speak.',
 });
 
-export const listCandidateAttempts = safeRead({
+export const listCandidateAttempts = reportRead({
   id: 'results.list_candidate_attempts',
   path: '/core/results/v1/candidates/{candidateSourcedId}/attempts',
   query: ['limit'],
   optionalQuery: ['qtiTestId', 'modifiedSince', 'afterModifiedAt', 'afterAttemptId'],
-  status: 'gap',
   answer: candidateAttempts,
-  uses: ['report'],
-  echo: { candidateSourcedId: 'candidateSourcedId' },
   maxAnswerBytes: LARGE,
   rule: 'Newest modification first, ties by attempt id ascending (UTF-8 bytes); `afterModifiedAt` and `afterAttemptId` name the last row of the page before. `modifiedSince` is inclusive. `gapRowCaseGuids` of a record are the CASE GUIDs of its mastery rows in state `gap`.',
 });

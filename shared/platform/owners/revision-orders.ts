@@ -4,10 +4,10 @@ import { reference } from '#shared/contract/reports/primitives.ts';
 import { idempotentWrite } from '#shared/platform/operation.ts';
 import { instant, ownerId, sha256, version } from './primitives.ts';
 
-/** Bank and Blueprint: a revision order as they receive it. The same id always comes with the same bytes. */
+/** Bank and Blueprint: a revision order as they receive it. The same id always has the same bytes. */
 export const revisionOrderRequest = orderContent.extend({
   supersedesRevisionOrderId: z.string().nullable(),
-  /** The immutable artifacts that the order rests on. */
+  /** The immutable artifacts that the order is based on. */
   evidence: z
     .array(z.strictObject({ resourceId: reference, sha256 }))
     .min(1)
@@ -15,7 +15,7 @@ export const revisionOrderRequest = orderContent.extend({
 });
 export type RevisionOrderRequest = z.infer<typeof revisionOrderRequest>;
 
-/** Their recorded answer. `replayed`: the order had been received before; `rejected`: it was received and is refused for good. */
+/** Bank and Blueprint: their recorded answer. `replayed`: received before. `rejected`: received and refused permanently. */
 export const revisionOrderAck = z.object({
   tenantId: ownerId,
   revisionOrderId: ownerId,
@@ -29,7 +29,6 @@ export type RevisionOrderAck = z.infer<typeof revisionOrderAck>;
 export const orderBankRevision = idempotentWrite({
   id: 'bank.receive_revision_order',
   path: '/core/bank/v1/revision-orders',
-  status: 'gap',
   body: revisionOrderRequest,
   answer: revisionOrderAck,
   uses: ['order'],
@@ -40,7 +39,6 @@ export const orderBankRevision = idempotentWrite({
 export const orderBlueprintRevision = idempotentWrite({
   id: 'blueprint.receive_revision_order',
   path: '/core/blueprint/v1/revision-orders',
-  status: 'gap',
   body: revisionOrderRequest,
   answer: revisionOrderAck,
   uses: ['order'],

@@ -1,8 +1,8 @@
 import type { UpstreamOperation } from '../operation.ts';
 
 /**
- * One identifier as exactly one path segment [MA-040]; undefined when no URL can carry it so. That is the empty text, a lone surrogate,
- * and `.` and `..`: URL parsers and proxies treat even `%2E%2E` as a dot segment, so it would address something else.
+ * Encodes an identifier as exactly one path segment [MA-040]. Returns undefined if no URL can contain it: the empty text, a lone surrogate, and `.` and
+ * `..`, since URL parsers and proxies treat even `%2E%2E` as a dot segment.
  */
 export function encodeSegment(value: string): string | undefined {
   if (value === '' || value === '.' || value === '..' || !value.isWellFormed()) return undefined;
@@ -10,8 +10,8 @@ export function encodeSegment(value: string): string | undefined {
 }
 
 /**
- * The address of one call below `baseUrl`; undefined when an identifier cannot be one segment, so that nothing may be sent. Its tenant is
- * the target's own, whatever `path` says. Throws when the call does not fit its row: a parameter missing or unknown.
+ * Returns the address of one call below `baseUrl`; undefined if an identifier cannot be one segment, so that nothing may be sent. Its tenant is always
+ * the target's own, regardless of `path`. Throws if the call does not match its row: a parameter is missing or unknown.
  */
 export function addressOf(
   { id, path: template, query: demanded, optionalQuery = [] }: UpstreamOperation,

@@ -2,18 +2,18 @@ import { createRecent } from '#shared/kernel/recent.ts';
 import type { UpstreamOperation } from '../operation.ts';
 
 /**
- * Validated answers by content address: the same row and the same bytes give the same value, so a large projection is parsed and checked
- * once per container although it is read over the wire for every request. The tenant is not part of it: the client compares it every time.
+ * Validated answers by content address: the same row and bytes have the same value, so a container parses and checks a large projection once, although
+ * it is read over the wire for every request. The tenant is no part of the address: the client compares it every time.
  */
 export interface AnswerMemo {
   get(operation: UpstreamOperation, bodyHash: string): { readonly value: unknown } | undefined;
   set(operation: UpstreamOperation, bodyHash: string, value: unknown, bytes: number): void;
 }
 
-/** Bound on the sum of the answers' lengths on the wire; parsed values take a few times more. */
+/** The limit of the sum of the answers' lengths on the wire; parsed values take a few times more. */
 const MAX_BYTES = 24 * 1024 * 1024;
 
-/** A memo for the named rows only (projections without learner facts), least recently used out first. */
+/** Creates a memo for the named rows only (projections without learner facts), which drops the least recently used answers first. */
 export function createAnswerMemo(rows: readonly UpstreamOperation[]): AnswerMemo {
   const kept = createRecent<{ readonly value: unknown }>(MAX_BYTES);
   return {

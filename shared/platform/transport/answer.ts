@@ -1,7 +1,6 @@
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { decodeUtf8, parseStrictJson } from '#shared/kernel/strict-json.ts';
-import { readCapped } from '#shared/network/http-client.ts';
-import type { FetchAnswer } from '#shared/network/http-client.ts';
+import { readCapped, type FetchAnswer } from '#shared/network/http-client.ts';
 import { faultKindOf } from '../fault.ts';
 import type { FaultKind } from '../verdicts.ts';
 import type { UpstreamOperation } from '../operation.ts';
@@ -12,7 +11,7 @@ const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 const ENTITY_TAG = /^(?=.{2,255}$)(?:W\/)?"[\x21\x23-\x7e]*"$/;
 const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json(?:\s*;\s*charset\s*=\s*"?utf-8"?)?\s*$/i;
 
-/** How one attempt, and in the end one call, came out. */
+/** The outcome of one attempt, and finally of one call. */
 export interface Outcome {
   readonly kind: 'answered' | 'unchanged' | FaultKind;
   readonly status?: number;
@@ -20,19 +19,19 @@ export interface Outcome {
   readonly upstreamRequestId?: string | undefined;
   /** SHA-256 hex. */
   readonly bodyHash?: string;
-  /** Of an answer: what its row's schema made of it. */
+  /** The value of an answer after its row's schema. */
   readonly value?: unknown;
-  /** The tenant that an answer is about, where its row says that it names one. */
+  /** The tenant that an answer names, if its row requires one. */
   readonly namedTenant?: string;
   /** Milliseconds that the owner asks to wait. */
   readonly retryAfter?: number | undefined;
 }
 
-/** What an answer is judged by besides its row. */
+/** What an answer is compared with, in addition to its row. */
 interface Expected {
-  /** The entity tag that was asked about. */
+  /** The entity tag of `If-None-Match`. */
   readonly asked: string | undefined;
-  /** The values that the call names, by their names. */
+  /** The values of the call, by their names. */
   readonly named: Readonly<Record<string, unknown>>;
   readonly tenantId: string;
   /** Epoch milliseconds. */
@@ -41,8 +40,8 @@ interface Expected {
 }
 
 /**
- * Reads an answer and judges it by its row: status, media type, size, schema, tenant, echo. Of its headers two are kept, each only in its agreed
- * form; everything else that an owner sends is dropped unread. Rejects when the body breaks off.
+ * Reads an answer and judges it by its row: status, media type, size, schema, tenant, echo. It keeps two headers, each only in its agreed form, and
+ * drops everything else that an owner sends unread. Rejects if the body breaks off.
  */
 export async function readAnswer(
   operation: UpstreamOperation,
@@ -56,8 +55,9 @@ export async function readAnswer(
   };
   if (status === 304 && asked !== undefined) {
     const { etag = asked } = head;
-    // A 304 that names another version than the one asked about confirms nothing.
-    return { ...head, kind: matchesWeakly(etag, asked) ? 'unchanged' : 'malformed', etag };
+    // `If-None-Match` compares weakly (RFC 9110 section 8.8.3.2). A 304 that names another version confirms nothing.
+    const isAsked = etag.replace(/^W\//, '') === asked.replace(/^W\//, '');
+    return { ...head, kind: isAsked ? 'unchanged' : 'malformed', etag };
   }
   if (!operation.success.includes(status))
     return {
@@ -75,12 +75,12 @@ export async function readAnswer(
   const { value } = answer;
   const kind = repeats(operation, value, named) ? 'answered' : 'wrong-entity';
   if (!operation.tenantInAnswer) return { ...head, kind, bodyHash, value };
-  // SAFETY: the schemas of such rows have it.
+  // SAFETY: the schemas of such rows have this member.
   const { tenantId: namedTenant } = value as { readonly tenantId: string };
   return { ...head, kind: namedTenant === tenantId ? kind : 'wrong-tenant', bodyHash, value, namedTenant };
 }
 
-/** The values that a call names in its body, query and path, by their names. */
+/** Returns the values of a call's body, query and path, by their names. */
 export function namesOf(call: {
   readonly body?: unknown;
   readonly query?: object;
@@ -89,7 +89,7 @@ export function namesOf(call: {
   return { ...Object(call.body), ...call.query, ...call.path } as Readonly<Record<string, unknown>>;
 }
 
-/** Whether an answer is about what was asked for: it repeats the values of the call that its row's `echo` lists. */
+/** Returns whether an answer repeats the values of the call that its row's `echo` lists. */
 export function repeats(
   { echo }: Pick<UpstreamOperation, 'echo'>,
   value: unknown,
@@ -111,12 +111,7 @@ function matching(pattern: RegExp, text: string | null): string | undefined {
   return text !== null && pattern.test(text) ? text : undefined;
 }
 
-/** Whether two entity tags name one version by the weak comparison (RFC 9110 section 8.8.3.2), which `If-None-Match` asks for. */
-function matchesWeakly(one: string, other: string): boolean {
-  return one.replace(/^W\//, '') === other.replace(/^W\//, '');
-}
-
-/** Returns the validated value of an answer's bytes; `malformed` when they are not strict JSON in UTF-8, `invalid` when not what the row promises. */
+/** Returns the validated value of an answer's bytes; `malformed` if they are not strict JSON in UTF-8, `invalid` if they do not match the schema. */
 function understand(
   operation: UpstreamOperation,
   bytes: Uint8Array,
@@ -134,7 +129,7 @@ function understand(
   return { value: checked.data };
 }
 
-/** `Retry-After` (RFC 9110 section 10.2.3) in milliseconds from `now`: delay seconds or an HTTP-date; undefined when absent or neither. */
+/** Returns `Retry-After` (RFC 9110 section 10.2.3: delay seconds or an HTTP-date) in milliseconds from `now`; undefined if it is absent or malformed. */
 function parseRetryAfter(header: string | null, now: number): number | undefined {
   if (header === null) return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000;

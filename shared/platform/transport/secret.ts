@@ -1,4 +1,4 @@
-/** A credential that only an explicit call gives away: printing, logging or serializing whatever holds it shows nothing. */
+/** A credential that only an explicit call reveals: printing, logging or serializing an object that contains it shows nothing. */
 export interface Secret {
   reveal(): string;
   /** A placeholder. */

@@ -1,8 +1,7 @@
 import { canBeOneValue, isFurtherApart } from '#shared/kernel/decimal.ts';
 import type { DiagnosticDetail, GateDecision, ItemEvidence, MasteryRow, Score } from '../attempt-report.ts';
-import { areDistinct } from './invariant.ts';
+import { areDistinct, ownedBy, type InvariantRows } from './invariant.ts';
 import { shownLists } from './lists.ts';
-import type { Invariants, Statement } from './invariant.ts';
 
 /** The part of a report's summary that can contradict itself. */
 export interface JudgedSummary {
@@ -44,9 +43,8 @@ const isPassed = (gate: GateDecision | null): gate is GateDecision =>
   gate !== null && cells[gate.status].passed === true;
 
 /** The invariants of what a summary shows, and of the gaps that its gate has to list. */
-export const summaryInvariants = {
+export const summaryInvariants = ownedBy('results', {
   'score-within-bounds': {
-    owner: 'results',
     broken: 'The settled score lies outside the bounds that Results gives for it.',
     allows: 'Extra credit, where Results gives no maximum.',
     reason: 'unusable',
@@ -54,14 +52,12 @@ export const summaryInvariants = {
       (minimum ?? value) <= value && value <= (maximum ?? value),
   },
   'one-mastery-scale': {
-    owner: 'results',
     broken: 'Score and diagnostic at Results are on two mastery scales.',
     allows: 'A score in points or percent together with a diagnostic.',
     holds: ({ score, diagnostic }) =>
       diagnostic === null || score.unit !== 'mastery_scale' || score.scaleVersion === diagnostic.scaleVersion,
   },
   'one-score-per-scale': {
-    owner: 'results',
     broken: 'Score and diagnostic at Results are two scores on one scale.',
     allows: 'One score at two precisions.',
     holds: ({ score, diagnostic }) =>
@@ -70,7 +66,6 @@ export const summaryInvariants = {
       canBeOneValue(score.value, diagnostic.scaleScore),
   },
   'pass-not-below-required': {
-    owner: 'results',
     broken: 'The gate is passed at Results below its own threshold.',
     allows: 'A measurement that is the threshold when both are given at the coarser precision of the two.',
     holds: ({ gate }) =>
@@ -80,13 +75,11 @@ export const summaryInvariants = {
       canBeOneValue(gate.achieved, gate.required),
   },
   'pass-lists-no-gap': {
-    owner: 'results',
     broken: 'The gate is passed at Results and lists gaps.',
     allows: 'An indeterminate gate that lists gaps.',
     holds: ({ gate }) => !isPassed(gate) || gate.gapCaseGuids.length === 0,
   },
   'fail-has-a-cause': {
-    owner: 'results',
     broken: 'The gate is failed at Results, is not below its threshold, and lists no gap.',
     allows:
       'A gate that is failed at its threshold for a gap (conjunctive criteria), or below it without a gap.',
@@ -98,13 +91,11 @@ export const summaryInvariants = {
       gate.gapCaseGuids.length > 0,
   },
   'gap-listed-once': {
-    owner: 'results',
     broken: 'The gate’s list of gaps at Results names one of them twice.',
     allows: 'A listed gap without a mastery row.',
     holds: ({ gate }) => gate === null || areDistinct(gate.gapCaseGuids, lists.gate.gapCaseGuids),
   },
   'gate-lists-its-gap-rows': {
-    owner: 'results',
     broken: 'The decided gate at Results does not list a gap of its mastery rows.',
     allows: 'A gap that the criteria do not cover.',
     holds: ({ gate, gapRows, isGoverned }) => {
@@ -113,29 +104,26 @@ export const summaryInvariants = {
       return gapRows.every((caseGuid) => listed.has(caseGuid) || !isGoverned(caseGuid));
     },
   },
-} as const satisfies Invariants<JudgedSummary>;
+} satisfies InvariantRows<JudgedSummary>);
 
 /** The statements about one attempt by two owners, or in two responses of one owner: code that reads both compares them. */
-export const attemptStatements = {
+export const attemptStatements = ownedBy('results', {
   'one-test-kind': {
-    owner: 'results',
     broken: 'Results and Content name different test kinds for the attempt.',
     allows: 'A test kind that this version does not know, if both name it.',
   },
   'one-time-of-modification': {
-    owner: 'results',
     broken: 'Record and index at Results give an attempt two times of modification.',
     allows: 'One instant in two spellings.',
   },
   'parent-as-in-case': {
-    owner: 'results',
     broken: 'Results gives a mastery row another parent than the CASE framework.',
     allows: 'Any of several parents.',
   },
-} as const satisfies Readonly<Record<string, Statement>>;
+});
 
 /** The invariants of facts that only a whole report contains. */
-export const reportInvariants = {
+export const reportInvariants = ownedBy('results', {
   'items-administered': {
     owner: 'qti',
     broken: 'QTI has scored more items than it has administered.',
@@ -143,7 +131,6 @@ export const reportInvariants = {
     holds: ({ administeredItemCount, scoredItemCount }) => scoredItemCount <= administeredItemCount,
   },
   'one-row-per-standard': {
-    owner: 'results',
     broken: 'Results has two mastery rows of one kind and CASE GUID.',
     allows: 'A standard and a knowledge component under one GUID.',
     holds: ({ mastery }) =>
@@ -159,14 +146,12 @@ export const reportInvariants = {
     holds: ({ mastery }) => isAcyclic(new Map(mastery.map(({ row }) => [row.caseGuid, row.parentCaseGuid]))),
   },
   'one-evidence-per-outcome': {
-    owner: 'results',
     broken: 'Results counts one outcome twice as evidence of a mastery row.',
     allows: 'One outcome as evidence of several rows.',
     holds: ({ mastery }) =>
       mastery.every(({ evidence }) => areDistinct(evidence, lists.mastery.rows.evidence)),
   },
   'listed-gap-not-mastered': {
-    owner: 'results',
     broken: 'The gate at Results lists a gap whose mastery row is mastered.',
     allows: 'A listed gap whose row is not decided yet, or of whose two rows one is a gap.',
     holds: ({ gate, mastery }) => {
@@ -178,12 +163,11 @@ export const reportInvariants = {
     },
   },
   'state-fits-estimate': {
-    owner: 'results',
     broken: 'A mastery row at Results is mastered far below its threshold, or a gap far above it.',
     allows: 'An estimate on the other side of the threshold within its uncertainty.',
     holds: ({ mastery }) => mastery.every(({ row }) => isNear(row)),
   },
-} as const satisfies Invariants<JudgedReport>;
+} satisfies InvariantRows<JudgedReport>);
 
 /** Returns whether no path from child to parent returns to its start. */
 function isAcyclic(parents: ReadonlyMap<string, string | null>): boolean {

@@ -1,9 +1,8 @@
 import { compareInstants, formatInstant } from '#shared/kernel/instant.ts';
 import { metrics, type Measure } from '../analysis-policy.ts';
 import type { CohortReport } from '../cohort-report.ts';
-import { areDistinct } from './invariant.ts';
+import { areDistinct, ownedBy, type InvariantRows } from './invariant.ts';
 import { shownLists } from './lists.ts';
-import type { Invariants } from './invariant.ts';
 
 /** A roll-up as it would be shown: `measures` only if they are shown. */
 export type JudgedCohort = Pick<CohortReport, 'asOf' | 'populationCount' | 'measures' | 'observedAt'>;
@@ -19,22 +18,19 @@ const knownMeasures: readonly Measure[] = [
   { name: 'share_proficient', unit: 'proportion', least: 0, greatest: 1 },
 ];
 
-export const cohortInvariants = {
+export const cohortInvariants = ownedBy('analytics', {
   'snapshot-not-ahead': {
-    owner: 'analytics',
     broken: 'The snapshot of the cohort at Analytics is of a time more than a day ahead.',
     allows: 'A clock that is some hours ahead.',
     holds: ({ asOf, observedAt }) =>
       compareInstants(asOf, formatInstant(Date.parse(observedAt) + AHEAD_MS)) <= 0,
   },
   'one-value-per-measure': {
-    owner: 'analytics',
     broken: 'The roll-up at Analytics has two values of one measure.',
     allows: 'One measure in two units.',
     holds: ({ measures }) => measures === undefined || areDistinct(measures, lists.measures),
   },
   'measure-in-range': {
-    owner: 'analytics',
     broken: 'A measure of the roll-up at Analytics has a value that it cannot have.',
     allows: 'Any value of a measure that this version does not know, for example growth below 0.',
     holds: ({ measures }) =>
@@ -45,10 +41,9 @@ export const cohortInvariants = {
       }) ?? true,
   },
   'nobody-measured-nothing': {
-    owner: 'analytics',
     broken: 'The roll-up at Analytics covers no learner and has values.',
     allows: 'Counts of 0.',
     holds: ({ populationCount, measures = [] }) =>
       populationCount > 0 || measures.every(({ unit, value }) => unit === 'count' && value === 0),
   },
-} as const satisfies Invariants<JudgedCohort>;
+} satisfies InvariantRows<JudgedCohort>);

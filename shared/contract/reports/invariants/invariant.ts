@@ -17,13 +17,26 @@ export interface Invariant<T> extends Statement {
   readonly holds: (value: T) => boolean;
 }
 
-/** The invariants of one schema by their ids. */
 export type Invariants<T> = Readonly<Record<string, Invariant<T>>>;
 
-/** An invariant that a response violates. */
+type Stated<S extends Statement> = Omit<S, 'owner'> & Partial<Pick<S, 'owner'>>;
+/** The rows of a table as they are written (`ownedBy`). */
+export type InvariantRows<T> = Readonly<Record<string, Stated<Invariant<T>>>>;
+
+/** Completes a table whose rows have this owner, unless a row names another one. */
+export function ownedBy<const Rows extends Readonly<Record<string, Stated<Statement>>>>(
+  owner: SourceService,
+  rows: Rows,
+): { readonly [Id in keyof Rows]: Rows[Id] & Pick<Statement, 'owner'> } {
+  // SAFETY: each row has an owner.
+  return Object.fromEntries(Object.entries(rows).map(([id, row]) => [id, { owner, ...row }])) as ReturnType<
+    typeof ownedBy<Rows>
+  >;
+}
+
 export type Broken = Pick<Statement, 'owner' | 'broken' | 'reason'> & { readonly id: string };
 
-/** The first invariant of a table, in its order, that an answer breaks. */
+/** Returns the first invariant of a table, in its order, that a value violates. */
 export function firstBroken<T>(table: Invariants<T>, value: T): Broken | undefined {
   for (const [id, { owner, broken, reason, holds }] of Object.entries(table))
     if (!holds(value)) return { id, owner, broken, ...(reason === undefined ? {} : { reason }) };

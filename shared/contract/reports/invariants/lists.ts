@@ -3,7 +3,6 @@ import type { reportsRoutes } from '../routes.ts';
 import { receiptKey } from '../source-ref.ts';
 import type { ListKeys } from './invariant.ts';
 
-/** A response of a route of the reports service. */
 type Answer<Operation extends keyof typeof reportsRoutes> = z.output<
   (typeof reportsRoutes)[Operation]['success']['schema']
 >;

@@ -2,7 +2,7 @@ import { compareInstants } from '#shared/kernel/instant.ts';
 import { metrics } from '../analysis-policy.ts';
 import type { MetricStatus } from '../improvement-run.ts';
 import type { OrderContent } from '../order-content.ts';
-import { areDistinct, type Invariants } from './invariant.ts';
+import { areDistinct, ownedBy, type InvariantRows } from './invariant.ts';
 
 /** An artifact's row about one item or form. */
 interface MetricRow extends Pick<OrderContent, 'qtiItemId' | 'qtiFormId' | 'qtiTestId' | 'caseGuids'> {
@@ -28,23 +28,20 @@ function keysOf(metric: MetricStatus['metric'], row: MetricRow): readonly string
 }
 
 /** The invariants of a metric of Analytics. A metric that violates them is `unavailable`: the run continues without it, and lists it. */
-export const metricInvariants = {
+export const metricInvariants = ownedBy('analytics', {
   'window-in-order': {
-    owner: 'analytics',
     broken: 'The window of the metric at Analytics ends before it starts.',
     allows: 'A window that ends when it starts.',
     holds: ({ analysisWindow }) =>
       analysisWindow === null || compareInstants(analysisWindow.start, analysisWindow.end) <= 0,
   },
   'sample-within-population': {
-    owner: 'analytics',
     broken: 'The metric at Analytics has a sample of no learner, or of more learners than its population.',
     allows: 'A sample that is the population; any counts of a formula that does not count learners.',
     holds: ({ populationCount, sampleCount }) =>
       populationCount === null || sampleCount === null || (sampleCount > 0 && sampleCount <= populationCount),
   },
   'value-of-its-measure': {
-    owner: 'analytics',
     broken: 'A row of the metric at Analytics has a value that its measure cannot have, or another unit.',
     allows: 'Any value of a measure that this version does not know.',
     holds: ({ metric, rows }) =>
@@ -58,7 +55,6 @@ export const metricInvariants = {
       ),
   },
   'one-value-per-item': {
-    owner: 'analytics',
     broken: 'The metric at Analytics has two values of one measure for one item or form.',
     allows: 'One item on two forms; rows that do not name their item.',
     holds: ({ metric, rows }) =>
@@ -67,7 +63,7 @@ export const metricInvariants = {
         { key: (key) => key },
       ),
   },
-} satisfies Invariants<JudgedMetric>;
+} satisfies InvariantRows<JudgedMetric>);
 
 /** A comparison of predicted with actual results whose counts would be shown. */
 export type JudgedComparison = Readonly<
@@ -78,9 +74,8 @@ const isWithin = ({ populationCount, ...counts }: JudgedComparison) =>
   Math.max(...Object.values(counts)) <= populationCount;
 
 /** The invariants of a comparison of Analytics. A comparison that violates them is not shown: the run continues without it, and lists it. */
-export const comparisonInvariants: Invariants<JudgedComparison> = {
+export const comparisonInvariants = ownedBy('analytics', {
   'counts-within-population': {
-    owner: 'analytics',
     broken: 'The comparison of predicted with actual results counts more than its population.',
     allows: 'A population that has passed as a whole.',
     holds: isWithin,
@@ -88,7 +83,6 @@ export const comparisonInvariants: Invariants<JudgedComparison> = {
   // Among the learners whose prediction and result disagree, those predicted to pass outnumber the others by the difference of the two counts.
   // Learners whose prediction and result agree have passed in both or failed in both.
   'counts-possible': {
-    owner: 'analytics',
     broken: 'The comparison of predicted with actual results has counts that contradict each other.',
     allows: 'Counts that at least one division of the population has.',
     holds: (counts) => {
@@ -98,4 +92,4 @@ export const comparisonInvariants: Invariants<JudgedComparison> = {
       return !isWithin(counts) || (isAgreed && rest >= 0 && rest % 2 === 0);
     },
   },
-};
+} satisfies InvariantRows<JudgedComparison>);
