@@ -114,6 +114,8 @@ const again = (calm: string, unanchored: string, blueprint: string = conflict): 
 /** QTI's runtime. What an older view of it means depends on what it leaves out. */
 const runtime = (staleOnce: string, stale: string, session = conflict): Dependency => ({
   ...kinds.derived('qti'),
+  // A replica that lags may not know the candidate yet.
+  'not-found': waitFor('qti'),
   staleOnce,
   stale,
   'wrong-entity': { '/candidateRef': refusedBy('qti'), '/sessions/0/rootArtifactVersionId': session },

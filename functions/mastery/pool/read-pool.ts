@@ -19,7 +19,7 @@ import type { PoolIds, ReconciledPool, Tagged, TerminalManifest } from './reconc
 export interface ReadPool {
   readonly pool: ReconciledPool;
   readonly pins: ExecutionPins;
-  /** What Content says of the test, or why no item may be offered by it; undefined where it is not read. */
+  /** Content's blueprint of the test, or why no item may be offered by it; undefined if it is not read. */
   readonly content: Result<Blueprint, Problem> | undefined;
 }
 
@@ -30,8 +30,8 @@ export interface ReadPool {
 const proved = createRecent<ReconciledPool>(4);
 
 /**
- * Reads and proves the pool that a caller names: eight calls, three deep. Blueprint, bank and manifest; then each of them again beside the
- * root that the manifest names; then the root again. What is pinned has been read twice alike, so that a replica that lags pins nothing and
+ * Reads and proves the pool that a caller names: eight calls, three deep. Blueprint, bank and manifest; then each of them again, together
+ * with the root that the manifest names; then the root again. What is pinned has been read twice alike, so that a replica that lags pins nothing and
  * a change under way is not taken for a broken pool. Nothing is returned of a pool that is not whole [MA-222].
  * @param purpose a simulation has no stream that could conflict [MA-181]
  */
@@ -155,7 +155,7 @@ function byHash<T>(hashOf: (reading: T) => string): Pinning<T>['compare'] {
 
 /**
  * Compares by the validator: another one belongs to another version. Other content under the same strong validator is a repetition that
- * cannot be trusted: 502, unstable, whatever a third reading gives. The order of names and white space do not count.
+ * cannot be trusted: 502, unstable, regardless of a third reading. The order of names and white space do not count.
  */
 function byTag<T>(operation: UpstreamOperation): Pinning<Tagged<T>> {
   const detail = 'Two readings of the pool belong to different versions.';
@@ -177,7 +177,7 @@ function byTag<T>(operation: UpstreamOperation): Pinning<Tagged<T>> {
  * the root's version [MA-066]. A pool that is another one is 409 `adaptive-pool-version-drift`, even if it is broken too; the pinned one is
  * 502 if it is broken now; one that cannot be read is 424. What contradicts the pins is read again before that is believed.
  *
- * Content binds offers only, so its problem is returned beside the pool: changed, it is 409 `stream-conflict`.
+ * Content binds offers only, so its problem is returned together with the pool: changed, it is 409 `stream-conflict`.
  */
 export async function revalidatePool(
   platform: Platform,
