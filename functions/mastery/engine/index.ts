@@ -1,18 +1,14 @@
 /** The engine's only entry for other code. It is pure and deterministic: the same arguments give the same bits on every runtime. */
 export type { Estimate, KnownMastery, ModelParameters, Outcome } from './types.ts';
 export { runtimeVersions } from './kernels/index.ts';
-export { compileModel, estimate, remainingUncertainty } from './model.ts';
-export type { CompiledModel } from './model.ts';
-export { classify } from './classification.ts';
-export type { Classification, ClassificationRule } from './classification.ts';
+export { compileModel, estimate, remainingUncertainty, type CompiledModel } from './model.ts';
+export { classify, type Classification, type ClassificationRule } from './classification.ts';
 export type { StopCause, StoppingRules } from './stopping.ts';
 export { prepareSelection, selectItem } from './selection.ts';
 export type { Constraints, PoolItem, SelectionContext } from './selection.ts';
 export type { Exposure } from './exposure.ts';
-export { feasibilityOf, losesMinimum } from './feasibility.ts';
-export type { UnmeetableMinimum } from './feasibility.ts';
-export { nextStep, weigh } from './run-step.ts';
-export type { Evidence } from './run-step.ts';
+export { feasibilityOf, losesMinimum, type UnmeetableMinimum } from './feasibility.ts';
+export { nextStep, weigh, type Evidence } from './run-step.ts';
 export { drawSimulatedLearner, responderOf, simulateRun, simulatedRunSeed } from './simulation.ts';
 export type { SimulatedRun } from './simulation.ts';
 /** The frozen kernel's own elementary functions, for studies whose results must have the same bits on every runtime. */

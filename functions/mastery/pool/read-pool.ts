@@ -32,11 +32,7 @@ const proved = createRecent<ReconciledPool>(4);
  * not count as a broken pool. Returns nothing of a pool that is not whole [MA-222].
  */
 export async function readPool(platform: Platform, ids: PoolIds): Promise<Result<ReadPool, Problem>> {
-  const readings = {
-    content: () => readContent(platform, ids, 'start'),
-    manifest: () => readManifest(platform, ids, 'start'),
-    root: (artifactVersionId: string) => () => readRoot(platform, artifactVersionId, 'start'),
-  };
+  const readings = readingsOf(platform, ids, 'start');
   const [firstContent, firstManifest] = await Promise.all([readings.content(), readings.manifest()]);
   if (!firstContent.ok) return firstContent;
   if (!firstManifest.ok) return firstManifest;
@@ -44,7 +40,7 @@ export async function readPool(platform: Platform, ids: PoolIds): Promise<Result
   const [content, manifest, rootOfFirst] = await Promise.all([
     pin(platform, firstContent.value, readings.content, compareContent),
     pin(platform, firstManifest.value, readings.manifest, compareTagged(operations.readAdaptivePoolManifest)),
-    named === undefined ? undefined : readings.root(named)(),
+    named === undefined ? undefined : readings.root(named),
   ]);
   if (!content.ok) return content;
   const defect = contentDefect(content.value, ids);
@@ -57,7 +53,7 @@ export async function readPool(platform: Platform, ids: PoolIds): Promise<Result
   const whole = complete(manifest.value);
   if (!whole.ok) return whole;
 
-  const readAgain = readings.root(whole.value.root.artifactVersionId);
+  const readAgain = () => readings.root(whole.value.root.artifactVersionId);
   // A root that only an older manifest names is not the pool's.
   const isSame = whole.value.root.artifactVersionId === named;
   const firstRoot = isSame && rootOfFirst !== undefined ? rootOfFirst : await readAgain();
@@ -107,7 +103,7 @@ async function pin<T>(
 const compareContent: Comparison<Content> = ({ pins: one }, { pins: other }) =>
   one.testSpecHash === other.testSpecHash && one.testBankIdentityHash === other.testBankIdentityHash
     ? undefined
-    : { contradicts: found('differs', operations.readTestSpec, undefined), reading: undefined };
+    : contradicting(found('differs', operations.readTestSpec, undefined)).error;
 
 /**
  * Compares answers with entity tags. Another validator means that the document has changed. Other content under the same strong validator means that
@@ -117,7 +113,7 @@ function compareTagged<T>(operation: UpstreamOperation): Comparison<Tagged<T>> {
   return (one, other) => {
     if (one.etag !== other.etag) {
       const detail = 'Two readings of the pool belong to different versions.';
-      return { contradicts: found('differs', operation, undefined, detail), reading: undefined };
+      return contradicting(found('differs', operation, undefined, detail)).error;
     }
     // Only different bytes need the slower comparison of their content.
     if (one.bodyHash === other.bodyHash || hashCanonical(one.value) === hashCanonical(other.value))
@@ -168,9 +164,10 @@ async function rereadPool(
   platform: Platform,
   pins: ExecutionPins,
 ): Promise<Result<ReconciledPool, Problem | Contradiction>> {
+  const readings = readingsOf(platform, pins, 'run');
   const [manifest, root] = await Promise.all([
-    readManifest(platform, pins, 'run'),
-    readRoot(platform, pins.qtiPoolArtifactVersionId, 'run'),
+    readings.manifest(),
+    readings.root(pins.qtiPoolArtifactVersionId),
   ]);
   if (!manifest.ok) return manifest;
   if (!root.ok) return root;
@@ -207,21 +204,19 @@ function prove(manifest: TerminalManifest, root: Tagged<DeliveryJson>): Result<R
   return reconciled;
 }
 
-async function readManifest(
-  platform: Platform,
-  { bankOperationId: operationId }: PoolIds,
-  use: 'start' | 'run',
-): Promise<Result<Tagged<Manifest>, Problem>> {
-  const answer = await ask(platform, use, operations.readAdaptivePoolManifest, { path: { operationId } });
-  return answer.ok ? terminal(answer.value) : answer;
-}
-
-async function readRoot(
-  platform: Platform,
-  artifactVersionId: string,
-  use: 'start' | 'run',
-): Promise<Result<Tagged<DeliveryJson>, Problem>> {
-  const row = operations.readAdaptivePoolRoot;
-  const answer = await ask(platform, use, row, { path: { artifactVersionId } });
-  return answer.ok ? tagged(row, answer.value) : answer;
+/** Returns the readings of a pool's parts. */
+function readingsOf(platform: Platform, ids: PoolIds, use: 'start' | 'run') {
+  const { readAdaptivePoolManifest, readAdaptivePoolRoot } = operations;
+  return {
+    content: () => readContent(platform, ids, use),
+    manifest: async () => {
+      const path = { operationId: ids.bankOperationId };
+      const answer = await ask(platform, use, readAdaptivePoolManifest, { path });
+      return answer.ok ? terminal(answer.value) : answer;
+    },
+    root: async (artifactVersionId: string) => {
+      const answer = await ask(platform, use, readAdaptivePoolRoot, { path: { artifactVersionId } });
+      return answer.ok ? tagged(readAdaptivePoolRoot, answer.value) : answer;
+    },
+  };
 }

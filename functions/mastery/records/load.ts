@@ -115,32 +115,23 @@ async function loadCalibration(
   if (!entry.ok) return damagedCalibration;
   if (entry.value === undefined) return err(problem('mastery', 'resource-not-found', 404));
   const { document, parametersHash } = entry.value;
-  if (!isValidAt(document, validAt)) return refuseCalibration('The calibration is not valid at this time.');
+  // The interval contains `validFrom`, but not `validUntil` [MA-042, MA-101].
+  const isValid = Date.parse(document.validFrom) <= validAt && validAt < Date.parse(document.validUntil);
+  if (!isValid) return refuseCalibration('The calibration is not valid at this time.');
   if (!supportsModel(document))
     return refuseCalibration('The calibration pins a model or a runtime that this service does not have.');
   const parameters = await entry.value.parameters();
   if (!parameters.ok) return damagedCalibration;
   const key = `${document.runtimeVersion} ${parametersHash}`;
-  const compiled = kept.get(key) ?? compile(document, parameters.value);
-  if (compiled === undefined)
-    return refuseCalibration('The model cannot use the parameters of the calibration.');
+  let compiled = kept.get(key);
+  if (compiled === undefined) {
+    const model = compileModel(parameters.value, document.runtimeVersion);
+    if (!model.ok) return refuseCalibration('The model cannot use the parameters of the calibration.');
+    const isCanonical = parameterGuidDefects(parameters.value).length === 0;
+    compiled = { model: model.value, isCanonical };
+  }
   kept.set(key, compiled);
   return ok({ document, parametersHash, parameters: parameters.value, ...compiled });
-}
-
-function compile(
-  { runtimeVersion }: ScaleCalibration,
-  parameters: CalibrationParameters,
-): Compiled | undefined {
-  const model = compileModel(parameters, runtimeVersion);
-  return model.ok
-    ? { model: model.value, isCanonical: parameterGuidDefects(parameters).length === 0 }
-    : undefined;
-}
-
-/** Returns whether a calibration is valid at a time: `validFrom` is inside the interval, `validUntil` is not [MA-042, MA-101]. */
-function isValidAt({ validFrom, validUntil }: ScaleCalibration, now: number): boolean {
-  return Date.parse(validFrom) <= now && now < Date.parse(validUntil);
 }
 
 const damagedCalibration = refuseCalibration('The stored calibration does not match its checksum.');

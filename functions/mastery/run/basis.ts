@@ -18,11 +18,11 @@ export interface RunBasis extends PinnedRecords, Pick<ReadPool, 'pins' | 'conten
 }
 
 /** The doubts about the anchor that are refused: a start needs a point that exists, a simulation a verified one. A started run continues. */
-const REFUSED_DOUBTS = {
+const REFUSED_DOUBTS: Readonly<Record<'start' | 'run' | 'simulation', readonly AnchorDoubt['kind'][]>> = {
   start: ['absent', 'unusable'],
   run: ['unusable'],
   simulation: ['unavailable', 'absent', 'unusable'],
-} as const satisfies Readonly<Record<string, readonly AnchorDoubt['kind'][]>>;
+};
 
 /**
  * Assembles the basis of a run or a simulation: the pool, bound to the calibration, with every in-scope KC resolved in CASE; and the anchor, whose silence
@@ -36,12 +36,12 @@ export async function readBasis(
   reading: Promise<Result<ReadPool, Problem>>,
   purpose: keyof typeof REFUSED_DOUBTS,
 ): Promise<Result<RunBasis, Problem>> {
-  const refused: readonly AnchorDoubt['kind'][] = REFUSED_DOUBTS[purpose];
   const [test, isAnchored] = await Promise.all([
     readTest(platform, records, reading),
     confirmed(platform, async () => {
       const doubt = await readAnchor(platform, records.calibration.document.anchor);
-      if (doubt === undefined || !refused.includes(doubt.kind)) return ok(doubt === undefined);
+      if (doubt === undefined || !REFUSED_DOUBTS[purpose].includes(doubt.kind))
+        return ok(doubt === undefined);
       return doubt.kind === 'unavailable' ? err(doubt.problem) : contradicting(doubt.problem, doubt.kind);
     }),
   ]);

@@ -1,4 +1,4 @@
-import type { AdaptiveRun, KcClassification, ScaleResult } from '#shared/contract/mastery/adaptive-run.ts';
+import type { AdaptiveRun, ScaleResult } from '#shared/contract/mastery/adaptive-run.ts';
 import type { StopReason } from '#shared/contract/stop-reason.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
 import type { Problem } from '#shared/problems/problem.ts';
@@ -92,10 +92,9 @@ function weighOutcomes(
 }
 
 /** The findings that a stopped run publishes to Results and Caliper. */
-export interface Findings {
+export interface Findings extends Pick<AdaptiveRun, 'kcClassifications'> {
   readonly stopReason: StopReason;
   readonly scale: ScaleResult;
-  readonly kcClassifications: readonly KcClassification[];
   readonly outcomes: readonly ScoredOutcome[];
   readonly lastOutcome: ScoredOutcome;
 }

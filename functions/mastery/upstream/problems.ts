@@ -37,7 +37,7 @@ export function answerProblem<Operation extends UpstreamOperation>(
   fault: Unusable,
   detail: string = DETAILS[fault.kind],
 ): Problem {
-  const { kind, transient, upstreamRequestId } = fault;
+  const { kind, transient, status = 0, upstreamRequestId } = fault;
   // The owner does not accept our credential: the profile needs repair, not the owner.
   const service = kind === 'unauthorized' ? 'platform_auth' : operation.service;
   const upstream = reference(service, operation.id, upstreamRequestId);
@@ -45,15 +45,30 @@ export function answerProblem<Operation extends UpstreamOperation>(
   const verdict = verdicts[use][kind];
   const namedAt = use === 'start' ? operation.namedAt : undefined;
   if (verdict === 'absent' && namedAt !== undefined) return problem('mastery', 'resource-not-found', 404);
-  if (verdict === 'refused' && namedAt !== undefined) return refusedByOwner(namedAt);
-  if (verdict === 'drift') return driftProblem(operation, detail);
+  // The same whether or not the id exists.
+  if (verdict === 'refused' && namedAt !== undefined)
+    return problem('mastery', 'invalid-request', 400, {
+      detail: 'The owner of an id in the request does not accept it.',
+      invalidParams: [
+        { name: namedAt, reason: 'refused_by_owner', message: 'is not an id that its owner accepts' },
+      ],
+    });
+  // A fact that a run or its calibration is pinned to has changed [MA-067, MA-071, MA-217].
+  if (verdict === 'drift') {
+    if (operation.isPool === true) return problem('mastery', 'adaptive-pool-version-drift', 409, { detail });
+    return operation.service === 'case'
+      ? invalidCalibration(detail)
+      : problem('mastery', 'stream-conflict', 409, { detail });
+  }
   if (verdict === 'invalid' && operation.isPool === true)
     return problem('mastery', 'qti-adaptive-pool-invalid', 502, { detail, upstream });
   if (verdict === 'unfinished' || verdict === 'finalizing')
     return problem('mastery', 'finalization-incomplete', 424, {
       upstream,
       // After a final refusal of Results, only a correction of the learner's reference or of Results helps, not waiting.
-      ...(isRefusalOfResults(fault, service) ? ({ retryAfterSeconds: 'never' } as const) : wait),
+      ...(service === 'results' && !transient && status >= 400
+        ? ({ retryAfterSeconds: 'never' } as const)
+        : wait),
     });
   const retryable = (verdict === 'wait' || verdict === 'doubt') && transient;
   return problem('mastery', 'upstream-unavailable', 424, { detail, retryable, upstream, ...wait });
@@ -86,31 +101,6 @@ const DETAILS: Readonly<Record<AnswerKind, string>> = {
   differs: 'An owner’s answer differs from what this run is pinned to.',
   broken: 'A required owner’s data breaks a rule of its contract.',
 };
-
-function isRefusalOfResults({ kind, transient, status = 0 }: Unusable, service: string): boolean {
-  return service === 'results' && !transient && kind !== 'unauthorized' && status >= 400;
-}
-
-/** Returns a 400: the owner does not accept the id as one of its own, whether or not it exists. */
-function refusedByOwner(name: string): Problem {
-  return problem('mastery', 'invalid-request', 400, {
-    detail: 'The owner of an id in the request does not accept it.',
-    invalidParams: [{ name, reason: 'refused_by_owner', message: 'is not an id that its owner accepts' }],
-  });
-}
-
-/** Returns a 409, or a 422 for CASE: a fact that a run or its calibration is pinned to has changed [MA-067, MA-071, MA-217]. */
-function driftProblem({ isPool, service }: UpstreamOperation, detail: string): Problem {
-  if (isPool === true) return problem('mastery', 'adaptive-pool-version-drift', 409, { detail });
-  return service === 'case'
-    ? invalidCalibration(detail)
-    : problem('mastery', 'stream-conflict', 409, { detail });
-}
-
-/** Returns whether a finalization has failed permanently, unless an operator corrects the cause. */
-export function isFinalRefusal({ code, retryAfterSeconds }: Problem): boolean {
-  return code === 'finalization-incomplete' && retryAfterSeconds === undefined;
-}
 
 /** Returns the 424 of `platform_auth` without a usable service profile, before any call is made [MA-009, MA-010]. */
 export function profileProblem(fault: ProfileFault): Problem {

@@ -16,24 +16,19 @@ export interface ComposedRow {
   readonly evidence: ItemEvidence[];
 }
 
-/** The mastery rows of an attempt, and how many of its items have a scored outcome. */
-export interface ComposedMastery {
-  readonly rows: ComposedRow[];
-  readonly scoredItemCount: number;
-}
-
 const states = masteryRow.shape.state.options;
 const uncertaintyKinds = masteryRow.shape.uncertaintyKind.options;
 
 /**
  * Composes the mastery of an attempt: rows, contributions and ids from Results, the time of every outcome from QTI, every GUID in CASE.
  * @param mastery the rows of the settled record; they are counted before anything is built from them
+ * @returns `scoredItemCount`: how many of the attempt's items have a scored outcome
  */
 export function composeMastery(
   mastery: readonly SettledMastery[],
   { outcomes }: Pick<AttemptEvidence, 'outcomes'>,
   framework: Framework,
-): Result<ComposedMastery, Shortfall> {
+): Result<{ readonly rows: ComposedRow[]; readonly scoredItemCount: number }, Shortfall> {
   const excess = checkCounts(mastery);
   if (excess !== undefined) return err(excess);
   const index = indexOutcomes(outcomes);

@@ -1,4 +1,4 @@
-import { isSelectable, isSelected, type FilterValues } from '#shared/contract/filters.ts';
+import { isSelectable, type FilterValues } from '#shared/contract/filters.ts';
 import { withheldReason, type WithheldReason } from '#shared/contract/reports/attempt-report.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
 import { areUnique } from '#shared/contract/reports/primitives.ts';
@@ -71,7 +71,7 @@ function violationIn(
 }
 
 /** Returns whether places are in strict order: newest modification first, ties by attempt id ascending, byte by byte. */
-function isOrdered(places: readonly RowPlace[]): boolean {
+export function isOrdered(places: readonly RowPlace[]): boolean {
   return places.every((place, at) => {
     const before = places[at - 1];
     if (before === undefined) return true;
@@ -81,11 +81,6 @@ function isOrdered(places: readonly RowPlace[]): boolean {
       (time === 0 && Buffer.compare(Buffer.from(before.attemptId), Buffer.from(place.attemptId)) < 0)
     );
   });
-}
-
-/** Returns whether a row comes after a place. */
-export function isFollowing(row: RowPlace, place: RowPlace): boolean {
-  return isOrdered([place, row]);
 }
 
 /** Returns whether a row belongs to the list: an attempt that QTI has not scored does not [RP-063]. */
@@ -160,7 +155,10 @@ export function composePageRow(row: IndexRow, context: PageContext): Result<Page
   // Versions still differ after a second read. This route has no 409: the owner counts as unavailable (the reading of RP-017).
   if (conflicting !== undefined)
     return err(unavailable(conflicting, 'The versions of an attempt’s sources did not converge.'));
-  const sources = [receiptOf(record, context.index), criteria.receipt, candidate];
+  // The record was observed with the index, but has an id, a version and a freshness of its own.
+  const { resultRecordId, version, freshness } = record;
+  const observed: SourceRef = { ...context.index, resourceId: resultRecordId, version, status: freshness };
+  const sources = [observed, criteria.receipt, candidate];
   const outdated = requireCurrent(sources);
   if (outdated !== undefined) return err(outdated);
 
@@ -190,11 +188,6 @@ export function verifyPageRow(
     : err(unverified);
 }
 
-/** Returns whether the report of a row belongs to a page with these filters. */
-export function isListed(row: IndexRow, { header }: ComposedAttempt, filters: PageFilters): boolean {
-  return isSelected(pageFilters, filters, { ...row, ...header });
-}
-
 /**
  * Returns why an attempt is withheld: gaps in an owner's response, and facts that cannot all be true, keep no other attempt from the page. Returns
  * undefined if there can be no page: an owner that cannot be used is never left out silently [RP-028, RP-133].
@@ -202,9 +195,4 @@ export function isListed(row: IndexRow, { header }: ComposedAttempt, filters: Pa
 export function withheldFor(error: Problem | Shortfall): WithheldReason | undefined {
   if (error.code !== 'dependency-incomplete') return undefined;
   return ('reason' in error ? reasons.find((reason) => reason === error.reason) : undefined) ?? 'unverified';
-}
-
-/** Returns the receipt of a record that was observed with the index, under its own id, version and freshness. */
-function receiptOf({ resultRecordId, version, freshness }: RecordHeader, index: SourceRef): SourceRef {
-  return { ...index, resourceId: resultRecordId, version, status: freshness };
 }

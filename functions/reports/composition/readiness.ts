@@ -169,17 +169,17 @@ function withinLimit(stated: readonly string[], causes: readonly string[]): stri
   if (own.length + causes.length <= MAX_LIMITATIONS) return [...own, ...causes];
   const kept = own.slice(0, MAX_LIMITATIONS - 1);
   const rest = joinedBeyond([...causes, ...own.slice(kept.length)], MAX_LIMITATIONS - 1 - kept.length);
-  return [...kept, ...rest.map(shortened)];
+  return [
+    ...kept,
+    ...rest.map((text) =>
+      text.length > MAX_LIMITATION_LENGTH ? cutAfter(text, MAX_LIMITATION_LENGTH - 1) : text,
+    ),
+  ];
 }
 
 /** Returns texts of which those after a place are joined into one. */
 function joinedBeyond(texts: readonly string[], place: number): readonly string[] {
   return texts.length <= place + 1 ? texts : [...texts.slice(0, place), texts.slice(place).join(' ')];
-}
-
-/** Cuts a text to the longest limitation allowed. */
-function shortened(text: string): string {
-  return text.length > MAX_LIMITATION_LENGTH ? cutAfter(text, MAX_LIMITATION_LENGTH - 1) : text;
 }
 
 /** Returns the dominance of a crosswalk. The response has no `unknown` here: a missing or unknown dominance is not determined [RP-112]. */

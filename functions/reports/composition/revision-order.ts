@@ -1,7 +1,6 @@
 import type * as z from 'zod';
 import type { DerivedOrder } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type { revisionOrder } from '#shared/contract/reports/revision-order.ts';
-import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import type { OrderRecord, RunRecord } from '#shared/improvement/records.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
 
@@ -15,29 +14,23 @@ export function composeOrder(
   observedAt: string,
 ): z.input<typeof revisionOrder> {
   const { run, record, derived } = facts;
-  const { status, supersedesRevisionOrderId, createdAt, updatedAt } = record;
+  const { status, targetModule, ack, supersedesRevisionOrderId, createdAt, updatedAt } = record;
   const { service, ref, sha256 } = derived.evidence;
   return {
     ...derived.content,
     improvementRunId: run.improvementRunId,
     evidenceRefs: [{ service, resourceId: ref, observedAt, version: `sha256:${sha256}`, status: 'current' }],
     status,
-    targetReceipt: acknowledgementOf(record),
+    // The order keeps it even if a later one supersedes it [RP-204].
+    targetReceipt: ack && {
+      service: targetModule,
+      resourceId: ack.receiptId,
+      observedAt: formatInstant(ack.observedAt),
+      version: ack.version,
+      status: 'current',
+    },
     supersedesRevisionOrderId,
     createdAt: formatInstant(createdAt),
     updatedAt: formatInstant(updatedAt),
   };
-}
-
-/** Returns the receiver's acknowledgement of an order, which the order keeps even if a later one supersedes it [RP-204]. */
-function acknowledgementOf({ targetModule, ack }: OrderRecord): SourceRef | null {
-  return ack === null
-    ? null
-    : {
-        service: targetModule,
-        resourceId: ack.receiptId,
-        observedAt: formatInstant(ack.observedAt),
-        version: ack.version,
-        status: 'current',
-      };
 }

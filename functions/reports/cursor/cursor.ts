@@ -25,7 +25,6 @@ const sealed = z.strictObject({
   boundTo: z.string(),
   position: z.array(z.string()),
 });
-type Sealed = z.infer<typeof sealed>;
 
 /** A request for a page of a list. */
 interface ListRequest extends Pick<OperationRequest, 'principal' | 'receivedAt'> {
@@ -70,13 +69,17 @@ export async function openListCursor<Name extends string>(
   });
   let after: Readonly<Record<Name, string>> | undefined;
   if (query.cursor !== undefined) {
-    const opened = await open(keys, query.cursor);
+    const token = await openToken(keys, KIND, query.cursor);
+    const opened = sealed.safeParse(token.ok ? token.value : undefined).data;
     if (opened?.boundTo !== boundTo || receivedAt >= opened.expiresAt) {
       const refused = invalid('query', ['cursor'], cursorRefusal.reason, cursorRefusal.message);
       return err(problem('reports', 'validation', 400, { invalidParams: [refused] }));
     }
     // SAFETY: the digest covers the names, so the position was sealed for exactly these.
-    const entries = keyset.map((name, at) => [name, decode(opened.position[at] as string)]);
+    const entries = keyset.map((name, at) => [
+      name,
+      Buffer.from(opened.position[at] as string, 'base64url').toString(),
+    ]);
     after = Object.fromEntries(entries) as Record<Name, string>;
   }
   return ok({
@@ -85,7 +88,7 @@ export async function openListCursor<Name extends string>(
       if (last === undefined) return null;
       const position = keyset.map((name) => encode(last[name]));
       const expiresAt = receivedAt + LIFETIME_MS;
-      const content = { issuedAt: receivedAt, expiresAt, boundTo, position } satisfies Sealed;
+      const content = { issuedAt: receivedAt, expiresAt, boundTo, position } satisfies z.infer<typeof sealed>;
       const token = await sealToken(keys, KIND, content);
       if (token.length > MAX_LENGTH) throw new RangeError(`${list}: a cursor of ${token.length} characters`);
       return token;
@@ -93,17 +96,8 @@ export async function openListCursor<Name extends string>(
   });
 }
 
-async function open(keys: KeyRing, cursor: string): Promise<Sealed | undefined> {
-  const opened = await openToken(keys, KIND, cursor);
-  return sealed.safeParse(opened.ok ? opened.value : undefined).data;
-}
-
 /** Encodes text so that its length does not depend on its characters: JSON would write a control character as six. */
 function encode(text: string): string {
   if (!text.isWellFormed()) throw new TypeError('a position is not well-formed text');
   return Buffer.from(text).toString('base64url');
-}
-
-function decode(text: string): string {
-  return Buffer.from(text, 'base64url').toString();
 }

@@ -177,14 +177,12 @@ function recordedOf({ evidence, orders }: RunProgress): number {
   return recorded;
 }
 
-/** What has become of a run; `unfinished`: something of it is still to be evaluated or asked for. */
-type Finish = ImprovementRunState | 'unfinished';
-
 /**
  * Ends a run of which everything is recorded: complete where every order has reached its receiver, else parked as `blocked_upstream`
- * [RP-150, RP-217, RP-221]. What is recorded now decides, whichever worker has recorded it.
+ * [RP-150, RP-217, RP-221]. The present records decide, whichever worker made them.
+ * @returns `unfinished` if evidence has yet to be evaluated, or orders have yet to be delivered
  */
-async function finishRun(worker: Worker): Promise<Result<Finish, EvidenceFault>> {
+async function finishRun(worker: Worker): Promise<Result<ImprovementRunState | 'unfinished', EvidenceFault>> {
   const { run, policy, store, receipts, now } = worker;
   const progress = await progressOf(store, run);
   if (isTerminal(progress.run.state)) return ok(progress.run.state);

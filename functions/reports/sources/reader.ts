@@ -101,15 +101,12 @@ export function createSourceReader(
   };
 }
 
-/** An answer of the platform's own contracts. */
-type Versioned = Parameters<typeof versioned>[1];
-
 /**
  * Reads one source. Returns a problem that names the owner if there is no answer, or one to another question.
  * @param id the member of the answer that contains the owner's own id of it
  * @param asked the members that the answer must have, in addition to the ids that the platform has compared
  */
-export async function readSource<Answer extends Versioned>(
+export async function readSource<Answer extends Parameters<typeof versioned>[1]>(
   reader: SourceReader,
   operation: UpstreamOperation<z.ZodType<Answer>>,
   origin: IdOrigin,

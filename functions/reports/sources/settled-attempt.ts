@@ -36,12 +36,17 @@ export async function readSettledAttempt(
 ): Promise<Result<SettledAttempt, Problem>> {
   const evidence = await readEvidence(reader, principal, attemptId);
   if (!evidence.ok) return evidence;
-  const place = placeOf(evidence.value);
-  if (!place.ok) return place;
-  const { contentTestSpecVersion } = evidence.value.value;
+  const { candidateSourcedId, contentTestSpecId, contentTestSpecVersion, resultRecordId } =
+    evidence.value.value;
+  // An attempt that Results has not settled has no record yet [RP-062].
+  if (resultRecordId === null)
+    return err(incomplete('results', 'Results has not settled the record of the attempt.'));
+  const unscored = checkScored({ evidence: evidence.value });
+  if (unscored !== undefined) return err(unscored);
+  const place: Place = { attemptId, candidateSourcedId, contentTestSpecId, resultRecordId };
   const first = await together({
-    ...readsOf(reader, place.value, contentTestSpecVersion),
-    candidate: readCandidate(reader, place.value.candidateSourcedId, 'derived'),
+    ...readsOf(reader, place, contentTestSpecVersion),
+    candidate: readCandidate(reader, candidateSourcedId, 'derived'),
   });
   if (!first.ok) return first;
   const attempt = { evidence: evidence.value, ...first.value };
@@ -50,11 +55,11 @@ export async function readSettledAttempt(
   const second = await together({
     evidence: readEvidence(reader, principal, attemptId),
     // The record was read after the lookup, so it names the newer version.
-    ...readsOf(reader, place.value, attempt.record.value.contentTestSpecVersion),
+    ...readsOf(reader, place, attempt.record.value.contentTestSpecVersion),
   });
   if (!second.ok) return second;
   const again = { ...attempt, ...second.value };
-  if (!isAbout(again.evidence.value, place.value)) return err(conflicting('qti'));
+  if (!isAbout(again.evidence.value, place)) return err(conflicting('qti'));
   const owner = contradiction(differing(again), [again.evidence, again.record, again.criteria]);
   return owner === undefined ? ok(again) : err(conflicting(owner));
 }
@@ -77,17 +82,6 @@ export async function readEvidence(
   if (!evidence.success || evidence.data.attemptId !== attemptId) return err(unusable(operation));
   const { version, freshness } = evidence.data;
   return ok({ value: evidence.data, receipt: { ...receipt, version, status: freshness } });
-}
-
-/** Returns the ids of an attempt's facts; an attempt that Results has not settled has none yet [RP-062]. */
-function placeOf(evidence: Observed<AttemptEvidence>): Result<Place, Problem> {
-  const { attemptId, candidateSourcedId, contentTestSpecId, resultRecordId } = evidence.value;
-  if (resultRecordId === null)
-    return err(incomplete('results', 'Results has not settled the record of the attempt.'));
-  const unscored = checkScored({ evidence });
-  return unscored === undefined
-    ? ok({ attemptId, candidateSourcedId, contentTestSpecId, resultRecordId })
-    : err(unscored);
 }
 
 /** Reads record and criteria by their ids. */

@@ -1,4 +1,5 @@
 import { openContinuation, type Continuation } from '#functions/mastery/continuation/continuation.ts';
+import { readBack } from '#functions/mastery/evidence/caliper-event.ts';
 import type { inspectAdaptiveRun } from '#shared/contract/mastery/routes/inspect-adaptive-run.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -11,7 +12,7 @@ import { assess, diagnose, findingsOf, type Findings } from '#functions/mastery/
 import { namesOf } from '#functions/mastery/run/names.ts';
 import { findOffer, isOpen } from '#functions/mastery/run/offer-item.ts';
 import { priorUse } from '#functions/mastery/run/prior-use.ts';
-import { completionIsProven } from '#functions/mastery/run/publication/publish.ts';
+import { completionEvent } from '#functions/mastery/run/publication/writings.ts';
 import { withRunPlatform } from '#functions/mastery/run/receipt.ts';
 import { readRunRuntime, type RunRuntime } from '#functions/mastery/run/runtime.ts';
 import { resultsAcknowledged, statusOf } from '#functions/mastery/continuation/run-state.ts';
@@ -93,7 +94,10 @@ async function conflictOf(
   return found.ok ? undefined : found.error;
 }
 
-/** Shows a finalizing run as completed if Results has everything and Caliper proves the event: its acknowledgement was lost. */
+/**
+ * Shows a finalizing run as completed if Results has everything and Caliper proves the event: its acknowledgement was lost. Any other answer of Caliper,
+ * even a failed call, proves nothing: the next advance returns the problem.
+ */
 async function withProof(
   platform: Platform,
   continuation: Continuation,
@@ -102,8 +106,8 @@ async function withProof(
   const { state } = continuation;
   if (findings === undefined || statusOf(state) !== 'finalizing' || !resultsAcknowledged(state))
     return continuation;
-  const proven = await completionIsProven(platform, state, findings);
-  if (!proven) return continuation;
+  const proof = await readBack(platform, completionEvent(state, findings));
+  if (!proof.ok) return continuation;
   const { completionEventIri: caliperEventIri } = namesOf(state);
   return { ...continuation, state: acknowledge(state, { caliperEventIri }) };
 }

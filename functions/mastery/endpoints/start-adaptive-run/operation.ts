@@ -80,10 +80,7 @@ function firstStep(basis: RunBasis, blank: AdaptiveRunState, runtime: NamedRunti
   return step;
 }
 
-/**
- * Results does not take KC components, so no learner result could be published and no learner sits the test [MA-035]. The service profile
- * says so; no call is made.
- */
+/** Results does not take KC components (the service profile states it), so no learner result could be published: no learner sits the test [MA-035]. */
 const componentsUnsupported = found(
   'broken',
   writeKcComponents,

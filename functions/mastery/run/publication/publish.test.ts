@@ -9,7 +9,8 @@ import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state
 import type { Findings } from '../diagnosis.ts';
 import type { UpstreamFault } from '#shared/platform/fault.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
-import { completionIsProven, publish } from './publish.ts';
+import { readBack } from '#functions/mastery/evidence/caliper-event.ts';
+import { publish } from './publish.ts';
 import { completionEvent } from './writings.ts';
 
 const state: AdaptiveRunState = {
@@ -166,7 +167,8 @@ describe('publication goes on only from what is acknowledged [MA-138, MA-169, MA
     'inspect takes a run for completed when Caliper shows %s: %j, %s [MA-140]',
     async (_, answers, isProven) => {
       const { platform, calls } = owners(answers);
-      expect(await completionIsProven(platform, state, findings)).toBe(isProven);
+      const { ok: isShown } = await readBack(platform, completionEvent(state, findings));
+      expect(isShown).toBe(isProven);
       expect(calls).toEqual([readEvidenceAck.id]);
     },
   );

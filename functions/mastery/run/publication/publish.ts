@@ -5,7 +5,7 @@ import * as operations from '#shared/platform/operations.ts';
 import { verdicts } from '#shared/platform/verdicts.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { emitAndReadBack, eventNamesOf, readBack } from '#functions/mastery/evidence/caliper-event.ts';
+import { emitAndReadBack, eventNamesOf } from '#functions/mastery/evidence/caliper-event.ts';
 import { answerProblem, type Unusable } from '#functions/mastery/upstream/problems.ts';
 import { resultsAcknowledged, type AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { acknowledge } from '../transitions.ts';
@@ -39,19 +39,6 @@ export async function publish(
     else return outcome.error === 'silent' ? ok(current) : err(outcome.error);
   }
   return ok(current);
-}
-
-/**
- * Returns whether Caliper's read-back proves the run's completion event, for inspect, which never writes [MA-140]. Any other answer, even a failed call,
- * proves nothing: the run then shows as `finalizing`, and the next advance returns the problem.
- */
-export async function completionIsProven(
-  platform: Platform,
-  state: AdaptiveRunState,
-  findings: Findings,
-): Promise<boolean> {
-  const proof = await readBack(platform, completionEvent(state, findings));
-  return proof.ok;
 }
 
 const publishRecord: Publication = async (platform, state, findings) => {

@@ -111,15 +111,10 @@ function isAstray(
 
 /** Returns the current ones among candidate mappings, each once: a list that repeats a mapping is not ambiguous. */
 function distinctCurrent(mappings: readonly Mapping[]): readonly Mapping[] {
-  const distinct = new Map(
-    mappings
-      .filter(({ status }) => status === 'current')
-      .map((mapping) => {
-        const { caseGuid, blueprintSlotId, targetDok } = mapping;
-        return [JSON.stringify([caseGuid, blueprintSlotId, targetDok]), mapping];
-      }),
-  );
-  return [...distinct.values()];
+  const keyOf = ({ caseGuid, blueprintSlotId, targetDok }: Mapping): string =>
+    JSON.stringify([caseGuid, blueprintSlotId, targetDok]);
+  const current = mappings.filter(({ status }) => status === 'current');
+  return [...new Map(current.map((mapping) => [keyOf(mapping), mapping])).values()];
 }
 
 /** Returns a sentence per cause that keeps requirements from counting, with their number and weight [RP-176]. */

@@ -31,21 +31,17 @@ export function showComparison(
   const suppressionStatus = known(suppressions, suppression.status);
   const suppressionRule = suppressionStatus === 'suppressed' ? suppression.rule : null;
   const shown = { artifactRef, populationCount, suppressionStatus, suppressionRule, method, analysisVersion };
-  const none = {
-    predictedPassCount: null,
-    actualPassCount: null,
-    agreementCount: null,
-    observedAgreement: null,
-  };
+  const none = { predictedPassCount: null, actualPassCount: null, agreementCount: null };
+  const withoutCounts = (limitation: string): ShownComparison => ({
+    comparison: { ...shown, ...none, observedAgreement: null },
+    limitations: [limitation],
+  });
   if (suppressionStatus === 'suppressed')
     return suppressionRule === null
       ? nothing('is suppressed without a rule')
-      : { comparison: { ...shown, ...none }, limitations: [`The counts of the ${SUBJECT} are suppressed.`] };
+      : withoutCounts(`The counts of the ${SUBJECT} are suppressed.`);
   if (suppressionStatus === 'unknown')
-    return {
-      comparison: { ...shown, ...none },
-      limitations: [`Whether the ${SUBJECT} is suppressed is unknown: its counts are not shown.`],
-    };
+    return withoutCounts(`Whether the ${SUBJECT} is suppressed is unknown: its counts are not shown.`);
   if (predictedPassCount === null || actualPassCount === null || agreementCount === null)
     return nothing('lacks a count');
   const counts = { predictedPassCount, actualPassCount, agreementCount };

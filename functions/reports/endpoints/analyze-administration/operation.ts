@@ -48,7 +48,10 @@ export function analyzeAdministrationOperation(
     if (outdated !== undefined) return err(outdated);
 
     return request.idempotent(async (control) => {
-      const key = runKey(request, control);
+      const { tenantId } = request.principal;
+      // The same for every repetition of the request, and another one under another key.
+      const uuid = deterministicUuid('improvement-run', tenantId, control.operationId);
+      const key: RunKey = { tenantId, improvementRunId: `run_${uuid}` };
       const existing = await runs.readProgress(key);
       const started =
         existing === undefined
@@ -67,14 +70,6 @@ export function analyzeAdministrationOperation(
         }),
       });
     });
-  };
-}
-
-/** Returns a key that is the same for every repetition of the request, and another one under another key. */
-function runKey({ principal: { tenantId } }: Request, { operationId }: Control): RunKey {
-  return {
-    tenantId,
-    improvementRunId: `run_${deterministicUuid('improvement-run', tenantId, operationId)}`,
   };
 }
 

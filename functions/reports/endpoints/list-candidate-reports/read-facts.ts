@@ -5,8 +5,7 @@ import {
   checkIndex,
   composePageRow,
   frameworkOf,
-  isFollowing,
-  isListed,
+  isOrdered,
   isPossible,
   isScored,
   rowDisagreement,
@@ -15,7 +14,7 @@ import {
   withheldFor,
 } from '#functions/reports/composition/page.ts';
 import type { IndexRequest, PageContext, PageRow, RowPlace } from '#functions/reports/composition/page.ts';
-import { ownerQuery } from '#shared/contract/filters.ts';
+import { isSelected, ownerQuery } from '#shared/contract/filters.ts';
 import { withheldReason } from '#shared/contract/reports/attempt-report.ts';
 import type { AttemptReportPage, WithheldReason } from '#shared/contract/reports/attempt-report.ts';
 import { listCandidateReports } from '#shared/contract/reports/routes/list-candidate-reports.ts';
@@ -41,15 +40,10 @@ export interface PageRequest extends Pick<PageContext, 'candidateSourcedId' | 'f
   readonly after?: RowPlace | undefined;
 }
 
-/** A page, and the attempts that it skips because they cannot be reports. */
-export interface CandidatePage {
-  readonly data: readonly ComposedAttempt[];
+/** A page of the list. */
+export interface CandidatePage extends Pick<Gathered, 'data' | 'broken'> {
   readonly withheld: NonNullable<AttemptReportPage['withheld']>;
-  /** The owners of facts that cannot be true, by the invariant that they violate. */
-  readonly broken: ReadonlyMap<string, SourceService>;
-  /** The last row of the index that the page covers; undefined at the end of the list. */
   readonly next: RowPlace | undefined;
-  /** The receipts of every source of the page. */
   readonly sources: readonly SourceRef[];
 }
 
@@ -65,6 +59,7 @@ export const MOST_SECOND_READINGS = 5;
 /** Rows that one read of the index asks for. */
 export const INDEX_PAGE = 100;
 
+const { filters: pageFilters } = listCandidateReports.request;
 const reasons = withheldReason.options;
 
 /** The problems of a candidate with more attempts without a row, or gates on more frameworks before the first row, than one request reads. */
@@ -93,7 +88,9 @@ interface CheckedRow<Report = ComposedAttempt> {
 /** What a page has gathered so far. */
 interface Gathered {
   readonly data: ComposedAttempt[];
+  /** Why the attempts that the page skips cannot be reports. */
   readonly withheld: WithheldReason[];
+  /** The owners of facts that cannot be true, by the invariant that they violate. */
   readonly broken: Map<string, SourceService>;
   readonly indexes: Set<SourceRef>;
   readonly receipts: Set<SourceRef>;
@@ -129,8 +126,8 @@ interface Walk {
  * Reads one page: the candidate together with the index of attempts, then the criteria of the test specs of the rows that can fill the page. A
  * candidate who is not on the roster is a 404, even if the index has attempts. If these rows give no report, the service reads the rest of the index
  * page by page, each together with test specs and frameworks of the previous one, until there is a report or the end. So every page but the last has
- * a row.
- * If the versions of a row differ, or its facts cannot all be true, its page of the index and its criteria are read once more.
+ * a row. If the versions of a row differ, or its facts cannot all be true, its page of the index and its criteria are read once more.
+ * @returns `next`: the last row of the index that the page covers; undefined at the end of the list
  */
 export async function readCandidatePage(
   reader: SourceReader,
@@ -183,13 +180,16 @@ async function takeTurn(walk: Walk, turn: Turn): Promise<Result<'end' | 'more' |
   const { reader, request, page } = walk;
   const { index, place, isOpening } = turn;
   const { rows, hasMore } = index.value;
-  const left = rows.filter((row) => page.last === undefined || isFollowing(row, page.last));
+  const left = rows.filter((row) => page.last === undefined || isOrdered([page.last, row]));
   const part = isOpening ? openingOf(left, request) : left;
   const behind: Place = { after: rows.at(-1), earlier: [...place.earlier, ...rows] };
   const mayRead = hasMore && page.reads < MOST_INDEX_READS;
   const [ahead, checked] = await Promise.all([
     mayRead && !isOpening ? readIndex(reader, request, page, behind) : undefined,
-    checkRows(walk, part, index.receipt),
+    // In two steps, so that the page reads the frameworks of its first rows, whichever criteria arrive first.
+    Promise.all(part.map((row) => composeRow(walk, row, index.receipt))).then((composed) =>
+      Promise.all(composed.map((row) => verifyRow(walk, row))),
+    ),
   ]);
   const doubtful = turn.isSecondReading ? [] : checked.filter(needsSecondReading);
   if (doubtful.length > 0 && page.reads < MOST_INDEX_READS && page.secondReadings < MOST_SECOND_READINGS) {
@@ -243,19 +243,6 @@ function gather(page: Gathered, rows: readonly CheckedRow[], limit: number): Res
   return ok('all');
 }
 
-/**
- * Composes rows, then holds their gates against CASE. In two steps, so that the frameworks which a page reads are those of its first rows,
- * whichever criteria arrive first.
- */
-async function checkRows(
-  walk: Walk,
-  rows: readonly IndexRow[],
-  index: SourceRef,
-): Promise<readonly CheckedRow[]> {
-  const composed = await Promise.all(rows.map((row) => composeRow(walk, row, index)));
-  return Promise.all(composed.map((row) => verifyRow(walk, row)));
-}
-
 /** Only a settled row needs the criteria of its test spec; the rows of one spec and version share one read of them. */
 async function composeRow(walk: Walk, row: IndexRow, index: SourceRef): Promise<CheckedRow<PageRow>> {
   const { reader, request, page } = walk;
@@ -280,7 +267,7 @@ async function verifyRow(walk: Walk, row: CheckedRow<PageRow>): Promise<CheckedR
   const { outcome: composed, ...checked } = row;
   if (composed?.ok !== true) return { ...checked, outcome: composed };
   const listed = (report: ComposedAttempt) =>
-    isListed(checked.row, report, request.filters) ? ok(report) : undefined;
+    isSelected(pageFilters, request.filters, { ...checked.row, ...report.header }) ? ok(report) : undefined;
   const guid = frameworkOf(composed.value);
   if (guid === undefined) return { ...checked, outcome: listed(composed.value.report) };
   if (!page.frameworks.has(guid) && page.frameworks.size === MAX_FRAMEWORKS)
@@ -308,7 +295,7 @@ async function readIndex(
   page.reads += 1;
   const query = {
     limit: String(INDEX_PAGE),
-    ...ownerQuery(listCandidateReports.request.filters, filters),
+    ...ownerQuery(pageFilters, filters),
     ...(after === undefined ? {} : { afterModifiedAt: after.modifiedAt, afterAttemptId: after.attemptId }),
   };
   const answer = await reader.read(

@@ -1,8 +1,11 @@
 import { composeOrder } from '#functions/reports/composition/revision-order.ts';
 import { openListCursor } from '#functions/reports/cursor/cursor.ts';
 import { incomplete } from '#functions/reports/facts/incomplete.ts';
-import { evaluateEvidence, evidenceOf } from '#functions/reports/improvement/evidence.ts';
-import type { EvidenceGrounds, RunEvidence } from '#functions/reports/improvement/evidence.ts';
+import {
+  evaluateEvidence,
+  evidenceOf,
+  type EvidenceGrounds,
+} from '#functions/reports/improvement/evidence.ts';
 import { pinProblem, readPinnedSourceSet, readTwice } from '#functions/reports/sources/pinned.ts';
 import { together } from '#functions/reports/sources/problems.ts';
 import { isSelected } from '#shared/contract/filters.ts';
@@ -25,7 +28,6 @@ export interface ListRevisionOrdersDependencies extends ImprovementDependencies 
   readonly policies: AnalysisPolicyStore;
 }
 
-type Request = OperationRequest<typeof listRevisionOrders>;
 type Place = Pick<OrderRecord, 'revisionOrderId'>;
 
 /** The most artifacts behind the orders of one page, so that reading them again stays within the route's time and memory. */
@@ -76,20 +78,23 @@ export function listRevisionOrdersOperation(
   };
 }
 
-interface Chosen {
-  readonly records: readonly OrderRecord[];
-  /** The last record examined, if more follow. */
-  readonly next: Place | undefined;
-}
-
-/** Returns the next records that pass the filters, as many as the limit and the evidence of a page allow. */
+/**
+ * Returns the next records that pass the filters, as many as the limit and the evidence of a page allow.
+ * @returns `next`: the last record examined, if more follow
+ */
 async function choose(
   runs: ImprovementStore,
   run: RunRecord,
-  query: Request['query'],
+  query: OperationRequest<typeof listRevisionOrders>['query'],
   after: Place | undefined,
-): Promise<Chosen> {
-  const artifacts = new Map(evidenceOf(run.pins).map((evidence) => [evidence.key, artifactsOf(evidence)]));
+): Promise<{ readonly records: readonly OrderRecord[]; readonly next: Place | undefined }> {
+  // How many artifacts have to be read to derive the orders of an evidence again.
+  const artifacts = new Map(
+    evidenceOf(run.pins).map((evidence) => [
+      evidence.key,
+      evidence.kind === 'source' && isCompared(evidence.source.comparison) ? 2 : 1,
+    ]),
+  );
   const chosen: OrderRecord[] = [];
   const used = new Set<EvidenceKey>();
   let last = after;
@@ -115,12 +120,6 @@ async function choose(
   const [more] =
     last === undefined ? [] : await runs.listOrders(run, { after: last.revisionOrderId, limit: 1 });
   return { records: chosen, next: more === undefined ? undefined : last };
-}
-
-/** Returns how many artifacts have to be read to derive the orders of an evidence again. */
-function artifactsOf(evidence: RunEvidence): number {
-  if (evidence.kind === 'metric') return 1;
-  return isCompared(evidence.source.comparison) ? 2 : 1;
 }
 
 /** Returns the records as orders by id, with the content that their evidence asks for. It reads nothing if there are no records. */

@@ -59,23 +59,19 @@ export function materializeAttemptReportOperation(dependencies: ReportDependenci
     });
 }
 
-/** A scored attempt that the caller may have written through. */
-interface AdministeredAttempt {
-  readonly evidence: AttemptEvidence;
-  /** The receipt of its administration, if Administration had to be asked. */
-  readonly administration: readonly SourceRef[];
-}
-
 /**
  * Looks an attempt up for a caller who wants to act on it, in an order that reveals nothing: its candidate must be within the claims, else 404; it
  * must belong to the administration, else 400; and that must be within the claims too, else the same 404. Only then does an attempt that is not
  * scored, or not current, return 503.
+ * @returns `administration`: the receipt of the administration, if Administration had to be asked
  */
 async function readAdministeredAttempt(
   reader: SourceReader,
   principal: Principal,
   { attemptId, administrationId }: { readonly attemptId: string; readonly administrationId: string },
-): Promise<Result<AdministeredAttempt, Problem>> {
+): Promise<
+  Result<{ readonly evidence: AttemptEvidence; readonly administration: readonly SourceRef[] }, Problem>
+> {
   const evidence = await readEvidence(reader, principal, attemptId);
   if (!evidence.ok) return evidence;
   if (evidence.value.value.administrationId !== administrationId) return err(otherAdministration());
