@@ -8,7 +8,7 @@ import { Refusal } from '#shared/http/refusal.ts';
 import { checkSyntax } from '#shared/http/stages/syntax.ts';
 import { readPath } from '#shared/http/syntax/parameters.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { manifest, type Fixture } from './manifest.ts';
+import { manifest } from './manifest.ts';
 
 /**
  * Creates the sandbox: responses of the manifest in the outer stages of every function, and no other stage. It checks no token, calls no owner and
@@ -23,21 +23,17 @@ export function createSandbox(runtime: BaseRuntime): Pipeline {
 
 function answer(exchange: Exchange, event: APIGatewayProxyEvent): PipelineAnswer {
   const { requestId, traceId } = exchange;
-  const found = fixtureOf(event);
+  const { values } = readPath(event.pathParameters);
+  // There is at most one of this method and path: none for a path that cannot be decoded.
+  const found = manifest.find(
+    ({ route: { method, path: template }, path }) =>
+      method === event.httpMethod &&
+      template === event.resource &&
+      Object.entries(path).every(([name, id]) => Object.hasOwn(values, name) && values[name] === id),
+  );
   if (found === undefined) throw new Refusal(problem('reports', 'not-found', 404));
   const { route } = found;
   // As in production, 400 for anything that is not a request of the route. A materialization is not checked: each is the one operation.
   const query = route.method === 'POST' ? {} : checkSyntax(route, event, exchange.log).query;
   return checkResponse(route, { body: found.answer(query, { requestId, traceId }) }, exchange);
-}
-
-/** Returns the one fixture of this method and path, if there is one: a path that cannot be decoded has none. */
-function fixtureOf({ httpMethod, resource, pathParameters }: APIGatewayProxyEvent): Fixture | undefined {
-  const { values } = readPath(pathParameters);
-  return manifest.find(
-    ({ route, path }) =>
-      route.method === httpMethod &&
-      route.path === resource &&
-      Object.entries(path).every(([name, id]) => Object.hasOwn(values, name) && values[name] === id),
-  );
 }

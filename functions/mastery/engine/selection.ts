@@ -303,7 +303,9 @@ function progressive(choice: Choice, eligible: Uint8Array, rank: Rank): Ranked |
   const chances = progressiveChances(known.length, share, look[0] ?? 0, run);
   const best = (): Ranked | undefined => {
     const weights = chances.map((chance, item) => chance + share * (known[item] ?? NaN));
-    return heaviest(choice, weights);
+    for (const tied of byGain(weights, (items) => inTieOrder(context, items, run.runSeed)))
+      for (const candidate of tied) if (coverage.admits(candidate.item)) return candidate;
+    return undefined;
   };
   const enough = (best()?.gain ?? -Infinity) - MARGIN - share * (look[CHANCE_LOOK - 1] ?? 0);
   const contenders = eligible.map((is, item) =>
@@ -316,13 +318,6 @@ function progressive(choice: Choice, eligible: Uint8Array, rank: Rank): Ranked |
     });
   const chosen = best();
   return chosen && { item: chosen.item, gain: roundGain(known[chosen.item] ?? NaN) };
-}
-
-/** The admitted item of the highest weight. */
-function heaviest({ context, run, coverage }: Choice, weights: Float64Array): Ranked | undefined {
-  for (const tied of byGain(weights, (items) => inTieOrder(context, items, run.runSeed)))
-    for (const candidate of tied) if (coverage.admits(candidate.item)) return candidate;
-  return undefined;
 }
 
 /**

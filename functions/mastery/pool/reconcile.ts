@@ -29,11 +29,9 @@ export type PoolMember = Readonly<
   Pick<ManifestMember, 'artifactVersionId' | 'qtiIdentifier' | 'caseGuids' | 'kcGuids'>
 >;
 
-export type PoolPins = Omit<ExecutionPins, keyof PoolIds | 'testSpecHash' | 'testBankIdentityHash'>;
-
 /** The whole pool, proved: there is no such value for a part of one [MA-222]. */
 export interface ReconciledPool {
-  readonly pins: PoolPins;
+  readonly pins: Omit<ExecutionPins, keyof PoolIds | 'testSpecHash' | 'testBankIdentityHash'>;
   /** In the order of the root's references. */
   readonly members: readonly PoolMember[];
 }

@@ -92,7 +92,12 @@ function weighOutcomes(
 }
 
 /** The findings that a stopped run publishes to Results and Caliper. */
-export type Findings = NonNullable<ReturnType<typeof findingsOf>>;
+export interface Findings extends Pick<AdaptiveRun, 'kcClassifications'> {
+  readonly stopReason: StopReason;
+  readonly scale: ScaleResult;
+  readonly outcomes: readonly ScoredOutcome[];
+  readonly lastOutcome: ScoredOutcome;
+}
 
 /** Returns the findings of a stopped run; undefined while there is nothing to publish: it continues, or its anchor is not verified [MA-081]. */
 export function findingsOf(

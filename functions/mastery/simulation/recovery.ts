@@ -13,7 +13,11 @@ import {
 } from '#functions/mastery/engine/index.ts';
 import type { ScopedKc } from '#functions/mastery/pool/scoped-kc.ts';
 import { refuseCalibration } from '#functions/mastery/upstream/problems.ts';
-import type { RecoveryError, SyntheticProfile } from '#shared/contract/mastery/score-recovery.ts';
+import type {
+  RecoveryError,
+  ScoreRecoverySimulation,
+  SyntheticProfile,
+} from '#shared/contract/mastery/score-recovery.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { exactSum } from '#shared/kernel/decimal.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
@@ -98,7 +102,12 @@ export async function sitAll(
   test: SimulatedTest,
   profiles: readonly KnownProfile[],
   { now, until }: { readonly now: () => number; readonly until: number },
-) {
+): Promise<{
+  readonly replications: number;
+  readonly simulated: number;
+  readonly administeredItems: number;
+  readonly scores: readonly (readonly number[])[];
+}> {
   const { scope, maxItems } = test.selection.constraints;
   const size = { profiles: profiles.length, kcs: scope.length, maxItems };
   const scores = profiles.map((): number[] => []);
@@ -172,7 +181,13 @@ function sumOf(values: readonly number[]): number {
 }
 
 /** Judges the errors together against the tolerance of the calibration: an error equal to it passes [MA-129, MA-131..MA-133]. */
-export function judgeRecovery(recoveryErrors: RecoveryError[], tolerance: number) {
+export function judgeRecovery(
+  recoveryErrors: RecoveryError[],
+  tolerance: number,
+): Omit<
+  ScoreRecoverySimulation,
+  'replications' | 'executionPins' | 'receiptId' | 'eventIri' | 'envelopeHash'
+> {
   const maxAbsoluteError = Math.max(0, ...recoveryErrors.map(({ absoluteError }) => absoluteError));
   return {
     profilesTotal: recoveryErrors.length,

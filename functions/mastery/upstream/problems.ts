@@ -103,11 +103,6 @@ const DETAILS: Readonly<Record<AnswerKind, string>> = {
   broken: 'A required owner’s data breaks a rule of its contract.',
 };
 
-/** Returns whether a finalization has failed permanently, unless an operator corrects the cause. */
-export function isFinalRefusal({ code, retryAfterSeconds }: Problem): boolean {
-  return code === 'finalization-incomplete' && retryAfterSeconds === undefined;
-}
-
 /** Returns the 424 of `platform_auth` without a usable service profile, before any call is made [MA-009, MA-010]. */
 export function profileProblem(fault: ProfileFault): Problem {
   const isTransient = fault === 'unreachable';

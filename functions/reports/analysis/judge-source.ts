@@ -35,12 +35,11 @@ export function judgeSource(
 ): Result<JudgedSource, string> {
   const alignment = alignSource(crosswalk.value, sourceSet);
   if (!alignment.ok) return alignment;
-  const held = isCompared(comparison) ? comparison : undefined;
   const derived = deriveSourceOrders(grounds, {
     sourceKey,
     crosswalk: crosswalk.pin,
     alignment: alignment.value,
-    comparison: held,
+    comparison: isCompared(comparison) ? comparison : undefined,
   });
   const shown = showComparison(comparison);
   // There is no comparison to show, its counts are withheld, or a decision on it is.

@@ -10,8 +10,6 @@ import { isCompared, type NotCompared, type RunRecord } from '#shared/improvemen
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import type { Moment, Observed } from '../facts/facts.ts';
 
-type Comparison = (Omit<Compared, 'pin'> & { readonly receipt: SourceRef }) | NotCompared;
-
 /**
  * Composes the alignment of one named source of a run, as recomputed from the pinned crosswalk. The comparison is shown next to it and changes none
  * of its numbers [RP-175].
@@ -24,7 +22,7 @@ export function composeAlignmentReport(
     readonly crosswalk: Observed<AlignmentCrosswalk>;
     readonly crosswalkHash: string;
     readonly alignment: Alignment;
-    readonly comparison: Comparison;
+    readonly comparison: (Omit<Compared, 'pin'> & { readonly receipt: SourceRef }) | NotCompared;
     readonly receipt: ReceiptLink;
   },
   moment: Moment,

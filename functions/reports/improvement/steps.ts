@@ -156,10 +156,10 @@ const receivers = {
 } as const;
 
 /**
- * Hands an order to its receiver and records the answer. Only an answer that echoes its id acknowledges an order; every
- * other one is `blocked_upstream`, to be tried again [RP-217, RP-219]. Once a receiver is missing, the rest of its orders are blocked without a
- * call; a receiver that refuses one order is asked for the others. What a later order has superseded is not delivered any more; where that
- * happens while it is under way, its acknowledgement is recorded with it [RP-205].
+ * Delivers an order to its receiver and records the response. Only a response that echoes its id acknowledges an order; any other leaves it
+ * `blocked_upstream`, to be tried again [RP-217, RP-219]. Once a receiver is missing, the rest of its orders are blocked without a call; one that refuses an
+ * order still gets the others. An order that a later one has superseded is not delivered; if that happens during the delivery, its acknowledgement is
+ * recorded too [RP-205].
  */
 async function deliver(worker: Worker, opened: OrderRecord, derived: DerivedOrder): Promise<void> {
   const { run, store, platform, now, missing, tally } = worker;
@@ -197,7 +197,7 @@ async function block(
   if (isMoved && status === 'pending') tally.newlyBlocked += 1;
 }
 
-/** Returns the request of an order, the same bytes from every worker: it is derived from pinned bytes, except the recorded order that it supersedes. */
+/** Returns the same bytes in every worker: they derive from pinned bytes, except for the superseded order, which is recorded. */
 function requestOf(
   { content, evidence }: DerivedOrder,
   { supersedesRevisionOrderId }: OrderRecord,

@@ -11,7 +11,7 @@ import { composeRun, runEntityTag } from '#functions/mastery/run/compose.ts';
 import type { RunDependencies } from '#functions/mastery/run/dependencies.ts';
 import { assess, diagnose, findingsOf, type Diagnosis } from '#functions/mastery/run/diagnosis.ts';
 import { findSession, offerItem } from '#functions/mastery/run/offer-item.ts';
-import { found, isFinalRefusal } from '#functions/mastery/upstream/problems.ts';
+import { found } from '#functions/mastery/upstream/problems.ts';
 import { firstHandedIn } from '#functions/mastery/run/outcomes.ts';
 import type { NamedRuntime, Pending, RunSession, ScoredOutcome } from '#functions/mastery/run/outcomes.ts';
 import { priorUse } from '#functions/mastery/run/prior-use.ts';
@@ -63,14 +63,20 @@ export function advanceRun(dependencies: RunDependencies): Operation<typeof adva
         if (!basis.ok) return basis;
         const step = await takeStep(platform, basis.value, before, runtime.value, control.createdAt);
         if (!step.ok) {
-          const { operation, requestId } = step.error.upstream ?? {};
-          if (isFinalRefusal(step.error))
+          const { code, retryAfterSeconds, upstream: { operation, requestId } = {} } = step.error;
+          // The finalization has failed permanently, unless an operator corrects the cause.
+          if (code === 'finalization-incomplete' && retryAfterSeconds === undefined)
             log('FINALIZATION_REFUSED', { upstreamOperation: operation, upstreamRequestId: requestId });
           return step;
         }
         const { state, diagnosis, renews, pending } = step.value;
         const wait = waitOf(log, state, diagnosis, pending);
-        if (pending?.hasFailed === true) return err(unprocessed(step.value.runtime));
+        if (pending?.hasFailed === true) {
+          // Only QTI can start the processing again, so the caller retries later.
+          const detail = 'QTI has failed to process an attempt.';
+          const failed = found('pending', readCandidateRuntime, step.value.runtime.requestId, detail);
+          return err({ ...failed, retryAfterSeconds: REPAIR_SECONDS });
+        }
         const successor = renews
           ? await sealContinuation(keys, state, control.createdAt)
           : continuation.value;
@@ -80,15 +86,6 @@ export function advanceRun(dependencies: RunDependencies): Operation<typeof adva
         });
       });
     });
-  };
-}
-
-/** Returns the problem of an answer that QTI has given up processing. Only QTI can start it again, so the caller retries later. */
-function unprocessed({ requestId }: NamedRuntime): Problem {
-  const detail = 'QTI has failed to process an attempt.';
-  return {
-    ...found('pending', readCandidateRuntime, requestId, detail),
-    retryAfterSeconds: REPAIR_SECONDS,
   };
 }
 

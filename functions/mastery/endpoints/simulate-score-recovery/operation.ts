@@ -10,7 +10,6 @@ import type { simulateScoreRecovery } from '#shared/contract/mastery/routes/simu
 import type { Operation } from '#shared/http/operation.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
-import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import {
   judgeRecovery,
@@ -58,7 +57,7 @@ export function simulateRecovery(dependencies: PoolDependencies): Operation<type
         const figures = { profiles: scores.length, ...counts, durationMs: now() - began };
         if (simulated < scores.length * replications) {
           log('SIMULATION_OUT_OF_TIME', figures);
-          return err(outOfTime());
+          return err(outOfTime);
         }
         log('SIMULATION_COMPUTED', figures);
 
@@ -90,12 +89,10 @@ export function simulateRecovery(dependencies: PoolDependencies): Operation<type
     });
 }
 
-/** Returns 424 for profiles that take longer than a request may: the service's own error, retryable, since a warm container is faster [MA-184]. */
-function outOfTime(): Problem {
-  return problem('mastery', 'upstream-unavailable', 424, {
-    detail:
-      'The simulation was not finished in the time of its request, and no event was emitted. Split the profiles over several requests, or repeat it.',
-    retryable: true,
-    upstream: { service: 'platform_auth', operation: 'platform_auth.own_computation' },
-  });
-}
+/** The 424 of profiles that take longer than a request may: the service's own error, retryable, since a warm container is faster [MA-184]. */
+const outOfTime = problem('mastery', 'upstream-unavailable', 424, {
+  detail:
+    'The simulation was not finished in the time of its request, and no event was emitted. Split the profiles over several requests, or repeat it.',
+  retryable: true,
+  upstream: { service: 'platform_auth', operation: 'platform_auth.own_computation' },
+});

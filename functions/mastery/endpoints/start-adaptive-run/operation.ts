@@ -80,7 +80,7 @@ function firstStep(basis: RunBasis, blank: AdaptiveRunState, runtime: NamedRunti
   return step;
 }
 
-/** Results does not accept KC components: no learner sits a test whose result could not be published [MA-035]. The service profile states it. */
+/** Results does not take KC components (the service profile states it), so no learner result could be published: no learner sits the test [MA-035]. */
 const componentsUnsupported = found(
   'broken',
   writeKcComponents,

@@ -40,15 +40,10 @@ export interface PageRequest extends Pick<PageContext, 'candidateSourcedId' | 'f
   readonly after?: RowPlace | undefined;
 }
 
-/** A page, and the attempts that it skips because they cannot be reports. */
-export interface CandidatePage {
-  readonly data: readonly ComposedAttempt[];
+/** A page of the list. */
+export interface CandidatePage extends Pick<Gathered, 'data' | 'broken'> {
   readonly withheld: NonNullable<AttemptReportPage['withheld']>;
-  /** The owners of facts that cannot be true, by the invariant that they violate. */
-  readonly broken: ReadonlyMap<string, SourceService>;
-  /** The last row of the index that the page covers; undefined at the end of the list. */
   readonly next: RowPlace | undefined;
-  /** The receipts of every source of the page. */
   readonly sources: readonly SourceRef[];
 }
 
@@ -93,7 +88,9 @@ interface CheckedRow<Report = ComposedAttempt> {
 /** What a page has gathered so far. */
 interface Gathered {
   readonly data: ComposedAttempt[];
+  /** Why the attempts that the page skips cannot be reports. */
   readonly withheld: WithheldReason[];
+  /** The owners of facts that cannot be true, by the invariant that they violate. */
   readonly broken: Map<string, SourceService>;
   readonly indexes: Set<SourceRef>;
   readonly receipts: Set<SourceRef>;
@@ -130,6 +127,7 @@ interface Walk {
  * candidate who is not on the roster is a 404, even if the index has attempts. If these rows give no report, the service reads the rest of the index
  * page by page, each together with test specs and frameworks of the previous one, until there is a report or the end. So every page but the last has
  * a row. If the versions of a row differ, or its facts cannot all be true, its page of the index and its criteria are read once more.
+ * @returns `next`: the last row of the index that the page covers; undefined at the end of the list
  */
 export async function readCandidatePage(
   reader: SourceReader,

@@ -28,7 +28,6 @@ export interface ListRevisionOrdersDependencies extends ImprovementDependencies 
   readonly policies: AnalysisPolicyStore;
 }
 
-type Request = OperationRequest<typeof listRevisionOrders>;
 type Place = Pick<OrderRecord, 'revisionOrderId'>;
 
 /** The most artifacts behind the orders of one page, so that reading them again stays within the route's time and memory. */
@@ -86,7 +85,7 @@ export function listRevisionOrdersOperation(
 async function choose(
   runs: ImprovementStore,
   run: RunRecord,
-  query: Request['query'],
+  query: OperationRequest<typeof listRevisionOrders>['query'],
   after: Place | undefined,
 ): Promise<{ readonly records: readonly OrderRecord[]; readonly next: Place | undefined }> {
   // How many artifacts have to be read to derive the orders of an evidence again.

@@ -94,6 +94,8 @@ function gradeEvent(
 ): CaliperEvent {
   const settled = { tenantId, attemptId, resultRecordId, version };
   const attempt = entityIri(tenantId, 'attempt', attemptId);
+  const milliseconds = parseInstant(settledAt);
+  if (milliseconds === undefined) throw new TypeError('the answer of Results was checked to hold an instant');
   return {
     '@context': CALIPER_CONTEXT,
     id: gradeEventIri(settled),
@@ -116,13 +118,7 @@ function gradeEvent(
       scoreGiven: score.value,
       scoredBy: ACTOR,
     },
-    eventTime: caliperTime(settledAt),
+    // With exactly three digits of milliseconds, as Caliper takes it.
+    eventTime: formatInstant(milliseconds),
   };
-}
-
-/** Returns an instant as Caliper takes it: with exactly three digits of milliseconds. */
-function caliperTime(instant: string): string {
-  const milliseconds = parseInstant(instant);
-  if (milliseconds === undefined) throw new TypeError('the answer of Results was checked to hold an instant');
-  return formatInstant(milliseconds);
 }

@@ -12,7 +12,6 @@ import type { PinFault } from '#functions/reports/sources/pinned.ts';
 import { conflicting, notFound, together } from '#functions/reports/sources/problems.ts';
 import type { readAlignmentReport } from '#shared/contract/reports/routes/read-alignment-report.ts';
 import type { Operation } from '#shared/http/operation.ts';
-import type { RunRecord } from '#shared/improvement/records.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { linkTo, openRun } from '../support/open-improvement.ts';
@@ -30,7 +29,13 @@ export function readAlignmentReportOperation(
     const source = run.pins.sources.find((named) => named.sourceKey === sourceKey);
     if (source === undefined) return err(notFound());
     const record = await dependencies.runs.readEvidence(run, `source:${sourceKey}`);
-    if (record?.receipt === undefined) return err(notAligned(run));
+    // The run has not reached the source yet, or never will.
+    if (record?.receipt === undefined)
+      return err(
+        run.state === 'failed'
+          ? notFound()
+          : incomplete('unknown', 'The improvement run has not aligned this source yet.'),
+      );
 
     // An owner that returns twice another version or other ids than requested is a 409 [RP-272]; one that returns nothing, or other bytes under the
     // pinned id, is a 503.
@@ -62,13 +67,6 @@ export function readAlignmentReportOperation(
       ),
     });
   };
-}
-
-/** Returns the problem of a source without an alignment: retryable if the run has not reached it yet, final if it never will. */
-function notAligned({ state }: RunRecord): Problem {
-  return state === 'failed'
-    ? notFound()
-    : incomplete('unknown', 'The improvement run has not aligned this source yet.');
 }
 
 async function settled<T>(read: Promise<Result<T, PinFault>>): Promise<Result<T, Problem>> {
