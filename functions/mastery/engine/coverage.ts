@@ -150,12 +150,20 @@ export function cover(rules: Rules, start: CoverageState, wanted: readonly numbe
   return descend(start);
 }
 
+/** The result of planning for the open minima. */
+export interface Coverage {
+  /** The minima that the plan meets, ascending. */
+  readonly met: readonly number[];
+  /** The minima for which the search reached no result. */
+  readonly undecided: readonly number[];
+  readonly plan: CoverageState;
+}
+
 /**
  * Returns a plan that meets every open minimum. If there is none, it goes through the minima in order and meets each that can be met together with
  * those before it: a later one never displaces an earlier one.
- * @returns `met`: the minima that the plan meets, ascending; `undecided`: those for which the search reached no result
  */
-export function coverageOf(rules: Rules, start: CoverageState, work: Work) {
+export function coverageOf(rules: Rules, start: CoverageState, work: Work): Coverage {
   const open = [...start.needs.keys()].filter((minimum) => at(start.needs, minimum) > 0);
   const all = cover(rules, start, open, work);
   if (typeof all === 'object') return { met: open, undecided: [], plan: all };

@@ -7,7 +7,22 @@ import type { Estimate } from './types.ts';
 const MARGIN = 1e-9;
 
 /** A model prepared for `decisionGains`, with its work space: created once, used by one call at a time. */
-export type DecisionModel = Readonly<ReturnType<typeof decisionModel>>;
+export interface DecisionModel {
+  readonly model: CompiledModel;
+  readonly nodes: number;
+  /** P(KC k mastered | node g) at k * nodes + g. */
+  readonly mastery: Float64Array;
+  readonly items: readonly DecisionItem[];
+  /** Items with the same KCs share the work of one call. */
+  readonly groups: readonly KcGroup[];
+  /** The items from the highest capacity down. */
+  readonly byCapacity: readonly DecisionItem[];
+  readonly componentOf: Int32Array;
+  readonly bitOf: Int32Array;
+  readonly product: Float64Array;
+  /** 1 for the eligible items all of whose KCs are unsettled. */
+  readonly whole: Uint8Array;
+}
 
 interface KcGroup {
   /** Ascending. */
@@ -35,7 +50,7 @@ interface DecisionItem {
 }
 
 /** Prepares a model for `decisionGains`. */
-export function decisionModel(model: CompiledModel) {
+export function decisionModel(model: CompiledModel): DecisionModel {
   const { core, kcGuids, itemKcs } = model;
   const nodes = core.knownTheta([]).length;
   const mastery = new Float64Array(kcGuids.length * nodes);
@@ -64,17 +79,13 @@ export function decisionModel(model: CompiledModel) {
   return {
     model,
     nodes,
-    /** P(KC k mastered | node g) at k * nodes + g. */
     mastery,
     items,
-    /** Items with the same KCs share the work of one call. */
     groups: [...groups.values()],
-    /** The items from the highest capacity down. */
     byCapacity: items.toSorted((a, b) => b.capacity - a.capacity),
     componentOf: new Int32Array(kcGuids.length),
     bitOf: new Int32Array(kcGuids.length),
     product: new Float64Array(nodes),
-    /** 1 for the eligible items all of whose KCs are unsettled. */
     whole: new Uint8Array(items.length),
   };
 }

@@ -5,10 +5,21 @@ import { fits, kindOfItem, type Kind, type Rules } from './kinds.ts';
 const WORK = 100_000;
 
 /** The items that the open minima permit next. */
-export type Reachability = Readonly<ReturnType<typeof reachability>>;
+export interface Reachability {
+  /** Whether every minimum that can, or may, still be met has been met. */
+  readonly isMet: boolean;
+  /** Whether the item counts towards an open minimum. */
+  readonly serves: (item: number) => boolean;
+  /** Whether, with this item next, the planned minima can still be met. */
+  readonly admits: (item: number) => boolean;
+  /** Writes 0 for the items that are known so far, at no further cost, not to be admitted. */
+  readonly ruleOut: (items: Uint8Array) => void;
+  /** Returns how many looks at a kind of items it has taken so far. */
+  readonly looks: () => number;
+}
 
 /** Plans for the open minima. One that is not planned restricts nothing. */
-export function reachability(rules: Rules, start: CoverageState) {
+export function reachability(rules: Rules, start: CoverageState): Reachability {
   const planning: Work = { left: WORK };
   const { met, undecided, plan: whole } = coverageOf(rules, start, planning);
   const work: Work = { left: WORK };
@@ -22,23 +33,18 @@ export function reachability(rules: Rules, start: CoverageState) {
     ((hasSpare || isUseful(kind)) && typeof cover(rules, plan(start, kind), met, work) === 'object');
   const verdicts = new Map<Kind, boolean>();
   return {
-    /** Whether every minimum that can, or may, still be met has been met. */
     isMet: met.length === 0 && undecided.length === 0,
-    /** Returns whether the item counts towards an open minimum. */
-    serves: (item: number): boolean => openOf(kindOfItem(rules, item).minima, start.needs) > 0,
-    /** Returns whether, with this item next, the planned minima can still be met. */
-    admits: (item: number): boolean => {
+    serves: (item) => openOf(kindOfItem(rules, item).minima, start.needs) > 0,
+    admits: (item) => {
       const kind = kindOfItem(rules, item);
       const verdict = verdicts.get(kind) ?? isAdmitted(kind);
       verdicts.set(kind, verdict);
       return verdict;
     },
-    /** Writes 0 for the items that are known so far, at no further cost, not to be admitted. */
-    ruleOut: (items: Uint8Array): void => {
+    ruleOut: (items) => {
       if (hasSpare) return;
       for (const kind of rules.kinds) if (!isUseful(kind)) for (const item of kind.items) items[item] = 0;
     },
-    /** Returns how many looks at a kind of items it has taken so far. */
-    looks: (): number => 2 * WORK - planning.left - work.left + (planning.dived ?? 0),
+    looks: () => 2 * WORK - planning.left - work.left + (planning.dived ?? 0),
   };
 }

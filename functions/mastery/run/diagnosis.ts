@@ -104,7 +104,7 @@ export function findingsOf(
   { stopReason }: AdaptiveRunState,
   { scale, kcClassifications }: Diagnosis,
   outcomes: readonly ScoredOutcome[],
-) {
+): Findings | undefined {
   const lastOutcome = outcomes.at(-1);
   if (stopReason === null || scale === null || lastOutcome === undefined) return undefined;
   return { stopReason, scale, kcClassifications, outcomes, lastOutcome };

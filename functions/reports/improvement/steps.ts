@@ -48,7 +48,7 @@ export interface Tally {
  * Takes one step of the work on a run, and returns the waves that it leads to, if any. Every step leaves the existing records as they are, so that the
  * worker may end after any step and another worker may take it again.
  */
-type Step = () => Promise<Result<readonly Wave[], EvidenceFault> | void>;
+type Step = () => Promise<Result<readonly Wave[], EvidenceFault> | undefined>;
 
 /** Steps that may be under way at once. */
 interface Wave {
@@ -111,7 +111,7 @@ async function open(
   { run, store, now, orders, tally }: Worker,
   evidence: RunEvidence,
   { content, lineage }: DerivedOrder,
-): Promise<void> {
+): Promise<undefined> {
   const { revisionOrderId, targetModule } = content;
   if (orders.has(revisionOrderId)) return;
   const order = { revisionOrderId, evidence: evidence.key, targetModule, lineage };
@@ -161,7 +161,7 @@ const receivers = {
  * order still gets the others. An order that a later one has superseded is not delivered; if that happens during the delivery, its acknowledgement is
  * recorded too [RP-205].
  */
-async function deliver(worker: Worker, opened: OrderRecord, derived: DerivedOrder): Promise<void> {
+async function deliver(worker: Worker, opened: OrderRecord, derived: DerivedOrder): Promise<undefined> {
   const { run, store, platform, now, missing, tally } = worker;
   const { revisionOrderId, targetModule } = opened;
   if (missing.has(targetModule)) return block(worker, opened, false);
@@ -189,7 +189,7 @@ async function block(
   { run, store, now, tally }: Worker,
   { revisionOrderId, status }: OrderRecord,
   wasTried: boolean,
-): Promise<void> {
+): Promise<undefined> {
   tally.blocked += 1;
   // Untried, it stays as it was, and comes before those that were tried.
   if (status === 'blocked_upstream' && !wasTried) return;
