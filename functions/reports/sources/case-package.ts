@@ -9,7 +9,10 @@ import { sourceProblem } from './problems.ts';
 import type { SourceReader } from './reader.ts';
 
 /** The frameworks of the CASE packages that a container has read. They contain no learner fact. */
-export type Frameworks = ReturnType<typeof createFrameworks>;
+export interface Frameworks {
+  /** Returns those of one platform, as one tenant sees it. */
+  readonly of: (profile: Pick<ServiceProfile, 'tenantId' | 'baseUrl'>) => TenantFrameworks;
+}
 
 /** The kept frameworks of one tenant, by the ids of their documents. */
 export type TenantFrameworks = Recent<KeptFramework>;
@@ -23,11 +26,10 @@ interface KeptFramework {
 export const MAX_FRAMEWORKS = 8;
 
 /** Creates an empty cache that keeps the frameworks used last. */
-export function createFrameworks() {
+export function createFrameworks(): Frameworks {
   const kept = createRecent<KeptFramework>(MAX_FRAMEWORKS);
   return {
-    /** Returns those of one platform, as one tenant sees it. */
-    of({ tenantId, baseUrl }: Pick<ServiceProfile, 'tenantId' | 'baseUrl'>): TenantFrameworks {
+    of({ tenantId, baseUrl }) {
       const keyOf = (documentId: string): string => JSON.stringify([baseUrl, tenantId, documentId]);
       return {
         get: (documentId) => kept.get(keyOf(documentId)),
