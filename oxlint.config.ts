@@ -7,7 +7,6 @@ const named = (...names: readonly string[]): readonly { name: string; message: s
 /** Exact arithmetic alone gives the same bits on every runtime. */
 const inexact = ['random', 'pow', 'exp', 'log', 'log2', 'log10', 'log1p', 'expm1', 'sqrt', 'hypot', 'tanh'];
 
-
 const runtimeSyntax = [
   { selector: "NewExpression[callee.name='Date'][arguments.length=0]", message },
   { selector: "MemberExpression[object.name='globalThis']", message },
