@@ -6,7 +6,7 @@ import type { Construct } from 'constructs';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { apiName } from '../names.ts';
 import type { ApiDomain, ApiName } from '#shared/stage/stage.ts';
-import { domainsOf, type Stage } from '#shared/stage/stages.ts';
+import type { Stage } from '#shared/stage/stages.ts';
 import { acknowledge } from './acknowledge.ts';
 import { apiBody, type ServedOperation } from './api-body.ts';
 import { logGroup } from './own-function.ts';
@@ -27,17 +27,25 @@ const apis: Readonly<
   sandbox: { title: 'Attempt Reports Sandbox API', service: 'reports', traced: false },
 };
 
+/** Where an API is. Without a host name of the stage's own, host and URL are known when it is deployed. */
+export interface ApiAddress {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly host: string;
+  /** The path below which the routes are. */
+  readonly path: string;
+}
+
 /**
  * Creates a REST API for functions: its one body, its stage with throttle and access log, the permissions to invoke, and its firewall.
  * @param operations with none, every call is rejected as an unknown path
- * @returns its address
  */
 export function restApi(
   scope: Construct,
   stage: Stage,
   name: ApiName,
   operations: readonly { readonly operation: ServedOperation; readonly function: LiveFunction }[],
-): string {
+): ApiAddress {
   const { config } = stage;
   const { title, service, traced } = apis[name];
   const domain = config.domains?.[name];
@@ -98,10 +106,9 @@ export function restApi(
             'A trace of the gateway contains the whole URL, which here names a learner or is the credential; the functions are traced.',
         }),
   });
-  return (
-    domainsOf(config)[name] ??
-    `https://${api.restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}/${stage.name}`
-  );
+  const host = domain?.domain ?? `${api.restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`;
+  const path = domain === undefined ? `/${stage.name}` : '/';
+  return { url: `https://${host}${path === '/' ? '' : path}`, host, path };
 }
 
 /** Routes a host name of the stage's own to the stage of an API, whose paths it then has without a prefix. */

@@ -9,7 +9,7 @@ import { contentSecurityPolicy } from '#tools/page/headers.ts';
 import { acknowledge, acknowledgeWildcards } from '../constructs/acknowledge.ts';
 import { logGroup } from '../constructs/own-function.ts';
 import { stackProps } from '../names.ts';
-import { SANDBOX_URL_OUTPUT } from './sandbox.ts';
+import { sandboxOutputs } from './sandbox.ts';
 
 /**
  * Does what a file server does and S3 does not: `/` and the folders lead to their index, and a path without an extension is a page. The `type` of a
@@ -112,12 +112,14 @@ export function documentation(app: App, stage: Stage, site: string, sandbox: Sta
 
 /** Forwards calls to the sandbox, whose responses are never cached here. Its address is a weak reference, so that neither stack blocks the other. */
 function forwardingTo(stack: Stack, sandbox: Stack, { config }: Stage): cloudfront.BehaviorOptions {
-  // https: / / HOST / STAGE
-  const part = (at: number): string =>
-    Fn.select(at, Fn.split('/', Fn.getStackOutput(sandbox.stackName, SANDBOX_URL_OUTPUT)));
+  const output = (name: string): string => Fn.getStackOutput(sandbox.stackName, name);
   const isNamed = config.domains?.sandbox !== undefined;
   return {
-    origin: new HttpOrigin(part(2), isNamed ? {} : { originPath: `/${part(3)}` }),
+    origin: new HttpOrigin(
+      output(sandboxOutputs.host),
+      // CloudFront takes no path `/`.
+      isNamed ? {} : { originPath: output(sandboxOutputs.path) },
+    ),
     viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.HTTPS_ONLY,
     allowedMethods: cloudfront.AllowedMethods.ALLOW_ALL,
     cachePolicy: cloudfront.CachePolicy.CACHING_DISABLED,

@@ -54,7 +54,7 @@ export function service(
   const served = released
     .filter(isRoute)
     .map((operation) => ({ operation, function: live(operation, places) }));
-  const url = restApi(stack, stage, name, served);
+  const { url } = restApi(stack, stage, name, served);
   new CfnOutput(stack, 'BaseUrl', {
     value: url,
     description: 'The {base_url} of the API document: routes follow as /v1/…',
@@ -70,7 +70,7 @@ export function service(
  */
 function receiptsApi(stack: Stack, stage: Stage, built: LiveFunction | undefined): string {
   const { operationId, summary } = readReceipt;
-  const url = restApi(
+  const { url } = restApi(
     new Construct(stack, 'ReceiptsApi'),
     stage,
     'receipts',

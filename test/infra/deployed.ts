@@ -61,6 +61,13 @@ export const everySetting: Partial<StageConfig> = {
   },
 };
 
+/** In place of the values that `everySetting` has. */
+export const otherSettings: Partial<StageConfig> = {
+  key: 'arn:aws:kms:eu-west-1:111122223333:key/mrk-1234abcd',
+  receiptRetention: { years: 10, mode: 'COMPLIANCE' },
+  recordWriters: { release: 'arn:aws:iam::111122223333:role/mastery/release' },
+};
+
 export interface DeployedOptions {
   /** The stage; default: production. */
   readonly stage?: Stage;

@@ -42,9 +42,11 @@ describe('an API with a host name of its own', () => {
     const functions = JSON.stringify(propertiesOf(moved, 'AWS::Lambda::Function'));
     expect(functions).toContain('"RECEIPTS_URL":"https://receipts.school.org"');
     expect(functions).not.toContain('execute-api');
-    const origins = [all, moved].map((stacks) =>
-      JSON.stringify(propertiesOf(stacks, 'AWS::CloudFront::Distribution')).includes('"OriginPath":"/'),
+    const [before, after] = [all, moved].map((stacks) =>
+      JSON.stringify(propertiesOf(stacks, 'AWS::CloudFront::Distribution')),
     );
-    expect(origins).toStrictEqual([true, false]);
+    expect(before).toContain('"OriginPath":"/prod"');
+    expect(after).toContain('"DomainName":"sandbox.school.org"');
+    expect(after).not.toContain('"OriginPath"');
   });
 });

@@ -13,6 +13,7 @@ import {
   deployed,
   everySetting,
   logicalIds,
+  otherSettings,
   propertiesOf,
   resourcesOf,
   stage,
@@ -25,14 +26,7 @@ import {
  */
 
 const all = deployed();
-/** In place of the values that `everySetting` has. */
-const other = deployed({
-  settings: {
-    key: 'arn:aws:kms:eu-west-1:111122223333:key/mrk-1234abcd',
-    receiptRetention: { years: 10, mode: 'COMPLIANCE' },
-    recordWriters: { release: 'arn:aws:iam::111122223333:role/mastery/release' },
-  },
-});
+const other = deployed({ settings: otherSettings });
 const every = deployed({ settings: everySetting });
 const deployments = [
   ['as it is', all],

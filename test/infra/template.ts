@@ -51,7 +51,7 @@ export interface Deployment {
 
 /**
  * @param stacks in the order in which they are deployed
- * @throws where CloudFormation would stop: a reference to nothing, or to an output of a stack that it does not wait for
+ * @throws where CloudFormation would stop: a reference to nothing, to an output of a stack that it does not wait for, or to a part of one
  */
 export function readStacks(stacks: readonly StackTemplate[]): Deployment {
   const outputs = new Map<string, string>();
@@ -103,6 +103,9 @@ export function readStacks(stacks: readonly StackTemplate[]): Deployment {
           return parts.join(separator);
         }
         case 'Fn::Split': {
+          const [, source] = argument as [string, unknown];
+          if (typeof source === 'object' && source !== null && 'Fn::GetStackOutput' in source)
+            throw new Error(`${stack} splits an output of another stack, which CloudFormation rejects`);
           const [separator, text] = resolved(argument) as [string, unknown];
           return String(text).split(separator);
         }
