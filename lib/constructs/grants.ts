@@ -8,15 +8,16 @@ import { acknowledgeWildcards } from './acknowledge.ts';
 import type { StoreReferences } from '../references.ts';
 import type { StageName } from '#shared/stage/stages.ts';
 
-/** The places of everything that a function may be granted. */
+/** The resources that grants can refer to. */
 export interface Places extends StoreReferences {
-  /** `{receipts_url}`; absent in a stack without the API of the receipts, where no function makes links. */
+  /** The base URL of receipt links; absent in a stack without the API of the receipts, where no function creates links. */
   readonly receiptsUrl?: string;
 }
 
 /**
- * Returns the statements and variables of a function's grants: the actions that its code calls, on the resources that it names, and for KMS only
- * under the encryption contexts of the purposes that it uses. Leaked credentials of a function can decrypt nothing else.
+ * Returns the IAM statements and environment variables of a function's grants. The statements allow only the actions that its code calls, on the
+ * resources that it names. KMS actions are also restricted to the encryption contexts of the purposes that the function uses, so leaked credentials
+ * can decrypt nothing else.
  */
 export function accessOf(
   scope: Construct,
@@ -81,7 +82,7 @@ export function accessOf(
 const ofReceipts =
   'An object of the receipts is named by its tenant and its own digest, which no role can know before it is made.';
 
-/** Why a grant cannot name every resource separately. */
+/** Why these grants use a wildcard resource. */
 const wildcardReasons: Readonly<Partial<Record<Grant, string>>> = {
   'receipts:read': ofReceipts,
   'receipts:write': ofReceipts,
@@ -107,14 +108,14 @@ function ofItems(...keys: readonly string[]): Conditions {
   return { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': keys } };
 }
 
-/** Restricts a statement to keys of these purposes. */
+/** Restricts a KMS statement to the encryption context of this stage and these purposes. */
 function ofPurposes(stage: StageName, purposes: readonly string[]): Conditions {
   return {
     StringEquals: { 'kms:EncryptionContext:stage': stage, 'kms:EncryptionContext:purpose': purposes },
   };
 }
 
-/** Returns what each grant allows, except grants of keys, which `accessOf` allows together. */
+/** Returns the statements of each grant, except grants of keys, which `accessOf` combines. */
 function statementsBy(
   stack: Stack,
   stage: StageName,
@@ -132,10 +133,10 @@ function statementsBy(
       allow(improvement.arn, items('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem')),
     ],
     'improvement:queue': [allow(runs.arn, ['sqs:SendMessage'])],
-    // No s3:ListBucket: links are made for existing bundles, and a role that lists would see every tenant's.
+    // No s3:ListBucket: links are created only for existing bundles, and listing would expose the bundles of every tenant.
     'receipts:read': [allow(`${receipts.arn}/*`, ['s3:GetObject'])],
     'receipts:write': [allow(`${receipts.arn}/*`, ['s3:PutObject'])],
-    // Only an address.
+    // Needs only the variable, no permission.
     'receipts:link': [],
     'release:read': [allow(settings.arn, items('GetItem'), ofItems('release'))],
     'ring:rotate': [
@@ -151,13 +152,13 @@ function statementsBy(
     ],
     'profiles:read': [
       allow(profiles, ['ssm:GetParameters']),
-      // Parameter Store opens a SecureString with the caller's own permission and binds it to the parameter's ARN.
+      // Parameter Store decrypts a SecureString with the caller's permissions, under the parameter's ARN as encryption context.
       allow(keyArn, ['kms:Decrypt'], { StringLike: { 'kms:EncryptionContext:PARAMETER_ARN': profiles } }),
     ],
   };
 }
 
-/** Returns the parameters in which a rotation notes its steps (`shared/stores/key-notes.ts`), and the folders that it reads. */
+/** Returns the parameters to which a key rotation writes its notes (`shared/stores/key-notes.ts`), and the paths that it lists. */
 function keyNotePaths(stage: StageName): readonly string[] {
   const retired = scheduledPurposes.map((purpose) => `/${stage}/retired-keys/${purpose}`);
   return [

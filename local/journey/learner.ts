@@ -1,7 +1,7 @@
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { CalibrationParameters } from '#shared/records/records.ts';
 
-/** What is true of a simulated learner, to hold the result against. */
+/** The true state of a simulated learner, to compare the test's result with. */
 export interface Truth {
   /** Which knowledge components are mastered, by CASE GUID. */
   readonly mastered: ReadonlySet<string>;
@@ -14,16 +14,16 @@ export interface Learner {
   readonly description: string;
   /** Undefined for a replayed learner: only the answers are known. */
   readonly truth: Truth | undefined;
-  /** Whether the answer to an item is correct; undefined for an item of another bank. */
+  /** Returns whether the learner answers the item correctly; undefined for an item of another bank. */
   readonly answer: (artifactVersionId: string) => boolean | undefined;
-  /** Whether the answer to an item is missing in the data of a replayed learner, and simulated instead. */
+  /** Returns whether the replayed data lacks an answer to the item, which is then simulated. */
   readonly isFilledIn: (artifactVersionId: string) => boolean;
 }
 
 /**
- * A learner drawn from the calibration's own model: an ability from the prior on the grid, each component mastered with its probability at
- * that ability, each answer correct with the item's probability for that pattern. Every draw has its own name, so the same seed gives the
- * same learner and the same answers in any order of the items.
+ * Draws a learner from the calibration's model: an ability from the prior on the theta grid; mastery of each KC with its probability at that
+ * ability; each answer with the item's success probability for the learner's mastery pattern. Each draw is a hash of the seed and its own name, so a
+ * seed gives the same learner and the same answers in any item order.
  */
 export function simulatedLearner(parameters: CalibrationParameters, randomSeed: number): Learner {
   const draw = (...name: readonly string[]): number => uniform([String(randomSeed), ...name]);
@@ -61,13 +61,13 @@ export function simulatedLearner(parameters: CalibrationParameters, randomSeed: 
   };
 }
 
-/** This many simulated learners are compared with a replayed one who has missing answers. */
+/** The number of simulated learners compared with a replayed learner whose data has missing answers. */
 const CANDIDATES = 200;
 
 /**
- * A learner whose answers are known. A missing answer is that of the simulated learner who agrees with most of the known ones.
- * @param answers 1 for correct, by the seed's item names
- * @param bank the calibration, and the seed's item names by artifact version
+ * Returns a learner whose answers are known. A missing answer is taken from the simulated learner who agrees with most of the known answers.
+ * @param answers 1 if correct, 0 if not; by the seed's item names
+ * @param bank the calibration's parameters, and the seed's item names by artifact version id
  */
 export function replayedLearner(
   name: string,
@@ -97,7 +97,7 @@ export function replayedLearner(
   };
 }
 
-/** The first of the simulated learners who agree with most of the answers. */
+/** Returns the simulated learner who agrees with the most known answers; on a tie, the one with the lowest seed. */
 function mostAlike(parameters: CalibrationParameters, known: ReadonlyMap<string, boolean>): Learner {
   const candidates = Array.from({ length: CANDIDATES }, (_, seed) => {
     const learner = simulatedLearner(parameters, seed);
@@ -107,14 +107,14 @@ function mostAlike(parameters: CalibrationParameters, known: ReadonlyMap<string,
   return candidates.reduce((best, each) => (each.agreement > best.agreement ? each : best)).learner;
 }
 
-/** In [0, 1), with 52 bits. */
+/** Returns a number in [0, 1) from 52 bits of the name's SHA-256. */
 function uniform(name: readonly string[]): number {
   return (
     parseInt(sha256Hex(name.map((part) => `${part.length}:${part}`).join('|')).slice(0, 13), 16) / 2 ** 52
   );
 }
 
-/** The index at which the running sum of the weights passes the drawn share of their sum. */
+/** Returns an index with probability `weight / sum of the weights`, given a uniform `drawn` in [0, 1). */
 function pick(weights: readonly number[], drawn: number): number {
   let left = drawn * weights.reduce((sum, weight) => sum + weight, 0);
   for (const [index, weight] of weights.entries()) {

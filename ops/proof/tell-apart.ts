@@ -1,7 +1,7 @@
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import type { Reply } from './target.ts';
 
-/** Headers whose value is specific to the request or its route through the network. Only their presence is compared. */
+/** Headers whose value depends on the single request or its network path. Only their presence is compared. */
 const VALUES_OF_THE_OCCURRENCE: ReadonlySet<string> = new Set([
   'date',
   'set-cookie',
@@ -14,16 +14,16 @@ const VALUES_OF_THE_OCCURRENCE: ReadonlySet<string> = new Set([
   'x-request-id',
 ]);
 
-/** Headers between two hops (RFC 9110 section 7.6.1): the service does not set them. */
+/** Hop-by-hop headers (RFC 9110 section 7.6.1). They are ignored, since the service does not set them. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set(['connection', 'keep-alive']);
 
-/** Members of a problem that name its occurrence. */
+/** Members of a problem document that identify one occurrence. */
 const MEMBERS_OF_THE_OCCURRENCE = ['requestId', 'traceId', 'instance'] as const;
 
 /**
- * Every difference between two responses that a caller could see: the status, the set of headers and their values, the body byte for byte. The
- * ids of the occurrence may differ but must have the same form [RP-316, MA-214].
- * @returns sentences without any value of a body; empty if nothing differs
+ * Returns the differences between two responses that a caller could see: only the status if that differs, else the headers with their values and the
+ * body byte for byte. The ids of the occurrence may differ but must have the same format [RP-316, MA-214].
+ * @returns one sentence per difference, without any value of a header or body; empty if nothing differs
  */
 export function tellApart(one: Reply, other: Reply): readonly string[] {
   if (one.status !== other.status)
@@ -55,7 +55,7 @@ function tellBodiesApart(one: string, other: string): readonly string[] {
     : [`the bodies differ at ${places.map((name) => `/${name}`).join(', ')}`];
 }
 
-/** The text with the hexadecimal characters of its requestId, traceId and instance masked. */
+/** Returns the text with every hexadecimal digit of its requestId, traceId and instance masked, so that only their format is compared. */
 function withoutOccurrence(text: string): string {
   const members = membersOf(text);
   return MEMBERS_OF_THE_OCCURRENCE.reduce((masked, name) => {
@@ -64,7 +64,7 @@ function withoutOccurrence(text: string): string {
   }, text);
 }
 
-/** The members of a JSON object as JSON text; none for any other text. */
+/** Returns the members of a JSON object, each as JSON text; none for any other text. */
 function membersOf(text: string): ReadonlyMap<string, string> {
   const json = parseStrictJson(text);
   if (!json.ok || typeof json.value !== 'object' || json.value === null) return new Map();

@@ -11,28 +11,28 @@ import { receiptLink } from '#shared/contract/reports/receipt-link.ts';
 import { orderStatus } from '#shared/contract/reports/revision-order.ts';
 
 /*
- * The workflow records of improvement runs: ids, references, versions, digests, states and times, never a value of another owner. Times are epoch
- * milliseconds. A schema has the members that the table stores unchanged; its type adds the others.
+ * The records of improvement runs. They contain ids, references, versions, digests, states and times, but no value of another owner. Times are epoch
+ * milliseconds. Each schema contains the members that the table stores as they are; the type adds those that it stores in another form.
  */
 
-/** Immutable bytes of another owner: their id there and the SHA-256 of exactly the bytes read. */
+/** A reference to immutable bytes of another owner: their id there, and the SHA-256 of the bytes that were read. */
 const pin = z.strictObject({ ref: z.string(), sha256: z.string() });
 export type Pin = Readonly<z.infer<typeof pin>>;
 
-/** A metric as it was found when the run was pinned; its counts and values are read again from the artifact. */
+/** The state of a metric when the run was created. Its counts and values are not stored: they are read again from the artifact. */
 const pinnedMetric = z.strictObject({
   metric: metricStatus.shape.metric,
   status: metricStatus.shape.status,
   reasonCode: metricStatus.shape.reasonCode,
   artifact: pin.nullable(),
-  /** For an available metric: whether each of its rows can be judged under the pinned policy. Absent in the first form of pins. */
+  /** For an available metric: whether the pinned policy's triggers can judge all of its rows or only some. Absent in the first form of pins. */
   judged: judgedRows.exactOptional(),
 });
 export type PinnedMetric = Readonly<z.infer<typeof pinnedMetric>>;
 
 /**
- * A named source with its crosswalk, and whether Analytics has to compare its scores: null if not, `not_analyzed` if it has never analyzed the
- * administration, `missing` if it has to and has not.
+ * A named source, its crosswalk, and its comparison by Analytics: a pin if there is one, null if none is due, `not_analyzed` if Analytics has never
+ * analyzed the administration, `missing` if one is due and absent, or the analysis is stale.
  */
 const pinnedSource = z.strictObject({
   sourceKey: z.string(),
@@ -40,14 +40,14 @@ const pinnedSource = z.strictObject({
   comparison: z.union([pin, z.enum(['missing', 'not_analyzed']), z.null()]),
 });
 export type PinnedSource = Readonly<z.infer<typeof pinnedSource>>;
-/** Why a source is not compared. */
+/** Why there is no comparison of a source. */
 export type NotCompared = Exclude<PinnedSource['comparison'], Pin>;
 
 export function isCompared<T extends object>(comparison: T | NotCompared): comparison is T {
   return typeof comparison === 'object' && comparison !== null;
 }
 
-/** Everything that a run is based on, fixed when it is created. No other member is ever stored with it. */
+/** The inputs of a run, fixed at its creation. The schema refuses any other member. */
 export const runPins = z.strictObject({
   contentTestSpecId: z.string(),
   contentTestSpecVersion: z.string(),
@@ -59,7 +59,7 @@ export const runPins = z.strictObject({
     checksum: z.string(),
   }),
   formulaVersion: z.string(),
-  /** The form of the pins and the rules by which their run is judged (docs/improvement-runs.md). Absent in the first form, which no deployed stage has written. */
+  /** The version of the pins' form and of the rules that judge the run (docs/improvement-runs.md). Absent in the first form, which no deployed stage has written. */
   rules: z.enum(['2', '3']).exactOptional(),
   /** Content’s list of named sources. */
   sourceSet: pin,
@@ -70,25 +70,25 @@ export const runPins = z.strictObject({
 });
 export type RunPins = Readonly<z.infer<typeof runPins>>;
 
-/** The most sources of a run: their pins, with ids of any length, still fit into the one transaction that creates it. */
+/** The most sources of a run: their pins, with ids of maximum length, fit into the transaction that creates the run. */
 export const maxSources = 1000;
 
-/** Every state of a run. */
+/** The states of a run; `unknown` exists only for clients of the API. */
 const runState = runStatus.exclude(['unknown']);
 export type ImprovementRunState = z.infer<typeof runState>;
 
-/** Returns whether a run in this state has ended: it never leaves it [RP-155]. */
+/** Returns whether the state is terminal. A run never leaves a terminal state [RP-155]. */
 export function isTerminal(state: ImprovementRunState): boolean {
   return runStandings[state] !== 'open';
 }
 
 export const openStates = runState.options.filter((state) => !isTerminal(state));
 
-/** An immutable bundle in the bucket of receipts. */
+/** A reference to an immutable bundle in the receipts bucket. */
 export const bundleRef = receiptLink.pick({ sha256: true, mediaType: true });
 export type BundleRef = z.infer<typeof bundleRef>;
 
-/** A run that has not ended, as the list of open runs shows it. */
+/** An entry in the list of open runs. */
 export const openRun = z.object({
   tenantId: z.string(),
   improvementRunId: z.string(),
@@ -100,17 +100,17 @@ export type RunKey = Omit<OpenRun, 'administrationId'>;
 const standingRun = openRun.extend({
   state: runState,
   createdAt: z.int(),
-  /** When a worker or the sweeper last touched or moved it. */
+  /** When a worker or the sweeper last updated the run. */
   touchedAt: z.int(),
-  /** How often the sweeper has sent it on since a worker last began it: as many messages of it may still be waiting. */
+  /** How often the sweeper has queued the run since a worker last began it. Up to this many messages of the run may still be in the queue. */
   sweeps: z.int(),
 });
 
 export const runRecord = standingRun.extend({
-  /** The class or school of the administration when the run was created. Runs recorded without have neither. */
+  /** The class or school of the administration when the run was created. Both are absent from runs that were recorded without them. */
   classSourcedId: z.string().exactOptional(),
   schoolSourcedId: z.string().exactOptional(),
-  /** Only in terminal states; never before `createdAt`, however the clocks differ. */
+  /** Present only in terminal states; never before `createdAt`, even if clocks differ. */
   completedAt: z.int().exactOptional(),
 });
 export interface RunRecord extends Readonly<z.infer<typeof runRecord>> {
@@ -119,27 +119,27 @@ export interface RunRecord extends Readonly<z.infer<typeof runRecord>> {
   readonly receipt?: BundleRef;
 }
 
-/** The members by which the sweeper judges a run: all that change, without its pins. */
+/** The members of a run that can change, without its pins. The sweeper decides by them. */
 export const runSummary = standingRun.extend({
-  /** How many workers in a row have begun it without recording anything or ending properly. */
+  /** How many consecutive workers began the run but neither recorded anything nor ended properly. */
   tries: z.int(),
-  /** When it was parked as `blocked_upstream`. */
+  /** When the run last moved to `blocked_upstream`. */
   parkedAt: z.int().exactOptional(),
 });
 export type RunSummary = Readonly<z.infer<typeof runSummary>>;
 
 /**
- * Names the basis of orders: one of the run's metrics, or one of its named sources, whose alignment and comparison are evaluated together. Written
+ * Names the evidence of orders: one metric of the run, or one named source, whose alignment and comparison are evaluated together. Written
  * `metric:<metric>` or `source:<sourceKey>`.
  */
 export type EvidenceKey = `metric:${RunMetric}` | `source:${string}`;
 const evidenceKey = z.custom<EvidenceKey>((key) => /^(metric|source):/.test(String(key)));
 
-/** A piece of evidence that has been evaluated: all of its orders have records. */
+/** Evidence that has been evaluated. All of its orders are recorded. */
 export const evidenceRecord = z.object({
   key: evidenceKey,
   evaluatedAt: z.int(),
-  /** For a source: whether a comparison that was due could not be shown and judged. */
+  /** For a source: whether a comparison was due but could not be shown or judged. */
   comparisonOmitted: z.boolean().exactOptional(),
 });
 export interface EvidenceRecord extends Readonly<z.infer<typeof evidenceRecord>> {
@@ -152,7 +152,7 @@ const newOrder = z.object({
   revisionOrderId: z.string(),
   evidence: evidenceKey,
   targetModule,
-  /** SHA-256 hex of the order's subjects and kind, independent of the evidence: later orders on the same supersede earlier ones. */
+  /** SHA-256 hex of the order's subjects and kind, independent of the evidence. A later order with the same lineage supersedes an earlier one. */
   lineage: z.string(),
 });
 export type NewOrder = Readonly<z.infer<typeof newOrder>>;
@@ -167,11 +167,11 @@ export interface OrderAck {
 
 export const orderRecord = newOrder.extend({
   status: orderStatus,
-  /** The time of the run: orders are sorted by id. */
+  /** The creation time of the run. Orders are sorted by id, not by time. */
   createdAt: z.int(),
-  /** Never before `createdAt`, however the clocks differ [RP-206]. */
+  /** Never before `createdAt`, even if clocks differ [RP-206]. */
   updatedAt: z.int(),
-  /** When its receiver was last found missing. */
+  /** When delivery last failed because the receiver was missing. */
   blockedAt: z.int().exactOptional(),
 });
 export interface OrderRecord extends Readonly<z.infer<typeof orderRecord>> {
@@ -179,14 +179,14 @@ export interface OrderRecord extends Readonly<z.infer<typeof orderRecord>> {
   readonly ack: OrderAck | null;
 }
 
-/** Returns whether an order still has to reach its receiver. */
+/** Returns whether an order has not been delivered yet. */
 export function isOpen({ status }: Pick<OrderRecord, 'status'>): boolean {
   return status === 'pending' || status === 'blocked_upstream';
 }
 
 /**
- * A whole run in one consistent read: the evidence is not older than the run, and the orders not older than the evidence. So every order of recorded
- * evidence is included, and everything of a run that has ended.
+ * A run with its evidence and orders, read in this order, so each is at least as recent as the one before. It contains every order of the recorded
+ * evidence, and is complete if the run has ended.
  */
 export interface RunProgress {
   readonly run: RunRecord;
@@ -196,28 +196,28 @@ export interface RunProgress {
 }
 
 /**
- * The table `improvement`. Every write is conditional, so that it may be repeated, concurrent or out of order: the first record stays. Every call
+ * The table `improvement`. Every write is conditional: it may be repeated, concurrent or out of order, and the first record is kept. Every call
  * throws if the store cannot be reached or cannot store an id.
  */
 export interface ImprovementStore {
-  /** Creates a run as `queued` and lists it as open, both or neither. Returns the existing one, if there was one of this id. */
+  /** Creates a run as `queued` and lists it as open in one transaction. Returns the existing run with this id, if there is one. */
   createRun(
     run: Omit<RunRecord, 'state' | 'touchedAt' | 'sweeps' | 'completedAt' | 'receipt'>,
   ): Promise<RunRecord>;
   readRun(key: RunKey): Promise<RunRecord | undefined>;
-  /** Reads the run without pins: a small read, however many sources the run has. */
+  /** Reads the run without its pins: a small read for any number of sources. */
   readSummary(key: RunKey): Promise<RunSummary | undefined>;
   readProgress(key: RunKey): Promise<RunProgress | undefined>;
   readEvidence(key: RunKey, evidence: EvidenceKey): Promise<EvidenceRecord | undefined>;
-  /** Lists orders after an id, ascending by id. Returns fewer than the limit only at the end. */
+  /** Lists orders after an id, ascending by id. Returns fewer than the limit only on the last page. */
   listOrders(
     key: RunKey,
     page: { readonly after?: string; readonly limit: number },
   ): Promise<readonly OrderRecord[]>;
   /**
-   * Moves a run on: to `analyzing` when it is `queued`, to `blocked_upstream` when it is either, to a terminal state when it has not ended. Returns
-   * false in any other state. If the response to a move was lost, the move may have been made although a repetition returns false: read again. A
-   * terminal state removes the run from the list of open runs in the same write.
+   * Changes the state of a run: from `queued` to `analyzing`, from either to `blocked_upstream`, from any open state to a terminal one, which
+   * removes the run from the list of open runs in the same write. Returns false in any other state, and also if an earlier call made the move but
+   * its response was lost: read the run again.
    */
   moveRun(
     key: RunKey,
@@ -232,13 +232,13 @@ export interface ImprovementStore {
     now: number,
   ): Promise<boolean>;
   /**
-   * Records that a worker begins a run of which so much is `recorded`: one more try, or the first one if more is recorded than at any try before;
-   * resets `sweeps`. A run that has ended does not change.
+   * Records that a worker begins a run: sets `tries` to 1 if more is `recorded` than at every earlier try, else adds 1; resets `sweeps`. A run that
+   * has ended does not change.
    */
   beginRun(key: RunKey, recorded: number, now: number): Promise<void>;
   /**
-   * Records that a worker ended properly (`worker`: resets `tries`), or that the sweeper has sent the run on (`sweeper`, which counts). A run that
-   * has ended does not change, nor one last touched at another time than `seen`: the worker may have its message before the sweeper counts it.
+   * Records that a worker ended properly (`worker`: resets `tries`), or that the sweeper has queued the run (`sweeper`: adds 1 to `sweeps`). A run
+   * that has ended does not change, nor one whose `touchedAt` differs from `seen`: a worker may have the message before the sweeper counts it.
    */
   touchRun(key: RunKey, by: 'worker' | 'sweeper', now: number, seen?: number): Promise<void>;
   /** Records evidence as evaluated; an earlier record stays. */
@@ -250,8 +250,8 @@ export interface ImprovementStore {
    */
   openOrder(run: RunRecord, order: NewOrder, now: number): Promise<OrderRecord>;
   /**
-   * Returns an order as it is now, right before delivery. If its lineage has moved on, its open record first becomes `superseded`; this covers the
-   * records that `openOrder` no longer remembers. Undefined if there is none.
+   * Returns the current record of an order, right before delivery; undefined if there is none. If an order of another run is now the current one of
+   * its lineage, an undelivered record first becomes `superseded`, even one that `openOrder` no longer remembers.
    */
   confirmOrder(
     key: RunKey,
@@ -259,8 +259,8 @@ export interface ImprovementStore {
     now: number,
   ): Promise<OrderRecord | undefined>;
   /**
-   * Moves an order that is `pending` or `blocked_upstream`; returns false in any other state (as `moveRun`: read again). The first acknowledgement of
-   * an order that was superseded meanwhile is recorded too, since its receiver has it; it stays `superseded`.
+   * Moves an order that is `pending` or `blocked_upstream`; returns false in any other state: read it again, as with `moveRun`. If the order was
+   * superseded in the meantime, its first acknowledgement is still recorded, since its receiver has it; it stays `superseded`.
    */
   moveOrder(
     key: RunKey,

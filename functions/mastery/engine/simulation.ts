@@ -6,22 +6,22 @@ import type { SelectionContext } from './selection.ts';
 import type { StopReason, StoppingRules } from './stopping.ts';
 import type { KnownMastery, Outcome } from './types.ts';
 
-/** The learner who answers the items of a simulated run: returns true for a correct answer to the item (a model index). */
+/** Answers an item (a model index) for a simulated learner: true if the answer is correct. */
 export type Responder = (item: number) => boolean;
 
-/** A run that was simulated to its stop. */
+/** The result of a run that was simulated until a stopping rule applied or it was aborted. */
 export interface SimulatedRun {
   readonly evidence: Evidence;
   /** `time_budget` only if the simulation was aborted: simulated answers take no time. */
   readonly stopReason: StopReason;
-  /** Nanoseconds on one core, including drawing the learner: counted, not measured, and so the same on every machine. */
+  /** Estimated nanoseconds on one core, including drawing the learner; computed from operation counts, so the same on every machine. */
   readonly work: number;
 }
 
 /**
- * Takes the test to its stop, answering each item at once. It uses the engine and the rules of a learner's run, so that its result holds for the
- * test.
- * @param isOver returns whether to abort, asked before each item
+ * Simulates one adaptive run until it stops. Each item is answered immediately. The engine and the rules are those of a real run, so the result
+ * applies to the test.
+ * @param isOver returns true to abort; called before each item
  */
 export function simulateRun(
   context: SelectionContext,
@@ -43,7 +43,7 @@ export function simulateRun(
   }
 }
 
-/** Returns the cost of a step of a run apart from the selection, in the unit of `SimulatedRun.work` and measured together with it. */
+/** Returns the estimated cost of one step in nanoseconds, without item selection (`SelectionContext.cost`). Its constants were measured together with those of the selection. */
 function costOf(
   { itemKcs, kcGuids }: CompiledModel,
   { coverageFloors }: StoppingRules,
@@ -65,17 +65,17 @@ const DRAW = 10_600;
 
 /** A simulated learner. */
 export interface SimulatedLearner {
-  /** Its draws depend on this name only: not on other simulated learners, nor on the items offered before. */
+  /** The key of all draws. They do not depend on other simulated learners or on the items offered before. */
   readonly name: string;
-  /** Index of the theta node that it has. */
+  /** Index of the learner's theta node. */
   readonly node: number;
   /** 1 or 0 for each KC of the model. */
   readonly mastered: Uint8Array;
 }
 
 /**
- * Draws a simulated learner from known mastery: a theta node from the posterior given that mastery; each known KC by its own probability, every other
- * one by that of the node.
+ * Draws a simulated learner, given known mastery probabilities: first a theta node from the posterior given `known`; then each known KC with its own
+ * probability, and each other KC with its probability at that node.
  */
 export function drawSimulatedLearner(
   model: CompiledModel,
@@ -91,7 +91,7 @@ export function drawSimulatedLearner(
   return { name, node, mastered };
 }
 
-/** Returns a responder that answers as the model predicts for the simulated learner; the same item always gets the same answer. */
+/** Returns a responder that answers each item correctly with the probability that the model predicts for the simulated learner. An item always gets the same answer. */
 export function responderOf(model: CompiledModel, { name, mastered }: SimulatedLearner): Responder {
   return (item) =>
     uniform(name, 'item', model.itemIds[item] ?? '') < model.core.successProbability(item, mastered);
@@ -104,12 +104,12 @@ export function simulatedRunSeed(name: string): string {
 
 const TWO_TO_52 = 4_503_599_627_370_496;
 
-/** Returns a number in [0, 1) of a stream that name and purpose key: 52 bits of SHA-256, so that no generator state is carried along. */
+/** Returns a number in [0, 1) from 52 bits of the key's SHA-256. Hashing needs no generator state. */
 function uniform(...key: readonly string[]): number {
   return parseInt(sha256Hex(JSON.stringify(key)).slice(0, 13), 16) / TWO_TO_52;
 }
 
-/** Returns the index at which the running sum of the weights passes the share. */
+/** Returns an index with the probability of its weight, given a uniform `share` in [0, 1). The weights sum to 1. */
 function pick(weights: Float64Array, share: number): number {
   let sum = 0;
   for (let i = 0; i < weights.length - 1; i += 1) {

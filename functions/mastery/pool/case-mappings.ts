@@ -4,8 +4,8 @@ import * as operations from '#shared/platform/operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { ScopedKc } from './scoped-kc.ts';
-import { confirmed, contradicting } from '../upstream/confirmed.ts';
-import { ask, found } from '../upstream/problems.ts';
+import { confirmed, differing } from '../upstream/confirmed.ts';
+import { ask } from '../upstream/problems.ts';
 
 /** At most the platform's own bound, so that other reads of the request do not wait for hundreds of these. */
 const MAX_CONCURRENCY = 32;
@@ -36,15 +36,13 @@ export async function verifyCaseMappings(
       return [{ mapping, found: [uri, CFDocumentURI.identifier] }];
     });
     if (failure !== undefined) return err(failure);
-    const differing = readings.flat();
-    if (differing.length === 0) return ok(undefined);
-    left = differing.map(({ mapping }) => mapping);
-    return contradicting(
-      found('differs', operation, undefined, ANOTHER_COMPONENT),
+    const others = readings.flat();
+    if (others.length === 0) return ok(undefined);
+    left = others.map(({ mapping }) => mapping);
+    return differing(
       operation,
-      JSON.stringify(differing),
+      JSON.stringify(others),
+      'A knowledge component in CASE is not the one of the calibration’s pinned mapping.',
     );
   });
 }
-
-const ANOTHER_COMPONENT = 'A knowledge component in CASE is not the one of the calibration’s pinned mapping.';

@@ -1,11 +1,10 @@
 import type { ExecutionPins } from '#shared/contract/mastery/adaptive-run.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
-import type { Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { BankMembers, Blueprint } from '#shared/platform/owners/content.ts';
-import type { Platform, UpstreamAnswer } from '#shared/platform/platform.ts';
+import type { UpstreamAnswer } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { ask, found, mismatchProblem } from '../upstream/problems.ts';
+import { found, mismatchProblem } from '../upstream/problems.ts';
 
 type ContentIds = Pick<ExecutionPins, 'testSpecId' | 'testBankId'>;
 
@@ -13,24 +12,6 @@ type ContentIds = Pick<ExecutionPins, 'testSpecId' | 'testBankId'>;
 export interface Content {
   readonly blueprint: UpstreamAnswer<Blueprint>;
   readonly bank: UpstreamAnswer<BankMembers>;
-}
-
-/** Reads the blueprint of a test spec. */
-export function readBlueprint(
-  platform: Platform,
-  { testSpecId }: Pick<ContentIds, 'testSpecId'>,
-  use: 'start' | 'run',
-): Promise<Result<UpstreamAnswer<Blueprint>, Problem>> {
-  return ask(platform, use, operations.readTestSpec, { path: { testSpecId } });
-}
-
-/** Reads the identity of a bank. */
-export function readBank(
-  platform: Platform,
-  { testBankId }: Pick<ContentIds, 'testBankId'>,
-  use: 'start' | 'run',
-): Promise<Result<UpstreamAnswer<BankMembers>, Problem>> {
-  return ask(platform, use, operations.validateAdaptiveBankIdentity, { path: { testBankId } });
 }
 
 /** Returns the SHA-256 over the RFC 8785 form of the complete blueprint, with members that Content adds tomorrow [MA-022, MA-067]. */

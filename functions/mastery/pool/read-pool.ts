@@ -9,9 +9,9 @@ import type { DeliveryJson } from '#shared/platform/owners/qti.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { confirmed, contradicting, type Contradiction } from '../upstream/confirmed.ts';
+import { confirmed, contradicting, differing, type Contradiction } from '../upstream/confirmed.ts';
 import { ask, found, mismatchProblem, refuseCalibration } from '../upstream/problems.ts';
-import { contentDefect, readBank, readBlueprint, testBankIdentityHashOf, testSpecHashOf } from './content.ts';
+import { contentDefect, testBankIdentityHashOf, testSpecHashOf } from './content.ts';
 import { complete, poolHashOf, reconcile, tagged, terminal } from './reconcile.ts';
 import type { PoolIds, ReconciledPool, Tagged, TerminalManifest } from './reconcile.ts';
 
@@ -40,40 +40,27 @@ export async function readPool(
   ids: PoolIds,
   purpose: 'run' | 'simulation',
 ): Promise<Result<ReadPool, Problem>> {
-  const readings = {
-    blueprint: () => readBlueprint(platform, ids, 'start'),
-    bank: () => readBank(platform, ids, 'start'),
-    manifest: () => readManifest(platform, ids, 'start'),
-    root: (artifactVersionId: string) => () => readRoot(platform, artifactVersionId, 'start'),
-  };
+  const readings = readingsOf(platform, ids, 'start');
   const first = await Promise.all([readings.blueprint(), readings.bank(), readings.manifest()]);
   const [blueprint, bank, manifest] = first;
-  if (!blueprint.ok || !bank.ok || !manifest.ok) {
-    // A 400 before a 404: which of the ids exist does not show.
-    const [failure] = first
-      .flatMap((result) => (result.ok ? [] : [result.error]))
-      .toSorted((one, other) => one.status - other.status);
-    return err(failure ?? found('broken', operations.readTestSpec, undefined));
-  }
+  // A 400 before a 404: which of the ids exist does not show.
+  const refused = first.find((result) => !result.ok && result.error.status === 400);
+  if (refused?.ok === false) return refused;
+  if (!blueprint.ok) return blueprint;
+  if (!bank.ok) return bank;
+  if (!manifest.ok) return manifest;
   const named = manifest.value.value.root?.artifactVersionId;
-  const changing = (operation: UpstreamOperation): Problem =>
-    found(
-      purpose === 'run' ? 'differs' : 'pending',
-      operation,
-      undefined,
-      'Its readings differ from one another.',
-    );
+  const kind = purpose === 'run' ? 'differs' : 'pending';
   const [pinnedBlueprint, pinnedBank, pinnedManifest, rootOfFirst] = await Promise.all([
-    pin(platform, blueprint.value, readings.blueprint, {
-      compare: byHash(testSpecHashOf),
-      changing: changing(operations.readTestSpec),
-    }),
-    pin(platform, bank.value, readings.bank, {
-      compare: byHash(testBankIdentityHashOf),
-      changing: changing(operations.validateAdaptiveBankIdentity),
-    }),
+    pin(platform, blueprint.value, readings.blueprint, byHash(testSpecHashOf, operations.readTestSpec, kind)),
+    pin(
+      platform,
+      bank.value,
+      readings.bank,
+      byHash(testBankIdentityHashOf, operations.validateAdaptiveBankIdentity, kind),
+    ),
     pin(platform, manifest.value, readings.manifest, byTag(operations.readAdaptivePoolManifest)),
-    named === undefined ? undefined : readings.root(named)(),
+    named === undefined ? undefined : readings.root(named),
   ]);
   if (!pinnedBlueprint.ok) return pinnedBlueprint;
   if (!pinnedBank.ok) return pinnedBank;
@@ -88,7 +75,7 @@ export async function readPool(
   const whole = complete(pinnedManifest.value);
   if (!whole.ok) return whole;
 
-  const readAgain = readings.root(whole.value.root.artifactVersionId);
+  const readAgain = () => readings.root(whole.value.root.artifactVersionId);
   // The root of a manifest that gave way to a newer one is not the pool's.
   const isSame = whole.value.root.artifactVersionId === named;
   const firstRoot = isSame && rootOfFirst !== undefined ? rootOfFirst : await readAgain();
@@ -149,8 +136,15 @@ async function pin<T>(
   return err(changing);
 }
 
-function byHash<T>(hashOf: (reading: T) => string): Pinning<T>['compare'] {
-  return (one, other) => hashOf(one) === hashOf(other);
+function byHash<T>(
+  hashOf: (reading: T) => string,
+  operation: UpstreamOperation,
+  kind: 'differs' | 'pending',
+): Pinning<T> {
+  return {
+    changing: found(kind, operation, undefined, 'Its readings differ from one another.'),
+    compare: (one, other) => hashOf(one) === hashOf(other),
+  };
 }
 
 /**
@@ -196,31 +190,26 @@ async function rereadContent(
   platform: Platform,
   pins: ExecutionPins,
 ): Promise<Result<Blueprint, Problem | Contradiction>> {
-  const [blueprint, bank] = await Promise.all([
-    readBlueprint(platform, pins, 'run'),
-    readBank(platform, pins, 'run'),
-  ]);
+  const readings = readingsOf(platform, pins, 'run');
+  const [blueprint, bank] = await Promise.all([readings.blueprint(), readings.bank()]);
   if (!blueprint.ok) return blueprint;
   if (!bank.ok) return bank;
   const [testSpecHash, testBankIdentityHash] = [
     testSpecHashOf(blueprint.value),
     testBankIdentityHashOf(bank.value),
   ];
-  const differs = (operation: UpstreamOperation, detail: string): Err<Contradiction> =>
-    contradicting(
-      found('differs', operation, undefined, detail),
-      operation,
-      `${testSpecHash} ${testBankIdentityHash}`,
-    );
+  const reading = `${testSpecHash} ${testBankIdentityHash}`;
   if (testSpecHash !== pins.testSpecHash)
-    return differs(
+    return differing(
       operations.readTestSpec,
+      reading,
       'The Content blueprint differs from the one that this run is pinned to.',
     );
   return testBankIdentityHash === pins.testBankIdentityHash
     ? ok(blueprint.value.value)
-    : differs(
+    : differing(
         operations.validateAdaptiveBankIdentity,
+        reading,
         'The identity of the Content bank differs from the one that this run is pinned to.',
       );
 }
@@ -230,14 +219,14 @@ async function rereadPool(
   platform: Platform,
   pins: ExecutionPins,
 ): Promise<Result<ReconciledPool, Problem | Contradiction>> {
+  const readings = readingsOf(platform, pins, 'run');
   const [manifest, root] = await Promise.all([
-    readManifest(platform, pins, 'run'),
-    readRoot(platform, pins.qtiPoolArtifactVersionId, 'run'),
+    readings.manifest(),
+    readings.root(pins.qtiPoolArtifactVersionId),
   ]);
   if (!manifest.ok) return unlessRetryable(manifest.error, operations.readAdaptivePoolManifest);
   if (!root.ok) return unlessRetryable(root.error, operations.readAdaptivePoolRoot);
-  const drift = contradicting(
-    found('differs', operations.readAdaptivePoolManifest, undefined),
+  const drift = differing(
     operations.readAdaptivePoolManifest,
     `${manifest.value.bodyHash} ${root.value.bodyHash} ${root.value.etag}`,
   );
@@ -275,21 +264,24 @@ function prove(manifest: TerminalManifest, root: Tagged<DeliveryJson>): Result<R
   return reconciled;
 }
 
-async function readManifest(
+/** Returns the readings of everything that a pool and its test are made of. */
+function readingsOf(
   platform: Platform,
-  { bankOperationId: operationId }: PoolIds,
+  { testSpecId, testBankId, bankOperationId: operationId }: PoolIds,
   use: 'start' | 'run',
-): Promise<Result<Tagged<Manifest>, Problem>> {
-  const answer = await ask(platform, use, operations.readAdaptivePoolManifest, { path: { operationId } });
-  return answer.ok ? terminal(answer.value) : answer;
-}
-
-async function readRoot(
-  platform: Platform,
-  artifactVersionId: string,
-  use: 'start' | 'run',
-): Promise<Result<Tagged<DeliveryJson>, Problem>> {
-  const row = operations.readAdaptivePoolRoot;
-  const answer = await ask(platform, use, row, { path: { artifactVersionId } });
-  return answer.ok ? tagged(row, answer.value) : answer;
+) {
+  return {
+    blueprint: () => ask(platform, use, operations.readTestSpec, { path: { testSpecId } }),
+    bank: () => ask(platform, use, operations.validateAdaptiveBankIdentity, { path: { testBankId } }),
+    manifest: async (): Promise<Result<Tagged<Manifest>, Problem>> => {
+      const row = operations.readAdaptivePoolManifest;
+      const answer = await ask(platform, use, row, { path: { operationId } });
+      return answer.ok ? terminal(answer.value) : answer;
+    },
+    root: async (artifactVersionId: string): Promise<Result<Tagged<DeliveryJson>, Problem>> => {
+      const row = operations.readAdaptivePoolRoot;
+      const answer = await ask(platform, use, row, { path: { artifactVersionId } });
+      return answer.ok ? tagged(row, answer.value) : answer;
+    },
+  };
 }

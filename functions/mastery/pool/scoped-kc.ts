@@ -1,8 +1,8 @@
-/** A knowledge component that a run classifies. */
+/** A knowledge component (KC) that an adaptive run classifies. */
 export interface ScopedKc {
   readonly guid: string;
-  /** CFItem URI of the pinned mapping [MA-031]. */
+  /** The URI of the CASE CFItem to which the calibration maps the KC [MA-031]. */
   readonly uri: string;
-  /** Index in the model's knowledge components. */
+  /** Index of the KC in the compiled model. */
   readonly modelKc: number;
 }

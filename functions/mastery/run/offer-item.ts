@@ -1,14 +1,12 @@
-import { confirmed, contradicting, type Contradiction } from '#functions/mastery/upstream/confirmed.ts';
+import { confirmed, type Contradiction } from '#functions/mastery/upstream/confirmed.ts';
 import { answerProblem } from '#functions/mastery/upstream/problems.ts';
-import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
-import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { namesOf } from './names.ts';
 import type { BoundItem } from './bound-pool.ts';
-import type { NamedRuntime, RunSession } from './outcomes.ts';
+import { conflict, type NamedRuntime, type RunSession } from './outcomes.ts';
 import { readSessions } from './runtime.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
 
@@ -84,13 +82,7 @@ function offerAmong(
   item: BoundItem,
 ): Result<RunSession | undefined, Contradiction> {
   const found = findSession(unnamed, item);
-  return found === undefined && unnamed.some(isOpen)
-    ? contradicting(
-        problem('mastery', 'stream-conflict', 409),
-        operations.readCandidateRuntime,
-        hashCanonical(unnamed),
-      )
-    : ok(found);
+  return found === undefined && unnamed.some(isOpen) ? conflict(unnamed) : ok(found);
 }
 
 /** Returns the session of an item among those that the continuation does not name: an earlier request of this run had it delivered. */

@@ -4,9 +4,8 @@ import { err, ok, type Err, type Result } from '#shared/kernel/result.ts';
 import { readCandidateRuntime } from '#shared/platform/operations.ts';
 import type { Attempt, DeliverySession, RuntimeData } from '#shared/platform/owners/qti.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { problem } from '#shared/problems/registry.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
-import { contradicting, type Contradiction } from '../upstream/confirmed.ts';
+import { contradicting, differing, type Contradiction } from '../upstream/confirmed.ts';
 import { found } from '../upstream/problems.ts';
 
 /** The outcome that counts for one offer. */
@@ -46,10 +45,9 @@ export interface NamedRuntime {
   readonly requestId?: string | undefined;
 }
 
-/** The runtime contradicts the continuation: 409. */
-function conflict(sessions: readonly RunSession[]): Err<Contradiction> {
-  const problemOf = problem('mastery', 'stream-conflict', 409);
-  return contradicting(problemOf, readCandidateRuntime, hashCanonical(sessions));
+/** Returns the 409 of sessions that contradict the continuation. */
+export function conflict(sessions: readonly RunSession[]): Err<Contradiction> {
+  return differing(readCandidateRuntime, hashCanonical(sessions));
 }
 
 /** The runtime lacks a part of the run that it had, as of a replica that lags: 424, retryable. */

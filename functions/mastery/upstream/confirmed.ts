@@ -21,8 +21,14 @@ export function contradicting(
   return err({ contradicts, operation, reading });
 }
 
-/** Readings of one document, besides the first. */
-const MOST_REPETITIONS = 2;
+/** Returns a reading of an operation that differs from what is pinned. `detail` is a constant sentence. */
+export function differing(
+  operation: UpstreamOperation,
+  reading: string,
+  detail?: string,
+): Err<Contradiction> {
+  return contradicting(found('differs', operation, undefined, detail), operation, reading);
+}
 
 /**
  * Makes a reading that contradicts again after a pause: a 409 ends a run permanently, and a replica that lags looks just like one. Two equal
@@ -41,8 +47,10 @@ export async function confirmed<T>(
     if (result.ok) return result;
     const { error } = result;
     if (!('contradicts' in error)) return err(error);
-    if (earlier.some((other) => isEqual(other, error))) return err(error.contradicts);
-    if (earlier.length === MOST_REPETITIONS)
+    const { contradicts, reading } = error;
+    if (earlier.some((other) => other.contradicts.code === contradicts.code && other.reading === reading))
+      return err(contradicts);
+    if (earlier.length === 2)
       return err(
         found('pending', error.operation, undefined, 'The owner’s readings differ from one another.'),
       );
@@ -50,8 +58,4 @@ export async function confirmed<T>(
     await platform.pause();
     result = await read();
   }
-}
-
-function isEqual(one: Contradiction, other: Contradiction): boolean {
-  return one.contradicts.code === other.contradicts.code && one.reading === other.reading;
 }

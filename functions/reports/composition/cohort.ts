@@ -12,8 +12,9 @@ import { known } from '../facts/known.ts';
 const suppressions = cohortReport.shape.suppression.shape.status.options;
 
 /**
- * Composes a cohort from the rollup of Analytics. Values leave the service only if Analytics calls the snapshot `not_suppressed`. Any other snapshot
- * shows only its published count; if Analytics withholds that too, the result is a 503 [RP-004, RP-131, the reading of RP-132].
+ * Composes a cohort report from the rollup of Analytics. It contains measures only if Analytics marks the snapshot `not_suppressed`, otherwise only
+ * the published count. A rollup without a count, one that is not current, and one that breaks an invariant are a 503 [RP-004, RP-131, the reading of
+ * RP-132].
  */
 export function composeCohort(
   scope: CohortScope,

@@ -9,16 +9,16 @@ import { formatInstant } from '#shared/kernel/instant.ts';
 import type { MetricArtifact } from '#shared/platform/owners/analytics.ts';
 import type { Moment } from '../facts/facts.ts';
 
-/** The owners' facts that a run shows: the artifacts of its pinned metrics that were read, and a receipt of every source consulted. */
+/** The owners' facts in an improvement run: the artifacts read for its pinned metrics, and one receipt per source consulted. */
 export interface RunEvidence {
   readonly artifacts: ReadonlyMap<RunMetric, MetricArtifact | undefined>;
   readonly sources: readonly SourceRef[];
 }
 
 /**
- * Composes a run from its records and the present artifacts of its pinned metrics. A metric whose artifact is lost is an omission too [RP-166], which
- * only a `failed` run can show.
- * @param facts `receipt`: only for complete runs
+ * Composes an improvement run from its records and the current artifacts of its pinned metrics. A metric whose artifact is lost is an omission too
+ * [RP-166]: only a `failed` run shows it, since for any other run the reading has failed with a 503.
+ * @param facts `receipt`: null unless the run is complete
  */
 export function composeRun(
   facts: RunEvidence & { readonly progress: RunProgress; readonly receipt: ReceiptLink | null },

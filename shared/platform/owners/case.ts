@@ -3,7 +3,7 @@ import { reference } from '#shared/contract/reports/primitives.ts';
 import { LARGE, reportRead, runRead } from '#shared/platform/operation.ts';
 import { instant, ownerId } from './primitives.ts';
 
-/** CASE 1.1 CFItem: the members that the service reads; the standard's optional ones are tolerated and ignored. */
+/** CASE 1.1 CFItem: the members that the service reads. It accepts and ignores the standard's optional ones. */
 export const cfItem = z.looseObject({
   identifier: ownerId,
   uri: z.url(),
@@ -15,7 +15,7 @@ export type CfItem = z.infer<typeof cfItem>;
 
 const nodeLink = z.object({ identifier: ownerId });
 
-/** CASE 1.1 CFPackage: the identifiers of its items, and which is a child of which. */
+/** CASE 1.1 CFPackage: the identifiers of its items, and their associations, of which the service uses `isChildOf`. */
 export const cfPackage = z.object({
   CFDocument: z.object({ identifier: reference, lastChangeDateTime: instant }),
   CFItems: z.array(z.object({ identifier: reference })),
@@ -32,7 +32,7 @@ export const resolveMapping = runRead({
   answer: cfItem,
   echo: { identifier: 'sourcedId' },
   tenantInAnswer: false,
-  rule: 'Identifier and URI are those of the pinned mapping.',
+  rule: 'The identifier and URI are those of the pinned mapping, and the item is in the calibration’s framework.',
 });
 
 export const readPackage = reportRead({
@@ -43,5 +43,5 @@ export const readPackage = reportRead({
   echo: { 'CFDocument.identifier': 'sourcedId' },
   tenantInAnswer: false,
   maxAnswerBytes: LARGE,
-  rule: 'Every CASE GUID of a report, and every parent, stands in the package of the spec’s framework; a package older than the spec knows is stale. Revalidated by its ETag.',
+  rule: 'The package of the test spec’s framework contains every CASE GUID of a report and every parent. A package older than the one that the test spec was built on is stale. Revalidated by its ETag.',
 });
