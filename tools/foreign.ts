@@ -8,6 +8,7 @@ import { examples, exits, list, program, run, UsageError } from './terminal/comm
 /** Loaded one by one, so that `--only` waits for nothing else. */
 const parts: Readonly<Record<string, () => Promise<Part>>> = {
   templates: async () => (await import('./foreign/templates.ts')).templates,
+  contract: async () => (await import('./foreign/contract.ts')).contract,
 };
 const names = Object.keys(parts);
 

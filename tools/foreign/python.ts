@@ -15,17 +15,18 @@ const environment = join(buildFolder, 'python');
 const completed = join(environment, 'requirements.txt');
 
 interface Ended {
-  /** Null if a signal or the time limit ended it. */
+  /** Null if a signal ended it. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs a program to its end. Rejects if there is no such program. */
+/** Runs a program to its end. Rejects if there is no such program, or at the time limit. */
 export async function runTool(file: string, args: readonly string[], seconds: number): Promise<Ended> {
   const child = spawn(file, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 1000 * seconds,
+    // The timer of the option `timeout` would keep this process alive for as long after a program that is not there.
+    signal: AbortSignal.timeout(1000 * seconds),
     killSignal: 'SIGKILL',
   });
   const code = new Promise<number | null>((resolve, reject) => {
@@ -63,8 +64,8 @@ async function install(): Promise<string | undefined> {
     [join(environment, 'bin/python'), ...pip, '--requirement', requirements],
   ] as const;
   for (const [file, ...args] of steps) {
-    const { code, stdout, stderr } = await runTool(file, args, 600).catch(() => ({
-      ...{ code: 1, stdout: '', stderr: `there is no ${file}` },
+    const { code, stdout, stderr } = await runTool(file, args, 600).catch((error: unknown) => ({
+      ...{ code: 1, stdout: '', stderr: String(error) },
     }));
     if (code !== 0)
       return (
