@@ -206,7 +206,7 @@ async function tryDocument(
   };
 }
 
-/** What a tenant's path parameters can name, beside what is drawn. */
+/** The values of a tenant's path parameters, in addition to drawn ones. */
 function pathValues({ fixtures, saved }: Tenant): Readonly<Record<string, readonly string[]>> {
   const { mastery, reports } = fixtures;
   const { special } = reports;

@@ -29,7 +29,7 @@ it.each<[string, object, RegExp | undefined]>([
   ['a bank that does not select adaptively [MA-023]', { bank: { membershipRule: 'all' } }, /membership rule/],
   ['a bank with a Content member [MA-023]', { bank: { data: [{ id: 'item' }] } }, /Content members/],
 ])('what keeps a start from %s: 424, not retryable', (_, change, detail) => {
-  const defect = contentDefect(read(change), asked);
+  const defect = contentDefect(read(change), asked.testSpecId);
   if (detail === undefined) expect(defect).toBeUndefined();
   else
     expect(defect).toMatchObject({
@@ -40,7 +40,9 @@ it.each<[string, object, RegExp | undefined]>([
 });
 
 it('a bank of another spec is the caller’s mistake [MA-054]', () => {
-  expect(contentDefect(read({ bank: { specId: 'another' } }), asked)).toMatchObject({ status: 400 });
+  expect(contentDefect(read({ bank: { specId: 'another' } }), asked.testSpecId)).toMatchObject({
+    status: 400,
+  });
 });
 
 describe('the pins of Content', () => {

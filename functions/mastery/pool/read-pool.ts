@@ -65,7 +65,7 @@ export async function readPool(
   if (!pinnedBlueprint.ok) return pinnedBlueprint;
   if (!pinnedBank.ok) return pinnedBank;
   const content = { blueprint: pinnedBlueprint.value, bank: pinnedBank.value };
-  const defect = contentDefect(content, ids);
+  const defect = contentDefect(content, ids.testSpecId);
   if (defect !== undefined) return err(defect);
   if (!pinnedManifest.ok) return pinnedManifest;
   if (!isOf(pinnedManifest.value.value, ids))
@@ -113,7 +113,7 @@ interface Pinning<T> {
 
 /**
  * Pins a document by two equal readings [MA-024, MA-027]. Where the first two differ, or the second one fails permanently, a third one after
- * a pause decides, if it equals one of the others.
+ * a pause decides, if it equals one of the others or fails alike.
  */
 async function pin<T>(
   platform: Platform,
@@ -122,6 +122,7 @@ async function pin<T>(
   { compare, changing }: Pinning<T>,
 ): Promise<Result<T, Problem>> {
   const readings = [first];
+  let failure: Problem | undefined;
   for (const isLast of [false, true]) {
     const next = await read();
     if (next.ok) {
@@ -130,7 +131,10 @@ async function pin<T>(
       if (unstable !== undefined) return err(unstable);
       if (comparisons.includes(true)) return next;
       readings.push(next.value);
-    } else if (isLast || next.error.retryable) return next;
+    } else {
+      if (next.error.retryable || next.error.code === failure?.code) return next;
+      failure = next.error;
+    }
     if (!isLast) await platform.pause();
   }
   return err(changing);
@@ -194,10 +198,8 @@ async function rereadContent(
   const [blueprint, bank] = await Promise.all([readings.blueprint(), readings.bank()]);
   if (!blueprint.ok) return blueprint;
   if (!bank.ok) return bank;
-  const [testSpecHash, testBankIdentityHash] = [
-    testSpecHashOf(blueprint.value),
-    testBankIdentityHashOf(bank.value),
-  ];
+  const testSpecHash = testSpecHashOf(blueprint.value);
+  const testBankIdentityHash = testBankIdentityHashOf(bank.value);
   const reading = `${testSpecHash} ${testBankIdentityHash}`;
   if (testSpecHash !== pins.testSpecHash)
     return differing(
@@ -226,10 +228,7 @@ async function rereadPool(
   ]);
   if (!manifest.ok) return unlessRetryable(manifest.error, operations.readAdaptivePoolManifest);
   if (!root.ok) return unlessRetryable(root.error, operations.readAdaptivePoolRoot);
-  const drift = differing(
-    operations.readAdaptivePoolManifest,
-    `${manifest.value.bodyHash} ${root.value.bodyHash} ${root.value.etag}`,
-  );
+  const drift = differing(operations.readAdaptivePoolManifest, `${manifest.value.etag} ${root.value.etag}`);
   const whole = complete(manifest.value);
   // A manifest was whole when it was pinned. Which version it is comes before whether it is sound.
   if (!whole.ok || root.value.etag !== pins.qtiPoolEtag || !isOf(manifest.value.value, pins)) return drift;

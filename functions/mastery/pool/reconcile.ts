@@ -66,12 +66,10 @@ export function terminal(answer: UpstreamAnswer<Manifest>): Result<Tagged<Manife
 
 /** Returns a complete manifest; 502 for one without root or members. */
 export function complete(answer: Tagged<Manifest>): Result<TerminalManifest, Problem> {
-  const { root, members } = answer.value;
-  const broken = (detail: string): Result<never, Problem> =>
-    err(found('broken', operations.readAdaptivePoolManifest, answer.upstreamRequestId, detail));
-  if (root === undefined) return broken('The manifest names no root.');
-  if (members === undefined || members.length === 0) return broken('The manifest has no members.');
-  return ok({ answer, root, members });
+  const { root, members = [] } = answer.value;
+  if (root !== undefined && members.length > 0) return ok({ answer, root, members });
+  const detail = root === undefined ? 'The manifest names no root.' : 'The manifest has no members.';
+  return err(found('broken', operations.readAdaptivePoolManifest, answer.upstreamRequestId, detail));
 }
 
 /** Returns the SHA-256 of the pool as Bank and QTI name it, sound or not; a run pins it [MA-071]. */

@@ -6,7 +6,7 @@ import { formatInstant } from '#shared/kernel/instant.ts';
 import type { Log } from '#shared/observability/logger.ts';
 import type { RunBasis } from './basis.ts';
 import type { Diagnosis } from './diagnosis.ts';
-import { isProcessed, type NamedRuntime } from './outcomes.ts';
+import { factsOf, type NamedRuntime } from './outcomes.ts';
 import { recordReceipt, type OpenedRun } from './receipt.ts';
 import { timeBudgetEndOf } from './time-budget.ts';
 import type { Wait } from './waiting.ts';
@@ -61,18 +61,7 @@ export function runEntityTag(state: AdaptiveRunState, { sessions }: Pick<NamedRu
       consumed: state.consumed,
       stopReason: state.stopReason,
       acknowledgements: state.acknowledgements,
-      sessions: sessions.map(({ deliverySessionId, rootArtifactVersionId, attempts }) => ({
-        deliverySessionId,
-        artifactVersionId: rootArtifactVersionId,
-        attempts: attempts.map((attempt) => ({
-          attemptId: attempt.attemptId,
-          attemptNumber: attempt.attemptNumber,
-          status: attempt.status,
-          outcomes: attempt.outcomes ?? null,
-          scoredAt: attempt.scoredAt ?? null,
-          processed: isProcessed(attempt),
-        })),
-      })),
+      sessions: sessions.map(factsOf),
     }),
   );
 }

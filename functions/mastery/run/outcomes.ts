@@ -47,7 +47,24 @@ export interface NamedRuntime {
 
 /** Returns the 409 of sessions that contradict the continuation. */
 export function conflict(sessions: readonly RunSession[]): Err<Contradiction> {
-  return differing(readCandidateRuntime, hashCanonical(sessions));
+  const byId = sessions.toSorted((a, b) => (a.deliverySessionId < b.deliverySessionId ? -1 : 1));
+  return differing(readCandidateRuntime, hashCanonical(byId.map(factsOf)));
+}
+
+/** Returns what a run reads of a session: QTI may add members, and change them at every reading. */
+export function factsOf({ deliverySessionId, rootArtifactVersionId, attempts }: RunSession): object {
+  return {
+    deliverySessionId,
+    artifactVersionId: rootArtifactVersionId,
+    attempts: attempts.map((attempt) => ({
+      attemptId: attempt.attemptId,
+      attemptNumber: attempt.attemptNumber,
+      status: attempt.status,
+      outcomes: attempt.outcomes ?? null,
+      scoredAt: attempt.scoredAt ?? null,
+      processed: isProcessed(attempt),
+    })),
+  };
 }
 
 /** The runtime lacks a part of the run that it had, as of a replica that lags: 424, retryable. */
@@ -192,12 +209,13 @@ function pendingOf(
     sinceMs: attempt.scoredAt === undefined ? submitted : scored,
     hasFailed,
   };
-  if (Math.max(submitted ?? 0, scored ?? 0) > receivedAt + AHEAD_MS) {
+  const latest = receivedAt + AHEAD_MS;
+  if (Math.max(submitted ?? 0, scored ?? 0) > latest) {
     const detail = 'A time of an attempt is more than seven days ahead.';
-    // When it was truly handed in is unknown: the run waits, even after its time budget.
+    // If it is unknown when it was handed in, the run waits, even after its time budget.
     return {
       ...waiting,
-      handedInMs: undefined,
+      handedInMs: submitted !== undefined && submitted <= latest ? submitted : undefined,
       defect: found('pending', readCandidateRuntime, requestId, detail),
     };
   }

@@ -1,6 +1,10 @@
 import { expect, it } from 'vitest';
 import { ok } from '#shared/kernel/result.ts';
-import { readCandidateRuntime } from '#shared/platform/operations.ts';
+import {
+  readAdaptivePoolManifest,
+  readAdaptivePoolRoot,
+  readCandidateRuntime,
+} from '#shared/platform/operations.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { confirmed, contradicting } from './confirmed.ts';
 import { found } from './problems.ts';
@@ -9,7 +13,12 @@ const conflict = (reading: string) =>
   contradicting(problem('mastery', 'stream-conflict', 409), readCandidateRuntime, reading);
 const older = contradicting(found('older', readCandidateRuntime, undefined), readCandidateRuntime, '');
 
+const missing = [readAdaptivePoolManifest, readAdaptivePoolRoot].map((row) =>
+  contradicting(found('broken', row, undefined), row, ''),
+);
+
 it.each([
+  ['no two of different owners', [...missing, ok(1)], 'ok', 2],
   ['the first that fits', [ok(1)], 'ok', 0],
   ['the second that fits', [conflict('a'), ok(1)], 'ok', 1],
   ['the third that fits', [conflict('a'), older, ok(1)], 'ok', 2],

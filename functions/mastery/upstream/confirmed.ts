@@ -47,9 +47,7 @@ export async function confirmed<T>(
     if (result.ok) return result;
     const { error } = result;
     if (!('contradicts' in error)) return err(error);
-    const { contradicts, reading } = error;
-    if (earlier.some((other) => other.contradicts.code === contradicts.code && other.reading === reading))
-      return err(contradicts);
+    if (earlier.some((other) => keyOf(other) === keyOf(error))) return err(error.contradicts);
     if (earlier.length === 2)
       return err(
         found('pending', error.operation, undefined, 'The owner’s readings differ from one another.'),
@@ -58,4 +56,8 @@ export async function confirmed<T>(
     await platform.pause();
     result = await read();
   }
+}
+
+function keyOf({ contradicts, operation, reading }: Contradiction): string {
+  return JSON.stringify([contradicts.code, operation.id, reading]);
 }
