@@ -47,11 +47,6 @@ describe('the trace of a receipt', () => {
 });
 
 describe('a pool that is refused', () => {
-  const broken = () => ({
-    entity: 'bank.manifest',
-    id: runs.startBody().bankOperationId,
-    changes: [{ pointer: '/members/0/kcGuids', value: [] }],
-  });
   /** The receipt of a 502, which the log must hold whole. */
   function refusalReceipt({ receiptId = '' }: { readonly receiptId?: string | undefined }) {
     expect(receiptId).toMatch(/^[0-9a-f]{64}$/);
@@ -64,7 +59,8 @@ describe('a pool that is refused', () => {
     const run = await runs.start().sendForRun();
     const { etag } = await runs.playAndInspect(run.body);
     const { continuationToken } = run.body;
-    const restore = await runs.change(broken());
+    const { id: operation, method } = operations.readAdaptivePoolManifest;
+    await stack.fault({ operation, method, kind: 'overlong_id', times: 100 });
     for (const request of [
       runs.start(),
       runs.inspect(continuationToken),
@@ -77,12 +73,11 @@ describe('a pool that is refused', () => {
       expect(trace.map(({ operation }) => operation)).toContain('bank.read_adaptive_pool_manifest');
     }
     refusalReceipt(problemOf(await simulate(stack, { body: simulationBody(stack) })));
-    await restore();
   });
 
   it('of another tenant names that tenant in the trace, and not in the answer [MA-088, MA-221]', async () => {
     const { id: operation, method } = operations.readAdaptivePoolManifest;
-    await stack.fault({ operation, method, kind: 'wrong_tenant' });
+    await stack.fault({ operation, method, kind: 'wrong_tenant', times: 2 });
     const reply = await callMastery(stack, startAdaptiveRun, { body: runs.startBody() });
     const problem = problemOf(reply);
     expect(problem).toMatchObject({ status: 502, code: 'qti-adaptive-pool-invalid' });

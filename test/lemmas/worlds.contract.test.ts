@@ -67,7 +67,7 @@ const ways: readonly {
     problem: () => '502 qti-adaptive-pool-invalid: QTI with a pool that breaks its contract',
     applies: ({ service, budget }) => service === 'mastery' && budget.calls > 0,
     spoil: (call) => call,
-    fault: { operation: 'qti.read_adaptive_pool_root', kind: 'malformed', times: 100 },
+    fault: { operation: 'qti.read_adaptive_pool_root', kind: 'overlong_id', times: 100 },
   },
 ];
 
