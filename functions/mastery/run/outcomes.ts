@@ -225,7 +225,7 @@ function pendingOf(
 }
 
 /** Returns whether QTI has completed the processing of an attempt, which makes its outcome durable [MA-030]. */
-export function isProcessed({ processingTrace }: Attempt): boolean {
+function isProcessed({ processingTrace }: Attempt): boolean {
   return processingTrace?.status === 'completed';
 }
 
