@@ -145,6 +145,15 @@ export function createPlatform(
     }
   }
 
+  /** Logs a call by its line of the trace. */
+  function logCall({ id, service }: UpstreamOperation, { kind }: Outcome, entry: TraceEntry): void {
+    const { status, upstreamRequestId, startedAt, endedAt, attempts: made } = entry;
+    const about = { owner: service, upstreamOperation: id, status, upstreamRequestId };
+    if (kind === 'answered' || kind === 'unchanged')
+      log('UPSTREAM_CALL', { ...about, durationMs: endedAt - startedAt, attempts: made });
+    else log('UPSTREAM_CALL_FAILED', { ...about, kind, transient: kind === 'unavailable' });
+  }
+
   /** Performs one call, including its line in the trace and in the log. Only a call with an entity tag can be unchanged. */
   async function perform<O extends UpstreamOperation>(
     operation: O,
@@ -158,45 +167,12 @@ export function createPlatform(
       prepared === undefined
         ? [{ kind: 'not-found' }, 0]
         : await limit(() => attempts(operation, prepared, call.timeLimit));
-    const { kind, status, etag, upstreamRequestId, bodyHash, namedTenant, retryAfter, value } = outcome;
-    const { id, service } = operation;
-    const entry: TraceEntry = {
-      operation: id,
-      service,
-      status: status ?? null,
-      outcome: kind === 'unchanged' ? 'answered' : kind,
-      upstreamRequestId: upstreamRequestId ?? null,
-      version: etag ?? null,
-      responseHash: bodyHash ?? null,
-      startedAt: issuedAt,
-      endedAt: now() - receivedAt,
-      attempts: made,
-      tenant: namedTenant === undefined ? 'not-named' : kind === 'wrong-tenant' ? 'other' : 'same',
-      namedTenant: namedTenant ?? null,
-    };
+    const entry = entryOf(operation, outcome, made, { startedAt: issuedAt, endedAt: now() - receivedAt });
     entries.push(entry);
-    const about = {
-      owner: service,
-      upstreamOperation: id,
-      status: entry.status,
-      upstreamRequestId: entry.upstreamRequestId,
-    };
-    if (kind !== 'answered' && kind !== 'unchanged') {
-      const transient = kind === 'unavailable';
-      log('UPSTREAM_CALL_FAILED', { ...about, kind, transient });
-      const wait = transient && retryAfter !== undefined ? Math.ceil(retryAfter / 1_000) : undefined;
-      return err({
-        kind,
-        service,
-        operation: id,
-        status,
-        upstreamRequestId,
-        retryAfterSeconds: wait,
-        transient,
-      });
-    }
-    log('UPSTREAM_CALL', { ...about, durationMs: entry.endedAt - issuedAt, attempts: made });
+    logCall(operation, outcome, entry);
+    const { kind, etag, upstreamRequestId, bodyHash, value } = outcome;
     if (kind === 'unchanged') return ok(kind);
+    if (kind !== 'answered') return err(faultOf(operation, kind, outcome));
     // SAFETY: an answer has a hash and passed this row's schema, now or when its bytes were cached for this row.
     return ok({ value, etag, upstreamRequestId, bodyHash } as UpstreamAnswer<z.output<O['answer']>>);
   }
@@ -211,4 +187,42 @@ export function createPlatform(
     },
     trace: () => [...entries],
   };
+}
+
+/** Returns the line of the trace for a call. */
+function entryOf(
+  { id, service }: UpstreamOperation,
+  outcome: Outcome,
+  attempts: number,
+  times: Pick<TraceEntry, 'startedAt' | 'endedAt'>,
+): TraceEntry {
+  const { kind, status = null, upstreamRequestId = null, etag = null, bodyHash = null } = outcome;
+  return {
+    operation: id,
+    service,
+    status,
+    outcome: kind === 'unchanged' ? 'answered' : kind,
+    upstreamRequestId,
+    version: etag,
+    responseHash: bodyHash,
+    ...times,
+    attempts,
+    tenant: tenantOf(outcome),
+    namedTenant: outcome.namedTenant ?? null,
+  };
+}
+
+function tenantOf({ kind, namedTenant }: Outcome): TraceEntry['tenant'] {
+  if (namedTenant === undefined) return 'not-named';
+  return kind === 'wrong-tenant' ? 'other' : 'same';
+}
+
+function faultOf(
+  { id, service }: UpstreamOperation,
+  kind: FaultKind,
+  { status, upstreamRequestId, retryAfter }: Outcome,
+): UpstreamFault {
+  const transient = kind === 'unavailable';
+  const retryAfterSeconds = transient && retryAfter !== undefined ? Math.ceil(retryAfter / 1_000) : undefined;
+  return { kind, service, operation: id, status, upstreamRequestId, retryAfterSeconds, transient };
 }

@@ -23,10 +23,7 @@ export interface ReadPool {
   readonly content: Result<Blueprint, Problem> | undefined;
 }
 
-/**
- * Reconciled pools by the content addresses of what they were made of. It spares the proof of a pool that was proved before, never the
- * reading.
- */
+/** Reconciled pools by the content addresses of what they were made of: it spares a second proof of the same pool, never the reading. */
 const proved = createRecent<ReconciledPool>(4);
 
 /**

@@ -58,7 +58,7 @@ export function recordReceipt(
     runtimeVersion: calibration.model.runtimeVersion,
     kernelHash: calibration.model.kernelHash,
     resolvedPoolHash: pins.resolvedPoolHash,
-    content: content?.ok === true ? 'as_pinned' : content?.error.status === 409 ? 'differs' : 'not_read',
+    content: contentOf(content),
     reconciledMembers: bound.items.length,
     absentItems: bound.absentItems,
     processingTraces: offers.flatMap(({ consumedTraceRef }) =>
@@ -66,6 +66,11 @@ export function recordReceipt(
     ),
     ...(stopCause === undefined ? {} : { stopCause }),
   });
+}
+
+function contentOf(content: RunBasis['content']): 'as_pinned' | 'differs' | 'not_read' {
+  if (content?.ok === true) return 'as_pinned';
+  return content?.error.status === 409 ? 'differs' : 'not_read';
 }
 
 function logReceipt(log: Log, code: `${'POOL' | 'RUN' | 'SIMULATION'}_RECEIPT`, trace: LogFields): string {
