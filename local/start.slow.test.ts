@@ -267,7 +267,7 @@ describe('npm run journey', () => {
     ],
     [
       'the run cannot be taken',
-      { operation: 'bank.read_adaptive_pool_manifest', kind: 'version_drift' },
+      { operation: 'bank.read_adaptive_pool_manifest', kind: 'version_drift', times: 100 },
       / · /,
       /^the run ends early: startAdaptiveRun: (409|502) /,
     ],

@@ -301,10 +301,11 @@ function scaffoldTests(plan: Plan, parts: Parts): void {
   );
   const scope = method === 'GET' ? `${service}:read` : `\${${hole(`the scope of ${operation}`)}}`;
   const rest = service === 'mastery' ? '200' : `\${${hole(`the gates of ${operation}, as in A+D`)}}`;
+  const takes = [...(body ? [' body'] : []), ...(method === 'POST' ? [' Idempotency-Key'] : [])].join('');
   plan.insert(
     'shared/contract/routes.test.ts',
     ['specified', service],
-    `\`${method} ${path} ${scope} ${rest}\``,
+    `\`${method} ${path} ${scope} ${rest}${takes}\``,
   );
 }
 
