@@ -207,6 +207,10 @@ export const logCodes = {
     kind: 'word',
     transient: 'boolean',
   }),
+  UPSTREAM_ANSWER_REFUSED: warn(
+    'An owner’s response was malformed, or about something other than was asked for. The call is repeated once, and may succeed.',
+    { ...upstreamCall, kind: 'word' },
+  ),
   UPSTREAM_FAILED: warn(
     'A request failed because of an owner. The fields are those of the problem that the caller received.',
     { owner: 'word', upstreamOperation: 'word', upstreamRequestId: 'word', retryable: 'boolean' },

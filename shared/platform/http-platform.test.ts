@@ -383,9 +383,11 @@ describe('a write', () => {
       [[answer({ ...good, value: 2 }), answer()], 2],
       [[answer()], 1],
     ] as const) {
-      const { platform, sent } = setup(replies);
+      const { platform, sent, lines } = setup(replies);
       expect(await platform.call(row, { body })).toMatchObject({ value: { value: good } });
       expect(sent).toHaveLength(made);
+      // A repetition that succeeds does not hide the first answer from the operator.
+      expect(lines.filter(([code]) => code === 'UPSTREAM_ANSWER_REFUSED')).toHaveLength(made - 1);
     }
     const { platform, sent } = setup([answer({ ...good, value: 2 })]);
     expect(await platform.call(row, { body })).toMatchObject({ error: { kind: 'wrong-entity' } });
@@ -448,6 +450,7 @@ describe('the trace', () => {
     expect(inspect(results, { depth: 10 })).not.toContain('tenant-b');
     const about = { owner: 'content', upstreamOperation: 'content.read_probe', upstreamRequestId: null };
     expect(lines).toEqual([
+      ['UPSTREAM_ANSWER_REFUSED', { ...about, status: 200, kind: 'wrong-tenant' }],
       ['UPSTREAM_CALL_FAILED', { ...about, status: 200, kind: 'wrong-tenant', transient: false }],
       ['UPSTREAM_CALL', { ...about, status: 200, durationMs: 0, attempts: 1 }],
       ['UPSTREAM_CALL_FAILED', { ...about, status: null, kind: 'unavailable', transient: true }],

@@ -139,6 +139,8 @@ export function createPlatform(
         return [outcome, made];
       if (repeated.filter((earlier) => earlier === kind).length === MAX_RETRIES) return [outcome, made];
       repeated.push(kind);
+      // The operator hears of it even if the repetition succeeds: an owner that once answers for another tenant is no small matter.
+      if (kind !== 'unavailable') log('UPSTREAM_ANSWER_REFUSED', { ...callOf(operation, outcome), kind });
       const delay = (outcome.retryAfter ?? 0) + randomFraction(random) * JITTER;
       if (now() + delay >= end) return [outcome, made];
       await sleep(delay);
@@ -146,9 +148,10 @@ export function createPlatform(
   }
 
   /** Logs a call by its line of the trace. */
-  function logCall({ id, service }: UpstreamOperation, { kind }: Outcome, entry: TraceEntry): void {
-    const { status, upstreamRequestId, startedAt, endedAt, attempts: made } = entry;
-    const about = { owner: service, upstreamOperation: id, status, upstreamRequestId };
+  function logCall(operation: UpstreamOperation, outcome: Outcome, entry: TraceEntry): void {
+    const { startedAt, endedAt, attempts: made } = entry;
+    const { kind } = outcome;
+    const about = callOf(operation, outcome);
     if (kind === 'answered' || kind === 'unchanged')
       log('UPSTREAM_CALL', { ...about, durationMs: endedAt - startedAt, attempts: made });
     else log('UPSTREAM_CALL_FAILED', { ...about, kind, transient: kind === 'unavailable' });
@@ -186,6 +189,16 @@ export function createPlatform(
       await sleep(Math.max(0, Math.min(drawn, (deadline - now()) / 2)));
     },
     trace: () => [...entries],
+  };
+}
+
+/** Returns the fields that name a call and its response in every log line. */
+function callOf({ id, service }: UpstreamOperation, { status, upstreamRequestId }: Outcome) {
+  return {
+    owner: service,
+    upstreamOperation: id,
+    status: status ?? null,
+    upstreamRequestId: upstreamRequestId ?? null,
   };
 }
 

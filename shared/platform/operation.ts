@@ -80,19 +80,21 @@ function defaultsOf({ id }: Stated, success: readonly number[]): Defaults {
   return { service, status: 'gap', query: [], success, tenantInAnswer: true, maxAnswerBytes: SMALL };
 }
 
-type Read<Row> = Defaults &
-  Pick<UpstreamOperation, 'uses' | 'echo'> &
-  Row & { readonly method: 'GET'; readonly body: undefined };
+type Read<Row, Uses> = Defaults &
+  Pick<UpstreamOperation, 'echo'> &
+  Row & { readonly uses: Uses; readonly method: 'GET'; readonly body: undefined };
 
 /**
  * Returns the function that completes the row of a read for these uses. By default, the answer repeats the identifiers of the path under their names,
  * except the tenant's, which is compared anyway.
  */
-export function readFor(...uses: readonly Use[]): <const Row extends Stated>(row: Row) => Read<Row> {
+export function readFor<const Uses extends readonly Use[]>(
+  ...uses: Uses
+): <const Row extends Stated>(row: Row) => Read<Row, Uses> {
   return (row) => {
     const names = [...row.path.matchAll(/\{(?!tenantId\})(\w+)\}/g)].map(([, name = '']) => name);
     const echo = Object.fromEntries(names.map((name) => [name, name]));
-    return { ...defaultsOf(row, [200]), uses, echo, ...row, method: 'GET', body: undefined };
+    return { ...defaultsOf(row, [200]), echo, ...row, uses, method: 'GET', body: undefined };
   };
 }
 /** Completes the row of a read for a report. */
