@@ -48,6 +48,12 @@ async function runStaticChecks(): Promise<Counts> {
   return { passed: passed.length - failed, failed, skipped: 0 };
 }
 
+/** Runs the foreign tools, which count as one test. */
+async function runForeign(): Promise<Counts> {
+  const passed = await runCheck(scriptCheck('foreign'), 'at once');
+  return { passed: passed ? 1 : 0, failed: passed ? 0 : 1, skipped: 0 };
+}
+
 function sum(a: Counts, b: Counts): Counts {
   return { passed: a.passed + b.passed, failed: a.failed + b.failed, skipped: a.skipped + b.skipped };
 }
@@ -73,7 +79,7 @@ await run(
     'npm test --',
     'Runs every static check (npm run check) and all tests except the slow ones. Ends with a line of counts. Exits with 0 only if everything passed.',
   )
-    .option('--slow', 'run the slow tests instead, as npm run test:slow does')
+    .option('--slow', 'run the slow tests and foreign tools instead, as npm run test:slow does')
     .option('--sum', 'run the slow tests; counts and exit code include the last npm test')
     .addHelpText(
       'after',
@@ -87,7 +93,7 @@ await run(
         mkdirSync(join(projectRoot, 'build'), { recursive: true });
         let total: Counts;
         if (slow || withSum) {
-          const own = await runTests(['slow']);
+          const own = sum(await runTests(['slow']), await runForeign());
           total = withSum ? sum(readCounts(), own) : own;
         } else {
           rmSync(countsFile, { force: true });

@@ -58,7 +58,16 @@ async function install(): Promise<string | undefined> {
   const pinned = readFileSync(requirements, 'utf8');
   if (existsSync(completed) && readFileSync(completed, 'utf8') === pinned) return undefined;
   rmSync(environment, { recursive: true, force: true });
-  const pip = ['-m', 'pip', 'install', '--quiet', '--require-hashes', '--only-binary', ':all:'];
+  const pip = [
+    '-m',
+    'pip',
+    'install',
+    '--quiet',
+    '--no-compile',
+    '--require-hashes',
+    '--only-binary',
+    ':all:',
+  ];
   const steps = [
     ['python3', '-m', 'venv', environment],
     [join(environment, 'bin/python'), ...pip, '--requirement', requirements],

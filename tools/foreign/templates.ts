@@ -1,4 +1,5 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import * as z from 'zod';
 import { ok } from '#shared/kernel/result.ts';
@@ -55,12 +56,21 @@ async function lint(linter: string): Promise<Tried> {
     ...['--format', 'json', '--non-zero-exit-code', 'none', '--ignore-checks', 'W', 'I'],
     ...Object.keys(ignoredRules),
   ];
-  const { code, stdout, stderr } = await runTool(linter, [...args, '--', ...files.values()], 1800);
-  if (code !== 0) throw new Error(`cfn-lint failed: ${stdout}${stderr}`);
+  // Largest first, so that every process gets as much to read.
+  const bySize = [...files].toSorted(([one], [other]) => other.length - one.length).map(([, file]) => file);
+  const processes = Math.min(availableParallelism(), bySize.length);
+  const found = await Promise.all(
+    Array.from({ length: processes }, async (_, turn) => {
+      const share = bySize.filter((_file, at) => at % processes === turn);
+      const { code, stdout, stderr } = await runTool(linter, [...args, '--', ...share], 1800);
+      if (code !== 0) throw new Error(`cfn-lint failed: ${stdout}${stderr}`);
+      return findings.parse(JSON.parse(stdout));
+    }),
+  );
   return {
     tried: `${files.size} templates`,
-    differences: findings
-      .parse(JSON.parse(stdout))
+    differences: found
+      .flat()
       .map(
         ({ Rule, Filename, Message, Location: { Path } }) =>
           `${basename(Filename)}: ${Rule.Id} ${(Path ?? []).join('/')}: ${Message}`,

@@ -1,0 +1,65 @@
+import { performance } from 'node:perf_hooks';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { UsageError } from '../terminal/command.ts';
+import type { Part } from './part.ts';
+
+/** Loads a part, so that a run of some parts does not wait for the others. */
+type Load = () => Promise<Part>;
+
+/** A row of the table, and whether the command may pass with it. */
+interface Row {
+  readonly cells: readonly string[];
+  readonly isGood: boolean;
+}
+
+/** Runs one part and prints what it found. */
+async function runPart(name: string, load: Load, acceptedAbsence: string | undefined): Promise<Row> {
+  const startedAt = performance.now();
+  const row = (tried: string, differences: string, outcome: string, isGood: boolean): Row => {
+    const seconds = `${((performance.now() - startedAt) / 1000).toFixed(0)} s`;
+    return { cells: [name, tried, differences, seconds, outcome], isGood };
+  };
+  try {
+    const part = await load();
+    console.log(`${name}: ${part.about} …`);
+    const done = await part.run();
+    if (!done.ok) {
+      const accepted = acceptedAbsence === undefined ? '' : ` (accepted: ${acceptedAbsence})`;
+      console.log(`${name} did not run: ${done.error}${accepted}`);
+      return row('', '', 'not run', acceptedAbsence !== undefined);
+    }
+    const { tried, differences } = done.value;
+    for (const difference of differences) console.log(`  ${difference}`);
+    const isGood = differences.length === 0;
+    return row(tried, String(differences.length), isGood ? 'passed' : 'failed', isGood);
+  } catch (error) {
+    console.log(`${name} failed: ${error instanceof Error ? error.message : String(error)}`);
+    return row('', '', 'failed', false);
+  }
+}
+
+/**
+ * Runs parts one after another, since each is busy enough, and prints a table of them. Fails if a part finds a difference, breaks off, or cannot be run.
+ * @param only the names of the parts to run
+ * @param mayBeAbsent the parts that need not run, each with the reason
+ */
+export async function runParts(
+  parts: Readonly<Record<string, Load>>,
+  only: readonly string[],
+  mayBeAbsent: Readonly<Record<string, string>>,
+): Promise<Result<undefined, string | UsageError>> {
+  const names = Object.keys(parts);
+  const unknown = only.find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    return err(new UsageError(`unknown part "${unknown}": expected ${names.join(', ')}`));
+  const rows: Row[] = [];
+  for (const [name, load] of Object.entries(parts))
+    if (only.includes(name)) rows.push(await runPart(name, load, mayBeAbsent[name]));
+  const head = ['part', 'tried', 'differences', 'time', 'outcome'];
+  const lines = [head, ...rows.map(({ cells }) => cells)];
+  const widths = head.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
+  const table = lines.map((line) => line.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  '));
+  console.log(`\n${table.map((line) => line.trimEnd()).join('\n')}`);
+  const bad = rows.filter(({ isGood }) => !isGood).length;
+  return bad === 0 ? ok(undefined) : err(`${bad} of ${rows.length} parts did not pass`);
+}
