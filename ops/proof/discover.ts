@@ -5,7 +5,7 @@ import type { Outcome } from './check.ts';
 import { describeReply, refusalFindings } from './replies.ts';
 import { titleOf } from './suite.ts';
 import type { Ask, Reply, Target } from './target.ts';
-import { tellApart } from './tell-apart.ts';
+import { compareResponses } from './compare-responses.ts';
 
 /** A route of the service, and whether this deployment has it. */
 export interface FoundRoute {
@@ -65,7 +65,7 @@ async function probe(
     return { route, open: true, outcome };
   }
   const known = await target.send(ask, { token });
-  const differences = [...tellApart(anonymous, unknown), ...tellApart(known, unknown)];
+  const differences = [...compareResponses(anonymous, unknown), ...compareResponses(known, unknown)];
   if (differences.length === 0) {
     // The engine's routes need no gate [MA-016].
     const outcome: Outcome =
