@@ -117,10 +117,10 @@ describe('the number of replications', () => {
   type Size = Parameters<typeof isReplicated>[0];
   const SMALL = { profiles: 2, kcs: 8, maxItems: 20 };
   /** Where each replication costs as much. */
-  const replicationsOf = (size: Size, work: number): number => {
-    const works: number[] = [];
-    while (isReplicated(size, works)) works.push(work);
-    return works.length;
+  const replicationsOf = (size: Size, cost: number): number => {
+    const costs: number[] = [];
+    while (isReplicated(size, costs)) costs.push(cost);
+    return costs.length;
   };
 
   it.each([
@@ -135,8 +135,8 @@ describe('the number of replications', () => {
     ['fewer when one costs much', SMALL, 2_000_000_000, 3],
     ['1 when that alone is all that can be afforded', SMALL, 3_500_000_001, 1],
     ['1 when not even that can be', SMALL, 1e12, 1],
-  ])('is %s', (_, size, work, expected) => {
-    expect(replicationsOf(size, work)).toBe(expected);
+  ])('is %s', (_, size, cost, expected) => {
+    expect(replicationsOf(size, cost)).toBe(expected);
   });
 
   it('leaves room for one as costly as the costliest so far, whichever that was', () => {
