@@ -20,7 +20,7 @@ export interface RunEvidence {
  * [RP-166]: only a `failed` run shows it, since for any other run the reading has failed with a 503.
  * @param facts `receipt`: null unless the run is complete
  */
-export function composeRun(
+export function composeImprovementRun(
   facts: RunEvidence & { readonly progress: RunProgress; readonly receipt: ReceiptLink | null },
   moment: Moment,
 ): z.input<typeof improvementRun> {

@@ -7,7 +7,7 @@ import type { Platform } from '#shared/platform/platform.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { rereadBasis, type RunBasis } from '#functions/mastery/run/basis.ts';
-import { composeRun, runEntityTag } from '#functions/mastery/run/compose.ts';
+import { composeAdaptiveRun, runEntityTag } from '#functions/mastery/run/compose.ts';
 import type { RunDependencies } from '#functions/mastery/run/dependencies.ts';
 import { assess, diagnose, findingsOf, type Diagnosis } from '#functions/mastery/run/diagnosis.ts';
 import { findSession, offerItem } from '#functions/mastery/run/offer-item.ts';
@@ -81,7 +81,7 @@ export function advanceRun(dependencies: RunDependencies): Operation<typeof adva
           ? await sealContinuation(keys, state, control.createdAt)
           : continuation.value;
         return ok({
-          body: composeRun(log, opened, basis.value, successor, diagnosis, wait),
+          body: composeAdaptiveRun(log, opened, basis.value, successor, diagnosis, wait),
           headers: { ETag: runEntityTag(state, step.value.runtime), ...wait?.headers },
         });
       });

@@ -6,7 +6,7 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { rereadBasis, type RunBasis } from '#functions/mastery/run/basis.ts';
-import { composeRun, runEntityTag } from '#functions/mastery/run/compose.ts';
+import { composeAdaptiveRun, runEntityTag } from '#functions/mastery/run/compose.ts';
 import type { RunDependencies } from '#functions/mastery/run/dependencies.ts';
 import { assess, diagnose, findingsOf, type Findings } from '#functions/mastery/run/diagnosis.ts';
 import { namesOf } from '#functions/mastery/run/names.ts';
@@ -55,7 +55,7 @@ export function inspectRun(dependencies: RunDependencies): Operation<typeof insp
         const awaited = verdict === 'wait' ? pending : undefined;
         const wait = waitOf(request.log, shown.state, diagnosis, awaited);
         return ok({
-          body: composeRun(request.log, opened, basis.value, shown, diagnosis, wait),
+          body: composeAdaptiveRun(request.log, opened, basis.value, shown, diagnosis, wait),
           headers: { ETag: runEntityTag(state, runtime.value.named), ...wait?.headers },
         });
       }),

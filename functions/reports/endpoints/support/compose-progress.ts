@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { Observed } from '#functions/reports/facts/facts.ts';
-import { composeRun, type RunEvidence } from '#functions/reports/composition/improvement-run.ts';
+import { composeImprovementRun, type RunEvidence } from '#functions/reports/composition/improvement-run.ts';
 import {
   pinProblem,
   readPinnedArtifact,
@@ -30,7 +30,7 @@ export async function composeProgress(
   const now = moment();
   const { tenantId, receipt } = progress.run;
   const link = receipt === undefined ? null : await linkTo(links, tenantId, receipt, now);
-  return composeRun({ progress, artifacts, sources, receipt: link }, now);
+  return composeImprovementRun({ progress, artifacts, sources, receipt: link }, now);
 }
 
 /**
