@@ -4,9 +4,9 @@ import { firstBroken } from '#shared/contract/reports/invariants/invariant.ts';
 import { comparisonInvariants } from '#shared/contract/reports/invariants/metric.ts';
 import { isCompared, type NotCompared } from '#shared/improvement/records.ts';
 import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
-import { known } from '#functions/reports/facts/known.ts';
+import { nameOrUnknown } from '#functions/reports/facts/name-or-unknown.ts';
 
-const suppressions = predictedActualComparison.shape.suppressionStatus.options;
+const suppressionStatuses = predictedActualComparison.shape.suppressionStatus.options;
 
 /** What an alignment report shows of a comparison of predicted with actual results. */
 export interface ShownComparison {
@@ -28,7 +28,7 @@ export function showComparison(
   const { artifactRef, populationCount, method, analysisVersion, suppression } = artifact;
   const { predictedPassCount, actualPassCount, agreementCount } = artifact;
   if (populationCount === 0) return nothing('has an empty population');
-  const suppressionStatus = known(suppressions, suppression.status);
+  const suppressionStatus = nameOrUnknown(suppressionStatuses, suppression.status);
   const suppressionRule = suppressionStatus === 'suppressed' ? suppression.rule : null;
   const shown = { artifactRef, populationCount, suppressionStatus, suppressionRule, method, analysisVersion };
   const none = { predictedPassCount: null, actualPassCount: null, agreementCount: null };

@@ -1,4 +1,4 @@
-import { known } from '#functions/reports/facts/known.ts';
+import { nameOrUnknown } from '#functions/reports/facts/name-or-unknown.ts';
 import { bindingSubjects, metrics, type AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { MetricStatus, RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import { firstBroken } from '#shared/contract/reports/invariants/invariant.ts';
@@ -99,7 +99,7 @@ export function showMetric(
   const isSuppressed = status === 'suppressed' && shown !== undefined;
   const suppressionStatus = isSuppressed
     ? 'suppressed'
-    : known(['not_suppressed'], shown?.suppression.status ?? 'unknown');
+    : nameOrUnknown(['not_suppressed'], shown?.suppression.status ?? 'unknown');
   const open = suppressionStatus === 'not_suppressed' ? shown : undefined;
   return {
     metric,
