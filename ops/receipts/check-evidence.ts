@@ -13,7 +13,7 @@ import type {
   RunReceipt,
   SourceReceipt,
 } from '#shared/contract/reports/receipt-bundle.ts';
-import { isCompared, type Pin } from '#shared/improvement/records.ts';
+import { isCompared, type PinnedRef } from '#shared/improvement/records.ts';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
@@ -159,12 +159,12 @@ function runEvidence(receipt: RunReceipt, evidence: Evidence): Check[] {
   ];
 }
 
-const pinOf = ({ resourceId, sha256 }: ReceiptArtifact): Pin => ({ ref: resourceId, sha256 });
+const pinOf = ({ resourceId, sha256 }: ReceiptArtifact): PinnedRef => ({ ref: resourceId, sha256 });
 
 function metricFailures(
   receipt: RunReceipt,
   row: RunReceipt['metrics'][number],
-  pin: Pin,
+  pin: PinnedRef,
   artifact: MetricArtifact,
 ): readonly string[] {
   return [

@@ -24,9 +24,9 @@ import { isCompared } from '#shared/improvement/records.ts';
 import type {
   EvidenceKey,
   EvidenceRecord,
-  NotCompared,
+  NoComparison,
   OrderRecord,
-  Pin,
+  PinnedRef,
   PinnedSource,
   RunProgress,
   RunRecord,
@@ -182,7 +182,7 @@ export const runArtifacts = {
 /** What may differ from the example run. */
 export interface RunChange {
   readonly crosswalk?: AlignmentCrosswalk;
-  readonly comparison?: ComparisonArtifact | NotCompared;
+  readonly comparison?: ComparisonArtifact | NoComparison;
   readonly discrimination?: MetricArtifact;
   readonly policy?: AnalysisPolicy;
   /** What Analytics says of each metric that it has. */
@@ -207,7 +207,7 @@ export interface ImprovedRun {
 export function improveRun(change: RunChange = {}): ImprovedRun {
   const { crosswalk, comparison, discrimination } = { ...runArtifacts, ...change };
   const artifacts = new Map<string, Uint8Array>();
-  const pin = (ref: string, value: unknown): Pin => {
+  const pin = (ref: string, value: unknown): PinnedRef => {
     const bytes = Buffer.from(JSON.stringify(value));
     artifacts.set(ref, bytes);
     return { ref, sha256: sha256Hex(bytes) };
@@ -457,7 +457,7 @@ export function policyOn(...about: readonly string[]): Arbitrary<AnalysisPolicy>
 }
 
 const sha256 = fc.stringMatching(/^[0-9a-f]{64}$/);
-const pin: Arbitrary<Pin> = fc.record({ ref: reference, sha256 });
+const pin: Arbitrary<PinnedRef> = fc.record({ ref: reference, sha256 });
 const count = fc.nat({ max: 500 });
 /** Few ids, so that rows are about the same ones, and any. */
 const native = fc.oneof({ weight: 4, arbitrary: fc.constantFrom('a', 'b', '__proto__') }, reference);

@@ -1,4 +1,4 @@
-import { isCompared, type NotCompared, type Pin } from '#shared/improvement/records.ts';
+import { isCompared, type NoComparison, type PinnedRef } from '#shared/improvement/records.ts';
 import { ok, type Result } from '#shared/kernel/result.ts';
 import type { AlignmentCrosswalk, AlignmentSources } from '#shared/platform/owners/content.ts';
 import { alignSource, type Alignment } from './alignment/align-source.ts';
@@ -9,8 +9,8 @@ import type { Compared, Derived, OrderGrounds } from './orders/derive-orders.ts'
 /** The evidence of one named source, as its run is pinned to it. */
 export interface SourceEvidence {
   readonly sourceKey: string;
-  readonly crosswalk: { readonly pin: Pin; readonly value: AlignmentCrosswalk };
-  readonly comparison: Compared | NotCompared;
+  readonly crosswalk: { readonly pin: PinnedRef; readonly value: AlignmentCrosswalk };
+  readonly comparison: Compared | NoComparison;
   /** Content's list of the sources, if the rules of the run require it. */
   readonly sourceSet: AlignmentSources | undefined;
 }

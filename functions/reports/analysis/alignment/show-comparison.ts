@@ -2,7 +2,7 @@ import { agreementOf, predictedActualComparison } from '#shared/contract/reports
 import type { PredictedActualComparison } from '#shared/contract/reports/alignment-report.ts';
 import { firstBroken } from '#shared/contract/reports/invariants/invariant.ts';
 import { comparisonInvariants } from '#shared/contract/reports/invariants/metric.ts';
-import { isCompared, type NotCompared } from '#shared/improvement/records.ts';
+import { isCompared, type NoComparison } from '#shared/improvement/records.ts';
 import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
 import { nameOrUnknown } from '#functions/reports/facts/name-or-unknown.ts';
 
@@ -20,7 +20,7 @@ export interface ShownComparison {
  * it compares no learner or contradicts itself [RP-185..RP-188, the reading of RP-189].
  */
 export function showComparison(
-  compared: { readonly artifact: ComparisonArtifact } | NotCompared,
+  compared: { readonly artifact: ComparisonArtifact } | NoComparison,
 ): ShownComparison {
   if (!isCompared(compared))
     return { comparison: null, limitations: compared === null ? [] : [whyNone[compared]] };
@@ -53,7 +53,7 @@ export function showComparison(
 
 const SUBJECT = 'comparison of predicted with actual results';
 
-const whyNone: Readonly<Record<NonNullable<NotCompared>, string>> = {
+const whyNone: Readonly<Record<NonNullable<NoComparison>, string>> = {
   missing: `Analytics has no ${SUBJECT}, and one is due.`,
   not_analyzed: `Analytics has never analyzed the administration: no ${SUBJECT} is due.`,
 };

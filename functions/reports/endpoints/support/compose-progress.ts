@@ -11,7 +11,7 @@ import type { PinFault } from '#functions/reports/sources/pinned.ts';
 import { together } from '#functions/reports/sources/problems.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import type { improvementRun } from '#shared/contract/reports/improvement-run.ts';
-import type { Pin, RunProgress, RunRecord } from '#shared/improvement/records.ts';
+import type { PinnedRef, RunProgress, RunRecord } from '#shared/improvement/records.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
@@ -43,7 +43,7 @@ export async function readRunEvidence(
 ): Promise<Result<RunEvidence, Problem>> {
   async function show<T>(
     operation: UpstreamOperation,
-    { ref }: Pin,
+    { ref }: PinnedRef,
     read: () => Promise<Result<Observed<T>, PinFault>>,
   ): Promise<Result<Observed<T | undefined>, Problem>> {
     const answer = await readTwice(read);
