@@ -207,7 +207,7 @@ describe('bindPool', () => {
     });
     const outcomeOf = async (purpose: 'start' | 'run' | 'simulation', ...answers: readonly object[]) => {
       const owners = scriptedOwners({
-        resolveMapping: bound(records, pool).scope.map(itemOf),
+        readCfItem: bound(records, pool).scope.map(itemOf),
         verifyAnchor: answers.map(table),
       });
       const reading = Promise.resolve(ok({ pool, pins: pins as ReadPool['pins'], content: ok(test) }));

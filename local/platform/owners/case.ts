@@ -5,7 +5,7 @@ import type { TenantState } from '../tenant-state.ts';
 
 /** CASE: standards and knowledge components as CFItems, and the package of each framework. */
 export const caseRoutes: readonly OwnerRoute[] = [
-  serve(operations.resolveMapping, {
+  serve(operations.readCfItem, {
     identities: ['/identifier', '/uri', '/CFDocumentURI/identifier'],
     versioned: true,
     handle: ({ tenant, path }) => {
