@@ -1,11 +1,11 @@
 import type * as z from 'zod';
-import { judgeSource } from '#functions/reports/analysis/judge-source.ts';
-import type { JudgedSource, SourceEvidence } from '#functions/reports/analysis/judge-source.ts';
+import { evaluateSource } from '#functions/reports/analysis/evaluate-source.ts';
+import type { EvaluatedSource, SourceEvidence } from '#functions/reports/analysis/evaluate-source.ts';
 import {
   isContradictory,
-  judgedMetric,
-  judgedRows,
-} from '#functions/reports/analysis/metrics/judge-metric.ts';
+  metricToCheck,
+  evaluableRowsOf,
+} from '#functions/reports/analysis/metrics/evaluate-metric.ts';
 import { deriveMetricOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type {
   ReceiptArtifact,
@@ -174,9 +174,9 @@ function metricFailures(
       : differs(
           'the number of its rows that can be judged',
           row.judged,
-          isContradictory(judgedMetric(row.metric, row.status, artifact), rulesOf(receipt))
+          isContradictory(metricToCheck(row.metric, row.status, artifact), rulesOf(receipt))
             ? 'none'
-            : judgedRows(row.metric, artifact.rows, receipt.analysisPolicy),
+            : evaluableRowsOf(row.metric, artifact.rows, receipt.analysisPolicy),
         )),
     ...compareDecisions(row, deriveMetricOrders(groundsOf(receipt), pin, artifact)),
   ];
@@ -252,7 +252,7 @@ function bundleFailures(
   ];
 }
 
-interface FoundSource extends JudgedSource {
+interface FoundSource extends EvaluatedSource {
   readonly crosswalk: AlignmentCrosswalk;
 }
 
@@ -284,16 +284,16 @@ function readSource(
     if (wrong.length > 0) return err({ failures: wrong });
     comparison = { pin: pinOf(pinned), artifact: artifact.value };
   }
-  const judged = judgeSource(groundsOf(receipt), {
+  const evaluated = evaluateSource(groundsOf(receipt), {
     sourceKey: source.sourceKey,
     crosswalk: { pin: pinOf(source.crosswalk), value: crosswalk.value },
     comparison,
     sourceSet: sourceSet.value,
   });
-  if (!judged.ok) return err({ failures: [judged.error] });
-  const { alignment, limitations } = judged.value;
+  if (!evaluated.ok) return err({ failures: [evaluated.error] });
+  const { alignment, limitations } = evaluated.value;
   return ok({
-    ...judged.value,
+    ...evaluated.value,
     crosswalk: crosswalk.value,
     limitations: [...alignment.limitations, ...limitations],
   });

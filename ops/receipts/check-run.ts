@@ -59,9 +59,9 @@ function metricFailures({ metrics, formatVersion }: RunReceipt): readonly string
     ...metrics.flatMap(
       ({ metric, status, artifact, reasonCode, evaluatedAt, judged, decisions, withheld }) => {
         if (status === 'available') {
-          const lacksJudgement = formatVersion > 1 && judged === undefined;
+          const lacksEvaluableRows = formatVersion > 1 && judged === undefined;
           return [
-            ...(artifact === null || reasonCode !== null || evaluatedAt === null || lacksJudgement
+            ...(artifact === null || reasonCode !== null || evaluatedAt === null || lacksEvaluableRows
               ? [`${metric} is available but lacks its artifact or its evaluation`]
               : []),
             ...(judged === 'all' && withheld.length > 0

@@ -1,6 +1,11 @@
 import * as z from 'zod';
 import { analysisPolicy, targetModule } from '#shared/contract/reports/analysis-policy.ts';
-import { judgedRows, metricStatus, runPhases, runStatus } from '#shared/contract/reports/improvement-run.ts';
+import {
+  evaluableRows,
+  metricStatus,
+  runPhases,
+  runStatus,
+} from '#shared/contract/reports/improvement-run.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import { receiptLink } from '#shared/contract/reports/receipt-link.ts';
 import { orderStatus } from '#shared/contract/reports/revision-order.ts';
@@ -21,7 +26,7 @@ const pinnedMetric = z.strictObject({
   reasonCode: metricStatus.shape.reasonCode,
   artifact: pinnedRef.nullable(),
   /** For an available metric: whether the pinned policy's triggers can judge all of its rows or only some. Absent in the first form of pins. */
-  judged: judgedRows.exactOptional(),
+  judged: evaluableRows.exactOptional(),
 });
 export type PinnedMetric = Readonly<z.infer<typeof pinnedMetric>>;
 

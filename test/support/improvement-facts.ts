@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';
 import { runBundle, sourceBundle } from '#functions/reports/analysis/bundles.ts';
 import type { RunFacts, SourceFacts } from '#functions/reports/analysis/bundles.ts';
-import { judgeSource } from '#functions/reports/analysis/judge-source.ts';
-import { judgeMetric } from '#functions/reports/analysis/metrics/judge-metric.ts';
+import { evaluateSource } from '#functions/reports/analysis/evaluate-source.ts';
+import { evaluateMetric } from '#functions/reports/analysis/metrics/evaluate-metric.ts';
 import { omissionsOf } from '#functions/reports/analysis/omissions.ts';
 import { deriveMetricOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type { Derived, OrderGrounds } from '#functions/reports/analysis/orders/derive-orders.ts';
@@ -232,7 +232,12 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
     const artifact = found[metric];
     const named = artifact === undefined ? undefined : pin(artifact.artifactRef, artifact);
     const entry = named && { artifactRef: named.ref, sha256: named.sha256 };
-    return judgeMetric(metric, { metric, status: metricStatus, artifact: entry ?? null }, artifact, policy);
+    return evaluateMetric(
+      metric,
+      { metric, status: metricStatus, artifact: entry ?? null },
+      artifact,
+      policy,
+    );
   });
   const compared = isCompared(comparison)
     ? { pin: pin(comparison.artifactRef, comparison), artifact: comparison }
@@ -271,14 +276,14 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
     sweeps: 0,
   };
   const grounds: OrderGrounds = { ...names, policy, rules };
-  const judged = judgeSource(grounds, {
+  const evaluated = evaluateSource(grounds, {
     sourceKey,
     crosswalk: { pin: source.crosswalk, value: crosswalk },
     comparison: compared,
     sourceSet: rules === '3' ? list : undefined,
   });
-  if (!judged.ok) throw new Error(judged.error);
-  const sourceFacts: SourceFacts = { run, policy, source, crosswalk, ...judged.value };
+  if (!evaluated.ok) throw new Error(evaluated.error);
+  const sourceFacts: SourceFacts = { run, policy, source, crosswalk, ...evaluated.value };
   const receipt = sourceBundle(sourceFacts);
   const derived = new Map<RunMetric, Derived>(
     pinned.flatMap(({ metric, status, artifact }) =>
@@ -302,7 +307,7 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
       ],
       orders: [
         ...[...derived].flatMap(([metric, of]) => recordsOf(`metric:${metric}`, of, orderStatuses)),
-        ...recordsOf(`source:${sourceKey}`, judged.value.derived, orderStatuses),
+        ...recordsOf(`source:${sourceKey}`, evaluated.value.derived, orderStatuses),
       ].toSorted(byId),
     },
     policy,
@@ -710,7 +715,9 @@ export const recordedRun: Arbitrary<RecordedRun> = fc
     }),
   )
   .map(({ standing, metricFacts: facts, sources, orders, evaluated, completedAt, policy, receipt }) => {
-    const pinned = facts.map(({ metric, entry, artifact }) => judgeMetric(metric, entry, artifact, policy));
+    const pinned = facts.map(({ metric, entry, artifact }) =>
+      evaluateMetric(metric, entry, artifact, policy),
+    );
     const artifacts = new Map(
       facts.flatMap(({ metric, artifact, isLost }, at) =>
         artifact === undefined || pinned[at]?.artifact === null || (standing === 'failed' && isLost)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { exampleOutcome, exampleState } from '#test/support/example-run.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
 import type { RunRuntime } from './runtime.ts';
-import { clockStartAt, judgeTime, timeBudgetEndOf } from './time-budget.ts';
+import { clockStartAt, checkTimeBudget, timeBudgetEndOf } from './time-budget.ts';
 
 const START = Date.parse('2026-03-01T08:00:00Z');
 
@@ -40,8 +40,13 @@ describe('what an advance does with the outstanding item [MA-111]', () => {
           : { handedInMs, sinceMs: undefined, hasFailed: false },
       named: { sessions: [{ createdAt: new Date(created).toISOString() }] },
     } as unknown as RunRuntime;
-    const judged = judgeTime({ ...exampleState, clockStart: created }, runtime, budget, created + advanced);
-    return typeof judged === 'string' ? judged : judged.elapsedMilliseconds;
+    const verdict = checkTimeBudget(
+      { ...exampleState, clockStart: created },
+      runtime,
+      budget,
+      created + advanced,
+    );
+    return typeof verdict === 'string' ? verdict : verdict.elapsedMilliseconds;
   };
 
   it.each([

@@ -6,7 +6,7 @@ import { err, ok } from '#shared/kernel/result.ts';
 import { exampleModel, exampleProfiles, exampleTest } from '#test/support/example-simulation.ts';
 import {
   isReplicated,
-  judgeRecovery,
+  evaluateRecovery,
   readProfiles,
   recoveryError,
   simulateSitting,
@@ -75,7 +75,7 @@ describe('a simulated profile', () => {
     }
     // In doubles 0.3 - 0.1 is 0.19999999999999998.
     const error = { syntheticProfileId: 'synthetic:1', knownScale: 0.1, recoveredScale: 0.3 };
-    expect(judgeRecovery([{ ...error, absoluteError: 0.2 }], 0.2).withinTolerance).toBe(true);
+    expect(evaluateRecovery([{ ...error, absoluteError: 0.2 }], 0.2).withinTolerance).toBe(true);
   });
 });
 
@@ -148,7 +148,7 @@ describe('the number of replications', () => {
 it('an error that equals the tolerance is within it, a single one of the next number above is not [MA-133]', () => {
   const error = { syntheticProfileId: 'synthetic:1', knownScale: 500, recoveredScale: 525 };
   const within = (absoluteError: number): boolean =>
-    judgeRecovery(
+    evaluateRecovery(
       [0, absoluteError, 0].map((each) => ({ ...error, absoluteError: each })),
       25,
     ).withinTolerance;

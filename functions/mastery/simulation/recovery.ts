@@ -180,8 +180,8 @@ function sumOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/** Judges the errors together against the tolerance of the calibration: an error equal to it passes [MA-129, MA-131..MA-133]. */
-export function judgeRecovery(
+/** Evaluates the errors together against the tolerance of the calibration: an error equal to it passes [MA-129, MA-131..MA-133]. */
+export function evaluateRecovery(
   recoveryErrors: RecoveryError[],
   tolerance: number,
 ): Omit<

@@ -18,12 +18,12 @@ import type {
 import { canonicalJson, hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
-import type { JudgedSource } from './judge-source.ts';
+import type { EvaluatedSource } from './evaluate-source.ts';
 import { omissionsOf } from './omissions.ts';
 import type { Derived } from './orders/derive-orders.ts';
 
 /** A named source of a run, evaluated. */
-export interface SourceFacts extends JudgedSource {
+export interface SourceFacts extends EvaluatedSource {
   readonly run: RunRecord;
   /** The policy that the run is pinned to. */
   readonly policy: AnalysisPolicy;

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { showMetric } from '#functions/reports/analysis/metrics/judge-metric.ts';
+import { showMetric } from '#functions/reports/analysis/metrics/evaluate-metric.ts';
 import { omissionsOf } from '#functions/reports/analysis/omissions.ts';
 import { omission, type improvementRun, type RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';

@@ -1,5 +1,5 @@
 import type { SourceFacts } from '#functions/reports/analysis/bundles.ts';
-import { judgeSource } from '#functions/reports/analysis/judge-source.ts';
+import { evaluateSource } from '#functions/reports/analysis/evaluate-source.ts';
 import { deriveMetricOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type { Compared, Derived } from '#functions/reports/analysis/orders/derive-orders.ts';
 import { readPinnedArtifact, readPinnedCrosswalk, readTwice } from '#functions/reports/sources/pinned.ts';
@@ -123,7 +123,7 @@ export async function evaluateEvidence(
   if (!comparison.ok) return comparison;
   if (!sourceSet.ok) return sourceSet;
   const { value } = crosswalk.value;
-  const evaluated = judgeSource(grounds, {
+  const evaluated = evaluateSource(grounds, {
     sourceKey: source.sourceKey,
     crosswalk: { pin: source.crosswalk, value },
     comparison: comparison.value,

@@ -32,8 +32,8 @@ export type RunMetric = (typeof runMetrics)[number];
 export const omission = z.enum([...runMetrics, 'predicted_actual']);
 export type Omission = z.infer<typeof omission>;
 
-/** How many rows of an available metric its triggers can judge. */
-export const judgedRows = z.enum(['all', 'some']);
+/** How many rows of an available metric its triggers can evaluate. */
+export const evaluableRows = z.enum(['all', 'some']);
 
 const suppressionStatus = z.enum(['not_suppressed', 'suppressed', 'unknown']);
 

@@ -17,7 +17,7 @@ import { withRunPlatform } from '#functions/mastery/run/receipt.ts';
 import { readRunRuntime, type RunRuntime } from '#functions/mastery/run/runtime.ts';
 import { resultsAcknowledged, statusOf } from '#functions/mastery/continuation/run-state.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
-import { judgeTime, type TimeVerdict } from '#functions/mastery/run/time-budget.ts';
+import { checkTimeBudget, type TimeVerdict } from '#functions/mastery/run/time-budget.ts';
 import { acknowledge, consumeOutcome } from '#functions/mastery/run/transitions.ts';
 import { waitOf } from '#functions/mastery/run/waiting.ts';
 
@@ -43,7 +43,7 @@ export function inspectRun(dependencies: RunDependencies): Operation<typeof insp
         if (!basis.ok) return basis;
         const verdict =
           statusOf(state) === 'in_progress'
-            ? judgeTime(state, runtime.value, basis.value.policy.timeBudgetSeconds, receivedAt)
+            ? checkTimeBudget(state, runtime.value, basis.value.policy.timeBudgetSeconds, receivedAt)
             : undefined;
         const { pending } = runtime.value;
         if (verdict === 'wait' && pending?.defect !== undefined) return err(pending.defect);

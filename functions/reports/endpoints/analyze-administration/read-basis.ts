@@ -1,7 +1,7 @@
 import { contradictory, incomplete, requireCurrent } from '#functions/reports/facts/incomplete.ts';
 import type { RunEvidence } from '#functions/reports/composition/improvement-run.ts';
 import type { Observed } from '#functions/reports/facts/facts.ts';
-import { judgeMetric } from '#functions/reports/analysis/metrics/judge-metric.ts';
+import { evaluateMetric } from '#functions/reports/analysis/metrics/evaluate-metric.ts';
 import { runMetrics, sourceKey, type RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
@@ -133,7 +133,7 @@ function accept(basis: Basis, policy: AnalysisPolicy): Result<ImprovementBasis, 
         const answer = metrics.get(metric);
         const isUnreachable = answer?.ok === false && answer.error.kind === 'unavailable';
         const artifact = isUnreachable ? 'unreachable' : artifacts.get(metric);
-        return judgeMetric(metric, entryOf(analysis, metric), artifact, policy);
+        return evaluateMetric(metric, entryOf(analysis, metric), artifact, policy);
       }),
       sources: sourceSet.value.sources.map(({ sourceKey: key, crosswalkId: ref, sha256 }) => ({
         sourceKey: key,

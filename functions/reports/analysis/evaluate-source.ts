@@ -15,8 +15,8 @@ export interface SourceEvidence {
   readonly sourceSet: AlignmentSources | undefined;
 }
 
-/** The judgement of the evidence of one named source. */
-export interface JudgedSource {
+/** The evaluation of one named source’s evidence. */
+export interface EvaluatedSource {
   readonly alignment: Alignment;
   /** Why parts of the comparison cannot be shown. */
   readonly limitations: readonly string[];
@@ -26,13 +26,13 @@ export interface JudgedSource {
 }
 
 /**
- * Judges one named source under a policy. The result depends only on the pinned bytes, so that every worker and the receipts command agree.
+ * Evaluates one named source under a policy. The result depends only on the pinned bytes, so that every worker and the receipts command agree.
  * @returns err: a sentence on why the crosswalk has no alignment
  */
-export function judgeSource(
+export function evaluateSource(
   grounds: OrderGrounds,
   { sourceKey, crosswalk, comparison, sourceSet }: SourceEvidence,
-): Result<JudgedSource, string> {
+): Result<EvaluatedSource, string> {
   const alignment = alignSource(crosswalk.value, sourceSet);
   if (!alignment.ok) return alignment;
   const derived = deriveSourceOrders(grounds, {
