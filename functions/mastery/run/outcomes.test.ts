@@ -9,8 +9,8 @@ import type { Offer } from '../continuation/run-state.ts';
 
 const AT = exampleOutcome.scoredAt;
 const NOW = Date.parse(AT);
-const conflict = err({ contradicts: { status: 409, code: 'stream-conflict' } });
-const behind = err({ contradicts: { status: 424, retryable: true, upstream: { service: 'qti' } } });
+const conflict = err({ problem: { status: 409, code: 'stream-conflict' } });
+const behind = err({ problem: { status: 424, retryable: true, upstream: { service: 'qti' } } });
 /** What QTI holds is no evidence, as the problem says it. */
 const refused = (detail: string, retryable = false) =>
   err({

@@ -45,8 +45,8 @@ export function showComparison(
   if (predictedPassCount === null || actualPassCount === null || agreementCount === null)
     return nothing('lacks a count');
   const counts = { predictedPassCount, actualPassCount, agreementCount };
-  const contradiction = firstBroken(comparisonInvariants, { populationCount, ...counts });
-  if (contradiction !== undefined) return notShown(contradiction.broken);
+  const violated = firstBroken(comparisonInvariants, { populationCount, ...counts });
+  if (violated !== undefined) return notShown(violated.broken);
   const observedAgreement = agreementOf(agreementCount, populationCount);
   return { comparison: { ...shown, ...counts, observedAgreement }, limitations: [] };
 }

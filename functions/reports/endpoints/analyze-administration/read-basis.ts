@@ -55,7 +55,7 @@ export async function readImprovementBasis(
   const { analysis, metrics } = first.value;
   // Analytics may be replacing an artifact that it does not hold.
   const isDoubtful = analysis === undefined || hasFault(metrics, 'gone');
-  if (!isDoubtful && (disagreement(first.value) ?? contradiction(first.value)) === undefined)
+  if (!isDoubtful && (disagreement(first.value) ?? findBrokenInvariant(first.value)) === undefined)
     return accept(first.value, policy);
   const again = await readAdministration();
   if (!again.ok) return again;
@@ -154,10 +154,10 @@ function unusableLists(basis: Basis): Problem | undefined {
     return incomplete('blueprint', 'The keys of the blueprint’s source tests are not URL-safe.');
   if (sources.length > 0 && (slotIds === undefined || caseGuids === undefined))
     return incomplete('blueprint', 'The blueprint’s list of source tests lacks its slots and CASE GUIDs.');
-  return contradiction(basis);
+  return findBrokenInvariant(basis);
 }
 
-function contradiction({ sourceSet, analysis }: Basis): Problem | undefined {
+function findBrokenInvariant({ sourceSet, analysis }: Basis): Problem | undefined {
   const { metrics = [], comparisons = [] } = analysis?.value ?? {};
   const broken = firstBroken(listInvariants, {
     sourceKeys: sourceSet.value.sources.map((source) => source.sourceKey),
