@@ -34,7 +34,7 @@ export function findBank(
   return bankOf(seed, instantiateSeed(seed, tenantId), name);
 }
 
-/** The same for a tenant that is seeded already. */
+/** Returns the same for a tenant that is seeded already. */
 export function bankOf(
   seed: Seed,
   seeded: SeededTenant,
@@ -80,7 +80,7 @@ export function bankOf(
   });
 }
 
-/** The learner who takes the test: number `replay` (from 1) of the seed, or one drawn from the calibration. */
+/** Returns the learner who takes the test: number `replay` (from 1) of the seed, or one drawn from the calibration. */
 export function chooseLearner(
   bank: JourneyBank,
   replay: number | undefined,

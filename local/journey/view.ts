@@ -81,7 +81,7 @@ interface Screen extends LineSpace {
   readonly height: number;
 }
 
-/** The live view, one string per row. */
+/** Returns the live view, one string per row. */
 export function renderLive(view: JourneyView, screen: Screen): readonly string[] {
   const { run } = view;
   if (run === undefined) return [fit(screen, [['bold', view.heading]]), fit(screen, [['dim', 'starting …']])];
@@ -101,7 +101,7 @@ export function renderLive(view: JourneyView, screen: Screen): readonly string[]
   ];
 }
 
-/** One line for a log, without any escape code: what the last answer changed. */
+/** Returns one line for a log, without any escape code: what the last answer changed. */
 export function renderStep(view: JourneyView): string {
   const { run } = view;
   if (run === undefined) return view.heading;
@@ -239,7 +239,7 @@ function scaleText(run: AdaptiveRun): string {
     : `${run.scale.scaleScore.toFixed(1)} ± ${run.scale.standardError.toFixed(1)}`;
 }
 
-/** The score on its axis with one standard error to both sides. */
+/** Returns the score on its axis with one standard error to both sides. */
 function scaleLine(view: JourneyView, run: AdaptiveRun, screen: Screen): string {
   const text = scaleText(run);
   const width = Math.min(50, screen.width - 13 - text.length - 2);

@@ -15,7 +15,7 @@ export interface FoundRoute {
 }
 
 /**
- * The routes that a deployment has. Closed routes and hidden resources both return 404. A request without a token distinguishes them: an open
+ * Returns the routes that a deployment has. Closed routes and hidden resources both return 404. A request without a token distinguishes them: an open
  * route returns 401, a closed one the response of an unknown path, byte for byte [RP-016].
  * @returns err: why the deployment cannot be tested
  */
@@ -90,7 +90,7 @@ async function probe(
   };
 }
 
-/** A request that reaches the route with random ids. */
+/** Returns a request that reaches the route with random ids. */
 function askOf(route: Route): Ask {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
   const path = Object.fromEntries(

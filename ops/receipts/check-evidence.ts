@@ -31,7 +31,7 @@ export type Evidence = ReadonlyMap<string, Uint8Array>;
 const notTheirs =
   'The artifacts contradict the bundle: do not rely on it, and report it to the operators of the service.';
 
-/** Every digest that a bundle names: of the artifacts that prove it, and of bundles that can be compared with it. */
+/** Returns every digest that a bundle names: of the artifacts that prove it, and of bundles that can be compared with it. */
 export function namedDigests(receipt: ReceiptBundle): ReadonlySet<string> {
   const bundles =
     receipt.object === 'run_receipt' ? receipt.sources.map((source) => source.receipt.sha256) : [];
@@ -211,7 +211,7 @@ function sourceListCheck(receipt: RunReceipt, evidence: Evidence): Check {
   };
 }
 
-/** The bundles of the sources that are in the folder. */
+/** Returns the bundles of the sources that are in the folder. */
 function sourceBundlesCheck(receipt: RunReceipt, evidence: Evidence): Check {
   const there = receipt.sources.filter((source) => evidence.has(source.receipt.sha256));
   const missing = receipt.sources.length - there.length;
@@ -319,7 +319,7 @@ interface OwnerIds {
   readonly testSpecVersion?: string;
 }
 
-/** An artifact in the form of its owner, of the same tenant, blueprint and administration as the bundle. */
+/** Returns an artifact in the form of its owner, of the same tenant, blueprint and administration as the bundle. */
 function read<S extends z.ZodType<OwnerIds>>(
   schema: S,
   { resourceId, sha256 }: ReceiptArtifact,

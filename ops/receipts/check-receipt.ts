@@ -96,7 +96,7 @@ export function checkReceipt({ name, bytes }: NamedBytes): Result<CheckedReceipt
   return ok({ checks: [...checks, ...rest], receipt });
 }
 
-/** The signature with which a zip archive begins. */
+/** Returns whether bytes begin with the signature of a zip archive. */
 function isZip([first, second, third, fourth]: Uint8Array): boolean {
   return first === 0x50 && second === 0x4b && third === 0x03 && fourth === 0x04;
 }

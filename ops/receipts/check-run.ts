@@ -7,7 +7,7 @@ import { checkPolicy, decisionDefects } from './decisions.ts';
 const untrue =
   'The parts of the run contradict each other: do not rely on it, and report it to the operators of the service.';
 
-/** What the receipt of a run proves by itself: that its parts are consistent. The observations need the artifacts. */
+/** Returns what the receipt of a run proves by itself: that its parts are consistent. The observations need the artifacts. */
 export function checkRun(receipt: RunReceipt): Check[] {
   const { metrics, sources, orders } = receipt;
   return [

@@ -5,7 +5,7 @@ import { differs, repeated, type Check } from './check.ts';
 import { checkPolicy, compareDecisions, decisionDefects, groundsOf } from './decisions.ts';
 
 /**
- * What the receipt of a source proves by itself. This file computes sums and percentage from weights and flags, independently of the code that
+ * Returns what the receipt of a source proves by itself. This file computes sums and percentage from weights and flags, independently of the code that
  * created the bundle.
  * @param rowFailures contributions that violate the contract
  */

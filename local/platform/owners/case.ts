@@ -39,7 +39,7 @@ function packageIn(tenant: TenantState, sourcedId: string): OwnerAnswer<CfPackag
   return entity === undefined ? refuse(404, 'no such CFPackage') : { status: 200, body: entity };
 }
 
-/** The package as it was, or will be, after a change at another time. */
+/** Returns the package as it was, or will be, after a change at another time. */
 function changedAt(body: CfPackage, lastChangeDateTime: string): CfPackage {
   return { ...body, CFDocument: { ...body.CFDocument, lastChangeDateTime } };
 }

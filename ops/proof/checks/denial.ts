@@ -53,7 +53,7 @@ export function denialChecks(suite: Suite): readonly Check[] {
   );
 }
 
-/** The members of a body that can be another tenant's while the others are one's own. */
+/** Returns the members of a body that can be another tenant's while the others are one's own. */
 function membersOf({ route }: Subject): readonly (readonly [string, Refusal])[] {
   if (route.operationId === materializeAttemptReport.operationId)
     // An administration that is not the attempt's, of either tenant [RP-283].
