@@ -176,14 +176,14 @@ describe('bindPool', () => {
 
   it('takes a policy and an exposure table that name absent items, and counts each of these once [MA-088, MA-113]', () => {
     const eligibilityRules: SelectionPolicy['eligibilityRules'] = {
-      ...{ excludedItems: ['absent 1', 'item-1'], enemySets: [['absent 1', 'absent 2']] },
+      ...{ excludedItems: ['absent 1', 'absent 4', 'item-1'], enemySets: [['absent 1', 'absent 2']] },
       contentConstraints: { [ABSENT]: { maxItems: 1 } },
       exposure: { method: 'sympson_hetter', tableSha256: '0'.repeat(64) },
     };
     const policy = under(records, { checksum: 'absent', eligibilityRules });
     const exposureTable = { 'item-1': 0.25, 'absent 1': 0.5, 'absent 3': 1 };
     const { absentItems, selection } = bound({ ...policy, exposureTable }, pool);
-    expect(absentItems).toBe(3);
+    expect(absentItems).toBe(4);
     const probabilities = new Map(Object.entries(exposureTable));
     expect(selection().constraints.exposure).toEqual({ method: 'sympson_hetter', probabilities });
   });

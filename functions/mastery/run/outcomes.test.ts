@@ -246,6 +246,16 @@ describe('readOutcomes', () => {
     );
   });
 
+  it.each([
+    ['keeps it', { submittedAt: '2026-03-01T07:00:00Z' }, Date.parse('2026-03-01T07:00:00Z')],
+    ['does not: the time of scoring', {}, NOW],
+  ])('takes for when an answer was handed in what QTI says, if it %s [MA-111]', (_, change, handedInMs) => {
+    expect(read(attempt('a', 1, 1, change))).toMatchObject(ok({ news: { handedInMs } }));
+    expect(read(attempt('a', 1, 1, { ...change, ...processing }))).toMatchObject(
+      ok({ pending: { handedInMs } }),
+    );
+  });
+
   it('has no news in a score that QTI still processes, and no contradiction [MA-030]', () => {
     const open = attempt('a', 1, 1, processing);
     for (const list of [[open], [open, attempt('b', 1, 0)]])

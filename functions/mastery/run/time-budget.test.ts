@@ -26,18 +26,16 @@ describe('what an advance does with the outstanding item [MA-111]', () => {
   /** A run whose clock started with its first session; `handedIn` and `advanced` in milliseconds after that. */
   const verdict = (
     advanced: number,
-    answer: { readonly handedIn?: number; readonly isScored?: boolean; readonly consumed?: number },
+    answer: { readonly handedIn?: number | null; readonly isScored?: boolean; readonly consumed?: number },
     budget: number | null = BUDGET_S,
   ) => {
     const { handedIn, isScored = true, consumed = 1 } = answer;
-    const handedInMs = handedIn === undefined ? undefined : created + handedIn;
+    const handedInMs = typeof handedIn === 'number' ? created + handedIn : undefined;
     const runtime = {
       consumed: Array.from({ length: consumed }, () => outcome),
       news: isScored && handedInMs !== undefined ? { ...outcome, handedInMs } : undefined,
       pending:
-        isScored || handedInMs === undefined
-          ? undefined
-          : { handedInMs, sinceMs: undefined, hasFailed: false },
+        isScored || handedIn === undefined ? undefined : { handedInMs, sinceMs: undefined, hasFailed: false },
       named: { sessions: [{ createdAt: new Date(created).toISOString() }] },
     } as unknown as RunRuntime;
     const verdict = checkTimeBudget(
@@ -67,6 +65,12 @@ describe('what an advance does with the outstanding item [MA-111]', () => {
       'waits after the end for an answer handed in in time',
       90_000,
       { handedIn: 59_999, isScored: false },
+      'wait',
+    ],
+    [
+      'waits after the end for an answer of which QTI says only with the score when it was handed in',
+      90_000,
+      { handedIn: null, isScored: false },
       'wait',
     ],
     [
