@@ -7,7 +7,7 @@ interface Attempt {
   readonly correct: boolean;
 }
 
-/** The request with which the platform's own player hands an answer to QTI, as arguments of `fetch` [MA-030]. */
+/** Returns the request with which the platform's own player hands an answer to QTI, as arguments of `fetch` [MA-030]. */
 export function attemptRequest(attempt: Attempt): [url: string, init: RequestInit] {
   const tenant = encodeURIComponent(attempt.tenantId);
   const session = encodeURIComponent(attempt.deliverySessionId);

@@ -120,7 +120,7 @@ command
 
 await run(command);
 
-/** The values that a query parameter may have, where they are few. */
+/** Returns the values that a query parameter may have, where they are few. */
 function choicesOf(schema: unknown): string {
   const { enum: choices } = z
     .object({ enum: z.array(z.string()).optional() })
@@ -304,7 +304,7 @@ async function remember({ saved, tenant }: Session, { json, headers }: Received)
   return runs;
 }
 
-/** A call that continues the run of an answer. */
+/** Returns a call that continues the run of an answer. */
 function nextCommand({ operationId }: Route, { adaptive, improvement }: SavedRuns): string | undefined {
   switch (operationId) {
     case 'startAdaptiveRun':

@@ -131,7 +131,7 @@ command.action(
     let view = openView(
       [tenant.tenantId, bank.value.fixture.name, values.mode, learner.value.description].join(' · '),
       bank.value.labels,
-      learner.value.truth,
+      learner.value.trueState,
     );
     if (!process.stdout.isTTY) screen.note(renderStep(view));
     const filledIn: string[] = [];
@@ -141,7 +141,7 @@ command.action(
       play: async (item) => {
         await sleep(delay);
         const { artifactVersionId } = item;
-        if (learner.value.isFilledIn(artifactVersionId))
+        if (learner.value.isImputed(artifactVersionId))
           filledIn.push(bank.value.textOf(artifactVersionId).name);
         answered = { item, correct: await play(item) };
       },

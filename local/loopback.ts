@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 const LOOPBACK_AUTHORITY = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::(\d{1,5}))?$/i;
 
 /**
- * Whether a request is meant for the server on the loopback interface that received it. A page in a browser can reach a local port under a
+ * Returns whether a request is meant for the server on the loopback interface that received it. A page in a browser can reach a local port under a
  * name of its own (DNS rebinding) and then read the answers, but it cannot choose the value of `Host`.
  * @returns `malformed` for no `Host` or several (RFC 9112 section 3.2), `foreign` for another name or port, in `Host` or in an
  *   absolute-form target
@@ -19,7 +19,7 @@ export function addresseeOf(request: IncomingMessage): 'ours' | 'foreign' | 'mal
   return isOurs(host, localPort) && (target === undefined || isOurs(target, localPort)) ? 'ours' : 'foreign';
 }
 
-/** Whether a page of another origin sent the request. A browser sets `Origin` with everything that changes something, and `null` is no page’s. */
+/** Returns whether a page of another origin sent the request. A browser sets `Origin` with everything that changes something, and `null` is no page’s. */
 export function isOfForeignOrigin(request: IncomingMessage): boolean {
   const origin = request.headers.origin;
   if (origin === undefined) return false;

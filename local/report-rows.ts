@@ -15,12 +15,12 @@ const needs: Readonly<Record<RowState, number>> = {
 // SAFETY: the keys of the table are the states.
 export const rowStates = (Object.keys(needs) as RowState[]).toSorted((a, b) => needs[a] - needs[b]);
 
-/** A state of a later version counts as `unknown`. */
+/** Returns a state; one of a later version counts as `unknown`. */
 export function knownState({ state }: Pick<MasteryRow, 'state'>): RowState {
   return rowStates.find((known) => known === state) ?? 'unknown';
 }
 
-/** The rows of a report, gaps first, and in each state the one first that is furthest below its threshold. */
+/** Returns the rows of a report, gaps first, and in each state the one first that is furthest below its threshold. */
 export function rowsByNeed({ mastery }: Pick<AttemptReport, 'mastery'>): readonly MasteryRow[] {
   return mastery.toSorted(
     (a, b) =>
@@ -30,7 +30,7 @@ export function rowsByNeed({ mastery }: Pick<AttemptReport, 'mastery'>): readonl
   );
 }
 
-/** Whether the uncertainty is only that of a yes or no that holds with this probability. */
+/** Returns whether the uncertainty is only that of a yes or no that holds with this probability. */
 export function isProbability({ kind, estimate, uncertainty, uncertaintyKind }: MasteryRow): boolean {
   return (
     kind === 'knowledge_component' &&

@@ -92,7 +92,7 @@ async function mayWrite(out: string, files: SeedFiles, force: boolean): Promise<
       );
 }
 
-/** The text of a file; undefined when there is none. */
+/** Returns the text of a file; undefined when there is none. */
 async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');

@@ -153,7 +153,7 @@ function gatesNamed(value: string): ReadonlySet<GateName> {
   return new Set(gates.filter((gate) => names.includes(gate)));
 }
 
-/** The stage and whose signature it trusts. A key in a file replaces that of the local stage, and any other where nothing is written. */
+/** Returns the stage and whose signature it trusts. A key in a file replaces that of the local stage, and any other where nothing is written. */
 async function useOf(
   stage: string,
   keyFile: string | undefined,
@@ -167,7 +167,7 @@ async function useOf(
   return key.ok ? ok({ stage, key: key.value, now: Date.now() }) : key;
 }
 
-/** Where receipts of a stage are looked up. Without a running stack the local bucket has none; AWS is never asked for them. */
+/** Returns where receipts of a stage are looked up. Without a running stack the local bucket has none; AWS is never asked for them. */
 async function placesOf(stage: string, profile: string | undefined): Promise<typeof places> {
   if (stage !== localStage) {
     // Receipts elsewhere need no account.

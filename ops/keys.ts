@@ -24,7 +24,7 @@ const command = program('npm run keys --', 'Manages the key ring of a stage (doc
   ),
 );
 
-/** A subcommand with the common options. */
+/** Returns a subcommand with the common options. */
 function subcommand(name: string, description: string) {
   return command
     .command(name)
@@ -82,7 +82,7 @@ async function carryOut(
   }
 }
 
-/** The purposes of a command. Options that do not go together are rejected before any call. */
+/** Returns the purposes of a command. Options that do not go together are rejected before any call. */
 function purposesOf(
   action: KeysCommand | 'list',
   { purpose, kid, leaked = false }: Values,

@@ -104,7 +104,7 @@ command.action(
 
 await run(command);
 
-/** What is proved: a deployment and two files, or the local stack and its tenants. */
+/** Returns what is proved: a deployment and two files, or the local stack and its tenants. */
 async function choose(
   values: Values,
 ): Promise<
@@ -128,7 +128,7 @@ async function choose(
   return b.ok ? ok({ url: url.value, a: a.value, b: b.value }) : b;
 }
 
-/** Whether both are tenants of the stack that runs here, and neither is a file. */
+/** Returns whether both are tenants of the stack that runs here, and neither is a file. */
 async function namesLocalTenants(...given: readonly (string | undefined)[]): Promise<boolean> {
   const stack = await findRunningStack(localFiles(process.cwd()).stack);
   if (!stack.ok) return false;
@@ -153,7 +153,7 @@ async function chooseLocal(
   return local.ok ? local : err(new UsageError(local.error));
 }
 
-/** A base URL as requests need it. Checked here and not by the option, whose error would quote a credential in it; what cannot be read may hold one too. */
+/** Returns a base URL as requests need it. Checked here and not by the option, whose error would quote a credential in it; what cannot be read may hold one too. */
 function baseUrl(given: string): Result<string, UsageError> {
   const refused = (reason: string): Result<string, UsageError> => err(new UsageError(`--target ${reason}`));
   if (!URL.canParse(given)) return refused('is not a URL');
@@ -165,7 +165,7 @@ function baseUrl(given: string): Result<string, UsageError> {
   return url.endsWith('/v1') ? refused('must be the base URL, without /v1') : ok(url);
 }
 
-/** The folder of the local stack's private files, or the current folder for a deployment. */
+/** Returns the folder of the local stack's private files, or the current folder for a deployment. */
 function defaultOut({ local, service }: Values): string {
   const time = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
   const name = `proof-${service}-${time}.json`;
@@ -179,7 +179,7 @@ async function isThere(path: string, mode: number = constants.F_OK): Promise<boo
   );
 }
 
-/** Name and version of this suite, from the manifest of the package. */
+/** Returns name and version of this suite, from the manifest of the package. */
 async function product(): Promise<{ readonly name: string; readonly version: string }> {
   const source = await readFile(join(import.meta.dirname, '../package.json'), 'utf8');
   return z.object({ name: z.string(), version: z.string() }).parse(JSON.parse(source));

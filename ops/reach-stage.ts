@@ -48,7 +48,7 @@ export async function releaseKeyOf(stage: string): Promise<Result<ManifestTrust[
   return known.ok ? ok({ ...known.value.config.releaseKey }) : known;
 }
 
-/** The name of a stage's table: the one that is given, else the only one of the stage in its account and region. */
+/** Returns the name of a stage's table: the one that is given, else the only one of the stage in its account and region. */
 export async function deployedTable(
   stage: string,
   table: 'records' | 'settings',

@@ -122,7 +122,7 @@ export async function releaseFile(
   return ok(undefined);
 }
 
-/** The table of item parameters that is released with a policy, if one is named. */
+/** Returns the table of item parameters that is released with a policy, if one is named. */
 async function readExposureTable(
   runtime: ReleaseRuntime,
   path: string | undefined,
@@ -154,7 +154,7 @@ async function checkAgainst(
   return ok(undefined);
 }
 
-/** The parameters of a calibration file, which must be one that could be released. */
+/** Returns the parameters of a calibration file, which must be one that could be released. */
 async function readCalibration(
   runtime: ReleaseRuntime,
   path: string,
@@ -165,7 +165,7 @@ async function readCalibration(
   return checked.ok ? ok(checked.value.parameters) : err(refusal(path, checked.error));
 }
 
-/** The parameters of a released calibration, as a run of the policy's tenant would find them: its own before a system one. */
+/** Returns the parameters of a released calibration, as a run of the policy's tenant would find them: its own before a system one. */
 async function findCalibration(
   runtime: ReleaseRuntime,
   id: string,
@@ -282,7 +282,7 @@ function jsonDefect(error: StrictJsonError): string {
   }
 }
 
-/** The table that is named, or the one that the stage's stack made. Without a stage it is in the account and region of the credentials. */
+/** Returns the table that is named, or the one that the stage's stack made. Without a stage it is in the account and region of the credentials. */
 async function openTable({
   stage,
   table,
@@ -301,7 +301,7 @@ async function openTable({
   return name.ok ? ok(createRecordsTable(dynamo(), name.value)) : name;
 }
 
-/** A sentence for what an operator can mend: credentials, region, permissions, network, size. Anything else is a defect and is thrown. */
+/** Returns a sentence for what an operator can mend: credentials, region, permissions, network, size. Anything else is a defect and is thrown. */
 function operationalFailure(error: unknown): string {
   if (error instanceof RecordTooLargeError) return error.message;
   if (error instanceof Error && isOfAws(error)) return `DynamoDB: ${error.message || error.name}`;

@@ -7,7 +7,7 @@ import {
   estimate,
   nextStep,
   prepareSelection,
-  weigh,
+  computeEvidence,
   type Classification,
   type CompiledModel,
   type ModelParameters,
@@ -133,7 +133,7 @@ function replay(context: SelectionContext, policy: Policy, learner: Learner): Re
   };
   const outcomes: Outcome[] = [];
   for (;;) {
-    const evidence = weigh(model, constraints.scope, rules, outcomes);
+    const evidence = computeEvidence(model, constraints.scope, rules, outcomes);
     const step = nextStep(context, rules, evidence, clock);
     if (step.kind === 'stop') {
       const full = [...estimate(model, outcomesOf(learner)).kcPosteriors];

@@ -1,6 +1,6 @@
 import {
   drawSimulatedLearner,
-  responderOf,
+  createResponder,
   simulatedRunSeed,
   simulateRun,
 } from '#functions/mastery/engine/index.ts';
@@ -38,7 +38,7 @@ for (const profile of range(PROFILES)) {
   const random = makeRandom(profile + 1);
   const name = `synthetic:${profile}`;
   const known = range(REFERENCE.kcs).map((kc) => ({ kc, probability: random() }));
-  const respond = responderOf(model, drawSimulatedLearner(model, name, known));
+  const respond = createResponder(model, drawSimulatedLearner(model, name, known));
   items += simulateRun(context, rules, simulatedRunSeed(name), respond).evidence.outcomes.length;
 }
 const { user, system } = process.cpuUsage(before);

@@ -15,7 +15,7 @@ export function addressOf(request: CallRequest, stack: ServiceUrls): string {
   );
 }
 
-/** The headers of a request without its token. */
+/** Returns the headers of a request without its token. */
 export function headersOf(
   { route, body, ifMatch }: CallRequest,
   idempotencyKey: string,
@@ -28,7 +28,7 @@ export function headersOf(
 }
 
 /**
- * The curl command of a request; it works when pasted into a POSIX shell.
+ * Returns the curl command of a request; it works when pasted into a POSIX shell.
  * @param token a shell expression between double quotes, for example `$TOKEN`
  */
 export function curlOf(

@@ -38,7 +38,7 @@ export interface GivenValues {
 const SIMULATED_KCS = 3;
 
 /**
- * The request of a route, with an example from the stack's fixtures wherever the caller gives no value.
+ * Returns the request of a route, with an example from the stack's fixtures wherever the caller gives no value.
  * @returns the names of the path parameters that have neither, in `missing`: those of runs, before one is started
  */
 export function exampleRequest(
@@ -71,7 +71,7 @@ export function exampleRequest(
   };
 }
 
-/** An example of every path parameter that any route has, by its name. */
+/** Returns an example of every path parameter that any route has, by its name. */
 function examplePath(
   { operationId }: Route,
   { mastery, reports }: Fixtures,
@@ -131,7 +131,7 @@ export function testOf(bank: BankFixture): Pick<BankFixture, TestMember> {
   return { selectionPolicyId, scaleCalibrationId, testSpecId, testBankId, bankOperationId };
 }
 
-/** A simulated learner who has mastered all of the named knowledge components, or none. */
+/** Returns a simulated learner who has mastered all of the named knowledge components, or none. */
 function profile({ banks: [bank] }: Fixtures['mastery'], name: string, probability: 0 | 1): object {
   const guids = bank?.kcGuids.slice(0, SIMULATED_KCS) ?? [];
   return {
@@ -140,7 +140,7 @@ function profile({ banks: [bank] }: Fixtures['mastery'], name: string, probabili
   };
 }
 
-/** The resource claims that a route looks at: the fixtures' ids, and the ids that the request names. */
+/** Returns the resource claims that a route looks at: the fixtures' ids, and the ids that the request names. */
 function claimsFor(
   route: Route,
   path: Readonly<Record<string, string>>,

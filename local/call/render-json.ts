@@ -4,7 +4,7 @@ import type { Paint } from '#tools/terminal/paint.ts';
 /** A name, or a value at the end of a line, as `JSON.stringify` writes them one per line. */
 const token = /^(\s*)("(?:[^"\\]|\\.)*")(: )|("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*)|(true|false|null)/g;
 
-/** A JSON value on indented lines, with its names and values in colours. */
+/** Returns a JSON value on indented lines, with its names and values in colours. */
 export function renderJson(value: unknown, paint: Paint): string {
   return JSON.stringify(value, null, 2)
     .split('\n')

@@ -41,7 +41,7 @@ export async function writeSavedRuns(file: string, runs: SavedRuns): Promise<voi
   await writeFile(file, `${JSON.stringify(runs, null, 2)}\n`, { mode: 0o600 });
 }
 
-/** The saved runs after an answer: with the run that it describes, or unchanged. */
+/** Returns the saved runs after an answer: with the run that it describes, or unchanged. */
 export function withAnswer(
   runs: SavedRuns,
   tenantId: string,

@@ -179,7 +179,7 @@ function tenantOf({ tenants }: ExplorerOptions, tenantId: string): SeededTenant 
   return tenant;
 }
 
-/** A function of a tenant and the name of a bank that computes each value once. */
+/** Returns a function of a tenant and the name of a bank that computes each value once. */
 function cached<Value>(
   compute: (tenantId: string, bank: string) => Value,
 ): (tenantId: string, bank: string) => Value {
@@ -192,7 +192,7 @@ function cached<Value>(
   };
 }
 
-/** What the items of the forms are called, by QTI identifier. */
+/** Returns what the items of the forms are called, by QTI identifier. */
 function formItemNames({ reports }: Seed, { tenantId, platform }: SeededTenant): Record<string, string> {
   const ids = reportIds(reports, tenantId);
   return Object.fromEntries(
@@ -241,7 +241,7 @@ function describeTenant(seed: Seed, tenant: SeededTenant, bankOf: (name: string)
 }
 
 /**
- * The expected information of an answer to the item, in bits, given the answers so far. The services do not publish it; the explorer
+ * Returns the expected information of an answer to the item, in bits, given the answers so far. The services do not publish it; the explorer
  * computes it with the engine itself.
  */
 function informationOf(
@@ -263,7 +263,7 @@ function informationOf(
   return gains[item] ?? NaN;
 }
 
-/** The platform emulator's answer, its defects as one message. */
+/** Passes on the platform emulator's answer, with its defects as one message. */
 async function passOn(options: ExplorerOptions, method: string, body: unknown): Promise<HttpAnswer> {
   const response = await options.fetch(`${options.platformUrl}/_control/faults`, {
     method,

@@ -27,7 +27,7 @@ export function scoreDifference(stem: string, response: string): boolean | undef
   return numerator * minuend.denominator * subtrahend.denominator === difference * magnitude.denominator;
 }
 
-/** The signs that people and word processors write for minus and for the fraction bar, as ASCII. */
+/** Returns the signs that people and word processors write for minus and for the fraction bar, as ASCII. */
 function plain(text: string): string {
   return text
     .trim()

@@ -1,12 +1,12 @@
 import type { StartAdaptiveRunInput } from '#client/index.ts';
 import { instantiateSeed, type SeededTenant } from '#local/seeds/instantiate.ts';
 import type { BankFixture } from '#shared/stage/description.ts';
-import type { Learner as SeedLearner } from '#local/seeds/bank-files.ts';
+import type { Learner } from '#local/seeds/bank-files.ts';
 import type { Seed } from '#local/seeds/seed.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { CalibrationParameters } from '#shared/records/records.ts';
 import { testOf } from '../call/example-request.ts';
-import { replayedLearner, simulatedLearner, type Learner } from './learner.ts';
+import { replayedLearner, simulatedLearner, type Respondent } from './learner.ts';
 import type { ReportNames } from './report-view.ts';
 import type { ItemText } from './view.ts';
 
@@ -16,7 +16,7 @@ export interface JourneyBank {
   readonly title: string;
   readonly resultsStudentId: string;
   readonly parameters: CalibrationParameters;
-  readonly learners: readonly SeedLearner[];
+  readonly learners: readonly Learner[];
   /** What the knowledge components are called, by CASE GUID, in the order of the bank. */
   readonly labels: ReadonlyMap<string, string>;
   readonly itemNames: Readonly<Record<string, string>>;
@@ -34,7 +34,7 @@ export function findBank(
   return bankOf(seed, instantiateSeed(seed, tenantId), name);
 }
 
-/** The same for a tenant that is seeded already. */
+/** Returns the same for a tenant that is seeded already. */
 export function bankOf(
   seed: Seed,
   seeded: SeededTenant,
@@ -80,12 +80,12 @@ export function bankOf(
   });
 }
 
-/** The learner who takes the test: number `replay` (from 1) of the seed, or one drawn from the calibration. */
+/** Returns the learner who takes the test: number `replay` (from 1) of the seed, or one drawn from the calibration. */
 export function chooseLearner(
   bank: JourneyBank,
   replay: number | undefined,
   randomSeed: number,
-): Result<Learner, string> {
+): Result<Respondent, string> {
   if (replay === undefined) return ok(simulatedLearner(bank.parameters, randomSeed));
   if (bank.learners.length === 0) {
     return err(

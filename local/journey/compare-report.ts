@@ -94,7 +94,7 @@ function listed(ids: readonly string[]): string {
   return ids.toSorted().join(' ');
 }
 
-/** One line when both agree, else a line for every difference. */
+/** Returns one line when both agree, else a line for every difference. */
 export function describeComparison(comparison: Comparison): readonly string[] {
   const { facts, differences, measured, unmeasured } = comparison;
   if (differences.length === 0) {

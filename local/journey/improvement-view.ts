@@ -16,7 +16,7 @@ export function renderProgress(run: ImprovementRun, space: LineSpace): string {
   ]);
 }
 
-/** A run with its alignments and orders, one string per line. */
+/** Returns a run with its alignments and orders, one string per line. */
 export function renderImprovement(
   run: ImprovementRun,
   alignments: readonly AlignmentReport[],

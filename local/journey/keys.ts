@@ -9,7 +9,7 @@ const pressed = z.tuple([
 ]);
 
 /**
- * The keys that a person presses, by name, `ctrl-c` and its like included: nothing interrupts the process meanwhile. Ends with the input,
+ * Returns the keys that a person presses, by name, `ctrl-c` and its like included: nothing interrupts the process meanwhile. Ends with the input,
  * and leaves the terminal as it was when the reader ends.
  */
 export async function* keysOf(

@@ -29,16 +29,17 @@ const many = Array.from({ length: 2000 }, (_, seed) => simulatedLearner(paramete
 describe('simulatedLearner', () => {
   it('answers by the success probability of its own pattern', () => {
     expect(many.every(({ answer }) => answer('v1') === true && answer('v2') === false)).toBe(true);
-    expect(many.every(({ truth }) => truth?.mastered.has('always') === true)).toBe(true);
-    expect(many.some(({ truth }) => truth?.mastered.has('never') === true)).toBe(false);
+    expect(many.every(({ trueState }) => trueState?.mastered.has('always') === true)).toBe(true);
+    expect(many.some(({ trueState }) => trueState?.mastered.has('never') === true)).toBe(false);
     expect(many[0]?.answer('v4')).toBeUndefined();
   });
 
   it('draws ability, components and answers with their probabilities', () => {
     // Prior weights of the three nodes: e^-2 / 2, 1, e^-2 / 2.
-    const middle = many.filter(({ truth }) => truth?.scale === 500).length / many.length;
+    const middle = many.filter(({ trueState }) => trueState?.scale === 500).length / many.length;
     expect(middle).toBeCloseTo(1 / (1 + Math.exp(-2)), 1);
-    const mastered = many.filter(({ truth }) => truth?.mastered.has('sometimes')).length / many.length;
+    const mastered =
+      many.filter(({ trueState }) => trueState?.mastered.has('sometimes')).length / many.length;
     expect(mastered).toBeCloseTo(0.5, 1);
     const correct = many.filter(({ answer }) => answer('v3')).length / many.length;
     expect(correct).toBeCloseTo(0.5, 1);
@@ -60,8 +61,8 @@ describe('replayedLearner', () => {
   it('gives the recorded answers', () => {
     const learner = replayedLearner('ada', { a: 1, b: 0, c: 0, d: 1 }, bank);
     expect(names.map((item) => learner.answer(item))).toStrictEqual([true, false, false, true]);
-    expect(names.some((item) => learner.isFilledIn(item))).toBe(false);
-    expect(learner).toMatchObject({ description: 'replayed, ada', truth: undefined });
+    expect(names.some((item) => learner.isImputed(item))).toBe(false);
+    expect(learner).toMatchObject({ description: 'replayed, ada', trueState: undefined });
     expect(learner.answer('v5')).toBeUndefined();
   });
 
@@ -73,7 +74,7 @@ describe('replayedLearner', () => {
     (answers, last) => {
       const learner = replayedLearner('ada', answers, bank);
       expect(learner.answer('v4')).toBe(last);
-      expect(names.filter((item) => learner.isFilledIn(item))).toEqual(['v4']);
+      expect(names.filter((item) => learner.isImputed(item))).toEqual(['v4']);
       expect(learner.description).toContain('1 of 4 answers simulated');
     },
   );

@@ -2,7 +2,7 @@ import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { CalibrationParameters } from '#shared/records/records.ts';
 
 /** The true state of a simulated learner, to compare the test's result with. */
-export interface Truth {
+export interface TrueState {
   /** Which knowledge components are mastered, by CASE GUID. */
   readonly mastered: ReadonlySet<string>;
   /** The scale value at the learner's ability. */
@@ -10,14 +10,14 @@ export interface Truth {
 }
 
 /** A learner who can answer items of one bank. */
-export interface Learner {
+export interface Respondent {
   readonly description: string;
   /** Undefined for a replayed learner: only the answers are known. */
-  readonly truth: Truth | undefined;
+  readonly trueState: TrueState | undefined;
   /** Returns whether the learner answers the item correctly; undefined for an item of another bank. */
   readonly answer: (artifactVersionId: string) => boolean | undefined;
   /** Returns whether the replayed data lacks an answer to the item, which is then simulated. */
-  readonly isFilledIn: (artifactVersionId: string) => boolean;
+  readonly isImputed: (artifactVersionId: string) => boolean;
 }
 
 /**
@@ -25,7 +25,7 @@ export interface Learner {
  * ability; each answer with the item's success probability for the learner's mastery pattern. Each draw is a hash of the seed and its own name, so a
  * seed gives the same learner and the same answers in any item order.
  */
-export function simulatedLearner(parameters: CalibrationParameters, randomSeed: number): Learner {
+export function simulatedLearner(parameters: CalibrationParameters, randomSeed: number): Respondent {
   const draw = (...name: readonly string[]): number => uniform([String(randomSeed), ...name]);
   const { theta, kcs, items, scale } = parameters;
   const abilities = Array.from(
@@ -50,14 +50,14 @@ export function simulatedLearner(parameters: CalibrationParameters, randomSeed: 
   const byVersion = new Map(items.map((item) => [item.artifactVersionId, item]));
   return {
     description: `simulated, random seed ${randomSeed}`,
-    truth: { mastered, scale: scale[node] ?? NaN },
+    trueState: { mastered, scale: scale[node] ?? NaN },
     answer(artifactVersionId) {
       const item = byVersion.get(artifactVersionId);
       if (item === undefined) return undefined;
       const pattern = item.kcs.reduce((bits, guid, bit) => bits + (mastered.has(guid) ? 2 ** bit : 0), 0);
       return draw('item', item.qtiIdentifier) < (item.probabilities[pattern] ?? NaN);
     },
-    isFilledIn: () => false,
+    isImputed: () => false,
   };
 }
 
@@ -76,7 +76,7 @@ export function replayedLearner(
     readonly itemNames: Readonly<Record<string, string>>;
     readonly parameters: CalibrationParameters;
   },
-): Learner {
+): Respondent {
   const { itemNames, parameters } = bank;
   const known = new Map(
     parameters.items.flatMap(({ artifactVersionId }) => {
@@ -85,20 +85,23 @@ export function replayedLearner(
     }),
   );
   const missing = parameters.items.length - known.size;
-  const alike = missing === 0 ? undefined : mostAlike(parameters, known);
+  const closest = missing === 0 ? undefined : closestSimulatedLearner(parameters, known);
   return {
     description:
       missing === 0
         ? `replayed, ${name}`
         : `replayed, ${name}, with ${missing} of ${parameters.items.length} answers simulated because they are missing`,
-    truth: undefined,
-    answer: (artifactVersionId) => known.get(artifactVersionId) ?? alike?.answer(artifactVersionId),
-    isFilledIn: (artifactVersionId) => !known.has(artifactVersionId),
+    trueState: undefined,
+    answer: (artifactVersionId) => known.get(artifactVersionId) ?? closest?.answer(artifactVersionId),
+    isImputed: (artifactVersionId) => !known.has(artifactVersionId),
   };
 }
 
 /** Returns the simulated learner who agrees with the most known answers; on a tie, the one with the lowest seed. */
-function mostAlike(parameters: CalibrationParameters, known: ReadonlyMap<string, boolean>): Learner {
+function closestSimulatedLearner(
+  parameters: CalibrationParameters,
+  known: ReadonlyMap<string, boolean>,
+): Respondent {
   const candidates = Array.from({ length: CANDIDATES }, (_, seed) => {
     const learner = simulatedLearner(parameters, seed);
     const agreement = [...known].filter(([item, correct]) => learner.answer(item) === correct).length;

@@ -17,7 +17,7 @@ interface PlayerOptions {
 }
 
 /**
- * A player that lets a learner answer and posts the attempt to QTI, as the platform's own player would [MA-030].
+ * Returns a player that lets a learner answer and posts the attempt to QTI, as the platform's own player would [MA-030].
  * @returns plays an item; resolves to whether the answer was correct
  */
 export function createPlayer(options: PlayerOptions): (item: OfferedItem) => Promise<boolean> {

@@ -27,7 +27,7 @@ export function nameOf({ kind, caseGuid }: MasteryRow, names: ReportNames): stri
   return names.component(caseGuid) ?? `${kind} ${caseGuid}`;
 }
 
-/** A report without its evidence, one string per line. */
+/** Returns a report without its evidence, one string per line. */
 export function renderReport(report: AttemptReport, names: ReportNames, space: LineSpace): readonly string[] {
   return [
     ...headLines(report, space),
@@ -84,7 +84,7 @@ function scoreText({ score, diagnostic }: AttemptReport): string {
     : `${diagnostic.scaleScore.toFixed(1)} ± ${diagnostic.standardError.toFixed(1)}`;
 }
 
-/** The score with one standard error to both sides, on the scale's own bounds or on four errors around it. */
+/** Returns the score with one standard error to both sides, on the scale's own bounds or on four errors around it. */
 function scaleLine(
   value: number,
   error: number,
@@ -161,7 +161,7 @@ function measured(row: MasteryRow): string {
     : `${row.estimate.toFixed(3)} ± ${row.uncertainty.toFixed(3)}`;
 }
 
-/** The receipts; the age is how long before the end of the composition the source was observed. */
+/** Returns the receipts; the age is how long before the end of the composition the source was observed. */
 function sourceLines({ sources, observedAt }: AttemptReport, space: LineSpace): readonly string[] {
   const rows = sources.map((source) => [
     source.service,

@@ -1,6 +1,6 @@
 import { bar, column, columnsOf, fit, gauge } from '#tools/terminal/line.ts';
 import type { LineSpace, Segment, Style } from '#tools/terminal/line.ts';
-import type { Truth } from './learner.ts';
+import type { TrueState } from './learner.ts';
 import type { AdaptiveRun, OfferedItem } from '#client/index.ts';
 
 /** What the seed calls an item. */
@@ -14,7 +14,7 @@ export interface JourneyView {
   readonly heading: string;
   /** Labels by CASE GUID, in the order of the bank. */
   readonly labels: ReadonlyMap<string, string>;
-  readonly truth: Truth | undefined;
+  readonly trueState: TrueState | undefined;
   readonly run: AdaptiveRun | undefined;
   readonly answers: readonly { readonly item: ItemText; readonly correct: boolean }[];
   readonly offered: { readonly sequence: number; readonly item: ItemText } | undefined;
@@ -27,12 +27,12 @@ export interface JourneyView {
 export function openView(
   heading: string,
   labels: ReadonlyMap<string, string>,
-  truth: Truth | undefined,
+  trueState: TrueState | undefined,
 ): JourneyView {
   return {
     heading,
     labels,
-    truth,
+    trueState,
     run: undefined,
     answers: [],
     offered: undefined,
@@ -81,7 +81,7 @@ interface Screen extends LineSpace {
   readonly height: number;
 }
 
-/** The live view, one string per row. */
+/** Returns the live view, one string per row. */
 export function renderLive(view: JourneyView, screen: Screen): readonly string[] {
   const { run } = view;
   if (run === undefined) return [fit(screen, [['bold', view.heading]]), fit(screen, [['dim', 'starting …']])];
@@ -101,7 +101,7 @@ export function renderLive(view: JourneyView, screen: Screen): readonly string[]
   ];
 }
 
-/** One line for a log, without any escape code: what the last answer changed. */
+/** Returns one line for a log, without any escape code: what the last answer changed. */
 export function renderStep(view: JourneyView): string {
   const { run } = view;
   if (run === undefined) return view.heading;
@@ -119,14 +119,14 @@ export function renderStep(view: JourneyView): string {
 }
 
 export function renderSummary(view: JourneyView, screen: LineSpace): readonly string[] {
-  const { run, truth } = view;
+  const { run, trueState } = view;
   if (run === undefined) return [];
   const correct = view.answers.filter((answer) => answer.correct).length;
   const facts: (readonly [string, string])[] = [
     ['stop reason', run.stopReason ?? 'none'],
     ['items', `${view.answers.length}, ${correct} correct`],
     ['scale', run.scale === null ? scaleText(run) : `${scaleText(run)} on ${run.scale.scaleId}`],
-    ...(truth === undefined ? [] : [['true scale value', truth.scale.toFixed(1)] as const]),
+    ...(trueState === undefined ? [] : [['true scale value', trueState.scale.toFixed(1)] as const]),
     ['uncertainty left', `${run.remainingUncertainty.toFixed(3)} bits per component`],
     ['results record', run.resultRecordRef ?? 'none: this run mode writes no learner result'],
     ['event', run.caliperEventRef ?? 'none'],
@@ -134,7 +134,7 @@ export function renderSummary(view: JourneyView, screen: LineSpace): readonly st
   ];
   const table = [...view.labels].map(([guid, label]) => {
     const found = run.kcClassifications.find((row) => row.caseCompetencyGuid === guid);
-    const known = truth?.mastered.has(guid);
+    const known = trueState?.mastered.has(guid);
     return {
       label,
       classification: found?.classification ?? 'not_yet',
@@ -147,7 +147,7 @@ export function renderSummary(view: JourneyView, screen: LineSpace): readonly st
   const rows = table.filter(({ inScope }) => inScope);
   const settled = rows.filter(({ classification }) => classification !== 'not_yet');
   const agreeing = settled.filter((row) => row.classification === row.truth).length;
-  const columns = `${'classification'.padEnd(16)}${'posterior'.padStart(9)}${'items'.padStart(7)}${truth === undefined ? '' : '  truth   '}`;
+  const columns = `${'classification'.padEnd(16)}${'posterior'.padStart(9)}${'items'.padStart(7)}${trueState === undefined ? '' : '  truth   '}`;
   const labelWidth = labelColumn(view, screen.width - columns.length);
   return [
     ...facts.map(([name, value]) =>
@@ -166,7 +166,7 @@ export function renderSummary(view: JourneyView, screen: LineSpace): readonly st
         ['dim', row.truth === '' ? '' : `  ${row.truth}`],
       ]),
     ),
-    ...(truth === undefined
+    ...(trueState === undefined
       ? []
       : [
           '',
@@ -239,7 +239,7 @@ function scaleText(run: AdaptiveRun): string {
     : `${run.scale.scaleScore.toFixed(1)} ± ${run.scale.standardError.toFixed(1)}`;
 }
 
-/** The score on its axis with one standard error to both sides. */
+/** Returns the score on its axis with one standard error to both sides. */
 function scaleLine(view: JourneyView, run: AdaptiveRun, screen: Screen): string {
   const text = scaleText(run);
   const width = Math.min(50, screen.width - 13 - text.length - 2);

@@ -6,7 +6,7 @@ import { findGradeEvent } from './grade-events.ts';
 import { runAttempts } from './run-attempts.ts';
 import type { HeldAttempt, TenantState } from './tenant-state.ts';
 
-/** An attempt by its id: one of the start data, or one that came out of a run of the mastery engine. */
+/** Returns an attempt by its id: one of the start data, or one that came out of a run of the mastery engine. */
 export function findAttempt(tenant: TenantState, attemptId: string): HeldAttempt | undefined {
   return (
     tenant.attempts.get(attemptId) ??
@@ -14,7 +14,7 @@ export function findAttempt(tenant: TenantState, attemptId: string): HeldAttempt
   );
 }
 
-/** A settled record by its id; a record of the engine counts once its components are attached. */
+/** Returns a settled record by its id; a record of the engine counts once its components are attached. */
 export function findRecord(tenant: TenantState, resultRecordId: string): SettledRecord | undefined {
   const held = tenant.records.get(resultRecordId);
   return held === undefined
@@ -22,7 +22,7 @@ export function findRecord(tenant: TenantState, resultRecordId: string): Settled
     : withEvent(tenant, held);
 }
 
-/** A record that no event had published names the one that has by now; its version is of what was settled, and stays. */
+/** Returns a record that names the event that has published it since; its version is of what was settled, and stays. */
 function withEvent(tenant: TenantState, record: SettledRecord): SettledRecord {
   const { attemptId, score, modifiedAt, completionEventIri } = record;
   if (completionEventIri !== null || score === null) return record;
@@ -30,7 +30,7 @@ function withEvent(tenant: TenantState, record: SettledRecord): SettledRecord {
   return event === undefined ? record : { ...record, completionEventIri: event.id };
 }
 
-/** An administration by its id; a learner run of the engine is one. */
+/** Returns an administration by its id; a learner run of the engine is one. */
 export function findAdministration(
   tenant: TenantState,
   administrationId: string,
@@ -44,7 +44,7 @@ export function findAdministration(
 
 export type IndexRow = CandidateAttempts['rows'][number];
 
-/** Every attempt of a candidate as the index lists it: newest modification first, ties by attempt id in UTF-16 order. */
+/** Returns every attempt of a candidate as the index lists it: newest modification first, ties by attempt id in UTF-16 order. */
 export function indexOf(tenant: TenantState, candidateSourcedId: string): readonly IndexRow[] {
   const ids = new Set(tenant.generatedAttemptIds.get(candidateSourcedId));
   for (const [id] of tenant.attempts.entries()) ids.add(id);
@@ -56,7 +56,7 @@ export function indexOf(tenant: TenantState, candidateSourcedId: string): readon
     .sort(byPosition);
 }
 
-/** The order of the index: newest modification first, ties by the bytes of the attempt id. */
+/** Returns the order of the index: newest modification first, ties by the bytes of the attempt id. */
 export function byPosition(
   a: Pick<IndexRow, 'modifiedAt' | 'attemptId'>,
   b: Pick<IndexRow, 'modifiedAt' | 'attemptId'>,
@@ -65,7 +65,7 @@ export function byPosition(
   return later === 0 ? Buffer.compare(Buffer.from(a.attemptId), Buffer.from(b.attemptId)) : later;
 }
 
-/** A version of the whole index: it changes with every row's place or record. */
+/** Returns a version of the whole index: it changes with every row's place or record. */
 export function indexVersion(rows: readonly IndexRow[]): string {
   const states = rows.map(({ attemptId, attemptStatus, modifiedAt, record }) => [
     attemptId,

@@ -192,7 +192,7 @@ export const invariantsOf: Readonly<Record<string, readonly InvariantId[]>> = Ob
     ]),
 );
 
-/** What makes an operation's answer break an invariant; undefined where the operation has no part in it. */
+/** Returns what makes an operation's answer break an invariant; undefined where the operation has no part in it. */
 export function contradictionOf(
   invariant: InvariantId,
   operation: string,

@@ -49,7 +49,7 @@ const qtiRequest = z.strictObject({
   runTags: z.boolean().optional(),
 });
 
-/** The control API: `undefined` when it has no such path. It is for tests, without a credential. */
+/** Returns the control API: `undefined` when it has no such path. It is for tests, without a credential. */
 export function control(
   controlled: Controlled,
   method: string,
@@ -155,7 +155,7 @@ function stateOf(tenants: ReadonlyMap<string, TenantState>): object {
   return { counts, tenants: Object.fromEntries(perTenant) };
 }
 
-/** What each tenant's owners hold, counted: much less to send than the state. */
+/** Returns what each tenant's owners hold, counted: much less to send than the state. */
 function countsOfTenants(tenants: ReadonlyMap<string, TenantState>): object {
   return {
     tenants: Object.fromEntries([...tenants.values()].map((tenant) => [tenant.tenantId, countsOf(tenant)])),

@@ -158,25 +158,25 @@ export function changeEntity(tenant: TenantState, change: EntityChange): Result<
   return ok(after);
 }
 
-/** The same answer about something else: the id that the pointer names is another one of the same form. Unchanged where there is none. */
+/** Returns the same answer about something else: the id that the pointer names is another one of the same form. Unchanged where there is none. */
 export function withOtherId(answer: object, pointer: string): object {
   return withMember(answer, pointer, (id) => (typeof id === 'string' ? otherId(id) : id));
 }
 
-/** The same answer, with the first row of a list twice. Unchanged where there is none. */
+/** Returns the same answer, with the first row of a list twice. Unchanged where there is none. */
 export function withRepeatedRow(answer: object, pointer: string): object {
   return withMember(answer, pointer, (rows) =>
     Array.isArray(rows) ? [...(rows as unknown[]).slice(0, 1), ...(rows as unknown[])] : rows,
   );
 }
 
-/** The same answer, with a number beyond what any score, share or count can be. Unchanged where there is no number. */
+/** Returns the same answer, with a number beyond what any score, share or count can be. Unchanged where there is no number. */
 export function withImpossibleNumber(answer: object, pointer: string): object {
   return withMember(answer, pointer, (number) => (typeof number === 'number' ? 1e21 : number));
 }
 
 /**
- * The same answer, with an id of 1,026 bytes in 513 characters: its first one, its tenant's apart, or that which the pointer names where no
+ * Returns the same answer, with an id of 1,026 bytes in 513 characters: its first one, its tenant's apart, or that which the pointer names where no
  * member's name ends in `Id`.
  */
 export function withOverlongId(answer: object, pointer: string): object {

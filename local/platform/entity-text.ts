@@ -1,17 +1,17 @@
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { strongEntityTag } from '#shared/kernel/entity-tag.ts';
 
-/** The bytes that an owner answers for an entity, which immutable ones are named by. */
+/** Returns the bytes that an owner answers for an entity, which immutable ones are named by. */
 export function entityText(entity: object): string {
   return JSON.stringify(entity);
 }
 
-/** SHA-256 of those bytes, as owners write it of what they name. */
+/** Returns SHA-256 of those bytes, as owners write it of what they name. */
 export function entityDigest(entity: object): string {
   return sha256Hex(entityText(entity));
 }
 
-/** The same for an entity whose last member is at hand as text: a long one that many entities share is rendered once. */
+/** Returns the same for an entity whose last member is at hand as text: a long one that many entities share is rendered once. */
 export function digestWith(head: object, member: string, text: string): string {
   return sha256Hex(`${entityText(head).slice(0, -1)},${JSON.stringify(member)}:${text}}`);
 }

@@ -159,7 +159,7 @@ export interface Faults {
   take(route: OwnerRoute, path: string): ArmedFault | undefined;
 }
 
-/** An empty set of faults. */
+/** Returns an empty set of faults. */
 export function openFaults(): Faults {
   let armed: ArmedFault[] = [];
   let nextId = 1;

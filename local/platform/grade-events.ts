@@ -3,7 +3,7 @@ import type { CaliperEvent } from '#shared/platform/owners/caliper.ts';
 import type { TenantState } from './tenant-state.ts';
 
 /**
- * The GradeEvent that has published a result: of this attempt, or of this learner, with this score, at this time. It contains attempt and
+ * Returns the GradeEvent that has published a result: of this attempt, or of this learner, with this score, at this time. It contains attempt and
  * learner with their ids and their IRIs, or as IRIs that end with these.
  */
 export function findGradeEvent(

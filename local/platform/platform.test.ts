@@ -146,7 +146,7 @@ describe('credentials and tenants', () => {
         [operations.validateAdaptiveBankIdentity, { testBankId }],
         [operations.readAdaptivePoolRoot, { artifactVersionId }],
         [operations.readAdaptivePoolManifest, { operationId }],
-        [operations.resolveMapping, { sourcedId: kcGuids[0]! }],
+        [operations.readCfItem, { sourcedId: kcGuids[0]! }],
       ] as const) {
         expect(await statusOf(row, { seeded: other, path })).toBe(200);
         // The other's id under the own tenant, and the other's whole path under the own token.

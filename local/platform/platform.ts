@@ -199,7 +199,7 @@ function callersOf(seeds: readonly TenantSeed[]): ReadonlyMap<string, Caller> {
   );
 }
 
-/** The owner's answer to one call: route, credential, tenant, fault, syntax, work, distortion. */
+/** Returns the owner's answer to one call: route, credential, tenant, fault, syntax, work, distortion. */
 async function answer(
   emulator: Emulator,
   request: IncomingMessage,
@@ -246,7 +246,7 @@ async function answer(
   return { ...known, fault, reply: distortText(render(request, route, entity), fault) };
 }
 
-/** Who calls, and whether this route takes such a caller. */
+/** Returns who calls, and whether this route takes such a caller. */
 async function identify(
   emulator: Emulator,
   authorization: string | undefined,
@@ -266,7 +266,7 @@ async function clientOf(emulator: Emulator, token: string): Promise<Caller | und
   return tenantId === undefined ? undefined : { tenantId, kind: 'player' };
 }
 
-/** Query, headers and body by the route's own schemas. */
+/** Checks query, headers and body by the route's own schemas. */
 function readRequest(
   emulator: Emulator,
   request: IncomingMessage,

@@ -75,7 +75,7 @@ interface Service<Answer extends z.ZodType, Body extends z.ZodType | undefined> 
   readonly foreign?: (other: TenantState) => z.input<Answer> | undefined;
 }
 
-/** The route of an upstream operation, typed by the row's own schemas. */
+/** Returns the route of an upstream operation, typed by the row's own schemas. */
 export function serve<Answer extends z.ZodType, Body extends z.ZodType | undefined>(
   row: UpstreamOperation<Answer, Body>,
   service: Service<Answer, Body>,

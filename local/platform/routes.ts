@@ -27,7 +27,7 @@ export const ownerRoutes: readonly OwnerRoute[] = [
   ...revisionOrderRoutes,
 ];
 
-/** The ids by which a caller sees what an operation's answer is about, by their JSON Pointers. */
+/** Returns the ids by which a caller sees what an operation's answer is about, by their JSON Pointers. */
 export function identitiesOf({ id, method }: Pick<UpstreamOperation, 'id' | 'method'>): readonly string[] {
   return ownerRoutes.find((route) => route.operation === id && route.method === method)?.identities ?? [];
 }

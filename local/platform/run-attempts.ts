@@ -14,7 +14,7 @@ export interface RunAttempt {
 }
 
 /**
- * The learner runs that have written record and components, each as one scored attempt. Derived at every reading from what the engine wrote
+ * Returns the learner runs that have written record and components, each as one scored attempt. Derived at every reading from what the engine wrote
  * and QTI scored, so a change of either shows at once; docs/platform-contracts.md describes the mapping.
  */
 export function runAttempts(tenant: TenantState): readonly RunAttempt[] {
@@ -86,7 +86,7 @@ function versioned<T extends object>(content: T): T & { readonly version: string
 
 type ScoredItem = AttemptEvidence['outcomes'][number] & { readonly correct: boolean };
 
-/** The first scored attempt of each session that the record names, which is the one that the run has consumed. */
+/** Returns the first scored attempt of each session that the record names, which is the one that the run has consumed. */
 function scoredItems(tenant: TenantState, { request }: HeldResultRecord): readonly ScoredItem[] {
   return request.deliverySessionIds.flatMap((id) => {
     const session = tenant.sessions.get(id)?.session;
@@ -104,7 +104,7 @@ function scoredItems(tenant: TenantState, { request }: HeldResultRecord): readon
   });
 }
 
-/** Whether an attempt's outcomes hold a SCORE of 1. */
+/** Returns whether an attempt's outcomes hold a SCORE of 1. */
 function isRight(outcomes: unknown): boolean {
   return typeof outcomes === 'object' && outcomes !== null && 'SCORE' in outcomes && outcomes.SCORE === 1;
 }
@@ -135,7 +135,7 @@ function measureOf({ request }: HeldResultRecord): Pick<SettledRecord, 'score' |
   };
 }
 
-/** A row for every component with evidence: a row without any would say something about nothing. */
+/** Returns a row for every component with evidence: a row without any would say something about nothing. */
 function masteryOf(
   tenant: TenantState,
   { request, components }: HeldResultRecord,
@@ -171,7 +171,7 @@ function masteryOf(
   });
 }
 
-/** The first parent of every child in the framework of a test spec. */
+/** Returns the first parent of every child in the framework of a test spec. */
 function parentsIn(tenant: TenantState, testSpecId: string): ReadonlyMap<string, string> {
   const framework = tenant.packages.get(tenant.criteria.get(testSpecId)?.caseFrameworkGuid ?? '');
   const parents = new Map<string, string>();

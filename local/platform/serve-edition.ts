@@ -14,7 +14,7 @@ interface Edition {
 type Find<Entity> = (request: OwnerRequest<undefined>) => Entity | OwnerRefusal | undefined;
 
 /**
- * The route of a read of one such entity: 200 with an ETag, or a refusal, 404 for what is not found. `version_drift` answers the version
+ * Returns the route of a read of one such entity: 200 with an ETag, or a refusal, 404 for what is not found. `version_drift` answers the version
  * that the owner would hold after its next write, `stale` the one that it held before its last.
  */
 export function serveEdition<Answer extends z.ZodType>(
@@ -26,7 +26,7 @@ export function serveEdition<Answer extends z.ZodType>(
 }
 
 /**
- * The route of a read of an entity that never changes under its id. `version_drift` and `stale` answer what an owner that does not keep to
+ * Returns the route of a read of an entity that never changes under its id. `version_drift` and `stale` answer what an owner that does not keep to
  * this would: other bytes under the same id.
  * @param other the entity with one of its versions marked by a suffix
  */

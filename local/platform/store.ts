@@ -10,7 +10,7 @@ export interface EntityStore<T> {
 export type Generated<T> = ReadonlyMap<string, () => T>;
 
 /**
- * The entities at hand, and behind them the generated ones: these are found by their ids, but neither counted nor listed until a caller has
+ * Returns the entities at hand, and behind them the generated ones: these are found by their ids, but neither counted nor listed until a caller has
  * replaced one. So bulk costs nothing at a start and does not swell the listing of the control API.
  */
 export function openStore<T>(
@@ -29,7 +29,7 @@ export function openStore<T>(
   };
 }
 
-/** The value of a function that is called once, when it is first asked for. */
+/** Returns the value of a function that is called once, when it is first asked for. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {

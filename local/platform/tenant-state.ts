@@ -230,7 +230,7 @@ export interface TenantState {
   readonly engine: EngineRuns;
 }
 
-/** A tenant's owners at their start. */
+/** Returns a tenant's owners at their start. */
 export function openTenant(seed: TenantSeed): TenantState {
   const { reports } = seed;
   return {

@@ -22,7 +22,7 @@ export interface SeedAttempt {
   readonly isGenerated: boolean;
 }
 
-/** Every attempt, those of the histories last. */
+/** Returns every attempt, those of the histories last. */
 export function attemptsOf(tenant: Tenant): readonly SeedAttempt[] {
   const { file, ids, tenantId } = tenant;
   const written = file.attempts.map((entry) => ({
@@ -53,7 +53,7 @@ function eventIri({ name, record }: AttemptEntry, ...parts: readonly string[]): 
 }
 
 /**
- * A history: copies of the templates by turns, on the forms of their test specs by turns, ten a day. In each ten, the first three are
+ * Returns a history: copies of the templates by turns, on the forms of their test specs by turns, ten a day. In each ten, the first three are
  * modified at the very same instant, the next three a microsecond and nanoseconds later, the others minutes apart.
  */
 function copiesOf(

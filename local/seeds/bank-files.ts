@@ -12,7 +12,7 @@ export const slug = z
 const name = z.string().min(1).max(128);
 const words = z.string().min(1);
 
-/** A refinement of an object that must have exactly one of two members. */
+/** Returns a refinement of an object that must have exactly one of two members. */
 export function exactlyOne<Name extends string>(
   a: Name,
   b: Name,

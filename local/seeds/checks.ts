@@ -32,7 +32,7 @@ function checksOf(file: unknown) {
   return { defects, add, distinct, known };
 }
 
-/** The values at a place, each with its path. */
+/** Returns the values at a place, each with its path. */
 function valuesAt(file: unknown, place: string): readonly (readonly [unknown, readonly PropertyKey[]])[] {
   let found: (readonly [unknown, readonly PropertyKey[]])[] = [[file, []]];
   for (const step of place.split('.')) {
@@ -67,7 +67,7 @@ export function checkBank(bank: BankFile): readonly Defect[] {
   return defects;
 }
 
-/** Whether the calibration has exactly the bank's items and components, with tables of the right length and a rising scale. */
+/** Returns whether the calibration has exactly the bank's items and components, with tables of the right length and a rising scale. */
 export function checkCalibration(calibration: CalibrationFile, bank: BankFile): readonly Defect[] {
   const { defects, add, distinct, known } = checksOf(calibration);
   const { theta, scale, validFrom, validUntil } = calibration;
@@ -183,7 +183,7 @@ export function checkReports(file: ReportsFile): readonly Defect[] {
 
 type Checks = ReturnType<typeof checksOf>;
 
-/** The codes of a test spec's framework; undefined where it has none, which is a defect of its own. */
+/** Returns the codes of a test spec's framework; undefined where it has none, which is a defect of its own. */
 function codesOf({ frameworks }: ReportsFile, spec: ReportsFile['testSpecs'][number] | undefined) {
   const framework = frameworks.find(({ name }) => name === spec?.framework);
   if (framework === undefined) return undefined;

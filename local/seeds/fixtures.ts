@@ -4,7 +4,7 @@ import type { SeedRecords } from './records.ts';
 import { defined, type Tenant } from './tenant.ts';
 import { localTenant } from './tenants.ts';
 
-/** What `.local/stack.json` names for one tenant. */
+/** Returns what `.local/stack.json` names for one tenant. */
 export function fixturesOf(tenant: Tenant, records: SeedRecords): TenantFixtures {
   const resultsStudentId = defined(localTenant(tenant.tenantId).students[0]);
   return {
@@ -104,7 +104,7 @@ interface Cohort<Id> {
   readonly rollup?: ReportsFile['classes'][number]['rollup'];
 }
 
-/** Which cohorts can be shown, and why the others cannot. */
+/** Returns which cohorts can be shown, and why the others cannot. */
 function casesOf<Id>(cohorts: readonly Cohort<Id>[]) {
   const idsOf = (isSuch: (cohort: Cohort<Id>) => boolean): readonly Id[] =>
     cohorts.filter(isSuch).map(({ id }) => id);

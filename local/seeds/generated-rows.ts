@@ -33,7 +33,7 @@ export function generatedRequirements(
   });
 }
 
-/** What a metric measured of one of many items; every hundredth or so has a value that asks for a revision. */
+/** Returns what a metric measured of one of many items; every hundredth or so has a value that asks for a revision. */
 export function generatedMeasures(metric: RunMetric, index: number): Record<string, number> {
   switch (metric) {
     case 'item_difficulty':

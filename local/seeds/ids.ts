@@ -1,7 +1,7 @@
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import type { ReportsFile } from './reports-file.ts';
 
-/** A readable prefix and twelve hexadecimal characters that follow from the parts. */
+/** Returns a readable prefix and twelve hexadecimal characters that follow from the parts. */
 export function opaque(prefix: string, ...parts: readonly string[]): string {
   return `${prefix}-${deterministicUuid(prefix, ...parts).slice(-12)}`;
 }

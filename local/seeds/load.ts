@@ -45,7 +45,7 @@ export async function loadSeed(directory: string): Promise<Result<Seed, readonly
   return files.defects.length > 0 ? err(files.defects) : ok(seed);
 }
 
-/** What is wrong with a directory that is not a seed at all. */
+/** Returns what is wrong with a directory that is not a seed at all. */
 async function directoryDefect(directory: string): Promise<string | undefined> {
   const found = await stat(directory).catch(absent);
   if (found === undefined) return `not found: there is no directory ${directory}`;
@@ -147,7 +147,7 @@ async function readFolder(files: Directory, folder: string): Promise<BankContent
 }
 
 /**
- * Whether the release command would accept the seed's records: what only the whole record or the engine can judge, such
+ * Returns whether the release command would accept the seed's records: what only the whole record or the engine can judge, such
  * as a coverage floor that the item limit cannot reach. The message contains the pointer into the record.
  */
 function checkRelease({ report }: Directory, seed: Seed): void {

@@ -16,7 +16,7 @@ export function markMadeHere(files: SeedFiles & { readonly 'seed.json': object }
   return { ...files, 'seed.json': { ...files['seed.json'], fromResponses } };
 }
 
-/** Which of a directory's files may be replaced; undefined when the text of `seed.json` has no mark. */
+/** Returns which of a directory's files may be replaced; undefined when the text of `seed.json` has no mark. */
 export function madeHere(seedText: string): ((path: string, text: string) => boolean) | undefined {
   const json = parseStrictJson(seedText);
   const seed = json.ok ? seedFile.safeParse(json.value) : undefined;

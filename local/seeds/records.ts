@@ -40,7 +40,7 @@ export function recordsOf(tenant: Tenant): SeedRecords {
   };
 }
 
-/** A tenant's document with its checksum. */
+/** Returns a tenant's document with its checksum. */
 function sealed<T extends { readonly checksum: string }>(tenantId: string, document: Omit<T, 'checksum'>) {
   // SAFETY: the one member that was left out is added.
   return { tenantId, document: { ...document, checksum: documentChecksum(document) } as unknown as T };
@@ -119,7 +119,7 @@ function calibrationRecord(tenantId: string, tenantBank: TenantBank): Calibratio
   };
 }
 
-/** The anchor of a bank's scale. All anchors of a tenant are in one version of its anchor table. */
+/** Returns the anchor of a bank's scale. All anchors of a tenant are in one version of its anchor table. */
 export function anchorOf(tenantId: string, { content, directory }: TenantBank): ScaleCalibration['anchor'] {
   const { anchor } = content.calibration;
   const source = opaque(anchor.source, tenantId, directory);

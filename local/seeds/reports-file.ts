@@ -428,7 +428,7 @@ function generatedStandards({ standards, kcsPerStandard } = { standards: 0, kcsP
   }));
 }
 
-/** The names of all sources of a test spec, in Content's order. */
+/** Returns the names of all sources of a test spec, in Content's order. */
 export function sourceNamesOf({ alignment }: Pick<SpecEntry, 'alignment'>): readonly string[] {
   const { sources, generated } = alignment ?? {};
   return (

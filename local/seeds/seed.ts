@@ -32,7 +32,7 @@ export interface SeedDefect {
   readonly message: string;
 }
 
-/** The first defects, one per line, and how many more there are. */
+/** Returns the first defects, one per line, and how many more there are. */
 export function renderDefects(defects: readonly SeedDefect[]): string {
   const shown = defects.slice(0, 20).map((defect) => {
     const place = defect.pointer === '' ? defect.file : `${defect.file}#${defect.pointer}`;

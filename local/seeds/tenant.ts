@@ -227,7 +227,7 @@ function bankOf(content: SeedBank, tenantId: string): TenantBank {
   };
 }
 
-/** The bank's standards, and its components as children of the standard that most of their items carry. */
+/** Returns the bank's standards, and its components as children of the standard that most of their items carry. */
 function bankCompetencies(bank: BankFile, ids: BankIds): readonly FrameworkItem[] {
   return [
     ...bank.standards.map(({ name, statement }): FrameworkItem => ({
@@ -247,7 +247,7 @@ function bankCompetencies(bank: BankFile, ids: BankIds): readonly FrameworkItem[
   ];
 }
 
-/** The standard of most items of a component, the first in the bank of several; undefined for a component without any item. */
+/** Returns the standard of most items of a component, the first in the bank of several; undefined for a component without any item. */
 function parentOf(bank: BankFile, kc: string, ids: BankIds): string | undefined {
   const carried = bank.items.filter(({ kcs }) => kcs.includes(kc)).flatMap(({ standards }) => standards);
   const count = (standard: string): number => carried.filter((name) => name === standard).length;

@@ -29,7 +29,7 @@ export function localTenant(tenantId: string): LocalTenant {
   };
 }
 
-/** A token in the form of a JWT. It opens nothing but the platform emulator, which compares it as a whole. */
+/** Returns a token in the form of a JWT. It opens nothing but the platform emulator, which compares it as a whole. */
 function platformToken(tenantId: string, subject: string): string {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const signed = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ iss: 'platform-double', sub: subject, tenantId })}`;

@@ -53,7 +53,7 @@ function table(catalog: ReleaseCatalog, readiness: readonly SourceReadiness[], p
   return renderTable([['Source', 'Rows', 'Cells', 'What still blocks ready'], ...rows]);
 }
 
-/** The blockers of a source, with pointers relative to the source. */
+/** Returns the blockers of a source, with pointers relative to the source. */
 function reasonsOf({ blockers }: SourceReadiness, index: number): readonly string[] {
   const prefix = pointer('source_assessments', index).length;
   const more = blockers.length - SHOWN;

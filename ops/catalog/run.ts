@@ -41,7 +41,7 @@ function check({ print }: CatalogRuntime, path: string, bytes: Uint8Array): Resu
 const notVerified =
   'hash not verified: catalog_revision_hash_scope describes another hash than this command computes';
 
-/** The hash that the record should contain; its present hash does not matter. */
+/** Returns the hash that the record should contain; its present hash does not matter. */
 function hash({ print }: CatalogRuntime, path: string, bytes: Uint8Array): Result<undefined, string> {
   const record = readJson(bytes);
   if (!record.ok) return err(refusal(path, record.error));
@@ -83,7 +83,7 @@ function refusal(path: string, defects: readonly Defect[]): string {
   return [`${path} is not a valid release catalog: ${count}`, ...lines].join('\n');
 }
 
-/** Whether a JSON value is an object; only an object has a hash without one of its members. */
+/** Returns whether a JSON value is an object; only an object has a hash without one of its members. */
 function isObject(record: unknown): record is Readonly<Record<string, unknown>> {
   return typeof record === 'object' && record !== null && !Array.isArray(record);
 }

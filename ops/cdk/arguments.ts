@@ -104,7 +104,7 @@ const withValue: ReadonlySet<string> = new Set([
   ...['--parameters', '--toolkit-stack-name', '-t', '--tags', '--allow-replacement'],
 ]);
 
-/** The `name=value` pairs of `-c` in each form that the CDK command line reads. */
+/** Returns the `name=value` pairs of `-c` in each form that the CDK command line reads. */
 function contextOf(given: readonly string[]): Result<ReadonlyMap<string, string>, string> {
   const pairs = new Map<string, string>();
   for (const [index, argument] of given.entries()) {
@@ -125,7 +125,7 @@ function contextOf(given: readonly string[]): Result<ReadonlyMap<string, string>
   return ok(pairs);
 }
 
-/** The last `--profile`, which is the one that the CDK command line uses. */
+/** Returns the last `--profile`, which is the one that the CDK command line uses. */
 function profileOf(given: readonly string[]): string | undefined {
   return given
     .flatMap((argument, index) =>

@@ -23,7 +23,7 @@ const properties = z.object({
 const template = z.object({ Resources: z.record(z.string(), z.unknown()) });
 
 /**
- * The stacks of a synthesized app, each after those that it depends on.
+ * Returns the stacks of a synthesized app, each after those that it depends on.
  * @param chosen ids or names; with them come the stacks that they depend on. Empty: all
  */
 export async function readAssembly(

@@ -96,7 +96,7 @@ function only(assembly: string): readonly string[] {
   return ['--exclusively', '--app', assembly, '--require-approval', 'never'];
 }
 
-/** A sentence about everything that would be lost. */
+/** Returns a sentence about everything that would be lost. */
 function lossesOf(plans: readonly Plan[], { allowed }: Deploying): string | undefined {
   const lost = plans.flatMap(({ stack, changes }) =>
     losses(changes, allowed).map((change) => ({ ...change, stack: stack.name })),

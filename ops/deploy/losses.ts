@@ -18,7 +18,7 @@ export const addressTypes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The changes of one change set by which data or an address would be lost: a resource of these types is removed or replaced, or CloudFormation cannot
+ * Returns the changes of one change set by which data or an address would be lost: a resource of these types is removed or replaced, or CloudFormation cannot
  * know yet that it is not. Whether its deletion policy retains it makes no difference: the services would leave it.
  * @param allowed logical ids of resources that may be lost
  */

@@ -15,7 +15,7 @@ export interface Subject {
   readonly pause: (milliseconds: number) => Promise<unknown>;
 }
 
-/** A stage as it is now: its stacks are read once. */
+/** Returns a stage as it is now: its stacks are read once. */
 export function subjectOf(stage: Stage, place: Place): Subject {
   let stacks: ReturnType<Subject['stacks']> | undefined;
   return {
@@ -94,7 +94,7 @@ async function attempt(work: () => Promise<readonly Finding[]>): Promise<readonl
   }
 }
 
-/** One line per finding, for a terminal or a log. */
+/** Returns one line per finding, for a terminal or a log. */
 export function renderLine({ check, status, message, remedy }: Line): string {
   const what = `${status.padEnd(7)}  ${check.padEnd(11)}  ${message}`;
   return remedy === undefined || status === 'ok' ? what : `${what}. To mend it: ${remedy}`;

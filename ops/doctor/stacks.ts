@@ -16,7 +16,7 @@ export interface DeployedStack {
   readonly outputs: ReadonlyMap<string, string>;
 }
 
-/** The stacks of a stage that exist, by name. */
+/** Returns the stacks of a stage that exist, by name. */
 export async function readStacks(place: Place, stage: string): Promise<ReadonlyMap<string, DeployedStack>> {
   const client = new CloudFormationClient(place);
   const found = new Map<string, DeployedStack>();
@@ -53,7 +53,7 @@ export async function protectStack(place: Place, name: string): Promise<void> {
   );
 }
 
-/** Every change of a change set that CloudFormation has prepared; undefined: there is none of that name. */
+/** Returns every change of a change set that CloudFormation has prepared; undefined: there is none of that name. */
 export async function readChangeSet(
   place: Place,
   stack: string,

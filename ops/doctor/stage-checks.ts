@@ -131,7 +131,7 @@ function statusOf(id: StackId, name: string, { status }: DeployedStack): Finding
   }
 }
 
-/** Whether the stores are complete: tables, bucket and key can be used. */
+/** Returns whether the stores are complete: tables, bucket and key can be used. */
 async function hasStores({ stage, stacks: read }: Subject): Promise<boolean> {
   const stores = (await read()).get(stackName(stage.name, 'records-and-keys'));
   return stores !== undefined && /^(CREATE|UPDATE|UPDATE_ROLLBACK)_COMPLETE$/.test(stores.status);

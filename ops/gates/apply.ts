@@ -32,7 +32,7 @@ const MAX_WITHDRAWALS = 5;
 type Flags = Readonly<Record<GateName, 'open' | 'closed'>>;
 
 /**
- * The flags of a manifest with valid receipts: E, the manifest itself, and each gate that it has a receipt for, except the withdrawn ones
+ * Returns the flags of a manifest with valid receipts: E, the manifest itself, and each gate that it has a receipt for, except the withdrawn ones
  * [RP-025].
  */
 function flagsFor({ receipts }: ReleaseManifest, withdrawn: ReadonlySet<GateName>): Flags {
@@ -153,7 +153,7 @@ export async function applyManifest(
   return ok(undefined);
 }
 
-/** The command that adds and removes routes. */
+/** Returns the command that adds and removes routes. */
 function nextDeployment(stage: string): string {
   return stage === localStage ? 'npm start -- --gates LIST' : `npm run deploy -- -c stage=${stage}`;
 }
@@ -174,7 +174,7 @@ function nextState(
   };
 }
 
-/** The stage's proof of tenant isolation, for receipts of the mastery engine: the manifest's receipt for gate D [MA-088]. */
+/** Returns the stage's proof of tenant isolation, for receipts of the mastery engine: the manifest's receipt for gate D [MA-088]. */
 function isolationProofOf({ receipts, rehearsal }: ReleaseManifest): IsolationProof | undefined {
   const receipt = receipts.find(({ proves }) => proves === 'D');
   return receipt && { digest: receipt.sha256, outcome: rehearsal ? 'rehearsed' : 'proved' };

@@ -18,7 +18,7 @@ export interface CheckedManifest {
   readonly receipts: readonly Dereferenced[];
 }
 
-/** The compact JWS in a file, without the line end that editors add. */
+/** Returns the compact JWS in a file, without the line end that editors add. */
 export async function readManifestFile(path: string): Promise<Result<string, string>> {
   const text = await readFrom(path, async () => (await readFile(path, 'utf8')).trim());
   return text.ok && Buffer.byteLength(text.value) > MAX_MANIFEST_BYTES
@@ -26,14 +26,14 @@ export async function readManifestFile(path: string): Promise<Result<string, str
     : text;
 }
 
-/** The stage that an unverified manifest names; undefined if it is not a manifest. */
+/** Returns the stage that an unverified manifest names; undefined if it is not a manifest. */
 export function claimedStage(jws: string): string | undefined {
   const json = parseStrictJson(Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString());
   const named = z.object({ stage: z.string() }).safeParse(json.ok ? json.value : undefined);
   return named.success ? named.data.stage : undefined;
 }
 
-/** A P-256 public key in a file, as a JWK or in PEM. For a private key it returns the public half. */
+/** Returns a P-256 public key in a file, as a JWK or in PEM. For a private key it returns the public half. */
 export async function readKeyFile(path: string): Promise<Result<JsonWebKey, string>> {
   const text = await readFrom(path, () => readFile(path, 'utf8'));
   if (!text.ok) return text;
@@ -73,7 +73,7 @@ export function receiptFaults(receipts: readonly Dereferenced[]): readonly strin
   );
 }
 
-/** A table: what each receipt proves, OK or no, where it is, and why it is not valid. */
+/** Returns a table: what each receipt proves, OK or no, where it is, and why it is not valid. */
 export function renderReceipts(receipts: readonly Dereferenced[]): string {
   const rows = receipts.map(({ receipt, fault }) => [
     receipt.proves,

@@ -65,7 +65,7 @@ async function bytesAt(location: string, places: ReceiptPlaces): Promise<Result<
   return bytesOfAddress(location, places.fetch);
 }
 
-/** A regular file below the folder, symbolic links followed. */
+/** Reads a regular file below the folder, and follows symbolic links. */
 export async function bytesOfFile(
   path: string,
   folder: string | undefined,

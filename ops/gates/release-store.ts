@@ -14,7 +14,7 @@ export interface ReleasePlaces extends Pick<Clients, 'dynamo' | 's3' | 'ssm'> {
   readonly bucket: () => Promise<string | undefined>;
 }
 
-/** The release of a stage in its table, parameters and bucket. */
+/** Returns the release of a stage in its table, parameters and bucket. */
 export function createReleaseStore(places: ReleasePlaces): ReleaseStore {
   const { dynamo, s3, ssm, stage, settingsTable, bucket } = places;
   return {

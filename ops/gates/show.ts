@@ -23,7 +23,7 @@ export interface Shown {
 /** How long before its expiry a manifest should be renewed: 30 days. */
 const RENEWAL_MS = 30 * 24 * 3_600_000;
 
-/** The table of a stage's gates, what is wrong with it, what is open in the deployed functions, and what opens next. */
+/** Returns the table of a stage's gates, what is wrong with it, what is open in the deployed functions, and what opens next. */
 export async function showGates(shown: Shown): Promise<Result<string, string>> {
   const { use, applied, state, places, routes } = shown;
   const { stage } = use;
@@ -140,7 +140,7 @@ function stateOf(
   return proved.has(name) ? 'closed' : 'closed: the flag is open, but no receipt proves it';
 }
 
-/** Whether the same gates are open in the deployed functions. */
+/** Returns whether the same gates are open in the deployed functions. */
 async function runtimeLine(
   use: ManifestUse,
   runtime: Awaited<ReturnType<ReleaseStateTable['read']>>,
@@ -161,7 +161,7 @@ async function runtimeLine(
     : `Deployed functions: ${names} open (${since}). The next synth would open other gates: apply the manifest again`;
 }
 
-/** The smallest steps from here, each with the routes that it opens. */
+/** Returns the smallest steps from here, each with the routes that it opens. */
 function nextLines(release: ReleaseState, routes: readonly Route[]): readonly string[] {
   const waiting = routes.filter((route) => !isReleased(route, release));
   if (waiting.length === 0) return ['Every route is open.'];

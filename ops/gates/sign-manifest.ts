@@ -3,18 +3,18 @@ import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { MANIFEST_TYPE, type ReleaseManifest } from '#shared/release/manifest.ts';
 
-/** What is signed: protected header and payload of the compact JWS. The same manifest gives the same text. */
+/** Returns what is signed: protected header and payload of the compact JWS. The same manifest gives the same text. */
 export function signingInput(manifest: ReleaseManifest): string {
   const encode = (value: unknown): string => Buffer.from(canonicalJson(value)).toString('base64url');
   return `${encode({ alg: 'ES256', typ: MANIFEST_TYPE })}.${encode(manifest)}`;
 }
 
-/** SHA-256 of what is signed, for a key that is held elsewhere. */
+/** Returns SHA-256 of what is signed, for a key that is held elsewhere. */
 export function signingDigest(manifest: ReleaseManifest): Uint8Array {
   return createHash('sha256').update(signingInput(manifest)).digest();
 }
 
-/** The compact JWS of a manifest under a private key of P-256. */
+/** Returns the compact JWS of a manifest under a private key of P-256. */
 export function signManifest(manifest: ReleaseManifest, key: KeyObject): string {
   const input = signingInput(manifest);
   const signature = sign('sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' });
@@ -22,7 +22,7 @@ export function signManifest(manifest: ReleaseManifest, key: KeyObject): string 
 }
 
 /**
- * The compact JWS from a signature in DER, as KMS and OpenSSL return it; a JWS contains the two numbers side by side.
+ * Returns the compact JWS from a signature in DER, as KMS and OpenSSL return it; a JWS contains the two numbers side by side.
  * @returns err: the end of a sentence that begins with the signature
  */
 export function attachSignature(manifest: ReleaseManifest, der: Uint8Array): Result<string, string> {

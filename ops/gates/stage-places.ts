@@ -10,7 +10,7 @@ import { deployedTable } from '#ops/reach-stage.ts';
 import type { ReleaseStore } from './apply.ts';
 import { createReleaseStore } from './release-store.ts';
 
-/** What `show` and a synth read of a stage. */
+/** Returns what `show` and a synth read of a stage. */
 export function appliedGates(): AppliedGates {
   return {
     readFlags: (path) => readGateFlags(ssm(), path),
@@ -38,7 +38,7 @@ export async function releaseStore(
   );
 }
 
-/** The name of a stage's bucket of receipts; undefined if it has none in this account and region. */
+/** Returns the name of a stage's bucket of receipts; undefined if it has none in this account and region. */
 export async function receiptsBucket(stage: string): Promise<string | undefined> {
   return stage === localStage ? localBucketName : readGateParameter(ssm(), bucketParameter(stage));
 }

@@ -6,7 +6,7 @@ import { inOrder, RETIRE_AFTER_MS, type KeyStep } from '#shared/keys/key-states.
 
 export type KeysCommand = 'init' | 'rotate' | 'retire';
 
-/** The steps for one purpose as sentences, with the time at which the next one is due. `now` in milliseconds. */
+/** Returns the steps for one purpose as sentences, with the time at which the next one is due. `now` in milliseconds. */
 export function describeReport(command: KeysCommand, report: KeyReport, now: number): string {
   const { done, waiting } = report;
   const sentences = done.map(describeStep);
@@ -51,7 +51,7 @@ function describeStep(step: KeyStep): string {
   }
 }
 
-/** Why a command failed for a purpose, and what to do. */
+/** Returns why a command failed for a purpose, and what to do. */
 export function describeError(purpose: KeyPurpose, error: KeyAdministrationError): string {
   switch (error.kind) {
     case 'not-initialized':
@@ -65,7 +65,7 @@ export function describeError(purpose: KeyPurpose, error: KeyAdministrationError
   }
 }
 
-/** The ring as a table: one line per key, purpose by purpose, oldest first. No key material. */
+/** Returns the ring as a table: one line per key, purpose by purpose, oldest first. No key material. */
 export function describeRing(ring: readonly (readonly KeyRecord[])[]): string {
   const rows = ring
     .flatMap(inOrder)

@@ -41,7 +41,7 @@ export interface Check {
   readonly run: () => Promise<Outcome>;
 }
 
-/** The name of a check: stable, so that receipts can be compared. */
+/** Returns the name of a check: stable, so that receipts can be compared. */
 export function checkId({ group, subject, side }: Pick<Check, 'group' | 'subject' | 'side'>): string {
   return `${group}.${subject}.${side}`;
 }

@@ -5,7 +5,7 @@ import type { Outcome } from './check.ts';
 import { describeReply, refusalFindings } from './replies.ts';
 import { titleOf } from './suite.ts';
 import type { Ask, Reply, Target } from './target.ts';
-import { tellApart } from './tell-apart.ts';
+import { compareResponses } from './compare-responses.ts';
 
 /** A route of the service, and whether this deployment has it. */
 export interface FoundRoute {
@@ -15,7 +15,7 @@ export interface FoundRoute {
 }
 
 /**
- * The routes that a deployment has. Closed routes and hidden resources both return 404. A request without a token distinguishes them: an open
+ * Returns the routes that a deployment has. Closed routes and hidden resources both return 404. A request without a token distinguishes them: an open
  * route returns 401, a closed one the response of an unknown path, byte for byte [RP-016].
  * @returns err: why the deployment cannot be tested
  */
@@ -65,7 +65,7 @@ async function probe(
     return { route, open: true, outcome };
   }
   const known = await target.send(ask, { token });
-  const differences = [...tellApart(anonymous, unknown), ...tellApart(known, unknown)];
+  const differences = [...compareResponses(anonymous, unknown), ...compareResponses(known, unknown)];
   if (differences.length === 0) {
     // The engine's routes need no gate [MA-016].
     const outcome: Outcome =
@@ -90,7 +90,7 @@ async function probe(
   };
 }
 
-/** A request that reaches the route with random ids. */
+/** Returns a request that reaches the route with random ids. */
 function askOf(route: Route): Ask {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
   const path = Object.fromEntries(

@@ -17,7 +17,7 @@ export interface LocalProof {
 }
 
 /**
- * The local stack as the suite needs it: two of its tenants, tokens with claims to the resources of both, and its player.
+ * Returns the local stack as the suite needs it: two of its tenants, tokens with claims to the resources of both, and its player.
  * @param tenantIds of A and B; default: its first two
  */
 export async function localProof(

@@ -14,7 +14,7 @@ export interface StartedRun {
   readonly etag: string;
 }
 
-/** Every resource of the mastery engine that the suite asks for, one for each route. */
+/** Returns every resource of the mastery engine that the suite asks for, one for each route. */
 export function masterySubjects(target: Target): readonly Subject[] {
   const runs = new Map<string, Promise<Result<StartedRun, string>>>();
   const runOf = (tenant: Tenant): Promise<Result<StartedRun, string>> => {
@@ -78,7 +78,7 @@ export function masterySubjects(target: Target): readonly Subject[] {
   ];
 }
 
-/** The start of a run over synthetic facts only: no learner has a result of it [MA-013]. */
+/** Returns the start of a run over synthetic facts only: no learner has a result of it [MA-013]. */
 export function startAsk({ side, mastery }: Tenant): Result<Ask, string> {
   if (mastery === undefined) return err(`the file of tenant ${side} has no /mastery`);
   return ok({ route: routes.startAdaptiveRun, body: { ...mastery, runMode: 'owner_conformance' } });
@@ -96,7 +96,7 @@ export function advanceAsk({ run, etag }: StartedRun): Ask {
   };
 }
 
-/** One simulated learner, of whom one component is known that a run over the same test has shown. */
+/** Returns one simulated learner, of whom one component is known that a run over the same test has shown. */
 function simulationAsk({ side, mastery }: Tenant, { run }: StartedRun): Result<Ask, string> {
   const [first] = run.kcClassifications;
   if (mastery === undefined) return err(`the file of tenant ${side} has no /mastery`);

@@ -5,7 +5,7 @@ import type { Ask } from './target.ts';
 const DRAWN = 12;
 
 /**
- * A random id of the same form and length, which no resource has: each of the last characters is replaced by another of its kind, so that
+ * Returns a random id of the same form and length, which no resource has: each of the last characters is replaced by another of its kind, so that
  * only the owner can distinguish it from a real one.
  */
 export function randomId(id: string): string {
@@ -29,7 +29,7 @@ function drawnLike(character: string): string | undefined {
 /** Members of paths and bodies that name no resource of a tenant by themselves. */
 const NO_IDS: ReadonlySet<string> = new Set(['grade', 'sourceKey', 'view', 'runMode']);
 
-/** The same request for a resource that does not exist. */
+/** Returns the same request for a resource that does not exist. */
 export function withRandomIds(ask: Ask, members: readonly string[] = idMembers(ask)): Ask {
   const anew = <T extends string | readonly object[]>(
     values: Readonly<Record<string, T>>,
@@ -47,7 +47,7 @@ export function withRandomIds(ask: Ask, members: readonly string[] = idMembers(a
   };
 }
 
-/** The members of a request that name a resource of its tenant. */
+/** Returns the members of a request that name a resource of its tenant. */
 export function idMembers({ path, body }: Ask): readonly string[] {
   return [...Object.entries(path ?? {}), ...Object.entries(body ?? {})]
     .filter(([name, value]) => typeof value === 'string' && !NO_IDS.has(name))

@@ -69,12 +69,12 @@ export const proofReceipt = z.strictObject({
 });
 export type ProofReceipt = z.infer<typeof proofReceipt>;
 
-/** The bytes of a receipt: RFC 8785, so that one receipt has one digest. */
+/** Returns the bytes of a receipt: RFC 8785, so that one receipt has one digest. */
 export function receiptBytes(receipt: ProofReceipt): Uint8Array {
   return Buffer.from(canonicalJson(receipt));
 }
 
-/** Whether bytes claim to be a receipt of this suite, sound or not. */
+/** Returns whether bytes claim to be a receipt of this suite, sound or not. */
 export function claimsToBeProof(bytes: Uint8Array): boolean {
   const json = parseStrictJson(new TextDecoder().decode(bytes));
   return (
@@ -137,7 +137,7 @@ function inconsistencies(receipt: ProofReceipt): readonly string[] {
 }
 
 /**
- * The checks that a proof needs and a receipt lacks: for every open route, anonymous callers, the denial and the isolation of tenants in both
+ * Returns the checks that a proof needs and a receipt lacks: for every open route, anonymous callers, the denial and the isolation of tenants in both
  * directions, and for the reports service all kinds of tests in all views under both tenants [RP-024, MA-021].
  */
 function uncovered({ service, routes, checks }: ProofReceipt): readonly string[] {
@@ -180,7 +180,7 @@ function uncovered({ service, routes, checks }: ProofReceipt): readonly string[]
 }
 
 /**
- * Why a receipt of this suite does not prove what a manifest refers to it for.
+ * Returns why a receipt of this suite does not prove what a manifest refers to it for.
  * @param proves what it proves according to the manifest
  * @param rehearsal whether the manifest is one
  * @returns the end of a sentence that begins with the receipt; undefined if it is a valid proof

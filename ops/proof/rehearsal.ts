@@ -6,14 +6,14 @@ import type { Transcript } from './transcript.ts';
 import type { Target } from './target.ts';
 import type { Tenant } from './tenant-file.ts';
 
-/** Whether a target is the synthetic sandbox, which returns a fixture without a token and cannot be tested. */
+/** Returns whether a target is the synthetic sandbox, which returns a fixture without a token and cannot be tested. */
 export async function isSandbox(target: Target): Promise<boolean> {
   const { status } = await target.get(`/v1/attempt-reports/${sandboxIds.masteryGateAttempt}`);
   return status === 200;
 }
 
 /**
- * What makes a run a rehearsal: stubs, sandboxes and tokens that anyone can issue prove nothing [RP-032]. Each is a clause about the target;
+ * Returns what makes a run a rehearsal: stubs, sandboxes and tokens that anyone can issue prove nothing [RP-032]. Each is a clause about the target;
  * empty for a deployment.
  */
 export async function rehearsalMarks(
@@ -33,7 +33,7 @@ export async function rehearsalMarks(
   ];
 }
 
-/** Whether a name or an address is one of this machine. */
+/** Returns whether a name or an address is one of this machine. */
 export async function isLoopback(hostname: string): Promise<boolean> {
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   if (isIP(host) !== 0) return isLoopbackAddress(host);

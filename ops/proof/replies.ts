@@ -13,14 +13,14 @@ export type Refusal = keyof (typeof codes)['reports'];
 
 const statusOf: Readonly<Record<Refusal, number>> = { hidden: 404, unknown: 401, invalid: 400 };
 
-/** A response in a few words; of its body, only the code. */
+/** Returns a response in a few words; of its body, only the code. */
 export function describeReply(service: ServiceName, reply: Reply): string {
   if (reply.status === 0) return `no response (${reply.text})`;
   const code = codeOf(service, reply);
   return code === undefined ? String(reply.status) : `${reply.status} ${code}`;
 }
 
-/** The code of a problem; undefined if the response is not a problem. */
+/** Returns the code of a problem; undefined if the response is not a problem. */
 export function codeOf(service: ServiceName, { status, text }: Reply): string | undefined {
   const json = parseStrictJson(text);
   if (!json.ok || status < 400) return undefined;
@@ -29,7 +29,7 @@ export function codeOf(service: ServiceName, { status, text }: Reply): string | 
   return type === undefined ? undefined : new URL(type).pathname.split('/').at(-1);
 }
 
-/** What is wrong with a response that must be the given problem. */
+/** Returns what is wrong with a response that must be the given problem. */
 export function refusalFindings(service: ServiceName, refusal: Refusal, reply: Reply): readonly string[] {
   const expected = `${statusOf[refusal]} ${codes[service][refusal]}`;
   const found = describeReply(service, reply);
@@ -45,7 +45,7 @@ export function refusalFindings(service: ServiceName, refusal: Refusal, reply: R
   ];
 }
 
-/** What is wrong with a response that must be the route's success. */
+/** Returns what is wrong with a response that must be the route's success. */
 export function successFindings(ask: Ask, reply: Reply): readonly string[] {
   const { service, success } = ask.route;
   if (reply.status !== success.status)
@@ -67,7 +67,7 @@ export function successFindings(ask: Ask, reply: Reply): readonly string[] {
   ];
 }
 
-/** The members of a response's body. */
+/** Returns the members of a response's body. */
 export function bodyOf({ text }: Reply): Readonly<Record<string, unknown>> {
   const json = parseStrictJson(text);
   return json.ok && typeof json.value === 'object' && json.value !== null

@@ -16,7 +16,7 @@ const POLL_MS = 250;
 
 type Run = Pick<z.infer<typeof improvementRun>, 'improvementRunId' | 'sourceKeys'>;
 
-/** Every resource of the reports service that the suite asks for, at least one for each route. */
+/** Returns every resource of the reports service that the suite asks for, at least one for each route. */
 export function reportsSubjects(target: Target): readonly Subject[] {
   const runs = new Map<string, Promise<Result<Run, string>>>();
   const runOf = (tenant: Tenant): Promise<Result<Run, string>> => {
@@ -89,7 +89,7 @@ function named<Member extends keyof ReportsFixture>(
 
 const underWay: ReadonlySet<string> = new Set(['queued', 'analyzing']);
 
-/** An improvement run of the tenant that has ended. */
+/** Returns an improvement run of the tenant that has ended. */
 async function beginRun(target: Target, { side, full, reports }: Tenant): Promise<Result<Run, string>> {
   const administrationId = reports?.improvement?.administrationId;
   if (administrationId === undefined)

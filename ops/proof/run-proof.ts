@@ -114,7 +114,7 @@ export async function runProof(options: ProofOptions): Promise<Result<ProofRun, 
   }
 }
 
-/** Every check of a service, in the order in which they run. */
+/** Returns every check of a service, in the order in which they run. */
 function checksOf(suite: Suite, routes: readonly FoundRoute[]): readonly Check[] {
   const reports = suite.service === 'reports';
   const all = [
@@ -146,7 +146,7 @@ function routeChecks({ subjects }: Suite, routes: readonly FoundRoute[]): readon
   }));
 }
 
-/** The outcome of a route; failed if the suite cannot test the route, or needs it and it is closed. */
+/** Returns the outcome of a route; failed if the suite cannot test the route, or needs it and it is closed. */
 function routeOutcome({ route, open, outcome }: FoundRoute, isKnown: boolean): Outcome {
   if (open && !isKnown) return outcomeOf(['the route is open, but this suite has no request for it']);
   return route.operationId === readAttemptReport.operationId && !open
@@ -164,7 +164,7 @@ function openSubjects(
   return all.filter(({ route }) => open.has(route.operationId));
 }
 
-/** The members that open routes need and the files do not have. */
+/** Returns the members that open routes need and the files do not have. */
 function whyRefused(subjects: readonly Subject[], tenants: readonly Tenant[]): string | undefined {
   const lacking = tenants.flatMap(({ side, reports, mastery }) => {
     const places = [...idsOf({ reports, mastery }).keys()];

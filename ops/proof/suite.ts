@@ -49,7 +49,7 @@ export interface Direction {
   readonly owner: Tenant;
 }
 
-/** Both directions: isolation must hold in each. */
+/** Returns both directions: isolation must hold in each. */
 export function directionsOf({ a, b }: Pick<Suite, 'a' | 'b'>): readonly Direction[] {
   return [
     { side: 'A-B', asker: a, owner: b },
@@ -57,13 +57,13 @@ export function directionsOf({ a, b }: Pick<Suite, 'a' | 'b'>): readonly Directi
   ];
 }
 
-/** An owner's request for its own resource. Its key is always the same, so that a repetition is the same operation. */
+/** Sends an owner's request for its own resource. Its key is always the same, so that a repetition is the same operation. */
 export function sendOwn(suite: Suite, subject: Subject, tenant: Tenant, ask: Ask): Promise<Reply> {
   const key = `proof-${suite.nonce}-${subject.name}-${tenant.side}`;
   return suite.target.send(ask, { token: tenant.full, key });
 }
 
-/** Whether both requests name the same records, because both files do. */
+/** Returns whether both requests name the same records, because both files do. */
 export function belongsToBoth(own: Ask, foreign: Ask): boolean {
   return idMembers(foreign).every((name) => valueOf(own, name) === valueOf(foreign, name));
 }
@@ -83,7 +83,7 @@ export function about(what: string, findings: readonly string[]): readonly strin
   return findings.map((finding) => `${what}: ${finding}`);
 }
 
-/** A finding if the owner does not get its own resource: isolation that hides everything from every tenant proves nothing. */
+/** Returns a finding if the owner does not get its own resource: isolation that hides everything from every tenant proves nothing. */
 export function servedFindings(ask: Ask, reply: Reply): readonly string[] {
   const { service, success } = ask.route;
   return reply.status === success.status

@@ -148,7 +148,7 @@ function noAnswer(why: string): Reply {
   return { status: 0, headers: new Headers(), text: why };
 }
 
-/** Why no response arrived, without the address, which the reader knows. */
+/** Returns why no response arrived, without the address, which the reader knows. */
 function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
   const cause = error.cause instanceof Error ? error.cause : error;

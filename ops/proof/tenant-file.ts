@@ -129,7 +129,7 @@ export async function readTenantFile(
   return tenant.ok ? tenant : err(`${path} ${tenant.error}`);
 }
 
-/** A tenant from the content of its file. err: the end of a sentence that begins with the file. */
+/** Returns a tenant from the content of its file. err: the end of a sentence that begins with the file. */
 export function tenantOf(
   content: unknown,
   side: Tenant['side'],
@@ -171,7 +171,7 @@ export function tenantOf(
   });
 }
 
-/** Everything of a file but its tokens. */
+/** Returns everything of a file but its tokens. */
 function fixturesOf({ reports, mastery }: TenantFile): unknown {
   return { ...(reports === undefined ? {} : { reports }), ...(mastery === undefined ? {} : { mastery }) };
 }
@@ -227,7 +227,7 @@ const SHARED_MEMBERS: ReadonlySet<string> = new Set([
   '/mastery/scaleCalibrationId',
 ]);
 
-/** Every id of a tenant's fixtures by its JSON Pointer. */
+/** Returns every id of a tenant's fixtures by its JSON Pointer. */
 export function idsOf({
   reports,
   mastery,
@@ -241,7 +241,7 @@ function* leavesOf(value: unknown, place = ''): Generator<[string, string]> {
   for (const [name, member] of Object.entries(value)) yield* leavesOf(member, `${place}/${name}`);
 }
 
-/** Why two tenants cannot be used for a proof; undefined if they are disjoint [RP-024] and have what the service needs. */
+/** Returns why two tenants cannot be used for a proof; undefined if they are disjoint [RP-024] and have what the service needs. */
 export function describeUnfit(service: ServiceName, a: Tenant, b: Tenant): string | undefined {
   const missing = [a, b].find((tenant) => tenant[service] === undefined);
   if (missing !== undefined) return `the file of tenant ${missing.side} has no /${service}`;

@@ -71,7 +71,7 @@ function ownRequestId(body: unknown): unknown {
   return typeof body === 'object' && body !== null && 'requestId' in body ? body.requestId : undefined;
 }
 
-/** Every string of a JSON value with the name of its member. */
+/** Returns every string of a JSON value with the name of its member. */
 function* textsOf(value: unknown, name = ''): Generator<[string, string]> {
   if (typeof value === 'string') yield [name, value];
   else if (Array.isArray(value)) for (const element of value) yield* textsOf(element, name);

@@ -34,7 +34,7 @@ export function renderProgress(done: number, of: number, next: string | undefine
   ]);
 }
 
-/** Every check of a run: a block for each group, a line for each subject, a mark for each side; below, what failed and why. */
+/** Returns every check of a run: a block for each group, a line for each subject, a mark for each side; below, what failed and why. */
 export function renderRun(run: ProofRun, space: LineSpace): readonly string[] {
   const width = Math.max(...run.rows.map(({ check }) => columnsOf(check.subject)));
   const blocks = groups.flatMap((group) => {

@@ -9,7 +9,7 @@ import { receiptBytes, type ProofReceipt } from './receipt.ts';
 import type { ProofRun, Row } from './run-proof.ts';
 
 /**
- * The receipt of a run.
+ * Returns the receipt of a run.
  * @param rehearsal whether the operator chose --rehearsal
  * @returns err: why there is none, a sentence
  */

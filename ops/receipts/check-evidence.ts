@@ -1,11 +1,11 @@
 import type * as z from 'zod';
-import { judgeSource } from '#functions/reports/analysis/judge-source.ts';
-import type { JudgedSource, SourceEvidence } from '#functions/reports/analysis/judge-source.ts';
+import { evaluateSource } from '#functions/reports/analysis/evaluate-source.ts';
+import type { EvaluatedSource, SourceEvidence } from '#functions/reports/analysis/evaluate-source.ts';
 import {
   isContradictory,
-  judgedMetric,
-  judgedRows,
-} from '#functions/reports/analysis/metrics/judge-metric.ts';
+  metricToCheck,
+  evaluableRowsOf,
+} from '#functions/reports/analysis/metrics/evaluate-metric.ts';
 import { deriveMetricOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type {
   ReceiptArtifact,
@@ -13,7 +13,7 @@ import type {
   RunReceipt,
   SourceReceipt,
 } from '#shared/contract/reports/receipt-bundle.ts';
-import { isCompared, type Pin } from '#shared/improvement/records.ts';
+import { isCompared, type PinnedRef } from '#shared/improvement/records.ts';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
@@ -31,7 +31,7 @@ export type Evidence = ReadonlyMap<string, Uint8Array>;
 const notTheirs =
   'The artifacts contradict the bundle: do not rely on it, and report it to the operators of the service.';
 
-/** Every digest that a bundle names: of the artifacts that prove it, and of bundles that can be compared with it. */
+/** Returns every digest that a bundle names: of the artifacts that prove it, and of bundles that can be compared with it. */
 export function namedDigests(receipt: ReceiptBundle): ReadonlySet<string> {
   const bundles =
     receipt.object === 'run_receipt' ? receipt.sources.map((source) => source.receipt.sha256) : [];
@@ -159,12 +159,12 @@ function runEvidence(receipt: RunReceipt, evidence: Evidence): Check[] {
   ];
 }
 
-const pinOf = ({ resourceId, sha256 }: ReceiptArtifact): Pin => ({ ref: resourceId, sha256 });
+const pinOf = ({ resourceId, sha256 }: ReceiptArtifact): PinnedRef => ({ ref: resourceId, sha256 });
 
 function metricFailures(
   receipt: RunReceipt,
   row: RunReceipt['metrics'][number],
-  pin: Pin,
+  pin: PinnedRef,
   artifact: MetricArtifact,
 ): readonly string[] {
   return [
@@ -174,9 +174,9 @@ function metricFailures(
       : differs(
           'the number of its rows that can be judged',
           row.judged,
-          isContradictory(judgedMetric(row.metric, row.status, artifact), rulesOf(receipt))
+          isContradictory(metricToCheck(row.metric, row.status, artifact), rulesOf(receipt))
             ? 'none'
-            : judgedRows(row.metric, artifact.rows, receipt.analysisPolicy),
+            : evaluableRowsOf(row.metric, artifact.rows, receipt.analysisPolicy),
         )),
     ...compareDecisions(row, deriveMetricOrders(groundsOf(receipt), pin, artifact)),
   ];
@@ -211,7 +211,7 @@ function sourceListCheck(receipt: RunReceipt, evidence: Evidence): Check {
   };
 }
 
-/** The bundles of the sources that are in the folder. */
+/** Returns the bundles of the sources that are in the folder. */
 function sourceBundlesCheck(receipt: RunReceipt, evidence: Evidence): Check {
   const there = receipt.sources.filter((source) => evidence.has(source.receipt.sha256));
   const missing = receipt.sources.length - there.length;
@@ -252,7 +252,7 @@ function bundleFailures(
   ];
 }
 
-interface FoundSource extends JudgedSource {
+interface FoundSource extends EvaluatedSource {
   readonly crosswalk: AlignmentCrosswalk;
 }
 
@@ -284,16 +284,16 @@ function readSource(
     if (wrong.length > 0) return err({ failures: wrong });
     comparison = { pin: pinOf(pinned), artifact: artifact.value };
   }
-  const judged = judgeSource(groundsOf(receipt), {
+  const evaluated = evaluateSource(groundsOf(receipt), {
     sourceKey: source.sourceKey,
     crosswalk: { pin: pinOf(source.crosswalk), value: crosswalk.value },
     comparison,
     sourceSet: sourceSet.value,
   });
-  if (!judged.ok) return err({ failures: [judged.error] });
-  const { alignment, limitations } = judged.value;
+  if (!evaluated.ok) return err({ failures: [evaluated.error] });
+  const { alignment, limitations } = evaluated.value;
   return ok({
-    ...judged.value,
+    ...evaluated.value,
     crosswalk: crosswalk.value,
     limitations: [...alignment.limitations, ...limitations],
   });
@@ -319,7 +319,7 @@ interface OwnerIds {
   readonly testSpecVersion?: string;
 }
 
-/** An artifact in the form of its owner, of the same tenant, blueprint and administration as the bundle. */
+/** Returns an artifact in the form of its owner, of the same tenant, blueprint and administration as the bundle. */
 function read<S extends z.ZodType<OwnerIds>>(
   schema: S,
   { resourceId, sha256 }: ReceiptArtifact,

@@ -45,7 +45,8 @@ export function checkReceipt({ name, bytes }: NamedBytes): Result<CheckedReceipt
   const schema = receiptBundle.safeParse(parsed.value);
   const issues = schema.success ? [] : schema.error.issues;
   const { object, formatVersion } = any.data;
-  const isUnjudged = object === 'source_receipt' && (formatVersion === 3) !== 'sourceSet' in any.data;
+  const isSourceSetMisplaced =
+    object === 'source_receipt' && (formatVersion === 3) !== 'sourceSet' in any.data;
   const [ofRows = [], ofShape = []] = [true, false].map((wanted) =>
     issues.filter(({ code, path }) => (code === 'custom' && path[0] === 'contributions') === wanted),
   );
@@ -74,7 +75,7 @@ export function checkReceipt({ name, bytes }: NamedBytes): Result<CheckedReceipt
       holds: `${object}, format ${String(formatVersion)}`,
       failures: [
         ...ofShape.map(({ path, message }) => `/${path.map(String).join('/')}: ${message}`),
-        ...(isUnjudged ? ['/sourceSet: must be there since format 3, and not before'] : []),
+        ...(isSourceSetMisplaced ? ['/sourceSet: must be there since format 3, and not before'] : []),
       ],
       remedy: 'Download the bundle again. If the error persists, use a newer release of this command.',
     },
@@ -95,7 +96,7 @@ export function checkReceipt({ name, bytes }: NamedBytes): Result<CheckedReceipt
   return ok({ checks: [...checks, ...rest], receipt });
 }
 
-/** The signature with which a zip archive begins. */
+/** Returns whether bytes begin with the signature of a zip archive. */
 function isZip([first, second, third, fourth]: Uint8Array): boolean {
   return first === 0x50 && second === 0x4b && third === 0x03 && fourth === 0x04;
 }

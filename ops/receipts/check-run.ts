@@ -7,7 +7,7 @@ import { checkPolicy, decisionDefects } from './decisions.ts';
 const untrue =
   'The parts of the run contradict each other: do not rely on it, and report it to the operators of the service.';
 
-/** What the receipt of a run proves by itself: that its parts are consistent. The observations need the artifacts. */
+/** Returns what the receipt of a run proves by itself: that its parts are consistent. The observations need the artifacts. */
 export function checkRun(receipt: RunReceipt): Check[] {
   const { metrics, sources, orders } = receipt;
   return [
@@ -59,9 +59,9 @@ function metricFailures({ metrics, formatVersion }: RunReceipt): readonly string
     ...metrics.flatMap(
       ({ metric, status, artifact, reasonCode, evaluatedAt, judged, decisions, withheld }) => {
         if (status === 'available') {
-          const lacksJudgement = formatVersion > 1 && judged === undefined;
+          const lacksEvaluableRows = formatVersion > 1 && judged === undefined;
           return [
-            ...(artifact === null || reasonCode !== null || evaluatedAt === null || lacksJudgement
+            ...(artifact === null || reasonCode !== null || evaluatedAt === null || lacksEvaluableRows
               ? [`${metric} is available but lacks its artifact or its evaluation`]
               : []),
             ...(judged === 'all' && withheld.length > 0

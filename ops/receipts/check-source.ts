@@ -5,7 +5,7 @@ import { differs, repeated, type Check } from './check.ts';
 import { checkPolicy, compareDecisions, decisionDefects, groundsOf } from './decisions.ts';
 
 /**
- * What the receipt of a source proves by itself. This file computes sums and percentage from weights and flags, independently of the code that
+ * Returns what the receipt of a source proves by itself. This file computes sums and percentage from weights and flags, independently of the code that
  * created the bundle.
  * @param rowFailures contributions that violate the contract
  */
@@ -18,7 +18,9 @@ export function checkSource(receipt: SourceReceipt, rowFailures: readonly string
     'The alignment does not follow from its contributions: do not rely on it, and report it to the operators of the service.';
   const metricOf = (trigger: number) => analysisPolicy.triggers[trigger]?.metric;
   const onAlignment = (trigger: number) => metricOf(trigger) === 'alignment';
-  const isUnjudged = receipt.withheld.some(({ trigger }) => metricOf(trigger) === 'predicted_actual');
+  const isComparisonWithheld = receipt.withheld.some(
+    ({ trigger }) => metricOf(trigger) === 'predicted_actual',
+  );
   return [
     {
       name: 'contributions',
@@ -86,7 +88,7 @@ export function checkSource(receipt: SourceReceipt, rowFailures: readonly string
         ...(comparison === 'missing' && omissions.length === 0
           ? ['the comparison is missing but not among the omissions']
           : []),
-        ...(isUnjudged && omissions.length === 0
+        ...(isComparisonWithheld && omissions.length === 0
           ? ['decisions on the comparison were withheld, but it is not among the omissions']
           : []),
         ...((comparison === null || comparison === 'not_analyzed') && omissions.length > 0

@@ -9,12 +9,12 @@ export interface Check {
   readonly skipped?: string;
 }
 
-/** A sentence if two values differ that should be equal, or none. */
+/** Returns a sentence if two values differ that should be equal, or none. */
 export function differs(what: string, said: unknown, found: unknown): readonly string[] {
   return said === found ? [] : [`${what} is ${String(said)}: expected ${String(found)}`];
 }
 
-/** The values that occur more than once, each of them once. */
+/** Returns the values that occur more than once, each of them once. */
 export function repeated(values: readonly string[]): readonly string[] {
   const seen = new Set<string>();
   return [...new Set(values.filter((value) => seen.size === seen.add(value).size))];

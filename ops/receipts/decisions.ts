@@ -13,12 +13,12 @@ import { differs, repeated, type Check } from './check.ts';
 /** Decisions as a bundle lists them. */
 export type Decisions = Pick<SourceReceipt, 'decisions' | 'withheld'>;
 
-/** The rules by which the run judged its evidence. */
+/** Returns the rules by which the run judged its evidence. */
 export function rulesOf({ formatVersion }: ReceiptBundle): OrderGrounds['rules'] {
   return formatVersion === 3 ? '3' : '2';
 }
 
-/** The grounds on which the orders of a bundle were derived. */
+/** Returns the grounds on which the orders of a bundle were derived. */
 export function groundsOf(receipt: ReceiptBundle): OrderGrounds {
   const { tenantId, administrationId, contentTestSpecId, contentTestSpecVersion } = receipt;
   return {
@@ -41,7 +41,7 @@ export function checkPolicy({ analysisPolicy }: ReceiptBundle): Check {
 }
 
 /**
- * Why listed decisions cannot be decisions of their policy for any observations.
+ * Returns why listed decisions cannot be decisions of their policy for any observations.
  * @param evidenceFor the evidence for a trigger on that metric; undefined if such a trigger does not belong here
  */
 export function decisionDefects(
@@ -75,7 +75,7 @@ export function decisionDefects(
   return failures;
 }
 
-/** How listed decisions differ from those of the evidence: every breached threshold must be listed, and no other. */
+/** Returns how listed decisions differ from those of the evidence: every breached threshold must be listed, and no other. */
 export function compareDecisions(listed: Decisions, derived: Derived): readonly string[] {
   const found = decisionsOf(derived);
   const failures: string[] = [];

@@ -7,7 +7,7 @@ const BAR = 40;
 /** Failures of one check that are shown; a bundle of 10,000 rows may have as many. */
 const SHOWN = 10;
 
-/** The summary of a bundle, with its alignment as a bar. */
+/** Returns the summary of a bundle, with its alignment as a bar. */
 export function renderReceipt(receipt: ReceiptBundle, paint: Paint): readonly string[] {
   const run = plainText(receipt.improvementRunId);
   const blueprint = plainText(`blueprint ${receipt.contentTestSpecId} ${receipt.contentTestSpecVersion}`);
@@ -35,7 +35,7 @@ export function renderReceipt(receipt: ReceiptBundle, paint: Paint): readonly st
   ];
 }
 
-/** One line per check; below a failed one, what to do. */
+/** Returns one line per check; below a failed one, what to do. */
 export function renderChecks(checks: readonly Check[], paint: Paint): readonly string[] {
   const width = Math.max(...checks.map(({ name }) => name.length));
   return checks.flatMap((check) => {
@@ -55,7 +55,7 @@ export function renderChecks(checks: readonly Check[], paint: Paint): readonly s
   });
 }
 
-/** A percentage as a bar; only 100 fills it, only 0 leaves it empty. */
+/** Returns a percentage as a bar; only 100 fills it, only 0 leaves it empty. */
 function bar(percent: number, paint: Paint): string {
   const nearest = Math.round((percent / 100) * BAR);
   const filled = percent <= 0 ? 0 : percent >= 100 ? BAR : Math.min(BAR - 1, Math.max(1, nearest));

@@ -68,7 +68,7 @@ export function checkFeasibility(
   };
 }
 
-/** The place of each of the engine's minima in the file: floors first, then content minima, as `constraintsOf` has them. */
+/** Returns the place of each of the engine's minima in the file: floors first, then content minima, as `constraintsOf` has them. */
 function minimaPointers({ coverageFloors, eligibilityRules }: SelectionPolicy): readonly string[] {
   return [
     ...coverageFloors.map((_, n) => pointer('document', 'coverageFloors', n, 'minimumEvidenceItems')),
@@ -99,7 +99,7 @@ function reason(
   }
 }
 
-/** How many items on a component may be offered, and what bars the others. */
+/** Returns how many items on a component may be offered, and what bars the others. */
 function offerable(
   guid: string,
   items: number,

@@ -31,7 +31,7 @@ export function compareRecords(
   return [compareContent(pk, backup, current)];
 }
 
-/** The record is missing or damaged, and the backup is sound. */
+/** Compares the content of a record that is missing or damaged with a sound backup. */
 function compareContent(pk: string, backup: readonly Item[], current: readonly Item[]): Finding {
   const held = bySortKey(current);
   const document = held.get('document');
@@ -75,7 +75,7 @@ function compareLifecycles(
 /** A document of any form: the backup may be of another build. */
 const anyDocument = z.looseObject({ id: z.unknown().optional() });
 
-/** Both documents hold their own checksum, and differ. */
+/** Returns whether both documents hold their own checksum and differ. */
 function hasOtherDocument(backup: readonly Item[], current: readonly Item[]): boolean {
   const [was, now] = [recordAmong(backup), recordAmong(current)];
   return (

@@ -90,7 +90,7 @@ async function compareKey(
   return [{ what, state: stateOf(now), writes: [{ item, over: now }] }];
 }
 
-/** What is left of a key that was retired: its place and its times. */
+/** Returns what is left of a key that was retired: its place and its times. */
 function tombstone(key: Item, isLeaked: boolean, at: number): Item {
   return {
     retiredAt: formatInstant(at),
@@ -117,7 +117,7 @@ function behindSuccessor({ now }: KeyProof, purpose: KeyPurpose, was: Item, curr
     : was;
 }
 
-/** Whether an item is a key of its place: readable, and either retired or unwrapped by KMS. Throws when KMS does not answer. */
+/** Returns whether an item is a key of its place: readable, and either retired or unwrapped by KMS. Throws when KMS does not answer. */
 async function isProven({ kms, stage }: KeyProof, purpose: KeyPurpose, item: Item): Promise<boolean> {
   const record = parsed(purpose, item);
   if (record === undefined) return false;

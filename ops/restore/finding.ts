@@ -22,12 +22,12 @@ export function sortKeyOf(item: Item): string {
   return String(item['sk']);
 }
 
-/** The items by their sort keys. */
+/** Returns the items by their sort keys. */
 export function bySortKey(items: readonly Item[]): ReadonlyMap<string, Item> {
   return new Map(items.map((item) => [sortKeyOf(item), item]));
 }
 
-/** What is missing or damaged and cannot be repaired. */
+/** Returns a finding about what is missing or damaged and cannot be repaired. */
 export function unrepaired(what: string, state: 'missing' | 'damaged', note: string): Finding<never> {
   return { what, state, note, writes: [] };
 }

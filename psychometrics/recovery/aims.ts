@@ -3,7 +3,7 @@ import { exposureMethods } from './exposure.ts';
 import type { Figures } from './figures.ts';
 
 /** One aim and the observed value. */
-export interface Judged {
+export interface AimResult {
   readonly name: string;
   readonly value: number;
   /** The lowest and the highest value that meet the aim; `null` if there is no such bound. */
@@ -29,13 +29,13 @@ const OVERLAP = 0.2;
 const AGREEMENT_LOST = 0.005;
 
 /** Checks a row with exposure control against the design's aims. Only methods whose parameters are fitted to the aims decide the study. */
-export function judgeExposure(
+export function evaluateExposure(
   method: ExposureMethod,
   figures: Figures,
   without: Figures,
   bar: number,
-): readonly Judged[] {
-  const most = (name: string, value: number, limit: number): Judged => ({
+): readonly AimResult[] {
+  const most = (name: string, value: number, limit: number): AimResult => ({
     name: `${name}, ${method}`,
     value,
     least: null,
@@ -57,19 +57,19 @@ export function judgeExposure(
  * @param bruteForce the largest difference from brute force
  * @param stops tests that end with their classifications, chosen for the whole latent state and for unsettled components
  */
-export function judge(
+export function evaluateAims(
   figures: Figures,
   bruteForce: number,
   stops: { readonly latent: Figures; readonly unsettled: Figures },
   bar: number,
-): readonly Judged[] {
-  const judged = (
+): readonly AimResult[] {
+  const aim = (
     name: string,
-    unit: Judged['unit'],
+    unit: AimResult['unit'],
     value: number,
     least: number | null,
     most: number | null,
-  ): Judged => ({
+  ): AimResult => ({
     name,
     unit,
     value,
@@ -80,25 +80,25 @@ export function judge(
     decides: true,
   });
   return [
-    judged('bias of ability', 'SD', figures.bias, -BIAS / bar, BIAS / bar),
-    judged('RMSE of ability', 'SD', figures.rmse, null, RMSE / bar),
-    judged(
+    aim('bias of ability', 'SD', figures.bias, -BIAS / bar, BIAS / bar),
+    aim('RMSE of ability', 'SD', figures.rmse, null, RMSE / bar),
+    aim(
       'coverage of 95 % intervals',
       'share',
       figures.coverage,
       COVERAGE - COVERAGE_WITHIN / bar,
       COVERAGE + COVERAGE_WITHIN / bar,
     ),
-    judged('KC agreement', 'share', figures.agreement, 1 - (1 - AGREEMENT) / bar, null),
-    judged('posteriors to brute force', 'difference', bruteForce, null, BRUTE_FORCE / bar),
-    judged(
+    aim('KC agreement', 'share', figures.agreement, 1 - (1 - AGREEMENT) / bar, null),
+    aim('posteriors to brute force', 'difference', bruteForce, null, BRUTE_FORCE / bar),
+    aim(
       'length, unsettled to state',
       'share',
       stops.unsettled.meanLength / stops.latent.meanLength,
       null,
       UNSETTLED_LENGTH / bar,
     ),
-    judged(
+    aim(
       'right of classified',
       'share',
       stops.unsettled.classifiedAgreement,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judge, judgeExposure, reservations } from './aims.ts';
+import { evaluateAims, evaluateExposure, reservations } from './aims.ts';
 import { compareWithBruteForce } from './brute-force.ts';
 import { conditionsOf, DESIGN } from './conditions.ts';
 import { exposureMethodNames, exposureMethods } from './exposure.ts';
@@ -89,7 +89,7 @@ describe('the aims', () => {
   };
   const latent = { ...good, meanLength: 40 };
   const missed = (figures: Figures, bruteForce = 1e-12, bar = 1, meanLength = 26): readonly string[] =>
-    judge(figures, bruteForce, { latent, unsettled: { ...figures, meanLength } }, bar).flatMap(
+    evaluateAims(figures, bruteForce, { latent, unsettled: { ...figures, meanLength } }, bar).flatMap(
       ({ name, met }) => (met ? [] : [name]),
     );
 
@@ -131,16 +131,16 @@ describe('exposure control', () => {
   it('is held to aims of its own, of which only those of sympson_hetter decide', () => {
     const without = { agreement: 0.99 } as Figures;
     const figures = { mostExposed: 0.3, overlap: 0.2, agreement: 0.9851 } as Figures;
-    const judged = (change: Partial<Figures>, bar = 1) =>
-      judgeExposure('sympson_hetter', { ...figures, ...change }, without, bar).map(({ met }) => met);
-    expect(judged({})).toEqual([true, true, true]);
-    expect(judged({ mostExposed: 0.301 })).toEqual([false, true, true]);
-    expect(judged({ overlap: 0.201 })).toEqual([true, false, true]);
-    expect(judged({ agreement: 0.9849 })).toEqual([true, true, false]);
-    expect(judged({}, 1.1)).toEqual([false, false, false]);
-    expect(judged({ agreement: NaN, overlap: NaN, mostExposed: NaN })).toEqual([false, false, false]);
+    const metAims = (change: Partial<Figures>, bar = 1) =>
+      evaluateExposure('sympson_hetter', { ...figures, ...change }, without, bar).map(({ met }) => met);
+    expect(metAims({})).toEqual([true, true, true]);
+    expect(metAims({ mostExposed: 0.301 })).toEqual([false, true, true]);
+    expect(metAims({ overlap: 0.201 })).toEqual([true, false, true]);
+    expect(metAims({ agreement: 0.9849 })).toEqual([true, true, false]);
+    expect(metAims({}, 1.1)).toEqual([false, false, false]);
+    expect(metAims({ agreement: NaN, overlap: NaN, mostExposed: NaN })).toEqual([false, false, false]);
     const decides = exposureMethodNames.filter((method) =>
-      judgeExposure(method, figures, without, 1).every((aim) => aim.decides),
+      evaluateExposure(method, figures, without, 1).every((aim) => aim.decides),
     );
     expect(decides).toEqual(['sympson_hetter']);
   });

@@ -1,4 +1,4 @@
-import { judge, judgeExposure, reservations, type Judged } from './aims.ts';
+import { evaluateAims, evaluateExposure, reservations, type AimResult } from './aims.ts';
 import { compareWithBruteForce, type BruteForceFigures } from './brute-force.ts';
 import { conditionsOf, type Condition, type ExposureMethod, type StudySize } from './conditions.ts';
 import { exposureMethods, SEARCH_TESTS, type Probabilities } from './exposure.ts';
@@ -57,7 +57,7 @@ export interface Study {
   readonly settings: StudySettings;
   readonly assumptions: readonly string[];
   readonly reservations: readonly string[];
-  readonly aims: readonly Judged[];
+  readonly aims: readonly AimResult[];
   readonly bruteForce: BruteForceFigures;
   readonly rows: readonly Row[];
   /** For the reference row. */
@@ -152,14 +152,14 @@ export function runStudy(
     assumptions: assumptions(GOOD_ITEMS),
     reservations: reservations(settings, settings.bar),
     aims: [
-      ...judge(
+      ...evaluateAims(
         figuresIn('reference'),
         bruteForce.largestDifference,
         { latent: figuresIn('stop'), unsettled: figuresIn('unsettled') },
         settings.bar,
       ),
       ...[...exposed].flatMap(([method, figures]) =>
-        judgeExposure(method, figures, figuresIn('reference'), settings.bar),
+        evaluateExposure(method, figures, figuresIn('reference'), settings.bar),
       ),
     ],
     bruteForce,

@@ -1,5 +1,5 @@
 import type { Paint } from '#tools/terminal/paint.ts';
-import type { Judged } from './aims.ts';
+import type { AimResult } from './aims.ts';
 import { chains } from './conditions.ts';
 import { STATED_CONFIDENCE } from './sit.ts';
 import type { Row, Study } from './study.ts';
@@ -141,12 +141,12 @@ export function rowCells({ name, figures }: Row): readonly string[] {
 }
 
 /** Returns one line per aim. */
-function aimLine(aim: Judged, paint: Paint): string {
+function aimLine(aim: AimResult, paint: Paint): string {
   const word = aim.met ? paint('green', 'met   ') : paint('red', 'missed');
   return `${word}  ${aim.name.padEnd(30)}  ${aimValue(aim).padStart(9)}  aim: ${aimBounds(aim)}`;
 }
 
-export function aimValue({ unit, value, least }: Judged): string {
+export function aimValue({ unit, value, least }: AimResult): string {
   switch (unit) {
     case 'share':
       return decimals(value, 4);
@@ -157,7 +157,7 @@ export function aimValue({ unit, value, least }: Judged): string {
   }
 }
 
-export function aimBounds({ unit, least, most }: Judged): string {
+export function aimBounds({ unit, least, most }: AimResult): string {
   const show = (bound: number): string =>
     unit === 'difference' ? exponent(bound) : String(Number(bound.toPrecision(6)));
   if (least === null) return most === null ? '' : `at most ${show(most)}`;

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { analysisPolicy, targetModule } from '#shared/contract/reports/analysis-policy.ts';
 import {
-  judgedRows,
+  evaluableRows,
   metricStatus,
-  runStandings,
+  runPhases,
   runStatus,
 } from '#shared/contract/reports/improvement-run.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
@@ -16,17 +16,17 @@ import { orderStatus } from '#shared/contract/reports/revision-order.ts';
  */
 
 /** A reference to immutable bytes of another owner: their id there, and the SHA-256 of the bytes that were read. */
-const pin = z.strictObject({ ref: z.string(), sha256: z.string() });
-export type Pin = Readonly<z.infer<typeof pin>>;
+const pinnedRef = z.strictObject({ ref: z.string(), sha256: z.string() });
+export type PinnedRef = Readonly<z.infer<typeof pinnedRef>>;
 
 /** The state of a metric when the run was created. Its counts and values are not stored: they are read again from the artifact. */
 const pinnedMetric = z.strictObject({
   metric: metricStatus.shape.metric,
   status: metricStatus.shape.status,
   reasonCode: metricStatus.shape.reasonCode,
-  artifact: pin.nullable(),
+  artifact: pinnedRef.nullable(),
   /** For an available metric: whether the pinned policy's triggers can judge all of its rows or only some. Absent in the first form of pins. */
-  judged: judgedRows.exactOptional(),
+  judged: evaluableRows.exactOptional(),
 });
 export type PinnedMetric = Readonly<z.infer<typeof pinnedMetric>>;
 
@@ -36,14 +36,14 @@ export type PinnedMetric = Readonly<z.infer<typeof pinnedMetric>>;
  */
 const pinnedSource = z.strictObject({
   sourceKey: z.string(),
-  crosswalk: pin,
-  comparison: z.union([pin, z.enum(['missing', 'not_analyzed']), z.null()]),
+  crosswalk: pinnedRef,
+  comparison: z.union([pinnedRef, z.enum(['missing', 'not_analyzed']), z.null()]),
 });
 export type PinnedSource = Readonly<z.infer<typeof pinnedSource>>;
 /** Why there is no comparison of a source. */
-export type NotCompared = Exclude<PinnedSource['comparison'], Pin>;
+export type NoComparison = Exclude<PinnedSource['comparison'], PinnedRef>;
 
-export function isCompared<T extends object>(comparison: T | NotCompared): comparison is T {
+export function isCompared<T extends object>(comparison: T | NoComparison): comparison is T {
   return typeof comparison === 'object' && comparison !== null;
 }
 
@@ -62,7 +62,7 @@ export const runPins = z.strictObject({
   /** The version of the pins' form and of the rules that judge the run (docs/improvement-runs.md). Absent in the first form, which no deployed stage has written. */
   rules: z.enum(['2', '3']).exactOptional(),
   /** Content’s list of named sources. */
-  sourceSet: pin,
+  sourceSet: pinnedRef,
   /** In the order of `runMetrics`. */
   metrics: z.array(pinnedMetric).readonly(),
   /** In the order of Content’s list; at most `maxSources`. */
@@ -79,7 +79,7 @@ export type ImprovementRunState = z.infer<typeof runState>;
 
 /** Returns whether the state is terminal. A run never leaves a terminal state [RP-155]. */
 export function isTerminal(state: ImprovementRunState): boolean {
-  return runStandings[state] !== 'open';
+  return runPhases[state] !== 'open';
 }
 
 export const openStates = runState.options.filter((state) => !isTerminal(state));
@@ -97,7 +97,7 @@ export const openRun = z.object({
 export type OpenRun = Readonly<z.infer<typeof openRun>>;
 export type RunKey = Omit<OpenRun, 'administrationId'>;
 
-const standingRun = openRun.extend({
+const runBase = openRun.extend({
   state: runState,
   createdAt: z.int(),
   /** When a worker or the sweeper last updated the run. */
@@ -106,7 +106,7 @@ const standingRun = openRun.extend({
   sweeps: z.int(),
 });
 
-export const runRecord = standingRun.extend({
+export const runRecord = runBase.extend({
   /** The class or school of the administration when the run was created. Both are absent from runs that were recorded without them. */
   classSourcedId: z.string().exactOptional(),
   schoolSourcedId: z.string().exactOptional(),
@@ -120,7 +120,7 @@ export interface RunRecord extends Readonly<z.infer<typeof runRecord>> {
 }
 
 /** The members of a run that can change, without its pins. The sweeper decides by them. */
-export const runSummary = standingRun.extend({
+export const runSummary = runBase.extend({
   /** How many consecutive workers began the run but neither recorded anything nor ended properly. */
   tries: z.int(),
   /** When the run last moved to `blocked_upstream`. */
@@ -180,7 +180,7 @@ export interface OrderRecord extends Readonly<z.infer<typeof orderRecord>> {
 }
 
 /** Returns whether an order has not been delivered yet. */
-export function isOpen({ status }: Pick<OrderRecord, 'status'>): boolean {
+export function isUndelivered({ status }: Pick<OrderRecord, 'status'>): boolean {
   return status === 'pending' || status === 'blocked_upstream';
 }
 

@@ -36,7 +36,7 @@ export async function openPlatform(
   const profile = await profiles.resolve(request.principal.tenantId);
   if (!profile.ok) return profile;
   const platform = connect(profile.value, request);
-  const judge = <T>(answer: Result<T, UpstreamFault>): Result<T, UpstreamFault> => {
+  const forgetRefused = <T>(answer: Result<T, UpstreamFault>): Result<T, UpstreamFault> => {
     if (answer.ok || answer.error.kind !== 'unauthorized') return answer;
     return err({ ...answer.error, transient: profiles.forget(profile.value, request.receivedAt) });
   };
@@ -44,8 +44,9 @@ export async function openPlatform(
     profile: profile.value,
     platform: {
       ...platform,
-      call: async (operation, call) => judge(await platform.call(operation, call)),
-      revalidate: async (operation, call, etag) => judge(await platform.revalidate(operation, call, etag)),
+      call: async (operation, call) => forgetRefused(await platform.call(operation, call)),
+      revalidate: async (operation, call, etag) =>
+        forgetRefused(await platform.revalidate(operation, call, etag)),
     },
   });
 }

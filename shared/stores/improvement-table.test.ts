@@ -9,7 +9,7 @@ import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { isOvertaken, maxHolders, placeInLineage } from '#shared/improvement/lineage.ts';
 import type { FormerOrder, LineageHead } from '#shared/improvement/lineage.ts';
-import { isOpen, maxSources } from '#shared/improvement/records.ts';
+import { isUndelivered, maxSources } from '#shared/improvement/records.ts';
 import type {
   EvidenceRecord,
   ImprovementStore,
@@ -230,7 +230,7 @@ describe('any sequence of calls', () => {
         const { orders } = find(key);
         const found = orders.get(revisionOrderId);
         const head = heads.get(JSON.stringify([key.tenantId, lineage]));
-        if (found !== undefined && isOpen(found) && head && isOvertaken(head, key, revisionOrderId))
+        if (found !== undefined && isUndelivered(found) && head && isOvertaken(head, key, revisionOrderId))
           replace(orders, found, now, { status: 'superseded' });
         return orders.get(revisionOrderId);
       },
@@ -239,7 +239,7 @@ describe('any sequence of calls', () => {
         const found = orders.get(revisionOrderId);
         if (found === undefined) return false;
         const isLate = 'ack' in moved && found.status === 'superseded' && found.ack === null;
-        if (!isOpen(found) && !isLate) return false;
+        if (!isUndelivered(found) && !isLate) return false;
         const status = isLate ? found.status : moved.status;
         replace(orders, found, now, { ...moved, status, ...('ack' in moved ? {} : { blockedAt: now }) });
         return true;

@@ -243,7 +243,7 @@ function orderWrites(
         read(items.headKey(key.tenantId, lineage), items.headOf),
       ]);
       if (record === undefined || seen === undefined) return record;
-      if (!records.isOpen(record) || !isOvertaken(seen.head, key, revisionOrderId)) return record;
+      if (!records.isUndelivered(record) || !isOvertaken(seen.head, key, revisionOrderId)) return record;
       const set = { status: 'superseded', updatedAt: now };
       await update(at, { set, ...whileUndelivered });
       return read(at, items.orderOf);

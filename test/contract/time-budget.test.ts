@@ -108,19 +108,6 @@ describe('a time budget', () => {
     expect(again.etag).toBe(stopped.etag);
   });
 
-  it('takes the time of scoring where QTI keeps no other: an answer scored too late does not count [MA-111]', async () => {
-    await qti({ keepsHandInTimes: false });
-    const run = await underWay();
-    await qti({ scores: 'later' });
-    await runs.play(run.body);
-    await pass(BUDGET_SECONDS);
-    expect(sentenceOf(await advance(run.body))).toBe('200 in_progress pending');
-    await qti({ scores: 'at_once' });
-    const stopped = await advance(run.body);
-    expect(stopped.body).toMatchObject(overInTime);
-    expect(evidenceOf(stopped.body)).toHaveLength(1);
-  });
-
   it('is judged by the creation of the advance: a replay offers what it offered before [MA-111, MA-190]', async () => {
     const started = await runs.start(startBody()).sendForRun();
     const { etag } = await runs.playAndInspect(started.body);

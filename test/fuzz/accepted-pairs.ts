@@ -24,7 +24,14 @@ const diagnosticNumbers = under(
 const diagnosticNames = under('diagnostic', 'scaleVersion', 'calibrationVersion', 'extNormsSet');
 const diagnostic = [...diagnosticNumbers, ...diagnosticNames];
 const place = under('mastery/*', 'kind', 'caseGuid', 'parentCaseGuid');
-const judgement = under('mastery/*', 'state', 'estimate', 'threshold', 'uncertainty', 'uncertaintyKind');
+const decisionMembers = under(
+  'mastery/*',
+  'state',
+  'estimate',
+  'threshold',
+  'uncertainty',
+  'uncertaintyKind',
+);
 const policy = under('mastery/*', 'policyId', 'policyVersion');
 const evidence = [
   'mastery/*/evidence',
@@ -37,7 +44,7 @@ const evidence = [
     'observedAt',
   ),
 ];
-const mastery = ['mastery', ...place, ...judgement, ...policy, ...evidence];
+const mastery = ['mastery', ...place, ...decisionMembers, ...policy, ...evidence];
 
 export const acceptedPairs: readonly AcceptedPairs[] = [
   {
@@ -87,7 +94,7 @@ export const acceptedPairs: readonly AcceptedPairs[] = [
   {
     of: ['report'],
     members: gate,
-    beside: [...judgement, ...evidence],
+    beside: [...decisionMembers, ...evidence],
     reason:
       'Estimates and thresholds are of the policy of a row, a measurement of the gate. Which gaps a gate lists, the tables compare.',
   },
@@ -114,7 +121,7 @@ export const acceptedPairs: readonly AcceptedPairs[] = [
   {
     of: ['report'],
     members: place,
-    beside: [...judgement, 'mastery/*/kind'],
+    beside: [...decisionMembers, 'mastery/*/kind'],
     reason: 'Where a standard stands says nothing of how well it is mastered.',
   },
   {

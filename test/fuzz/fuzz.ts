@@ -3,7 +3,7 @@
  * (`subjects.ts`), changes one or two of them as the schemas of the owners have it (`changes.ts`), and asks the route. It finds
  *
  * - a fault: an answer that breaks an invariant or its schema, that the second composer (`oracle`) does not give, or a problem where it gives
- *   an answer (`judge.ts`);
+ *   an answer (`answer-checker.ts`);
  * - a pair: two members in which alone an answer to two changes differs from the truthful one, of which no invariant, no condition of the
  *   schema and no accepted pair speaks. A person reads it: if both cannot be true, it becomes an invariant, otherwise it is accepted with
  *   the reason (`accepted-pairs.ts`).
@@ -14,7 +14,7 @@ import fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';
 import { acceptedPairs, type AcceptedPairs } from './accepted-pairs.ts';
 import { applyChange, chooseChange, type Change } from './changes.ts';
-import { createJudge, type Judge } from './judge.ts';
+import { createAnswerChecker, type AnswerChecker } from './answer-checker.ts';
 import { differing } from './members.ts';
 import { subjects, type Answer, type Case, type SubjectName } from './subjects.ts';
 
@@ -66,9 +66,13 @@ interface Found {
   readonly pair?: Pair;
 }
 
-async function find({ name, truthful, changed, changes }: Draw, ask: AskRoute, judge: Judge): Promise<Found> {
+async function find(
+  { name, truthful, changed, changes }: Draw,
+  ask: AskRoute,
+  checker: AnswerChecker,
+): Promise<Found> {
   const answer = await ask(name, changed);
-  const faults = judge.faultsOf(name, changed, answer);
+  const faults = checker.faultsOf(name, changed, answer);
   if (changes.length < 2 || 'problem' in answer) return { faults, isAnswered: 'body' in answer };
   const sound = await ask(name, truthful);
   if ('problem' in sound)
@@ -99,7 +103,7 @@ export async function fuzz(
   ask: AskRoute = askRoute,
   accepted = acceptedPairs,
 ): Promise<Outcome> {
-  const judge = createJudge();
+  const checker = createAnswerChecker();
   const found = new Map<string, { at: number; times: number }>();
   const pairs = new Map<string, { name: SubjectName; pair: Pair }>();
   let [drawn, answered] = [0, 0];
@@ -109,7 +113,7 @@ export async function fuzz(
   };
   await fc.assert(
     fc.asyncProperty(draws, async (draw) => {
-      const { isAnswered, faults, pair } = await find(draw, ask, judge);
+      const { isAnswered, faults, pair } = await find(draw, ask, checker);
       faults.forEach(note);
       if (pair !== undefined) {
         note(sentenceOf(draw.name, pair));
@@ -122,7 +126,7 @@ export async function fuzz(
   );
   // What an invariant reads is known only now.
   for (const [line, { name, pair }] of pairs)
-    if (judge.isMentioned(name, pair) || isAccepted(accepted, name, pair)) found.delete(line);
+    if (checker.isMentioned(name, pair) || isAccepted(accepted, name, pair)) found.delete(line);
   const findings: string[] = [];
   for (const [rank, [line, { at, times }]] of [...found].entries())
     findings.push(
@@ -139,8 +143,11 @@ export async function drawsUntilFault(
   count: number,
   ask: AskRoute,
 ): Promise<number | undefined> {
-  const judge = createJudge();
-  const isSound = fc.asyncProperty(draws, async (draw) => (await find(draw, ask, judge)).faults.length === 0);
+  const checker = createAnswerChecker();
+  const isSound = fc.asyncProperty(
+    draws,
+    async (draw) => (await find(draw, ask, checker)).faults.length === 0,
+  );
   const { failed, numRuns } = await fc.check(isSound, { seed, numRuns: count, endOnFailure: true });
   return failed ? numRuns : undefined;
 }
@@ -156,9 +163,9 @@ async function leastOf(
   replay: { readonly seed: number; readonly path: string; readonly endOnFailure: boolean },
   ask: AskRoute,
 ): Promise<string> {
-  const judge = createJudge();
+  const checker = createAnswerChecker();
   const isWithout = fc.asyncProperty(draws, async (draw) => {
-    const { faults, pair } = await find(draw, ask, judge);
+    const { faults, pair } = await find(draw, ask, checker);
     return !faults.includes(line) && (pair === undefined || sentenceOf(draw.name, pair) !== line);
   });
   const { counterexample } = await fc.check<[Draw]>(isWithout, {

@@ -55,7 +55,7 @@ const rules: FaultRules = {
     'readAdaptivePoolManifest /operationId': 'MA-025',
     'readAdaptivePoolManifest /testSpecId': 'MA-055',
     'readAdaptivePoolManifest /testBankId': 'MA-055',
-    'resolveMapping /identifier': 'MA-031',
+    'readCfItem /identifier': 'MA-031',
     'readCandidateRuntime /candidateRef': 'MA-028',
     'offerSelectedItem /candidateRef': 'MA-029',
     'offerSelectedItem /rootArtifactVersionId': 'MA-091',

@@ -58,7 +58,7 @@ const atFirst = (calm: string): Dependencies => ({
     stale: waitFor('bank'),
   },
   readAdaptivePoolRoot: { ...kinds.pool('qti'), ...kinds.readTwice(calm) },
-  resolveMapping: kinds.calibrated(calm),
+  readCfItem: kinds.calibrated(calm),
 });
 
 /** What a request reads against the pins of its token, and what differs from Content's. */
@@ -107,7 +107,7 @@ const again = (calm: string, unanchored: string, blueprint: string = conflict): 
     stale: invalid('qti'),
   },
   readCandidateRuntime: runtime(calm, calm),
-  resolveMapping: kinds.calibrated(calm),
+  readCfItem: kinds.calibrated(calm),
   verifyAnchor: anyhow(unanchored),
 });
 

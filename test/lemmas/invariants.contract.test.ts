@@ -79,12 +79,12 @@ const statements = Object.fromEntries(
 
 const nameOf = ({ route, role }: (typeof subjects)[number]): string => `${route.operationId}, ${role}`;
 
-const judgedBy = (subject: (typeof subjects)[number]): readonly InvariantId[] =>
+const checkedBy = (subject: (typeof subjects)[number]): readonly InvariantId[] =>
   (Object.keys(judging) as InvariantId[]).filter((id) =>
     judging[id].some((name) => name === nameOf(subject)),
   );
 
-describe.each(subjects.filter((subject) => judgedBy(subject).length > 0))(
+describe.each(subjects.filter((subject) => checkedBy(subject).length > 0))(
   '$route.operationId, $role',
   (subject) => {
     let reads: Reads;
@@ -100,7 +100,7 @@ describe.each(subjects.filter((subject) => judgedBy(subject).length > 0))(
         await stack.fault({ operation: operation.id, kind: 'contradiction', invariant, times });
     };
 
-    it.each(judgedBy(subject))('refused in every answer, 200 after one: %s [RP-017, RP-028]', async (id) => {
+    it.each(checkedBy(subject))('refused in every answer, 200 after one: %s [RP-017, RP-028]', async (id) => {
       await breakOften(id, 1);
       expect(await reads.ask(somebody())).toBe('200');
 

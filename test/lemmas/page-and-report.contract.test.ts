@@ -264,18 +264,18 @@ const noPage = [
 
 it('a row of a page is the summary of the report, or the attempt is counted, whatever is wrong with what the page reads of it [RP-028, RP-075, RP-133]', async () => {
   const found = new Set<string>();
-  let judged = 0;
+  let compared = 0;
   for (const attempt of settled)
     for (const { name, ...fault } of faultsOf(attempt)) {
       const { entity, id, pointer, value } = fault;
       const tenant = openTenant(platform);
       if (!changeEntity(tenant, { tenantId, entity, id, changes: [{ pointer, value }] }).ok) continue;
-      judged += 1;
+      compared += 1;
       const difference = await differenceAt(tenant, attempt);
       if (difference !== undefined) found.add(`${difference}: ${name}`);
     }
   expect(settled.length).toBeGreaterThanOrEqual(10);
-  expect(judged).toBeGreaterThan(1_500);
+  expect(compared).toBeGreaterThan(1_500);
   expect([...found].toSorted()).toEqual(
     [
       ...beyondThePage.map((name) => `a row, no report: ${name}`),

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';
 import { runBundle, sourceBundle } from '#functions/reports/analysis/bundles.ts';
 import type { RunFacts, SourceFacts } from '#functions/reports/analysis/bundles.ts';
-import { judgeSource } from '#functions/reports/analysis/judge-source.ts';
-import { judgeMetric } from '#functions/reports/analysis/metrics/judge-metric.ts';
+import { evaluateSource } from '#functions/reports/analysis/evaluate-source.ts';
+import { evaluateMetric } from '#functions/reports/analysis/metrics/evaluate-metric.ts';
 import { omissionsOf } from '#functions/reports/analysis/omissions.ts';
 import { deriveMetricOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type { Derived, OrderGrounds } from '#functions/reports/analysis/orders/derive-orders.ts';
@@ -24,9 +24,9 @@ import { isCompared } from '#shared/improvement/records.ts';
 import type {
   EvidenceKey,
   EvidenceRecord,
-  NotCompared,
+  NoComparison,
   OrderRecord,
-  Pin,
+  PinnedRef,
   PinnedSource,
   RunProgress,
   RunRecord,
@@ -182,7 +182,7 @@ export const runArtifacts = {
 /** What may differ from the example run. */
 export interface RunChange {
   readonly crosswalk?: AlignmentCrosswalk;
-  readonly comparison?: ComparisonArtifact | NotCompared;
+  readonly comparison?: ComparisonArtifact | NoComparison;
   readonly discrimination?: MetricArtifact;
   readonly policy?: AnalysisPolicy;
   /** What Analytics says of each metric that it has. */
@@ -207,7 +207,7 @@ export interface ImprovedRun {
 export function improveRun(change: RunChange = {}): ImprovedRun {
   const { crosswalk, comparison, discrimination } = { ...runArtifacts, ...change };
   const artifacts = new Map<string, Uint8Array>();
-  const pin = (ref: string, value: unknown): Pin => {
+  const pin = (ref: string, value: unknown): PinnedRef => {
     const bytes = Buffer.from(JSON.stringify(value));
     artifacts.set(ref, bytes);
     return { ref, sha256: sha256Hex(bytes) };
@@ -232,7 +232,12 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
     const artifact = found[metric];
     const named = artifact === undefined ? undefined : pin(artifact.artifactRef, artifact);
     const entry = named && { artifactRef: named.ref, sha256: named.sha256 };
-    return judgeMetric(metric, { metric, status: metricStatus, artifact: entry ?? null }, artifact, policy);
+    return evaluateMetric(
+      metric,
+      { metric, status: metricStatus, artifact: entry ?? null },
+      artifact,
+      policy,
+    );
   });
   const compared = isCompared(comparison)
     ? { pin: pin(comparison.artifactRef, comparison), artifact: comparison }
@@ -271,14 +276,14 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
     sweeps: 0,
   };
   const grounds: OrderGrounds = { ...names, policy, rules };
-  const judged = judgeSource(grounds, {
+  const evaluated = evaluateSource(grounds, {
     sourceKey,
     crosswalk: { pin: source.crosswalk, value: crosswalk },
     comparison: compared,
     sourceSet: rules === '3' ? list : undefined,
   });
-  if (!judged.ok) throw new Error(judged.error);
-  const sourceFacts: SourceFacts = { run, policy, source, crosswalk, ...judged.value };
+  if (!evaluated.ok) throw new Error(evaluated.error);
+  const sourceFacts: SourceFacts = { run, policy, source, crosswalk, ...evaluated.value };
   const receipt = sourceBundle(sourceFacts);
   const derived = new Map<RunMetric, Derived>(
     pinned.flatMap(({ metric, status, artifact }) =>
@@ -302,7 +307,7 @@ export function improveRun(change: RunChange = {}): ImprovedRun {
       ],
       orders: [
         ...[...derived].flatMap(([metric, of]) => recordsOf(`metric:${metric}`, of, orderStatuses)),
-        ...recordsOf(`source:${sourceKey}`, judged.value.derived, orderStatuses),
+        ...recordsOf(`source:${sourceKey}`, evaluated.value.derived, orderStatuses),
       ].toSorted(byId),
     },
     policy,
@@ -457,7 +462,7 @@ export function policyOn(...about: readonly string[]): Arbitrary<AnalysisPolicy>
 }
 
 const sha256 = fc.stringMatching(/^[0-9a-f]{64}$/);
-const pin: Arbitrary<Pin> = fc.record({ ref: reference, sha256 });
+const pin: Arbitrary<PinnedRef> = fc.record({ ref: reference, sha256 });
 const count = fc.nat({ max: 500 });
 /** Few ids, so that rows are about the same ones, and any. */
 const native = fc.oneof({ weight: 4, arbitrary: fc.constantFrom('a', 'b', '__proto__') }, reference);
@@ -710,7 +715,9 @@ export const recordedRun: Arbitrary<RecordedRun> = fc
     }),
   )
   .map(({ standing, metricFacts: facts, sources, orders, evaluated, completedAt, policy, receipt }) => {
-    const pinned = facts.map(({ metric, entry, artifact }) => judgeMetric(metric, entry, artifact, policy));
+    const pinned = facts.map(({ metric, entry, artifact }) =>
+      evaluateMetric(metric, entry, artifact, policy),
+    );
     const artifacts = new Map(
       facts.flatMap(({ metric, artifact, isLost }, at) =>
         artifact === undefined || pinned[at]?.artifact === null || (standing === 'failed' && isLost)

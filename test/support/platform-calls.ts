@@ -37,7 +37,7 @@ export async function callsSoFar(stack: Pick<TestStack, 'control'>): Promise<rea
 
 /** How many calls count against a row's budget: all but those of single knowledge components. */
 export function countedCalls(calls: readonly RecordedCall[]): number {
-  return calls.filter(({ operation }) => operation !== operations.resolveMapping.id).length;
+  return calls.filter(({ operation }) => operation !== operations.readCfItem.id).length;
 }
 
 /**

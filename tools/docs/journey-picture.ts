@@ -4,7 +4,7 @@ import {
   prepareSelection,
   simulatedRunSeed,
   simulateRun,
-  weigh,
+  computeEvidence,
 } from '#functions/mastery/engine/index.ts';
 import type { Classification, Evidence } from '#functions/mastery/engine/index.ts';
 import { findBank, type JourneyBank } from '#local/journey/bank.ts';
@@ -99,7 +99,7 @@ async function takeRun(): Promise<Run> {
   return {
     bank: bank.value,
     states: Array.from({ length: outcomes.length + 1 }, (_, count) =>
-      weigh(model.value, scope, rules, outcomes.slice(0, count)),
+      computeEvidence(model.value, scope, rules, outcomes.slice(0, count)),
     ),
     answers: outcomes.map(({ correct }) => correct),
   };

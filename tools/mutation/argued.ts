@@ -267,7 +267,7 @@ export const arguedMutants: Readonly<Record<string, readonly ArguedMutants[]>> =
       ['schoolSourcedId !== null', 'true'],
     ]),
   ],
-  'functions/reports/analysis/metrics/judge-metric.ts': [
+  'functions/reports/analysis/metrics/evaluate-metric.ts': [
     mutants('Equivalent: no row has source keys. The comparison is there for the compiler.', [
       ["subject !== 'sourceKeys'", 'true'],
     ]),

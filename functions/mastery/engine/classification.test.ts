@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { exampleModel } from '#test/support/example-simulation.ts';
 import { classify, type Classification, type ClassificationRule } from './classification.ts';
-import { weigh } from './run-step.ts';
+import { computeEvidence } from './run-step.ts';
 
 const rule = { kcCutScore: 0.5, confidenceThreshold: 0.8, numericPrecision: 6 };
 
@@ -35,7 +35,7 @@ it.each<[posterior: number, Classification, why: string, Partial<ClassificationR
 
 it('an answer classifies the KCs of its item alone, however sure theta is of the others [MA-197]', () => {
   // The fourth item is on the fourth and the fifth KC.
-  const { classifications } = weigh(
+  const { classifications } = computeEvidence(
     exampleModel(),
     [0, 1, 2, 3, 4, 5],
     { ...rule, confidenceThreshold: 0.5 },

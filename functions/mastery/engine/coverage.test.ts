@@ -164,8 +164,8 @@ describe('what is planned for the minima of a policy', () => {
     const minima = [{ guid: 'graph', items: 1 }];
     const { rules, admitted } = contextOf(poolOf(graph, { minima, maxItems: 1 }));
     const full = coverageStateOf(rules, usageOf(rules, []), admitted, 0);
-    const work = { left: 100 };
-    expect([cover(rules, full, [0], work), work.left]).toEqual(['impossible', 99]);
+    const budget = { left: 100 };
+    expect([cover(rules, full, [0], budget), budget.left]).toEqual(['impossible', 99]);
     expect(cover(rules, full, [0], { left: 0 })).toBe('undecided');
   });
 

@@ -46,14 +46,14 @@ export function plan(before: CoverageState, kind: Kind): CoverageState {
   };
 }
 
-/** The number of kinds that may still be looked at. It bounds work, not time, so that every machine gives up at the same point. */
-export interface Work {
+/** The number of kinds that may still be looked at. It bounds the search and not its time, so that every machine gives up at the same point. */
+export interface SearchBudget {
   left: number;
   /** Looks that dives have made without reducing `left`. */
   dived?: number;
 }
 
-/** The share of the work that one question must leave for others. */
+/** The share of the budget that one question must leave for others. */
 const RESERVE = 4 / 5;
 
 /** The cost of planning an item, in looks at a kind. */
@@ -70,9 +70,14 @@ export type Answer = CoverageState | 'impossible' | 'undecided';
  * kind that counts towards the most open ones. It leaves out a kind that led to a dead end from there on, so that it meets each set of items once. It
  * gives up only at a dead end: the first dive takes no more steps than there are slots, and always ends.
  */
-export function cover(rules: Rules, start: CoverageState, wanted: readonly number[], work: Work): Answer {
-  if (work.left <= 0) return 'undecided';
-  const reserve = work.left * RESERVE;
+export function cover(
+  rules: Rules,
+  start: CoverageState,
+  wanted: readonly number[],
+  budget: SearchBudget,
+): Answer {
+  if (budget.left <= 0) return 'undecided';
+  const reserve = budget.left * RESERVE;
   const supply = start.supply.slice();
   const choice = new Int32Array(start.needs.length);
   const widest = new Int32Array(start.needs.length);
@@ -86,7 +91,7 @@ export function cover(rules: Rules, start: CoverageState, wanted: readonly numbe
   for (const minimum of wanted)
     for (const kind of rules.kindsTowards[minimum] ?? []) {
       const items = at(supply, kind.index);
-      work.left -= 1;
+      budget.left -= 1;
       if (items <= 0) continue;
       choice[minimum] = at(choice, minimum) + items;
       widest[minimum] = Math.max(at(widest, minimum), openOf(kind.minima, asked));
@@ -113,7 +118,7 @@ export function cover(rules: Rules, start: CoverageState, wanted: readonly numbe
    */
   const bestKind = (minimum: number, state: CoverageState, least: number): Kind | undefined => {
     const kinds = rules.kindsTowards[minimum] ?? [];
-    work.left -= STEP + wanted.length + kinds.length;
+    budget.left -= STEP + wanted.length + kinds.length;
     let items = 0;
     let best: Kind | undefined;
     let most = 0;
@@ -139,7 +144,7 @@ export function cover(rules: Rules, start: CoverageState, wanted: readonly numbe
       takeOut(kind, 1);
       const found = descend(plan(state, kind));
       if (found !== 'impossible') return found;
-      if (work.left <= reserve) return 'undecided';
+      if (budget.left <= reserve) return 'undecided';
       const others = at(supply, kind.index);
       takeOut(kind, others);
       leftOut.push([kind, others + 1]);
@@ -163,19 +168,19 @@ export interface Coverage {
  * Returns a plan that meets every open minimum. If there is none, it goes through the minima in order and meets each that can be met together with
  * those before it: a later one never displaces an earlier one.
  */
-export function coverageOf(rules: Rules, start: CoverageState, work: Work): Coverage {
+export function coverageOf(rules: Rules, start: CoverageState, budget: SearchBudget): Coverage {
   const open = [...start.needs.keys()].filter((minimum) => at(start.needs, minimum) > 0);
-  const all = cover(rules, start, open, work);
+  const all = cover(rules, start, open, budget);
   if (typeof all === 'object') return { met: open, undecided: [], plan: all };
   const met: number[] = [];
   const undecided: number[] = [];
   let plan = start;
   for (const minimum of open) {
     // One dive from the present plan is enough for most.
-    const dive: Work = { left: 1 };
+    const dive: SearchBudget = { left: 1 };
     const longer = cover(rules, plan, [minimum], dive);
-    work.dived = (work.dived ?? 0) + 1 - dive.left;
-    const answer = typeof longer === 'object' ? longer : cover(rules, start, [...met, minimum], work);
+    budget.dived = (budget.dived ?? 0) + 1 - dive.left;
+    const answer = typeof longer === 'object' ? longer : cover(rules, start, [...met, minimum], budget);
     if (typeof answer === 'object') {
       plan = answer;
       met.push(minimum);

@@ -25,16 +25,16 @@ export interface Feasibility {
   readonly undecided: readonly number[];
 }
 
-/** The work that all questions about one policy may take: far more than a selection may, since no learner waits for the next item here. */
-const WORK = 3_000_000;
+/** The search budget of all questions about one policy: far more than a selection may, since no learner waits for the next item here. */
+const SEARCH_BUDGET = 3_000_000;
 
 /**
  * Returns whether a run without these items (model indices) must leave a minimum unmet that it could meet with them. Minima that the pool cannot meet
  * at all make no difference, nor does one for which the search reaches no result.
  */
 export function losesMinimum(context: SelectionContext, without: readonly number[]): boolean {
-  const whole = coverageOf(context.rules, startOf(context, []), { left: WORK });
-  const rest = coverageOf(context.rules, startOf(context, without), { left: WORK });
+  const whole = coverageOf(context.rules, startOf(context, []), { left: SEARCH_BUDGET });
+  const rest = coverageOf(context.rules, startOf(context, without), { left: SEARCH_BUDGET });
   // The whole pool meets all that the rest meets: at the first difference, the plan that meets the minimum is the better one.
   const parting = context.constraints.minima.findIndex(
     (_, minimum) => whole.met.includes(minimum) !== rest.met.includes(minimum),
@@ -58,8 +58,8 @@ function startOf(
 export function feasibilityOf(context: SelectionContext): Feasibility {
   const { rules } = context;
   const start = startOf(context, []);
-  const work = { left: WORK };
-  const { met, undecided } = coverageOf(rules, start, work);
+  const budget = { left: SEARCH_BUDGET };
+  const { met, undecided } = coverageOf(rules, start, budget);
   const unmeetable: UnmeetableMinimum[] = [];
   const open = [...undecided];
   for (const [minimum, need] of start.needs.entries()) {
@@ -68,7 +68,7 @@ export function feasibilityOf(context: SelectionContext): Feasibility {
       (sum, { index }) => sum + (start.supply[index] ?? 0),
       0,
     );
-    const alone = cover(rules, start, [minimum], work);
+    const alone = cover(rules, start, [minimum], budget);
     if (alone === 'undecided') open.push(minimum);
     if (alone === 'impossible')
       unmeetable.push({ minimum, cause: items < need ? 'items' : 'conditions', items, others: [] });
@@ -77,7 +77,7 @@ export function feasibilityOf(context: SelectionContext): Feasibility {
     let others: readonly number[] = met.filter((other) => other < minimum);
     for (const other of others) {
       const fewer = others.filter((one) => one !== other);
-      if (cover(rules, start, [...fewer, minimum], work) === 'impossible') others = fewer;
+      if (cover(rules, start, [...fewer, minimum], budget) === 'impossible') others = fewer;
     }
     unmeetable.push({ minimum, cause: 'together', items, others });
   }

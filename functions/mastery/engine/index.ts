@@ -8,8 +8,8 @@ export { prepareSelection, selectItem } from './selection.ts';
 export type { Constraints, PoolItem, SelectionContext } from './selection.ts';
 export type { Exposure } from './exposure.ts';
 export { feasibilityOf, losesMinimum, type UnmeetableMinimum } from './feasibility.ts';
-export { nextStep, weigh, type Evidence } from './run-step.ts';
-export { drawSimulatedLearner, responderOf, simulateRun, simulatedRunSeed } from './simulation.ts';
+export { nextStep, computeEvidence, type Evidence } from './run-step.ts';
+export { drawSimulatedLearner, createResponder, simulateRun, simulatedRunSeed } from './simulation.ts';
 export type { SimulatedRun } from './simulation.ts';
 /** The frozen kernel's own elementary functions, for studies whose results must have the same bits on every runtime. */
 export { exp, log, logistic, sqrt } from './kernels/ho-cdm-grid-1/arithmetic.ts';

@@ -1,8 +1,8 @@
-import { cover, coverageOf, openOf, plan, type CoverageState, type Work } from './coverage.ts';
+import { cover, coverageOf, openOf, plan, type CoverageState, type SearchBudget } from './coverage.ts';
 import { fits, kindOfItem, type Kind, type Rules } from './kinds.ts';
 
-/** The work that one selection may spend on its plan, and once more on questions about kinds of items. */
-const WORK = 100_000;
+/** The search budget of one selection: for its plan, and once more for questions about kinds of items. */
+const SEARCH_BUDGET = 100_000;
 
 /** The items that the open minima permit next. */
 export interface Reachability {
@@ -20,17 +20,17 @@ export interface Reachability {
 
 /** Plans for the open minima. One that is not planned restricts nothing. */
 export function reachability(rules: Rules, start: CoverageState): Reachability {
-  const planning: Work = { left: WORK };
+  const planning: SearchBudget = { left: SEARCH_BUDGET };
   const { met, undecided, plan: whole } = coverageOf(rules, start, planning);
-  const work: Work = { left: WORK };
+  const budget: SearchBudget = { left: SEARCH_BUDGET };
   /** A plan that leaves a slot to an item that counts towards nothing. */
-  const spare = whole.slots > 0 ? whole : cover(rules, { ...start, slots: start.slots - 1 }, met, work);
+  const spare = whole.slots > 0 ? whole : cover(rules, { ...start, slots: start.slots - 1 }, met, budget);
   const hasSpare = typeof spare === 'object';
   const isUseful = ({ minima }: Kind): boolean => minima.some((minimum) => met.includes(minimum));
   const isAdmitted = (kind: Kind): boolean =>
     whole.planned.includes(kind) ||
     (hasSpare && fits(spare, kind)) ||
-    ((hasSpare || isUseful(kind)) && typeof cover(rules, plan(start, kind), met, work) === 'object');
+    ((hasSpare || isUseful(kind)) && typeof cover(rules, plan(start, kind), met, budget) === 'object');
   const verdicts = new Map<Kind, boolean>();
   return {
     isMet: met.length === 0 && undecided.length === 0,
@@ -45,6 +45,6 @@ export function reachability(rules: Rules, start: CoverageState): Reachability {
       if (hasSpare) return;
       for (const kind of rules.kinds) if (!isUseful(kind)) for (const item of kind.items) items[item] = 0;
     },
-    looks: () => 2 * WORK - planning.left - work.left + (planning.dived ?? 0),
+    looks: () => 2 * SEARCH_BUDGET - planning.left - budget.left + (planning.dived ?? 0),
   };
 }

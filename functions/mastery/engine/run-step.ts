@@ -16,7 +16,7 @@ export interface Evidence {
 }
 
 /** Computes the evidence for the KCs (model indices) that the run reports on. */
-export function weigh(
+export function computeEvidence(
   model: CompiledModel,
   scope: readonly number[],
   rule: ClassificationRule,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CompiledModel } from './model.ts';
 import { exampleModel, exampleTest } from '#test/support/example-simulation.ts';
 import { prepareSelection, type Constraints } from './selection.ts';
-import { drawSimulatedLearner, responderOf, simulateRun } from './simulation.ts';
+import { drawSimulatedLearner, createResponder, simulateRun } from './simulation.ts';
 import type { StoppingRules } from './stopping.ts';
 
 const model = exampleModel();
@@ -34,7 +34,7 @@ describe('a simulated learner', () => {
     for (const item of [0, 1]) {
       const mastered = Uint8Array.of(1, 0, 0, 0, 0, 0);
       const correct = Array.from({ length: 4000 }, (_, n) =>
-        responderOf(model, { name: `synthetic:${n}`, node: 0, mastered })(item),
+        createResponder(model, { name: `synthetic:${n}`, node: 0, mastered })(item),
       ).filter(Boolean).length;
       expect(correct / 4000).toBeCloseTo(model.core.successProbability(item, mastered), 1);
     }
@@ -64,7 +64,7 @@ describe('a simulated run', () => {
   });
 });
 
-describe('the work of a simulated run', () => {
+describe('the estimated cost of a simulated run', () => {
   const { constraints } = test.selection;
   const plain = { ...constraints, exposure: undefined };
   const poolOf = (of: CompiledModel) =>
@@ -76,7 +76,7 @@ describe('the work of a simulated run', () => {
       accessibility: [],
     }));
   /** Of a run of 12 items. */
-  const workOf = (
+  const costOf = (
     changed: Partial<Constraints> = {},
     of = model,
     floors: StoppingRules['coverageFloors'] = [],
@@ -86,48 +86,48 @@ describe('the work of a simulated run', () => {
     const runs = [0, 1].map(() => simulateRun(context, all, 'seed', (item) => item % 2 === 0));
     expect(runs.map(({ evidence }) => evidence.outcomes.length)).toEqual([12, 12]);
     // Neither what was simulated before nor what a container keeps changes it.
-    expect(runs[1]!.work).toBe(runs[0]!.work);
-    return runs[0]!.work;
+    expect(runs[1]!.estimatedCost).toBe(runs[0]!.estimatedCost);
+    return runs[0]!.estimatedCost;
   };
 
   it.each<[string, () => number, number]>([
-    ['alike items, of which hashes decide', () => workOf({}, exampleModel({ areAlike: true })), 100_000],
+    ['alike items, of which hashes decide', () => costOf({}, exampleModel({ areAlike: true })), 100_000],
     [
       'a larger pool',
       () => {
         // Those of several KCs are alike.
         const excludedItems = Array.from({ length: 200 }, (_, n) => `q-${3 * n}`);
-        return workOf({ excludedItems }, exampleModel({ items: 600 })) - workOf({ excludedItems }) + workOf();
+        return costOf({ excludedItems }, exampleModel({ items: 600 })) - costOf({ excludedItems }) + costOf();
       },
       12 * 2 * 50 * 540 - 1,
     ],
-    ['tables of more KCs', () => workOf({}, exampleModel({ tiedKcs: 4 })), 12 * 4 * 21 * 6 * (16 - 4) - 1],
-    ['all gains ranked', () => workOf({ exposure: { method: 'randomesque', size: 65 } }), 12 * 300 * 60],
+    ['tables of more KCs', () => costOf({}, exampleModel({ tiedKcs: 4 })), 12 * 4 * 21 * 6 * (16 - 4) - 1],
+    ['all gains ranked', () => costOf({ exposure: { method: 'randomesque', size: 65 } }), 12 * 300 * 60],
     [
       'gains about what is unsettled',
-      () => workOf({ selectionTarget: 'unsettled_components' }),
+      () => costOf({ selectionTarget: 'unsettled_components' }),
       12 * 300 * 60 - 1,
     ],
     [
       'a minimum gain',
       () => {
         const large = exampleModel({ items: 120 });
-        return workOf({ scope: [0], minimumGain: 1e-9 }, large) - workOf({ scope: [0] }, large) + workOf();
+        return costOf({ scope: [0], minimumGain: 1e-9 }, large) - costOf({ scope: [0] }, large) + costOf();
       },
       11 * 350 * 120 - 1,
     ],
     [
       'minima to plan for',
-      () => workOf({ minima: Array.from({ length: 11 }, (_, n) => ({ guid: `t-${n}`, items: 1 })) }),
+      () => costOf({ minima: Array.from({ length: 11 }, (_, n) => ({ guid: `t-${n}`, items: 1 })) }),
       31 * 11 * 50,
     ],
     [
       'minima that cannot be met together',
-      () => workOf({ minima: Array.from({ length: 20 }, (_, n) => ({ guid: `t-${n}`, items: 1 })) }),
+      () => costOf({ minima: Array.from({ length: 20 }, (_, n) => ({ guid: `t-${n}`, items: 1 })) }),
       400_000,
     ],
-    ['coverage floors', () => workOf({}, model, [{ guid: 't-1', items: 13 }]), 50 * 66 - 1],
-  ])('grows with %s', (_, work, least) => {
-    expect(work() - workOf()).toBeGreaterThan(least);
+    ['coverage floors', () => costOf({}, model, [{ guid: 't-1', items: 13 }]), 50 * 66 - 1],
+  ])('grows with %s', (_, cost, least) => {
+    expect(cost() - costOf()).toBeGreaterThan(least);
   });
 });

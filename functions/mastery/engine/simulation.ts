@@ -1,7 +1,7 @@
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { ClassificationRule } from './classification.ts';
 import type { CompiledModel } from './model.ts';
-import { nextStep, weigh, type Evidence } from './run-step.ts';
+import { nextStep, computeEvidence, type Evidence } from './run-step.ts';
 import type { SelectionContext } from './selection.ts';
 import type { StopReason, StoppingRules } from './stopping.ts';
 import type { KnownMastery, Outcome } from './types.ts';
@@ -15,36 +15,38 @@ export interface SimulatedRun {
   /** `time_budget` only if the simulation was aborted: simulated answers take no time. */
   readonly stopReason: StopReason;
   /** Estimated nanoseconds on one core, including drawing the learner; computed from operation counts, so the same on every machine. */
-  readonly work: number;
+  readonly estimatedCost: number;
 }
 
 /**
  * Simulates one adaptive run until it stops. Each item is answered immediately. The engine and the rules are those of a real run, so the result
  * applies to the test.
- * @param isOver returns true to abort; called before each item
+ * @param isTimedOut returns true to abort; called before each item
  */
 export function simulateRun(
   context: SelectionContext,
   rules: StoppingRules & ClassificationRule,
   runSeed: string,
   respond: Responder,
-  isOver: () => boolean = () => false,
+  isTimedOut: () => boolean = () => false,
 ): SimulatedRun {
-  const { model, constraints, cost } = context;
+  const { model, constraints, cost: selectionCost } = context;
   let outcomes: readonly Outcome[] = [];
-  let work = DRAW * model.kcGuids.length - cost.total;
+  let cost = DRAW_COST * model.kcGuids.length - selectionCost.total;
   for (;;) {
-    const evidence = weigh(model, constraints.scope, rules, outcomes);
-    work += costOf(model, rules, evidence);
-    if (isOver()) return { evidence, stopReason: 'time_budget', work: work + cost.total };
+    const evidence = computeEvidence(model, constraints.scope, rules, outcomes);
+    cost += estimateStepCost(model, rules, evidence);
+    if (isTimedOut())
+      return { evidence, stopReason: 'time_budget', estimatedCost: cost + selectionCost.total };
     const step = nextStep(context, rules, evidence, { runSeed, elapsedMilliseconds: 0 });
-    if (step.kind === 'stop') return { evidence, stopReason: step.reason, work: work + cost.total };
+    if (step.kind === 'stop')
+      return { evidence, stopReason: step.reason, estimatedCost: cost + selectionCost.total };
     outcomes = [...outcomes, { item: step.item, correct: respond(step.item) }];
   }
 }
 
 /** Returns the estimated cost of one step in nanoseconds, without item selection (`SelectionContext.cost`). Its constants were measured together with those of the selection. */
-function costOf(
+function estimateStepCost(
   { itemKcs, kcGuids }: CompiledModel,
   { coverageFloors }: StoppingRules,
   { outcomes, estimate: { thetaPosterior, components } }: Evidence,
@@ -61,7 +63,7 @@ function costOf(
 }
 
 /** Nanoseconds to draw one KC of a simulated learner. */
-const DRAW = 10_600;
+const DRAW_COST = 10_600;
 
 /** A simulated learner. */
 export interface SimulatedLearner {
@@ -92,7 +94,7 @@ export function drawSimulatedLearner(
 }
 
 /** Returns a responder that answers each item correctly with the probability that the model predicts for the simulated learner. An item always gets the same answer. */
-export function responderOf(model: CompiledModel, { name, mastered }: SimulatedLearner): Responder {
+export function createResponder(model: CompiledModel, { name, mastered }: SimulatedLearner): Responder {
   return (item) =>
     uniform(name, 'item', model.itemIds[item] ?? '') < model.core.successProbability(item, mastered);
 }

@@ -20,7 +20,7 @@ export async function verifyCaseMappings(
   caseFrameworkGuid: string,
   mappings: readonly Pick<ScopedKc, 'guid' | 'uri'>[],
 ): Promise<Result<undefined, Problem>> {
-  const operation = operations.resolveMapping;
+  const operation = operations.readCfItem;
   let left = mappings;
   return confirmed(platform, async () => {
     let failure: Problem | undefined;

@@ -357,8 +357,8 @@ it('a component with another URI or framework in CASE is read again, and then no
       CFDocumentURI: { title: 't', identifier: framework, uri: 'https://case/framework' },
     },
   });
-  const verified = (...resolveMapping: readonly Scripted[]) =>
-    verifyCaseMappings(scriptedOwners({ resolveMapping }), 'framework', [pinned]);
+  const verified = (...readCfItem: readonly Scripted[]) =>
+    verifyCaseMappings(scriptedOwners({ readCfItem }), 'framework', [pinned]);
   const own = item(pinned.uri, 'framework');
   for (const other of [item('https://case/2', 'framework'), item(pinned.uri, 'another')]) {
     expect(await verified(own)).toMatchObject({ ok: true });
@@ -371,7 +371,7 @@ it('a component with another URI or framework in CASE is read again, and then no
 
 it('CASE is asked for hundreds of components in lanes, and for no more after a failure', async () => {
   const mappings = Array.from({ length: 100 }, (_, n) => ({ guid: `kc-${n}`, uri: `https://case/${n}` }));
-  const owners = scriptedOwners({ resolveMapping: { kind: 'unavailable' } });
+  const owners = scriptedOwners({ readCfItem: { kind: 'unavailable' } });
   expect((await verifyCaseMappings(owners, 'framework', mappings)).ok).toBe(false);
   expect(owners.asked).toHaveLength(32);
 });

@@ -9,7 +9,7 @@ import type { DeliveryJson } from '#shared/platform/owners/qti.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
-import { confirmed, contradicting, differing, type Contradiction } from '../upstream/confirmed.ts';
+import { confirmed, unconfirmed, differing, type UnconfirmedProblem } from '../upstream/confirmed.ts';
 import { ask, found, mismatchProblem, refuseCalibration } from '../upstream/problems.ts';
 import { contentDefect, testBankIdentityHashOf, testSpecHashOf } from './content.ts';
 import { complete, poolHashOf, reconcile, tagged, terminal } from './reconcile.ts';
@@ -190,7 +190,7 @@ export async function revalidatePool(
 async function rereadContent(
   platform: Platform,
   pins: ExecutionPins,
-): Promise<Result<Blueprint, Problem | Contradiction>> {
+): Promise<Result<Blueprint, Problem | UnconfirmedProblem>> {
   const readings = readingsOf(platform, pins, 'run');
   const [blueprint, bank] = await Promise.all([readings.blueprint(), readings.bank()]);
   if (!blueprint.ok) return blueprint;
@@ -217,7 +217,7 @@ async function rereadContent(
 async function rereadPool(
   platform: Platform,
   pins: ExecutionPins,
-): Promise<Result<ReconciledPool, Problem | Contradiction>> {
+): Promise<Result<ReconciledPool, Problem | UnconfirmedProblem>> {
   const readings = readingsOf(platform, pins, 'run');
   const [manifest, root] = await Promise.all([
     readings.manifest(),
@@ -243,8 +243,8 @@ async function rereadPool(
 }
 
 /** A pinned part of the pool cannot be had: a replica that lags looks just like it, unless the owner itself asks to wait. */
-function unlessRetryable(problem: Problem, operation: UpstreamOperation): Err<Problem | Contradiction> {
-  return problem.retryable ? err(problem) : contradicting(problem, operation, problem.detail);
+function unlessRetryable(problem: Problem, operation: UpstreamOperation): Err<Problem | UnconfirmedProblem> {
+  return problem.retryable ? err(problem) : unconfirmed(problem, operation, problem.detail);
 }
 
 function isOf({ testSpecId, testBankId }: Manifest, asked: PoolIds): boolean {

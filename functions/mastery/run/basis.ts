@@ -3,7 +3,7 @@ import { readAnchor, type AnchorDoubt } from '#functions/mastery/pool/anchor.ts'
 import { verifyCaseMappings } from '#functions/mastery/pool/case-mappings.ts';
 import { revalidatePool, type ReadPool } from '#functions/mastery/pool/read-pool.ts';
 import { loadPinned, type PinnedRecords } from '#functions/mastery/records/load.ts';
-import { confirmed, contradicting } from '#functions/mastery/upstream/confirmed.ts';
+import { confirmed, unconfirmed } from '#functions/mastery/upstream/confirmed.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { verifyAnchor } from '#shared/platform/operations.ts';
 import type { Platform } from '#shared/platform/platform.ts';
@@ -45,7 +45,7 @@ export async function readBasis(
         return ok(doubt === undefined);
       return doubt.kind === 'unavailable'
         ? err(doubt.problem)
-        : contradicting(doubt.problem, verifyAnchor, doubt.kind);
+        : unconfirmed(doubt.problem, verifyAnchor, doubt.kind);
     }),
   ]);
   if (!test.ok) return test;

@@ -143,6 +143,51 @@ describe('bindPool', () => {
     expect([scopeOf(KC_B), scopeOf(KC_B, KC_A)]).toEqual([[KC_B], [KC_A, KC_B]]);
   });
 
+  const ABSENT = '00000000-0000-4000-8000-00000000abcd';
+  const slotsFor = (...guids: string[]): Partial<Blueprint> => ({
+    slots: guids.map((guid, at) => ({ slotId: `slot-${at}`, caseGuids: [guid] })),
+  });
+
+  it.each<[string, Partial<SelectionPolicy>, Partial<Blueprint>]>([
+    ['a component in scope', { eligibilityRules: { kcScope: [ABSENT, KC_A] } }, {}],
+    ['a standard in scope', { eligibilityRules: { kcScope: [STANDARD_1] } }, {}],
+    ['a floor', { coverageFloors: [{ caseCompetencyGuid: ABSENT, minimumEvidenceItems: 0 }] }, {}],
+    ['a minimum', { eligibilityRules: { contentConstraints: { [ABSENT]: { minItems: 1 } } } }, {}],
+    ['a slot', { eligibilityRules: { blueprintCoverage: 'slots' } }, slotsFor(STANDARD_1, ABSENT)],
+  ])('refuses a policy that counts on %s that the pool does not have', (what, policy, change) => {
+    const counting = under(records, { checksum: what, coverageFloors: [], eligibilityRules: {}, ...policy });
+    const result = bindPool(counting, { ...test, ...change }, pool);
+    expect(result).toMatchObject({
+      error: { status: 400, invalidParams: [{ name: '/body/selectionPolicyId', reason: 'mismatch' }] },
+    });
+    expect(JSON.stringify(result)).not.toContain(ABSENT);
+  });
+
+  it.each([
+    ['slots', [{ guid: STANDARD_1, items: 2 }]],
+    ['none', []],
+    [undefined, []],
+  ] as const)('makes minima of the blueprint’s slots only if the policy says so: %s', (coverage, minima) => {
+    const eligibilityRules = coverage === undefined ? {} : { blueprintCoverage: coverage };
+    const policy = under(records, { checksum: `${coverage}`, coverageFloors: [], eligibilityRules });
+    const result = bindPool(policy, { ...test, ...slotsFor(STANDARD_1, STANDARD_1) }, pool);
+    expect(result.ok && result.value.selection().constraints.minima).toEqual(minima);
+  });
+
+  it('takes a policy and an exposure table that name absent items, and counts each of these once [MA-088, MA-113]', () => {
+    const eligibilityRules: SelectionPolicy['eligibilityRules'] = {
+      ...{ excludedItems: ['absent 1', 'absent 4', 'item-1'], enemySets: [['absent 1', 'absent 2']] },
+      contentConstraints: { [ABSENT]: { maxItems: 1 } },
+      exposure: { method: 'sympson_hetter', tableSha256: '0'.repeat(64) },
+    };
+    const policy = under(records, { checksum: 'absent', eligibilityRules });
+    const exposureTable = { 'item-1': 0.25, 'absent 1': 0.5, 'absent 3': 1 };
+    const { absentItems, selection } = bound({ ...policy, exposureTable }, pool);
+    expect(absentItems).toBe(4);
+    const probabilities = new Map(Object.entries(exposureTable));
+    expect(selection().constraints.exposure).toEqual({ method: 'sympson_hetter', probabilities });
+  });
+
   const refused = { ok: false, error: { status: 422, code: 'calibration-invalid', retryable: false } };
 
   it.each<[string, Partial<Blueprint>]>([
@@ -207,7 +252,7 @@ describe('bindPool', () => {
     });
     const outcomeOf = async (purpose: 'start' | 'run' | 'simulation', ...answers: readonly object[]) => {
       const owners = scriptedOwners({
-        resolveMapping: bound(records, pool).scope.map(itemOf),
+        readCfItem: bound(records, pool).scope.map(itemOf),
         verifyAnchor: answers.map(table),
       });
       const reading = Promise.resolve(ok({ pool, pins: pins as ReadPool['pins'], content: ok(test) }));

@@ -13,7 +13,7 @@ import type { Wait } from './waiting.ts';
 import { outstandingOffer, statusOf, type AdaptiveRunState } from '../continuation/run-state.ts';
 
 /** Composes the response of start, inspect and advance from the token's state and the diagnosis of the consumed outcomes; logs its receipt. */
-export function composeRun(
+export function composeAdaptiveRun(
   log: Log,
   opened: OpenedRun,
   basis: RunBasis,

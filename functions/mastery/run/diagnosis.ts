@@ -3,7 +3,7 @@ import type { StopReason } from '#shared/contract/stop-reason.ts';
 import { roundSignificant } from '#shared/kernel/numbers.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
-import { losesMinimum, nextStep, weigh } from '#functions/mastery/engine/index.ts';
+import { losesMinimum, nextStep, computeEvidence } from '#functions/mastery/engine/index.ts';
 import type { Evidence, StopCause } from '#functions/mastery/engine/index.ts';
 import type { RunBasis } from './basis.ts';
 import { runRulesOf } from '#functions/mastery/records/engine-rules.ts';
@@ -83,7 +83,7 @@ function weighOutcomes(
   { calibration, policy, bound }: RunBasis,
   outcomes: readonly ScoredOutcome[],
 ): Evidence {
-  return weigh(
+  return computeEvidence(
     calibration.model,
     bound.scope.map(({ modelKc }) => modelKc),
     runRulesOf(policy, calibration.document),

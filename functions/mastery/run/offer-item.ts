@@ -1,4 +1,4 @@
-import { confirmed, type Contradiction } from '#functions/mastery/upstream/confirmed.ts';
+import { confirmed, type UnconfirmedProblem } from '#functions/mastery/upstream/confirmed.ts';
 import { answerProblem } from '#functions/mastery/upstream/problems.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import * as operations from '#shared/platform/operations.ts';
@@ -72,7 +72,7 @@ async function findAgain(
   platform: Platform,
   state: AdaptiveRunState,
   item: BoundItem,
-): Promise<Result<RunSession | undefined, Problem | Contradiction>> {
+): Promise<Result<RunSession | undefined, Problem | UnconfirmedProblem>> {
   const runtime = await readSessions(platform, state);
   return runtime.ok ? offerAmong(runtime.value.unnamed, item) : runtime;
 }
@@ -80,7 +80,7 @@ async function findAgain(
 function offerAmong(
   unnamed: readonly RunSession[],
   item: BoundItem,
-): Result<RunSession | undefined, Contradiction> {
+): Result<RunSession | undefined, UnconfirmedProblem> {
   const found = findSession(unnamed, item);
   return found === undefined && unnamed.some(isOpen) ? conflict(unnamed) : ok(found);
 }

@@ -9,8 +9,8 @@ import type { Offer } from '../continuation/run-state.ts';
 
 const AT = exampleOutcome.scoredAt;
 const NOW = Date.parse(AT);
-const conflict = err({ contradicts: { status: 409, code: 'stream-conflict' } });
-const behind = err({ contradicts: { status: 424, retryable: true, upstream: { service: 'qti' } } });
+const conflict = err({ problem: { status: 409, code: 'stream-conflict' } });
+const behind = err({ problem: { status: 424, retryable: true, upstream: { service: 'qti' } } });
 /** What QTI holds is no evidence, as the problem says it. */
 const refused = (detail: string, retryable = false) =>
   err({
@@ -243,6 +243,16 @@ describe('readOutcomes', () => {
     const far = { ...first.value.news, scoredAt: days(8) };
     expect(reread(far, attempt('a', 1, 1, { scoredAt: days(8) }))).toMatchObject(
       ok({ consumed: [{ attemptId: 'a', scoredAt: days(8) }] }),
+    );
+  });
+
+  it.each([
+    ['keeps it', { submittedAt: '2026-03-01T07:00:00Z' }, Date.parse('2026-03-01T07:00:00Z')],
+    ['does not: the time of scoring', {}, NOW],
+  ])('takes for when an answer was handed in what QTI says, if it %s [MA-111]', (_, change, handedInMs) => {
+    expect(read(attempt('a', 1, 1, change))).toMatchObject(ok({ news: { handedInMs } }));
+    expect(read(attempt('a', 1, 1, { ...change, ...processing }))).toMatchObject(
+      ok({ pending: { handedInMs } }),
     );
   });
 

@@ -5,7 +5,7 @@ import { readCandidateRuntime } from '#shared/platform/operations.ts';
 import type { Attempt, DeliverySession, RuntimeData } from '#shared/platform/owners/qti.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
-import { contradicting, differing, type Contradiction } from '../upstream/confirmed.ts';
+import { unconfirmed, differing, type UnconfirmedProblem } from '../upstream/confirmed.ts';
 import { found } from '../upstream/problems.ts';
 
 /** The outcome that counts for one offer. */
@@ -46,7 +46,7 @@ export interface NamedRuntime {
 }
 
 /** Returns the 409 of sessions that contradict the continuation. */
-export function conflict(sessions: readonly RunSession[]): Err<Contradiction> {
+export function conflict(sessions: readonly RunSession[]): Err<UnconfirmedProblem> {
   const byId = sessions.toSorted((a, b) => (a.deliverySessionId < b.deliverySessionId ? -1 : 1));
   return differing(readCandidateRuntime, hashCanonical(byId.map(factsOf)));
 }
@@ -68,8 +68,8 @@ export function factsOf({ deliverySessionId, rootArtifactVersionId, attempts }: 
 }
 
 /** The runtime lacks a part of the run that it had, as of a replica that lags: 424, retryable. */
-export function older(requestId: string | undefined): Err<Contradiction> {
-  return contradicting(found('older', readCandidateRuntime, requestId), readCandidateRuntime, '');
+export function older(requestId: string | undefined): Err<UnconfirmedProblem> {
+  return unconfirmed(found('older', readCandidateRuntime, requestId), readCandidateRuntime, '');
 }
 
 /** Returns the 424 of a scored attempt that is no evidence, retryable only while QTI may still correct it. */
@@ -88,7 +88,7 @@ export function nameSessions(
   { offers, runTag }: Pick<AdaptiveRunState, 'offers' | 'runTag'>,
   runtime: RuntimeData,
   requestId?: string,
-): Result<NamedRuntime, Problem | Contradiction> {
+): Result<NamedRuntime, Problem | UnconfirmedProblem> {
   const all = runtime.sessions.map((session) => ({
     ...session,
     attempts: session.attempts.toSorted(
@@ -148,7 +148,7 @@ export function readOutcomes(
   { offers, consumed: pinned }: Pick<AdaptiveRunState, 'offers' | 'consumed'>,
   { sessions, requestId }: NamedRuntime,
   receivedAt: number,
-): Result<Evidence, Problem | Contradiction> {
+): Result<Evidence, Problem | UnconfirmedProblem> {
   const consumed: ScoredOutcome[] = [];
   let news: ScoredOutcome | undefined;
   let pending: Evidence['pending'];

@@ -96,7 +96,7 @@ function traceOf({ profile, platform, isolation }: OpenedRun) {
  */
 function foldMappings(entries: readonly TraceEntry[]): (TraceEntry & { readonly calls: number })[] {
   const { mappings = [], others = [] } = Object.groupBy(entries, ({ operation }) =>
-    operation === operations.resolveMapping.id ? 'mappings' : 'others',
+    operation === operations.readCfItem.id ? 'mappings' : 'others',
   );
   const logged = others.map((entry) => ({
     ...entry,

@@ -1,4 +1,4 @@
-import { confirmed, type Contradiction } from '#functions/mastery/upstream/confirmed.ts';
+import { confirmed, type UnconfirmedProblem } from '#functions/mastery/upstream/confirmed.ts';
 import { answerProblem } from '#functions/mastery/upstream/problems.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { readCandidateRuntime } from '#shared/platform/operations.ts';
@@ -30,7 +30,7 @@ export async function readRunRuntime(
 export async function readSessions(
   platform: Platform,
   run: Pick<AdaptiveRunState, 'candidateRef' | 'offers' | 'runTag'>,
-): Promise<Result<NamedRuntime, Problem | Contradiction>> {
+): Promise<Result<NamedRuntime, Problem | UnconfirmedProblem>> {
   const { candidateRef } = run;
   const answer = await platform.call(readCandidateRuntime, { path: { candidateRef } });
   if (answer.ok) return nameSessions(run, answer.value.value, answer.value.upstreamRequestId);

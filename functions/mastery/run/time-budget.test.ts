@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { exampleOutcome, exampleState } from '#test/support/example-run.ts';
 import type { AdaptiveRunState } from '../continuation/run-state.ts';
 import type { RunRuntime } from './runtime.ts';
-import { clockStartAt, judgeTime, timeBudgetEndOf } from './time-budget.ts';
+import { clockStartAt, checkTimeBudget, timeBudgetEndOf } from './time-budget.ts';
 
 const START = Date.parse('2026-03-01T08:00:00Z');
 
@@ -26,22 +26,25 @@ describe('what an advance does with the outstanding item [MA-111]', () => {
   /** A run whose clock started with its first session; `handedIn` and `advanced` in milliseconds after that. */
   const verdict = (
     advanced: number,
-    answer: { readonly handedIn?: number; readonly isScored?: boolean; readonly consumed?: number },
+    answer: { readonly handedIn?: number | null; readonly isScored?: boolean; readonly consumed?: number },
     budget: number | null = BUDGET_S,
   ) => {
     const { handedIn, isScored = true, consumed = 1 } = answer;
-    const handedInMs = handedIn === undefined ? undefined : created + handedIn;
+    const handedInMs = typeof handedIn === 'number' ? created + handedIn : undefined;
     const runtime = {
       consumed: Array.from({ length: consumed }, () => outcome),
       news: isScored && handedInMs !== undefined ? { ...outcome, handedInMs } : undefined,
       pending:
-        isScored || handedInMs === undefined
-          ? undefined
-          : { handedInMs, sinceMs: undefined, hasFailed: false },
+        isScored || handedIn === undefined ? undefined : { handedInMs, sinceMs: undefined, hasFailed: false },
       named: { sessions: [{ createdAt: new Date(created).toISOString() }] },
     } as unknown as RunRuntime;
-    const judged = judgeTime({ ...exampleState, clockStart: created }, runtime, budget, created + advanced);
-    return typeof judged === 'string' ? judged : judged.elapsedMilliseconds;
+    const verdict = checkTimeBudget(
+      { ...exampleState, clockStart: created },
+      runtime,
+      budget,
+      created + advanced,
+    );
+    return typeof verdict === 'string' ? verdict : verdict.elapsedMilliseconds;
   };
 
   it.each([
@@ -62,6 +65,12 @@ describe('what an advance does with the outstanding item [MA-111]', () => {
       'waits after the end for an answer handed in in time',
       90_000,
       { handedIn: 59_999, isScored: false },
+      'wait',
+    ],
+    [
+      'waits after the end for an answer of which QTI says only with the score when it was handed in',
+      90_000,
+      { handedIn: null, isScored: false },
       'wait',
     ],
     [

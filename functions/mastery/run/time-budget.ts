@@ -16,9 +16,9 @@ export type TimeVerdict =
  * Applies the hard time budget [MA-111]. Each difference is of one clock: a hand-in counts from the first session's creation, both QTI's; an advance from
  * the clock's start, both ours. An answer handed in before the budget is over counts, even if it is scored and consumed later. The first scored answer
  * counts at any time: a run without one has nothing to publish.
- * @param advancedAt epoch milliseconds of the creation of this advance's control record, so that a replay judges alike
+ * @param advancedAt epoch milliseconds of the creation of this advance's control record, so that a replay has the same result
  */
-export function judgeTime(
+export function checkTimeBudget(
   state: AdaptiveRunState,
   { consumed, news, pending, named }: RunRuntime,
   timeBudgetSeconds: number | null,

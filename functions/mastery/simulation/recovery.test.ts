@@ -6,7 +6,7 @@ import { err, ok } from '#shared/kernel/result.ts';
 import { exampleModel, exampleProfiles, exampleTest } from '#test/support/example-simulation.ts';
 import {
   isReplicated,
-  judgeRecovery,
+  evaluateRecovery,
   readProfiles,
   recoveryError,
   simulateSitting,
@@ -75,7 +75,7 @@ describe('a simulated profile', () => {
     }
     // In doubles 0.3 - 0.1 is 0.19999999999999998.
     const error = { syntheticProfileId: 'synthetic:1', knownScale: 0.1, recoveredScale: 0.3 };
-    expect(judgeRecovery([{ ...error, absoluteError: 0.2 }], 0.2).withinTolerance).toBe(true);
+    expect(evaluateRecovery([{ ...error, absoluteError: 0.2 }], 0.2).withinTolerance).toBe(true);
   });
 });
 
@@ -117,10 +117,10 @@ describe('the number of replications', () => {
   type Size = Parameters<typeof isReplicated>[0];
   const SMALL = { profiles: 2, kcs: 8, maxItems: 20 };
   /** Where each replication costs as much. */
-  const replicationsOf = (size: Size, work: number): number => {
-    const works: number[] = [];
-    while (isReplicated(size, works)) works.push(work);
-    return works.length;
+  const replicationsOf = (size: Size, cost: number): number => {
+    const costs: number[] = [];
+    while (isReplicated(size, costs)) costs.push(cost);
+    return costs.length;
   };
 
   it.each([
@@ -135,8 +135,8 @@ describe('the number of replications', () => {
     ['fewer when one costs much', SMALL, 2_000_000_000, 3],
     ['1 when that alone is all that can be afforded', SMALL, 3_500_000_001, 1],
     ['1 when not even that can be', SMALL, 1e12, 1],
-  ])('is %s', (_, size, work, expected) => {
-    expect(replicationsOf(size, work)).toBe(expected);
+  ])('is %s', (_, size, cost, expected) => {
+    expect(replicationsOf(size, cost)).toBe(expected);
   });
 
   it('leaves room for one as costly as the costliest so far, whichever that was', () => {
@@ -148,7 +148,7 @@ describe('the number of replications', () => {
 it('an error that equals the tolerance is within it, a single one of the next number above is not [MA-133]', () => {
   const error = { syntheticProfileId: 'synthetic:1', knownScale: 500, recoveredScale: 525 };
   const within = (absoluteError: number): boolean =>
-    judgeRecovery(
+    evaluateRecovery(
       [0, absoluteError, 0].map((each) => ({ ...error, absoluteError: each })),
       25,
     ).withinTolerance;

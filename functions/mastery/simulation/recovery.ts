@@ -1,6 +1,6 @@
 import {
   drawSimulatedLearner,
-  responderOf,
+  createResponder,
   simulatedRunSeed,
   simulateRun,
   sqrt,
@@ -67,27 +67,27 @@ export interface SimulatedTest {
 }
 
 /** The most replications and their bounds: cells of the matrix, and nanoseconds (docs/score-recovery.md has the measurements). */
-const MOST_REPLICATIONS = 32;
-const MOST_CELLS = 2_000_000;
-const MOST_WORK = 7_000_000_000;
+const MAX_REPLICATIONS = 32;
+const MAX_CELLS = 2_000_000;
+const MAX_COST = 7_000_000_000;
 
 /**
  * Returns whether all profiles take the test once more: always a first time, then as long as there are at most 32 replications, profiles × KCs ×
- * items × replications are at most 2,000,000, and the work stays within its bound even if the next replication costs as much as the costliest so far.
+ * items × replications are at most 2,000,000, and the estimated cost stays within its bound even if the next replication costs as much as the costliest so far.
  * No clock is involved: the same request has the same number of replications on every machine.
  * @param size of the matrix: `kcs` are those in scope of the test, `maxItems` the most that it may have
- * @param works what each replication so far cost, as `simulateSitting` counts it
+ * @param costs what each replication so far cost, as `simulateSitting` counts it
  */
 export function isReplicated(
   { profiles, kcs, maxItems }: Readonly<Record<'profiles' | 'kcs' | 'maxItems', number>>,
-  works: readonly number[],
+  costs: readonly number[],
 ): boolean {
-  const next = works.length + 1;
+  const next = costs.length + 1;
   return (
     next === 1 ||
-    (next <= MOST_REPLICATIONS &&
-      profiles * kcs * maxItems * next <= MOST_CELLS &&
-      sumOf(works) + Math.max(...works) <= MOST_WORK)
+    (next <= MAX_REPLICATIONS &&
+      profiles * kcs * maxItems * next <= MAX_CELLS &&
+      sumOf(costs) + Math.max(...costs) <= MAX_COST)
   );
 }
 
@@ -112,40 +112,40 @@ export async function sitAll(
   const size = { profiles: profiles.length, kcs: scope.length, maxItems };
   const scores = profiles.map((): number[] => []);
   const counts = { simulated: 0, administeredItems: 0 };
-  const works: number[] = [];
-  const isOver = (): boolean => now() >= until;
-  while (isReplicated(size, works)) {
-    const replication = works.push(0) - 1;
+  const costs: number[] = [];
+  const isTimedOut = (): boolean => now() >= until;
+  while (isReplicated(size, costs)) {
+    const replication = costs.push(0) - 1;
     for (const [at, profile] of profiles.entries()) {
-      const { evidence, stopReason, work } = simulateSitting(test, profile, replication, isOver);
-      if (stopReason === 'time_budget') return { replications: works.length, ...counts, scores };
+      const { evidence, stopReason, estimatedCost } = simulateSitting(test, profile, replication, isTimedOut);
+      if (stopReason === 'time_budget') return { replications: costs.length, ...counts, scores };
       scores[at]?.push(evidence.estimate.scaleScore);
       counts.simulated += 1;
       counts.administeredItems += evidence.outcomes.length;
-      works[replication] = (works[replication] ?? 0) + work;
+      costs[replication] = (costs[replication] ?? 0) + estimatedCost;
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
   }
-  return { replications: works.length, ...counts, scores };
+  return { replications: costs.length, ...counts, scores };
 }
 
 /**
  * Lets one profile take the test once. Its answers come from streams whose keys are the profile's known mastery, the pins, the number of the
  * replication and the item. So neither the profile's name nor other profiles change them, and a further replication changes no earlier one [MA-130].
  * @param replication from 0
- * @param isOver returns whether to abort, asked before each item
+ * @param isTimedOut returns whether to abort, asked before each item
  */
 export function simulateSitting(
   { selection, rules, pinsHash }: SimulatedTest,
   { known }: KnownProfile,
   replication: number,
-  isOver?: () => boolean,
+  isTimedOut?: () => boolean,
 ): SimulatedRun {
   const { model } = selection;
   const content = known.map(({ kc, probability }) => [model.kcGuids[kc] ?? '', probability]);
   const learner = drawSimulatedLearner(model, hashCanonical([content, pinsHash, replication]), known);
   const seed = simulatedRunSeed(learner.name);
-  return simulateRun(selection, rules, seed, responderOf(model, learner), isOver);
+  return simulateRun(selection, rules, seed, createResponder(model, learner), isTimedOut);
 }
 
 /**
@@ -180,8 +180,8 @@ function sumOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/** Judges the errors together against the tolerance of the calibration: an error equal to it passes [MA-129, MA-131..MA-133]. */
-export function judgeRecovery(
+/** Evaluates the errors together against the tolerance of the calibration: an error equal to it passes [MA-129, MA-131..MA-133]. */
+export function evaluateRecovery(
   recoveryErrors: RecoveryError[],
   tolerance: number,
 ): Omit<

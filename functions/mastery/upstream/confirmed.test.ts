@@ -6,15 +6,15 @@ import {
   readCandidateRuntime,
 } from '#shared/platform/operations.ts';
 import { problem } from '#shared/problems/registry.ts';
-import { confirmed, contradicting } from './confirmed.ts';
+import { confirmed, unconfirmed } from './confirmed.ts';
 import { found } from './problems.ts';
 
 const conflict = (reading: string) =>
-  contradicting(problem('mastery', 'stream-conflict', 409), readCandidateRuntime, reading);
-const older = contradicting(found('older', readCandidateRuntime, undefined), readCandidateRuntime, '');
+  unconfirmed(problem('mastery', 'stream-conflict', 409), readCandidateRuntime, reading);
+const older = unconfirmed(found('older', readCandidateRuntime, undefined), readCandidateRuntime, '');
 
 const missing = [readAdaptivePoolManifest, readAdaptivePoolRoot].map((row) =>
-  contradicting(found('broken', row, undefined), row, ''),
+  unconfirmed(found('broken', row, undefined), row, ''),
 );
 
 it.each([

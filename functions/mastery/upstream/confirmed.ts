@@ -4,21 +4,21 @@ import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { found } from './problems.ts';
 
-/** A reading that contradicts what is pinned. Its problem counts once another reading is equal. */
-export interface Contradiction {
-  readonly contradicts: Problem;
+/** The problem of a reading that contradicts what is pinned. It counts once another reading is equal. */
+export interface UnconfirmedProblem {
+  readonly problem: Problem;
   readonly operation: UpstreamOperation;
   /** What distinguishes this reading from others with the same problem. */
   readonly reading: string;
 }
 
-/** Returns a reading of an operation as a contradiction. */
-export function contradicting(
-  contradicts: Problem,
+/** Returns the problem of a reading of an operation as one that another reading has to confirm. */
+export function unconfirmed(
+  problem: Problem,
   operation: UpstreamOperation,
   reading: string,
-): Err<Contradiction> {
-  return err({ contradicts, operation, reading });
+): Err<UnconfirmedProblem> {
+  return err({ problem, operation, reading });
 }
 
 /** Returns a reading of an operation that differs from what is pinned. `detail` is a constant sentence. */
@@ -26,8 +26,8 @@ export function differing(
   operation: UpstreamOperation,
   reading: string,
   detail?: string,
-): Err<Contradiction> {
-  return contradicting(found('differs', operation, undefined, detail), operation, reading);
+): Err<UnconfirmedProblem> {
+  return unconfirmed(found('differs', operation, undefined, detail), operation, reading);
 }
 
 /**
@@ -38,16 +38,16 @@ export function differing(
  */
 export async function confirmed<T>(
   platform: Pick<Platform, 'pause'>,
-  read: () => Promise<Result<T, Problem | Contradiction>>,
-  first: Result<T, Problem | Contradiction> | Promise<Result<T, Problem | Contradiction>> = read(),
+  read: () => Promise<Result<T, Problem | UnconfirmedProblem>>,
+  first: Result<T, Problem | UnconfirmedProblem> | Promise<Result<T, Problem | UnconfirmedProblem>> = read(),
 ): Promise<Result<T, Problem>> {
-  const earlier: Contradiction[] = [];
+  const earlier: UnconfirmedProblem[] = [];
   let result = await first;
   for (;;) {
     if (result.ok) return result;
     const { error } = result;
-    if (!('contradicts' in error)) return err(error);
-    if (earlier.some((other) => keyOf(other) === keyOf(error))) return err(error.contradicts);
+    if (!('problem' in error)) return err(error);
+    if (earlier.some((other) => keyOf(other) === keyOf(error))) return err(error.problem);
     if (earlier.length === 2)
       return err(
         found('pending', error.operation, undefined, 'The owner’s readings differ from one another.'),
@@ -58,6 +58,6 @@ export async function confirmed<T>(
   }
 }
 
-function keyOf({ contradicts, operation, reading }: Contradiction): string {
-  return JSON.stringify([contradicts.code, operation.id, reading]);
+function keyOf({ problem, operation, reading }: UnconfirmedProblem): string {
+  return JSON.stringify([problem.code, operation.id, reading]);
 }

@@ -8,16 +8,22 @@ import type {
 } from '#shared/contract/reports/receipt-bundle.ts';
 import type { Bundle } from '#shared/improvement/receipts.ts';
 import { isCompared } from '#shared/improvement/records.ts';
-import type { OrderRecord, Pin, PinnedSource, RunProgress, RunRecord } from '#shared/improvement/records.ts';
+import type {
+  OrderRecord,
+  PinnedRef,
+  PinnedSource,
+  RunProgress,
+  RunRecord,
+} from '#shared/improvement/records.ts';
 import { canonicalJson, hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
-import type { JudgedSource } from './judge-source.ts';
+import type { EvaluatedSource } from './evaluate-source.ts';
 import { omissionsOf } from './omissions.ts';
 import type { Derived } from './orders/derive-orders.ts';
 
 /** A named source of a run, evaluated. */
-export interface SourceFacts extends JudgedSource {
+export interface SourceFacts extends EvaluatedSource {
   readonly run: RunRecord;
   /** The policy that the run is pinned to. */
   readonly policy: AnalysisPolicy;
@@ -143,7 +149,7 @@ function headerOf(
 }
 
 /** Returns an artifact by its id at its owner and the digest of its bytes. */
-function artifactOf(service: ReceiptArtifact['service'], { ref, sha256 }: Pin): ReceiptArtifact {
+function artifactOf(service: ReceiptArtifact['service'], { ref, sha256 }: PinnedRef): ReceiptArtifact {
   return { service, resourceId: ref, sha256 };
 }
 

@@ -6,7 +6,7 @@ import type { alignmentReport } from '#shared/contract/reports/alignment-report.
 import { alignmentFormula } from '#shared/contract/reports/improvement-run.ts';
 import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
 import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
-import { isCompared, type NotCompared, type RunRecord } from '#shared/improvement/records.ts';
+import { isCompared, type NoComparison, type RunRecord } from '#shared/improvement/records.ts';
 import type { AlignmentCrosswalk } from '#shared/platform/owners/content.ts';
 import type { Moment, Observed } from '../facts/facts.ts';
 
@@ -22,7 +22,7 @@ export function composeAlignmentReport(
     readonly crosswalk: Observed<AlignmentCrosswalk>;
     readonly crosswalkHash: string;
     readonly alignment: Alignment;
-    readonly comparison: (Omit<Compared, 'pin'> & { readonly receipt: SourceRef }) | NotCompared;
+    readonly comparison: (Omit<Compared, 'pin'> & { readonly receipt: SourceRef }) | NoComparison;
     readonly receipt: ReceiptLink;
   },
   moment: Moment,

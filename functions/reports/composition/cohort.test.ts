@@ -3,7 +3,7 @@ import { cohortReport } from '#shared/contract/reports/cohort-report.ts';
 import type { Rollup } from '#shared/platform/owners/analytics.ts';
 import { moment, observed, tenantId } from '#test/support/report-facts.ts';
 import { shortfall } from '#test/support/sound-attempt.ts';
-import { composeCohort } from './cohort.ts';
+import { composeCohortReport } from './cohort.ts';
 
 const scope = { type: 'school_grade', schoolSourcedId: 'school-1', grade: '05' } as const;
 const rollup: Rollup = {
@@ -55,7 +55,7 @@ describe('a cohort report', () => {
     ['counts nobody where Analytics counts nobody [RP-130]', nobody, nobody],
   ])('%s', (_, change, expected) => {
     const facts = observed('analytics', 'rollup-1', { ...rollup, ...change });
-    const report = composeCohort(scope, facts, moment);
+    const report = composeCohortReport(scope, facts, moment);
     expect(report).toEqual({ ok: true, value: { ...shown, ...expected, source: facts.receipt } });
     if (report.ok) expect(cohortReport.parse(report.value)).toEqual(report.value);
   });
@@ -67,7 +67,7 @@ describe('a cohort report', () => {
     ['nobody is counted and has values [RP-132]', { populationCount: 0 }, /nobody-measured-nothing/],
   ])('is a 503 when %s', (_, change, detail) => {
     const facts = observed('analytics', 'rollup-1', { ...rollup, ...change });
-    const composed = composeCohort(scope, facts, moment);
+    const composed = composeCohortReport(scope, facts, moment);
     expect(composed).toMatchObject(shortfall('analytics'));
     expect(composed.ok || composed.error.detail).toMatch(detail);
   });
@@ -76,7 +76,7 @@ describe('a cohort report', () => {
     'is a 503 of a source that is %s [RP-087]',
     (status) => {
       const { value, receipt } = observed('analytics', 'rollup-1', rollup);
-      const composed = composeCohort(scope, { value, receipt: { ...receipt, status } }, moment);
+      const composed = composeCohortReport(scope, { value, receipt: { ...receipt, status } }, moment);
       expect(composed).toMatchObject(shortfall('analytics stale'));
     },
   );

@@ -7,16 +7,16 @@ import type { Rollup } from '#shared/platform/owners/analytics.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { Moment, Observed } from '../facts/facts.ts';
 import { contradictory, incomplete, requireCurrent } from '../facts/incomplete.ts';
-import { known } from '../facts/known.ts';
+import { nameOrUnknown } from '../facts/name-or-unknown.ts';
 
-const suppressions = cohortReport.shape.suppression.shape.status.options;
+const suppressionStatuses = cohortReport.shape.suppression.shape.status.options;
 
 /**
  * Composes a cohort report from the rollup of Analytics. It contains measures only if Analytics marks the snapshot `not_suppressed`, otherwise only
  * the published count. A rollup without a count, one that is not current, and one that breaks an invariant are a 503 [RP-004, RP-131, the reading of
  * RP-132].
  */
-export function composeCohort(
+export function composeCohortReport(
   scope: CohortScope,
   { value: rollup, receipt }: Observed<Rollup>,
   moment: Moment,
@@ -26,13 +26,13 @@ export function composeCohort(
   const { populationCount } = rollup;
   if (populationCount === null)
     return err(incomplete('analytics', 'Analytics does not publish the population count of the cohort.'));
-  const status = known(suppressions, rollup.suppression.status);
-  const shown = status === 'not_suppressed' ? { measures: rollup.measures } : {};
+  const status = nameOrUnknown(suppressionStatuses, rollup.suppression.status);
+  const disclosed = status === 'not_suppressed' ? { measures: rollup.measures } : {};
   const broken = firstBroken(cohortInvariants, {
     asOf: rollup.asOf,
     observedAt: moment.observedAt,
     populationCount,
-    ...shown,
+    ...disclosed,
   });
   if (broken !== undefined) return err(contradictory(broken));
   return ok({
@@ -43,7 +43,7 @@ export function composeCohort(
     asOf: rollup.asOf,
     populationCount,
     suppression: { status },
-    ...shown,
+    ...disclosed,
     source: receipt,
     ...moment,
   });

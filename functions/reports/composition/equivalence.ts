@@ -7,7 +7,7 @@ import type { FormEvidence } from '#shared/platform/owners/content.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import type { EquivalenceFacts, Moment } from '../facts/facts.ts';
 import { contradictory, requireCurrent } from '../facts/incomplete.ts';
-import { known } from '../facts/known.ts';
+import { nameOrUnknown } from '../facts/name-or-unknown.ts';
 
 const { decision: decisions } = equivalenceReport.shape;
 
@@ -23,7 +23,7 @@ export function composeEquivalence(
   const outdated = requireCurrent(sources);
   if (outdated !== undefined) return err(outdated);
   const { value: analysis } = equivalence;
-  const decision = known(decisions.options, analysis.decision);
+  const decision = nameOrUnknown(decisions.options, analysis.decision);
   const broken = firstBroken(equivalenceInvariants, {
     ...analysis,
     decision,

@@ -3,7 +3,7 @@ import { ok, type Result } from '#shared/kernel/result.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { SettledGate } from '#shared/platform/owners/results.ts';
 import { fallsShort, type Shortfall } from '../facts/incomplete.ts';
-import { known } from '../facts/known.ts';
+import { nameOrUnknown } from '../facts/name-or-unknown.ts';
 
 type Criteria = NonNullable<ReportCriteria['criteria']>;
 
@@ -43,5 +43,5 @@ function statusOf(settled: SettledGate | null, criteria: Criteria | null): GateD
     settled.required !== null &&
     criteria !== null &&
     criteria.required !== null;
-  return isComplete ? known(gateDecision.shape.status.options, settled.status) : 'indeterminate';
+  return isComplete ? nameOrUnknown(gateDecision.shape.status.options, settled.status) : 'indeterminate';
 }

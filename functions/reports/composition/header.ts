@@ -16,7 +16,7 @@ import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { ReportCriteria } from '#shared/platform/owners/content.ts';
 import type { SettledScore } from '#shared/platform/owners/results.ts';
 import { contradictory, disagreeing, fallsShort, shortfall, type Shortfall } from '../facts/incomplete.ts';
-import { known } from '../facts/known.ts';
+import { nameOrUnknown } from '../facts/name-or-unknown.ts';
 import { decideGate } from './gate-decision.ts';
 import type { Framework, HeaderFacts, Moment, Released } from '../facts/facts.ts';
 
@@ -33,7 +33,7 @@ export function settledKind({
 }: Pick<HeaderFacts, 'record' | 'criteria'>): Result<TestKind, Shortfall> {
   if (!record.settled) return fallsShort('notSettled');
   if (record.testKind !== criteria.testKind) return err(disagreeing('one-test-kind'));
-  return ok(known(testKind.options, criteria.testKind));
+  return ok(nameOrUnknown(testKind.options, criteria.testKind));
 }
 
 /** Composes the gate. Only a mastery gate has a decision; for any other kind it is null, even if an owner holds one [RP-009, RP-014, RP-015]. */
@@ -48,7 +48,7 @@ export function composeGate(
 function composeScore(settled: SettledScore | null): Result<Score, Shortfall> {
   if (settled === null) return fallsShort('noScore');
   const { value, minimum, maximum, scaleVersion } = settled;
-  const unit = known(score.shape.unit.options, settled.unit);
+  const unit = nameOrUnknown(score.shape.unit.options, settled.unit);
   if (unit === 'mastery_scale' && scaleVersion === null) return fallsShort('noScale');
   return ok({ value, minimum, maximum, unit, scaleVersion });
 }
@@ -74,7 +74,7 @@ function composeDiagnostic({
   if (administeredItemCount < 1) return fallsShort('noItem');
   return ok({
     ...settled,
-    stoppingReason: known(diagnosticDetail.shape.stoppingReason.options, settled.stoppingReason),
+    stoppingReason: nameOrUnknown(diagnosticDetail.shape.stoppingReason.options, settled.stoppingReason),
     administeredItemCount,
     extNormsSet: criteria.externalScale?.normsSet ?? null,
   });

@@ -4,14 +4,14 @@ import { improvementRun, runMetrics, type ImprovementRun } from '#shared/contrac
 import { completedRun } from '#shared/contract/reports/examples.ts';
 import { recordedRun, type RecordedRun } from '#test/support/improvement-facts.ts';
 import { frozen, moment } from '#test/support/report-facts.ts';
-import { composeRun } from './improvement-run.ts';
+import { composeImprovementRun } from './improvement-run.ts';
 
 const sources = completedRun.sources;
 
 /** The answer on a recorded run, with a link where its receipt is recorded. */
 function shown({ progress, artifacts }: RecordedRun): ImprovementRun {
   const receipt = progress.run.receipt === undefined ? null : completedRun.receipt;
-  return composeRun({ progress: frozen(progress), artifacts, sources, receipt }, moment);
+  return composeImprovementRun({ progress: frozen(progress), artifacts, sources, receipt }, moment);
 }
 
 /** Any run in one of these states. */
@@ -25,7 +25,9 @@ describe('a run, in whatever state its records are', () => {
       fc.property(recordedRun, ({ progress, artifacts }) => {
         const receipt = progress.run.receipt === undefined ? null : completedRun.receipt;
         const twice = [...sources, ...sources];
-        expect(composeRun({ progress, artifacts, sources: twice, receipt }, moment).sources).toEqual(sources);
+        expect(
+          composeImprovementRun({ progress, artifacts, sources: twice, receipt }, moment).sources,
+        ).toEqual(sources);
       }),
       { numRuns: 10 },
     );

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { showMetric } from '#functions/reports/analysis/metrics/judge-metric.ts';
+import { showMetric } from '#functions/reports/analysis/metrics/evaluate-metric.ts';
 import { omissionsOf } from '#functions/reports/analysis/omissions.ts';
 import { omission, type improvementRun, type RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { ReceiptLink } from '#shared/contract/reports/receipt-link.ts';
@@ -20,7 +20,7 @@ export interface RunEvidence {
  * [RP-166]: only a `failed` run shows it, since for any other run the reading has failed with a 503.
  * @param facts `receipt`: null unless the run is complete
  */
-export function composeRun(
+export function composeImprovementRun(
   facts: RunEvidence & { readonly progress: RunProgress; readonly receipt: ReceiptLink | null },
   moment: Moment,
 ): z.input<typeof improvementRun> {

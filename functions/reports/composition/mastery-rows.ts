@@ -5,7 +5,7 @@ import type { AttemptEvidence } from '#shared/platform/owners/qti.ts';
 import type { SettledMastery } from '#shared/platform/owners/results.ts';
 import type { Framework } from '../facts/facts.ts';
 import { disagreeing, fallsShort, shortfall, type Shortfall } from '../facts/incomplete.ts';
-import { known } from '../facts/known.ts';
+import { nameOrUnknown } from '../facts/name-or-unknown.ts';
 
 /** The most evidence rows of one attempt: a longer response does not fit into a function's memory. */
 const MAX_EVIDENCE = 250_000;
@@ -117,8 +117,8 @@ function composeRow(settled: SettledMastery, index: OutcomeIndex): Result<Compos
       ...row,
       estimate,
       threshold,
-      state: known(states, row.state),
-      uncertaintyKind: known(uncertaintyKinds, row.uncertaintyKind),
+      state: nameOrUnknown(states, row.state),
+      uncertaintyKind: nameOrUnknown(uncertaintyKinds, row.uncertaintyKind),
     },
     evidence,
   });

@@ -14,7 +14,7 @@ import type { Framework, HeaderFacts, IndexRow, Observed, Released } from '../fa
 import { checkFramework, composeHeader } from './header.ts';
 import { disagreeing, fallsShort, incomplete, requireCurrent, unavailable } from '../facts/incomplete.ts';
 import type { Shortfall } from '../facts/incomplete.ts';
-import { contradiction, disagreement } from '../facts/versions.ts';
+import { finalDisagreement, disagreement } from '../facts/versions.ts';
 
 const { filters: pageFilters } = listCandidateReports.request;
 const reasons = withheldReason.options;
@@ -151,7 +151,7 @@ export function composePageRow(row: IndexRow, context: PageContext): Result<Page
   const settled = settledRecord(row, candidateSourcedId);
   if (!settled.ok) return settled;
   const record = settled.value;
-  const conflicting = contradiction(rowDisagreement(row, record, criteria), [criteria]);
+  const conflicting = finalDisagreement(rowDisagreement(row, record, criteria), [criteria]);
   // Versions still differ after a second read. This route has no 409: the owner counts as unavailable (the reading of RP-017).
   if (conflicting !== undefined)
     return err(unavailable(conflicting, 'The versions of an attempt’s sources did not converge.'));

@@ -30,7 +30,7 @@ export function disagreement(
  * Returns the owner of a disagreement that persists after a second read. An owner that marks its response as not current contradicts no other: then
  * the function returns undefined, and the composition judges the stale facts.
  */
-export function contradiction(
+export function finalDisagreement(
   owner: SourceService | undefined,
   facts: readonly Observed<unknown>[],
 ): SourceService | undefined {

@@ -1,5 +1,5 @@
 import type { SourceFacts } from '#functions/reports/analysis/bundles.ts';
-import { judgeSource } from '#functions/reports/analysis/judge-source.ts';
+import { evaluateSource } from '#functions/reports/analysis/evaluate-source.ts';
 import { deriveMetricOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type { Compared, Derived } from '#functions/reports/analysis/orders/derive-orders.ts';
 import { readPinnedArtifact, readPinnedCrosswalk, readTwice } from '#functions/reports/sources/pinned.ts';
@@ -12,9 +12,9 @@ import type { SourceRef } from '#shared/contract/reports/source-ref.ts';
 import { isCompared } from '#shared/improvement/records.ts';
 import type {
   EvidenceKey,
-  NotCompared,
+  NoComparison,
   OrderRecord,
-  Pin,
+  PinnedRef,
   PinnedSource,
   RunPins,
   RunProgress,
@@ -25,7 +25,12 @@ import type { AlignmentSources } from '#shared/platform/owners/content.ts';
 
 /** One piece of evidence that a run evaluates: an `available` metric, or a named source with its crosswalk and its comparison. */
 export type RunEvidence =
-  | { readonly kind: 'metric'; readonly key: EvidenceKey; readonly metric: RunMetric; readonly pin: Pin }
+  | {
+      readonly kind: 'metric';
+      readonly key: EvidenceKey;
+      readonly metric: RunMetric;
+      readonly pin: PinnedRef;
+    }
   | { readonly kind: 'source'; readonly key: EvidenceKey; readonly source: PinnedSource };
 
 /** Returns everything that a run evaluates, in the order of its pins: only an available metric may ask for a revision [RP-159]. */
@@ -118,7 +123,7 @@ export async function evaluateEvidence(
   if (!comparison.ok) return comparison;
   if (!sourceSet.ok) return sourceSet;
   const { value } = crosswalk.value;
-  const evaluated = judgeSource(grounds, {
+  const evaluated = evaluateSource(grounds, {
     sourceKey: source.sourceKey,
     crosswalk: { pin: source.crosswalk, value },
     comparison: comparison.value,
@@ -133,7 +138,7 @@ export async function readComparison(
   reader: SourceReader,
   run: RunRecord,
   { sourceKey, comparison: pin }: PinnedSource,
-): Promise<Result<(Compared & { readonly receipt: SourceRef }) | NotCompared, PinFault>> {
+): Promise<Result<(Compared & { readonly receipt: SourceRef }) | NoComparison, PinFault>> {
   if (!isCompared(pin)) return ok(pin);
   const read = await readTwice(() => readPinnedArtifact(reader, run, pin, { kind: 'comparison', sourceKey }));
   return read.ok ? ok({ pin, artifact: read.value.value, receipt: read.value.receipt }) : read;

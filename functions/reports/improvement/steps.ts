@@ -2,7 +2,7 @@ import { decisionsOf, fitsBundle, sourceBundle } from '#functions/reports/analys
 import type { Derived, DerivedOrder } from '#functions/reports/analysis/orders/derive-orders.ts';
 import type { RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { ReceiptStore } from '#shared/improvement/receipts.ts';
-import { isOpen, type ImprovementStore, type OrderRecord } from '#shared/improvement/records.ts';
+import { isUndelivered, type ImprovementStore, type OrderRecord } from '#shared/improvement/records.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import * as operations from '#shared/platform/operations.ts';
@@ -136,7 +136,7 @@ async function record(worker: Worker, { key }: RunEvidence, { aligned, derived }
   }
   const deliveries = derived.orders.flatMap((order) => {
     const opened = orders.get(order.content.revisionOrderId);
-    return opened !== undefined && isOpen(opened) ? [{ opened, order }] : [];
+    return opened !== undefined && isUndelivered(opened) ? [{ opened, order }] : [];
   });
   return {
     steps: deliveries
@@ -167,7 +167,7 @@ async function deliver(worker: Worker, opened: OrderRecord, derived: DerivedOrde
   if (missing.has(targetModule)) return block(worker, opened, false);
   // What was read minutes ago may be acknowledged or superseded by now.
   const current = await store.confirmOrder(run, opened, now());
-  if (current === undefined || !isOpen(current)) return;
+  if (current === undefined || !isUndelivered(current)) return;
   const answer = await platform.call(receivers[targetModule], {
     body: requestOf(derived, opened),
     idempotencyKey: revisionOrderId,

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import type { Observed } from '#functions/reports/facts/facts.ts';
 import { incomplete } from '#functions/reports/facts/incomplete.ts';
-import type { Pin, PinnedSource, RunRecord } from '#shared/improvement/records.ts';
+import type { PinnedRef, PinnedSource, RunRecord } from '#shared/improvement/records.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
@@ -54,7 +54,7 @@ export function readPinnedCrosswalk(
 export function readPinnedArtifact<const Asked extends Partial<AnalysisArtifact>>(
   reader: SourceReader,
   { administrationId, pins }: PinnedRun,
-  pin: Pin,
+  pin: PinnedRef,
   asked: Asked,
 ): Promise<Result<Observed<AnalysisArtifact & Asked>, PinFault>> {
   const { contentTestSpecId, contentTestSpecVersion } = pins;
@@ -74,7 +74,7 @@ async function readPinned<Answer extends object, const Asked extends Partial<Ans
   reader: SourceReader,
   operation: UpstreamOperation<z.ZodType<Answer>>,
   call: UpstreamCall<UpstreamOperation<z.ZodType<Answer>>>,
-  { ref, sha256 }: Pin,
+  { ref, sha256 }: PinnedRef,
   asked: Asked,
 ): Promise<Result<Observed<Answer & Asked>, PinFault>> {
   const service = operation.service === 'content' ? 'blueprint' : 'analytics';

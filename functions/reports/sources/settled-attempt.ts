@@ -1,7 +1,7 @@
 import { mayReadCandidate } from '#functions/reports/access/claims.ts';
 import type { AttemptFacts, Observed } from '#functions/reports/facts/facts.ts';
 import { checkScored, incomplete } from '#functions/reports/facts/incomplete.ts';
-import { contradiction, disagreement } from '#functions/reports/facts/versions.ts';
+import { finalDisagreement, disagreement } from '#functions/reports/facts/versions.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
 import type { Principal } from '#shared/http/operation.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
@@ -60,7 +60,7 @@ export async function readSettledAttempt(
   if (!second.ok) return second;
   const again = { ...attempt, ...second.value };
   if (!isAbout(again.evidence.value, place)) return err(conflicting('qti'));
-  const owner = contradiction(differing(again), [again.evidence, again.record, again.criteria]);
+  const owner = finalDisagreement(differing(again), [again.evidence, again.record, again.criteria]);
   return owner === undefined ? ok(again) : err(conflicting(owner));
 }
 

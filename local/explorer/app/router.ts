@@ -11,7 +11,7 @@ function placeOf(hash: string): Place {
   return { view: path, parameters: Object.fromEntries(new URLSearchParams(query)) };
 }
 
-/** The address of a place; parameters that are undefined are left out. */
+/** Returns the address of a place; parameters that are undefined are left out. */
 export function hrefOf(view: string, parameters: Readonly<Record<string, string | undefined>> = {}): string {
   const query = new URLSearchParams(
     Object.entries(parameters).flatMap(([name, value]): [string, string][] =>

@@ -101,7 +101,7 @@ export async function loadConfig(): Promise<Config> {
   return (await response.json()) as Config;
 }
 
-/** One call of the explorer's own backend, which only a local stack has. */
+/** Calls the explorer's own backend, which only a local stack has. */
 async function backend<Answer>(method: string, path: string, body?: object): Promise<Answer> {
   const response = await fetch(`api/${path}`, {
     method,
@@ -119,7 +119,7 @@ async function backend<Answer>(method: string, path: string, body?: object): Pro
 export const loadTenant = (tenantId: string): Promise<Tenant> =>
   backend('GET', `tenants/${encodeURIComponent(tenantId)}`);
 
-/** A provider of tokens for one purpose, which renews them before they expire. */
+/** Returns a provider of tokens for one purpose, which renews them before they expire. */
 export function tokenProvider(
   tenantId: string,
   scopes: readonly string[],
@@ -157,7 +157,7 @@ export interface Answered {
   readonly correct: boolean;
 }
 
-/** The expected information of an item, in bits, given the answers so far. */
+/** Returns the expected information of an item, in bits, given the answers so far. */
 export async function informationOf(
   tenantId: string,
   bank: string,

@@ -13,7 +13,7 @@ const operations: Readonly<Record<string, OperationTable>> = {
 /** Headers that a client sets by itself. */
 const ownHeaders = new Set(['authorization', 'content-type', 'idempotency-key', 'if-match']);
 
-/** The exchange as a command; the token is a variable, for it is a secret. */
+/** Returns the exchange as a command; the token is a variable, for it is a secret. */
 export function curlCommand({ method, url, requestHeaders, requestBody }: Exchange): string {
   const parts = [
     `curl -sS ${shellWord(url)}`,
@@ -61,7 +61,7 @@ export function clientCode({ method, url, requestHeaders, requestBody }: Exchang
   return `// no operation of the client has the path ${path}`;
 }
 
-/** The path parameters, decoded; undefined when the path is of another template. */
+/** Returns the path parameters, decoded; undefined when the path is of another template. */
 function matchTemplate(template: string, path: string): Record<string, string> | undefined {
   const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
   const pattern = template.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&').replaceAll(/\{\w+\}/g, '([^/]+)');

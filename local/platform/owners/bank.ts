@@ -31,13 +31,13 @@ export const bankRoutes: readonly OwnerRoute[] = [
   }),
 ];
 
-/** The same operation with another package. */
+/** Returns the same operation with another package. */
 function regenerated(entity: Manifest): Manifest {
   if (entity.root === undefined) return { ...entity, state: 'failed' };
   return { ...entity, root: { ...entity.root, packageHash: sha256Hex(entity.root.packageHash) } };
 }
 
-/** The manifest while the operation still ran: neither root nor members. */
+/** Returns the manifest while the operation still ran: neither root nor members. */
 function beforeItEnded({ tenantId, operationId, testSpecId, testBankId }: Manifest): Manifest {
   return { tenantId, operationId, state: 'running', testSpecId, testBankId };
 }

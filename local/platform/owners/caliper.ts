@@ -29,7 +29,7 @@ function unsupportedVersion(body: unknown): OwnerRefusal | undefined {
     : undefined;
 }
 
-/** All events of the envelope or none. */
+/** Stores all events of the envelope or none. */
 function store({ tenant, body }: OwnerRequest<CaliperEnvelope>): OwnerAnswer<undefined> | OwnerRefusal {
   const arriving = new Map<string, CaliperEvent>();
   for (const event of body.data) {

@@ -63,13 +63,13 @@ export function listAttempts({
   };
 }
 
-/** Whether the row follows the last one of the page before. */
+/** Returns whether the row follows the last one of the page before. */
 function follows(row: IndexRow, { afterModifiedAt, afterAttemptId }: IndexQuery): boolean {
   if (afterModifiedAt === undefined || afterAttemptId === undefined) return true;
   return byPosition(row, { modifiedAt: afterModifiedAt, attemptId: afterAttemptId }) > 0;
 }
 
-/** Whether the row passes every filter that the query names. */
+/** Returns whether the row passes every filter that the query names. */
 function passes(row: IndexRow, query: OwnerRequest['query']): boolean {
   return Object.entries(listCandidateAttemptsFilters).every(([name, filter]) => {
     const value = query[name];

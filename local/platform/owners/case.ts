@@ -5,7 +5,7 @@ import type { TenantState } from '../tenant-state.ts';
 
 /** CASE: standards and knowledge components as CFItems, and the package of each framework. */
 export const caseRoutes: readonly OwnerRoute[] = [
-  serve(operations.resolveMapping, {
+  serve(operations.readCfItem, {
     identities: ['/identifier', '/uri', '/CFDocumentURI/identifier'],
     versioned: true,
     handle: ({ tenant, path }) => {
@@ -39,7 +39,7 @@ function packageIn(tenant: TenantState, sourcedId: string): OwnerAnswer<CfPackag
   return entity === undefined ? refuse(404, 'no such CFPackage') : { status: 200, body: entity };
 }
 
-/** The package as it was, or will be, after a change at another time. */
+/** Returns the package as it was, or will be, after a change at another time. */
 function changedAt(body: CfPackage, lastChangeDateTime: string): CfPackage {
   return { ...body, CFDocument: { ...body.CFDocument, lastChangeDateTime } };
 }

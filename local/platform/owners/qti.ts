@@ -132,7 +132,7 @@ function offer({
   return { status: 201, body: offered(tenant, created) };
 }
 
-/** What QTI would refuse in an offer: anything that is not this pool's own item. */
+/** Returns what QTI would refuse in an offer: anything that is not this pool's own item. */
 function snapshotDefect(tenant: TenantState, body: DeliverySessionRequest): string | undefined {
   const snapshot = body.deliverySnapshot;
   const item = tenant.artifacts.get(body.rootArtifactVersionId);
@@ -230,7 +230,7 @@ function scoreAll(tenant: TenantState, now: string): void {
   tenant.unscored.clear();
 }
 
-/** The time by QTI's own clock. */
+/** Returns the time by QTI's own clock. */
 function qtiTime({ qtiConduct }: TenantState, now: string): string {
   return formatInstant(Date.parse(now) + qtiConduct.clockSkewMs);
 }
@@ -243,7 +243,7 @@ function isOpen({ session }: HeldSession): boolean {
   return !session.attempts.some((attempt) => attempt.status === 'scored');
 }
 
-/** Whether an open session blocks an offer to its candidate: one of the same run, or any where runs are not told apart. */
+/** Returns whether an open session blocks an offer to its candidate: one of the same run, or any where runs are not told apart. */
 function refuses(
   tenant: TenantState,
   { session }: HeldSession,
@@ -266,7 +266,7 @@ function runtime(tenant: TenantState, candidateRef: string): RuntimeData {
   };
 }
 
-/** The candidate's runtime before its last change: that session or attempt is not there yet. */
+/** Returns the candidate's runtime before its last change: that session or attempt is not there yet. */
 function earlierRuntime(tenant: TenantState, candidateRef: string): RuntimeData {
   const last = tenant.runtimeChanges.findLast((change) => change.candidateRef === candidateRef)?.id;
   const current = runtime(tenant, candidateRef);

@@ -86,7 +86,7 @@ function acknowledge(tenant: TenantState, resultRecordId: string, producerResult
   return { tenantId: tenant.tenantId, resultRecordId, producerResultId };
 }
 
-/** The whole set or nothing: one component that is refused leaves all of them unwritten. */
+/** Writes the whole set or nothing: one component that is refused leaves all of them unwritten. */
 function writeComponents({
   tenant,
   path,
@@ -174,7 +174,7 @@ function settleRecord(tenant: TenantState, attempt: HeldAttempt, record: Settled
   });
 }
 
-/** What Results would refuse in a set of components: everything but exactly what QTI has scored, each permanently under one id. */
+/** Returns what Results would refuse in a set of components: everything but exactly what QTI has scored, each permanently under one id. */
 function componentsDefect(
   tenant: TenantState,
   attempt: HeldAttempt,

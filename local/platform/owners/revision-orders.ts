@@ -56,7 +56,7 @@ function receive(module: Receiving, { tenant, body: order, idempotencyKey, now }
   return { status: 201, body: ack };
 }
 
-/** What a receiver would refuse: what it cannot do, and what is about nothing that this tenant has. */
+/** Returns what a receiver would refuse: what it cannot do, and what is about nothing that this tenant has. */
 function defectOf(
   module: Receiving,
   tenant: TenantState,

@@ -15,7 +15,7 @@ import { opaque } from '../ids.ts';
 import type { AdministrationEntry, AnalysisEntry, ReportsFile } from '../reports-file.ts';
 import { defined, type Entities, type FileSpec, type Tenant } from '../tenant.ts';
 
-/** What Analytics has published: snapshots of cohorts, its analyses of forms, and those of administrations with their artifacts. */
+/** Returns what Analytics has published: snapshots of cohorts, its analyses of forms, and those of administrations with their artifacts. */
 export function analyticsEntities(
   tenant: Tenant,
 ): Entities<
@@ -116,7 +116,7 @@ type About = Pick<
   'tenantId' | 'administrationId' | 'contentTestSpecId' | 'contentTestSpecVersion'
 >;
 
-/** One of Analytics' analyses of an administration, and the artifacts that it names. */
+/** Returns one of Analytics' analyses of an administration, and the artifacts that it names. */
 function analysisOf(tenant: Tenant, administration: AdministrationEntry, entry: AnalysisEntry) {
   const { tenantId, ids } = tenant;
   const spec = tenant.specOf(administration.testSpec);

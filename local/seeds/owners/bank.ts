@@ -3,7 +3,7 @@ import { opaque } from '../ids.ts';
 import { anchorOf } from '../records.ts';
 import { defined, type Tenant } from '../tenant.ts';
 
-/** The manifests of Bank, one for the pool of each bank, and the anchor table of extmap: the verified anchors of all calibrations. */
+/** Returns the manifests of Bank, one for the pool of each bank, and the anchor table of extmap: the verified anchors of all calibrations. */
 export function bankEntities({ tenantId, banks }: Tenant): Pick<TenantSeed, 'anchorTable' | 'manifests'> {
   const anchorTable = {
     tenantId,

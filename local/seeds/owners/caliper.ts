@@ -4,7 +4,7 @@ import { CALIPER_CONTEXT, type CaliperEvent } from '#shared/platform/owners/cali
 import type { SeedAttempt } from '../attempts.ts';
 import type { Entities, Tenant } from '../tenant.ts';
 
-/** What Caliper holds: the events that have published records. */
+/** Returns what Caliper holds: the events that have published records. */
 export function caliperEntities(
   { tenantId }: Tenant,
   attempts: readonly SeedAttempt[],
@@ -16,7 +16,7 @@ export function caliperEntities(
   return { generated: { events: new Map(events) } };
 }
 
-/** The grading of the attempt by a program. */
+/** Returns the grading of the attempt by a program. */
 function completionEvent(tenantId: string, attempt: SeedAttempt, id: string): CaliperEvent {
   const { attemptId, entry, candidateSourcedId } = attempt;
   const iri = (kind: string, value: string): string =>

@@ -2,7 +2,7 @@ import type { CfItem, CfPackage } from '#shared/platform/owners/case.ts';
 import { once } from '#local/platform/store.ts';
 import type { Entities, Framework, Tenant } from '../tenant.ts';
 
-/** What CASE publishes: the packages of the frameworks, and their items. */
+/** Returns what CASE publishes: the packages of the frameworks, and their items. */
 export function caseEntities({ specs }: Tenant): Entities<'caseItems' | 'packages', 'packages'> {
   const all = [...new Set(specs.map(({ framework }) => framework))];
   const written = all.filter(({ isGenerated }) => !isGenerated);
@@ -19,7 +19,7 @@ export function caseEntities({ specs }: Tenant): Entities<'caseItems' | 'package
   };
 }
 
-/** The address of what CASE holds under a GUID. */
+/** Returns the address of what CASE holds under a GUID. */
 export function caseUri(identifier: string): string {
   return `https://case.platform.example/uri/${identifier}`;
 }

@@ -6,7 +6,7 @@ import { opaque } from '../ids.ts';
 import { sourceNamesOf, type Requirements } from '../reports-file.ts';
 import type { Entities, FileSpec, Tenant } from '../tenant.ts';
 
-/** What Content holds: blueprints and adaptive banks, the report settings of test specs, and how they align with external assessments. */
+/** Returns what Content holds: blueprints and adaptive banks, the report settings of test specs, and how they align with external assessments. */
 export function contentEntities(
   tenant: Tenant,
 ): Entities<
@@ -98,7 +98,7 @@ export function contentEntities(
   };
 }
 
-/** The criteria of a mastery gate under the tenant's own version. */
+/** Returns the criteria of a mastery gate under the tenant's own version. */
 export function criteriaOf(
   { tenantId }: Tenant,
   criteria: { readonly version: string; readonly required: number | null } | null,
@@ -151,7 +151,7 @@ function alignmentOf(tenant: Tenant, spec: FileSpec) {
   return { testSpecId, isGenerated: alignment?.generated !== undefined, crosswalks, sources };
 }
 
-/** The slots and GUIDs of the blueprint: everything to which its crosswalks map, but for what it lacks. */
+/** Returns the slots and GUIDs of the blueprint: everything to which its crosswalks map, but for what it lacks. */
 function targetsOf(
   { entry: { alignment }, guidOf, slotId }: FileSpec,
   crosswalks: readonly { readonly crosswalk: () => AlignmentCrosswalk }[],
@@ -174,7 +174,7 @@ function targetsOf(
   };
 }
 
-/** A test spec's sources; the generated ones share two lists of requirements. */
+/** Returns a test spec's sources; the generated ones share two lists of requirements. */
 function sourcesOf({ tenantId, ids }: Tenant, spec: FileSpec) {
   const { name, alignment } = spec.entry;
   const { sources, generated } = alignment ?? {};

@@ -6,7 +6,7 @@ import type { DeliveryJson } from '#shared/platform/owners/qti.ts';
 import type { SeedAttempt } from '../attempts.ts';
 import type { Entities, Tenant } from '../tenant.ts';
 
-/** What QTI holds: the pools and items of the banks, the forms of the test specs, and the attempts. */
+/** Returns what QTI holds: the pools and items of the banks, the forms of the test specs, and the attempts. */
 export function qtiEntities(
   tenant: Tenant,
   attempts: readonly SeedAttempt[],
@@ -83,12 +83,12 @@ function attemptOf({ tenantId, ids }: Tenant, attempt: SeedAttempt): HeldAttempt
   };
 }
 
-/** The id of the outcome of an attempt's n-th item, from 1. */
+/** Returns the id of the outcome of an attempt's n-th item, from 1. */
 export function outcomeId(attemptId: string, number: number): string {
   return `${attemptId}-outcome-${number}`;
 }
 
-/** How many items each form has: as many as an attempt has administered, or an analysis measured. */
+/** Returns how many items each form has: as many as an attempt has administered, or an analysis measured. */
 function formItemsOf({ file, ids, specOf }: Tenant): ReadonlyMap<string, number> {
   const used = [
     ...file.testSpecs.flatMap(({ forms }) => forms.map((form) => [form, 0] as const)),

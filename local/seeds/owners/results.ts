@@ -8,7 +8,7 @@ import type { Entities, Tenant } from '../tenant.ts';
 import { criteriaOf } from './content.ts';
 import { outcomeId } from './qti.ts';
 
-/** What Results has settled of the attempts, and what it will settle once it has an attempt's components. */
+/** Returns what Results has settled of the attempts, and what it will settle once it has an attempt's components. */
 export function resultsEntities(
   tenant: Tenant,
   attempts: readonly SeedAttempt[],
@@ -102,7 +102,7 @@ const estimates = [
   { state: 'gap', estimate: 0.125 },
 ] as const;
 
-/** A row for every competency; states by turns, items by turns, as many as each row needs. */
+/** Returns a row for every competency; states by turns, items by turns, as many as each row needs. */
 function generatedMastery(
   competencies: readonly Competency[],
   items: number,

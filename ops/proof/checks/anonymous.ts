@@ -3,7 +3,7 @@ import { withRandomIds } from '../random-ids.ts';
 import { refusalFindings } from '../replies.ts';
 import { about, titleOf, type Subject, type Suite } from '../suite.ts';
 import type { Sender } from '../target.ts';
-import { tellApart } from '../tell-apart.ts';
+import { compareResponses } from '../compare-responses.ts';
 
 /** Without a valid token, every request returns the same 401, for existing and for unknown resources [RP-024, RP-226, MA-021]. */
 export function anonymousChecks(suite: Suite): readonly Check[] {
@@ -27,7 +27,7 @@ export function anonymousChecks(suite: Suite): readonly Check[] {
           const whose = at === 0 ? 'A’s resource' : 'B’s resource';
           findings.push(
             ...about(`${what}, ${whose}`, refusalFindings(suite.service, 'unknown', reply)),
-            ...about(`${what}, ${whose} differs from an unknown one`, tellApart(reply, absent)),
+            ...about(`${what}, ${whose} differs from an unknown one`, compareResponses(reply, absent)),
           );
         }
       }

@@ -3,7 +3,7 @@ import { withRandomIds } from '../random-ids.ts';
 import { refusalFindings, successFindings } from '../replies.ts';
 import { about, belongsToBoth, directionsOf, titleOf } from '../suite.ts';
 import type { Direction, Subject, Suite } from '../suite.ts';
-import { tellApart } from '../tell-apart.ts';
+import { compareResponses } from '../compare-responses.ts';
 import { foreignFindings } from './reads.ts';
 
 const A_TAG = '"0000000000000000"';
@@ -54,7 +54,7 @@ async function share(suite: Suite, subject: Subject, { asker, owner }: Direction
     const reply = await read(asker.full, headers);
     findings.push(
       ...about(`${asker.side}, ${how}`, refusalFindings(service, 'hidden', reply)),
-      ...about(`${asker.side}, ${how}, differs from an unknown resource`, tellApart(reply, absent)),
+      ...about(`${asker.side}, ${how}, differs from an unknown resource`, compareResponses(reply, absent)),
       ...foreignFindings(suite, asker, reply),
     );
   }

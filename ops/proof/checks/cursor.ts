@@ -5,7 +5,7 @@ import { randomId } from '../random-ids.ts';
 import { bodyOf, refusalFindings, successFindings } from '../replies.ts';
 import { about, directionsOf, titleOf, type Direction, type Subject, type Suite } from '../suite.ts';
 import type { Ask } from '../target.ts';
-import { tellApart } from '../tell-apart.ts';
+import { compareResponses } from '../compare-responses.ts';
 import { foreignFindings } from './reads.ts';
 
 const lists: ReadonlySet<string> = new Set([
@@ -52,7 +52,7 @@ async function lend(suite: Suite, subject: Subject, { asker, owner }: Direction)
       ...about(`${owner.side}’s cursor for ${whose}’s list`, refusalFindings(service, 'invalid', reply)),
       ...about(
         `${owner.side}’s cursor for ${whose}’s list differs from a random one`,
-        tellApart(reply, absent),
+        compareResponses(reply, absent),
       ),
       ...foreignFindings(suite, asker, reply),
     );

@@ -6,7 +6,7 @@ import { refusalFindings, successFindings, type Refusal } from '../replies.ts';
 import { about, belongsToBoth, directionsOf, sendOwn, servedFindings, titleOf } from '../suite.ts';
 import type { Direction, Subject, Suite } from '../suite.ts';
 import type { Ask } from '../target.ts';
-import { tellApart } from '../tell-apart.ts';
+import { compareResponses } from '../compare-responses.ts';
 import { foreignFindings } from './reads.ts';
 
 /** A request with an id of the owner, and the same request with an unknown id. */
@@ -53,7 +53,7 @@ export function denialChecks(suite: Suite): readonly Check[] {
   );
 }
 
-/** The members of a body that can be another tenant's while the others are one's own. */
+/** Returns the members of a body that can be another tenant's while the others are one's own. */
 function membersOf({ route }: Subject): readonly (readonly [string, Refusal])[] {
   if (route.operationId === materializeAttemptReport.operationId)
     // An administration that is not the attempt's, of either tenant [RP-283].
@@ -98,13 +98,13 @@ async function deny(
   return outcomeOf([
     ...about('unknown resource', refusalFindings(service, probe.refusal, absent)),
     ...about(`${owner.side}’s resource`, refusalFindings(service, probe.refusal, before)),
-    ...about(`${owner.side}’s resource differs from an unknown one`, tellApart(before, absent)),
+    ...about(`${owner.side}’s resource differs from an unknown one`, compareResponses(before, absent)),
     ...(served === undefined ? [] : servedFindings(foreign.value, served)),
     ...about(
       `${owner.side}’s resource differs from an unknown one after ${owner.side} has read it`,
-      tellApart(after, absent),
+      compareResponses(after, absent),
     ),
-    ...about('two unknown resources differ', tellApart(again, absent)),
+    ...about('two unknown resources differ', compareResponses(again, absent)),
     ...foreignFindings(suite, asker, before),
     ...foreignFindings(suite, asker, after),
   ]);
@@ -135,7 +135,7 @@ export function claimChecks(suite: Suite): readonly Check[] {
             ...successFindings(own.value, served),
             ...about('unknown resource', refusalFindings(suite.service, 'hidden', absent)),
             ...about('resource outside the claims', refusalFindings(suite.service, 'hidden', hidden)),
-            ...about('it differs from an unknown resource', tellApart(hidden, absent)),
+            ...about('it differs from an unknown resource', compareResponses(hidden, absent)),
           ]);
         },
       })),

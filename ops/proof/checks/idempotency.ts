@@ -8,7 +8,7 @@ import { withRandomIds } from '../random-ids.ts';
 import { bodyOf, codeOf, describeReply, refusalFindings, successFindings } from '../replies.ts';
 import { about, directionsOf, titleOf, type Direction, type Subject, type Suite } from '../suite.ts';
 import type { Ask, Reply } from '../target.ts';
-import { tellApart } from '../tell-apart.ts';
+import { compareResponses } from '../compare-responses.ts';
 import { foreignFindings } from './reads.ts';
 
 /** How the responses of a route identify an operation. */
@@ -93,7 +93,7 @@ async function repeatAcross(
     ...about(`${owner.side}’s request sent by ${asker.side}`, refusalFindings(service, 'hidden', foreign)),
     ...about(
       `${owner.side}’s request sent by ${asker.side} differs from one for an unknown resource`,
-      tellApart(foreign, absent),
+      compareResponses(foreign, absent),
     ),
     ...foreignFindings(suite, asker, foreign),
     ...(codeOf(service, own)?.startsWith('idempotency') === true

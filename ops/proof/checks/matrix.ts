@@ -48,7 +48,7 @@ async function cell(suite: Suite, tenant: Tenant, kind: Kind, shown: View): Prom
   ]);
 }
 
-/** What a view contains and omits [RP-074, RP-095]. */
+/** Returns what a view contains and omits [RP-074, RP-095]. */
 function viewFindings({ mastery, omitted }: AttemptReport, shown: View): readonly string[] {
   const omits = { mastery: shown === 'summary', itemEvidence: shown !== 'evidence' };
   const withEvidence = mastery.filter(({ evidence }) => evidence !== undefined).length;
@@ -63,7 +63,7 @@ function viewFindings({ mastery, omitted }: AttemptReport, shown: View): readonl
   ];
 }
 
-/** What is the same in every view [RP-075]. */
+/** Returns what is the same in every view [RP-075]. */
 function factsOf({ score, gate, diagnostic, testKind, status, ...ids }: AttemptReport): string {
   const { qtiSessionId, qtiTestId, resultRecordId, candidateSourcedId, administrationId, contentTestSpecId } =
     ids;

@@ -3,7 +3,7 @@ import { withRandomIds } from '../random-ids.ts';
 import { refusalFindings, successFindings } from '../replies.ts';
 import { about, belongsToBoth, directionsOf, sendOwn, titleOf } from '../suite.ts';
 import type { Direction, Subject, Suite } from '../suite.ts';
-import { tellApart } from '../tell-apart.ts';
+import { compareResponses } from '../compare-responses.ts';
 import { foreignFindings } from './reads.ts';
 
 /** Only the token identifies the tenant [RP-225, MA-200]. */
@@ -53,7 +53,7 @@ async function pretend(suite: Suite, subject: Subject, { asker, owner }: Directi
     ),
     ...about(
       `${asker.side} for ${owner.side}’s resource, with headers, differs from an unknown one`,
-      tellApart(named, absent),
+      compareResponses(named, absent),
     ),
     ...about(`${asker.side} for its own resource, with headers`, successFindings(own.value, mine)),
     ...foreignFindings(suite, asker, mine),

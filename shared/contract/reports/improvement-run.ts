@@ -32,8 +32,8 @@ export type RunMetric = (typeof runMetrics)[number];
 export const omission = z.enum([...runMetrics, 'predicted_actual']);
 export type Omission = z.infer<typeof omission>;
 
-/** How many rows of an available metric its triggers can judge. */
-export const judgedRows = z.enum(['all', 'some']);
+/** How many rows of an available metric its triggers can evaluate. */
+export const evaluableRows = z.enum(['all', 'some']);
 
 const suppressionStatus = z.enum(['not_suppressed', 'suppressed', 'unknown']);
 
@@ -112,7 +112,7 @@ export const runStatus = z.enum([
 ]);
 
 /** Whether a run with a status continues, or how it has ended. */
-export const runStandings: Readonly<Record<z.infer<typeof runStatus>, 'open' | 'complete' | 'failed'>> = {
+export const runPhases: Readonly<Record<z.infer<typeof runStatus>, 'open' | 'complete' | 'failed'>> = {
   queued: 'open',
   analyzing: 'open',
   completed: 'complete',
@@ -156,7 +156,7 @@ export const improvementRun = z
     z.refine(
       ({ status, namedSourceCount, alignmentRecordCount, blockedOrderCount }) =>
         alignmentRecordCount <= namedSourceCount &&
-        (runStandings[status] !== 'complete' ||
+        (runPhases[status] !== 'complete' ||
           (alignmentRecordCount === namedSourceCount && blockedOrderCount === 0)),
       'a complete run has an alignment record of every named source and no undelivered order [RP-150, RP-217]',
     ),
@@ -170,14 +170,14 @@ export const improvementRun = z
     ),
     z.refine(
       ({ status, receipt }) =>
-        runStandings[status] === 'complete'
+        runPhases[status] === 'complete'
           ? receipt !== null
-          : runStandings[status] === 'failed' || receipt === null,
+          : runPhases[status] === 'failed' || receipt === null,
       'a complete run has its receipt, one that goes on has none [RP-153, RP-154]',
     ),
     z.refine(
       ({ status, createdAt, completedAt }) =>
-        (runStandings[status] !== 'open') === (completedAt !== null) &&
+        (runPhases[status] !== 'open') === (completedAt !== null) &&
         (completedAt === null || compareInstants(createdAt, completedAt) <= 0),
       'exactly a terminal run has ended, and not before it began [RP-155]',
     ),
@@ -188,7 +188,7 @@ export const improvementRun = z
     ),
     z.refine(
       ({ status, omissions }) =>
-        runStandings[status] !== 'complete' || (status === 'completed') === (omissions.length === 0),
+        runPhases[status] !== 'complete' || (status === 'completed') === (omissions.length === 0),
       'the status of a run with omissions shows them [RP-221]',
     ),
     z.refine(

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { alignmentContribution } from './alignment-report.ts';
 import { sourceKey } from './improvement-run.ts';
 import { analysisPolicy, targetModule } from './analysis-policy.ts';
-import { alignmentFormula, judgedRows, metricStatus, omission, runMetrics } from './improvement-run.ts';
+import { alignmentFormula, evaluableRows, metricStatus, omission, runMetrics } from './improvement-run.ts';
 import { count, instant, reference, sha256, text } from './primitives.ts';
 import { receiptLink } from './receipt-link.ts';
 import { orderContent } from './order-content.ts';
@@ -96,7 +96,7 @@ const receiptMetric = z.strictObject({
   reasonCode: runMetric.reasonCode,
   artifact: artifact.nullable(),
   /** For an available metric, since format 2: whether each of its rows could be judged. */
-  judged: judgedRows.optional(),
+  judged: evaluableRows.optional(),
   /** Null for a metric that is not available, and so not evaluated. */
   evaluatedAt: instant.nullable(),
   ...decisions,

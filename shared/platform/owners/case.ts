@@ -25,7 +25,7 @@ export const cfPackage = z.object({
 });
 export type CfPackage = z.infer<typeof cfPackage>;
 
-export const resolveMapping = runRead({
+export const readCfItem = runRead({
   id: 'case.resolve_mapping',
   path: '/ims/case/v1p1/CFItems/{sourcedId}',
   status: 'bound',

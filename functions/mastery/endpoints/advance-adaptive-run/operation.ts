@@ -7,7 +7,7 @@ import type { Platform } from '#shared/platform/platform.ts';
 import { problem } from '#shared/problems/registry.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { rereadBasis, type RunBasis } from '#functions/mastery/run/basis.ts';
-import { composeRun, runEntityTag } from '#functions/mastery/run/compose.ts';
+import { composeAdaptiveRun, runEntityTag } from '#functions/mastery/run/compose.ts';
 import type { RunDependencies } from '#functions/mastery/run/dependencies.ts';
 import { assess, diagnose, findingsOf, type Diagnosis } from '#functions/mastery/run/diagnosis.ts';
 import { findSession, offerItem } from '#functions/mastery/run/offer-item.ts';
@@ -18,7 +18,7 @@ import { priorUse } from '#functions/mastery/run/prior-use.ts';
 import { publish } from '#functions/mastery/run/publication/publish.ts';
 import { withRunPlatform } from '#functions/mastery/run/receipt.ts';
 import { readRunRuntime, type RunRuntime } from '#functions/mastery/run/runtime.ts';
-import { judgeTime, type TimeVerdict } from '#functions/mastery/run/time-budget.ts';
+import { checkTimeBudget, type TimeVerdict } from '#functions/mastery/run/time-budget.ts';
 import { REPAIR_SECONDS, waitOf } from '#functions/mastery/run/waiting.ts';
 import { statusOf, type AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
 import { addOffer, beginFinalizing, consumeOutcome } from '#functions/mastery/run/transitions.ts';
@@ -81,7 +81,7 @@ export function advanceRun(dependencies: RunDependencies): Operation<typeof adva
           ? await sealContinuation(keys, state, control.createdAt)
           : continuation.value;
         return ok({
-          body: composeRun(log, opened, basis.value, successor, diagnosis, wait),
+          body: composeAdaptiveRun(log, opened, basis.value, successor, diagnosis, wait),
           headers: { ETag: runEntityTag(state, step.value.runtime), ...wait?.headers },
         });
       });
@@ -110,7 +110,7 @@ async function takeStep(
     case 'finalizing':
       return finish(platform, state, named, diagnose(basis, state, consumed), consumed);
     case 'in_progress': {
-      const verdict = judgeTime(state, runtime, basis.policy.timeBudgetSeconds, advancedAt);
+      const verdict = checkTimeBudget(state, runtime, basis.policy.timeBudgetSeconds, advancedAt);
       if (verdict === 'wait') {
         const { pending } = runtime;
         return pending?.defect === undefined ? ok({ ...unchanged(), pending }) : err(pending.defect);

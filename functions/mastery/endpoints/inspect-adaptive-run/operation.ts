@@ -6,7 +6,7 @@ import { err, ok } from '#shared/kernel/result.ts';
 import type { Platform } from '#shared/platform/platform.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { rereadBasis, type RunBasis } from '#functions/mastery/run/basis.ts';
-import { composeRun, runEntityTag } from '#functions/mastery/run/compose.ts';
+import { composeAdaptiveRun, runEntityTag } from '#functions/mastery/run/compose.ts';
 import type { RunDependencies } from '#functions/mastery/run/dependencies.ts';
 import { assess, diagnose, findingsOf, type Findings } from '#functions/mastery/run/diagnosis.ts';
 import { namesOf } from '#functions/mastery/run/names.ts';
@@ -17,7 +17,7 @@ import { withRunPlatform } from '#functions/mastery/run/receipt.ts';
 import { readRunRuntime, type RunRuntime } from '#functions/mastery/run/runtime.ts';
 import { resultsAcknowledged, statusOf } from '#functions/mastery/continuation/run-state.ts';
 import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state.ts';
-import { judgeTime, type TimeVerdict } from '#functions/mastery/run/time-budget.ts';
+import { checkTimeBudget, type TimeVerdict } from '#functions/mastery/run/time-budget.ts';
 import { acknowledge, consumeOutcome } from '#functions/mastery/run/transitions.ts';
 import { waitOf } from '#functions/mastery/run/waiting.ts';
 
@@ -43,7 +43,7 @@ export function inspectRun(dependencies: RunDependencies): Operation<typeof insp
         if (!basis.ok) return basis;
         const verdict =
           statusOf(state) === 'in_progress'
-            ? judgeTime(state, runtime.value, basis.value.policy.timeBudgetSeconds, receivedAt)
+            ? checkTimeBudget(state, runtime.value, basis.value.policy.timeBudgetSeconds, receivedAt)
             : undefined;
         const { pending } = runtime.value;
         if (verdict === 'wait' && pending?.defect !== undefined) return err(pending.defect);
@@ -55,7 +55,7 @@ export function inspectRun(dependencies: RunDependencies): Operation<typeof insp
         const awaited = verdict === 'wait' ? pending : undefined;
         const wait = waitOf(request.log, shown.state, diagnosis, awaited);
         return ok({
-          body: composeRun(request.log, opened, basis.value, shown, diagnosis, wait),
+          body: composeAdaptiveRun(request.log, opened, basis.value, shown, diagnosis, wait),
           headers: { ETag: runEntityTag(state, runtime.value.named), ...wait?.headers },
         });
       }),

@@ -12,7 +12,7 @@ import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { problem } from '#shared/problems/registry.ts';
 import {
-  judgeRecovery,
+  evaluateRecovery,
   readProfiles,
   recoveryError,
   sitAll,
@@ -62,7 +62,7 @@ export function simulateRecovery(dependencies: PoolDependencies): Operation<type
         log('SIMULATION_COMPUTED', figures);
 
         const errors = profiles.value.map((profile, at) => recoveryError(test, profile, scores[at] ?? []));
-        const matrix = { ...judgeRecovery(errors, recoveryTolerance), replications };
+        const matrix = { ...evaluateRecovery(errors, recoveryTolerance), replications };
         const event = simulationEvent({
           tenantId: principal.tenantId,
           basis: basis.value,

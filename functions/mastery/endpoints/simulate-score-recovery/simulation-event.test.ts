@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { envelopeOf, uuidNames } from '#functions/mastery/evidence/caliper-event.ts';
-import { judgeRecovery } from '#functions/mastery/simulation/recovery.ts';
+import { evaluateRecovery } from '#functions/mastery/simulation/recovery.ts';
 import { caliperEnvelope } from '#shared/platform/owners/caliper.ts';
 import { withOthers } from '#test/support/changed.ts';
 import { simulationEvent, type Simulated } from './simulation-event.ts';
@@ -20,7 +20,7 @@ const simulated = {
     pins: { testBankId: 'bank/1', bankOperationId: 'o', resolvedPoolHash: HASH, qtiPoolPackageHash: HASH },
   },
   profiles: [{ syntheticProfileId: 'synthetic:Ada', knownMastery: { 'kc-1': 0.75 } }],
-  matrix: { ...judgeRecovery(errors, 25), replications: 32 },
+  matrix: { ...evaluateRecovery(errors, 25), replications: 32 },
   at: Date.parse('2026-01-01T00:00:00Z'),
 } as unknown as Simulated;
 

@@ -1,6 +1,6 @@
 import { conformanceEvent, uuidNames } from '#functions/mastery/evidence/caliper-event.ts';
 import type { RunBasis } from '#functions/mastery/run/basis.ts';
-import type { judgeRecovery } from '#functions/mastery/simulation/recovery.ts';
+import type { evaluateRecovery } from '#functions/mastery/simulation/recovery.ts';
 import type { SyntheticProfile } from '#shared/contract/mastery/score-recovery.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
@@ -12,7 +12,7 @@ export interface Simulated {
   readonly basis: Pick<RunBasis, 'policy' | 'calibration' | 'pins'>;
   /** As the request lists them. */
   readonly profiles: readonly SyntheticProfile[];
-  readonly matrix: ReturnType<typeof judgeRecovery> & { readonly replications: number };
+  readonly matrix: ReturnType<typeof evaluateRecovery> & { readonly replications: number };
   /** Epoch milliseconds at which the idempotency record was created. */
   readonly at: number;
 }

@@ -8,7 +8,7 @@ import { compareInstants } from '#shared/kernel/instant.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { writeKcComponents } from '#shared/platform/operations.ts';
 import { readBasis, type RunBasis } from '#functions/mastery/run/basis.ts';
-import { composeRun, runEntityTag } from '#functions/mastery/run/compose.ts';
+import { composeAdaptiveRun, runEntityTag } from '#functions/mastery/run/compose.ts';
 import type { RunDependencies } from '#functions/mastery/run/dependencies.ts';
 import { assess, excludesTooMuch, type Assessment } from '#functions/mastery/run/diagnosis.ts';
 import { deriveIdentity } from '#functions/mastery/run/identity.ts';
@@ -59,7 +59,7 @@ export function startRun(dependencies: RunDependencies): Operation<typeof startA
         const state = { ...addOffer(blank, session.value), clockStart };
         const continuation = await sealContinuation(keys, state, control.createdAt);
         return ok({
-          body: composeRun(log, opened, basis.value, continuation, diagnosis),
+          body: composeAdaptiveRun(log, opened, basis.value, continuation, diagnosis),
           headers: { ETag: runEntityTag(state, { sessions: [session.value] }) },
         });
       });

@@ -39,7 +39,7 @@ const ofEarlierRules = (requirements: readonly Requirement[]): Alignment => {
 };
 
 /** A crosswalk with what its blueprint has; undefined by the rules of earlier runs. */
-const judged = crosswalk.chain((value) =>
+const evaluated = crosswalk.chain((value) =>
   fc.record({
     value: fc.constant(value),
     targets: fc.option(someTargets(value), { nil: undefined, freq: 3 }),
@@ -49,7 +49,7 @@ const judged = crosswalk.chain((value) =>
 describe('the alignment of a source', () => {
   it('has the contribution of every requirement, exact sums, and a percentage that is half up at the sixth digit [RP-170, RP-171, RP-172, RP-174, RP-177, RP-178, RP-179, RP-180, RP-181, RP-182, RP-183, RP-184]', () => {
     fc.assert(
-      fc.property(judged, ({ value, targets }) => {
+      fc.property(evaluated, ({ value, targets }) => {
         expect(alignmentCrosswalk.parse(value)).toEqual(value);
         const { limitations, ...alignment } = targets
           ? aligned(value.requirements, targets)

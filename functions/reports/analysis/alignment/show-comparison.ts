@@ -2,11 +2,11 @@ import { agreementOf, predictedActualComparison } from '#shared/contract/reports
 import type { PredictedActualComparison } from '#shared/contract/reports/alignment-report.ts';
 import { firstBroken } from '#shared/contract/reports/invariants/invariant.ts';
 import { comparisonInvariants } from '#shared/contract/reports/invariants/metric.ts';
-import { isCompared, type NotCompared } from '#shared/improvement/records.ts';
+import { isCompared, type NoComparison } from '#shared/improvement/records.ts';
 import type { ComparisonArtifact } from '#shared/platform/owners/analytics.ts';
-import { known } from '#functions/reports/facts/known.ts';
+import { nameOrUnknown } from '#functions/reports/facts/name-or-unknown.ts';
 
-const suppressions = predictedActualComparison.shape.suppressionStatus.options;
+const suppressionStatuses = predictedActualComparison.shape.suppressionStatus.options;
 
 /** What an alignment report shows of a comparison of predicted with actual results. */
 export interface ShownComparison {
@@ -20,7 +20,7 @@ export interface ShownComparison {
  * it compares no learner or contradicts itself [RP-185..RP-188, the reading of RP-189].
  */
 export function showComparison(
-  compared: { readonly artifact: ComparisonArtifact } | NotCompared,
+  compared: { readonly artifact: ComparisonArtifact } | NoComparison,
 ): ShownComparison {
   if (!isCompared(compared))
     return { comparison: null, limitations: compared === null ? [] : [whyNone[compared]] };
@@ -28,7 +28,7 @@ export function showComparison(
   const { artifactRef, populationCount, method, analysisVersion, suppression } = artifact;
   const { predictedPassCount, actualPassCount, agreementCount } = artifact;
   if (populationCount === 0) return nothing('has an empty population');
-  const suppressionStatus = known(suppressions, suppression.status);
+  const suppressionStatus = nameOrUnknown(suppressionStatuses, suppression.status);
   const suppressionRule = suppressionStatus === 'suppressed' ? suppression.rule : null;
   const shown = { artifactRef, populationCount, suppressionStatus, suppressionRule, method, analysisVersion };
   const none = { predictedPassCount: null, actualPassCount: null, agreementCount: null };
@@ -45,15 +45,15 @@ export function showComparison(
   if (predictedPassCount === null || actualPassCount === null || agreementCount === null)
     return nothing('lacks a count');
   const counts = { predictedPassCount, actualPassCount, agreementCount };
-  const contradiction = firstBroken(comparisonInvariants, { populationCount, ...counts });
-  if (contradiction !== undefined) return notShown(contradiction.broken);
+  const violated = firstBroken(comparisonInvariants, { populationCount, ...counts });
+  if (violated !== undefined) return notShown(violated.broken);
   const observedAgreement = agreementOf(agreementCount, populationCount);
   return { comparison: { ...shown, ...counts, observedAgreement }, limitations: [] };
 }
 
 const SUBJECT = 'comparison of predicted with actual results';
 
-const whyNone: Readonly<Record<NonNullable<NotCompared>, string>> = {
+const whyNone: Readonly<Record<NonNullable<NoComparison>, string>> = {
   missing: `Analytics has no ${SUBJECT}, and one is due.`,
   not_analyzed: `Analytics has never analyzed the administration: no ${SUBJECT} is due.`,
 };

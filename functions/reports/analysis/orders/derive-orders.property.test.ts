@@ -7,7 +7,7 @@ import { revisionOrders } from '#shared/contract/reports/examples.ts';
 import { runMetrics } from '#shared/contract/reports/improvement-run.ts';
 import { MAX_SUBJECTS, orderContent, type OrderContent } from '#shared/contract/reports/order-content.ts';
 import { revisionOrder } from '#shared/contract/reports/revision-order.ts';
-import type { Pin } from '#shared/improvement/records.ts';
+import type { PinnedRef } from '#shared/improvement/records.ts';
 import type { ComparisonArtifact, MetricArtifact } from '#shared/platform/owners/analytics.ts';
 import type { AlignmentCrosswalk, AlignmentSources } from '#shared/platform/owners/content.ts';
 import { checkAnalysisPolicy } from '#shared/records/check-analysis-policy.ts';
@@ -206,7 +206,7 @@ describe('one order', () => {
     policy: policy(),
     rules: '3',
   };
-  const evidence: Pin = { ref: 'artifact-811', sha256 };
+  const evidence: PinnedRef = { ref: 'artifact-811', sha256 };
   const row: MetricArtifact['rows'][number] = {
     qtiItemId: 'item-17',
     qtiFormId: 'form-a',
@@ -217,7 +217,7 @@ describe('one order', () => {
   const one = (
     change: Partial<OrderGrounds> = {},
     other: Partial<typeof row> = {},
-    from: Partial<Pin> = {},
+    from: Partial<PinnedRef> = {},
   ) => {
     const artifact = artifactOf('item_difficulty', { rows: [{ ...row, ...other }] });
     const { orders } = deriveMetricOrders({ ...grounds, ...change }, { ...evidence, ...from }, artifact);

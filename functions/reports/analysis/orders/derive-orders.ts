@@ -5,7 +5,7 @@ import { bindingSubjects, isBreached, measureOf } from '#shared/contract/reports
 import type { AnalysisPolicy, AnalysisTrigger, Subject } from '#shared/contract/reports/analysis-policy.ts';
 import { MAX_SUBJECTS, type OrderContent } from '#shared/contract/reports/order-content.ts';
 import type { SourceReceipt } from '#shared/contract/reports/receipt-bundle.ts';
-import type { Pin, RunPins } from '#shared/improvement/records.ts';
+import type { PinnedRef, RunPins } from '#shared/improvement/records.ts';
 import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import type { ComparisonArtifact, MetricArtifact } from '#shared/platform/owners/analytics.ts';
@@ -24,11 +24,11 @@ export interface OrderGrounds extends Pick<
 type OrderSubjects = Pick<OrderContent, Subject>;
 
 /** The artifact that an order is based on, with the owner that its receipt names. */
-type OrderEvidence = Pin & { readonly service: 'analytics' | 'blueprint' };
+type OrderEvidence = PinnedRef & { readonly service: 'analytics' | 'blueprint' };
 
 /** A comparison of predicted with actual results, as its run is pinned to it. */
 export interface Compared {
-  readonly pin: Pin;
+  readonly pin: PinnedRef;
   readonly artifact: ComparisonArtifact;
 }
 
@@ -78,7 +78,7 @@ interface Observation {
  * @param pin of the artifact
  * @param artifact of a metric that is `available`, since no other may trigger an order [RP-159]; one that is not `not_suppressed` triggers none
  */
-export function deriveMetricOrders(grounds: OrderGrounds, pin: Pin, artifact: MetricArtifact): Derived {
+export function deriveMetricOrders(grounds: OrderGrounds, pin: PinnedRef, artifact: MetricArtifact): Derived {
   const { metric, suppression } = artifact;
   const rows = suppression.status === 'not_suppressed' ? artifact.rows : [];
   const evidence: OrderEvidence = { service: 'analytics', ...pin };
@@ -96,7 +96,7 @@ export function deriveMetricOrders(grounds: OrderGrounds, pin: Pin, artifact: Me
 /** A named, aligned source; `comparison` is undefined if Analytics has none. */
 interface AlignedSource {
   readonly sourceKey: string;
-  readonly crosswalk: Pin;
+  readonly crosswalk: PinnedRef;
   readonly alignment: Alignment;
   readonly comparison?: Compared | undefined;
 }

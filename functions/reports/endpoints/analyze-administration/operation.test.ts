@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { analyzeAdministration } from '#shared/contract/reports/routes/analyze-administration.ts';
 import { maxSources } from '#shared/improvement/records.ts';
-import type { ImprovementStore, Pin, RunKey, RunPins } from '#shared/improvement/records.ts';
+import type { ImprovementStore, PinnedRef, RunKey, RunPins } from '#shared/improvement/records.ts';
 import { ok } from '#shared/kernel/result.ts';
 import { improveRun, names } from '#test/support/improvement-facts.ts';
 import { openImprovementTable } from '#test/support/improvement-table.ts';
@@ -20,7 +20,7 @@ const { sourceFacts, artifacts } = improveRun();
 const { policy, run: example } = sourceFacts;
 const { pins: pinned } = example;
 /** An artifact of the example run as its owner serves it. */
-const served = ({ ref, sha256 }: Pin, change: object = {}): Scripted => ({
+const served = ({ ref, sha256 }: PinnedRef, change: object = {}): Scripted => ({
   value: { ...(JSON.parse(Buffer.from(artifacts.get(ref)!).toString()) as object), ...change },
   bodyHash: sha256,
 });

@@ -1,7 +1,7 @@
 import { contradictory, incomplete, requireCurrent } from '#functions/reports/facts/incomplete.ts';
 import type { RunEvidence } from '#functions/reports/composition/improvement-run.ts';
 import type { Observed } from '#functions/reports/facts/facts.ts';
-import { judgeMetric } from '#functions/reports/analysis/metrics/judge-metric.ts';
+import { evaluateMetric } from '#functions/reports/analysis/metrics/evaluate-metric.ts';
 import { runMetrics, sourceKey, type RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import type { AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { SourceService } from '#shared/contract/reports/problem.ts';
@@ -55,7 +55,7 @@ export async function readImprovementBasis(
   const { analysis, metrics } = first.value;
   // Analytics may be replacing an artifact that it does not hold.
   const isDoubtful = analysis === undefined || hasFault(metrics, 'gone');
-  if (!isDoubtful && (disagreement(first.value) ?? contradiction(first.value)) === undefined)
+  if (!isDoubtful && (disagreement(first.value) ?? findBrokenInvariant(first.value)) === undefined)
     return accept(first.value, policy);
   const again = await readAdministration();
   if (!again.ok) return again;
@@ -133,7 +133,7 @@ function accept(basis: Basis, policy: AnalysisPolicy): Result<ImprovementBasis, 
         const answer = metrics.get(metric);
         const isUnreachable = answer?.ok === false && answer.error.kind === 'unavailable';
         const artifact = isUnreachable ? 'unreachable' : artifacts.get(metric);
-        return judgeMetric(metric, entryOf(analysis, metric), artifact, policy);
+        return evaluateMetric(metric, entryOf(analysis, metric), artifact, policy);
       }),
       sources: sourceSet.value.sources.map(({ sourceKey: key, crosswalkId: ref, sha256 }) => ({
         sourceKey: key,
@@ -154,10 +154,10 @@ function unusableLists(basis: Basis): Problem | undefined {
     return incomplete('blueprint', 'The keys of the blueprint’s source tests are not URL-safe.');
   if (sources.length > 0 && (slotIds === undefined || caseGuids === undefined))
     return incomplete('blueprint', 'The blueprint’s list of source tests lacks its slots and CASE GUIDs.');
-  return contradiction(basis);
+  return findBrokenInvariant(basis);
 }
 
-function contradiction({ sourceSet, analysis }: Basis): Problem | undefined {
+function findBrokenInvariant({ sourceSet, analysis }: Basis): Problem | undefined {
   const { metrics = [], comparisons = [] } = analysis?.value ?? {};
   const broken = firstBroken(listInvariants, {
     sourceKeys: sourceSet.value.sources.map((source) => source.sourceKey),

@@ -1,7 +1,7 @@
 import { composeEquivalence } from '#functions/reports/composition/equivalence.ts';
 import type { EquivalenceFacts, Observed } from '#functions/reports/facts/facts.ts';
 import { incomplete } from '#functions/reports/facts/incomplete.ts';
-import { contradiction, equivalenceDisagreement } from '#functions/reports/facts/versions.ts';
+import { finalDisagreement, equivalenceDisagreement } from '#functions/reports/facts/versions.ts';
 import { together, type IdOrigin } from '#functions/reports/sources/problems.ts';
 import { readSource, type SourceReader } from '#functions/reports/sources/reader.ts';
 import { readReportCriteria, type SpecVersion } from '#functions/reports/sources/test-spec.ts';
@@ -49,7 +49,7 @@ async function readEquivalenceFacts(
   });
   if (!second.ok) return second;
   const again = { form: second.value.form, ...second.value.beside };
-  const owner = contradiction(equivalenceDisagreement(again), Object.values(again));
+  const owner = finalDisagreement(equivalenceDisagreement(again), Object.values(again));
   return owner === undefined
     ? ok(again)
     : err(

@@ -1,6 +1,6 @@
 import { composeReadiness } from '#functions/reports/composition/readiness.ts';
 import type { ReadinessFacts } from '#functions/reports/facts/facts.ts';
-import { contradiction } from '#functions/reports/facts/versions.ts';
+import { finalDisagreement } from '#functions/reports/facts/versions.ts';
 import { readFrameworkIfHeld } from '#functions/reports/sources/case-package.ts';
 import { conflicting, together } from '#functions/reports/sources/problems.ts';
 import { readSource, type SourceReader } from '#functions/reports/sources/reader.ts';
@@ -58,7 +58,7 @@ async function readCrosswalks(
   const conflict = (crosswalks: ReadinessFacts['crosswalks']): SourceService | undefined =>
     crosswalks.value.testSpecVersion === version
       ? undefined
-      : contradiction('blueprint', [record, crosswalks]);
+      : finalDisagreement('blueprint', [record, crosswalks]);
   const call = { path: { testSpecId }, query: { version } };
   const read = () =>
     readSource(reader, operations.readReadinessCrosswalks, 'derived', 'crosswalkSetId', call);

@@ -1,5 +1,5 @@
 import { mayReadClass, mayReadSchool } from '#functions/reports/access/claims.ts';
-import { composeCohort } from '#functions/reports/composition/cohort.ts';
+import { composeCohortReport } from '#functions/reports/composition/cohort.ts';
 import { notFound, together } from '#functions/reports/sources/problems.ts';
 import { readSource } from '#functions/reports/sources/reader.ts';
 import { readCohortEntry } from '#functions/reports/sources/roster.ts';
@@ -33,7 +33,7 @@ export async function answerCohort(
         roster: readCohortEntry(reader, scope),
         rollup: readSource(reader, operation, 'confirmed', 'rollupId', { path }, { scope }),
       });
-      return read.ok ? composeCohort(scope, read.value.rollup, moment()) : read;
+      return read.ok ? composeCohortReport(scope, read.value.rollup, moment()) : read;
     }),
   );
 }

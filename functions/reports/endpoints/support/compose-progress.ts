@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { Observed } from '#functions/reports/facts/facts.ts';
-import { composeRun, type RunEvidence } from '#functions/reports/composition/improvement-run.ts';
+import { composeImprovementRun, type RunEvidence } from '#functions/reports/composition/improvement-run.ts';
 import {
   pinProblem,
   readPinnedArtifact,
@@ -11,7 +11,7 @@ import type { PinFault } from '#functions/reports/sources/pinned.ts';
 import { together } from '#functions/reports/sources/problems.ts';
 import type { SourceReader } from '#functions/reports/sources/reader.ts';
 import type { improvementRun } from '#shared/contract/reports/improvement-run.ts';
-import type { Pin, RunProgress, RunRecord } from '#shared/improvement/records.ts';
+import type { PinnedRef, RunProgress, RunRecord } from '#shared/improvement/records.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import * as operations from '#shared/platform/operations.ts';
@@ -30,7 +30,7 @@ export async function composeProgress(
   const now = moment();
   const { tenantId, receipt } = progress.run;
   const link = receipt === undefined ? null : await linkTo(links, tenantId, receipt, now);
-  return composeRun({ progress, artifacts, sources, receipt: link }, now);
+  return composeImprovementRun({ progress, artifacts, sources, receipt: link }, now);
 }
 
 /**
@@ -43,7 +43,7 @@ export async function readRunEvidence(
 ): Promise<Result<RunEvidence, Problem>> {
   async function show<T>(
     operation: UpstreamOperation,
-    { ref }: Pin,
+    { ref }: PinnedRef,
     read: () => Promise<Result<Observed<T>, PinFault>>,
   ): Promise<Result<Observed<T | undefined>, Problem>> {
     const answer = await readTwice(read);

@@ -51,7 +51,7 @@ interface TakeOptions {
 
 const keyOf = (tenantId: string, bank: string): string => `run ${JSON.stringify([tenantId, bank])}`;
 
-/** Whether this tab holds a run of this bank, under way or finished. */
+/** Returns whether this tab holds a run of this bank, under way or finished. */
 export function isKept(storage: Pick<Storage, 'getItem'>, tenantId: string, bank: string): boolean {
   return storage.getItem(keyOf(tenantId, bank)) !== null;
 }

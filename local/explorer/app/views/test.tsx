@@ -129,7 +129,7 @@ function Taken({ tenant, session, onAgain }: TakenProps): JSX.Element {
   );
 }
 
-/** What a screen reader reads out after each answer. */
+/** Returns what a screen reader reads out after each answer. */
 function spoken(bank: Bank, { run, answered }: Step, count: number): string {
   const settled = run.kcClassifications.filter(isSettled).length;
   return [

@@ -1,10 +1,10 @@
 import { defineRoute } from '../../route.ts';
 import { adaptiveRun, continuationRequest } from '../adaptive-run.ts';
 import * as examples from '../examples.ts';
-import { continuationBytes, run, runLambda, runProblems } from '../row-defaults.ts';
+import { continuationBytes, runRoute, runLambda, runProblems } from '../route-defaults.ts';
 
 export const inspectAdaptiveRun = defineRoute({
-  ...run,
+  ...runRoute,
   operationId: 'inspectAdaptiveRun',
   path: '/v1/adaptive-runs:inspect',
   summary: 'Inspect an adaptive run',

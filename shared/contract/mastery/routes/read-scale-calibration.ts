@@ -2,11 +2,11 @@ import * as z from 'zod';
 import { defineRoute } from '../../route.ts';
 import * as examples from '../examples.ts';
 import { recordIdentifier } from '../primitives.ts';
-import { read, readLambda } from '../row-defaults.ts';
+import { readRoute, readLambda } from '../route-defaults.ts';
 import { scaleCalibration } from '../scale-calibration.ts';
 
 export const readScaleCalibration = defineRoute({
-  ...read,
+  ...readRoute,
   operationId: 'readScaleCalibration',
   path: '/v1/scale-calibrations/{calibrationId}',
   summary: 'Get a scale calibration',

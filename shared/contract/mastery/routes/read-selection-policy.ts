@@ -2,11 +2,11 @@ import * as z from 'zod';
 import { defineRoute } from '../../route.ts';
 import * as examples from '../examples.ts';
 import { recordIdentifier } from '../primitives.ts';
-import { read, readLambda } from '../row-defaults.ts';
+import { readRoute, readLambda } from '../route-defaults.ts';
 import { selectionPolicy } from '../selection-policy.ts';
 
 export const readSelectionPolicy = defineRoute({
-  ...read,
+  ...readRoute,
   operationId: 'readSelectionPolicy',
   path: '/v1/selection-policies/{policyId}',
   summary: 'Get a selection policy',

@@ -1,6 +1,6 @@
 import { defineRoute } from '../../route.ts';
 import * as examples from '../examples.ts';
-import { MEBIBYTE, poolProblems } from '../row-defaults.ts';
+import { MEBIBYTE, poolProblems } from '../route-defaults.ts';
 import { exceedsSimulationLimits, scoreRecoverySimulation, simulationRequest } from '../score-recovery.ts';
 
 export const simulateScoreRecovery = defineRoute({

@@ -1,10 +1,10 @@
 import { defineRoute } from '../../route.ts';
 import { adaptiveRun, startAdaptiveRunRequest } from '../adaptive-run.ts';
 import * as examples from '../examples.ts';
-import { run, runLambda, runProblems } from '../row-defaults.ts';
+import { runRoute, runLambda, runProblems } from '../route-defaults.ts';
 
 export const startAdaptiveRun = defineRoute({
-  ...run,
+  ...runRoute,
   operationId: 'startAdaptiveRun',
   path: '/v1/adaptive-runs',
   summary: 'Start an adaptive run',

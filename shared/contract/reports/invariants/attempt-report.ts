@@ -4,7 +4,7 @@ import { areDistinct, ownedBy, type InvariantRows } from './invariant.ts';
 import { shownLists } from './lists.ts';
 
 /** The part of a report's summary that can contradict itself. */
-export interface JudgedSummary {
+export interface CheckedSummary {
   readonly score: Score;
   /** Null if the kind of the test has no decision. */
   readonly gate: GateDecision | null;
@@ -16,7 +16,7 @@ export interface JudgedSummary {
 }
 
 /** A whole report before any projection. */
-export interface JudgedReport extends Pick<JudgedSummary, 'gate'> {
+export interface CheckedReport extends Pick<CheckedSummary, 'gate'> {
   readonly mastery: readonly {
     readonly row: Omit<MasteryRow, 'evidence'>;
     readonly evidence: readonly ItemEvidence[];
@@ -104,7 +104,7 @@ export const summaryInvariants = ownedBy('results', {
       return gapRows.every((caseGuid) => listed.has(caseGuid) || !isGoverned(caseGuid));
     },
   },
-} satisfies InvariantRows<JudgedSummary>);
+} satisfies InvariantRows<CheckedSummary>);
 
 /** The statements about one attempt by two owners, or in two responses of one owner: code that reads both compares them. */
 export const attemptStatements = ownedBy('results', {
@@ -167,7 +167,7 @@ export const reportInvariants = ownedBy('results', {
     allows: 'An estimate on the other side of the threshold within its uncertainty.',
     holds: ({ mastery }) => mastery.every(({ row }) => isNear(row)),
   },
-} satisfies InvariantRows<JudgedReport>);
+} satisfies InvariantRows<CheckedReport>);
 
 /** Returns whether no path from child to parent returns to its start. */
 function isAcyclic(parents: ReadonlyMap<string, string | null>): boolean {

@@ -5,7 +5,7 @@ import { areDistinct, ownedBy, type InvariantRows } from './invariant.ts';
 import { shownLists } from './lists.ts';
 
 /** A roll-up as it would be shown: `measures` only if they are shown. */
-export type JudgedCohort = Pick<CohortReport, 'asOf' | 'populationCount' | 'measures' | 'observedAt'>;
+export type CheckedCohort = Pick<CohortReport, 'asOf' | 'populationCount' | 'measures' | 'observedAt'>;
 
 const lists = shownLists.readClassCohort;
 
@@ -46,4 +46,4 @@ export const cohortInvariants = ownedBy('analytics', {
     holds: ({ populationCount, measures = [] }) =>
       populationCount > 0 || measures.every(({ unit, value }) => unit === 'count' && value === 0),
   },
-} satisfies InvariantRows<JudgedCohort>);
+} satisfies InvariantRows<CheckedCohort>);

@@ -4,7 +4,7 @@ import { areDistinct, ownedBy, type InvariantRows } from './invariant.ts';
 import { shownLists } from './lists.ts';
 
 /** An analysis of forms as it would be shown. */
-export interface JudgedEquivalence extends Pick<
+export interface CheckedEquivalence extends Pick<
   EquivalenceReport,
   | 'qtiTestId'
   | 'comparisonQtiTestIds'
@@ -83,4 +83,4 @@ export const equivalenceInvariants = ownedBy('analytics', {
     allows: 'An HTTPS URL with a query that contains no credential.',
     holds: ({ evidenceArtifactUrl }) => evidenceArtifactUrl === null || isArtifactLink(evidenceArtifactUrl),
   },
-} satisfies InvariantRows<JudgedEquivalence>);
+} satisfies InvariantRows<CheckedEquivalence>);

@@ -4,7 +4,7 @@ import { shownLists } from './lists.ts';
 const { sourceKeys: names } = shownLists.readImprovementRun;
 
 /** The names in the owners' lists for an administration that is to be analyzed. */
-export type JudgedLists = Readonly<Record<'sourceKeys' | 'metrics' | 'comparedKeys', readonly string[]>>;
+export type CheckedLists = Readonly<Record<'sourceKeys' | 'metrics' | 'comparedKeys', readonly string[]>>;
 
 export const listInvariants = ownedBy('analytics', {
   'source-named-once': {
@@ -23,4 +23,4 @@ export const listInvariants = ownedBy('analytics', {
     allows: 'A comparison of a source that the blueprint does not name.',
     holds: ({ comparedKeys }) => areDistinct(comparedKeys, names),
   },
-} satisfies InvariantRows<JudgedLists>);
+} satisfies InvariantRows<CheckedLists>);

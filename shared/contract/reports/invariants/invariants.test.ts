@@ -3,13 +3,13 @@ import * as examples from '../examples.ts';
 import { sourceService } from '../problem.ts';
 import type { GateDecision, ItemEvidence, MasteryRow } from '../attempt-report.ts';
 import { reportInvariants, summaryInvariants } from './attempt-report.ts';
-import type { JudgedReport, JudgedSummary } from './attempt-report.ts';
-import { cohortInvariants, type JudgedCohort } from './cohort-report.ts';
-import { equivalenceInvariants, type JudgedEquivalence } from './equivalence-report.ts';
-import { listInvariants, type JudgedLists } from './improvement-run.ts';
+import type { CheckedReport, CheckedSummary } from './attempt-report.ts';
+import { cohortInvariants, type CheckedCohort } from './cohort-report.ts';
+import { equivalenceInvariants, type CheckedEquivalence } from './equivalence-report.ts';
+import { listInvariants, type CheckedLists } from './improvement-run.ts';
 import { firstBroken, type Invariants } from './invariant.ts';
 import { comparisonInvariants, metricInvariants } from './metric.ts';
-import type { JudgedComparison, JudgedMetric } from './metric.ts';
+import type { CheckedComparison, CheckedMetric } from './metric.ts';
 import { invariantTables } from './tables.ts';
 
 /** For each invariant, changes of a sound answer that break it alone, and truthful ones near to them. */
@@ -29,13 +29,13 @@ function hold<T extends object>(title: string, table: Invariants<T>, sound: T, c
     it.each(
       Object.entries(cases).flatMap(([id, { breaks }]) => breaks.map((change) => [id, change] as const)),
     )('is broken by %s alone: %j', (id, change) => {
-      const judged = { ...sound, ...change };
-      const broken = Object.entries(table).filter(([, { holds }]) => !holds(judged));
+      const value = { ...sound, ...change };
+      const broken = Object.entries(table).filter(([, { holds }]) => !holds(value));
       expect(broken.map(([name]) => name)).toEqual([id]);
       const { owner, broken: sentence } = table[id]!;
       // Only a fact that breaks its own bounds is no contradiction of two.
       const reason = id === 'score-within-bounds' ? { reason: 'unusable' } : {};
-      expect(firstBroken(table, judged)).toStrictEqual({ id, owner, broken: sentence, ...reason });
+      expect(firstBroken(table, value)).toStrictEqual({ id, owner, broken: sentence, ...reason });
     });
 
     it.each(
@@ -56,7 +56,7 @@ const each =
 const score = { value: 61, minimum: 0, maximum: 100, unit: 'percent', scaleVersion: null } as const;
 const onScale = { ...score, ...{ value: 512.4, minimum: null, maximum: null } } as const;
 const scaled = (change: object) =>
-  ({ ...onScale, unit: 'mastery_scale', scaleVersion: '3', ...change }) as JudgedSummary['score'];
+  ({ ...onScale, unit: 'mastery_scale', scaleVersion: '3', ...change }) as CheckedSummary['score'];
 const diagnostic = {
   scaleScore: 512.4,
   scaleVersion: '3',
@@ -78,7 +78,7 @@ const fail: GateDecision = { ...pass, status: 'fail', achieved: 41, gapCaseGuids
 const [scored, passed, failed] = [each('score', score), each('gate', pass), each('gate', fail)];
 const open = ['indeterminate', 'unknown'] as const;
 
-hold<JudgedSummary>(
+hold<CheckedSummary>(
   'a summary',
   summaryInvariants,
   { score, gate: pass, diagnostic: null, gapRows: [], isGoverned: () => true },
@@ -140,7 +140,7 @@ const piece: ItemEvidence = {
   contribution: 0.5,
   observedAt: at,
 };
-const rowOf = (change: Partial<MasteryRow> = {}, evidence = [piece]): JudgedReport['mastery'][number] => ({
+const rowOf = (change: Partial<MasteryRow> = {}, evidence = [piece]): CheckedReport['mastery'][number] => ({
   row: {
     kind: 'standard',
     caseGuid: 'a',
@@ -169,7 +169,7 @@ const beside = (...pieces: readonly Partial<ItemEvidence>[]) => ({
   mastery: [rowOf({}, [piece, ...pieces.map((change) => ({ ...piece, ...change }))])],
 });
 
-hold<JudgedReport>(
+hold<CheckedReport>(
   'a whole report',
   reportInvariants,
   { gate: pass, mastery: [rowOf()], administeredItemCount: 3, scoredItemCount: 2 },
@@ -237,12 +237,12 @@ hold<JudgedReport>(
 const share = { name: 'share_proficient', value: 0.5, unit: 'proportion' };
 const count = { name: 'tardies', value: 3, unit: 'count' };
 
-const measured = (...measures: NonNullable<JudgedCohort['measures']>) => ({ measures });
+const measured = (...measures: NonNullable<CheckedCohort['measures']>) => ({ measures });
 const valued = (measure: typeof share, ...values: readonly number[]) =>
   values.map((value) => measured({ ...measure, value }));
 const growth = { name: 'growth', value: -3, unit: 'points' };
 
-hold<JudgedCohort>(
+hold<CheckedCohort>(
   'a cohort',
   cohortInvariants,
   { asOf: at, observedAt: at, populationCount: 24, ...measured(share, count) },
@@ -282,7 +282,7 @@ hold<JudgedCohort>(
 );
 
 const { equivalentForms } = examples;
-const sound: JudgedEquivalence = { ...equivalentForms, isDifference: true };
+const sound: CheckedEquivalence = { ...equivalentForms, isDifference: true };
 const { statistic, qtiTestId } = sound;
 const sizes = (size: number) => ({
   sampleSizes: Object.fromEntries(Object.keys(sound.sampleSizes).map((form) => [form, size])),
@@ -292,7 +292,7 @@ const undecided = { decision: 'insufficient_evidence' } as const;
 const refused = { decision: 'not_equivalent' } as const;
 const without = { evidenceArtifactUrl: null };
 
-hold<JudgedEquivalence>('an equivalence', equivalenceInvariants, sound, {
+hold<CheckedEquivalence>('an equivalence', equivalenceInvariants, sound, {
   'other-forms': {
     breaks: [{ comparisonQtiTestIds: [], sampleSizes: { [qtiTestId]: 9 } }],
     allows: [{}],
@@ -341,13 +341,13 @@ hold<JudgedEquivalence>('an equivalence', equivalenceInvariants, sound, {
   },
 });
 
-const named: JudgedLists = {
+const named: CheckedLists = {
   sourceKeys: ['a', 'b'],
   metrics: ['item_difficulty'],
   comparedKeys: ['a'],
 };
 
-hold<JudgedLists>('the lists for an improvement run', listInvariants, named, {
+hold<CheckedLists>('the lists for an improvement run', listInvariants, named, {
   'source-named-once': {
     breaks: [{ sourceKeys: ['a', 'b', 'a'] }],
     allows: [{ sourceKeys: ['a', 'A'] }, { sourceKeys: [] }],
@@ -368,7 +368,7 @@ const item = {
   ...{ qtiItemId: 'i', qtiFormId: 'f', qtiTestId: 't', caseGuids: ['g', 'h'] },
   measures: [correct],
 };
-type Row = JudgedMetric['rows'][number];
+type Row = CheckedMetric['rows'][number];
 const rows = (...changes: readonly Partial<Row>[]) => ({ rows: changes.map((row) => ({ ...item, ...row })) });
 const measuring = (...measures: Row['measures']) => rows({ measures });
 /** Two rows of a form as a whole, with two values. */
@@ -385,7 +385,7 @@ const untagged = (value: number) => measuring({ name: 'untagged_distractors', va
 const ofDistractors = { metric: 'distractor_distribution' } as const;
 const better = { measures: [{ ...correct, value: 0.9 }] };
 
-hold<JudgedMetric>(
+hold<CheckedMetric>(
   'a metric',
   metricInvariants,
   {
@@ -452,7 +452,7 @@ hold<JudgedMetric>(
 
 const compared = { populationCount: 24, predictedPassCount: 14, actualPassCount: 12, agreementCount: 16 };
 
-hold<JudgedComparison>('a comparison', comparisonInvariants, compared, {
+hold<CheckedComparison>('a comparison', comparisonInvariants, compared, {
   'counts-within-population': {
     breaks: [{ predictedPassCount: 25 }, { actualPassCount: 25 }, { agreementCount: 26 }],
     allows: [{ predictedPassCount: 24, actualPassCount: 24, agreementCount: 24 }],

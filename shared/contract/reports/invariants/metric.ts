@@ -10,7 +10,7 @@ interface MetricRow extends Pick<OrderContent, 'qtiItemId' | 'qtiFormId' | 'qtiT
 }
 
 /** A metric of a run, as far as it is shown or judged. Its counts are of learners; null if they are withheld, or count something else. */
-export interface JudgedMetric extends Pick<MetricStatus, 'metric' | 'populationCount' | 'sampleCount'> {
+export interface CheckedMetric extends Pick<MetricStatus, 'metric' | 'populationCount' | 'sampleCount'> {
   readonly analysisWindow: { readonly start: string; readonly end: string } | null;
   readonly rows: readonly MetricRow[];
 }
@@ -63,14 +63,14 @@ export const metricInvariants = ownedBy('analytics', {
         { key: (key) => key },
       ),
   },
-} satisfies InvariantRows<JudgedMetric>);
+} satisfies InvariantRows<CheckedMetric>);
 
 /** A comparison of predicted with actual results whose counts would be shown. */
-export type JudgedComparison = Readonly<
+export type CheckedComparison = Readonly<
   Record<'populationCount' | 'predictedPassCount' | 'actualPassCount' | 'agreementCount', number>
 >;
 
-const isWithin = ({ populationCount, ...counts }: JudgedComparison) =>
+const isWithin = ({ populationCount, ...counts }: CheckedComparison) =>
   Math.max(...Object.values(counts)) <= populationCount;
 
 /** The invariants of a comparison of Analytics. A comparison that violates them is not shown: the run continues without it, and lists it. */
@@ -92,4 +92,4 @@ export const comparisonInvariants = ownedBy('analytics', {
       return !isWithin(counts) || (isAgreed && rest >= 0 && rest % 2 === 0);
     },
   },
-} satisfies InvariantRows<JudgedComparison>);
+} satisfies InvariantRows<CheckedComparison>);

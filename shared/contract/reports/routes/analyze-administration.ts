@@ -3,10 +3,10 @@ import { defineRoute } from '../../route.ts';
 import * as examples from '../examples.ts';
 import { improvementRun } from '../improvement-run.ts';
 import { requestReference } from '../primitives.ts';
-import { write } from '../row-defaults.ts';
+import { writeRoute } from '../route-defaults.ts';
 
 export const analyzeAdministration = defineRoute({
-  ...write,
+  ...writeRoute,
   operationId: 'analyzeAdministration',
   path: '/v1/administrations/{administrationId}/improvement-runs:analyze',
   summary: 'Analyze a scored administration',

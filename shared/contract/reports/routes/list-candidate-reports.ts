@@ -6,7 +6,7 @@ import { attemptReportPage, requestableTestKind } from '../attempt-report.ts';
 import * as examples from '../examples.ts';
 import { cursor, limit } from '../page-parameters.ts';
 import { instant, requestReference } from '../primitives.ts';
-import { read, RECORD_MEMORY_MB } from '../row-defaults.ts';
+import { readRoute, RECORD_MEMORY_MB } from '../route-defaults.ts';
 
 /**
  * The filters of a candidate's reports. Results applies those on its own facts. Kind and status of a report follow from the facts of Results and
@@ -33,7 +33,7 @@ const candidateQuery = filteredQuery(
 );
 
 export const listCandidateReports = defineRoute({
-  ...read,
+  ...readRoute,
   operationId: 'listCandidateReports',
   path: '/v1/candidates/{candidateSourcedId}/attempt-reports',
   summary: 'List the reports of a candidate',

@@ -6,7 +6,7 @@ import * as examples from '../examples.ts';
 import { cursor, limit } from '../page-parameters.ts';
 import { requestReference } from '../primitives.ts';
 import { orderStatus, revisionOrderPage } from '../revision-order.ts';
-import { read } from '../row-defaults.ts';
+import { readRoute } from '../route-defaults.ts';
 
 /** The query of orders; a caller cannot ask for the response-only `unknown` [RP-298, RP-299]. */
 const orderQuery = filteredQuery(
@@ -18,7 +18,7 @@ const orderQuery = filteredQuery(
 );
 
 export const listRevisionOrders = defineRoute({
-  ...read,
+  ...readRoute,
   operationId: 'listRevisionOrders',
   path: '/v1/improvement-runs/{improvementRunId}/revision-orders',
   summary: 'List the revision orders of an improvement run',

@@ -1,10 +1,10 @@
 import { defineRoute } from '../../route.ts';
 import * as examples from '../examples.ts';
 import { materializeRequest, materializeResponse } from '../materialize.ts';
-import { RECORD_MEMORY_MB, write } from '../row-defaults.ts';
+import { RECORD_MEMORY_MB, writeRoute } from '../route-defaults.ts';
 
 export const materializeAttemptReport = defineRoute({
-  ...write,
+  ...writeRoute,
   operationId: 'materializeAttemptReport',
   path: '/v1/attempt-reports:materialize',
   summary: 'Settle and publish a scored attempt',

@@ -4,10 +4,10 @@ import { alignmentReport } from '../alignment-report.ts';
 import * as examples from '../examples.ts';
 import { sourceKey } from '../improvement-run.ts';
 import { requestReference } from '../primitives.ts';
-import { read } from '../row-defaults.ts';
+import { readRoute } from '../route-defaults.ts';
 
 export const readAlignmentReport = defineRoute({
-  ...read,
+  ...readRoute,
   operationId: 'readAlignmentReport',
   path: '/v1/improvement-runs/{improvementRunId}/alignment-reports/{sourceKey}',
   summary: 'Get an alignment report',

@@ -3,10 +3,10 @@ import { defineRoute } from '../../route.ts';
 import { attemptReport, view } from '../attempt-report.ts';
 import * as examples from '../examples.ts';
 import { requestReference } from '../primitives.ts';
-import { read, RECORD_MEMORY_MB } from '../row-defaults.ts';
+import { readRoute, RECORD_MEMORY_MB } from '../route-defaults.ts';
 
 export const readAttemptReport = defineRoute({
-  ...read,
+  ...readRoute,
   operationId: 'readAttemptReport',
   path: '/v1/attempt-reports/{attemptId}',
   summary: 'Get the report of an attempt',

@@ -3,10 +3,10 @@ import { defineRoute } from '../../route.ts';
 import { cohortReport } from '../cohort-report.ts';
 import * as examples from '../examples.ts';
 import { requestReference } from '../primitives.ts';
-import { cohort, cohortLambda } from '../row-defaults.ts';
+import { cohortRoute, cohortLambda } from '../route-defaults.ts';
 
 export const readClassCohort = defineRoute({
-  ...cohort,
+  ...cohortRoute,
   operationId: 'readClassCohort',
   path: '/v1/classes/{classSourcedId}/cohort-report',
   summary: 'Get the cohort report of a class',

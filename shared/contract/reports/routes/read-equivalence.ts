@@ -3,10 +3,10 @@ import { defineRoute } from '../../route.ts';
 import { equivalenceReport } from '../equivalence-report.ts';
 import * as examples from '../examples.ts';
 import { requestReference } from '../primitives.ts';
-import { read } from '../row-defaults.ts';
+import { readRoute } from '../route-defaults.ts';
 
 export const readEquivalence = defineRoute({
-  ...read,
+  ...readRoute,
   operationId: 'readEquivalence',
   path: '/v1/forms/{qtiTestId}/equivalence',
   summary: 'Get the equivalence of a form',

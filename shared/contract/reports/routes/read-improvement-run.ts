@@ -3,10 +3,10 @@ import { defineRoute } from '../../route.ts';
 import * as examples from '../examples.ts';
 import { improvementRun } from '../improvement-run.ts';
 import { requestReference } from '../primitives.ts';
-import { read } from '../row-defaults.ts';
+import { readRoute } from '../route-defaults.ts';
 
 export const readImprovementRun = defineRoute({
-  ...read,
+  ...readRoute,
   operationId: 'readImprovementRun',
   path: '/v1/improvement-runs/{improvementRunId}',
   summary: 'Get an improvement run',

@@ -3,10 +3,10 @@ import { defineRoute } from '../../route.ts';
 import * as examples from '../examples.ts';
 import { requestReference } from '../primitives.ts';
 import { readinessReport } from '../readiness-report.ts';
-import { read, RECORD_MEMORY_MB } from '../row-defaults.ts';
+import { readRoute, RECORD_MEMORY_MB } from '../route-defaults.ts';
 
 export const readReadiness = defineRoute({
-  ...read,
+  ...readRoute,
   operationId: 'readReadiness',
   path: '/v1/attempt-reports/{attemptId}/readiness',
   summary: 'Get the readiness for external tests',

@@ -3,10 +3,10 @@ import { defineRoute } from '../../route.ts';
 import { cohortReport, grade } from '../cohort-report.ts';
 import * as examples from '../examples.ts';
 import { requestReference } from '../primitives.ts';
-import { cohort, cohortLambda } from '../row-defaults.ts';
+import { cohortRoute, cohortLambda } from '../route-defaults.ts';
 
 export const readSchoolGradeCohort = defineRoute({
-  ...cohort,
+  ...cohortRoute,
   operationId: 'readSchoolGradeCohort',
   path: '/v1/schools/{schoolSourcedId}/grades/{grade}/cohort-report',
   summary: 'Get the cohort report of a grade',

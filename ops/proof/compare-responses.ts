@@ -2,7 +2,7 @@ import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import type { Reply } from './target.ts';
 
 /** Headers whose value depends on the single request or its network path. Only their presence is compared. */
-const VALUES_OF_THE_OCCURRENCE: ReadonlySet<string> = new Set([
+const VOLATILE_HEADERS: ReadonlySet<string> = new Set([
   'date',
   'set-cookie',
   'via',
@@ -18,37 +18,36 @@ const VALUES_OF_THE_OCCURRENCE: ReadonlySet<string> = new Set([
 const HOP_BY_HOP: ReadonlySet<string> = new Set(['connection', 'keep-alive']);
 
 /** Members of a problem document that identify one occurrence. */
-const MEMBERS_OF_THE_OCCURRENCE = ['requestId', 'traceId', 'instance'] as const;
+const VOLATILE_MEMBERS = ['requestId', 'traceId', 'instance'] as const;
 
 /**
  * Returns the differences between two responses that a caller could see: only the status if that differs, else the headers with their values and the
  * body byte for byte. The ids of the occurrence may differ but must have the same format [RP-316, MA-214].
  * @returns one sentence per difference, without any value of a header or body; empty if nothing differs
  */
-export function tellApart(one: Reply, other: Reply): readonly string[] {
+export function compareResponses(one: Reply, other: Reply): readonly string[] {
   if (one.status !== other.status)
     return [`the status is ${one.status} in one and ${other.status} in the other`];
-  return [...tellHeadersApart(one.headers, other.headers), ...tellBodiesApart(one.text, other.text)];
+  return [...compareHeaders(one.headers, other.headers), ...compareBodies(one.text, other.text)];
 }
 
-function tellHeadersApart(one: Headers, other: Headers): readonly string[] {
+function compareHeaders(one: Headers, other: Headers): readonly string[] {
   const names = [...new Set([...one.keys(), ...other.keys()])]
     .filter((name) => !HOP_BY_HOP.has(name))
     .toSorted();
   return names.flatMap((name) => {
     if (!one.has(name) || !other.has(name)) return [`only one of the two has the header ${name}`];
-    if (VALUES_OF_THE_OCCURRENCE.has(name)) return [];
+    if (VOLATILE_HEADERS.has(name)) return [];
     return one.get(name) === other.get(name) ? [] : [`the header ${name} differs`];
   });
 }
 
-function tellBodiesApart(one: string, other: string): readonly string[] {
-  const masked = [withoutOccurrence(one), withoutOccurrence(other)];
+function compareBodies(one: string, other: string): readonly string[] {
+  const masked = [maskVolatileMembers(one), maskVolatileMembers(other)];
   if (masked[0] === masked[1]) return [];
   const [first, second] = [membersOf(one), membersOf(other)];
   const places = [...new Set([...first.keys(), ...second.keys()])].filter(
-    (name) =>
-      !MEMBERS_OF_THE_OCCURRENCE.some((member) => member === name) && first.get(name) !== second.get(name),
+    (name) => !VOLATILE_MEMBERS.some((member) => member === name) && first.get(name) !== second.get(name),
   );
   return places.length === 0
     ? ['the bodies have the same members but different bytes']
@@ -56,9 +55,9 @@ function tellBodiesApart(one: string, other: string): readonly string[] {
 }
 
 /** Returns the text with every hexadecimal digit of its requestId, traceId and instance masked, so that only their format is compared. */
-function withoutOccurrence(text: string): string {
+function maskVolatileMembers(text: string): string {
   const members = membersOf(text);
-  return MEMBERS_OF_THE_OCCURRENCE.reduce((masked, name) => {
+  return VOLATILE_MEMBERS.reduce((masked, name) => {
     const value = members.get(name);
     return value === undefined ? masked : masked.replace(value, () => value.replace(/[0-9a-f]/g, 'x'));
   }, text);

@@ -1,8 +1,8 @@
-import { known } from '#functions/reports/facts/known.ts';
+import { nameOrUnknown } from '#functions/reports/facts/name-or-unknown.ts';
 import { bindingSubjects, metrics, type AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import type { MetricStatus, RunMetric } from '#shared/contract/reports/improvement-run.ts';
 import { firstBroken } from '#shared/contract/reports/invariants/invariant.ts';
-import { metricInvariants, type JudgedMetric } from '#shared/contract/reports/invariants/metric.ts';
+import { metricInvariants, type CheckedMetric } from '#shared/contract/reports/invariants/metric.ts';
 import type { PinnedMetric, RunPins } from '#shared/improvement/records.ts';
 import type { AdministrationAnalysis, MetricArtifact } from '#shared/platform/owners/analytics.ts';
 
@@ -15,7 +15,7 @@ type Row = MetricArtifact['rows'][number];
  * @param entry Analytics' row of that metric, if any
  * @param artifact `unreachable` if Analytics gave no usable response; undefined if there is none
  */
-export function judgeMetric(
+export function evaluateMetric(
   metric: RunMetric,
   entry: Entry | undefined,
   artifact: MetricArtifact | 'unreachable' | undefined,
@@ -29,23 +29,23 @@ export function judgeMetric(
   if (artifact === 'unreachable') return unavailable('receiver_unavailable');
   if (artifact.metric !== metric) return unavailable('owner_artifact_missing');
   const status = statusOf(entry, artifact);
-  const shown = judgedMetric(metric, status, artifact);
+  const shown = metricToCheck(metric, status, artifact);
   if (!isComplete(status, artifact) || isContradictory(shown, '3')) return unavailable('owner_field_missing');
   const { artifactRef: ref, sha256 } = entry.artifact;
   const pinned = { metric, artifact: { ref, sha256 } };
   if (status !== 'available') return { ...pinned, status, reasonCode: status };
-  const judged = judgedRows(metric, artifact.rows, policy);
+  const judged = evaluableRowsOf(metric, artifact.rows, policy);
   return judged === 'none'
     ? unavailable('owner_field_missing')
     : { ...pinned, status, reasonCode: null, judged };
 }
 
 /** Returns the part of an artifact that has to be true for a metric of that status: what it shows, and the rows that may trigger an order. */
-export function judgedMetric(
+export function metricToCheck(
   metric: RunMetric,
   status: PinnedMetric['status'],
   { analysisWindow, suppression, rows, ...artifact }: MetricArtifact,
-): JudgedMetric {
+): CheckedMetric {
   const { samplingUnit = 'learners', populationCount, sampleCount } = artifact;
   const isShown = status !== 'suppressed' && suppression.status === 'not_suppressed';
   const [population, sample] = isShown && samplingUnit === 'learners' ? [populationCount, sampleCount] : [];
@@ -55,17 +55,17 @@ export function judgedMetric(
   };
 }
 
-/** Returns whether a metric cannot be true. Runs of earlier rules were judged only by window and values. */
-export function isContradictory(judged: JudgedMetric, rules: RunPins['rules']): boolean {
+/** Returns whether a metric cannot be true. Runs of earlier rules were checked only by window and values. */
+export function isContradictory(metric: CheckedMetric, rules: RunPins['rules']): boolean {
   const { 'window-in-order': window, 'value-of-its-measure': values } = metricInvariants;
-  return firstBroken(rules === '3' ? metricInvariants : { window, values }, judged) !== undefined;
+  return firstBroken(rules === '3' ? metricInvariants : { window, values }, metric) !== undefined;
 }
 
 /**
- * Returns how many rows of a metric its triggers can judge: rows with their measures and the subjects that they require. `some` if any trigger has to
+ * Returns how many rows of a metric its triggers can evaluate: rows with their measures and the subjects that they require. `some` if any trigger has to
  * leave out any row. A metric without a trigger needs a row with one of its measures.
  */
-export function judgedRows(
+export function evaluableRowsOf(
   metric: RunMetric,
   rows: readonly Row[],
   { triggers }: Pick<AnalysisPolicy, 'triggers'>,
@@ -75,14 +75,14 @@ export function judgedRows(
     const names = new Set(metrics[metric].measures.map(({ name }) => name));
     return rows.some(({ measures }) => measures.some(({ name }) => names.has(name))) ? 'all' : 'none';
   }
-  const canJudge = own.map((trigger) => {
+  const canEvaluate = own.map((trigger) => {
     const required = bindingSubjects(trigger);
     return (row: Row): boolean =>
       row.measures.some(({ name }) => name === trigger.observed.name) &&
       required.every((subject) => subject !== 'sourceKeys' && (row[subject]?.length ?? 0) > 0);
   });
-  if (!rows.some((row) => canJudge.some((can) => can(row)))) return 'none';
-  return rows.every((row) => canJudge.every((can) => can(row))) ? 'all' : 'some';
+  if (!rows.some((row) => canEvaluate.some((can) => can(row)))) return 'none';
+  return rows.every((row) => canEvaluate.every((can) => can(row))) ? 'all' : 'some';
 }
 
 /**
@@ -99,7 +99,7 @@ export function showMetric(
   const isSuppressed = status === 'suppressed' && shown !== undefined;
   const suppressionStatus = isSuppressed
     ? 'suppressed'
-    : known(['not_suppressed'], shown?.suppression.status ?? 'unknown');
+    : nameOrUnknown(['not_suppressed'], shown?.suppression.status ?? 'unknown');
   const open = suppressionStatus === 'not_suppressed' ? shown : undefined;
   return {
     metric,

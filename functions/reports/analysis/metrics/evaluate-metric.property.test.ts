@@ -8,7 +8,7 @@ import type { AdministrationAnalysis, MetricArtifact } from '#shared/platform/ow
 import { analysisEntry, metricArtifact, policyOn } from '#test/support/improvement-facts.ts';
 import { frozen, tenantId } from '#test/support/report-facts.ts';
 import { deriveMetricOrders } from '#functions/reports/analysis/orders/derive-orders.ts';
-import { judgeMetric, showMetric } from './judge-metric.ts';
+import { evaluateMetric, showMetric } from './evaluate-metric.ts';
 
 /** What Analytics says of a metric of a run. */
 interface Said {
@@ -142,7 +142,7 @@ describe('a metric of a run', () => {
         if (artifact !== undefined) expect(artifactSchema.parse(artifact)).toEqual(artifact);
         const verdict = expectedOf(facts);
         const isPinned = verdict.status !== 'unavailable';
-        const pinned = judgeMetric(metric, frozen(entry), frozen(found), frozen(policy));
+        const pinned = evaluateMetric(metric, frozen(entry), frozen(found), frozen(policy));
         expect(pinned).toEqual({
           metric,
           ...verdict,

@@ -1,4 +1,4 @@
-import { isCompared, type NotCompared, type Pin } from '#shared/improvement/records.ts';
+import { isCompared, type NoComparison, type PinnedRef } from '#shared/improvement/records.ts';
 import { ok, type Result } from '#shared/kernel/result.ts';
 import type { AlignmentCrosswalk, AlignmentSources } from '#shared/platform/owners/content.ts';
 import { alignSource, type Alignment } from './alignment/align-source.ts';
@@ -9,14 +9,14 @@ import type { Compared, Derived, OrderGrounds } from './orders/derive-orders.ts'
 /** The evidence of one named source, as its run is pinned to it. */
 export interface SourceEvidence {
   readonly sourceKey: string;
-  readonly crosswalk: { readonly pin: Pin; readonly value: AlignmentCrosswalk };
-  readonly comparison: Compared | NotCompared;
+  readonly crosswalk: { readonly pin: PinnedRef; readonly value: AlignmentCrosswalk };
+  readonly comparison: Compared | NoComparison;
   /** Content's list of the sources, if the rules of the run require it. */
   readonly sourceSet: AlignmentSources | undefined;
 }
 
-/** The judgement of the evidence of one named source. */
-export interface JudgedSource {
+/** The evaluation of one named source’s evidence. */
+export interface EvaluatedSource {
   readonly alignment: Alignment;
   /** Why parts of the comparison cannot be shown. */
   readonly limitations: readonly string[];
@@ -26,13 +26,13 @@ export interface JudgedSource {
 }
 
 /**
- * Judges one named source under a policy. The result depends only on the pinned bytes, so that every worker and the receipts command agree.
+ * Evaluates one named source under a policy. The result depends only on the pinned bytes, so that every worker and the receipts command agree.
  * @returns err: a sentence on why the crosswalk has no alignment
  */
-export function judgeSource(
+export function evaluateSource(
   grounds: OrderGrounds,
   { sourceKey, crosswalk, comparison, sourceSet }: SourceEvidence,
-): Result<JudgedSource, string> {
+): Result<EvaluatedSource, string> {
   const alignment = alignSource(crosswalk.value, sourceSet);
   if (!alignment.ok) return alignment;
   const derived = deriveSourceOrders(grounds, {

@@ -30,7 +30,7 @@ export const runLambda = {
 } as const;
 
 /** Values that the two reads of a record share. */
-export const read = {
+export const readRoute = {
   service: 'mastery',
   method: 'GET',
   scope: 'mastery:read',
@@ -43,4 +43,4 @@ export const readLambda = {
 } as const;
 
 /** Values that start, inspection and advance share. */
-export const run = { service: 'mastery', method: 'POST', learnersWait: true } as const;
+export const runRoute = { service: 'mastery', method: 'POST', learnersWait: true } as const;

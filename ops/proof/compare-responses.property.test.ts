@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { readAttemptReport } from '#shared/contract/reports/routes/read-attempt-report.ts';
 import { withRandomIds, randomId } from './random-ids.ts';
 import type { Reply } from './target.ts';
-import { tellApart } from './tell-apart.ts';
+import { compareResponses } from './compare-responses.ts';
 
 /** A denial as the service writes it, of one request. */
 function denial(
@@ -32,18 +32,20 @@ function denial(
   };
 }
 
-describe('tellApart', () => {
+describe('compareResponses', () => {
   it('finds nothing between two occurrences of one denial [RP-316, MA-214]', () => {
-    expect(tellApart(denial(), denial())).toEqual([]);
-    expect(tellApart(denial({}, { Via: '1.1 a' }), denial({}, { Via: '1.1 b' }))).toEqual([]);
+    expect(compareResponses(denial(), denial())).toEqual([]);
+    expect(compareResponses(denial({}, { Via: '1.1 a' }), denial({}, { Via: '1.1 b' }))).toEqual([]);
   });
 
   it('finds a header that only one has, whatever its value, and a value that differs [RP-316]', () => {
-    expect(tellApart(denial(), denial({}, { Age: '3' }))).toEqual(['only one of the two has the header age']);
-    expect(tellApart(denial(), denial({}, { Via: '1.1 a' }))).toEqual([
+    expect(compareResponses(denial(), denial({}, { Age: '3' }))).toEqual([
+      'only one of the two has the header age',
+    ]);
+    expect(compareResponses(denial(), denial({}, { Via: '1.1 a' }))).toEqual([
       'only one of the two has the header via',
     ]);
-    expect(tellApart(denial({}, { Vary: 'a' }), denial({}, { Vary: 'b' }))).toEqual([
+    expect(compareResponses(denial({}, { Vary: 'a' }), denial({}, { Vary: 'b' }))).toEqual([
       'the header vary differs',
     ]);
   });
@@ -54,16 +56,16 @@ describe('tellApart', () => {
         fc.constantFrom('detail', 'type', 'fieldErrors', 'another'),
         fc.string({ minLength: 1 }),
         (name, value) => {
-          const found = tellApart(denial(), denial({ [name]: value }));
+          const found = compareResponses(denial(), denial({ [name]: value }));
           expect(found).toEqual([`the bodies differ at /${name}`]);
         },
       ),
     );
     const one = denial();
-    expect(tellApart(one, { ...one, text: `${one.text}\n` })).toEqual([
+    expect(compareResponses(one, { ...one, text: `${one.text}\n` })).toEqual([
       'the bodies have the same members but different bytes',
     ]);
-    expect(tellApart({ ...one, text: 'a' }, { ...one, text: 'b' })).toEqual([
+    expect(compareResponses({ ...one, text: 'a' }, { ...one, text: 'b' })).toEqual([
       'the bodies have the same members but different bytes',
     ]);
   });
@@ -75,7 +77,7 @@ describe('tellApart', () => {
       { traceId: 'short' },
       { traceId: undefined },
     ])
-      expect(tellApart(denial(), denial(changes))).not.toEqual([]);
+      expect(compareResponses(denial(), denial(changes))).not.toEqual([]);
   });
 });
 

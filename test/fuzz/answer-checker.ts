@@ -15,7 +15,7 @@ import { cohortOf, equivalenceOf } from './oracle/analytics.ts';
 import { readinessOf, reportOf, type Expected } from './oracle/attempt.ts';
 import { NOW, subjects, type Answer, type Case, type Facts, type SubjectName } from './subjects.ts';
 
-type Judged = { readonly table: string; readonly judged: object };
+type CheckedPart = { readonly table: string; readonly part: object };
 
 /** The invariants as they are when this file is loaded: a test may spoil the ones of the product. */
 const invariants = Object.entries({
@@ -24,7 +24,7 @@ const invariants = Object.entries({
   cohortInvariants,
   equivalenceInvariants,
 }).flatMap(([table, rows]) =>
-  Object.entries(rows).map(([id, { holds }]) => ({ table, id, holds: holds as (judged: object) => boolean })),
+  Object.entries(rows).map(([id, { holds }]) => ({ table, id, holds: holds as (part: object) => boolean })),
 );
 
 /** How often each invariant is listened to: what it reads depends on what it is shown. */
@@ -72,8 +72,8 @@ const isTheCallers = ({ claims }: Case, { readAttemptEvidence }: Facts): boolean
 const isOnRoster = (entry: { sourcedId: string; status: string }, id: string | undefined): boolean =>
   entry.sourcedId === id && entry.status === 'active';
 
-/** What the invariants judge of an answer. */
-function judgedOf(name: SubjectName, asked: Case, body: unknown): readonly Judged[] {
+/** The parts of an answer that the invariants check. */
+function checkedPartsOf(name: SubjectName, asked: Case, body: unknown): readonly CheckedPart[] {
   const facts = asked.answers as Facts;
   switch (name) {
     case 'readiness':
@@ -95,36 +95,36 @@ function judgedOf(name: SubjectName, asked: Case, body: unknown): readonly Judge
         scoredItemCount: new Set(outcomes.map(({ qtiItemId }) => qtiItemId)).size,
       };
       return [
-        { table: 'summaryInvariants', judged: whole },
-        { table: 'reportInvariants', judged: whole },
+        { table: 'summaryInvariants', part: whole },
+        { table: 'reportInvariants', part: whole },
       ];
     }
     case 'classCohort':
     case 'schoolCohort':
-      return [{ table: 'cohortInvariants', judged: body as CohortReport }];
+      return [{ table: 'cohortInvariants', part: body as CohortReport }];
     case 'equivalence': {
       const isDifference = facts.readFormEquivalence.statisticKind === 'difference';
-      return [{ table: 'equivalenceInvariants', judged: { ...(body as EquivalenceReport), isDifference } }];
+      return [{ table: 'equivalenceInvariants', part: { ...(body as EquivalenceReport), isDifference } }];
     }
   }
 }
 
-/** Judges answers, and learns meanwhile which members each invariant reads. */
-export interface Judge {
+/** Checks answers, and learns meanwhile which members each invariant reads. */
+export interface AnswerChecker {
   /** Everything that is wrong with an answer, each in a line that is the same for all occurrences. */
   readonly faultsOf: (name: SubjectName, asked: Case, answer: Answer) => string[];
   /** Whether an invariant that was listened to, or a condition of the schema, speaks of both members. */
   readonly isMentioned: (name: SubjectName, members: readonly [string, string]) => boolean;
 }
 
-export function createJudge(): Judge {
+export function createAnswerChecker(): AnswerChecker {
   const heard = new Map<string, { times: number; readonly members: Set<string> }>();
-  function isHeld({ id, holds }: (typeof invariants)[number], judged: object): boolean {
+  function isHeld({ id, holds }: (typeof invariants)[number], part: object): boolean {
     const own = heard.get(id) ?? { times: 0, members: new Set() };
     heard.set(id, own);
     own.times += 1;
-    if (own.times > LISTENED) return holds(judged);
-    return holds(listening(judged, (member) => own.members.add(shownAs(member))));
+    if (own.times > LISTENED) return holds(part);
+    return holds(listening(part, (member) => own.members.add(shownAs(member))));
   }
   return {
     faultsOf(name, asked, answer) {
@@ -135,9 +135,9 @@ export function createJudge(): Judge {
       }
       const parsed = subjects[name].response.safeParse(answer.body);
       if (!parsed.success) return [`${name} breaks its schema: ${z.prettifyError(parsed.error)}`];
-      const broken = judgedOf(name, asked, parsed.data).flatMap(({ table, judged }) =>
+      const broken = checkedPartsOf(name, asked, parsed.data).flatMap(({ table, part }) =>
         invariants
-          .filter((one) => one.table === table && !isHeld(one, judged))
+          .filter((one) => one.table === table && !isHeld(one, part))
           .map(({ id }) => `${name} breaks ${id}`),
       );
       return [...broken, ...differencesFrom(expected, name, asked, parsed.data)];
@@ -154,7 +154,7 @@ export function createJudge(): Judge {
   };
 }
 
-/** The member of the answer that a member of what is judged stands for. */
+/** The member of the answer that a member of a checked part stands for. */
 const shownAs = (member: string): string =>
   member.replace('/row/', '/').replace(/^administeredItemCount$/, 'diagnostic/administeredItemCount');
 
