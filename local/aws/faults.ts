@@ -7,8 +7,11 @@ import type { AwsServiceName, Refusal } from './wire.ts';
 export const storeNames = [...tables.map(({ name }) => name), 'kms', 'ssm', 's3', 'sqs'] as const;
 export type StoreName = (typeof storeNames)[number];
 
-/** `stalls`: the response begins, and does not end. */
-export const storeFaults = ['hangs', 'stalls', 'throttles', 'is down'] as const;
+/**
+ * `stalls`: the response begins, and does not end. `is late`: the call takes effect, and its response comes when nothing waits for it. `is wrong`: the
+ * response is well-formed, and about something else that the store holds.
+ */
+export const storeFaults = ['hangs', 'stalls', 'is late', 'throttles', 'is down', 'is wrong'] as const;
 export type StoreFault = (typeof storeFaults)[number];
 
 /** Failures on demand, for tests. Note that the SDK itself tries a throttled or failed call three times. */
@@ -32,13 +35,15 @@ export interface AwsFaults {
   reset(): void;
 }
 
+type Disturbance = Exclude<StoreFault, 'throttles' | 'is down'>;
+
 export interface FaultPlan extends AwsFaults {
   /** Resolves at once, but never for the call that is to be held. */
   pass(): Promise<void>;
   /** The failure that is due for this call, if any; it is then used up. */
   take(service: AwsServiceName, operation: string, request?: Buffer): Refusal | undefined;
-  /** Whether the response to this call never begins, or never ends. */
-  silence(service: AwsServiceName, operation: string, request?: Buffer): 'hangs' | 'stalls' | undefined;
+  /** How this call goes wrong without a refusal, if it does. */
+  disturbance(service: AwsServiceName, operation: string, request?: Buffer): Disturbance | undefined;
 }
 
 export function createFaults(): FaultPlan {
@@ -86,9 +91,9 @@ export function createFaults(): FaultPlan {
       down.clear();
       broken.clear();
     },
-    silence: (service, operation, request) => {
+    disturbance: (service, operation, request) => {
       const how = brokenHow(service, operation, request);
-      return how === 'hangs' || how === 'stalls' ? how : undefined;
+      return how === 'throttles' || how === 'is down' ? undefined : how;
     },
     take: (service, operation, request) => {
       const how = brokenHow(service, operation, request);

@@ -1,3 +1,4 @@
+import { answerAboutAnother } from './wrong-answers.ts';
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { addresseeOf, listen, readBody } from '#local/loopback.ts';
@@ -221,9 +222,11 @@ async function serve({ placeOf, faults }: Served, request: IncomingMessage): Pro
     : place !== undefined
       ? await call(service, operationName, faults, body)
       : refuse('UnrecognizedClientException', FOREIGN_CREDENTIALS);
-  const stalls = faults.silence(service.name, operationName, body) === 'stalls';
+  const stalls = faults.disturbance(service.name, operationName, body) === 'stalls';
   return { ...jsonAnswer(answer, service.contentType), stalls };
 }
+
+const never = new Promise<never>(() => undefined);
 
 const HOME: Signer = { accessKeyId: localCredentials.accessKeyId, region: localRegion };
 const FOREIGN_CREDENTIALS = `the local AWS emulator is called with the access key id ${localCredentials.accessKeyId} only`;
@@ -238,10 +241,14 @@ async function call(
   if (operation === undefined) return notCovered(`${service.targetPrefix}.${operationName}`);
   const fault = faults.take(service.name, operationName, body);
   if (fault !== undefined) return fault;
-  if (faults.silence(service.name, operationName, body) === 'hangs') return new Promise(() => undefined);
+  const how = faults.disturbance(service.name, operationName, body);
+  if (how === 'hangs') return never;
   if (body === undefined) return refuse('RequestEntityTooLarge', 'more than 16 MB');
   const input = parse(body);
-  return input === undefined ? refuse('SerializationException', 'not a JSON object') : operation(input);
+  if (input === undefined) return refuse('SerializationException', 'not a JSON object');
+  const answer = await operation(input);
+  if (how === 'is late') return never;
+  return how === 'is wrong' ? answerAboutAnother(service, input, answer) : answer;
 }
 
 async function callS3(
@@ -263,11 +270,15 @@ async function callS3(
   if (!routed.ok) return refused(routed.error);
   const fault = faults.take('s3', routed.value.operation);
   if (fault !== undefined) return refused(fault.error);
-  const silence = faults.silence('s3', routed.value.operation);
-  if (silence === 'hangs') return new Promise(() => undefined);
+  const how = faults.disturbance('s3', routed.value.operation);
+  if (how === 'hangs') return never;
   if (body === undefined) return refused({ status: 400, type: 'EntityTooLarge', message: 'more than 64 MB' });
   const answer = s3.perform(routed.value, { method, url, headers, body });
-  return answer.ok ? { ...answer.value, stalls: silence === 'stalls' } : refused(answer.error);
+  if (how === 'is late') return never;
+  if (!answer.ok) return refused(answer.error);
+  return how === 'is wrong' && method === 'GET'
+    ? { ...answer.value, body: 'another object' }
+    : { ...answer.value, stalls: how === 'stalls' };
 }
 
 function parse(body: Buffer): Readonly<Record<string, unknown>> | undefined {

@@ -1,9 +1,16 @@
 import { ConditionalCheckFailedException, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { controlLifetimeMs, controlRecord, isUsable } from '#shared/idempotency/control-record.ts';
 import type { ControlRecord, ControlTable } from '#shared/idempotency/control-record.ts';
-import { attributesOf, changeExpression, didHold, getItem, type Condition, type Item } from './dynamo.ts';
+import {
+  attributesOf,
+  changeExpression,
+  didHold,
+  getItem,
+  itemWith,
+  type Condition,
+  type Item,
+} from './dynamo.ts';
 
 /**
  * Opens the table `control` in DynamoDB. Needs `dynamodb:GetItem`, `PutItem` and `UpdateItem`. `purgeAt` lets the table delete a record some time
@@ -45,7 +52,7 @@ export function createControlTable(client: DynamoDBClient, TableName: string): C
         return undefined;
       } catch (error) {
         if (!(error instanceof ConditionalCheckFailedException)) throw error;
-        return controlRecord.parse(unmarshall(error.Item ?? {}));
+        return controlRecord.parse(itemWith({ id: record.id }, error.Item ?? {}));
       }
     },
 

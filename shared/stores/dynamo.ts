@@ -8,6 +8,7 @@ import type { AttributeValue, DynamoDBClient, UpdateItemCommandInput } from '@aw
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import * as z from 'zod';
 import { formatInstant, parseInstant } from '#shared/kernel/instant.ts';
+import { StoreOutage } from '#shared/kernel/store-calls.ts';
 
 /*
  * What the tables share: the calls, and the columns that are not stored unchanged. An item that the schema of its columns rejects was not written by
@@ -33,6 +34,14 @@ export const instant = z.codec(z.string(), z.int(), {
 
 export const bytes = z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array);
 
+/** Returns an item of the table as plain values. Throws a StoreOutage if it does not have the key that was asked for: nothing may go by another's item. */
+export function itemWith(key: Item, attributes: Record<string, AttributeValue>): Item {
+  const item = unmarshall(attributes);
+  if (Object.entries(key).some(([name, value]) => item[name] !== value))
+    throw new StoreOutage(new Error('the table returned another item'));
+  return item;
+}
+
 /** Reads one item, strongly consistently. */
 export async function getItem(
   client: DynamoDBClient,
@@ -42,7 +51,7 @@ export async function getItem(
 ): Promise<Item | undefined> {
   const command = new GetItemCommand({ TableName, Key: attributesOf(key), ConsistentRead: true });
   const { Item: item } = await client.send(command, abortSignal === undefined ? {} : { abortSignal });
-  return item && unmarshall(item);
+  return item && itemWith(key, item);
 }
 
 /** Reads the items of a partition, strongly consistently, ascending by their sort keys: all of them, or those of a range. */
@@ -73,7 +82,7 @@ export async function* queryItems(
     abortSignal === undefined ? {} : { abortSignal },
   );
   for await (const { Items: items = [] } of pages) {
-    yield* items.slice(0, left).map((item) => unmarshall(item));
+    yield* items.slice(0, left).map((item) => itemWith({ pk }, item));
     left -= items.length;
     if (left <= 0) return;
   }

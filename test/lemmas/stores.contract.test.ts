@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { storeNames, type StoreName } from '#local/aws/faults.ts';
+import { storeFaults, storeNames, type StoreName } from '#local/aws/faults.ts';
 import { grantsOf, type Grant } from '#shared/contract/grants.ts';
 import type { Route } from '#shared/contract/route.ts';
 import type { OperationId } from '#shared/contract/routes.ts';
@@ -66,6 +66,11 @@ const isTouching = (route: Route, store: StoreName): boolean =>
 /** What a route returns while a store gives no usable answer. */
 const outage = ({ service }: Route): string =>
   service === 'mastery' ? '424 upstream-unavailable retryable' : '503 dependency-unavailable retryable';
+/** Another tenant's profile is an error of the stage, which waiting does not mend. */
+const foreignProfile = (route: Route): string =>
+  route.service === 'mastery' ? '424 upstream-unavailable' : outage(route);
+/** KMS authenticates what it returns, no route reads the bucket, and the queue returns nothing that a route uses. */
+const cannotBeWrong: ReadonlySet<StoreName> = new Set(['kms', 's3', 'sqs']);
 const success = ({ success: { status } }: Route): string => `${status}`;
 
 /** A request that can be sent again under its key. */
@@ -103,17 +108,23 @@ afterEach(() => {
 describe.each(storeNames.filter((store) => operations.some(({ route }) => isTouching(route, store))))(
   'while the store %s',
   (store) => {
-    it.each(['hangs', 'throttles', 'is down'] as const)(
+    it.each(
+      storeFaults.filter((how) => how !== 'stalls' && !(how === 'is wrong' && cannotBeWrong.has(store))),
+    )(
       '%s: every route that needs it returns a problem that may be repeated, in time, and never 500 [MA-154, MA-162, MA-168, MA-184, RP-233, RP-258, RP-265]',
       async (how) => {
         const sent = (await requests()).filter(({ route }) => isTouching(route, store));
+        // A record that is there can be mistaken for another.
+        if (how === 'is wrong' && store === 'control') await sendAll(sent);
         await stack.killWorkers();
         stack.awsFaults.break(store, how);
-        if (how === 'hangs') budget.milliseconds = 1_000;
-        expect(await sendAll(sent)).toEqual(expected(sent, outage));
+        const isSilent = how === 'hangs' || how === 'is late';
+        if (isSilent) budget.milliseconds = 1_000;
+        const answer = how === 'is wrong' && store === 'ssm' ? foreignProfile : outage;
+        expect(await sendAll(sent)).toEqual(expected(sent, answer));
         delete budget.milliseconds;
         stack.awsFaults.reset();
-        if (how === 'hangs') expect(await sendAll(sent)).toEqual(expected(sent, success));
+        if (isSilent) expect(await sendAll(sent)).toEqual(expected(sent, success));
       },
     );
   },
