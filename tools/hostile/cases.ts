@@ -99,7 +99,9 @@ function withBodyMember(member: string, value: string | ((own: string) => string
     const own = body[member];
     if (typeof own !== 'string') return undefined;
     const changed = { ...body, [member]: typeof value === 'string' ? value : value(own) };
-    return [wire(base, { body: JSON.stringify(changed) })];
+    // Under its own key the sound request is known, and another one is a conflict.
+    const headers = { 'Idempotency-Key': `hostile-${crypto.randomUUID()}` };
+    return [wire(base, { headers, body: JSON.stringify(changed) })];
   };
 }
 

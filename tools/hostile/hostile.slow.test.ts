@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => stack.close());
 
-it('every built-in case has one of its answers, and the sound request is served as before [RP-017, MA-209]', async () => {
+it('every built-in case has one of its answers, and the sound request is served as before', async () => {
   const sampled = ['readReadiness', 'materializeAttemptReport', 'inspectAdaptiveRun'];
   const requests = (await localRequests(stack)).filter(({ base }) => sampled.includes(base.operationId));
   expect(requests).toHaveLength(sampled.length);

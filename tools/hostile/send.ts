@@ -13,7 +13,8 @@ export interface Reply {
   readonly isSilent: boolean;
 }
 
-const TIME_LIMIT_MS = 15_000;
+/** Longer than API Gateway waits for a function. */
+const TIME_LIMIT_MS = 35_000;
 
 /**
  * Sends bytes as they are, over a connection of their own, and reads until the other side closes it. Rejects if there is no connection.
