@@ -39,14 +39,18 @@ export async function listen(server: Server, port: number): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Reads a whole body. Undefined when it is over the limit; the rest is then read and dropped, so that the client receives the answer. */
+/**
+ * Reads a whole body. Undefined when it is over the limit; the rest is then read and dropped, so that the client receives the answer, but
+ * only as much as the limit once more: a body may have no end.
+ */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += chunk.length;
     if (length <= limit) chunks.push(chunk);
     else chunks.length = 0;
+    if (length > 2 * limit) break;
   }
   return length <= limit ? Buffer.concat(chunks) : undefined;
 }

@@ -4,6 +4,7 @@ import { CACHE_CONTROL } from '#shared/contract/cache-control.ts';
 import { fixedCrossOriginHeaders } from '#shared/contract/cors.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { apiName } from '../names.ts';
+import { countedFirewallRules } from '#shared/stage/firewall.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import type { ApiName } from '#shared/stage/stage.ts';
 import { rateLimitedDocument } from '#shared/problems/gateway-responses.ts';
@@ -78,13 +79,10 @@ export function webAcl(
       managed('AWSManagedRulesAmazonIpReputationList'),
       managed('AWSManagedRulesKnownBadInputsRuleSet'),
       managed('AWSManagedRulesCommonRuleSet', {
-        ruleActionOverrides: [
-          // Bodies of megabytes and cursors up to 2,048 characters are part of the contract; the functions enforce the limits.
-          'SizeRestrictions_BODY',
-          'SizeRestrictions_QUERYSTRING',
-          // Service clients need not send one.
-          'NoUserAgent_HEADER',
-        ].map((name) => ({ name, actionToUse: { count: {} } })),
+        ruleActionOverrides: Object.keys(countedFirewallRules).map((name) => ({
+          name,
+          actionToUse: { count: {} },
+        })),
       }),
     ].map((rule, priority) => ({ ...rule, priority, visibilityConfig: unsampled(rule.name) })),
   });

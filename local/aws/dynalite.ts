@@ -39,6 +39,7 @@ interface Validations {
 interface Database {
   create(options: { createTableMs: number; deleteTableMs: number; updateTableMs: number }): Store;
   checkConditional(data: Checked, existing: Item | undefined): DynaliteError | null | undefined;
+  itemSize(item: Item): number;
 }
 
 interface DynaliteError {
@@ -129,6 +130,11 @@ export async function run(
       }
     });
   });
+}
+
+/** Bytes of an item as DynamoDB counts them: names and values. */
+export function itemSize(item: Item): number {
+  return database.itemSize(item);
 }
 
 /** Whether a checked request's condition holds for the item (undefined: there is none). */

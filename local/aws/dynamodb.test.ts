@@ -9,6 +9,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
+import { createDynamoDb } from '#local/aws/dynamodb.ts';
 import { useTestAws } from '#test/support/aws.ts';
 
 /** Each test has partition keys of its own, so that their order does not matter. */
@@ -95,10 +96,83 @@ describe('transactions', () => {
     await expect(increment('2')).rejects.toBeInstanceOf(IdempotentParameterMismatchException);
   });
 
+  it('refuse more than 100 writes, and more than 4 MB together', async () => {
+    const puts = (count: number, bytes: number) =>
+      transact(
+        ...Array.from({ length: count }, (_, n) => ({
+          Put: { TableName, Item: { ...key(`tx-many-${n}`), x: { S: 'x'.repeat(bytes) } } },
+        })),
+      );
+    await puts(100, 1);
+    await expect(puts(101, 1)).rejects.toMatchObject({ name: 'ValidationException' });
+    await puts(10, 399 * 1024);
+    await expect(puts(11, 399 * 1024)).rejects.toThrow('4 MB');
+  });
+
   it('refuse two writes to one item', async () => {
     await expect(transact({ Put: put('tx-twice', 1) }, { Put: put('tx-twice', 2) })).rejects.toMatchObject({
       name: 'ValidationException',
     });
+  });
+});
+
+describe('a table under load', () => {
+  let clock = 0;
+  const contended = async () => {
+    const db = createDynamoDb(() => clock, true);
+    await db.createTable({ tableName: TableName, partitionKey: 'pk', sortKey: 'sk' });
+    return {
+      close: () => db.close(),
+      call: (name: string, input: object) => Promise.resolve(db.operations.get(name)!({ ...input })),
+    };
+  };
+  const large = (pk: string, sk: string) => ({
+    TableName,
+    Item: { pk: { S: pk }, sk: { S: sk }, x: { S: 'x'.repeat(100 * 1024) } },
+  });
+
+  it('refuses what exceeds the units of a partition in one second, and no other partition', async () => {
+    const { call, close } = await contended();
+    const writes = Array.from({ length: 10 }, (_, n) => call('PutItem', large('hot', String(n))));
+    for (const answer of await Promise.all(writes)) expect(answer.ok).toBe(true);
+    const refused = { ok: false, error: { type: 'ProvisionedThroughputExceededException' } };
+    expect(await call('PutItem', large('hot', '10'))).toMatchObject(refused);
+    expect(await call('TransactWriteItems', { TransactItems: [{ Put: large('hot', '10') }] })).toMatchObject({
+      error: { extra: { CancellationReasons: [{ Code: 'ProvisionedThroughputExceeded' }] } },
+    });
+    expect(await call('PutItem', large('cold', '0'))).toMatchObject({ ok: true });
+    const readHot = { TableName, Key: { pk: { S: 'hot' }, sk: { S: '0' } }, ConsistentRead: true };
+    expect(await call('GetItem', readHot)).toMatchObject({ ok: true });
+    clock += 1000;
+    expect(await call('PutItem', large('hot', '10'))).toMatchObject({ ok: true });
+    // 101 KB are 26 units of 4 KB.
+    for (let n = 0; n < 116; n += 1) expect(await call('GetItem', readHot)).toMatchObject({ ok: true });
+    expect(await call('GetItem', readHot)).toMatchObject(refused);
+    await close();
+  });
+
+  it('refuses a write to an item that a transaction is at work on, and the token of a transaction that runs', async () => {
+    const { call, close } = await contended();
+    const first = {
+      TransactItems: [{ Put: put('busy', 1) }, { Put: put('other', 1) }],
+      ClientRequestToken: 't',
+    };
+    const running = call('TransactWriteItems', first);
+    expect(await call('TransactWriteItems', first)).toMatchObject({
+      error: { type: expect.stringMatching(/TransactionInProgressException$/) as string },
+    });
+    const second = { TransactItems: [{ Put: put('free', 2) }, { Put: put('busy', 2) }] };
+    const answers = await Promise.all([
+      call('TransactWriteItems', second),
+      call('PutItem', { TableName, Item: item('busy', 3) }),
+    ]);
+    expect(answers).toMatchObject([
+      { error: { extra: { CancellationReasons: [{ Code: 'None' }, { Code: 'TransactionConflict' }] } } },
+      { error: { type: expect.stringMatching(/TransactionConflictException$/) as string } },
+    ]);
+    expect(await running).toMatchObject({ ok: true });
+    expect(await call('TransactWriteItems', second)).toMatchObject({ ok: true });
+    await close();
   });
 });
 

@@ -1,4 +1,5 @@
 import { type DynaliteOperation, type Item, createStore, dynaliteOperations, run } from './dynalite.ts';
+import { createContention } from './contention.ts';
 import { createMutex } from './mutex.ts';
 import { createPointInTime } from './point-in-time.ts';
 import { type Input, contentsOf, keyOf, must, readItem, untilActive } from './tables.ts';
@@ -30,9 +31,11 @@ interface DynamoDbEmulator extends AwsService {
  * table is created), point-in-time recovery. All operations pass one mutex, so that a condition, the item it failed on and a whole
  * transaction are always of one moment.
  * Not covered: streams, PartiQL, backups on demand; an empty string in a key attribute of a global index is let through.
+ * @param contended whether it also refuses what DynamoDB refuses under load (`contention.ts`)
  */
-export function createDynamoDb(now: () => number): DynamoDbEmulator {
+export function createDynamoDb(now: () => number, contended = false): DynamoDbEmulator {
   const store = createStore();
+  const contend = contended ? createContention(store, now) : (_: string, work: AwsOperation) => work;
   const exclusive = createMutex();
   const pointInTime = createPointInTime(now, createRestored);
   const timeToLive = createTimeToLive(store, deleteItem);
@@ -43,7 +46,7 @@ export function createDynamoDb(now: () => number): DynamoDbEmulator {
       ...dynaliteOperations.map((name): [string, AwsOperation] => [name, (input) => execute(name, input)]),
       ...transactions.operations,
       ...pointInTime.operations,
-    ].map(([name, work]) => [name, (input) => exclusive(() => work(input))]),
+    ].map(([name, work]) => [name, contend(name, (input) => exclusive(async () => work(input)))]),
   );
 
   async function execute(operation: DynaliteOperation, input: Input): Promise<AwsAnswer> {

@@ -32,6 +32,8 @@ export interface AwsOptions {
    * resource, so that a call to the wrong place gets the empty answer that AWS gives there.
    */
   readonly accounts?: Readonly<Record<string, string>>;
+  /** Makes DynamoDB refuse what it refuses under load: `contention.ts`. Absent: concurrent writes wait for each other. */
+  readonly contended?: boolean;
   /** Deletes expired items on a timer. Absent: only when `sweepExpired` is called. */
   readonly sweepEverySeconds?: number;
 }
@@ -147,9 +149,9 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
 function createPlace(
   account: string,
   now: () => number,
-  { queues = [], buckets = [] }: Pick<AwsOptions, 'queues' | 'buckets'>,
+  { queues = [], buckets = [], contended }: Pick<AwsOptions, 'queues' | 'buckets' | 'contended'>,
 ) {
-  const dynamodb = createDynamoDb(now);
+  const dynamodb = createDynamoDb(now, contended);
   const kms = createKms(now);
   const sqs = createSqs(queues, now);
   const services: readonly AwsService[] = [dynamodb, kms, sqs, createSsm(kms, now)];

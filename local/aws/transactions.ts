@@ -1,11 +1,12 @@
 import { ok } from '#shared/kernel/result.ts';
 import type { Checked, DynaliteOperation, Item, Store } from './dynalite.ts';
-import { check, conditionHolds, run } from './dynalite.ts';
+import { check, conditionHolds, itemSize, run } from './dynalite.ts';
 import { type Input, isRecord, keyOf, must } from './tables.ts';
 import { type AwsAnswer, type AwsOperation, type Restore, notCovered, refuse, snapshotOf } from './wire.ts';
 
 const TOKEN_LIFETIME = 10 * 60_000;
 const MAX_TRANSACTION = 100;
+const MAX_TRANSACTION_BYTES = 4 * 1024 * 1024;
 
 type Refusal = Extract<AwsAnswer, { ok: false }>;
 
@@ -108,6 +109,11 @@ async function applyTransaction(store: Store, writes: readonly Write[]): Promise
     before.push({ table, key, item });
     reasons.push(reasonFor(checked.value, item, wantsOld));
   }
+  const bytes = writes.map(({ kind, input }, at) =>
+    itemSize((kind === 'Put' ? (input['Item'] as Item) : before[at]?.item) ?? {}),
+  );
+  if (bytes.reduce((sum, size) => sum + size, 0) > MAX_TRANSACTION_BYTES)
+    return refuse('ValidationException', 'The items of a transaction cannot exceed 4 MB together');
   if (reasons.some((reason) => !('Code' in reason && reason.Code === 'None'))) return cancelled(reasons);
   for (const [index, { kind, input }] of writes.entries()) {
     if (kind === 'ConditionCheck') continue;

@@ -8,7 +8,7 @@ import { serveInvocations, type InvokedHandler } from './serve-invocations.ts';
 if (parentPort === null) throw new Error('this module is the start of a worker thread');
 const port = parentPort;
 // SAFETY: environment.ts starts this worker and passes exactly this.
-const { bundleUrl, functionName, memoryMb } = workerData as Initialization;
+const { bundleUrl, functionName, memoryMb, pending } = workerData as Initialization;
 
 function send(message: FromEnvironment): void {
   port.postMessage(message, message.kind === 'chunk' ? [message.bytes.buffer] : []);
@@ -30,6 +30,18 @@ Object.assign(globalThis, { awslambda: awsLambda });
 // SAFETY: the contract of a Lambda bundle; a value that is not callable fails the first invocation with its own message.
 const { handler } = (await import(bundleUrl)) as { handler: InvokedHandler };
 
-const receive = serveInvocations(handler, { functionName, memoryMb }, send);
+/**
+ * Stops the whole thread until the next invocation, as Lambda freezes an environment: no timer fires and no socket is read, and everything
+ * that was due happens during the next invocation.
+ */
+function freeze(): void {
+  Atomics.sub(pending, 0, 1);
+  Atomics.wait(pending, 0, 0);
+}
+
+const receive = serveInvocations(handler, { functionName, memoryMb }, (message) => {
+  send(message);
+  if (message.kind === 'answer' || message.kind === 'ended' || message.kind === 'threw') setImmediate(freeze);
+});
 port.on('message', (message: ToEnvironment) => receive(message));
 send({ kind: 'ready' });

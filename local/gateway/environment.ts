@@ -5,6 +5,8 @@ export interface Initialization {
   readonly bundleUrl: string;
   readonly functionName: string;
   readonly memoryMb: number;
+  /** One number: the invocations that have been posted and are not through yet. */
+  readonly pending: Int32Array;
 }
 
 export interface Invocation {
@@ -99,7 +101,9 @@ function startWorker(
   onOutput: (text: string) => void,
   { onMessage, onCrash }: HostEvents,
 ): FunctionHost {
+  const pending = new Int32Array(new SharedArrayBuffer(4));
   const initialization: Initialization = {
+    pending,
     bundleUrl: definition.bundleUrl,
     functionName: definition.name,
     memoryMb: definition.memoryMb,
@@ -134,7 +138,15 @@ function startWorker(
     onCrash(message);
   });
   worker.on('exit', (code) => onCrash(`the environment ended with code ${code}`));
-  return { post: (message) => worker.postMessage(message), terminate: () => worker.terminate() };
+  return {
+    post(message) {
+      worker.postMessage(message);
+      if (message.kind !== 'invoke') return;
+      Atomics.add(pending, 0, 1);
+      Atomics.notify(pending, 0);
+    },
+    terminate: () => worker.terminate(),
+  };
 }
 
 /** An environment over a host: what the invocations come to, their time limit, and the way of a stream's chunks. */

@@ -28,12 +28,14 @@ interface FunctionState {
  * @param maxEnvironments most environments of one function at a time
  * @param openOutput called for each new environment; gets what its function writes, as it writes it
  * @param start how environments are started; default: on worker threads
+ * @param idleMs how long an environment stays without a request. Lambda publishes no number
  */
 export function createFunctionPool(
   definitions: readonly FunctionDefinition[],
   maxEnvironments: number,
   openOutput: (functionName: string) => (text: string) => void,
   start: StartEnvironment = startEnvironment,
+  idleMs = 120_000,
 ): FunctionPool {
   const functions = new Map<string, FunctionState>(
     definitions.map((definition) => [
@@ -41,6 +43,7 @@ export function createFunctionPool(
       { definition, environments: new Set(), waiting: new Set() },
     ]),
   );
+  const idle = new WeakMap<Environment, NodeJS.Timeout>();
   let closed = false;
 
   /** The environment used last is the warmest. */
@@ -55,6 +58,16 @@ export function createFunctionPool(
     const started = start(definition, openOutput(definition.name));
     state.environments.add(started);
     return started;
+  }
+
+  /** Ends an environment that stays idle, so that its memory is free again. */
+  function endWhenIdle({ environments }: FunctionState, environment: Environment): void {
+    clearTimeout(idle.get(environment));
+    const timer = setTimeout(() => {
+      if (environment.busy || !environments.delete(environment)) return;
+      void environment.kill();
+    }, idleMs).unref();
+    idle.set(environment, timer);
   }
 
   function wakeNext({ waiting }: FunctionState): void {
@@ -103,7 +116,10 @@ export function createFunctionPool(
           return { kind: 'crashed', message: 'nobody waits for the outcome' };
         }
         const { outcome, done } = environment.invoke(event, requestId);
-        void done.then(() => wakeNext(state));
+        void done.then(() => {
+          endWhenIdle(state, environment);
+          wakeNext(state);
+        });
         return outcome;
       }
     },

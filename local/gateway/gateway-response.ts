@@ -8,6 +8,7 @@ const types: Readonly<Record<GatewayFailure, GatewayResponseType>> = {
   'no-route': 'MISSING_AUTHENTICATION_TOKEN',
   'too-large': 'REQUEST_TOO_LARGE',
   filtered: 'WAF_FILTERED',
+  throttled: 'THROTTLED',
   'integration-failed': 'DEFAULT_5XX',
   'integration-timeout': 'INTEGRATION_TIMEOUT',
 };

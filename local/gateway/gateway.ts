@@ -7,9 +7,11 @@ import { preflightHeaders } from '#shared/contract/cors.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import type { Outcome } from './environment.ts';
 import type { FunctionPool } from './function-pool.ts';
+import { blockedBy } from './firewall.ts';
 import { toHttpAnswer, type HttpAnswer, type HttpHead } from './http-answer.ts';
 import { rawPathOf, toProxyEvent, type IncomingRequest } from './proxy-event.ts';
 import { matchRoute, methodsOf, serviceOf, type GatewayService, type ServedRoute } from './route-match.ts';
+import { createThrottles, type Throttle } from './throttle.ts';
 import { readStreamedAnswer, type StreamedAnswer } from './streamed-answer.ts';
 import { onTheWire, statusOfParserError, transportProblem } from './transport-problem.ts';
 
@@ -18,6 +20,7 @@ export type GatewayFailure =
   | 'no-route'
   | 'too-large'
   | 'filtered'
+  | 'throttled'
   | 'integration-failed'
   | 'integration-timeout';
 
@@ -49,6 +52,8 @@ interface Served {
   readonly gatewayResponse: (service: ServiceName, failure: GatewayFailure, requestId: string) => HttpAnswer;
   /** Origins of pages whose preflight requests it responds to. Absent: none, and no path has `OPTIONS`. */
   readonly allowedOrigins?: readonly string[];
+  /** Absent: none. */
+  readonly throttles?: readonly Throttle[];
   /** What else the port serves: key set, documentation site, explorer. Undefined: nothing there. */
   readonly page: (request: PageRequest) => Page | undefined | Promise<Page | undefined>;
   readonly onAccess?: ((access: Access) => void) | undefined;
@@ -69,23 +74,41 @@ export interface Gateway {
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const MAX_EVENT_BYTES = 6 * 1024 * 1024;
 const INTEGRATION_TIMEOUT_MS = 29_000;
+/** “Total combined size of request line and header values” of a REST API (quotas page), here with the headers' names. */
+const MAX_HEAD_BYTES = 10_240;
+
+/** How long a caller may keep this server busy. These are its own limits: AWS's pages state none for a REST API. */
+export interface Patience {
+  /** Until the request is there as a whole, in milliseconds. */
+  readonly requestMs: number;
+  /** Until the caller has read the response to its end. */
+  readonly responseMs: number;
+}
+const defaultPatience: Patience = { requestMs: 60_000, responseMs: 300_000 };
 
 /**
  * Starts a REST API on the loopback interface that serves rows with their bundled functions.
  * @param port 0 takes any free one; rejects with `EADDRINUSE` when it is taken
  * @param behind returns what to serve, given the gateway's own URL, which functions and pages need to know
  */
-export async function startGateway(port: number, behind: (url: string) => Served): Promise<Gateway> {
+export async function startGateway(
+  port: number,
+  behind: (url: string) => Served,
+  { requestMs, responseMs }: Patience = defaultPatience,
+): Promise<Gateway> {
   const server = createServer({
     // A request without Host is answered below, with a body.
     requireHostHeader: false,
     // Longer than clients are idle: a connection must not close just as the next request comes.
     keepAliveTimeout: 120_000,
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: Math.min(1000, requestMs / 2),
   });
   const url = await listen(server, port);
   const served = behind(url);
+  const admits = createThrottles(served.throttles ?? [], Date.now);
   server.on('request', (request, response) => {
-    serve(request, response, served).catch((error: unknown) => {
+    serve(request, response, { ...served, admits, responseMs }).catch((error: unknown) => {
       // A defect of the gateway, or a client that went away in the middle of its request.
       if (!request.destroyed) console.error(error);
       response.destroy();
@@ -107,7 +130,16 @@ export async function startGateway(port: number, behind: (url: string) => Served
   };
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse, served: Served): Promise<void> {
+/** Bytes of the request line and the header lines, without their separators. */
+function headBytesOf({ method = '', url = '', rawHeaders }: IncomingMessage): number {
+  return method.length + url.length + rawHeaders.reduce((sum, { length }) => sum + length, 0);
+}
+
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  served: Served & Pick<Patience, 'responseMs'> & { readonly admits: (method: string) => boolean },
+): Promise<void> {
   const receivedAt = Date.now();
   const requestId = randomUUID();
   const method = request.method ?? 'GET';
@@ -115,7 +147,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, served:
   const body = await readBody(request, MAX_BODY_BYTES);
   const rawPath = rawPathOf(target);
 
-  const addressee = addresseeOf(request);
+  const addressee = headBytesOf(request) > MAX_HEAD_BYTES ? 'oversized' : addresseeOf(request);
   const found = addressee === 'ours' ? serviceOf(served.services, rawPath) : undefined;
   const page =
     found === undefined && addressee === 'ours' && body !== undefined
@@ -130,7 +162,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, served:
 
   let answer: HttpAnswer | StreamedAnswer | Page;
   if (addressee !== 'ours') {
-    answer = transportProblem(addressee === 'malformed' ? 400 : 421);
+    answer = transportProblem(({ malformed: 400, foreign: 421, oversized: 431 } as const)[addressee]);
   } else if (page !== undefined) {
     answer = page;
   } else if (request.headers['x-http-method-override'] !== undefined) {
@@ -138,10 +170,14 @@ async function serve(request: IncomingMessage, response: ServerResponse, served:
     answer = served.gatewayResponse(service, 'filtered', requestId);
   } else if (body === undefined) {
     answer = served.gatewayResponse(service, 'too-large', requestId);
+  } else if (found !== undefined && isBlocked(request, rawPath, body)) {
+    answer = served.gatewayResponse(service, 'filtered', requestId);
   } else if (preflight !== undefined) {
     answer = preflight;
   } else if (match === undefined) {
     answer = served.gatewayResponse(service, 'no-route', requestId);
+  } else if (!served.admits(`${method} ${found?.basePath ?? ''}${match.route.path}`)) {
+    answer = served.gatewayResponse(service, 'throttled', requestId);
   } else {
     const incoming: IncomingRequest = {
       method,
@@ -162,7 +198,15 @@ async function serve(request: IncomingMessage, response: ServerResponse, served:
     }
   }
 
-  const headers = { ...answer.headers, ...(found === undefined ? {} : { 'x-amzn-RequestId': requestId }) };
+  const headers = {
+    ...answer.headers,
+    ...(found === undefined ? {} : { 'x-amzn-RequestId': requestId }),
+    // The rest of an oversized body may never come to its end.
+    ...(body === undefined ? { Connection: 'close' } : {}),
+  };
+  // Not an idle timeout: a caller that reads a byte now and then would keep the response, and its function's stream, for days.
+  const late = setTimeout(() => response.destroy(), served.responseMs).unref();
+  response.once('close', () => clearTimeout(late));
   if (typeof answer.body === 'string' || answer.body instanceof Uint8Array) {
     const bytes = Buffer.from(answer.body);
     // RFC 9110 section 8.6: a 204 has no Content-Length.
@@ -186,6 +230,12 @@ async function serve(request: IncomingMessage, response: ServerResponse, served:
     status: answer.status,
     milliseconds: Date.now() - receivedAt,
   });
+}
+
+/** Whether the deployed firewall refuses the request. */
+function isBlocked({ url = '', rawHeaders }: IncomingMessage, path: string, body: Buffer): boolean {
+  const [, query = ''] = url.split(/\?(.*)/s);
+  return blockedBy({ path, query, body: body.toString('latin1'), headers: rawHeaders.join('\n') }).length > 0;
 }
 
 /** The response to a preflight request, as the deployed gateway's method for it gives it; undefined where there is no such method. */

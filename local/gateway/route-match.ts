@@ -28,7 +28,8 @@ export function serviceOf(services: readonly GatewayService[], rawPath: string):
 
 /**
  * Finds the row that serves a method and a raw path. Literal segments are compared byte for byte, so `adaptive-runs%3Ainspect` is not
- * `adaptive-runs:inspect`; a literal segment wins over a parameter; a parameter is never empty.
+ * `adaptive-runs:inspect`; a literal segment wins over a parameter; a parameter is never empty. A slash at the end changes nothing: a REST API
+ * routes `/my/path/` as `/my/path` (aws-powertools/powertools-lambda-python#1552, aws/chalice#65).
  */
 export function matchRoute(service: GatewayService, method: string, rawPath: string): RouteMatch | undefined {
   return matchesOf(service, rawPath).find(({ route }) => route.method === method);
@@ -44,7 +45,7 @@ export function methodsOf(service: GatewayService, rawPath: string): readonly Ro
 
 /** Best match first. */
 function matchesOf(service: GatewayService, rawPath: string): readonly RouteMatch[] {
-  const segments = rawPath.slice(service.basePath.length).split('/');
+  const segments = rawPath.slice(service.basePath.length).replace(/\/$/, '').split('/');
   return service.routes
     .map((route) => ({ route, pathParameters: matchTemplate(route.path.split('/'), segments) }))
     .filter((match): match is RouteMatch => match.pathParameters !== undefined)

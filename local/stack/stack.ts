@@ -15,6 +15,7 @@ import type { StartEnvironment } from '#local/gateway/environment.ts';
 import { createFunctionPool, type FunctionPool } from '#local/gateway/function-pool.ts';
 import { answerOfGateway } from '#local/gateway/gateway-response.ts';
 import { startGateway, type Access } from '#local/gateway/gateway.ts';
+import type { Throttle } from '#local/gateway/throttle.ts';
 import type { ServedRoute } from '#local/gateway/route-match.ts';
 import { createIssuer, type IssuerKey, type TokenClaims } from '#shared/stage/local-issuer.ts';
 import { startPlatform } from '#local/platform/platform.ts';
@@ -67,6 +68,8 @@ interface StackOptions {
   readonly issuerKey: IssuerKey;
   /** Origins of pages that may call the services, as the setting of a stage. Absent: none. */
   readonly allowedOrigins?: readonly string[];
+  /** How many requests the gateway lets pass. Absent: any number. */
+  readonly throttles?: readonly Throttle[];
   /** Renders the documentation site when it is first asked for. Absent: there is none. */
   readonly site?: RenderLocalSite;
   /** The explorer's files by path. Absent: there is no explorer. */
@@ -214,6 +217,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       pool,
       gatewayResponse: answerOfGateway(localProblemsUrl, allowedOrigins),
       allowedOrigins,
+      throttles: options.throttles ?? [],
       page: (request) => explorer(request) ?? pages(request.method, request.rawPath),
       onAccess: options.onAccess,
     };

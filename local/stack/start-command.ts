@@ -57,6 +57,11 @@ export async function start(): Promise<void> {
           .default<OpenGates>(new Set(gates), 'all')
           .argParser(parsed(parseGates)),
       )
+      .option(
+        '--throttle <N>',
+        'lets N requests per second pass for each route, as the throttle of a stage; default: any number',
+        integer(1, 10_000),
+      )
       .option('--calls', 'prints example calls of the stack that is already running, and exits')
       .addHelpText('after', examples('npm start', 'npm start -- --port 0 --seed ./my-bank'))
       .action(exits((settings) => (settings.calls === true ? printCalls() : serve(settings)))),
@@ -67,6 +72,7 @@ interface Settings {
   readonly port: number;
   readonly seed?: string | undefined;
   readonly gates: OpenGates;
+  readonly throttle?: number | undefined;
 }
 
 async function serve(settings: Settings): Promise<Result<undefined, string>> {
@@ -122,6 +128,9 @@ async function serveLocked(
       routes: served,
       proved: release.proved,
       background,
+      ...(settings.throttle !== undefined && {
+        throttles: [{ per: 'method', ratePerSecond: settings.throttle, burst: settings.throttle }],
+      }),
       sweepRunsEverySeconds: SWEEP_SECONDS,
       bundles: built.value,
       issuerKey: await loadIssuerKey(files.issuerKey),

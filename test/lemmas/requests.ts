@@ -336,7 +336,7 @@ const UNKNOWN_NAMES = words(`
 `);
 /** Names of any characters, and one of a token's length. */
 const ODD_NAMES = [
-  ...words(`view[] testKind[] $top größe a/b a~1b <script> 😀 %zz a.b-c:d ${NAME}`),
+  ...words(`view[] testKind[] $top größe a/b a~1b <b> 😀 %zz a.b-c:d ${NAME}`),
   ...['limit ', ' limit', '\0', '\r\nX-Evil: 1', '\ufffd', ''],
   ...[
     'x'.repeat(100),

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createFunctionPool, type FunctionPool } from '#local/gateway/function-pool.ts';
-import { startGateway, type Access } from '#local/gateway/gateway.ts';
+import { startGateway, type Access, type Patience } from '#local/gateway/gateway.ts';
+import type { Throttle } from '#local/gateway/throttle.ts';
 import type { gatewayRow } from './probe-routes.ts';
 
 interface TestGatewayOptions {
@@ -13,6 +14,8 @@ interface TestGatewayOptions {
   readonly timeoutSeconds: number;
   /** How many environments a function may have. */
   readonly limit: number;
+  readonly throttles?: readonly Throttle[];
+  readonly patience?: Patience;
   /** Takes the place of the pool's `invoke`, or stands before it. */
   readonly invoke?: (invoke: FunctionPool['invoke']) => FunctionPool['invoke'];
 }
@@ -41,19 +44,21 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     test.output += `${name}: ${text}`;
   });
   const invoke = options.invoke?.(pool.invoke) ?? pool.invoke;
-  const { url, close } = await startGateway(0, () => ({
+  const behind: Parameters<typeof startGateway>[1] = () => ({
     stage: 'local',
     services: [{ service: 'mastery', basePath: '/mastery', routes }],
     pool: { ...pool, invoke },
     gatewayResponse: (service, failure) => ({
-      status: { 'no-route': 404, 'too-large': 413, filtered: 400 }[failure as string] ?? 500,
+      status: { 'no-route': 404, 'too-large': 413, filtered: 400, throttled: 429 }[failure as string] ?? 500,
       headers: { 'Content-Type': 'application/problem+json' },
       body: JSON.stringify({ service, failure }),
     }),
     page: ({ method, rawPath: path }) =>
       method === 'GET' && path === '/docs' ? { status: 200, headers: {}, body: 'documents' } : undefined,
     onAccess: (access) => accesses.push(access),
-  }));
+    ...(options.throttles === undefined ? {} : { throttles: options.throttles }),
+  });
+  const { url, close } = await startGateway(0, behind, options.patience);
   return Object.assign(test, {
     url,
     pool,

@@ -71,7 +71,7 @@ export const contract: Part = {
 };
 
 async function tryContract(program: string): Promise<Tried> {
-  const stack = await start();
+  const stack = await startProduct();
   try {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
@@ -91,7 +91,7 @@ async function tryContract(program: string): Promise<Tried> {
 }
 
 /** Starts the product as `npm start` does, on a free port. */
-async function start(): Promise<Stack> {
+export async function startProduct(): Promise<Stack> {
   const [built, seed] = await Promise.all([buildFunctions(), loadSeed(DEFAULT_SEED_DIRECTORY)]);
   if (!built.ok) throw new Error(built.error.join('\n'));
   if (!seed.ok) throw new Error(renderDefects(seed.error));
