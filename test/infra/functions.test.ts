@@ -10,7 +10,9 @@ import {
 import type { Grant } from '#shared/contract/grants.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { variablesOf as demandedBy } from '#shared/http/environment.ts';
-import { appOf, deployed, propertiesOf, resourcesOf, templateOf, type Found } from './deployed.ts';
+import type { StackId } from '#shared/stage/stack-names.ts';
+import { appOf, deployed, policiesOf, propertiesOf, resourcesOf, templateOf } from './deployed.ts';
+import type { Found, RoleStatement } from './deployed.ts';
 
 const all = deployed();
 /** A stage with other settings of what is looked at here. */
@@ -23,15 +25,8 @@ const changed = deployed({
   },
 });
 
-interface Statement {
-  readonly Effect: string;
-  readonly Action: string | readonly string[];
-  readonly Resource: string | readonly string[];
-  readonly Condition?: unknown;
-}
-
 /** One line per statement: `<actions> on <resources> if <condition>`. */
-function lineOf({ Effect, Action, Resource, Condition }: Statement): string {
+function lineOf({ Effect, Action, Resource, Condition }: RoleStatement): string {
   const condition = Condition === undefined ? '' : ` if ${JSON.stringify(Condition)}`;
   const denied = Effect === 'Allow' ? '' : `${Effect} `;
   return `${denied}${[Action].flat().toSorted().join()} on ${[Resource].flat().toSorted().join()}${condition}`;
@@ -45,7 +40,7 @@ const parameter = (path: string) => `arn:AWS-Partition:ssm:AWS-Region:AWS-Accoun
 /** The purposes of the keys that a schedule rotates. */
 const scheduled = ['continuation', 'cursor', 'receipt-link'];
 
-/** What a grant stands for: the other half of lib/constructs/grants.ts, written down independently. Grants of keys are below. */
+/** What a grant stands for: the other half of shared/stage/permissions.ts, written down independently. Grants of keys are below. */
 const allowed: Readonly<Partial<Record<Grant, readonly string[]>>> = {
   'records:read': ['dynamodb:GetItem on Records.Arn'],
   'control:write': ['dynamodb:GetItem,dynamodb:PutItem,dynamodb:UpdateItem on Control.Arn'],
@@ -60,13 +55,12 @@ const allowed: Readonly<Partial<Record<Grant, readonly string[]>>> = {
   'release:read': [`dynamodb:GetItem on Settings.Arn${leading('release')}`],
   'ring:rotate': [
     `dynamodb:PutItem,dynamodb:Query,dynamodb:UpdateItem on Settings.Arn${leading(...scheduled.map((purpose) => `key#${purpose}`))}`,
-    `ssm:GetParametersByPath,ssm:PutParameter on ${[
-      parameter('key-ring'),
-      ...scheduled.map((purpose) => parameter(`key-ring/${purpose}`)),
-      ...scheduled.flatMap((purpose) =>
-        [purpose, `${purpose}/*`].map((end) => parameter(`retired-keys/${end}`)),
-      ),
-    ].join()}`,
+    `ssm:GetParametersByPath on ${['key-ring', ...scheduled.map((purpose) => `retired-keys/${purpose}`)].map(parameter).join()}`,
+    `ssm:PutParameter on ${scheduled
+      .flatMap((purpose) => [`key-ring/${purpose}`, `retired-keys/${purpose}/*`])
+      .map(parameter)
+      .toSorted()
+      .join()}`,
   ],
   'ring:wrap': [`kms:GenerateDataKeyWithoutPlaintext on Key.Arn${encrypted(scheduled)}`],
   'profiles:read': [
@@ -102,27 +96,8 @@ function expectedStatements(row: DeployedFunction): readonly string[] {
   ];
 }
 
-/** Every statement of a role, inline or attached. */
-function statementsOf(role: string, stackId: string): readonly string[] {
-  const documents = [
-    ...resourcesOf(all, 'AWS::IAM::Role')
-      .filter(({ id, stack }) => id === role && stack.endsWith(stackId))
-      .flatMap(({ properties }) => {
-        expect(properties).not.toHaveProperty('ManagedPolicyArns');
-        return properties['Policies'] as readonly { PolicyDocument: unknown }[];
-      }),
-    ...resourcesOf(all, 'AWS::IAM::Policy')
-      .filter(
-        ({ properties: { Roles }, stack }) =>
-          (Roles as readonly string[]).includes(role) && stack.endsWith(stackId),
-      )
-      .map(({ properties }) => properties as { PolicyDocument?: unknown }),
-  ];
-  return documents
-    .flatMap(({ PolicyDocument }) => (PolicyDocument as { Statement: readonly Statement[] }).Statement)
-    .map(lineOf)
-    .toSorted();
-}
+const statementsOf = (role: string, stackId: StackId): readonly string[] =>
+  policiesOf(all, role, stackId).map(lineOf).toSorted();
 
 const functionsOf = (stacks: typeof all): Readonly<Record<string, Found['properties']>> =>
   Object.fromEntries(
