@@ -3,7 +3,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { variablesOfGrants, type Grant, type GrantVariable } from '#shared/contract/grants.ts';
 import { grantStatements, profilesPath, statementsByGrant } from '#shared/stage/permissions.ts';
-import type { ResourceArns, Statement } from '#shared/stage/permissions.ts';
+import type { Statement } from '#shared/stage/permissions.ts';
 import { acknowledgeWildcards } from './acknowledge.ts';
 import type { StoreReferences } from '../references.ts';
 import type { StageName } from '#shared/stage/stages.ts';
@@ -35,7 +35,9 @@ export function accessOf(
     PROFILES_PATH: profilesPath(stage),
     KEY_ARN: places.keyArn,
   };
-  const arns = arnsOf(Stack.of(scope), places);
+  const parameter = (path: string): string =>
+    Arn.format({ service: 'ssm', resource: 'parameter', resourceName: path.slice(1) }, Stack.of(scope));
+  const arns = { ...places, parameter };
   const statements: Readonly<Partial<Record<Grant, readonly Statement[]>>> = statementsByGrant(stage, arns);
   for (const grant of grants) {
     const reason = wildcardReasons[grant];
@@ -71,16 +73,6 @@ const wildcardReasons: Readonly<Partial<Record<Grant, string>>> = {
   'profiles:read':
     'The profiles of one stage: a tenant is known only when its token is verified or its run is read, so the role covers them all.',
 };
-
-function arnsOf(stack: Stack, places: Places): ResourceArns {
-  const { records, control, settings, improvement, runs, receipts, keyArn: key } = places;
-  return {
-    ...{ records: records.arn, control: control.arn, settings: settings.arn, improvement: improvement.arn },
-    ...{ runs: runs.arn, receipts: receipts.arn, key },
-    parameter: (path) =>
-      Arn.format({ service: 'ssm', resource: 'parameter', resourceName: path.slice(1) }, stack),
-  };
-}
 
 /** Returns a statement as the CDK takes it. */
 export function rendered(statement: Statement): PolicyStatement {

@@ -30,14 +30,14 @@ import { localArns } from './resources.ts';
 const roles = {
   none: [],
   partition: [
-    allow(localArns.settings, ['dynamodb:Query', 'dynamodb:GetItem'], {
+    allow(localArns.settings.arn, ['dynamodb:Query', 'dynamodb:GetItem'], {
       'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': ['mine'] },
     }),
   ],
-  putter: [allow(localArns.settings, ['dynamodb:PutItem'])],
-  records: [allow(localArns.records, ['dynamodb:UpdateItem', 'dynamodb:PutItem'])],
+  putter: [allow(localArns.settings.arn, ['dynamodb:PutItem'])],
+  records: [allow(localArns.records.arn, ['dynamodb:UpdateItem', 'dynamodb:PutItem'])],
   purpose: [
-    allow(localArns.key, ['kms:GenerateDataKeyWithoutPlaintext', 'kms:Decrypt'], {
+    allow(localArns.keyArn, ['kms:GenerateDataKeyWithoutPlaintext', 'kms:Decrypt'], {
       StringEquals: { 'kms:EncryptionContext:purpose': 'mine' },
     }),
   ],
@@ -47,12 +47,15 @@ const roles = {
   ],
   secrets: [
     allow(localArns.parameter('/mine/*'), ['ssm:GetParameters']),
-    allow(localArns.key, ['kms:Decrypt'], {
+    allow(localArns.keyArn, ['kms:Decrypt'], {
       StringLike: { 'kms:EncryptionContext:PARAMETER_ARN': localArns.parameter('/mine/*') },
     }),
   ],
-  reader: [allow(`${localArns.receipts}/*`, ['s3:GetObject', 's3:PutObject'])],
-  lister: [allow(`${localArns.receipts}/*`, ['s3:GetObject']), allow(localArns.receipts, ['s3:ListBucket'])],
+  reader: [allow(`${localArns.receipts.arn}/*`, ['s3:GetObject', 's3:PutObject'])],
+  lister: [
+    allow(`${localArns.receipts.arn}/*`, ['s3:GetObject']),
+    allow(localArns.receipts.arn, ['s3:ListBucket']),
+  ],
 } as const satisfies Readonly<Record<string, LocalRole['statements']>>;
 type RoleName = keyof typeof roles;
 
@@ -98,7 +101,7 @@ describe('a role', () => {
     await expect(getItem('none', 'mine')).rejects.toMatchObject({
       $metadata: { httpStatusCode: 400 },
       name: 'AccessDeniedException',
-      ...denied('none', 'dynamodb:GetItem', localArns.settings),
+      ...denied('none', 'dynamodb:GetItem', localArns.settings.arn),
     });
   });
 
@@ -115,7 +118,7 @@ describe('a role', () => {
     ] as const)
       await expect(transact({ Put: { TableName, Item: item(action) } }, part), action).rejects.toMatchObject({
         name: 'AccessDeniedException',
-        ...denied('putter', `dynamodb:${action}`, localArns.settings),
+        ...denied('putter', `dynamodb:${action}`, localArns.settings.arn),
       });
     const found = await test.dynamo.send(new GetItemCommand({ TableName, Key: item('DeleteItem') }));
     expect(found.Item).toBeUndefined();
@@ -137,7 +140,7 @@ describe('a role', () => {
     await expect(open(mine, 'mine')).resolves.toBeDefined();
     await expect(make('other')).rejects.toMatchObject({
       name: 'AccessDeniedException',
-      ...denied('purpose', 'kms:GenerateDataKeyWithoutPlaintext', localArns.key),
+      ...denied('purpose', 'kms:GenerateDataKeyWithoutPlaintext', localArns.keyArn),
     });
     const { CiphertextBlob: other } = await make('other', test.kms);
     await expect(open(other, 'other')).rejects.toMatchObject({ name: 'AccessDeniedException' });
@@ -160,7 +163,7 @@ describe('a role', () => {
     await expect(read('parameters', true, '/mine/default')).resolves.toBeDefined();
     await expect(read('parameters', true, '/mine/a', '/mine/s')).rejects.toMatchObject({
       name: 'AccessDeniedException',
-      ...denied('parameters', 'kms:Decrypt', localArns.key),
+      ...denied('parameters', 'kms:Decrypt', localArns.keyArn),
     });
     await expect(read('parameters', false, '/mine/a', '/other/a')).rejects.toMatchObject({
       name: 'AccessDeniedException',
@@ -185,7 +188,7 @@ describe('a role', () => {
     await expect(get('none')).rejects.toMatchObject({
       name: 'AccessDenied',
       $metadata: { httpStatusCode: 403 },
-      ...denied('none', 's3:GetObject', `${localArns.receipts}/absent`),
+      ...denied('none', 's3:GetObject', `${localArns.receipts.arn}/absent`),
     });
   });
 
@@ -194,7 +197,7 @@ describe('a role', () => {
     const send = as('none', SQSClient).send(new SendMessageCommand({ QueueUrl, MessageBody: 'x' }));
     await expect(send).rejects.toMatchObject({
       name: 'AccessDenied',
-      ...denied('none', 'sqs:SendMessage', localArns.runs),
+      ...denied('none', 'sqs:SendMessage', localArns.runs.arn),
     });
   });
 
@@ -238,17 +241,17 @@ it('what was used and what was denied is known by role', async () => {
   await getItem('partition', 'mine');
   expect(test.aws.access.of('partition').granted).toEqual(
     ['GetItem', 'Query'].map(
-      (action) => `dynamodb:${action} ${localArns.settings} dynamodb:LeadingKeys=mine`,
+      (action) => `dynamodb:${action} ${localArns.settings.arn} dynamodb:LeadingKeys=mine`,
     ),
   );
   expect(test.aws.access.of('partition').used).toContain(
-    `dynamodb:GetItem ${localArns.settings} dynamodb:LeadingKeys=mine`,
+    `dynamodb:GetItem ${localArns.settings.arn} dynamodb:LeadingKeys=mine`,
   );
   const before = test.aws.access.denials();
   const restore = await test.aws.snapshot();
   await expect(getItem('none', 'mine')).rejects.toThrow();
   expect(test.aws.access.denials().at(-1)).toBe(
-    denied('none', 'dynamodb:GetItem', localArns.settings).message,
+    denied('none', 'dynamodb:GetItem', localArns.settings.arn).message,
   );
   await query('partition', 'mine');
   expect(test.aws.access.of('partition').used).toHaveLength(2);

@@ -1,5 +1,6 @@
 import { analyzeRun } from '#shared/contract/background.ts';
-import type { DeployedFunction } from '#shared/contract/functions.ts';
+import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
+import { grantsOf } from '#shared/contract/grants.ts';
 import {
   localAccount,
   localBucketName,
@@ -58,14 +59,16 @@ export function localBuckets(): readonly LocalBucket[] {
 /** The key of the stage, as a function's variable names it. */
 export const localKeyArn = keyArnOf(localKeyAlias);
 
+const tableRow = (name: Parameters<typeof localTableName>[0]) => ({ arn: tableArnOf(localTableName(name)) });
+
 export const localArns: permissions.ResourceArns = {
-  records: tableArnOf(localTableName('records')),
-  control: tableArnOf(localTableName('control')),
-  settings: tableArnOf(localTableName('settings')),
-  improvement: tableArnOf(localTableName('improvement')),
-  runs: queueArnOf(localQueueName),
-  receipts: bucketArnOf(localBucketName),
-  key: localKeyArn,
+  records: tableRow('records'),
+  control: tableRow('control'),
+  settings: tableRow('settings'),
+  improvement: tableRow('improvement'),
+  runs: { arn: queueArnOf(localQueueName) },
+  receipts: { arn: bucketArnOf(localBucketName) },
+  keyArn: localKeyArn,
   parameter: (path) => `arn:aws:ssm:${localRegion}:${localAccount}:parameter${path}`,
 };
 
@@ -79,21 +82,27 @@ export function localRoles(rows: readonly DeployedFunction[]): Readonly<Record<s
   return Object.fromEntries(
     rows.map((row) => [
       accessKeyOf(row),
-      { name: row.operationId, statements: permissions.storeStatements(row, localStage, localArns) },
+      {
+        name: row.operationId,
+        statements: [
+          ...permissions.grantStatements(grantsOf(row), localStage, localArns),
+          ...(isRoute(row) || row.trigger !== 'queue' ? [] : [permissions.pollStatement(localArns.runs.arn)]),
+        ],
+      },
     ]),
   );
 }
 
 /** The policies of the resources by ARN, as the stacks attach them. */
 export function localPolicies(): Readonly<Record<string, readonly permissions.Statement[]>> {
-  const { records, runs, receipts, key } = localArns;
+  const [records, runs, receipts] = [localArns.records.arn, localArns.runs.arn, localArns.receipts.arn];
   const deadLetters = queueArnOf(localDeadLetterQueueName);
   return {
     [records]: permissions.recordsPolicy({}),
     [runs]: [onlyTls('sqs', [runs])],
     [deadLetters]: [onlyTls('sqs', [deadLetters])],
     [receipts]: [onlyTls('s3', [receipts, `${receipts}/*`]), permissions.receiptsPolicy(`${receipts}/*`)],
-    [key]: defaultKeyPolicy(localAccount),
+    [localKeyArn]: defaultKeyPolicy(localAccount),
   };
 }
 

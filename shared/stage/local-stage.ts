@@ -22,8 +22,8 @@ export const localCredentials = { accessKeyId: 'LOCALDOUBLE', secretAccessKey: '
 
 /**
  * Returns environment variables with which every AWS SDK client calls only the emulator at `url`: a default endpoint for services without their own
- * here, and no profile, credentials file or instance metadata that leads to a real account. Set them before the first client is created.
- * @param accessKeyId the emulator knows the caller by it; default: an operator
+ * here, and no profile, credentials file or instance metadata that leads to a real account. Set them before the first client is created. The emulator
+ * knows the caller by the access key.
  */
 export function awsEnvironment(
   url: string,

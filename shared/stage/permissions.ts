@@ -1,5 +1,4 @@
-import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
-import { grantsOf, keyPurposesOf, type Grant } from '#shared/contract/grants.ts';
+import { keyPurposesOf, type Grant } from '#shared/contract/grants.ts';
 import { scheduledPurposes } from '#shared/keys/key-ring.ts';
 import type { StageConfig } from './stage.ts';
 
@@ -18,10 +17,11 @@ export interface Statement {
 
 type Conditions = Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
 
+type Named = 'records' | 'control' | 'settings' | 'improvement' | 'runs' | 'receipts';
+
 /** The ARNs of a stage's resources. */
-export interface ResourceArns extends Readonly<
-  Record<'records' | 'control' | 'settings' | 'improvement' | 'runs' | 'receipts' | 'key', string>
-> {
+export interface ResourceArns extends Readonly<Record<Named, { readonly arn: string }>> {
+  readonly keyArn: string;
   /** Returns the ARN of a parameter, or of a path of parameters. */
   readonly parameter: (path: string) => string;
 }
@@ -61,27 +61,27 @@ type ByGrant = Readonly<Record<Exclude<Grant, `keys:${string}`>, readonly Statem
 /** Returns the statements of each grant, except grants of keys, which `grantStatements` combines. */
 export function statementsByGrant(
   stage: string,
-  { records, control, improvement, runs, receipts, settings, key, parameter }: ResourceArns,
+  { records, control, improvement, runs, receipts, settings, keyArn, parameter }: ResourceArns,
 ): ByGrant {
   const profiles = parameter(`${profilesPath(stage)}/*`);
   const [made, retired] = [`/${stage}/key-ring`, `/${stage}/retired-keys`];
   return {
-    'records:read': [allow(records, items('GetItem'))],
-    'control:write': [allow(control, items('GetItem', 'PutItem', 'UpdateItem'))],
-    'improvement:read': [allow(improvement, items('GetItem', 'Query'))],
-    'improvement:write': [
-      allow(improvement, items('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem')),
-    ],
-    'improvement:queue': [allow(runs, ['sqs:SendMessage'])],
+    'records:read': [allow(records.arn, items('GetItem'))],
+    'control:write': [allow(control.arn, items('GetItem', 'PutItem', 'UpdateItem'))],
+    'improvement:read': [allow(improvement.arn, items('Query'))],
+    'improvement:read-part': [allow(improvement.arn, items('GetItem'))],
+    'improvement:create': [allow(improvement.arn, items('PutItem'))],
+    'improvement:change': [allow(improvement.arn, items('UpdateItem', 'DeleteItem'))],
+    'improvement:queue': [allow(runs.arn, ['sqs:SendMessage'])],
     // No s3:ListBucket: links are created only for existing bundles, and listing would expose the bundles of every tenant.
-    'receipts:read': [allow(`${receipts}/*`, ['s3:GetObject'])],
-    'receipts:write': [allow(`${receipts}/*`, ['s3:PutObject'])],
+    'receipts:read': [allow(`${receipts.arn}/*`, ['s3:GetObject'])],
+    'receipts:write': [allow(`${receipts.arn}/*`, ['s3:PutObject'])],
     // Needs only the variable, no permission.
     'receipts:link': [],
-    'release:read': [allow(settings, items('GetItem'), ofItems('release'))],
+    'release:read': [allow(settings.arn, items('GetItem'), ofItems('release'))],
     // Its notes: `shared/stores/key-notes.ts`.
     'ring:rotate': [
-      allow(settings, items('PutItem', 'Query', 'UpdateItem'), keyItems(scheduledPurposes)),
+      allow(settings.arn, items('PutItem', 'Query', 'UpdateItem'), keyItems(scheduledPurposes)),
       allow([made, ...scheduledPurposes.map((purpose) => `${retired}/${purpose}`)].map(parameter), [
         'ssm:GetParametersByPath',
       ]),
@@ -92,11 +92,13 @@ export function statementsByGrant(
         ['ssm:PutParameter'],
       ),
     ],
-    'ring:wrap': [allow(key, ['kms:GenerateDataKeyWithoutPlaintext'], ofPurposes(stage, scheduledPurposes))],
+    'ring:wrap': [
+      allow(keyArn, ['kms:GenerateDataKeyWithoutPlaintext'], ofPurposes(stage, scheduledPurposes)),
+    ],
     'profiles:read': [
       allow(profiles, ['ssm:GetParameters']),
       // Parameter Store decrypts a SecureString with the caller's permissions, under the parameter's ARN as encryption context.
-      allow(key, ['kms:Decrypt'], { StringLike: { 'kms:EncryptionContext:PARAMETER_ARN': profiles } }),
+      allow(keyArn, ['kms:Decrypt'], { StringLike: { 'kms:EncryptionContext:PARAMETER_ARN': profiles } }),
     ],
   };
 }
@@ -117,8 +119,8 @@ export function grantStatements(
     ...(purposes.length === 0
       ? []
       : [
-          allow(arns.settings, items('Query'), keyItems(purposes)),
-          allow(arns.key, ['kms:Decrypt'], ofPurposes(stage, purposes)),
+          allow(arns.settings.arn, items('Query'), keyItems(purposes)),
+          allow(arns.keyArn, ['kms:Decrypt'], ofPurposes(stage, purposes)),
         ]),
   ];
 }
@@ -132,14 +134,17 @@ export function pollStatement(queueArn: string): Statement {
   );
 }
 
-/** Returns everything that a function's role may do in the stores. */
-export function storeStatements(
-  row: DeployedFunction,
-  stage: string,
-  arns: ResourceArns,
+/** Returns what the check of new versions may do: call them, and read and end the deployments that bring them. */
+export function versionCheckStatements(
+  versions: readonly string[],
+  application: string,
+  deploymentGroups: readonly string[],
 ): readonly Statement[] {
-  const polls = !isRoute(row) && row.trigger === 'queue';
-  return [...grantStatements(grantsOf(row), stage, arns), ...(polls ? [pollStatement(arns.runs)] : [])];
+  return [
+    allow(versions, ['lambda:InvokeFunction']),
+    allow(application, ['codedeploy:GetApplicationRevision']),
+    allow(deploymentGroups, ['codedeploy:GetDeployment', 'codedeploy:PutLifecycleEventHookExecutionStatus']),
+  ];
 }
 
 function deny(Sid: string, Action: readonly string[], Resource: string, Condition?: Conditions): Statement {

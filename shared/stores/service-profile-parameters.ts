@@ -45,11 +45,9 @@ export function createServiceProfileParameters(
       for (const parameter of profileParameters) {
         const [Name, Value] = [nameOf(tenantId, parameter), profile[parameter]];
         if (Value === undefined) continue;
-        const kind =
-          parameter === 'PLATFORM_JWT'
-            ? ({ Type: 'SecureString', KeyId: key } as const)
-            : ({ Type: 'String' } as const);
-        await ssm.send(new PutParameterCommand({ Name, Value, ...kind, Overwrite: true }));
+        const Type = parameter === 'PLATFORM_JWT' ? 'SecureString' : 'String';
+        const KeyId = Type === 'SecureString' ? key : undefined;
+        await ssm.send(new PutParameterCommand({ Name, Value, Type, KeyId, Overwrite: true }));
       }
     },
   };
