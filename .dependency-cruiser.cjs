@@ -252,9 +252,13 @@ module.exports = {
     ),
     only(
       'stage-settings',
-      'What a command and the local runtime must know of a stage alike: its settings, names and description file.',
+      'What a command and the local runtime must know of a stage alike: its settings, names, permissions and description file.',
       '^shared/stage/',
-      ['^shared/(kernel|contract|release)/', '^shared/stores/(tables|clients)\\.ts$'],
+      [
+        '^shared/(kernel|contract|release)/',
+        '^shared/keys/key-ring\\.ts$',
+        '^shared/stores/(tables|clients)\\.ts$',
+      ],
     ),
     only(
       'openapi-from-rows',

@@ -2,7 +2,7 @@ import type { StackProps } from 'aws-cdk-lib';
 import { deployedFunctions, versionCheck } from '#shared/contract/functions.ts';
 import type { DeployedFunction, DeploymentName } from '#shared/contract/functions.ts';
 import { stackName, type StackId } from '#shared/stage/stack-names.ts';
-import type { Stage, StageName } from '#shared/stage/stages.ts';
+import type { Stage } from '#shared/stage/stages.ts';
 import type { ApiName } from '#shared/stage/stage.ts';
 
 /* Every physical name of a stage. Constructs, alarms and dashboards take names from here, so that code that looks up a resource finds it. */
@@ -59,9 +59,4 @@ export function apiName(stage: Stage, api: ApiName): string {
 /** Returns the alias by which operators name the key of the stores: `npm run keys`, `aws ssm put-parameter --key-id`. */
 export function keyAlias({ name }: Pick<Stage, 'name'>): string {
   return `alias/mastery-reports/${name}`;
-}
-
-/** Returns the path of service profiles: `<path>/<base64url(tenantId)>/PLATFORM_{TENANT,JWT,URL}`. */
-export function profilesPath(stage: StageName): string {
-  return `/${stage}/profiles`;
 }

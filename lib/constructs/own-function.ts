@@ -1,10 +1,12 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
-import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyDocument, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type CfnLogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import { allow, type Statement } from '#shared/stage/permissions.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { acknowledgeWildcards } from './acknowledge.ts';
+import { rendered } from './grants.ts';
 
 /** Creates a log group that deletes lines after the stage's retention, and outlives its stack. */
 export function logGroup(scope: Construct, id: string, { config }: Stage): LogGroup {
@@ -23,7 +25,7 @@ export interface OwnFunctionOptions extends Omit<
   /** The purpose of its role. */
   readonly purpose: string;
   /** What it may do in addition to logging. */
-  readonly statements: readonly PolicyStatement[];
+  readonly statements: readonly Statement[];
   /** The folder of its bundle. */
   readonly asset: string;
 }
@@ -35,14 +37,11 @@ export function ownFunction(
   { id, purpose, statements, asset, ...options }: OwnFunctionOptions,
 ): lambda.Function {
   const group = logGroup(within, `${id}Logs`, stage);
-  const logging = new PolicyStatement({
-    actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
-    resources: [group.logGroupArn],
-  });
+  const logging = allow(group.logGroupArn, ['logs:CreateLogStream', 'logs:PutLogEvents']);
   const role = new Role(within, `${id}Role`, {
     assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
     description: purpose,
-    inlinePolicies: { own: new PolicyDocument({ statements: [logging, ...statements] }) },
+    inlinePolicies: { own: new PolicyDocument({ statements: [logging, ...statements].map(rendered) }) },
   });
   acknowledgeWildcards(
     within,

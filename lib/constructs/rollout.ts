@@ -8,12 +8,13 @@ import { Construct } from 'constructs';
 import { isRoute, versionCheck } from '#shared/contract/functions.ts';
 import type { DeployedFunction, DeploymentName } from '#shared/contract/functions.ts';
 import { ERROR_LINES, METRIC_NAMESPACE } from '#shared/observability/log-codes.ts';
+import { allow, versionCheckStatements } from '#shared/stage/permissions.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { functionName, LIVE, versionCheckName } from '../names.ts';
 import { acknowledge, acknowledgeWildcards } from './acknowledge.ts';
 import { liveDimensions, metricOf } from './alarms.ts';
 import { deployedFunction } from './deployed-function.ts';
-import { allow, type Places } from './grants.ts';
+import { rendered, type Places } from './grants.ts';
 import { ownFunction } from './own-function.ts';
 
 /** The alias `live` of a function, which every caller calls. */
@@ -56,7 +57,7 @@ export function rollout(
           ),
           allow(check.functionArn, ['lambda:InvokeFunction']),
           allow('*', ['cloudwatch:DescribeAlarms']),
-        ],
+        ].map(rendered),
       }),
     },
   });
@@ -178,16 +179,11 @@ function versionCheckFunction(
     // The sweep of a new sweeper may take a minute.
     timeout: Duration.seconds(120),
     purpose: `Checks new versions of the ${name} functions`,
-    statements: [
-      allow(versions, ['lambda:InvokeFunction']),
-      allow(arnOf(within, 'codedeploy', 'application', application.ref), [
-        'codedeploy:GetApplicationRevision',
-      ]),
-      allow(
-        names.map((each) => arnOf(within, 'codedeploy', 'deploymentgroup', `${application.ref}/${each}`)),
-        ['codedeploy:GetDeployment', 'codedeploy:PutLifecycleEventHookExecutionStatus'],
-      ),
-    ],
+    statements: versionCheckStatements(
+      versions,
+      arnOf(within, 'codedeploy', 'application', application.ref),
+      names.map((each) => arnOf(within, 'codedeploy', 'deploymentgroup', `${application.ref}/${each}`)),
+    ),
     environment: { LOG_LEVEL: stage.config.logLevel },
   });
 }

@@ -3,21 +3,15 @@ import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import type { QueueReference } from '../references.ts';
+import { pollStatement } from '#shared/stage/permissions.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { acknowledge } from './acknowledge.ts';
-import { allow } from './grants.ts';
+import { rendered } from './grants.ts';
 import type { LiveFunction } from './rollout.ts';
 
 /** Delivers the messages of a queue to its worker, one at a time. */
 export function attachQueue(worker: LiveFunction, stage: Stage, queue: QueueReference): void {
-  // Lambda polls with the worker's role.
-  const actions = ['ChangeMessageVisibility', 'DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage'];
-  worker.addToRolePolicy(
-    allow(
-      queue.arn,
-      actions.map((action) => `sqs:${action}`),
-    ),
-  );
+  worker.addToRolePolicy(rendered(pollStatement(queue.arn)));
   const mapping = new EventSourceMapping(worker, 'Messages', {
     target: worker,
     eventSourceArn: queue.arn,

@@ -7,7 +7,9 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import { tables, type TableDefinition } from '#shared/stores/tables.ts';
 import { bucketParameter, gatesPath, markerName } from '#shared/release/applied-manifest.ts';
+import { receiptsPolicy, recordsPolicy } from '#shared/stage/permissions.ts';
 import { acknowledge, acknowledgeWildcards } from '../constructs/acknowledge.ts';
+import { rendered } from '../constructs/grants.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { keyAlias, stackProps } from '../names.ts';
 import { RUN_HIDDEN, type QueueReference, type StoreReference, type StoreReferences } from '../references.ts';
@@ -37,7 +39,9 @@ export function recordsAndKeys(app: App, stage: Stage): Stack {
       encryption: TableEncryption.AWS_MANAGED,
       deletionProtection: true,
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-      ...(definition.name === 'records' && { resourcePolicy: recordsPolicy(stage) }),
+      ...(definition.name === 'records' && {
+        resourcePolicy: new iam.PolicyDocument({ statements: recordsPolicy(stage.config).map(rendered) }),
+      }),
     });
     const { tableName: Name, tableArn: Arn } = table;
     outputs(stack, `${pascal(definition.name)}Table`, definition.holds, { Name, Arn });
@@ -67,35 +71,6 @@ export function recordsAndKeys(app: App, stage: Stage): Stack {
   runQueue(stack);
   receiptBucket(stack, stage);
   return stack;
-}
-
-/**
- * Returns the policy of released records, which are permanent: no command changes or deletes an item, and only the stage's `recordWriters` put one.
- * The policy cannot name its own table, so it names every resource, but is attached to only one.
- */
-function recordsPolicy({ config }: Stage): iam.PolicyDocument {
-  const deny = (sid: string, actions: readonly string[], conditions = {}): iam.PolicyStatement =>
-    new iam.PolicyStatement({
-      sid,
-      effect: iam.Effect.DENY,
-      principals: [new iam.AnyPrincipal()],
-      actions: actions.map((action) => `dynamodb:${action}`),
-      resources: ['*'],
-      conditions,
-    });
-  const partiql = ['PartiQLDelete', 'PartiQLInsert', 'PartiQLUpdate'];
-  return new iam.PolicyDocument({
-    statements: [
-      deny('NothingIsChangedOrDeleted', ['BatchWriteItem', 'DeleteItem', 'UpdateItem', ...partiql]),
-      ...(config.recordWriters === undefined
-        ? []
-        : [
-            deny('OnlyReleaseAndRestoreWrite', ['PutItem'], {
-              ArnNotEquals: { 'aws:PrincipalArn': Object.values(config.recordWriters) },
-            }),
-          ]),
-    ],
-  });
 }
 
 /**
@@ -157,17 +132,7 @@ function receiptBucket(stack: Stack, stage: Stage): void {
     rule: { defaultRetention: { mode, years } },
   };
   if (replicationRole) allowReplication(replicationRole, bucket, replica);
-  // If-None-Match writes only an absent object; If-Match lets a restore replace exactly the damaged version that it has read.
-  bucket.addToResourcePolicy(
-    new iam.PolicyStatement({
-      sid: 'NothingIsWrittenOver',
-      effect: iam.Effect.DENY,
-      principals: [new iam.AnyPrincipal()],
-      actions: ['s3:PutObject'],
-      resources: [bucket.arnForObjects('*')],
-      conditions: { Null: { 's3:if-none-match': 'true', 's3:if-match': 'true' } },
-    }),
-  );
+  bucket.addToResourcePolicy(rendered(receiptsPolicy(bucket.arnForObjects('*'))));
   acknowledge(bucket, {
     'AwsSolutions-S1':
       'Server access logs would hold the object keys, in which tenants stand; the access log of the receipts API has every download.',

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { FaultPlan } from './faults.ts';
-import type { AwsAnswer, AwsServiceName, HttpAnswer, Restore } from './wire.ts';
+import type { AwsAnswer, AwsServiceName, Caller, HttpAnswer, Restore } from './wire.ts';
 import { notCovered, refuse, restoreAll, snapshotOf } from './wire.ts';
 
 /*
@@ -156,8 +156,12 @@ export function callAccount(
   request: IncomingMessage,
   body: Buffer | undefined,
   faults: FaultPlan,
+  caller: Caller | undefined,
 ): HttpAnswer | undefined {
   const { method = '', url = '', headers } = request;
+  // Only operators call these: none of their permissions is for one resource. The caller's own identity takes no permission.
+  const authorize = (action: string) =>
+    action === 'sts:GetCallerIdentity' ? undefined : caller?.authorize([{ action, resource: '*' }]);
   const operations = queryOperations[signedFor];
   if (operations !== undefined) {
     const { Action = '', ...parameters } = Object.fromEntries(new URLSearchParams(body?.toString()));
@@ -165,18 +169,22 @@ export function callAccount(
     const answer =
       // SAFETY: the services of this record are services.
       faults.take(signedFor as AwsServiceName, Action) ??
+      authorize(`${signedFor}:${Action}`) ??
       (isKnown ? operations[Action]?.(account, parameters) : foreign()) ??
       refuse('InvalidAction', `${signedFor} ${Action} is not covered by the local AWS emulator`);
     return xmlAnswer(Action, answer);
   }
   if (signedFor === 'apigateway')
     return jsonAnswer(
-      faults.take('apigateway', `${method} ${url}`) ?? gatewayAccount(account, method, url, body),
+      faults.take('apigateway', `${method} ${url}`) ??
+        authorize(`apigateway:${method}`) ??
+        gatewayAccount(account, method, url, body),
     );
   if (signedFor !== 'acm') return undefined;
   const [, operation = ''] = String(headers['x-amz-target']).split('.');
   return jsonAnswer(
     faults.take('acm', operation) ??
+      authorize(`acm:${operation}`) ??
       (operation === 'DescribeCertificate' ? certificate(account, body) : notCovered(`ACM ${operation}`)),
   );
 }

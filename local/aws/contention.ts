@@ -39,7 +39,7 @@ export function createContention(
     };
   }
 
-  async function transact(input: Input, work: AwsOperation): Promise<AwsAnswer> {
+  async function transact(input: Input, work: (input: Input) => Promise<AwsAnswer>): Promise<AwsAnswer> {
     const { TransactItems: entries, ClientRequestToken: token } = input;
     const bodies = (Array.isArray(entries) ? entries : [])
       .flatMap((entry) => (isRecord(entry) ? Object.values(entry) : []))
@@ -74,7 +74,8 @@ export function createContention(
     }
   }
 
-  return (name, work) => async (input) => {
+  return (name, ofCaller) => async (input, caller) => {
+    const work = (given: Input): Promise<AwsAnswer> => ofCaller(given, caller);
     if (name === 'TransactWriteItems') return transact(input, work);
     if (name !== 'GetItem' && !writes.has(name)) return work(input);
     const { item, bytes, hasUnits, charge } = await touchedBy(input, name === 'GetItem' ? read : write);

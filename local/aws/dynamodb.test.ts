@@ -10,6 +10,7 @@ import {
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { createDynamoDb } from '#local/aws/dynamodb.ts';
+import { unrestricted } from '#local/aws/wire.ts';
 import { useTestAws } from '#test/support/aws.ts';
 
 /** Each test has partition keys of its own, so that their order does not matter. */
@@ -123,7 +124,8 @@ describe('a table under load', () => {
     await db.createTable({ tableName: TableName, partitionKey: 'pk', sortKey: 'sk' });
     return {
       close: () => db.close(),
-      call: (name: string, input: object) => Promise.resolve(db.operations.get(name)!({ ...input })),
+      call: (name: string, input: object) =>
+        Promise.resolve(db.operations.get(name)!({ ...input }, unrestricted)),
     };
   };
   const large = (pk: string, sk: string) => ({

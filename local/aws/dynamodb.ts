@@ -1,6 +1,7 @@
 import { type DynaliteOperation, type Item, createStore, dynaliteOperations, run } from './dynalite.ts';
 import { createContention } from './contention.ts';
 import { createMutex } from './mutex.ts';
+import { needsOf } from './table-needs.ts';
 import { createPointInTime } from './point-in-time.ts';
 import { type Input, contentsOf, keyOf, must, readItem, untilActive } from './tables.ts';
 import { createTimeToLive } from './time-to-live.ts';
@@ -43,10 +44,16 @@ export function createDynamoDb(now: () => number, contended = false): DynamoDbEm
 
   const operations = new Map<string, AwsOperation>(
     [
-      ...dynaliteOperations.map((name): [string, AwsOperation] => [name, (input) => execute(name, input)]),
+      ...dynaliteOperations.map((name): [string, AwsOperation] => [
+        name,
+        async (input, { authorize }) => authorize(await needsOf[name](store, input)) ?? execute(name, input),
+      ]),
       ...transactions.operations,
       ...pointInTime.operations,
-    ].map(([name, work]) => [name, contend(name, (input) => exclusive(async () => work(input)))]),
+    ].map(([name, work]) => [
+      name,
+      contend(name, (input, caller) => exclusive(async () => work(input, caller))),
+    ]),
   );
 
   async function execute(operation: DynaliteOperation, input: Input): Promise<AwsAnswer> {

@@ -1,7 +1,9 @@
-import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
+import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import { ok } from '#shared/kernel/result.ts';
+import type { Need } from './policy.ts';
 import { type AwsAnswer, type AwsOperation, type AwsService, operation, refuse } from './wire.ts';
 import { localAccount, localRegion } from '#shared/stage/local-stage.ts';
 
@@ -29,9 +31,13 @@ interface Key {
   readonly description: string;
 }
 
+type Context = Readonly<Record<string, string>>;
+
 export interface KmsEmulator extends AwsService {
   /** Creates a symmetric key under an alias (`alias/…`). */
   createKey(alias: string): void;
+  /** What the caller needs to use a named key, or the one of a ciphertext. Nothing where there is no such key, which the operation then reports. */
+  readonly needToUse: (action: string, key: string | Uint8Array, context?: Context) => readonly Need[];
   /** The service's own use of a key, as Systems Manager makes it. Undefined when there is no such key. */
   encrypt(
     keyId: string,
@@ -50,7 +56,7 @@ const HEADER_LENGTH = 1 + KEY_ID_LENGTH + IV_LENGTH + TAG_LENGTH;
 
 /**
  * KMS in memory: symmetric keys, AES-256-GCM with the encryption context as additional authenticated data. A ciphertext is
- * version, key id, nonce, tag and the encrypted bytes, so that Decrypt finds the key by itself as in KMS. No policies, no grants, and only the
+ * version, key id, nonce, tag and the encrypted bytes, so that Decrypt finds the key by itself as in KMS. No grants, and only the
  * operations that the product calls or that identify the account of the KMS.
  */
 export function createKms(now: () => number): KmsEmulator {
@@ -91,42 +97,69 @@ export function createKms(now: () => number): KmsEmulator {
     }
   }
 
+  function needToUse(action: string, reference: string | Uint8Array, bound: Context = {}): readonly Need[] {
+    const key = typeof reference === 'string' ? find(reference) : ownerOf(reference);
+    const keys = Object.entries(bound).map(([name, value]) => [`kms:EncryptionContext:${name}`, [value]]);
+    return key === undefined
+      ? []
+      : [
+          {
+            action: `kms:${action}`,
+            resource: key.arn,
+            context: Object.fromEntries(keys) as Need['context'] & {},
+          },
+        ];
+  }
+
   const operations = new Map<string, AwsOperation>(
     Object.entries({
-      DescribeKey: operation(inputs.DescribeKey, ({ KeyId }) => {
-        const key = find(KeyId);
-        return key === undefined ? notFound(KeyId) : ok({ KeyMetadata: metadata(key) });
-      }),
-      Decrypt: operation(inputs.Decrypt, ({ CiphertextBlob, KeyId, EncryptionContext }) => {
-        const owner = ownerOf(CiphertextBlob);
-        if (KeyId !== undefined) {
-          const named = find(KeyId);
-          if (named === undefined) return notFound(KeyId);
-          if (owner !== undefined && named.id !== owner.id) {
-            return refuse(
-              'IncorrectKeyException',
-              'The key ID in the request does not identify a CMK that can perform this operation.',
-            );
+      DescribeKey: operation(
+        inputs.DescribeKey,
+        ({ KeyId }) => needToUse('DescribeKey', KeyId),
+        ({ KeyId }) => {
+          const key = find(KeyId);
+          return key === undefined ? notFound(KeyId) : ok({ KeyMetadata: metadata(key) });
+        },
+      ),
+      Decrypt: operation(
+        inputs.Decrypt,
+        ({ CiphertextBlob, EncryptionContext }) => needToUse('Decrypt', CiphertextBlob, EncryptionContext),
+        ({ CiphertextBlob, KeyId, EncryptionContext }) => {
+          const owner = ownerOf(CiphertextBlob);
+          if (KeyId !== undefined) {
+            const named = find(KeyId);
+            if (named === undefined) return notFound(KeyId);
+            if (owner !== undefined && named.id !== owner.id) {
+              return refuse(
+                'IncorrectKeyException',
+                'The key ID in the request does not identify a CMK that can perform this operation.',
+              );
+            }
           }
-        }
-        const plain = open(CiphertextBlob, EncryptionContext);
-        if (owner === undefined || plain === undefined) return refuse('InvalidCiphertextException', '');
-        return ok({
-          KeyId: owner.arn,
-          Plaintext: plain.toString('base64'),
-          EncryptionAlgorithm: 'SYMMETRIC_DEFAULT',
-        });
-      }),
-      GenerateDataKeyWithoutPlaintext: operation(inputs.GenerateDataKeyWithoutPlaintext, (input) => {
-        const key = find(input.KeyId);
-        if (key === undefined) return notFound(input.KeyId);
-        if ((input.KeySpec === undefined) === (input.NumberOfBytes === undefined)) {
-          return refuse('ValidationException', 'Please specify either number of bytes or key spec.');
-        }
-        const material = randomBytes(input.NumberOfBytes ?? (input.KeySpec === 'AES_128' ? 16 : 32));
-        const sealed = seal(key, material, input.EncryptionContext);
-        return ok({ KeyId: key.arn, CiphertextBlob: sealed.toString('base64') });
-      }),
+          const plain = open(CiphertextBlob, EncryptionContext);
+          if (owner === undefined || plain === undefined) return refuse('InvalidCiphertextException', '');
+          return ok({
+            KeyId: owner.arn,
+            Plaintext: plain.toString('base64'),
+            EncryptionAlgorithm: 'SYMMETRIC_DEFAULT',
+          });
+        },
+      ),
+      GenerateDataKeyWithoutPlaintext: operation(
+        inputs.GenerateDataKeyWithoutPlaintext,
+        ({ KeyId, EncryptionContext }) =>
+          needToUse('GenerateDataKeyWithoutPlaintext', KeyId, EncryptionContext),
+        (input) => {
+          const key = find(input.KeyId);
+          if (key === undefined) return notFound(input.KeyId);
+          if ((input.KeySpec === undefined) === (input.NumberOfBytes === undefined)) {
+            return refuse('ValidationException', 'Please specify either number of bytes or key spec.');
+          }
+          const material = randomBytes(input.NumberOfBytes ?? (input.KeySpec === 'AES_128' ? 16 : 32));
+          const sealed = seal(key, material, input.EncryptionContext);
+          return ok({ KeyId: key.arn, CiphertextBlob: sealed.toString('base64') });
+        },
+      ),
     }),
   );
 
@@ -138,17 +171,27 @@ export function createKms(now: () => number): KmsEmulator {
     // No operation makes or changes a key.
     snapshot: () => () => undefined,
     createKey(alias) {
-      const id = randomUUID();
-      const arn = `arn:aws:kms:${localRegion}:${localAccount}:key/${id}`;
+      const id = keyIdOf(alias);
+      const arn = keyArnOf(alias);
       keys.set(id, { id, arn, material: randomBytes(32), createdAt: now(), description: alias });
       aliases.set(alias, id);
     },
+    needToUse,
     encrypt(reference, plain, bound) {
       const key = find(reference);
       return key === undefined ? undefined : seal(key, plain, bound);
     },
     decrypt: open,
   };
+}
+
+/** The id of the key that the emulator makes for an alias: policies name it before there is one. */
+function keyIdOf(alias: string): string {
+  return deterministicUuid('local-kms-key', alias);
+}
+
+export function keyArnOf(alias: string): string {
+  return `arn:aws:kms:${localRegion}:${localAccount}:key/${keyIdOf(alias)}`;
 }
 
 function metadata(key: Key): object {

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { ok } from '#shared/kernel/result.ts';
 import type { Item } from './dynalite.ts';
+import { tableNeed } from './table-needs.ts';
 import { type AwsAnswer, type AwsOperation, type Restore, operation, refuse } from './wire.ts';
 
 /** DynamoDB keeps the changes of 35 days, and the last five minutes cannot be restored yet. */
@@ -72,6 +73,7 @@ export function createPointInTime(
     Object.entries({
       DescribeContinuousBackups: operation(
         z.strictObject({ TableName: z.string() }),
+        ({ TableName }) => [tableNeed('DescribeContinuousBackups', TableName)],
         ({ TableName: table }) => {
           const known = window(table);
           const PointInTimeRecoveryDescription =
@@ -93,6 +95,8 @@ export function createPointInTime(
       ),
       RestoreTableToPointInTime: operation(
         restoreInput,
+        ({ SourceTableName, TargetTableName }) =>
+          [SourceTableName, TargetTableName].map((table) => tableNeed('RestoreTableToPointInTime', table)),
         async ({ SourceTableName: source, TargetTableName: target, RestoreDateTime: at }) => {
           const known = window(source);
           if (known === undefined) {

@@ -1,9 +1,25 @@
 import { analyzeRun } from '#shared/contract/background.ts';
-import { localBucketName, localQueueName, localStage, localTableName } from '#shared/stage/local-stage.ts';
+import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
+import { grantsOf } from '#shared/contract/grants.ts';
+import {
+  localAccount,
+  localBucketName,
+  localCredentials,
+  localKeyAlias,
+  localQueueName,
+  localRegion,
+  localStage,
+  localTableName,
+} from '#shared/stage/local-stage.ts';
+import * as permissions from '#shared/stage/permissions.ts';
 import { tables, type TableDefinition } from '#shared/stores/tables.ts';
+import { defaultKeyPolicy, type LocalRole } from './access.ts';
 import type { LocalTable } from './dynamodb.ts';
+import { keyArnOf } from './kms.ts';
 import type { LocalQueue } from './queue.ts';
-import type { LocalBucket } from './s3.ts';
+import { bucketArnOf, type LocalBucket } from './s3.ts';
+import { queueArnOf } from './sqs.ts';
+import { tableArnOf } from './table-needs.ts';
 
 /** Where the queue puts what was received in vain. */
 const localDeadLetterQueueName = `${localStage}-improvement-dead-letters`;
@@ -30,14 +46,68 @@ export function localQueues(): readonly LocalQueue[] {
   ];
 }
 
-/** The project's buckets under their local names, as the stack makes them. No function may list one. */
+/** The project's buckets under their local names, as the stack makes them. */
 export function localBuckets(): readonly LocalBucket[] {
   return [
     {
       bucketName: localBucketName,
-      conditionalWrites: true,
       lock: { mode: 'GOVERNANCE', years: 1 },
-      unlisted: true,
     },
   ];
+}
+
+/** The key of the stage, as a function's variable names it. */
+export const localKeyArn = keyArnOf(localKeyAlias);
+
+const tableRow = (name: Parameters<typeof localTableName>[0]) => ({ arn: tableArnOf(localTableName(name)) });
+
+export const localArns: permissions.ResourceArns = {
+  records: tableRow('records'),
+  control: tableRow('control'),
+  settings: tableRow('settings'),
+  improvement: tableRow('improvement'),
+  runs: { arn: queueArnOf(localQueueName) },
+  receipts: { arn: bucketArnOf(localBucketName) },
+  keyArn: localKeyArn,
+  parameter: (path) => `arn:aws:ssm:${localRegion}:${localAccount}:parameter${path}`,
+};
+
+/** The access key id of a function: the emulator authorizes its calls by the function's own role. */
+export function accessKeyOf({ operationId }: Pick<DeployedFunction, 'operationId'>): string {
+  return `${localCredentials.accessKeyId}-${operationId}`;
+}
+
+/** The functions' roles by access key id, with the statements that the stacks give to them. */
+export function localRoles(rows: readonly DeployedFunction[]): Readonly<Record<string, LocalRole>> {
+  return Object.fromEntries(
+    rows.map((row) => [
+      accessKeyOf(row),
+      {
+        name: row.operationId,
+        statements: [
+          ...permissions.grantStatements(grantsOf(row), localStage, localArns),
+          ...(isRoute(row) || row.trigger !== 'queue' ? [] : [permissions.pollStatement(localArns.runs.arn)]),
+        ],
+      },
+    ]),
+  );
+}
+
+/** The policies of the resources by ARN, as the stacks attach them. */
+export function localPolicies(): Readonly<Record<string, readonly permissions.Statement[]>> {
+  const [records, runs, receipts] = [localArns.records.arn, localArns.runs.arn, localArns.receipts.arn];
+  const deadLetters = queueArnOf(localDeadLetterQueueName);
+  return {
+    [records]: permissions.recordsPolicy({}),
+    [runs]: [onlyTls('sqs', [runs])],
+    [deadLetters]: [onlyTls('sqs', [deadLetters])],
+    [receipts]: [onlyTls('s3', [receipts, `${receipts}/*`]), permissions.receiptsPolicy(`${receipts}/*`)],
+    [localKeyArn]: defaultKeyPolicy(localAccount),
+  };
+}
+
+/** What the CDK puts into the policy of a queue or a bucket with `enforceSSL`. */
+function onlyTls(service: 's3' | 'sqs', Resource: readonly string[]): permissions.Statement {
+  const Condition = { Bool: { 'aws:SecureTransport': 'false' } };
+  return { Effect: 'Deny', Principal: { AWS: '*' }, Action: [`${service}:*`], Resource, Condition };
 }

@@ -94,7 +94,7 @@ describe('the S3 emulator, through the SDK client', () => {
       await expect(remove('sums', VersionId)).rejects.toMatchObject({ name: 'AccessDenied' });
       now = Date.UTC(2031, 0, 2, 3, 4, 6);
       await remove('sums', VersionId);
-      await expect(textOf('sums', localBucketName)).rejects.toMatchObject({ name: 'AccessDenied' });
+      await expect(textOf('sums', localBucketName)).rejects.toBeInstanceOf(NoSuchKey);
     });
 
     it('hides what is deleted, keeps its versions, and lists all of them over several answers', async () => {
@@ -106,7 +106,7 @@ describe('the S3 emulator, through the SDK client', () => {
       });
       const { VersionId: marker } = await remove('v/1');
       await remove('v/5');
-      await expect(textOf('v/1', localBucketName)).rejects.toMatchObject({ name: 'AccessDenied' });
+      await expect(textOf('v/1', localBucketName)).rejects.toBeInstanceOf(NoSuchKey);
       await expect(put('v/1', 'x', { ...locked, IfMatch })).rejects.toBeInstanceOf(NoSuchKey);
       const rows: string[] = [];
       let pages = 0;

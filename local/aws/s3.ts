@@ -2,16 +2,21 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { crc32 } from 'node:zlib';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
-import { type AwsError, type Refusal, type Restore, notCovered, restoreAll, snapshotOf } from './wire.ts';
+import type { Need } from './policy.ts';
+import {
+  type AwsError,
+  type Caller,
+  type Refusal,
+  type Restore,
+  notCovered,
+  restoreAll,
+  snapshotOf,
+} from './wire.ts';
 
 export interface LocalBucket {
   readonly bucketName: string;
-  /** PutObject without `If-None-Match` or `If-Match` is AccessDenied, as a bucket policy on these headers makes it. */
-  readonly conditionalWrites?: boolean;
   /** Object Lock, hence versions: no version can be deleted for so many years. */
   readonly lock?: { readonly mode: 'GOVERNANCE' | 'COMPLIANCE'; readonly years: number };
-  /** The caller has no `s3:ListBucket`: S3 then refuses the read of an absent object with AccessDenied. */
-  readonly unlisted?: boolean;
 }
 
 export interface S3Request {
@@ -42,7 +47,7 @@ export interface S3Call {
 export interface S3Double {
   /** What a request asks for, or the refusal of what is not covered. */
   route(request: Omit<S3Request, 'body'>): Result<S3Call, AwsError>;
-  perform(call: S3Call, request: S3Request): Result<S3Answer, AwsError>;
+  perform(call: S3Call, request: S3Request, caller: Caller): Result<S3Answer, AwsError>;
   snapshot(): Restore;
 }
 
@@ -90,7 +95,7 @@ const SIGNING_HEADER = /^x-amz-(date|content-sha256|security-token|user-agent)$/
 /**
  * Buckets of S3 in memory: PutObject (`If-None-Match: *`, `If-Match`, CRC32, SHA-1 and SHA-256 checksums), GetObject and
  * HeadObject of whole objects, in the REST protocol with the bucket in the path. A bucket with Object Lock has versions too: DeleteObject,
- * ListObjectVersions and GetObject of a version. No policies but that of `conditionalWrites`, and no right to bypass a lock.
+ * ListObjectVersions and GetObject of a version. No right to bypass a lock.
  */
 export function createS3(definitions: readonly LocalBucket[], now: () => number): S3Double {
   const buckets = new Map<string, Bucket>(
@@ -117,8 +122,6 @@ export function createS3(definitions: readonly LocalBucket[], now: () => number)
 
   function put(bucket: Bucket, key: string, request: S3Request): Result<S3Answer, AwsError> {
     const { 'if-none-match': unlessAny, 'if-match': ifEtag, 'content-md5': md5 } = request.headers;
-    if (bucket.conditionalWrites === true && unlessAny === undefined && ifEtag === undefined)
-      return refuseS3('AccessDenied');
     const received = receivedBody(request);
     if (!received.ok) return received;
     const { bytes, checksums } = received.value;
@@ -145,14 +148,21 @@ export function createS3(definitions: readonly LocalBucket[], now: () => number)
     });
   }
 
-  function get(bucket: Bucket, { operation, key, query }: S3Call, mode: unknown): Result<S3Answer, AwsError> {
+  function get(
+    bucket: Bucket,
+    { operation, bucket: name, key, query }: S3Call,
+    mode: unknown,
+    caller: Caller,
+  ): Result<S3Answer, AwsError> {
     const versions = bucket.objects.get(key) ?? [];
     const asked = query.get('versionId');
     const version = asked === null ? versions[0] : versions.find(({ id }) => id === asked);
     if (asked !== null && version === undefined) return refuseS3('NoSuchVersion');
     if (version?.object === undefined) {
       if (asked !== null) return refuseS3('MethodNotAllowed');
-      return refuseS3(bucket.unlisted === true ? 'AccessDenied' : 'NoSuchKey');
+      // S3 shows only to a caller who may list the bucket that there is no such object.
+      const isListed = caller.may({ action: 's3:ListBucket', resource: bucketArnOf(name) });
+      return refuseS3(isListed ? 'NoSuchKey' : 'AccessDenied');
     }
     const { bytes, contentType, etag, metadata, checksums } = version.object;
     return ok({
@@ -201,15 +211,17 @@ export function createS3(definitions: readonly LocalBucket[], now: () => number)
       return ok({ operation, ...location });
     },
 
-    perform(call, request) {
+    perform(call, request, caller) {
       const { operation, bucket: bucketName, key, query } = call;
+      const denied = caller.authorize([needOf[operation](call, request.headers)]);
+      if (denied !== undefined) return denied;
       const bucket = buckets.get(bucketName);
       if (bucket === undefined) return refuseS3('NoSuchBucket');
       if (Buffer.byteLength(key) > MAX_KEY_BYTES) return refuseS3('KeyTooLongError');
       if (operation === 'PutObject') return put(bucket, key, request);
       if (operation === 'DeleteObject') return remove(bucket, key, query.get('versionId'));
       if (operation === 'ListObjectVersions') return ok(listed(bucket, query));
-      return get(bucket, call, request.headers['x-amz-checksum-mode']);
+      return get(bucket, call, request.headers['x-amz-checksum-mode'], caller);
     },
 
     snapshot() {
@@ -217,6 +229,31 @@ export function createS3(definitions: readonly LocalBucket[], now: () => number)
     },
   };
 }
+
+export function bucketArnOf(bucket: string): string {
+  return `arn:aws:s3:::${bucket}`;
+}
+
+const ofObject =
+  (action: string, ofVersion = action) =>
+  ({ bucket, key, query }: S3Call, headers: IncomingHttpHeaders): Need => ({
+    action: `s3:${query.has('versionId') ? ofVersion : action}`,
+    resource: `${bucketArnOf(bucket)}/${key}`,
+    context: Object.fromEntries(
+      (['if-none-match', 'if-match'] as const).flatMap((name) =>
+        headers[name] === undefined ? [] : [[`s3:${name}`, [headers[name]]]],
+      ),
+    ),
+  });
+
+/** What the operations need ("Required permissions for Amazon S3 API operations"). One without a row does not compile. */
+const needOf: Readonly<Record<S3OperationName, (call: S3Call, headers: IncomingHttpHeaders) => Need>> = {
+  DeleteObject: ofObject('DeleteObject', 'DeleteObjectVersion'),
+  GetObject: ofObject('GetObject', 'GetObjectVersion'),
+  HeadObject: ofObject('GetObject', 'GetObjectVersion'),
+  ListObjectVersions: ({ bucket }) => ({ action: 's3:ListBucketVersions', resource: bucketArnOf(bucket) }),
+  PutObject: ofObject('PutObject'),
+};
 
 /** The versions of a bucket by key, the newest of a key first, from where the last answer ended. */
 function listed({ objects }: Bucket, query: URLSearchParams): S3Answer {

@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { addresseeOf, listen, readBody } from '#local/loopback.ts';
 import { err } from '#shared/kernel/result.ts';
+import type { Statement } from '#shared/stage/permissions.ts';
+import { type Access, type AccessRecord, createAccess, type LocalRole } from './access.ts';
 import { type AccountState, accountSnapshot, callAccount, emptyAccount } from './account.ts';
 import { type LocalTable, createDynamoDb } from './dynamodb.ts';
 import { localAccount, localCredentials, localRegion } from '#shared/stage/local-stage.ts';
@@ -10,10 +12,10 @@ import { type AwsFaults, type FaultPlan, createFaults } from './faults.ts';
 import { createKms } from './kms.ts';
 import type { LocalQueue, QueueAccess } from './queue.ts';
 import { type LocalBucket, type S3Double, createS3, s3ErrorBody } from './s3.ts';
-import { createSqs } from './sqs.ts';
+import { createSqs, queueArnOf } from './sqs.ts';
 import { createSsm } from './ssm.ts';
 import { isRecord } from './tables.ts';
-import type { AwsAnswer, AwsError, AwsService, AwsServiceName, HttpAnswer, Restore } from './wire.ts';
+import type { AwsAnswer, AwsError, AwsService, AwsServiceName, Caller, HttpAnswer, Restore } from './wire.ts';
 import { notCovered, refuse, snapshotOf } from './wire.ts';
 
 export interface AwsOptions {
@@ -34,6 +36,10 @@ export interface AwsOptions {
   readonly accounts?: Readonly<Record<string, string>>;
   /** Makes DynamoDB refuse what it refuses under load: `contention.ts`. Absent: concurrent writes wait for each other. */
   readonly contended?: boolean;
+  /** The functions' roles by access key id. The emulator's own key is an operator's, who may do what no policy of a resource denies. */
+  readonly roles?: Readonly<Record<string, LocalRole>>;
+  /** The policies of resources by ARN. */
+  readonly policies?: Readonly<Record<string, readonly Statement[]>>;
   /** Deletes expired items on a timer. Absent: only when `sweepExpired` is called. */
   readonly sweepEverySeconds?: number;
 }
@@ -44,13 +50,17 @@ export interface LocalAws {
   readonly faults: AwsFaults;
   /** The emulator's own account: stacks, subscriptions, certificates and settings. Tests write it. */
   readonly account: AccountState;
+  /** What the functions' roles were used for. */
+  readonly access: AccessRecord;
   /** How many calls of an operation of a service have come so far, those included that were refused on demand. */
   calls(service: AwsServiceName, operation: string): number;
   /**
    * A queue for code in this process.
+   * @param poller the access key id of a function for which Lambda polls the queue; absent: an operator
    * @throws RangeError when there is no queue of this name
+   * @throws Error when the function's role does not allow what Lambda does in its name
    */
-  queue(name: string): QueueAccess;
+  queue(name: string, poller?: string): QueueAccess;
   /** What every service holds and how many calls have come; the function brings that back, and forgets what is still to fail. */
   snapshot(): Promise<Restore>;
   /** Deletes what has expired by now, from the tables with a time to live. Returns how many items. */
@@ -65,14 +75,15 @@ const MAX_OBJECT_BYTES = 64 * 1024 * 1024;
 
 /**
  * DynamoDB, KMS, S3, SQS and Systems Manager parameters in memory, and what an operator asks of an account (`account.ts`), behind one HTTP server on the loopback
- * interface, over the wire protocol of the AWS SDK. What it does not cover it refuses with UnknownOperationException. Signatures are not verified, but the access key id must be
- * the emulator's own.
+ * interface, over the wire protocol of the AWS SDK. What it does not cover it refuses with UnknownOperationException. Signatures are not verified, but the access key id
+ * must be the emulator's own or a function's, whose role then decides.
  */
 export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
   const now = options.now ?? Date.now;
   const ownPlace = createPlace(localAccount, now, options);
   const { dynamodb, kms, sqs, services, s3 } = ownPlace;
   const faults = createFaults();
+  const access = createAccess(options.roles ?? {}, options.policies ?? {});
   const counts = new Map<string, number>();
   const counted: FaultPlan = {
     ...faults,
@@ -84,8 +95,7 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
   };
   const elsewhere = new Map<string, ReturnType<typeof createPlace>>();
   const placeOf = ({ accessKeyId, region }: Signer): Place | undefined => {
-    const account =
-      accessKeyId === localCredentials.accessKeyId ? localAccount : options.accounts?.[accessKeyId];
+    const account = access.isKnown(accessKeyId) ? localAccount : options.accounts?.[accessKeyId];
     if (account === undefined) return undefined;
     if (options.accounts === undefined || (account === localAccount && region === localRegion))
       return ownPlace;
@@ -98,7 +108,7 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
   for (const alias of options.keyAliases ?? []) kms.createKey(alias);
 
   const server = createServer((request, response) => {
-    serve({ placeOf, faults: counted }, request).then(
+    serve({ placeOf, access, faults: counted }, request).then(
       (answer) => send(response, answer),
       (defect: unknown) => {
         console.error('local AWS emulator:', defect);
@@ -120,11 +130,17 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
   return {
     url,
     faults,
+    access,
     account: ownPlace.account,
     calls: (service, operation) => counts.get(`${service} ${operation}`) ?? 0,
-    queue: (name) => sqs.queue(name),
+    queue(name, poller = localCredentials.accessKeyId) {
+      const needs = polling.map((action) => ({ action: `sqs:${action}`, resource: queueArnOf(name) }));
+      const denied = access.callerOf(poller, localAccount, 'sqs').authorize(needs);
+      if (denied !== undefined) throw new Error(denied.error.message);
+      return sqs.queue(name);
+    },
     async snapshot() {
-      const restores = [snapshotOf(counts), accountSnapshot(ownPlace.account)];
+      const restores = [snapshotOf(counts), access.snapshot(), accountSnapshot(ownPlace.account)];
       for (const service of [...services, s3]) restores.push(await service.snapshot());
       return async () => {
         for (const restore of restores) await restore();
@@ -158,6 +174,9 @@ function createPlace(
   return { account: emptyAccount(account), dynamodb, kms, sqs, services, s3: createS3(buckets, now) };
 }
 
+/** What Lambda does with the role of a function whose event source is a queue ("Using Lambda with Amazon SQS"). */
+const polling = ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes', 'ChangeMessageVisibility'];
+
 const JSON_1_0 = 'application/x-amz-json-1.0';
 
 /** What one account has in one region. */
@@ -176,10 +195,11 @@ interface Signer {
 interface Served {
   /** Undefined for credentials that the emulator does not accept. */
   readonly placeOf: (signer: Signer) => Place | undefined;
+  readonly access: Pick<Access, 'callerOf'>;
   readonly faults: FaultPlan;
 }
 
-async function serve({ placeOf, faults }: Served, request: IncomingMessage): Promise<HttpAnswer> {
+async function serve({ placeOf, access, faults }: Served, request: IncomingMessage): Promise<HttpAnswer> {
   const target = String(request.headers['x-amz-target'] ?? '');
   const [, accessKeyId = '', region = '', signedFor] =
     /^AWS4-HMAC-SHA256 Credential=([^/,]+)\/[^/,]*\/([^/,]*)\/([^/,]*)\//.exec(
@@ -197,13 +217,17 @@ async function serve({ placeOf, faults }: Served, request: IncomingMessage): Pro
   }
   await faults.pass();
   const place = placeOf({ accessKeyId, region });
-  if (isForS3) return callS3(place?.s3, faults, request, body);
+  const callerOf = (name: AwsServiceName): Caller =>
+    access.callerOf(accessKeyId, place?.account.id ?? '', name);
+  if (isForS3) return callS3(place?.s3, callerOf('s3'), faults, request, body);
   const ofAccount = callAccount(
     place?.account ?? emptyAccount(undefined),
     signedFor ?? '',
     request,
     body,
     faults,
+    // SAFETY: the function looks at the service of the signature before it asks for the caller.
+    place && callerOf(signedFor as AwsServiceName),
   );
   if (ofAccount !== undefined) return ofAccount;
   const [prefix, operationName = ''] = target.split('.', 2);
@@ -222,7 +246,7 @@ async function serve({ placeOf, faults }: Served, request: IncomingMessage): Pro
         `${request.method ?? ''} ${request.url ?? ''} as ${request.headers['content-type'] ?? 'no type'}`,
       )
     : place !== undefined
-      ? await call(service, operationName, faults, body)
+      ? await call(service, operationName, callerOf(service.name), faults, body)
       : refuse('UnrecognizedClientException', FOREIGN_CREDENTIALS);
   const stalls = faults.disturbance(service.name, operationName, body) === 'stalls';
   return { ...jsonAnswer(answer, service.contentType), stalls };
@@ -231,11 +255,12 @@ async function serve({ placeOf, faults }: Served, request: IncomingMessage): Pro
 const never = new Promise<never>(() => undefined);
 
 const HOME: Signer = { accessKeyId: localCredentials.accessKeyId, region: localRegion };
-const FOREIGN_CREDENTIALS = `the local AWS emulator is called with the access key id ${localCredentials.accessKeyId} only`;
+const FOREIGN_CREDENTIALS = `the local AWS emulator is called with the access key id ${localCredentials.accessKeyId} or that of a function only`;
 
 async function call(
   service: AwsService,
   operationName: string,
+  caller: Caller,
   faults: FaultPlan,
   body: Buffer | undefined,
 ): Promise<AwsAnswer> {
@@ -248,13 +273,14 @@ async function call(
   if (body === undefined) return refuse('RequestEntityTooLarge', 'more than 16 MB');
   const input = parse(body);
   if (input === undefined) return refuse('SerializationException', 'not a JSON object');
-  const answer = await operation(input);
+  const answer = await operation(input, caller);
   if (how === 'is late') return never;
   return how === 'is wrong' ? answerAboutAnother(service, input, answer) : answer;
 }
 
 async function callS3(
   s3: S3Double | undefined,
+  caller: Caller,
   faults: FaultPlan,
   request: IncomingMessage,
   body: Buffer | undefined,
@@ -275,7 +301,7 @@ async function callS3(
   const how = faults.disturbance('s3', routed.value.operation);
   if (how === 'hangs') return never;
   if (body === undefined) return refused({ status: 400, type: 'EntityTooLarge', message: 'more than 64 MB' });
-  const answer = s3.perform(routed.value, { method, url, headers, body });
+  const answer = s3.perform(routed.value, { method, url, headers, body }, caller);
   if (how === 'is late') return never;
   if (!answer.ok) return refused(answer.error);
   return how === 'is wrong' && method === 'GET'

@@ -53,10 +53,14 @@ export function createSqs(definitions: readonly LocalQueue[], now: () => number)
   }
 
   function onQueue<S extends z.ZodType<{ readonly QueueUrl: string }>>(
+    action: string,
     schema: S,
     work: (queue: Queue, input: z.output<S>) => AwsAnswer,
   ): AwsOperation {
-    return operation(schema, (input) => {
+    const needs = ({ QueueUrl }: z.output<S>) => [
+      { action: `sqs:${action}`, resource: queueArnOf(queueNameOf(QueueUrl) ?? '') },
+    ];
+    return operation(schema, needs, (input) => {
       const queue = queues.get(queueNameOf(input.QueueUrl) ?? '');
       return queue === undefined
         ? refuse('QueueDoesNotExist', 'The specified queue does not exist.')
@@ -66,7 +70,7 @@ export function createSqs(definitions: readonly LocalQueue[], now: () => number)
 
   const operations = new Map<string, AwsOperation>(
     Object.entries({
-      SendMessage: onQueue(inputs.SendMessage, (queue, { MessageBody: body }) => {
+      SendMessage: onQueue('SendMessage', inputs.SendMessage, (queue, { MessageBody: body }) => {
         if (Buffer.byteLength(body) > MAX_MESSAGE_BYTES) {
           return refuse('InvalidParameterValue', `Message must be shorter than ${MAX_MESSAGE_BYTES} bytes.`);
         }
@@ -76,13 +80,17 @@ export function createSqs(definitions: readonly LocalQueue[], now: () => number)
         const md5 = createHash('md5').update(body).digest('hex');
         return ok({ MessageId: queue.send(body).messageId, MD5OfMessageBody: md5 });
       }),
-      GetQueueAttributes: onQueue(inputs.GetQueueAttributes, (queue, { AttributeNames: names }) => {
-        const all = attributesOf(queue);
-        const wanted = Object.entries(all).filter(([name]) =>
-          names.some((one) => one === 'All' || one === name),
-        );
-        return ok({ Attributes: Object.fromEntries(wanted) });
-      }),
+      GetQueueAttributes: onQueue(
+        'GetQueueAttributes',
+        inputs.GetQueueAttributes,
+        (queue, { AttributeNames: names }) => {
+          const all = attributesOf(queue);
+          const wanted = Object.entries(all).filter(([name]) =>
+            names.some((one) => one === 'All' || one === name),
+          );
+          return ok({ Attributes: Object.fromEntries(wanted) });
+        },
+      ),
     }),
   );
 
@@ -112,7 +120,7 @@ function queueNameOf(queueUrl: string): string | undefined {
   return account === localAccount && rest.length === 0 ? name : undefined;
 }
 
-function arnOf(queueName: string): string {
+export function queueArnOf(queueName: string): string {
   return `arn:aws:sqs:${localRegion}:${localAccount}:${queueName}`;
 }
 
@@ -120,7 +128,7 @@ function attributesOf(queue: Queue): Readonly<Partial<Record<(typeof queueAttrib
   const { queueName, visibilityTimeoutSeconds, redrive } = queue.definition;
   const { visible, inFlight } = queue.counts();
   return {
-    QueueArn: arnOf(queueName),
+    QueueArn: queueArnOf(queueName),
     ApproximateNumberOfMessages: String(visible),
     ApproximateNumberOfMessagesNotVisible: String(inFlight),
     ApproximateNumberOfMessagesDelayed: '0',
@@ -129,7 +137,7 @@ function attributesOf(queue: Queue): Readonly<Partial<Record<(typeof queueAttrib
       ? {}
       : {
           RedrivePolicy: JSON.stringify({
-            deadLetterTargetArn: arnOf(redrive.deadLetterQueueName),
+            deadLetterTargetArn: queueArnOf(redrive.deadLetterQueueName),
             maxReceiveCount: redrive.maxReceiveCount,
           }),
         }),

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { ok } from '#shared/kernel/result.ts';
 import type { KmsEmulator } from './kms.ts';
+import type { Need } from './policy.ts';
 import { localAccount, localRegion } from '#shared/stage/local-stage.ts';
 import { type AwsAnswer, type AwsOperation, type AwsService, operation, refuse, snapshotOf } from './wire.ts';
 
@@ -111,11 +112,40 @@ export function createSsm(kms: KmsEmulator, now: () => number): AwsService {
     return ok({ Version: version, Tier: input.Tier === 'Advanced' ? 'Advanced' : 'Standard' });
   }
 
+  const need = (action: string, name: string): Need => ({ action: `ssm:${action}`, resource: arnOf(name) });
+
+  /** What the caller needs to read these; with decryption also the key of each secret, but for the account's own, which serves the parameter store for everyone in it. */
+  function needsToRead(
+    action: string,
+    names: readonly string[],
+    decrypt: boolean,
+    found: readonly (Parameter | undefined)[] = names.map((one) => parameters.get(one)),
+  ): readonly Need[] {
+    return [
+      ...names.map((one) => need(action, one)),
+      ...found.flatMap((parameter) =>
+        decrypt && parameter?.type === 'SecureString'
+          ? needsOfKey('Decrypt', Buffer.from(parameter.stored, 'base64'), parameter.name)
+          : [],
+      ),
+    ];
+  }
+
+  function needsOfKey(action: string, key: string | Uint8Array, name: string): readonly Need[] {
+    const [ofDefault] = kms.needToUse(action, DEFAULT_KEY);
+    return kms
+      .needToUse(action, key, { PARAMETER_ARN: arnOf(name) })
+      .filter(({ resource }) => resource !== ofDefault?.resource);
+  }
+
+  const below = (path: string): readonly Parameter[] =>
+    [...parameters.values()].filter((parameter) => parameter.name.startsWith(prefixOf(path)));
+
   function byPath(input: z.output<typeof inputs.GetParametersByPath>): AwsAnswer {
-    const prefix = input.Path.endsWith('/') ? input.Path : `${input.Path}/`;
+    const prefix = prefixOf(input.Path);
     const after = input.NextToken === undefined ? '' : Buffer.from(input.NextToken, 'base64url').toString();
-    const found = [...parameters.values()]
-      .filter((parameter) => parameter.name.startsWith(prefix) && parameter.name > after)
+    const found = below(input.Path)
+      .filter((parameter) => parameter.name > after)
       .filter((parameter) => input.Recursive || !parameter.name.slice(prefix.length).includes('/'))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
     const page = found.slice(0, input.MaxResults);
@@ -130,23 +160,44 @@ export function createSsm(kms: KmsEmulator, now: () => number): AwsService {
 
   const operations = new Map<string, AwsOperation>(
     Object.entries({
-      PutParameter: operation(inputs.PutParameter, put),
-      GetParameter: operation(inputs.GetParameter, ({ Name, WithDecryption }) => {
-        const parameter = parameters.get(Name);
-        return parameter === undefined
-          ? refuse('ParameterNotFound', '')
-          : ok({ Parameter: show(parameter, WithDecryption) });
-      }),
-      GetParameters: operation(inputs.GetParameters, ({ Names, WithDecryption }) => {
-        const known = Names.flatMap((wanted) => parameters.get(wanted) ?? []);
-        return ok({
-          Parameters: known.map((parameter) => show(parameter, WithDecryption)),
-          InvalidParameters: Names.filter((wanted) => !parameters.has(wanted)),
-        });
-      }),
-      GetParametersByPath: operation(inputs.GetParametersByPath, byPath),
-      DeleteParameter: operation(inputs.DeleteParameter, ({ Name }) =>
-        parameters.delete(Name) ? ok({}) : refuse('ParameterNotFound', ''),
+      PutParameter: operation(
+        inputs.PutParameter,
+        ({ Name, KeyId }) => [
+          need('PutParameter', Name),
+          ...(KeyId === undefined ? [] : needsOfKey('Encrypt', KeyId, Name)),
+        ],
+        put,
+      ),
+      GetParameter: operation(
+        inputs.GetParameter,
+        ({ Name, WithDecryption }) => needsToRead('GetParameter', [Name], WithDecryption),
+        ({ Name, WithDecryption }) => {
+          const parameter = parameters.get(Name);
+          return parameter === undefined
+            ? refuse('ParameterNotFound', '')
+            : ok({ Parameter: show(parameter, WithDecryption) });
+        },
+      ),
+      GetParameters: operation(
+        inputs.GetParameters,
+        ({ Names, WithDecryption }) => needsToRead('GetParameters', Names, WithDecryption),
+        ({ Names, WithDecryption }) => {
+          const known = Names.flatMap((wanted) => parameters.get(wanted) ?? []);
+          return ok({
+            Parameters: known.map((parameter) => show(parameter, WithDecryption)),
+            InvalidParameters: Names.filter((wanted) => !parameters.has(wanted)),
+          });
+        },
+      ),
+      GetParametersByPath: operation(
+        inputs.GetParametersByPath,
+        ({ Path, WithDecryption }) => needsToRead('GetParametersByPath', [Path], WithDecryption, below(Path)),
+        byPath,
+      ),
+      DeleteParameter: operation(
+        inputs.DeleteParameter,
+        ({ Name }) => [need('DeleteParameter', Name)],
+        ({ Name }) => (parameters.delete(Name) ? ok({}) : refuse('ParameterNotFound', '')),
       ),
     }),
   );
@@ -158,6 +209,10 @@ export function createSsm(kms: KmsEmulator, now: () => number): AwsService {
     operations,
     snapshot: () => snapshotOf(parameters),
   };
+}
+
+function prefixOf(path: string): string {
+  return path.endsWith('/') ? path : `${path}/`;
 }
 
 function arnOf(parameter: string): string {

@@ -2,7 +2,17 @@ import { ok } from '#shared/kernel/result.ts';
 import type { Checked, DynaliteOperation, Item, Store } from './dynalite.ts';
 import { check, conditionHolds, itemSize, run } from './dynalite.ts';
 import { type Input, isRecord, keyOf, must } from './tables.ts';
-import { type AwsAnswer, type AwsOperation, type Restore, notCovered, refuse, snapshotOf } from './wire.ts';
+import type { Need } from './policy.ts';
+import { itemNeed } from './table-needs.ts';
+import {
+  type AwsAnswer,
+  type AwsOperation,
+  type Caller,
+  type Restore,
+  notCovered,
+  refuse,
+  snapshotOf,
+} from './wire.ts';
 
 const TOKEN_LIFETIME = 10 * 60_000;
 const MAX_TRANSACTION = 100;
@@ -21,12 +31,14 @@ export function createTransactions(
 ): { readonly operations: ReadonlyMap<string, AwsOperation>; readonly snapshot: () => Restore } {
   const carriedOut = new Map<string, { readonly at: number; readonly request: string }>();
 
-  async function transactWrite(input: Input): Promise<AwsAnswer> {
+  async function transactWrite(input: Input, { authorize }: Pick<Caller, 'authorize'>): Promise<AwsAnswer> {
     const { TransactItems: entries, ClientRequestToken: token, ...rest } = input;
     const [unknown] = Object.keys(rest);
     if (unknown !== undefined) return notCovered(`DynamoDB TransactWriteItems with ${unknown}`);
     const list = writesOf(entries);
     if (!list.ok) return list;
+    const denied = authorize(await needsOfWrites(store, list.value));
+    if (denied !== undefined) return denied;
     const request = JSON.stringify(entries);
     for (const [known, { at }] of carriedOut) if (at + TOKEN_LIFETIME <= now()) carriedOut.delete(known);
     const earlier = typeof token === 'string' ? carriedOut.get(token) : undefined;
@@ -83,6 +95,16 @@ function writesOf(entries: unknown): { readonly ok: true; readonly value: readon
     writes.push({ kind, input, wantsOld: wanted === 'ALL_OLD' });
   }
   return ok(writes);
+}
+
+/** A transaction is allowed by what its parts are ("IAM and DynamoDB transactions"). */
+async function needsOfWrites(store: Store, writes: readonly Write[]): Promise<readonly Need[]> {
+  const needs: Need[] = [];
+  for (const { kind, input } of writes)
+    needs.push(
+      await itemNeed(store, kind === 'ConditionCheck' ? 'ConditionCheckItem' : writeOperations[kind], input),
+    );
+  return needs;
 }
 
 /** All conditions first, then the writes; should one of those still fail (an item that outgrows 400 KB), what was written is put back. */

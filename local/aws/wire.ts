@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { err, type Result } from '#shared/kernel/result.ts';
+import type { Need } from './policy.ts';
 
 /** An error as the AWS JSON protocols carry it; `extra` members are next to `__type` and `message` in the body. */
 export interface AwsError {
@@ -12,8 +13,22 @@ export interface AwsError {
 export type AwsAnswer = Result<object, AwsError>;
 export type Refusal = Extract<AwsAnswer, { readonly ok: false }>;
 
+/** The caller of an operation, by the access key that signed the request. */
+export interface Caller {
+  /** Returns the refusal of the first of these that the caller may not do; all others count as done. */
+  readonly authorize: (needs: readonly Need[]) => Refusal | undefined;
+  /** Returns whether the caller may do this, without doing it. */
+  readonly may: (need: Need) => boolean;
+}
+
+/** A caller that no policy restricts. */
+export const unrestricted: Caller = { authorize: () => undefined, may: () => true };
+
 /** One operation of one service: the parsed request body in, the response body or an error out. Everything else is wire. */
-export type AwsOperation = (input: Readonly<Record<string, unknown>>) => Promise<AwsAnswer>;
+export type AwsOperation = (
+  input: Readonly<Record<string, unknown>>,
+  caller: Pick<Caller, 'authorize'>,
+) => Promise<AwsAnswer>;
 
 export type AwsServiceName =
   | 'acm'
@@ -75,15 +90,19 @@ export function notCovered(what: string): Refusal {
   return refuse('UnknownOperationException', `${what} is not covered by the local AWS emulator`);
 }
 
-/** An operation whose input is checked first: strict schemas refuse, by name, what the emulator would otherwise have to ignore. */
+/**
+ * An operation whose input is checked first: strict schemas refuse, by name, what the emulator would otherwise have to ignore.
+ * @param needs what its caller must be allowed to do
+ */
 export function operation<S extends z.ZodType>(
   schema: S,
+  needs: (input: z.output<S>) => readonly Need[],
   work: (input: z.output<S>) => AwsAnswer | Promise<AwsAnswer>,
 ): AwsOperation {
-  return (input) => {
+  return (input, caller) => {
     const parsed = schema.safeParse(input);
     const answer = parsed.success
-      ? work(parsed.data)
+      ? (caller.authorize(needs(parsed.data)) ?? work(parsed.data))
       : refuse('ValidationException', z.prettifyError(parsed.error));
     return Promise.resolve(answer);
   };

@@ -1,6 +1,6 @@
 import { err, ok } from '#shared/kernel/result.ts';
 import { isRecord } from './tables.ts';
-import type { AwsAnswer, AwsService } from './wire.ts';
+import { type AwsAnswer, type AwsService, unrestricted } from './wire.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -34,7 +34,7 @@ export async function answerAboutAnother(
 
 /** Returns an item of the table under another partition key, or the same one if the table has no other. */
 async function otherItem(service: AwsService, { TableName }: Json, item: Json): Promise<Json> {
-  const scanned = await service.operations.get('Scan')?.({ TableName });
+  const scanned = await service.operations.get('Scan')?.({ TableName }, unrestricted);
   const { Items: items = [] } = (scanned?.ok === true ? scanned.value : {}) as { Items?: readonly Json[] };
   const partition = ({ pk, id }: Json): string => JSON.stringify(pk ?? id);
   return items.find((other) => partition(other) !== partition(item)) ?? item;
@@ -44,11 +44,10 @@ async function otherItem(service: AwsService, { TableName }: Json, item: Json): 
 async function withOtherValue(service: AwsService, parameter: Json): Promise<Json> {
   const [parent, name] = splitLast(String(parameter['Name']));
   const [path, tenant] = splitLast(parent);
-  const listed = await service.operations.get('GetParametersByPath')?.({
-    Path: path,
-    Recursive: true,
-    WithDecryption: true,
-  });
+  const listed = await service.operations.get('GetParametersByPath')?.(
+    { Path: path, Recursive: true, WithDecryption: true },
+    unrestricted,
+  );
   const { Parameters: all = [] } = (listed?.ok === true ? listed.value : {}) as {
     Parameters?: readonly Json[];
   };

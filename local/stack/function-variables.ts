@@ -1,21 +1,22 @@
 import {
   awsEnvironment,
   localBucketName,
-  localKeyAlias,
   localQueueUrl,
   localStage,
   tableEnvironment,
 } from '#shared/stage/local-stage.ts';
+import { accessKeyOf, localKeyArn } from '#local/aws/resources.ts';
 import { localAlgorithm, localAudience, localIssuer } from '#shared/stage/local-issuer.ts';
 import type { BackgroundFunction } from '#shared/contract/background.ts';
 import { grantsOf, isGated, rotatesKeys, variablesOfGrants } from '#shared/contract/grants.ts';
 import type { GrantVariable } from '#shared/contract/grants.ts';
 import type { Route } from '#shared/contract/route.ts';
+import { profilesPath } from '#shared/stage/permissions.ts';
 import { DEFAULT_KEY_ROTATION_DAYS } from '#shared/stage/stage.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
 
 /** Where local service profiles are kept in Systems Manager. */
-export const localProfilesPath = `/${localStage}/profiles`;
+export const localProfilesPath = profilesPath(localStage);
 
 /** Base of every problem's `type`; the gateway serves the same pages under its own `/problems`. */
 export const localProblemsUrl = 'https://docs.mastery-reports.example/problems';
@@ -36,11 +37,13 @@ interface LocalSettings {
 
 /**
  * The whole environment of a function: what the code around it reads, the emulators' addresses, and of the stores exactly those that its grants
- * name, as the stacks set it. A function that reaches for more fails here too. Only a route's function verifies tokens, and the sandbox, which
+ * name, as the stacks set it, with credentials for its own role. A function that reaches for more fails here too. Only a route's function verifies tokens, and the sandbox, which
  * may touch nothing, does not even get the addresses of the emulators.
  */
 export function variablesOf(
-  row: Pick<Route, 'gates' | 'lambda'> | Pick<BackgroundFunction, 'gates' | 'lambda' | 'trigger'>,
+  row:
+    | Pick<Route, 'operationId' | 'gates' | 'lambda'>
+    | Pick<BackgroundFunction, 'operationId' | 'gates' | 'lambda' | 'trigger'>,
   { awsUrl, gatewayUrl, releaseKey, allowedOrigins = [] }: LocalSettings,
 ): Readonly<Record<string, string>> {
   const places: Readonly<Record<GrantVariable, string>> = {
@@ -49,10 +52,10 @@ export function variablesOf(
     IMPROVEMENT_QUEUE_URL: localQueueUrl(awsUrl),
     RECEIPTS_BUCKET: localBucketName,
     RECEIPTS_URL: receiptsUrlOf(gatewayUrl),
-    KEY_ARN: localKeyAlias,
+    KEY_ARN: localKeyArn,
   };
   return {
-    ...('trigger' in row && row.trigger === 'sandbox' ? {} : awsEnvironment(awsUrl)),
+    ...('trigger' in row && row.trigger === 'sandbox' ? {} : awsEnvironment(awsUrl, accessKeyOf(row))),
     ...Object.fromEntries(variablesOfGrants(grantsOf(row)).map((variable) => [variable, places[variable]])),
     ...('trigger' in row ? {} : tokenVariables(gatewayUrl)),
     ...(allowedOrigins.length === 0 ? {} : { ALLOWED_ORIGINS: allowedOrigins.join(',') }),

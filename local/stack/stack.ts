@@ -8,7 +8,14 @@ import {
   localStage,
   localTableName,
 } from '#shared/stage/local-stage.ts';
-import { localBuckets, localQueues, localTables } from '#local/aws/resources.ts';
+import {
+  accessKeyOf,
+  localBuckets,
+  localPolicies,
+  localQueues,
+  localRoles,
+  localTables,
+} from '#local/aws/resources.ts';
 import { localRegion } from '#shared/stage/local-stage.ts';
 import { startAws, type LocalAws } from '#local/aws/server.ts';
 import type { StartEnvironment } from '#local/gateway/environment.ts';
@@ -27,7 +34,7 @@ import { createDataKeyMaker } from '#shared/stores/kms.ts';
 import { createRecordsTable } from '#shared/stores/records-table.ts';
 import { createServiceProfileParameters } from '#shared/stores/service-profile-parameters.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
-import type { BackgroundFunction } from '#shared/contract/background.ts';
+import { analyzeRun, type BackgroundFunction } from '#shared/contract/background.ts';
 import type { Provable } from '#shared/contract/gates.ts';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
 import { sandboxIds } from '#shared/contract/reports/sandbox-fixtures.ts';
@@ -99,6 +106,8 @@ export interface Stack {
   readonly awsFaults: AwsFaults;
   /** How often the AWS emulator was called. */
   readonly awsCalls: LocalAws['calls'];
+  /** What the functions' roles were used for. */
+  readonly access: LocalAws['access'];
   /**
    * Ends the environments of one function, or of all, at any point of their work.
    * @returns how many of them were serving a request
@@ -143,6 +152,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     queues: localQueues(),
     buckets: localBuckets(),
     keyAliases: [localKeyAlias],
+    roles: localRoles([...options.routes, ...options.background]),
+    policies: localPolicies(),
     sweepEverySeconds: 60,
   });
   started.defer(() => aws.close());
@@ -168,6 +179,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     clients.destroy();
   }
   const { releaseKey } = rehearsal;
+  const queue = aws.queue(
+    localQueueName,
+    options.background.includes(analyzeRun) ? accessKeyOf(analyzeRun) : undefined,
+  );
   const restoreAws = await aws.snapshot();
 
   let pool: FunctionPool | undefined;
@@ -226,7 +241,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   if (pool === undefined) throw new Error('the gateway has asked for no functions');
   const functions = pool;
   const improvement = startImprovement({
-    queue: aws.queue(localQueueName),
+    queue,
     pool: functions,
     deployed: options.background,
     sweepEverySeconds: options.sweepRunsEverySeconds,
@@ -243,6 +258,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     improvement,
     awsFaults: aws.faults,
     awsCalls: (service, operation) => aws.calls(service, operation),
+    access: aws.access,
     killWorkers: (operationId) => functions.kill(operationId),
     async reset() {
       improvement.pause();
@@ -346,7 +362,7 @@ async function provision(
     stage: localStage,
     clock: Date.now,
   });
-  const profiles = createServiceProfileParameters(ssm, localProfilesPath);
+  const profiles = createServiceProfileParameters(ssm, localProfilesPath, localKeyAlias);
   const profilesWritten = seededTenants.map(({ tenantId, platform, fixtures }) =>
     profiles.write(tenantId, {
       PLATFORM_TENANT: tenantId,

@@ -36,7 +36,16 @@ export const analyzeRun: BackgroundFunction = {
   lambda: {
     memoryMb: 1769,
     timeoutSeconds: 300,
-    grants: ['improvement:write', 'improvement:queue', 'receipts:write', 'records:read', 'profiles:read'],
+    grants: [
+      'improvement:read',
+      'improvement:read-part',
+      'improvement:create',
+      'improvement:change',
+      'improvement:queue',
+      'receipts:write',
+      'records:read',
+      'profiles:read',
+    ],
     impact: 'Improvement runs do not progress, and their orders do not reach Bank or Blueprint.',
   },
 };
@@ -54,7 +63,7 @@ export const sweepRuns: BackgroundFunction = {
   lambda: {
     memoryMb: 256,
     timeoutSeconds: 60,
-    grants: ['improvement:write', 'improvement:queue'],
+    grants: ['improvement:read', 'improvement:read-part', 'improvement:change', 'improvement:queue'],
     impact: 'Interrupted improvement runs do not continue, even after a missing receiver is back.',
   },
 };

@@ -17,8 +17,13 @@ const meanings = {
   'control:write': { variable: 'CONTROL_TABLE' },
   'keys:continuation': { variable: 'SETTINGS_TABLE' },
   'keys:cursor': { variable: 'SETTINGS_TABLE' },
+  /** Runs with all that belongs to them. */
   'improvement:read': { variable: 'IMPROVEMENT_TABLE' },
-  'improvement:write': { variable: 'IMPROVEMENT_TABLE' },
+  /** One part of a run by its id. */
+  'improvement:read-part': { variable: 'IMPROVEMENT_TABLE' },
+  'improvement:create': { variable: 'IMPROVEMENT_TABLE' },
+  /** For moving a run from state to state, out of the list of open runs in the end. */
+  'improvement:change': { variable: 'IMPROVEMENT_TABLE' },
   'improvement:queue': { variable: 'IMPROVEMENT_QUEUE_URL' },
   'receipts:read': { variable: 'RECEIPTS_BUCKET' },
   'receipts:write': { variable: 'RECEIPTS_BUCKET' },

@@ -14,14 +14,21 @@ export const localBucketName = `${localStage}-receipts`;
 
 export const localQueueName = `${localStage}-improvement`;
 
-/** The only credentials that the emulator accepts, so that a call signed with a developer's real ones is noticed. */
+/**
+ * An operator's credentials. Besides them the emulator accepts only those of the local functions, so that a call signed with a developer's real ones is
+ * noticed.
+ */
 export const localCredentials = { accessKeyId: 'LOCALDOUBLE', secretAccessKey: 'local-double' } as const;
 
 /**
  * Returns environment variables with which every AWS SDK client calls only the emulator at `url`: a default endpoint for services without their own
- * here, and no profile, credentials file or instance metadata that leads to a real account. Set them before the first client is created.
+ * here, and no profile, credentials file or instance metadata that leads to a real account. Set them before the first client is created. The emulator
+ * knows the caller by the access key.
  */
-export function awsEnvironment(url: string): Readonly<Record<string, string>> {
+export function awsEnvironment(
+  url: string,
+  accessKeyId: string = localCredentials.accessKeyId,
+): Readonly<Record<string, string>> {
   return {
     AWS_ENDPOINT_URL: url,
     AWS_ENDPOINT_URL_DYNAMODB: url,
@@ -34,7 +41,7 @@ export function awsEnvironment(url: string): Readonly<Record<string, string>> {
     AWS_USE_DUALSTACK_ENDPOINT: 'false',
     AWS_REGION: localRegion,
     AWS_DEFAULT_REGION: localRegion,
-    AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
+    AWS_ACCESS_KEY_ID: accessKeyId,
     AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
     AWS_SESSION_TOKEN: '',
     // A named profile would take precedence over the two lines above.

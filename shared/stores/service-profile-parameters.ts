@@ -17,8 +17,13 @@ interface ServiceProfileStore extends ProfileParameterReader {
  * (SecureString), `ANALYSIS_POLICY_ID` (String) if improvement runs are analyzed, and `RESULTS_KC_COMPONENTS` (String) if Results accepts KC
  * components. The encoding keeps every tenant id within the characters of a parameter's name and within its own path. Reading is one call by name: it
  * needs `ssm:GetParameters` (and `kms:Decrypt` of the parameter's key), writing `ssm:PutParameter`.
+ * @param key the KMS key under which credentials are written; absent: the account's own for parameters
  */
-export function createServiceProfileParameters(ssm: SSMClient, path: string): ServiceProfileStore {
+export function createServiceProfileParameters(
+  ssm: SSMClient,
+  path: string,
+  key?: string,
+): ServiceProfileStore {
   const base = path.replace(/\/+$/, '');
   const nameOf = (tenantId: string, parameter: ProfileParameter): string =>
     `${base}/${Buffer.from(tenantId).toString('base64url')}/${parameter}`;
@@ -41,7 +46,8 @@ export function createServiceProfileParameters(ssm: SSMClient, path: string): Se
         const [Name, Value] = [nameOf(tenantId, parameter), profile[parameter]];
         if (Value === undefined) continue;
         const Type = parameter === 'PLATFORM_JWT' ? 'SecureString' : 'String';
-        await ssm.send(new PutParameterCommand({ Name, Value, Type, Overwrite: true }));
+        const KeyId = Type === 'SecureString' ? key : undefined;
+        await ssm.send(new PutParameterCommand({ Name, Value, Type, KeyId, Overwrite: true }));
       }
     },
   };

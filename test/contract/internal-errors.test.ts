@@ -1,5 +1,6 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
+import { damagingCredentials } from '#local/aws/access.ts';
 import { localTableName } from '#shared/stage/local-stage.ts';
 import { readSelectionPolicy } from '#shared/contract/mastery/routes/read-selection-policy.ts';
 import { simulateScoreRecovery } from '#shared/contract/mastery/routes/simulate-score-recovery.ts';
@@ -60,7 +61,7 @@ it('a simulation whose time runs out is a 424 that may be repeated and says to s
 
 it('a stored policy that is not the released one is a 500 that no repetition gets past [MA-195, MA-225]', async () => {
   const { selectionPolicyId } = simulationBody(stack);
-  await clientsOf(stack).dynamo.send(
+  await clientsOf(stack, damagingCredentials).dynamo.send(
     new UpdateItemCommand({
       TableName: localTableName('records'),
       Key: {

@@ -70,7 +70,7 @@ async function itemsOf(store: Store): Promise<readonly Held[]> {
 const put = (store: Store, given: Item) =>
   test.dynamo.send(new PutItemCommand({ TableName: localTableName(store), Item: attributesOf(given) }));
 const erase = ({ pk, sk }: Held, store: Store) =>
-  test.dynamo.send(
+  test.damaging.send(
     new DeleteItemCommand({ TableName: localTableName(store), Key: attributesOf({ pk, sk }) }),
   );
 async function item(store: Store, pk: RegExp, sk: string): Promise<Held> {

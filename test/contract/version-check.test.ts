@@ -8,6 +8,7 @@ import { createFunctionPool, type FunctionPool } from '#local/gateway/function-p
 import { variablesOf } from '#local/stack/function-variables.ts';
 import { deployedFunctions, versionCheck } from '#shared/contract/functions.ts';
 import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
+import { versionCheckStatements } from '#shared/stage/permissions.ts';
 import type * as versionCheckHandler from '#functions/deployment/check-version/handler.ts';
 import { bundledFunctions, startTestStack, type TestStack } from '#test/support/stack.ts';
 
@@ -140,6 +141,17 @@ describe('the check of a new version', () => {
       ]);
     },
   );
+
+  it('makes every call that its role allows, and no other', async () => {
+    await report();
+    const actions = calls.map(([command]) =>
+      command === 'invoke'
+        ? 'lambda:InvokeFunction'
+        : `codedeploy:${command.charAt(0).toUpperCase()}${command.slice(1)}`,
+    );
+    const granted = versionCheckStatements([], '', []).flatMap(({ Action }) => Action);
+    expect(new Set(actions)).toStrictEqual(new Set(granted));
+  });
 
   it('reads the version from an AppSpec in YAML, too', async () => {
     content =

@@ -188,6 +188,34 @@ export function propertiesOf(...found: Parameters<typeof resourcesOf>): readonly
   return resourcesOf(...found).map(({ properties }) => properties);
 }
 
+/** A statement of a role as the templates have it. */
+export interface RoleStatement {
+  readonly Effect: string;
+  readonly Action: string | readonly string[];
+  readonly Resource: string | readonly string[];
+  readonly Condition?: unknown;
+}
+
+/** Every statement of a role, inline or attached. Fails for a managed policy, whose statements no template has. */
+export function policiesOf(
+  stacks: readonly StackTemplate[],
+  role: string,
+  id: StackId,
+): readonly RoleStatement[] {
+  const inline = resourcesOf(stacks, 'AWS::IAM::Role', id)
+    .filter((one) => one.id === role)
+    .flatMap(({ properties: { Policies, ManagedPolicyArns } }) => {
+      if (ManagedPolicyArns !== undefined) throw new Error(`${role} has a managed policy`);
+      return Policies as readonly { PolicyDocument: unknown }[];
+    });
+  const attached = resourcesOf(stacks, 'AWS::IAM::Policy', id)
+    .map(({ properties }) => properties)
+    .filter(({ Roles }) => (Roles as readonly string[]).includes(role));
+  return [...inline, ...attached].flatMap(
+    ({ PolicyDocument }) => (PolicyDocument as { Statement: readonly RoleStatement[] }).Statement,
+  );
+}
+
 /** The logical ids of the resources of one type, as they stand in the templates. */
 export function logicalIds(stacks: readonly StackTemplate[], type: string): readonly string[] {
   return stacks.flatMap(({ template: { Resources } }) =>

@@ -12,7 +12,8 @@ import {
   localStage,
   tableEnvironment,
 } from '#shared/stage/local-stage.ts';
-import { localBuckets, localQueues, localTables } from '#local/aws/resources.ts';
+import { damagingCredentials } from '#local/aws/access.ts';
+import { localBuckets, localPolicies, localQueues, localTables } from '#local/aws/resources.ts';
 import { type AwsOptions, type LocalAws, startAws } from '#local/aws/server.ts';
 import { duringTests } from './lazily.ts';
 
@@ -29,6 +30,8 @@ export interface TestAws {
   readonly dynamo: DynamoDBClient;
   /** A further client of DynamoDB, whose calls pass `before` first: it may refuse them, or do something else in the meantime. */
   dynamoAfter(before: (command: DynamoCall) => void | Promise<void>): DynamoDBClient;
+  /** No policy applies to its calls. */
+  readonly damaging: DynamoDBClient;
   readonly kms: KMSClient;
   readonly s3: S3Client;
   readonly sqs: SQSClient;
@@ -43,11 +46,13 @@ export async function startTestAws(options: AwsOptions = {}): Promise<TestAws> {
     queues: localQueues(),
     buckets: localBuckets(),
     keyAliases: [localKeyAlias],
+    policies: localPolicies(),
     ...options,
   });
   const client = { endpoint: aws.url, region: localRegion, credentials: localCredentials, maxAttempts: 1 };
   const clients = {
     dynamo: new DynamoDBClient(client),
+    damaging: new DynamoDBClient({ ...client, credentials: damagingCredentials }),
     kms: new KMSClient(client),
     s3: new S3Client(client),
     sqs: new SQSClient(client),

@@ -33,7 +33,7 @@ export async function openImprovementTable(): Promise<TestImprovementTable> {
       const [, operation = ''] = headers['x-amz-target']?.split('.') ?? [];
       const input = JSON.parse(new TextDecoder().decode(body)) as Input;
       await before(operation, input);
-      const answer = await dynamo.operations.get(operation)!(input);
+      const answer = await dynamo.operations.get(operation)!(input, { authorize: () => undefined });
       const { status, ...sent } = answer.ok
         ? { status: 200, ...answer.value }
         : { status: answer.error.status, __type: answer.error.type, ...answer.error.extra };

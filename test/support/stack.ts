@@ -80,7 +80,7 @@ let shelved: StartedStack | undefined;
 /**
  * A stack of all functions as they are, in this process, unless the options say otherwise. Its sweeper runs when it is told to. Without options it goes
  * from file to file of a worker, reset in between; closing it is what gives it back. Closing fails when a route has returned a problem
- * that its row does not name.
+ * that its row does not name, or a function was denied a call to AWS.
  */
 export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
   if (Object.keys(options).length > 0) {
@@ -103,13 +103,15 @@ export function useTestStack(options?: TestStackOptions): TestStack {
   return duringTests(() => startTestStack(options));
 }
 
-/** Clients of the stack's AWS. They close with it. */
-export function clientsOf(stack: Pick<TestStack, 'urls' | 'defer'>): Clients {
-  const clients = createClients({
-    endpoint: stack.urls.awsUrl,
-    region: localRegion,
-    credentials: localCredentials,
-  });
+/**
+ * Clients of the stack's AWS. They close with it.
+ * @param credentials default: an operator's
+ */
+export function clientsOf(
+  stack: Pick<TestStack, 'urls' | 'defer'>,
+  credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } = localCredentials,
+): Clients {
+  const clients = createClients({ endpoint: stack.urls.awsUrl, region: localRegion, credentials });
   stack.defer(() => clients.destroy());
   return clients;
 }
@@ -152,7 +154,10 @@ function testStack({ stack, seed, issuerKey, lines }: StartedStack, close: () =>
   const end = async (): Promise<void> => {
     for (const closeOwn of opened) closeOwn();
     const undeclared = lines.filter(({ line }) => JSON.stringify(line).includes('"PROBLEM_UNDECLARED"'));
+    const denials = stack.access.denials();
     await close();
+    if (denials.length > 0)
+      throw new Error(`a function did what its role does not allow: ${denials.join('\n')}`);
     if (undeclared.length > 0)
       throw new Error(`a route returned a problem that its row does not name: ${JSON.stringify(undeclared)}`);
   };

@@ -23,7 +23,9 @@ export const analyzeAdministration = defineRoute({
     grants: [
       'control:write',
       'keys:idempotency',
-      'improvement:write',
+      'improvement:read',
+      'improvement:read-part',
+      'improvement:create',
       'improvement:queue',
       'receipts:link',
       'keys:receipt-link',

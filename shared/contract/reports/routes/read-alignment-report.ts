@@ -21,7 +21,13 @@ export const readAlignmentReport = defineRoute({
   budget: { calls: 6, depth: 2 },
   lambda: {
     memoryMb: 1769,
-    grants: ['improvement:read', 'receipts:link', 'keys:receipt-link', 'profiles:read'],
+    grants: [
+      'improvement:read',
+      'improvement:read-part',
+      'receipts:link',
+      'keys:receipt-link',
+      'profiles:read',
+    ],
     impact: 'Clients cannot show how well a blueprint covers a named assessment.',
   },
 });

@@ -1,0 +1,180 @@
+import { keyPurposesOf, type Grant } from '#shared/contract/grants.ts';
+import { scheduledPurposes } from '#shared/keys/key-ring.ts';
+import type { StageConfig } from './stage.ts';
+
+/* What every role may do and what the stores themselves deny: the stacks render these statements, and the local AWS emulator enforces them. */
+
+/** A statement of a policy in the JSON of IAM. */
+export interface Statement {
+  readonly Sid?: string;
+  readonly Effect: 'Allow' | 'Deny';
+  /** Only in the policy of a resource. */
+  readonly Principal?: { readonly AWS: string };
+  readonly Action: readonly string[];
+  readonly Resource: readonly string[];
+  readonly Condition?: Conditions;
+}
+
+type Conditions = Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
+
+type Named = 'records' | 'control' | 'settings' | 'improvement' | 'runs' | 'receipts';
+
+/** The ARNs of a stage's resources. */
+export interface ResourceArns extends Readonly<Record<Named, { readonly arn: string }>> {
+  readonly keyArn: string;
+  /** Returns the ARN of a parameter, or of a path of parameters. */
+  readonly parameter: (path: string) => string;
+}
+
+/** Returns the path of service profiles: `<path>/<base64url(tenantId)>/PLATFORM_{TENANT,JWT,URL}`. */
+export function profilesPath(stage: string): string {
+  return `/${stage}/profiles`;
+}
+
+/** Returns a statement that allows these actions on these resources. */
+export function allow(
+  resources: string | readonly string[],
+  actions: readonly string[],
+  conditions?: Conditions,
+): Statement {
+  const Condition = conditions && { Condition: conditions };
+  return { Effect: 'Allow', Action: actions, Resource: [resources].flat(), ...Condition };
+}
+
+/** Restricts a statement to items of the settings table with these partition keys. */
+function ofItems(...keys: readonly string[]): Conditions {
+  return { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': keys } };
+}
+
+/** Restricts a KMS statement to the encryption context of this stage and these purposes. */
+function ofPurposes(stage: string, purposes: readonly string[]): Conditions {
+  return {
+    StringEquals: { 'kms:EncryptionContext:stage': stage, 'kms:EncryptionContext:purpose': purposes },
+  };
+}
+
+const items = (...operations: readonly string[]) => operations.map((operation) => `dynamodb:${operation}`);
+const keyItems = (purposes: readonly string[]) => ofItems(...purposes.map((purpose) => `key#${purpose}`));
+
+type ByGrant = Readonly<Record<Exclude<Grant, `keys:${string}`>, readonly Statement[]>>;
+
+/** Returns the statements of each grant, except grants of keys, which `grantStatements` combines. */
+export function statementsByGrant(
+  stage: string,
+  { records, control, improvement, runs, receipts, settings, keyArn, parameter }: ResourceArns,
+): ByGrant {
+  const profiles = parameter(`${profilesPath(stage)}/*`);
+  const [made, retired] = [`/${stage}/key-ring`, `/${stage}/retired-keys`];
+  return {
+    'records:read': [allow(records.arn, items('GetItem'))],
+    'control:write': [allow(control.arn, items('GetItem', 'PutItem', 'UpdateItem'))],
+    'improvement:read': [allow(improvement.arn, items('Query'))],
+    'improvement:read-part': [allow(improvement.arn, items('GetItem'))],
+    'improvement:create': [allow(improvement.arn, items('PutItem'))],
+    'improvement:change': [allow(improvement.arn, items('UpdateItem', 'DeleteItem'))],
+    'improvement:queue': [allow(runs.arn, ['sqs:SendMessage'])],
+    // No s3:ListBucket: links are created only for existing bundles, and listing would expose the bundles of every tenant.
+    'receipts:read': [allow(`${receipts.arn}/*`, ['s3:GetObject'])],
+    'receipts:write': [allow(`${receipts.arn}/*`, ['s3:PutObject'])],
+    // Needs only the variable, no permission.
+    'receipts:link': [],
+    'release:read': [allow(settings.arn, items('GetItem'), ofItems('release'))],
+    // Its notes: `shared/stores/key-notes.ts`.
+    'ring:rotate': [
+      allow(settings.arn, items('PutItem', 'Query', 'UpdateItem'), keyItems(scheduledPurposes)),
+      allow([made, ...scheduledPurposes.map((purpose) => `${retired}/${purpose}`)].map(parameter), [
+        'ssm:GetParametersByPath',
+      ]),
+      allow(
+        scheduledPurposes
+          .flatMap((purpose) => [`${made}/${purpose}`, `${retired}/${purpose}/*`])
+          .map(parameter),
+        ['ssm:PutParameter'],
+      ),
+    ],
+    'ring:wrap': [
+      allow(keyArn, ['kms:GenerateDataKeyWithoutPlaintext'], ofPurposes(stage, scheduledPurposes)),
+    ],
+    'profiles:read': [
+      allow(profiles, ['ssm:GetParameters']),
+      // Parameter Store decrypts a SecureString with the caller's permissions, under the parameter's ARN as encryption context.
+      allow(keyArn, ['kms:Decrypt'], { StringLike: { 'kms:EncryptionContext:PARAMETER_ARN': profiles } }),
+    ],
+  };
+}
+
+/**
+ * Returns the IAM statements of grants. They allow only the actions that the code calls, on the resources that it names. KMS actions are also
+ * restricted to the encryption contexts of the purposes that the function uses, so leaked credentials can decrypt nothing else.
+ */
+export function grantStatements(
+  grants: readonly Grant[],
+  stage: string,
+  arns: ResourceArns,
+): readonly Statement[] {
+  const byGrant: Readonly<Partial<Record<Grant, readonly Statement[]>>> = statementsByGrant(stage, arns);
+  const purposes = keyPurposesOf(grants);
+  return [
+    ...grants.flatMap((grant) => byGrant[grant] ?? []),
+    ...(purposes.length === 0
+      ? []
+      : [
+          allow(arns.settings.arn, items('Query'), keyItems(purposes)),
+          allow(arns.keyArn, ['kms:Decrypt'], ofPurposes(stage, purposes)),
+        ]),
+  ];
+}
+
+/** Returns the statement of a worker: Lambda polls its queue with the worker's role. */
+export function pollStatement(queueArn: string): Statement {
+  const actions = ['ChangeMessageVisibility', 'DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage'];
+  return allow(
+    queueArn,
+    actions.map((action) => `sqs:${action}`),
+  );
+}
+
+/** Returns what the check of new versions may do: call them, and read and end the deployments that bring them. */
+export function versionCheckStatements(
+  versions: readonly string[],
+  application: string,
+  deploymentGroups: readonly string[],
+): readonly Statement[] {
+  return [
+    allow(versions, ['lambda:InvokeFunction']),
+    allow(application, ['codedeploy:GetApplicationRevision']),
+    allow(deploymentGroups, ['codedeploy:GetDeployment', 'codedeploy:PutLifecycleEventHookExecutionStatus']),
+  ];
+}
+
+function deny(Sid: string, Action: readonly string[], Resource: string, Condition?: Conditions): Statement {
+  const everyone = { Effect: 'Deny', Principal: { AWS: '*' } } as const;
+  return { Sid, ...everyone, Action, Resource: [Resource], ...(Condition && { Condition }) };
+}
+
+/**
+ * Returns the policy of released records, which are permanent: no command changes or deletes an item, and only the stage's `recordWriters` put one.
+ * The policy cannot name its own table, so it names every resource, but is attached to only one.
+ */
+export function recordsPolicy({ recordWriters }: Pick<StageConfig, 'recordWriters'>): readonly Statement[] {
+  const partiql = ['PartiQLDelete', 'PartiQLInsert', 'PartiQLUpdate'];
+  return [
+    deny('NothingIsChangedOrDeleted', items('BatchWriteItem', 'DeleteItem', 'UpdateItem', ...partiql), '*'),
+    ...(recordWriters === undefined
+      ? []
+      : [
+          deny('OnlyReleaseAndRestoreWrite', items('PutItem'), '*', {
+            ArnNotEquals: { 'aws:PrincipalArn': Object.values(recordWriters) },
+          }),
+        ]),
+  ];
+}
+
+/**
+ * Returns what the policy of the receipts adds to the demand of TLS: If-None-Match writes only an absent object; If-Match lets a restore replace
+ * exactly the damaged version that it has read.
+ */
+export function receiptsPolicy(objects: string): Statement {
+  const unconditional = { Null: { 's3:if-none-match': 'true', 's3:if-match': 'true' } };
+  return deny('NothingIsWrittenOver', ['s3:PutObject'], objects, unconditional);
+}

@@ -1,0 +1,128 @@
+import { GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { beforeAll, expect, it } from 'vitest';
+import { bind as bindRotation } from '#functions/reports/background/rotate-keys/handler.ts';
+import { accessKeyOf } from '#local/aws/resources.ts';
+import { variablesOf } from '#local/stack/function-variables.ts';
+import { analyzeRun, rotateKeys, sweepRuns } from '#shared/contract/background.ts';
+import { deployedFunctions } from '#shared/contract/functions.ts';
+import { PROMOTE_AFTER_MS, RETIRE_AFTER_MS } from '#shared/keys/key-states.ts';
+import { createAwsClients, processRuntime } from '#shared/lambda/process-runtime.ts';
+import { localCredentials, localRegion, localTableName } from '#shared/stage/local-stage.ts';
+import { openWorlds, operations } from '#test/lemmas/worlds.ts';
+import { openImprovementRuns } from '#test/support/improvement-runs.ts';
+import { lazily } from '#test/support/lazily.ts';
+import { clientsOf, startTestStack, useTestStack } from '#test/support/stack.ts';
+
+// Every function does everything that its role allows, so that a permission which nothing needs is noticed. That a role allows everything its function
+// does is what every test on a stack shows (test/support/stack.ts).
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+/** How far the clocks of the functions without a caller are ahead. */
+const ahead: Record<string, number> = {};
+/** The worker's time runs out once it has delivered something. */
+let isInterrupted = false;
+
+const own = processRuntime();
+const stack = useTestStack({
+  inProcess: (name) => ({
+    now: () => Date.now() + (ahead[name] ?? 0),
+    fetch: async (url, request) => {
+      const response = await own.fetch(url, request);
+      if (isInterrupted && name === analyzeRun.operationId && request.method !== 'GET') {
+        isInterrupted = false;
+        ahead[name] = analyzeRun.lambda.timeoutSeconds * 1000 - MINUTE / 2;
+      }
+      return response;
+    },
+  }),
+});
+const runs = lazily(() => openImprovementRuns(stack));
+
+async function serveEveryRoute(): Promise<void> {
+  const worlds = openWorlds(stack);
+  for (const { operation, route } of operations) {
+    const reply = await worlds.send(operation, await worlds.request(operation));
+    expect(reply.status, operation).toBe(route.success.status);
+  }
+  // A page that is not the last one, so that a cursor is sealed, and one that it leads to.
+  const orders = { ...(await worlds.request('listRevisionOrders')), query: '?limit=1' };
+  expect((await worlds.send('listRevisionOrders', orders)).text).toContain('"nextCursor":"');
+}
+
+/** Runs that overlap, one that is handed on, and a receipt of it. */
+async function analyze(): Promise<void> {
+  const administration = runs.administration('spring-gate');
+  stack.improvement.pause();
+  const first = runs.request(administration);
+  await first.succeed();
+  await runs.analyze(administration);
+  isInterrupted = true;
+  stack.improvement.resume();
+  await stack.improvement.settled();
+  expect(isInterrupted).toBe(false);
+  const { run } = await first.succeed();
+  const link = JSON.stringify(run).match(/"downloadUrl":"([^"]+)"/)?.[1] ?? '';
+  expect((await fetch(link)).status).toBe(200);
+}
+
+/** One run that is sent on, and given up two weeks later. */
+async function sweep(): Promise<void> {
+  stack.improvement.pause();
+  const run = await runs.analyze(runs.administration('spring-gate'));
+  await runs.leaveAlone(run);
+  await stack.improvement.sweep();
+  ahead[sweepRuns.operationId] = 15 * DAY;
+  await stack.improvement.sweep();
+  expect((await runs.progress(run)).run.state).toBe('failed');
+}
+
+/** A whole rotation: begun, ended, and the old keys retired. */
+async function rotate(): Promise<void> {
+  const { urls, rehearsal } = stack;
+  const { awsUrl: endpoint } = urls;
+  const credentials = { ...localCredentials, accessKeyId: accessKeyOf(rotateKeys) };
+  let now = Date.now();
+  const call = bindRotation({
+    ...own,
+    now: () => now,
+    write: () => undefined,
+    environment: variablesOf(rotateKeys, {
+      awsUrl: endpoint,
+      gatewayUrl: new URL(urls.reportsUrl).origin,
+      releaseKey: rehearsal.releaseKey,
+    }),
+    aws: createAwsClients(() => ({ endpoint, region: localRegion, credentials })),
+  });
+  for (const passed of [31 * DAY, PROMOTE_AFTER_MS, RETIRE_AFTER_MS]) {
+    now += passed;
+    await call({}, { awsRequestId: 'f-1', getRemainingTimeInMillis: () => MINUTE });
+  }
+}
+
+beforeAll(async () => {
+  await analyze();
+  await serveEveryRoute();
+  await sweep();
+  await rotate();
+}, 300_000);
+
+it.each(deployedFunctions.map(({ operationId }) => operationId))(
+  '%s has used every permission of its role',
+  (operationId) => {
+    const { used, granted } = stack.access.of(operationId);
+    expect(used).toStrictEqual(granted);
+  },
+);
+
+it('a stack fails at its end if a function was denied a call, even if no answer shows it', async () => {
+  const other = await startTestStack();
+  const credentials = { ...localCredentials, accessKeyId: accessKeyOf(rotateKeys) };
+  const { dynamo } = clientsOf(other, credentials);
+  const read = new GetItemCommand({
+    TableName: localTableName('records'),
+    Key: { pk: { S: 'a' }, sk: { S: 'b' } },
+  });
+  await expect(dynamo.send(read)).rejects.toMatchObject({ name: 'AccessDeniedException' });
+  await expect(other.close()).rejects.toThrow('rotateKeys is not authorized to perform: dynamodb:GetItem');
+});
