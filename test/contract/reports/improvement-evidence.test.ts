@@ -14,7 +14,6 @@ import { ALWAYS } from '#test/lemmas/faults.ts';
 import { analyzed, openImprovementRuns } from '#test/support/improvement-runs.ts';
 import { requirementOf } from '#test/support/improvement-facts.ts';
 import { lazily } from '#test/support/lazily.ts';
-import { sourceReceiptOf } from '#test/support/receipts.ts';
 import { reportsAnswerOf } from '#test/support/reports-call.ts';
 import { clientsOf, useTestStack } from '#test/support/stack.ts';
 
@@ -68,37 +67,6 @@ async function improve(): Promise<Improved> {
 
 const onMeasure = (name: string, { orders }: Improved): readonly RevisionOrder[] =>
   orders.filter(({ observedMetric }) => observedMetric.name === name);
-
-describe('Analytics that', () => {
-  const named = async (name: string) => {
-    const key = await runs.analyze(runs.administration(name));
-    await stack.improvement.settled();
-    const run = await runs.read(key);
-    const alignments = await Promise.all(
-      run.sourceKeys.map(async (sourceKey) => {
-        const path = { improvementRunId: key.improvementRunId, sourceKey };
-        const { text } = await runs.caller.call(readAlignmentReport, { tenantId, path });
-        return alignmentReport.parse(JSON.parse(text));
-      }),
-    );
-    expect(alignments.length).toBeGreaterThan(0);
-    return { run, alignments };
-  };
-
-  it('has never analyzed the administration leaves it to be aligned, without metrics and without a comparison [RP-145, RP-148, RP-150, RP-152, RP-160, RP-165, RP-166, RP-176]', async () => {
-    const { run, alignments } = await named('without-analysis');
-    const omissions = run.metricStatuses.map(({ metric }) => metric);
-    expect(run).toMatchObject({ status: 'completed_with_omissions', omissions });
-    for (const row of run.metricStatuses)
-      expect(row).toMatchObject({ status: 'unavailable', reasonCode: 'owner_artifact_missing' });
-    for (const { predictedActual, limitations, receipt } of alignments) {
-      expect(predictedActual).toBeNull();
-      const said = limitations.filter((text) => text.startsWith('Analytics has never analyzed'));
-      expect(said).toHaveLength(1);
-      expect((await sourceReceiptOf(receipt)).limitations).toEqual(limitations);
-    }
-  });
-});
 
 it('a policy of an earlier release asks for orders without the GUIDs that it demands where requirements have no mapping, and of a difference of pass rates for none: nothing is calculated, and the run names the omission [RP-031, RP-145, RP-150, RP-152, RP-159, RP-196, RP-199, RP-201]', async () => {
   const repair = {
