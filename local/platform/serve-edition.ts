@@ -3,6 +3,7 @@ import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { Freshness } from '#shared/platform/owners/primitives.ts';
 import { refuse, serve } from './route.ts';
 import type { OwnerAnswer, OwnerRefusal, OwnerRequest, OwnerRoute } from './route.ts';
+import type { TenantState } from './tenant-state.ts';
 
 /** An entity that names its version and how current it is. */
 interface Edition {
@@ -22,7 +23,7 @@ export function serveEdition<Answer extends z.ZodType>(
   identities: readonly string[],
   find: Find<Edition & z.input<Answer>>,
 ): OwnerRoute {
-  return serveVersions<Answer, Edition & z.input<Answer>>(row, identities, find, { next, previous });
+  return serveEntity<Answer, Edition & z.input<Answer>>(row, identities, find, { next, previous });
 }
 
 /**
@@ -36,19 +37,29 @@ export function serveImmutable<Answer extends z.ZodType>(
   find: Find<object & z.input<Answer>>,
   other: (entity: z.output<Answer>, suffix: string) => z.input<Answer>,
 ): OwnerRoute {
-  return serveVersions<Answer, object & z.input<Answer>>(row, identities, find, {
+  return serveEntity<Answer, object & z.input<Answer>>(row, identities, find, {
     // SAFETY: what an owner holds has been parsed by the row's own schema.
     next: (entity) => other(entity as z.output<Answer>, '-next') as object & z.input<Answer>,
     previous: (entity) => other(entity as z.output<Answer>, '-previous') as object & z.input<Answer>,
   });
 }
 
-function serveVersions<Answer extends z.ZodType, Entity extends object & z.input<Answer>>(
+/**
+ * Returns the route of a read of an entity: 200 with an ETag, or a refusal, 404 for what is not found.
+ * @param versions for `version_drift` the entity after its next write, for `stale` before its last one; for `wrong_tenant` what another tenant holds, where
+ *   the answer itself names no tenant
+ */
+export function serveEntity<Answer extends z.ZodType, Entity extends object & z.input<Answer>>(
   row: UpstreamOperation<Answer, undefined>,
   identities: readonly string[],
   find: Find<Entity>,
-  versions: { readonly next: (entity: Entity) => Entity; readonly previous: (entity: Entity) => Entity },
+  versions: {
+    readonly next: (entity: Entity) => Entity;
+    readonly previous?: (entity: Entity) => Entity;
+    readonly foreign?: (other: TenantState) => Entity | undefined;
+  },
 ): OwnerRoute {
+  const { next, previous, foreign } = versions;
   const answer = (
     request: OwnerRequest<undefined>,
     version: (entity: Entity) => Entity,
@@ -62,8 +73,9 @@ function serveVersions<Answer extends z.ZodType, Entity extends object & z.input
     identities,
     handle: (request) => answer(request, (entity) => entity),
     // SAFETY: the server hands over only bodies that this route itself answered.
-    drift: (body) => versions.next(body as Entity),
-    stale: (request) => answer(request, versions.previous),
+    drift: (body) => next(body as Entity),
+    ...(previous && { stale: (request: OwnerRequest<undefined>) => answer(request, previous) }),
+    ...(foreign && { foreign }),
   });
 }
 

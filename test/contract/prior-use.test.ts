@@ -8,7 +8,6 @@ import type { AdaptiveRun } from '#shared/contract/mastery/adaptive-run.ts';
 import { createDataKeyMaker } from '#shared/stores/kms.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import { sentenceOf, useAdaptiveRuns, type RunGiven, type RunRequest } from '#test/support/adaptive-run.ts';
-import type { PolicyChange } from '#test/support/released-records.ts';
 import { clientsOf, useTestStack } from '#test/support/stack.ts';
 
 const TENANT = 'tenant-aurora';
@@ -39,9 +38,9 @@ const bodyFor = (resultsStudentId: string, change: object = {}, bank = BANK): ob
 });
 
 /** Another policy of the bank. It draws nothing by chance: runs of the same answers are offered the same items. */
-async function policyWith(priorUse: 'exclude' | 'avoid', change: PolicyChange = {}) {
+async function policyWith(priorUse: 'exclude' | 'avoid') {
   const { selectionPolicyId } = await runs.bodyUnder(
-    { eligibilityRules: { priorUse, poolMembership: 'manifest' }, ...change },
+    { eligibilityRules: { priorUse, poolMembership: 'manifest' } },
     { bank: BANK },
   );
   return { selectionPolicyId };
@@ -179,41 +178,6 @@ describe('a policy that excludes what was met before', () => {
     // The same learner meets the items again under a policy that only avoids, and another learner is not concerned.
     expect(items).toContain(itemOf(await runs.start(bodyFor(learner)).sendForRun()));
     expect((await runs.start(bodyFor(newLearner(), await policyWith('exclude'))).send()).status).toBe(201);
-  });
-
-  it('a start that leaves fewer items than a floor needs returns 422, and a replay of an earlier one its run [MA-153, MA-192]', async () => {
-    const members = runs.membersOf(BANK);
-    const guid = members[0]!.kcGuids[0]!;
-    const bearing = new Set(
-      members.filter(({ kcGuids }) => kcGuids.includes(guid)).map((member) => member.artifactVersionId),
-    );
-    const minimumEvidenceItems = bearing.size - 1;
-    const policy = await policyWith('exclude', {
-      coverageFloors: [{ caseCompetencyGuid: guid, minimumEvidenceItems }],
-    });
-    const body = bodyFor(newLearner(), policy);
-    const offered: string[] = [];
-    const left = (): number => bearing.size - offered.filter((item) => bearing.has(item)).length;
-    let last: { readonly request: RunRequest; readonly given: RunGiven } | undefined;
-    while (left() >= minimumEvidenceItems) {
-      const request = runs.start(body);
-      last = { request, given: await request.sendForRun() };
-      offered.push(itemOf(last.given));
-    }
-    expect(offered.length).toBeLessThan(members.length - 1);
-    expect(sentenceOf(await runs.start(body).send())).toBe('422 calibration-invalid');
-    expect((await last!.request.sendForRun()).body.offeredItem).toEqual(last!.given.body.offeredItem);
-    expect((await answer(last!.given)).given.body.offeredItem).toMatchObject({ sequence: 2 });
-  });
-
-  it('a floor that the pool cannot meet anyway refuses no start [MA-112]', async () => {
-    const policy = await policyWith('exclude', {
-      coverageFloors: [
-        { caseCompetencyGuid: runs.membersOf(BANK)[0]!.kcGuids[0]!, minimumEvidenceItems: 21 },
-      ],
-    });
-    const body = bodyFor(newLearner(), policy);
-    for (let run = 0; run < 3; run += 1) expect((await runs.start(body).send()).status).toBe(201);
   });
 });
 

@@ -43,16 +43,7 @@ export function sentenceOf(stack: Pick<TestStack, 'urls'>, sound: Sound, reply: 
 }
 
 /** What only a body, an address or a header of an owner can have said. */
-const upstreamWords = [
-  'injected',
-  'no such entity',
-  'no such user',
-  '<html',
-  'tenant-',
-  '/ims/',
-  '/core/',
-  '/qti/',
-];
+const upstreamWords = ['injected', 'no such entity', '<html', 'tenant-', '/ims/', '/core/', '/qti/'];
 
 function bodyOf({ text }: GatewayReply): JsonObject {
   return JSON.parse(text) as JsonObject;

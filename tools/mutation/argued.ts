@@ -62,7 +62,7 @@ export const arguedMutants: Readonly<Record<string, readonly ArguedMutants[]>> =
       ['openOf(minima, usage.needs) > 0', 'true', 'openOf(minima, usage.needs) >= 0'],
     ]),
     mutants('The search may end one look later: the bound on its work is a round number.', [
-      ['work.left <= reserve', 'work.left < reserve'],
+      ['budget.left <= reserve', 'budget.left < reserve'],
     ]),
     mutants('Equivalent: no sum of quotients lies exactly on the margin.', [
       [

@@ -3,9 +3,11 @@ import type { ReadPool } from '#functions/mastery/pool/read-pool.ts';
 import type { PoolMember, ReconciledPool } from '#functions/mastery/pool/reconcile.ts';
 import { loadNamed, type PinnedRecords } from '#functions/mastery/records/load.ts';
 import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
-import { ok } from '#shared/kernel/result.ts';
+import { err, ok } from '#shared/kernel/result.ts';
 import type { Blueprint } from '#shared/platform/owners/content.ts';
+import { problem } from '#shared/problems/registry.ts';
 import { createRecordStore } from '#shared/records/store.ts';
+import { exampleOutcome, exampleState } from '#test/support/example-run.ts';
 import { scriptedOwners } from '#test/support/scripted-owners.ts';
 import { createMemoryRecordsTable, releaseInto } from '#test/support/memory-records.ts';
 import {
@@ -18,7 +20,8 @@ import {
 } from '#test/support/sample-files.ts';
 import { readBasis, type RunBasis } from './basis.ts';
 import { bindPool, type BoundPool } from './bound-pool.ts';
-import { excludesTooMuch } from './diagnosis.ts';
+import { assess, excludesTooMuch } from './diagnosis.ts';
+import type { NamedRuntime } from './outcomes.ts';
 
 const test: Blueprint = {
   tenantId: 'tenant-1',
@@ -53,6 +56,10 @@ function bound(records: PinnedRecords, pool: ReconciledPool): BoundPool {
   if (!result.ok) throw new Error(result.error.detail);
   return result.value;
 }
+
+/** Of these two items a run has at most one. */
+const enemies = { enemySets: [['item-1', 'item-2']] };
+const slots = { blueprintCoverage: 'slots' } as const;
 
 const under = (records: PinnedRecords, policy: Partial<SelectionPolicy>): PinnedRecords => ({
   ...records,
@@ -218,15 +225,85 @@ describe('bindPool', () => {
       createdAt: '2026-05-01T00:00:00Z',
       attempts: [],
     });
+    const own = [session('own', second.artifactVersionId)];
     const met = [session('a', first.artifactVersionId), session('b', second.artifactVersionId)];
 
-    it('that excludes all items is refused, but not once its own offer is made: other runs change nothing then', () => {
-      const excluding = under(records, { checksum: 'x', eligibilityRules: { priorUse: 'exclude' } });
+    it.each<[string, number, string, boolean, Partial<Record<'unnamed' | 'others', readonly unknown[]>>]>([
+      ['excludes all items is refused', 1, 'exclude', true, { others: met }],
+      ['excludes none is not', 1, 'exclude', false, {}],
+      ['only avoids them is not', 1, 'avoid', false, { others: met }],
+      [
+        'has made its own offer is not, whatever other runs have met',
+        2,
+        'exclude',
+        false,
+        { unnamed: own, others: met },
+      ],
+      ['leaves fewer items than a floor needs is refused', 2, 'exclude', true, { others: met.slice(1) }],
+      [
+        'leaves a floor that the pool cannot meet anyway is not',
+        3,
+        'exclude',
+        false,
+        { others: met.slice(1) },
+      ],
+    ])('that %s [MA-112, MA-153]', (what, floor, priorUse, expected, runtime) => {
+      const excluding = under(records, {
+        checksum: what,
+        coverageFloors: [{ caseCompetencyGuid: KC_A, minimumEvidenceItems: floor }],
+        eligibilityRules: { priorUse: priorUse as 'avoid' | 'exclude' },
+      });
       const basis = { ...excluding, bound: bound(excluding, pool) } as RunBasis;
-      expect(excludesTooMuch(basis, { sessions: [], unnamed: [], others: met })).toBe(true);
-      expect(excludesTooMuch(basis, { sessions: [], unnamed: [], others: [] })).toBe(false);
-      const own = [session('own', second.artifactVersionId)];
-      expect(excludesTooMuch(basis, { sessions: [], unnamed: own, others: met })).toBe(false);
+      const none = { sessions: [], unnamed: [], others: [] };
+      expect(excludesTooMuch(basis, { ...none, ...runtime } as NamedRuntime)).toBe(expected);
+    });
+  });
+
+  describe('a Content that is not as pinned', () => {
+    const failed = err(problem('mastery', 'stream-conflict', 409));
+    const answered = { ...exampleOutcome, artifactVersionId: 'av-1' };
+
+    it.each<[string, Partial<SelectionPolicy>, string, number?]>([
+      ['binds an offer', {}, 'refused'],
+      [
+        'does not bind a stop by classifications',
+        { confidenceThreshold: 0.5, eligibilityRules: { kcScope: [KC_A] } },
+        'classifications_complete',
+      ],
+      ['does not bind a stop by precision', { precisionTarget: 10 }, 'precision_target_met'],
+      ['does not bind a stop by the number of items', { maxItems: 1 }, 'max_items'],
+      ['does not bind a stop by the time budget', { timeBudgetSeconds: 2 }, 'time_budget', 2_000],
+      [
+        'binds a stop that selection finds under slots',
+        { eligibilityRules: { ...enemies, ...slots } },
+        'refused',
+      ],
+      ['does not bind one otherwise', { eligibilityRules: enemies }, 'max_items'],
+      [
+        'does not decide by which rule a run ends: under slots, which an exhausted pool would need',
+        { timeBudgetSeconds: 2, eligibilityRules: { ...enemies, ...slots } },
+        'time_budget',
+        2_000,
+      ],
+    ])('%s [MA-067, MA-137, MA-138, MA-198]', (what, policy, expected, elapsedMilliseconds = 0) => {
+      const endless = { kcCutScore: 0.5, confidenceThreshold: 0.999999, precisionTarget: 1e-9 };
+      const running = under(records, {
+        checksum: what,
+        ...endless,
+        coverageFloors: [],
+        eligibilityRules: {},
+        ...policy,
+      });
+      const basis = { ...running, bound: bound(running, pool), isAnchored: true };
+      const decide = (content: RunBasis['content']) => {
+        const clock = { elapsedMilliseconds, met: new Set<string>() };
+        const { next } = assess({ ...basis, content } as RunBasis, exampleState, [answered], clock);
+        return next.kind === 'stop' ? next.reason : next.kind;
+      };
+      expect(decide(failed)).toBe(expected);
+      expect(decide(ok(test))).toEqual(
+        expected === 'refused' ? expect.stringMatching(/^(offer|max_items)$/) : expected,
+      );
     });
   });
 

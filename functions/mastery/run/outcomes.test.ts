@@ -256,6 +256,24 @@ describe('readOutcomes', () => {
     );
   });
 
+  const submitted = { status: 'submitted', submittedAt: AT };
+  const failed = { processingTrace: { traceRef: 'trace', status: 'failed' } };
+  it.each([
+    ['a trace that has failed', attempt('a', 1, 1, failed), true],
+    [
+      'a score that cannot be read, with a trace that has failed',
+      attempt('a', 1, 1, { outcomes: null, ...failed }),
+      true,
+    ],
+    ['a trace that has failed before a score', attempt('a', 1, null, { ...submitted, ...failed }), true],
+    ['no trace', attempt('a', 1, 1, { processingTrace: undefined }), false],
+    ['no score', attempt('a', 1, null, submitted), false],
+  ])('waits for QTI with %s, even if a second attempt is scored [MA-030, MA-092]', (_, first, hasFailed) => {
+    expect(read(first, attempt('b', 2, 1))).toEqual(
+      ok({ consumed: [], news: undefined, pending: { handedInMs: NOW, sinceMs: NOW, hasFailed } }),
+    );
+  });
+
   it('has no news in a score that QTI still processes, and no contradiction [MA-030]', () => {
     const open = attempt('a', 1, 1, processing);
     for (const list of [[open], [open, attempt('b', 1, 0)]])

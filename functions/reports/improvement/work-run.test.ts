@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createMessageFunction } from '#functions/reports/background/analyze-run/take-messages.ts';
 import type { RunDependencies } from '#functions/reports/improvement/work-run.ts';
-import { receiptBundle } from '#shared/contract/reports/receipt-bundle.ts';
+import { receiptBundle, type SourceReceipt } from '#shared/contract/reports/receipt-bundle.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
 import type { RunKey } from '#shared/improvement/records.ts';
 import { writeRunMessage } from '#shared/improvement/run-message.ts';
@@ -269,7 +269,67 @@ describe('changed evidence', { timeout: 120_000 }, () => {
   });
 });
 
+describe('a mapping to what the blueprint does not have', () => {
+  const { sourceSet } = one.pins;
+  const list = JSON.parse(Buffer.from(one.artifacts.get(sourceSet.ref)!).toString()) as object;
+  const unknown = [
+    [0, 'unknown'],
+    [0, 'unknown'],
+  ];
+
+  it.each([
+    ['3', { slotIds: ['another'] }, { percent: 0, rows: unknown, caseGuids: [] }],
+    ['3', { caseGuids: ['another'] }, { percent: 0, rows: unknown, caseGuids: [] }],
+    [
+      '2',
+      { slotIds: ['another'], caseGuids: ['another'] },
+      {
+        percent: 52.631579,
+        rows: [
+          [1, null],
+          [1, 'lower_dok'],
+        ],
+        caseGuids: ['guid-2'],
+      },
+    ],
+  ] as const)(
+    'counts zero as unknown, is named, and requests no revision; in a run of earlier rules it counts in full: rules %s, %j [RP-171, RP-176, RP-181, RP-184]',
+    async (rules, change, expected) => {
+      const bytes = Buffer.from(JSON.stringify({ ...list, ...change }));
+      const pins = { ...one.pins, rules, sourceSet: { ...sourceSet, sha256: sha256Hex(bytes) } };
+      await begin({ pins, artifacts: new Map([...one.artifacts, [sourceSet.ref, bytes]]) });
+      expect(await work()).toMatch(/^completed/);
+      const [ref] = (await progressOf()).evidence.flatMap(({ receipt }) => receipt ?? []);
+      const bundle = world.bundles.get(`${key.tenantId}/${ref!.sha256}`)!;
+      const { contributions, ...receipt } = JSON.parse(Buffer.from(bundle).toString()) as SourceReceipt;
+      const mapped = contributions.filter(({ blueprintSlotId }) => blueprintSlotId !== null);
+      expect(mapped.map(({ coverage, reasonCode }) => [coverage, reasonCode])).toEqual(expected.rows);
+      expect(receipt.alignmentPercent).toBe(expected.percent);
+      expect(receipt.limitations.join().includes(`(unknown, first ${mapped[0]!.sourceRequirementId})`)).toBe(
+        rules === '3',
+      );
+      const orders = [...world.held.values()].filter(
+        (order) => order.observedMetric.name === 'alignment_percent',
+      );
+      expect(orders.map(({ caseGuids }) => caseGuids)).toEqual([expected.caseGuids]);
+      expect(world.calls.includes(operations.readAlignmentSources.id)).toBe(rules === '3');
+    },
+  );
+});
+
 describe('a receiver', () => {
+  it.each(['accepted', 'replayed', 'rejected'] as const)(
+    'that answers %s is recorded with its own receipt and its version, and is not asked again [RP-203, RP-206]',
+    async (decision) => {
+      world.receive = () => ({ decision, receiptId: 'receipt-of-it', version: '7' });
+      await work();
+      const { orders } = await progressOf();
+      const ack = { receiptId: 'receipt-of-it', version: '7', observedAt: world.now };
+      expect(orders.map((order) => [order.status, order.ack])).toEqual(orders.map(() => [decision, ack]));
+      expect(world.handed).toHaveLength(orders.length);
+    },
+  );
+
   it.each([
     ['no answer', { kind: 'unavailable' }, true],
     ['404', { kind: 'not-found', status: 404 }, true],

@@ -1,12 +1,14 @@
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { Manifest } from '#shared/platform/owners/bank.ts';
 import * as operations from '#shared/platform/operations.ts';
-import { refuse, serve, type OwnerRoute } from '../route.ts';
+import type { OwnerRoute } from '../route.ts';
+import { serveEntity } from '../serve-edition.ts';
 
 /** Bank: the evidence manifests of generation operations. */
 export const bankRoutes: readonly OwnerRoute[] = [
-  serve(operations.readAdaptivePoolManifest, {
-    identities: [
+  serveEntity(
+    operations.readAdaptivePoolManifest,
+    [
       '/operationId',
       '/testSpecId',
       '/testBankId',
@@ -17,18 +19,9 @@ export const bankRoutes: readonly OwnerRoute[] = [
       '/members/0/artifactVersionId',
       '/members/0/qtiIdentifier',
     ],
-    versioned: true,
-    handle: ({ tenant, path }) => {
-      const entity = tenant.manifests.get(path['operationId'] ?? '');
-      return entity === undefined ? refuse(404, 'no such operation') : { status: 200, body: entity };
-    },
-    drift: regenerated,
-    stale: ({ tenant, path }) => {
-      const entity = tenant.manifests.get(path['operationId'] ?? '');
-      if (entity === undefined) return refuse(404, 'no such operation');
-      return { status: 200, body: beforeItEnded(entity) };
-    },
-  }),
+    ({ tenant, path: { operationId = '' } }) => tenant.manifests.get(operationId),
+    { next: regenerated, previous: beforeItEnded },
+  ),
 ];
 
 /** Returns the same operation with another package. */

@@ -1,37 +1,27 @@
 import * as operations from '#shared/platform/operations.ts';
-import { refuse, serve, type OwnerRoute } from '../route.ts';
-import { serveEdition, serveImmutable } from '../serve-edition.ts';
+import type { OwnerRoute } from '../route.ts';
+import { serveEdition, serveEntity, serveImmutable } from '../serve-edition.ts';
 
 /** Content: blueprints of test specs, their report criteria and how they align with external assessments, identities of adaptive banks. */
 export const contentRoutes: readonly OwnerRoute[] = [
-  serve(operations.readTestSpec, {
-    identities: ['/itemId', '/caseFrameworkGuid'],
-    versioned: true,
-    handle: ({ tenant, path }) => {
-      const entity = tenant.blueprints.get(path['testSpecId'] ?? '');
-      return entity === undefined ? refuse(404, 'no such item') : { status: 200, body: entity };
+  serveEntity(
+    operations.readTestSpec,
+    ['/itemId', '/caseFrameworkGuid'],
+    ({ tenant, path: { testSpecId = '' } }) => tenant.blueprints.get(testSpecId),
+    {
+      next: (entity) => ({ ...entity, version: `${entity.version}-next` }),
+      previous: (entity) => ({ ...entity, version: `${entity.version}-previous` }),
     },
-    drift: (body) => ({ ...body, version: `${body.version}-next` }),
-    stale: ({ tenant, path }) => {
-      const entity = tenant.blueprints.get(path['testSpecId'] ?? '');
-      if (entity === undefined) return refuse(404, 'no such item');
-      return { status: 200, body: { ...entity, version: `${entity.version}-previous` } };
+  ),
+  serveEntity(
+    operations.validateAdaptiveBankIdentity,
+    ['/bankId', '/specId'],
+    ({ tenant, path: { testBankId = '' } }) => tenant.bankMembers.get(testBankId),
+    {
+      next: (entity) => ({ ...entity, updateVersion: `${entity.updateVersion}-next` }),
+      previous: (entity) => ({ ...entity, updateVersion: `${entity.updateVersion}-previous` }),
     },
-  }),
-  serve(operations.validateAdaptiveBankIdentity, {
-    identities: ['/bankId', '/specId'],
-    versioned: true,
-    handle: ({ tenant, path }) => {
-      const entity = tenant.bankMembers.get(path['testBankId'] ?? '');
-      return entity === undefined ? refuse(404, 'no such item') : { status: 200, body: entity };
-    },
-    drift: (body) => ({ ...body, updateVersion: `${body.updateVersion}-next` }),
-    stale: ({ tenant, path }) => {
-      const entity = tenant.bankMembers.get(path['testBankId'] ?? '');
-      if (entity === undefined) return refuse(404, 'no such item');
-      return { status: 200, body: { ...entity, updateVersion: `${entity.updateVersion}-previous` } };
-    },
-  }),
+  ),
   serveEdition(
     operations.readReportCriteria,
     ['/testSpecId'],

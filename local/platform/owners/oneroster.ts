@@ -1,39 +1,37 @@
 import * as operations from '#shared/platform/operations.ts';
-import { refuse, serve, type OwnerRoute } from '../route.ts';
+import type { OwnerRoute } from '../route.ts';
+import { serveEntity } from '../serve-edition.ts';
 
 /** What OneRoster stamps on an entity that has just been written: another answer under another ETag. */
 const rewritten = { dateLastModified: '2099-01-01T00:00:00.000Z' } as const;
 
 /** OneRoster: users, classes and schools. What is `tobedeleted` is still answered, with that status. */
 export const oneRosterRoutes: readonly OwnerRoute[] = [
-  serve(operations.readUser, {
-    identities: ['/user/sourcedId'],
-    versioned: true,
-    handle: ({ tenant, path }) => {
-      const entity = tenant.users.get(path['sourcedId'] ?? '');
-      return entity === undefined ? refuse(404, 'no such user') : { status: 200, body: entity };
+  serveEntity(
+    operations.readUser,
+    ['/user/sourcedId'],
+    ({ tenant, path: { sourcedId = '' } }) => tenant.users.get(sourcedId),
+    {
+      next: ({ user }) => ({ user: { ...user, ...rewritten } }),
+      foreign: (other) => other.users.values().next().value,
     },
-    drift: ({ user }) => ({ user: { ...user, ...rewritten } }),
-    foreign: (other) => other.users.values().next().value,
-  }),
-  serve(operations.readClass, {
-    identities: ['/class/sourcedId'],
-    versioned: true,
-    handle: ({ tenant, path }) => {
-      const entity = tenant.classes.get(path['sourcedId'] ?? '');
-      return entity === undefined ? refuse(404, 'no such class') : { status: 200, body: entity };
+  ),
+  serveEntity(
+    operations.readClass,
+    ['/class/sourcedId'],
+    ({ tenant, path: { sourcedId = '' } }) => tenant.classes.get(sourcedId),
+    {
+      next: (entity) => ({ class: { ...entity.class, ...rewritten } }),
+      foreign: (other) => other.classes.values().next().value,
     },
-    drift: (body) => ({ class: { ...body.class, ...rewritten } }),
-    foreign: (other) => other.classes.values().next().value,
-  }),
-  serve(operations.readSchool, {
-    identities: ['/org/sourcedId'],
-    versioned: true,
-    handle: ({ tenant, path }) => {
-      const entity = tenant.schools.get(path['sourcedId'] ?? '');
-      return entity === undefined ? refuse(404, 'no such school') : { status: 200, body: entity };
+  ),
+  serveEntity(
+    operations.readSchool,
+    ['/org/sourcedId'],
+    ({ tenant, path: { sourcedId = '' } }) => tenant.schools.get(sourcedId),
+    {
+      next: ({ org }) => ({ org: { ...org, ...rewritten } }),
+      foreign: (other) => other.schools.values().next().value,
     },
-    drift: ({ org }) => ({ org: { ...org, ...rewritten } }),
-    foreign: (other) => other.schools.values().next().value,
-  }),
+  ),
 ];

@@ -12,7 +12,7 @@ import type {
 import { findAttempt } from '../attempts.ts';
 import { refuse, serve } from '../route.ts';
 import type { OwnerAnswer, OwnerRefusal, OwnerRequest, OwnerRoute } from '../route.ts';
-import { serveEdition } from '../serve-edition.ts';
+import { serveEdition, serveEntity } from '../serve-edition.ts';
 import type { HeldSession, QtiConduct, TenantState } from '../tenant-state.ts';
 
 /** The player's call [MA-030]: not an operation of the services, so no row of theirs. */
@@ -26,8 +26,9 @@ type AttemptRequest = z.infer<typeof attemptRequest>;
 
 /** QTI: immutable artifact versions, delivery sessions and attempts. */
 export const qtiRoutes: readonly OwnerRoute[] = [
-  serve(operations.readAdaptivePoolRoot, {
-    identities: [
+  serveEntity(
+    operations.readAdaptivePoolRoot,
+    [
       '/artifactVersionId',
       '/artifactId',
       '/packageId',
@@ -35,25 +36,16 @@ export const qtiRoutes: readonly OwnerRoute[] = [
       '/itemRefs/0/artifactVersionId',
       '/itemRefs/0/identifier',
     ],
-    versioned: true,
-    handle: ({ tenant, path }) => {
-      const entity = tenant.artifacts.get(path['artifactVersionId'] ?? '');
-      return entity === undefined ? refuse(404, 'no such artifact version') : { status: 200, body: entity };
+    ({ tenant, path: { artifactVersionId = '' } }) => tenant.artifacts.get(artifactVersionId),
+    {
+      next: (entity) => ({ ...entity, packageHash: sha256Hex(entity.packageHash) }),
+      previous: (entity) => ({
+        ...entity,
+        artifactVersionId: `${entity.artifactVersionId}-previous`,
+        packageHash: sha256Hex(`previous ${entity.packageHash}`),
+      }),
     },
-    drift: (body) => ({ ...body, packageHash: sha256Hex(body.packageHash) }),
-    stale: ({ tenant, path }) => {
-      const entity = tenant.artifacts.get(path['artifactVersionId'] ?? '');
-      if (entity === undefined) return refuse(404, 'no such artifact version');
-      return {
-        status: 200,
-        body: {
-          ...entity,
-          artifactVersionId: `${entity.artifactVersionId}-previous`,
-          packageHash: sha256Hex(`previous ${entity.packageHash}`),
-        },
-      };
-    },
-  }),
+  ),
   serve(operations.readCandidateRuntime, {
     identities: ['/candidateRef', '/sessions/0/rootArtifactVersionId'],
     handle: ({ tenant, path }) => ({ status: 200, body: runtime(tenant, path['candidateRef'] ?? '') }),

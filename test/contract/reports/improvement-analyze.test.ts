@@ -109,14 +109,6 @@ describe.each(localTenantIds)('%s', (tenantId) => {
   });
 });
 
-const receiverIsBack = (tenantId = AURORA): Promise<unknown> =>
-  of(tenantId).change(
-    'blueprint.receiver',
-    of(tenantId).administration('autumn-gate'),
-    '/status',
-    'available',
-  );
-
 describe('a repetition', () => {
   it('gives the same run as it is then, and says that it is one [RP-142, RP-287, RP-293]', async () => {
     stack.improvement.pause();
@@ -182,37 +174,6 @@ describe('a repetition', () => {
       improvementRunId: run.improvementRunId,
     });
   }, 60_000);
-
-  it('wakes its run where that waits for a receiver, without the sweeper [RP-217, RP-293]', async () => {
-    const analysis = request('autumn-gate');
-    const { run } = await analysis.succeed();
-    await stack.improvement.settled();
-    expect((await analysis.succeed()).run.status).toBe('blocked_upstream');
-    await stack.improvement.settled();
-    await receiverIsBack();
-    const woken = await analysis.succeed();
-    expect([woken.run.improvementRunId, woken.run.status]).toEqual([
-      run.improvementRunId,
-      'blocked_upstream',
-    ]);
-    await stack.improvement.settled();
-    expect((await shown(run)).status).toMatch(/^completed/);
-  });
-
-  it('under another key wakes what waits on the same administration, and nothing else [RP-217]', async () => {
-    const { run: waiting } = await request('autumn-gate').succeed();
-    const { run: borealis } = await request('autumn-gate', { tenantId: 'tenant-borealis' }).succeed();
-    await stack.improvement.settled();
-    await receiverIsBack();
-    await receiverIsBack('tenant-borealis');
-    await request('spring-gate').succeed();
-    await stack.improvement.settled();
-    expect((await shown(waiting)).status).toBe('blocked_upstream');
-    await request('autumn-gate').succeed();
-    await stack.improvement.settled();
-    expect((await shown(waiting)).status).toMatch(/^completed/);
-    expect((await shown(borealis, 'tenant-borealis')).status).toBe('blocked_upstream');
-  });
 });
 
 describe('the budget', () => {

@@ -5,7 +5,6 @@ import type { ImprovementRun } from '#shared/contract/reports/improvement-run.ts
 import { revisionOrderPage, type RevisionOrder } from '#shared/contract/reports/revision-order.ts';
 import { listRevisionOrders } from '#shared/contract/reports/routes/list-revision-orders.ts';
 import { readAlignmentReport } from '#shared/contract/reports/routes/read-alignment-report.ts';
-import type { RunKey } from '#shared/improvement/records.ts';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import * as operations from '#shared/platform/operations.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
@@ -15,7 +14,6 @@ import { ALWAYS } from '#test/lemmas/faults.ts';
 import { analyzed, openImprovementRuns } from '#test/support/improvement-runs.ts';
 import { requirementOf } from '#test/support/improvement-facts.ts';
 import { lazily } from '#test/support/lazily.ts';
-import { sourceReceiptOf } from '#test/support/receipts.ts';
 import { reportsAnswerOf } from '#test/support/reports-call.ts';
 import { clientsOf, useTestStack } from '#test/support/stack.ts';
 
@@ -45,9 +43,9 @@ interface Improved {
   readonly alignment: AlignmentReport;
 }
 
-/** A run at its end: of the gate, if none is given. */
-async function improve(run?: RunKey): Promise<Improved> {
-  const key = run ?? (await runs.analyze(gate()));
+/** A run of the gate at its end. */
+async function improve(): Promise<Improved> {
+  const key = await runs.analyze(gate());
   await stack.improvement.settled();
   const { improvementRunId } = key;
   const { sourceKey } = source();
@@ -69,79 +67,6 @@ async function improve(run?: RunKey): Promise<Improved> {
 
 const onMeasure = (name: string, { orders }: Improved): readonly RevisionOrder[] =>
   orders.filter(({ observedMetric }) => observedMetric.name === name);
-
-const targetsOf = (pointer: '/slotIds' | '/caseGuids', ids: readonly string[]) =>
-  runs.change('content.alignment_sources', held().administration.contentTestSpecId, pointer, ids);
-/** How many requirements of the source an order is about that asks for mappings. */
-const onAlignment = (improved: Improved) =>
-  onMeasure('uncovered_requirements', improved)
-    .filter(({ sourceKeys }) => sourceKeys.includes(source().sourceKey))
-    .map(({ observedMetric }) => observedMetric.value);
-
-describe('a mapping to what the blueprint does not have', () => {
-  it.each(['/slotIds', '/caseGuids'] as const)(
-    'counts zero as unknown, is named, and requests no revision: %s; a run of earlier rules counts it in full [RP-171, RP-176, RP-181, RP-184]',
-    async (pointer) => {
-      await targetsOf(pointer, ['another']);
-      const improved = await improve();
-      const { alignment } = improved;
-      const mapped = alignment.contributions.filter(({ blueprintSlotId }) => blueprintSlotId !== null);
-      expect(mapped.length).toBeGreaterThan(0);
-      expect(alignment.alignmentPercent).toBe(0);
-      for (const row of mapped) expect(row).toMatchObject({ coverage: 0, reasonCode: 'unknown' });
-      const [first] = mapped;
-      expect(alignment.limitations.join()).toContain(`(unknown, first ${first!.sourceRequirementId})`);
-      // What has no mapping at all is a defect still.
-      const defects = alignment.contributions.filter(({ reasonCode }) => reasonCode !== 'unknown').length;
-      expect(onAlignment(improved)).toEqual(defects === 0 ? [] : [defects]);
-
-      const { run } = await runs.progress({
-        tenantId,
-        improvementRunId: improved.run.improvementRunId,
-      });
-      const { pins, ...record } = run;
-      const key = { tenantId, improvementRunId: `${run.improvementRunId}-earlier` };
-      await runs.records.store.createRun({ ...record, ...key, pins: { ...pins, rules: '2' } });
-      runs.sendMessage(key);
-      const earlier = await improve(key);
-      expect(earlier.alignment.alignmentPercent).toBeGreaterThan(0);
-      expect(earlier.alignment.contributions.map(({ reasonCode }) => reasonCode)).toContain(null);
-      const uncovered = earlier.alignment.contributions.filter(({ coverage }) => coverage === 0).length;
-      expect(onAlignment(earlier)).toEqual([uncovered]);
-    },
-  );
-});
-
-describe('Analytics that', () => {
-  const named = async (name: string) => {
-    const key = await runs.analyze(runs.administration(name));
-    await stack.improvement.settled();
-    const run = await runs.read(key);
-    const alignments = await Promise.all(
-      run.sourceKeys.map(async (sourceKey) => {
-        const path = { improvementRunId: key.improvementRunId, sourceKey };
-        const { text } = await runs.caller.call(readAlignmentReport, { tenantId, path });
-        return alignmentReport.parse(JSON.parse(text));
-      }),
-    );
-    expect(alignments.length).toBeGreaterThan(0);
-    return { run, alignments };
-  };
-
-  it('has never analyzed the administration leaves it to be aligned, without metrics and without a comparison [RP-145, RP-148, RP-150, RP-152, RP-160, RP-165, RP-166, RP-176]', async () => {
-    const { run, alignments } = await named('without-analysis');
-    const omissions = run.metricStatuses.map(({ metric }) => metric);
-    expect(run).toMatchObject({ status: 'completed_with_omissions', omissions });
-    for (const row of run.metricStatuses)
-      expect(row).toMatchObject({ status: 'unavailable', reasonCode: 'owner_artifact_missing' });
-    for (const { predictedActual, limitations, receipt } of alignments) {
-      expect(predictedActual).toBeNull();
-      const said = limitations.filter((text) => text.startsWith('Analytics has never analyzed'));
-      expect(said).toHaveLength(1);
-      expect((await sourceReceiptOf(receipt)).limitations).toEqual(limitations);
-    }
-  });
-});
 
 it('a policy of an earlier release asks for orders without the GUIDs that it demands where requirements have no mapping, and of a difference of pass rates for none: nothing is calculated, and the run names the omission [RP-031, RP-145, RP-150, RP-152, RP-159, RP-196, RP-199, RP-201]', async () => {
   const repair = {

@@ -142,32 +142,6 @@ describe('a gate that is withdrawn while its routes are deployed', () => {
   });
 });
 
-describe('improvement runs that are under way', () => {
-  it('stand still while gate F is withdrawn, and go on when it is open again: nothing is lost', async () => {
-    const { administrations } = runs.caller.fixtures('tenant-aurora');
-    stack.improvement.pause();
-    const run = await runs.analyze(administrations[0]!);
-    await close('F');
-    advance(PROMISE_MS);
-    stack.improvement.resume();
-    await stack.improvement.settled();
-    // The emulator gives a message back at once; a stage keeps it out of sight for half an hour each time.
-    expect(stack.improvement.deadLetters()).toHaveLength(1);
-    await runs.leaveAlone(run);
-    const before = await runs.progress(run);
-    await stack.improvement.sweep();
-    await stack.improvement.settled();
-    expect(await runs.progress(run)).toStrictEqual(before);
-    expect([before.run.state, before.evidence, before.orders]).toEqual(['queued', [], []]);
-
-    await open();
-    advance(PROMISE_MS);
-    await stack.improvement.sweep();
-    await stack.improvement.settled();
-    expect((await runs.progress(run)).run.state).toMatch(/^completed/);
-  });
-});
-
 it('without the mastery engine’s proof with production learners a warm container shows an adaptive diagnostic no more, and with it again, it does [RP-026]', async () => {
   const views = ['', '?view=standards', '?view=evidence'];
   const path = { attemptId: runs.caller.fixtures('tenant-aurora').attempts.diagnostic };

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { RunKey, RunSummary } from '#shared/improvement/records.ts';
 import { names } from '#test/support/improvement-facts.ts';
 import { openImprovementWorld, runOf, type ImprovementWorld } from '#test/support/improvement.ts';
+import type { WatchedRelease } from '#shared/release/watch-release.ts';
 import { wholeRelease } from '#test/support/release.ts';
 import {
   LONGEST_PARKED_MS,
@@ -126,9 +127,15 @@ interface Sweeping {
   readonly left?: number;
   /** Every byte of its randomness. */
   readonly byte?: number;
+  readonly release?: WatchedRelease;
 }
 
-async function sweep({ left = 60_000, byte = 0, ...change }: Sweeping = {}) {
+async function sweep({
+  left = 60_000,
+  byte = 0,
+  release = { state: wholeRelease },
+  ...change
+}: Sweeping = {}) {
   lines.length = 0;
   const { store, queue } = world.dependencies;
   await createSweepFunction(
@@ -139,7 +146,7 @@ async function sweep({ left = 60_000, byte = 0, ...change }: Sweeping = {}) {
       write: (line: string) => lines.push(line),
       random: (count: number) => new Uint8Array(count).fill(byte),
     },
-    () => () => Promise.resolve({ state: wholeRelease }),
+    () => () => Promise.resolve(release),
   )({}, { awsRequestId: 'request-1', getRemainingTimeInMillis: () => left });
   return logged();
 }
@@ -178,6 +185,17 @@ describe('a sweep', () => {
     }
     expect(reached.size).toBe(21);
   });
+
+  it.each([UNTOUCHED_MS, MAX_AGE_MS])(
+    'neither sends a run on nor gives it up while gate F is withdrawn, however old it is: after %i ms',
+    async (age) => {
+      world.now = CREATED + age;
+      const before = await world.store.readProgress(key);
+      const release = { state: { ...wholeRelease, open: new Set(['A', 'B', 'C', 'D'] as const) } };
+      expect(await sweep({ release })).toMatchObject([{ code: 'RELEASE_WITHDRAWN', missing: ['F'] }]);
+      expect([world.sent, await world.store.readProgress(key)]).toStrictEqual([[], before]);
+    },
+  );
 
   it('goes on where one run cannot be swept, and does not count what was not sent', async () => {
     const other = await world.create('run_2', improved.pins, CREATED);

@@ -293,4 +293,33 @@ describe('an analysis', () => {
     expect(body?.receipt).not.toBeNull();
     expect(sent).toEqual([]);
   });
+
+  it('sends its run on again where that waits for a receiver by then [RP-217, RP-293]', async () => {
+    const { body, sent } = await analyze({}, async (runs, run) => {
+      await runs.createRun(run);
+      await runs.moveRun(run, { state: 'blocked_upstream' }, NOW);
+    });
+    expect(body?.status).toBe('blocked_upstream');
+    expect(sent).toEqual([{ tenantId, improvementRunId: body?.improvementRunId }]);
+  });
+
+  it('wakes what waits on the same administration, and nothing else [RP-217]', async () => {
+    const { body, sent } = await analyze({}, async (runs, run) => {
+      const others = [
+        ['run_waiting', {}],
+        ['run_elsewhere', { administrationId: 'another' }],
+        ['run_foreign', { tenantId: 'another' }],
+        ['run_analyzing', {}],
+      ] as const;
+      for (const [improvementRunId, change] of others) {
+        const other = await runs.createRun({ ...run, improvementRunId, ...change });
+        const state = improvementRunId === 'run_analyzing' ? 'analyzing' : 'blocked_upstream';
+        await runs.moveRun(other, { state }, NOW);
+      }
+    });
+    expect(sent.map((run) => [run.tenantId, run.improvementRunId])).toEqual([
+      [tenantId, body?.improvementRunId],
+      [tenantId, 'run_waiting'],
+    ]);
+  });
 });
