@@ -62,7 +62,11 @@ if (import.meta.main) {
       'Writes every generated document: OpenAPI, the JSON Schemas of the release catalog and of a proof, the tables of log codes and problem types, the upstream contracts, the types of the client.\nWith --out it writes the OpenAPI documents of one release into a folder instead: the routes that are open, and no other.',
     )
       .option('--check', 'write nothing; fail and list what is out of date')
-      .option('--out <DIR>', 'write mastery.json, reports.json and sandbox.json there', text)
+      .option(
+        '--out <DIR>',
+        'write mastery.json, reports.json and sandbox.json there, and of each a .tolerant.json for generators of clients',
+        text,
+      )
       .option('--stage <NAME>', 'with --out: the routes that are open in this stage', parsed(stageNamed))
       .option(
         '--gates <LIST>',

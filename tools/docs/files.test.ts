@@ -9,10 +9,11 @@ import { openApiFiles, refreshFiles, staleFiles } from './files.ts';
 
 it('OpenAPI documents of a stage name its own host names, and a placeholder without one', () => {
   const files = openApiFiles(offlineRelease(new Set()), { reports: 'https://reports.school.org' });
-  const servers = ['reports', 'mastery'].map(
+  const servers = ['reports', 'reports.tolerant', 'mastery'].map(
     (name) => (JSON.parse(files.get(`${name}.json`) ?? '') as { servers: unknown }).servers,
   );
-  expect(servers).toMatchObject([[{ url: 'https://reports.school.org' }], [{ url: '{baseUrl}' }]]);
+  const own = [{ url: 'https://reports.school.org' }];
+  expect(servers).toMatchObject([own, own, [{ url: '{baseUrl}' }]]);
 });
 
 describe('refreshFiles', () => {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { serviceNames } from '#shared/contract/route.ts';
 import { routesOf } from '#shared/contract/routes.ts';
 import { renderOpenApi, serversAt, withServers } from '#shared/openapi/openapi.ts';
+import { tolerant } from '#shared/openapi/tolerant.ts';
 import type { domainsOf } from '#shared/stage/stages.ts';
 import { allOpen, type ReleaseState } from '#shared/release/release-state.ts';
 import { renderCatalogSchema } from './catalog-schema.ts';
@@ -61,7 +62,8 @@ function jsonOf(value: unknown): string {
 }
 
 /**
- * The OpenAPI documents by file name, with the routes that are open and no other [RP-018]. A service without any route has no document.
+ * The OpenAPI documents by file name, each with the tolerant one that generators of clients take, with the routes that are open and no other [RP-018]. A
+ * service without any route has no document.
  * @param addresses host names of the stage's own
  */
 export function openApiFiles(
@@ -75,10 +77,13 @@ export function openApiFiles(
     ['sandbox', renderSandboxOpenApi()] as const,
   ];
   return new Map(
-    documents.map(([name, document]) => [
-      `${name}.json`,
-      jsonOf(withServers(document, serversAt(addresses[name]))),
-    ]),
+    documents.flatMap(([name, rendered]) => {
+      const document = withServers(rendered, serversAt(addresses[name]));
+      return [
+        [`${name}.json`, jsonOf(document)],
+        [`${name}.tolerant.json`, jsonOf(tolerant(document))],
+      ];
+    }),
   );
 }
 

@@ -4,6 +4,7 @@ import Eleventy from '@11ty/eleventy';
 import type { EleventyConfig } from '@11ty/eleventy';
 import { serviceNames, type ServiceName } from '#shared/contract/route.ts';
 import { renderOpenApi, serversAt, withServers } from '#shared/openapi/openapi.ts';
+import { tolerant } from '#shared/openapi/tolerant.ts';
 import type { ReleaseState } from '#shared/release/release-state.ts';
 import { theme } from '#tools/page/theme.ts';
 import { sandboxExplorer } from './explorer.ts';
@@ -80,7 +81,7 @@ export async function renderSite(options: SiteOptions): Promise<Site> {
   const problems = problemPages();
   const addressOf = (file: string): string | undefined => {
     if (guides.has(file)) return guidePath(file);
-    if (/^docs\/pictures\/[\w.-]+$/.test(file)) return file;
+    if (/^docs\/(?:pictures\/[\w.-]+|openapi\/\w+\.tolerant\.json)$/.test(file)) return file;
     // A link to an OpenAPI document is most useful here as one to the reference, which links the document.
     return [...openApi.keys()].filter((name) => file === `docs/openapi/${name}.json`).map(referencePath)[0];
   };
@@ -126,7 +127,10 @@ export async function renderSite(options: SiteOptions): Promise<Site> {
   );
   return new Map<string, string | Uint8Array>([
     ...pages,
-    ...[...openApi].map(([name, json]) => [`docs/openapi/${name}.json`, json] as const),
+    ...[...openApi].flatMap(([name, document]) => [
+      [`docs/openapi/${name}.json`, jsonOf(document)] as const,
+      [`docs/openapi/${name}.tolerant.json`, jsonOf(tolerant(document))] as const,
+    ]),
     ...[...pictures].map(([name, bytes]) => [`docs/pictures/${name}`, bytes] as const),
     ...[...assets].map(([name, bytes]) => [`assets/${name}`, bytes] as const),
     ...packaged,
@@ -142,7 +146,7 @@ function addPages(
   config: EleventyConfig,
   guides: ReadonlyMap<string, string>,
   problems: ReadonlyMap<string, ProblemPage>,
-  openApi: ReadonlyMap<Documented, string>,
+  openApi: ReadonlyMap<Documented, object>,
   { apis, local }: SiteOptions,
 ): void {
   const add = (url: string, extension: 'md' | 'html', content: string, data: object): void => {
@@ -178,7 +182,8 @@ function addPages(
       referencePath(name),
       'html',
       `<section aria-label="About"><h1>${title}</h1>
-<p>As a file: <a href="../docs/openapi/${name}.json">OpenAPI 3.1 document</a>.</p></section>
+<p>As a file: <a href="../docs/openapi/${name}.json">OpenAPI 3.1 document</a>; for generators of clients the
+<a href="../docs/openapi/${name}.tolerant.json">tolerant one</a>.</p></section>
 <div id="reference" ${attributes.join(' ')}></div>
 <noscript><p>The reference needs JavaScript; the OpenAPI document does not.</p></noscript>`,
       {
@@ -194,14 +199,14 @@ function addPages(
 }
 
 /**
- * The OpenAPI documents as JSON text: the open routes of each service, and the sandbox, which has no gates. They name the address on this
+ * The OpenAPI documents: the open routes of each service, and the sandbox, which has no gates. They name the address on this
  * origin, where there is one.
  */
 async function openApiDocuments({
   release,
   apis,
   addresses = {},
-}: SiteOptions): Promise<ReadonlyMap<Documented, string>> {
+}: SiteOptions): Promise<ReadonlyMap<Documented, object>> {
   const sandbox = JSON.parse(await readFile(join(docs, 'openapi/sandbox.json'), 'utf8')) as object;
   const documents: readonly (readonly [Documented, object])[] = [
     ...serviceNames.map((name) => [name, renderOpenApi(name, release)] as const),
@@ -210,12 +215,13 @@ async function openApiDocuments({
   return new Map(
     documents.map(([name, document]) => {
       const here = apis[name] === undefined ? [] : [{ url: apis[name], description: 'On this origin' }];
-      return [
-        name,
-        `${JSON.stringify(withServers(document, [...here, ...serversAt(addresses[name])]), null, 2)}\n`,
-      ];
+      return [name, withServers(document, [...here, ...serversAt(addresses[name])])];
     }),
   );
+}
+
+function jsonOf(document: object): string {
+  return `${JSON.stringify(document, null, 2)}\n`;
 }
 
 /** The Markdown pages by their path in the repository. */
@@ -268,7 +274,7 @@ function navigation(guides: ReadonlyMap<string, string>): readonly Group[] {
   ];
 }
 
-function referenceGroup(openApi: ReadonlyMap<Documented, string>): Group {
+function referenceGroup(openApi: ReadonlyMap<Documented, object>): Group {
   return {
     title: 'API',
     links: [...openApi.keys()].map((name) => ({ title: documentTitles[name], url: referencePath(name) })),
@@ -300,9 +306,9 @@ function sectionsOf(pages: readonly (readonly [string, string])[]): readonly Ent
   });
 }
 
-function operationsOf(openApi: ReadonlyMap<Documented, string>): readonly Entry[] {
-  return [...openApi].flatMap(([name, json]) => {
-    const { paths = {} } = JSON.parse(json) as {
+function operationsOf(openApi: ReadonlyMap<Documented, object>): readonly Entry[] {
+  return [...openApi].flatMap(([name, document]) => {
+    const { paths = {} } = document as {
       paths?: Record<
         string,
         Record<string, { operationId: string; summary: string; description: string; tags: string[] }>
