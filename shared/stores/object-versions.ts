@@ -80,6 +80,8 @@ export async function putObject(
     Key: key,
     Body: bytes,
     ContentType: mediaType,
+    // The reference of PutObject requires the name of the algorithm for an object with a retention period.
+    ChecksumAlgorithm: 'SHA256',
     ChecksumSHA256: createHash('sha256').update(bytes).digest('base64'),
     ...(over === undefined ? { IfNoneMatch: '*' } : { IfMatch: over.etag }),
   });

@@ -36,6 +36,26 @@ describe('the bucket of receipts', () => {
     expect(text(await receipts().get('tenant', bundle.sha256))).toBe('{"once":true}');
   });
 
+  it('names the algorithm of its checksum, which S3 requires of an object with a retention period', async () => {
+    const sent: unknown[] = [];
+    test.s3.middlewareStack.add(
+      (next) => (args) => {
+        sent.push(Object.entries((args.request as { headers: Record<string, string> }).headers));
+        return next(args);
+      },
+      { step: 'build', priority: 'low', name: 'sent' },
+    );
+    const bundle = bundleOf('{"under":"lock"}');
+    await receipts().put('tenant', bundle);
+    test.s3.middlewareStack.remove('sent');
+    expect(sent).toEqual([
+      expect.arrayContaining([
+        ['x-amz-sdk-checksum-algorithm', 'SHA256'],
+        ['x-amz-checksum-sha256', Buffer.from(bundle.sha256, 'hex').toString('base64')],
+      ]),
+    ]);
+  });
+
   it('writes nothing under a digest that is not that of the bytes [RP-211]', async () => {
     const bundle = bundleOf('{"right":1}');
     for (const sha256 of [bundleOf('{}').sha256, bundle.sha256.toUpperCase(), '', '../x']) {
