@@ -81,6 +81,8 @@ interface StackOptions {
   readonly site?: RenderLocalSite;
   /** The explorer's files by path. Absent: there is no explorer. */
   readonly explorer?: ExplorerFiles;
+  /** The clock of emulators, tokens and keys, in epoch milliseconds; default: this machine's. The functions have their own. */
+  readonly now?: () => number;
   /** How often the sweeper of improvement runs is called. Absent: only by `improvement.sweep`. */
   readonly sweepRunsEverySeconds?: number;
   readonly onFunctionLog?: (line: FunctionLogLine) => void;
@@ -137,11 +139,11 @@ const basePaths = [
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   await using started = new AsyncDisposableStack();
-  const { allowedOrigins = [] } = options;
+  const { allowedOrigins = [], now = Date.now } = options;
   const issuer = await createIssuer(options.issuerKey);
   const tokenFor: Stack['tokenFor'] = (tenantId, scopes, claims) => {
     const { sub, role } = localTenant(tenantId);
-    return issuer.issueToken({ sub, role, ...claims, tenantId, scopes }, Date.now());
+    return issuer.issueToken({ sub, role, ...claims, tenantId, scopes }, now());
   };
   const seededTenants = new Map(
     localTenantIds.map((tenantId) => [tenantId as string, instantiateSeed(options.seed, tenantId)]),
@@ -154,12 +156,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     keyAliases: [localKeyAlias],
     roles: localRoles([...options.routes, ...options.background]),
     policies: localPolicies(),
+    now,
     sweepEverySeconds: 60,
   });
   started.defer(() => aws.close());
   const platform = await startPlatform({
     port: 0,
     seed: [...seededTenants.values()].map((seeded) => seeded.platform),
+    clock: now,
     verifyClientToken: issuer.tenantOf,
   });
   started.defer(() => platform.close());
@@ -172,8 +176,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   let rehearsal: Rehearsal;
   try {
     [rehearsal] = await Promise.all([
-      rehearse(clients, options.proved, options.signer ?? ephemeralKey(), Date.now()),
-      provision(clients, [...seededTenants.values()], platform.url),
+      rehearse(clients, options.proved, options.signer ?? ephemeralKey(), now()),
+      provision(clients, [...seededTenants.values()], platform.url, now),
     ]);
   } finally {
     clients.destroy();
@@ -355,12 +359,13 @@ async function provision(
   { dynamo, kms, ssm }: Clients,
   seededTenants: readonly SeededTenant[],
   platformUrl: string,
+  now: () => number,
 ): Promise<void> {
   const keys = initKeyRing({
     settings: createWritableKeySettings(dynamo, localTableName('settings')),
     kms: createDataKeyMaker(kms, localKeyAlias),
     stage: localStage,
-    clock: Date.now,
+    clock: now,
   });
   const profiles = createServiceProfileParameters(ssm, localProfilesPath, localKeyAlias);
   const profilesWritten = seededTenants.map(({ tenantId, platform, fixtures }) =>

@@ -42,7 +42,8 @@ export function openReportsCaller(stack: Pick<TestStack, 'urls' | 'tokenFor' | '
   };
 }
 
-function claimsToAll({
+/** The claims to everything that a tenant's fixtures name. */
+export function claimsToAll({
   students,
   classes,
   schools,
