@@ -40,7 +40,9 @@ export function recordsAndKeys(app: App, stage: Stage): Stack {
       deletionProtection: true,
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
       ...(definition.name === 'records' && {
-        resourcePolicy: new iam.PolicyDocument({ statements: recordsPolicy(stage.config).map(rendered) }),
+        resourcePolicy: new iam.PolicyDocument({
+          statements: recordsPolicy(stage.config.recordWriters).map(rendered),
+        }),
       }),
     });
     const { tableName: Name, tableArn: Arn } = table;

@@ -98,7 +98,7 @@ export function localPolicies(): Readonly<Record<string, readonly permissions.St
   const [records, runs, receipts] = [localArns.records.arn, localArns.runs.arn, localArns.receipts.arn];
   const deadLetters = queueArnOf(localDeadLetterQueueName);
   return {
-    [records]: permissions.recordsPolicy({}),
+    [records]: permissions.recordsPolicy(),
     [runs]: [onlyTls('sqs', [runs])],
     [deadLetters]: [onlyTls('sqs', [deadLetters])],
     [receipts]: [onlyTls('s3', [receipts, `${receipts}/*`]), permissions.receiptsPolicy(`${receipts}/*`)],

@@ -156,7 +156,7 @@ function deny(Sid: string, Action: readonly string[], Resource: string, Conditio
  * Returns the policy of released records, which are permanent: no command changes or deletes an item, and only the stage's `recordWriters` put one.
  * The policy cannot name its own table, so it names every resource, but is attached to only one.
  */
-export function recordsPolicy({ recordWriters }: Pick<StageConfig, 'recordWriters'>): readonly Statement[] {
+export function recordsPolicy(recordWriters?: StageConfig['recordWriters']): readonly Statement[] {
   const partiql = ['PartiQLDelete', 'PartiQLInsert', 'PartiQLUpdate'];
   return [
     deny('NothingIsChangedOrDeleted', items('BatchWriteItem', 'DeleteItem', 'UpdateItem', ...partiql), '*'),
