@@ -9,6 +9,7 @@ import { examples, exits, list, program, run, UsageError } from './terminal/comm
 const parts: Readonly<Record<string, () => Promise<Part>>> = {
   templates: async () => (await import('./foreign/templates.ts')).templates,
   contract: async () => (await import('./foreign/contract.ts')).contract,
+  clients: async () => (await import('./foreign/clients.ts')).clients,
 };
 const names = Object.keys(parts);
 

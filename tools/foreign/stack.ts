@@ -1,0 +1,76 @@
+import * as z from 'zod';
+import { addressOf, headersOf } from '#local/call/curl.ts';
+import { exampleRequest } from '#local/call/example-request.ts';
+import { withAnswer } from '#local/call/saved-runs.ts';
+import type { SavedRuns } from '#local/call/saved-runs.ts';
+import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
+import { renderDefects } from '#local/seeds/seed.ts';
+import { startStack } from '#local/stack/stack.ts';
+import type { Stack } from '#local/stack/stack.ts';
+import { backgroundFunctions } from '#shared/contract/background.ts';
+import { provable } from '#shared/contract/gates.ts';
+import { routes } from '#shared/contract/routes.ts';
+import type { TenantFixtures } from '#shared/stage/description.ts';
+import { createIssuerKey } from '#shared/stage/local-issuer.ts';
+import { buildFunctions } from '../bundling/build.ts';
+
+/** Starts the product as `npm start` does, on a free port. */
+export async function startProduct(): Promise<Stack> {
+  const [built, seed] = await Promise.all([buildFunctions(), loadSeed(DEFAULT_SEED_DIRECTORY)]);
+  if (!built.ok) throw new Error(built.error.join('\n'));
+  if (!seed.ok) throw new Error(renderDefects(seed.error));
+  return startStack({
+    port: 0,
+    seed: seed.value,
+    routes,
+    proved: new Set(provable),
+    background: backgroundFunctions,
+    bundles: built.value,
+    issuerKey: await createIssuerKey(),
+  });
+}
+
+export interface Tenant {
+  readonly tenantId: string;
+  /** For everything of its own. */
+  readonly token: string;
+  readonly fixtures: TenantFixtures;
+}
+
+const tokens = z.array(z.object({ tenantId: z.string(), token: z.string() }));
+
+/** Every tenant of the stack. */
+export async function tenantsOf({ urls, seededTenants }: Stack): Promise<readonly Tenant[]> {
+  const served = await fetch(new URL('/docs/tokens.json', urls.docsUrl));
+  return tokens.parse(await served.json()).map(({ tenantId, token }) => {
+    const fixtures = seededTenants.get(tenantId)?.fixtures;
+    if (fixtures === undefined) throw new Error(`no fixtures of ${tenantId}`);
+    return { tenantId, token, fixtures };
+  });
+}
+
+/**
+ * Starts a run of a tenant for each operation, `startAdaptiveRun` or `analyzeAdministration`.
+ * @param key begins the idempotency keys: with another one the runs are others
+ */
+export async function startRuns(
+  { urls }: Stack,
+  { tenantId, token, fixtures }: Tenant,
+  key: string,
+  operations = ['startAdaptiveRun', 'analyzeAdministration'],
+): Promise<SavedRuns> {
+  let saved: SavedRuns = {};
+  for (const operationId of operations) {
+    const route = routes.find((each) => each.operationId === operationId);
+    if (route === undefined) throw new Error(`no route ${operationId}`);
+    const request = exampleRequest(route, fixtures, saved);
+    const response = await fetch(addressOf(request, urls), {
+      method: route.method,
+      headers: { Authorization: `Bearer ${token}`, ...headersOf(request, `${key}-${operationId}`) },
+      ...(request.body !== undefined && { body: request.body }),
+    });
+    if (!response.ok) throw new Error(`${operationId} returned ${response.status}`);
+    saved = withAnswer(saved, tenantId, await response.json(), response.headers.get('etag'));
+  }
+  return saved;
+}
