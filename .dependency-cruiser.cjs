@@ -561,6 +561,7 @@ module.exports = {
     confined('esbuild-in-bundling', 'One recipe makes every bundle.', 'esbuild/', [
       '^tools/bundling/',
       '^test/frozen/freeze-readers[.]ts$',
+      '^tools/foreign/clients/drivers[.]ts$',
       '^node_modules/',
     ]),
     {

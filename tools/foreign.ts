@@ -7,6 +7,7 @@ import { examples, exits, list, program, run } from './terminal/command.ts';
 const parts: Readonly<Record<string, () => Promise<Part>>> = {
   templates: async () => (await import('./foreign/templates.ts')).templates,
   contract: async () => (await import('./foreign/contract.ts')).contract,
+  clients: async () => (await import('./foreign/clients.ts')).clients,
   proxies: async () => (await import('./foreign/proxies.ts')).proxies,
 };
 const names = Object.keys(parts);

@@ -16,11 +16,11 @@ interface Media {
 }
 
 describe('a tolerant schema', () => {
-  const schemaOf = (schema: Json): unknown =>
-    Object.values(tolerant({ components: { schemas: { schema } } }) as Record<string, Json>).map(
-      ({ schemas }) => (schemas as Json)['schema'],
-    )[0];
   const status = { type: 'string', enum: ['open', 'shut'], [extensible]: ['open', 'shut'] };
+  const schemaOf = (schema: Json): unknown =>
+    Object.values(
+      tolerant({ components: { schemas: { schema, Status: status } } }) as Record<string, Json>,
+    ).map(({ schemas }) => (schemas as Json)['schema'])[0];
 
   it.each<readonly [string, Json, Json]>([
     [
@@ -34,6 +34,11 @@ describe('a tolerant schema', () => {
       { anyOf: [status, { type: 'string' }, { type: 'null' }] },
     ],
     [
+      'has one list of alternatives also for a named one',
+      { anyOf: [{ $ref: '#/components/schemas/Status' }, { type: 'null' }] },
+      { anyOf: [status, { type: 'string' }, { type: 'null' }] },
+    ],
+    [
       'keeps an enumeration and a constant that stay closed',
       { type: 'object', properties: { view: { enum: ['a'] }, object: { type: 'string', const: 'run' } } },
       { type: 'object', properties: { view: { enum: ['a'] }, object: { type: 'string', const: 'run' } } },
@@ -43,6 +48,11 @@ describe('a tolerant schema', () => {
       'is the envelope where a response narrows it',
       { allOf: [{ $ref: '#/p' }, { properties: { status: { const: 400 } } }] },
       { $ref: '#/p' },
+    ],
+    [
+      'is the type of its constants',
+      { type: 'integer', anyOf: [{ const: 0 }, { const: 1 }] },
+      { type: 'integer' },
     ],
     [
       'has no reference beside what it repeats',

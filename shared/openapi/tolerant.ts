@@ -1,50 +1,62 @@
 import { extensible } from './describe.ts';
 
 type Json = Readonly<Record<string, unknown>>;
+/** The components of a document. */
+type Named = Readonly<Record<string, Json>>;
 
 /**
  * Returns a document for generators of clients. It admits what the strict one admits, and what a later version may return:
  * - an enumeration that may gain values becomes `anyOf` itself and any string, since generators make a closed type of an `enum`;
  * - conditions (`if`) are left out, since generators lose a model that has one. The service still checks those of requests;
  * - a problem is the service's whole envelope, without what narrows it to a status;
+ * - constants as the alternatives of a type are left out, since openapi-python-client admits only the first;
  * - a number is a `double`, since oapi-codegen takes 32 bits without a format;
  * - a schema that repeats what it refers to has no reference, since openapi-generator makes no type of it with one;
  * - links are left out: clients have none, and swagger-parser refuses a body that contains expressions.
  */
 export function tolerant(document: object): object {
-  return relax(document) as object;
+  // SAFETY: what a rendered document has.
+  const { components } = document as { readonly components?: { readonly schemas?: Named } };
+  return relax(document, components?.schemas ?? {}) as object;
 }
 
 /** Members whose values are no schemas, however they look. */
 const data: ReadonlySet<string> = new Set(['example', 'examples', 'default', 'const', 'enum', extensible]);
 
-function relax(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(relax);
+function relax(value: unknown, schemas: Named): unknown {
+  const inner = (member: unknown): unknown => relax(member, schemas);
+  if (Array.isArray(value)) return value.map(inner);
   if (!isObject(value)) return value;
   const { links: _, $ref, ...others } = value;
   if ($ref !== undefined && others['type'] === undefined) return value;
   const relaxed = mapValues(others, (member, name) => {
-    if (name === 'properties' && isObject(member)) return mapValues(member, relax);
-    return data.has(name) ? member : relax(member);
+    if (name === 'properties' && isObject(member)) return mapValues(member, inner);
+    return data.has(name) ? member : inner(member);
   });
-  const schema = withAnyValue(withoutConditions(relaxed));
+  const schema = withAnyValue(withoutConditions(relaxed), schemas);
   return [schema['type']].flat().includes('number') ? { ...schema, format: 'double' } : schema;
 }
 
-function withAnyValue(schema: Json): Json {
-  const { description, anyOf, ...enumeration } = schema;
+function withAnyValue(schema: Json, schemas: Named): Json {
+  const { anyOf, ...withoutAlternatives } = schema;
+  const { description, ...enumeration } = withoutAlternatives;
   if (extensible in schema)
     return {
       ...(description === undefined ? {} : { description }),
       anyOf: [enumeration, { type: 'string' }],
     };
   if (!Array.isArray(anyOf)) return schema;
-  // An enumeration that may be null has one list of alternatives, not one in another.
-  return { ...schema, anyOf: anyOf.flatMap((one: Json) => (isUnion(one) ? one.anyOf : [one])) };
+  if (schema['type'] !== undefined && anyOf.every((one: Json) => 'const' in one)) return withoutAlternatives;
+  return { ...schema, anyOf: anyOf.flatMap((one: Json) => alternativesOf(one, schemas)) };
 }
 
-function isUnion(schema: Json): schema is { readonly anyOf: readonly Json[] } {
-  return Object.keys(schema).join() === 'anyOf';
+/** An enumeration that may be null has one list of alternatives, not one in another, for which clients of openapi-generator refuse null. */
+function alternativesOf(one: Json, schemas: Named): readonly Json[] {
+  const { $ref, anyOf } = one;
+  const { description: _, ...named } =
+    schemas[typeof $ref === 'string' ? ($ref.split('/').at(-1) ?? '') : ''] ?? {};
+  if (extensible in named) return [named, { type: 'string' }];
+  return Array.isArray(anyOf) && Object.keys(one).length === 1 ? (anyOf as readonly Json[]) : [one];
 }
 
 /** Returns a schema without its conditions. In a problem response the reference to the envelope remains. */

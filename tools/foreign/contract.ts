@@ -1,24 +1,16 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { addressOf, headersOf } from '#local/call/curl.ts';
 import { exampleRequest } from '#local/call/example-request.ts';
-import { withAnswer } from '#local/call/saved-runs.ts';
 import type { SavedRuns } from '#local/call/saved-runs.ts';
-import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
-import { renderDefects } from '#local/seeds/seed.ts';
-import { startStack } from '#local/stack/stack.ts';
 import type { Stack } from '#local/stack/stack.ts';
-import { backgroundFunctions } from '#shared/contract/background.ts';
-import { provable } from '#shared/contract/gates.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { ok } from '#shared/kernel/result.ts';
-import type { TenantFixtures } from '#shared/stage/description.ts';
-import { createIssuerKey } from '#shared/stage/local-issuer.ts';
-import { buildFunctions } from '../bundling/build.ts';
 import { projectRoot } from '../checks/checks.ts';
 import type { Part, Tried } from './part.ts';
 import { buildFolder, pythonTool, runTool } from './python.ts';
+import { startProduct, startRuns, tenantsOf } from './stack.ts';
+import type { Tenant } from './stack.ts';
 
 const folder = join(buildFolder, 'contract');
 const CASES_PER_OPERATION = 10;
@@ -75,7 +67,12 @@ async function tryContract(program: string): Promise<Tried> {
   try {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
-    const tenants = await tenantsOf(stack);
+    const tenants = await Promise.all(
+      (await tenantsOf(stack)).map(async (tenant) => ({
+        ...tenant,
+        saved: await startRuns(stack, tenant, 'foreign'),
+      })),
+    );
     const all: Tried[] = [];
     for (const tenant of tenants)
       for (const document of ['mastery', 'reports'] as const)
@@ -90,55 +87,9 @@ async function tryContract(program: string): Promise<Tried> {
   }
 }
 
-/** Starts the product as `npm start` does, on a free port. */
-export async function startProduct(): Promise<Stack> {
-  const [built, seed] = await Promise.all([buildFunctions(), loadSeed(DEFAULT_SEED_DIRECTORY)]);
-  if (!built.ok) throw new Error(built.error.join('\n'));
-  if (!seed.ok) throw new Error(renderDefects(seed.error));
-  return startStack({
-    port: 0,
-    seed: seed.value,
-    routes,
-    proved: new Set(provable),
-    background: backgroundFunctions,
-    bundles: built.value,
-    issuerKey: await createIssuerKey(),
-  });
-}
-
-interface Tenant {
-  readonly tenantId: string;
-  readonly token: string;
-  readonly fixtures: TenantFixtures;
-  /** An adaptive run and an improvement run that it has started. */
+/** A tenant with an adaptive run and an improvement run that it has started. */
+interface TenantWithRuns extends Tenant {
   readonly saved: SavedRuns;
-}
-
-const tokens = z.array(z.object({ tenantId: z.string(), token: z.string() }));
-
-/** Every tenant of the stack with a token for everything of its own. */
-async function tenantsOf({ urls, seededTenants }: Stack): Promise<readonly Tenant[]> {
-  const served = await fetch(new URL('/docs/tokens.json', urls.docsUrl));
-  return Promise.all(
-    tokens.parse(await served.json()).map(async ({ tenantId, token }) => {
-      const fixtures = seededTenants.get(tenantId)?.fixtures;
-      if (fixtures === undefined) throw new Error(`no fixtures of ${tenantId}`);
-      let saved: SavedRuns = {};
-      for (const operationId of ['startAdaptiveRun', 'analyzeAdministration']) {
-        const route = routes.find((each) => each.operationId === operationId);
-        if (route === undefined) throw new Error(`no route ${operationId}`);
-        const request = exampleRequest(route, fixtures, saved);
-        const response = await fetch(addressOf(request, urls), {
-          method: route.method,
-          headers: { Authorization: `Bearer ${token}`, ...headersOf(request, `foreign-${operationId}`) },
-          ...(request.body !== undefined && { body: request.body }),
-        });
-        if (!response.ok) throw new Error(`${operationId} returned ${response.status}`);
-        saved = withAnswer(saved, tenantId, await response.json(), response.headers.get('etag'));
-      }
-      return { tenantId, token, fixtures, saved };
-    }),
-  );
 }
 
 const report = z.object({
@@ -157,7 +108,7 @@ async function tryDocument(
   program: string,
   { urls }: Stack,
   document: 'mastery' | 'reports' | 'sandbox',
-  tenant?: Tenant,
+  tenant?: TenantWithRuns,
   tenants: readonly Tenant[] = [],
 ): Promise<Tried> {
   const name = tenant === undefined ? document : `${document}-${tenant.tenantId}`;
@@ -207,7 +158,7 @@ async function tryDocument(
 }
 
 /** The values of a tenant's path parameters, in addition to drawn ones. */
-function pathValues({ fixtures, saved }: Tenant): Readonly<Record<string, readonly string[]>> {
+function pathValues({ fixtures, saved }: TenantWithRuns): Readonly<Record<string, readonly string[]>> {
   const { mastery, reports } = fixtures;
   const { special } = reports;
   const schools = [...reports.schools, ...special.schoolsWithoutRollup, ...special.schoolsWithheld];
@@ -248,7 +199,7 @@ interface OpenApi {
  * Returns a published document as this tenant's requests need it: its examples name what the tenant has. Schemathesis 4.32 stops at a path parameter with
  * values of ours whose schema is a reference, so the references of path parameters are resolved.
  */
-function documentFor(name: 'mastery' | 'reports' | 'sandbox', tenant: Tenant | undefined): OpenApi {
+function documentFor(name: 'mastery' | 'reports' | 'sandbox', tenant: TenantWithRuns | undefined): OpenApi {
   // SAFETY: generated from the rows of the routes.
   const published = JSON.parse(
     readFileSync(join(projectRoot, `docs/openapi/${name}.json`), 'utf8'),

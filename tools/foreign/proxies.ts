@@ -15,7 +15,7 @@ import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
 import type { Stack } from '#local/stack/stack.ts';
 import type { Scope } from '#shared/contract/route.ts';
 import { err, ok } from '#shared/kernel/result.ts';
-import { startProduct } from './contract.ts';
+import { startProduct } from './stack.ts';
 import type { Part, Tried } from './part.ts';
 import { buildFolder, runTool } from './python.ts';
 

@@ -1,0 +1,158 @@
+"""Problems, retries, pages and adaptive runs, over the generated packages `mastery`, `reports` and `sandbox` of this package."""
+
+import inspect
+import itertools
+import json
+import random
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import httpx
+
+MAX_STALE_TAGS = 5
+
+
+class ProblemError(Exception):
+    """The service rejected a request, or something in between did. `problem` is the problem document, empty if there is none."""
+
+    def __init__(self, response: Any) -> None:
+        try:
+            document = json.loads(response.content)
+        except ValueError:
+            document = {}
+        self.problem: dict[str, Any] = document if isinstance(document, dict) else {}
+        self.status = int(response.status_code)
+        self.code: str = self.problem.get("code") or str(self.problem.get("type", "")).rsplit("/", 1)[-1]
+        self.retryable = bool(self.problem.get("retryable", self.status == 429 or self.status >= 500))
+        self.retry_after = _retry_after(response)
+        super().__init__(f"{self.status} {self.code}: {self.problem.get('detail', 'no problem document')}")
+
+
+class RunStalledError(Exception):
+    """An adaptive run had no news for longer than `patience`. `run` is its last state: its continuation token resumes it."""
+
+    def __init__(self, run: Any) -> None:
+        self.run = run
+        super().__init__(f"the run is {run.status} and had no news (receipt {run.receipt_id})")
+
+
+def call(
+    operation: ModuleType,
+    *,
+    client: Any,
+    idempotency_key: str | None = None,
+    max_retries: int = 4,
+    sleep: Callable[[float], None] = time.sleep,
+    **arguments: Any,
+) -> Any:
+    """Returns the successful response of an operation, a module of a generated `api`. Repeats the request under the same idempotency key after a
+    retryable problem or a network failure, and raises the last one."""
+    if "idempotency_key" in inspect.signature(operation.sync_detailed).parameters:
+        arguments["idempotency_key"] = idempotency_key or str(uuid.uuid4())
+    request = operation._get_kwargs(**arguments)
+    for attempt in itertools.count():
+        wait = random.random() * 0.5 * 2**attempt
+        try:
+            # Not `sync_detailed`, which would fail at a problem that is not the service's.
+            response = client.get_httpx_client().request(**request)
+            if response.is_success:
+                return operation._build_response(client=client, response=response)
+            raise ProblemError(response)
+        except ProblemError as error:
+            if attempt == max_retries or not error.retryable:
+                raise
+            wait = max(wait, error.retry_after)
+        except httpx.TransportError:
+            if attempt == max_retries:
+                raise
+        sleep(wait)
+
+
+def pages(operation: ModuleType, **arguments: Any) -> Iterator[Any]:
+    """Iterates over the pages of a list. With a `cursor` it continues from there; a cursor is valid for one hour."""
+    while True:
+        page = call(operation, **arguments).parsed
+        yield page
+        if page.next_cursor is None:
+            return
+        arguments["cursor"] = page.next_cursor
+
+
+def run_adaptive(
+    client: Any,
+    start: Any,
+    play: Callable[[Any], None],
+    *,
+    continuation_token: str | None = None,
+    on_state: Callable[[Any], None] = lambda run: None,
+    patience: float = 120,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Any:
+    """Takes an adaptive run to its end: `play` delivers each offered item and returns once the attempt is submitted to QTI. Store the `continuation_token`
+    of what `on_state` is given, and pass it to resume the run after a restart."""
+    from .mastery.api.adaptive_runs import inspect_adaptive_run, start_adaptive_run
+    from .mastery.models import ContinuationRequest
+
+    if continuation_token is None:
+        response = call(start_adaptive_run, client=client, body=start, sleep=sleep)
+    else:
+        response = call(inspect_adaptive_run, client=client, body=ContinuationRequest(continuation_token), sleep=sleep)
+    # The offer of a resumed run may have been answered: an advance shows it.
+    is_answered = continuation_token is not None
+    played, waited, wait = None, 0.0, 0.5
+    while True:
+        run = response.parsed
+        on_state(run)
+        if run.status == "completed":
+            return run
+        if is_answered:
+            is_answered = False
+        elif run.offered_item and _session(run) != played and not _waits_for_qti(run):
+            play(run.offered_item)
+            played = _session(run)
+        elif waited >= patience:
+            raise RunStalledError(run)
+        else:
+            pause = max(wait, _retry_after(response))
+            sleep(pause)
+            waited, wait = waited + pause, min(2 * wait, 10)
+        response = _advance(client, ContinuationRequest(run.continuation_token), sleep)
+        if (response.parsed.status, _session(response.parsed)) != (run.status, _session(run)):
+            waited, wait = 0.0, 0.5
+
+
+def _advance(client: Any, body: Any, sleep: Callable[[float], None]) -> Any:
+    """Inspects, then advances with that response's entity tag; again after a stale tag, and once after a conflict."""
+    from .mastery.api.adaptive_runs import advance_adaptive_run, inspect_adaptive_run
+
+    stale = conflicts = 0
+    while True:
+        inspected = call(inspect_adaptive_run, client=client, body=body, sleep=sleep)
+        if inspected.parsed.status == "completed" or _waits_for_qti(inspected.parsed):
+            return inspected
+        try:
+            etag = inspected.headers["ETag"]
+            return call(advance_adaptive_run, client=client, body=body, if_match=etag, sleep=sleep)
+        except ProblemError as error:
+            if error.status == 412 and stale < MAX_STALE_TAGS:
+                stale += 1
+            elif error.code in ("stream-conflict", "finalization-incomplete") and conflicts == 0:
+                conflicts += 1
+            else:
+                raise
+
+
+def _session(run: Any) -> str | None:
+    return run.offered_item.delivery_session_id if run.offered_item else None
+
+
+def _waits_for_qti(run: Any) -> bool:
+    return bool(run.waiting_for) and run.waiting_for.service == "qti"
+
+
+def _retry_after(response: Any) -> float:
+    text = response.headers.get("Retry-After", "")
+    return float(text) if text.isdecimal() else 0.0
