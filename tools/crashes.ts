@@ -57,15 +57,20 @@ async function search(limits: Limits): Promise<Result<undefined, string>> {
 async function save(world: World, { scenario, schedule }: Found, name: string): Promise<void> {
   const small = await show(world, scenario, schedule);
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, name), `${JSON.stringify({ scenario, schedule: small })}\n`);
+  await writeFile(join(folder, name), `${JSON.stringify({ scenario, schedule: small.schedule })}\n`);
 }
 
 /** Prints the smallest schedule that one contains and that is wrong too, or the whole one if it is right. */
-async function show(world: World, scenario: string, schedule: Found['schedule']): Promise<Found['schedule']> {
+async function show(
+  world: World,
+  scenario: string,
+  schedule: Found['schedule'],
+): Promise<Pick<Found, 'schedule' | 'wrong'>> {
   const explorer = new Explorer(world, scenario, 0);
   const small = await smallest(explorer, schedule);
-  console.log(`\n${scenario} ${JSON.stringify(small)}\n${tableOf(await explorer.run(small))}`);
-  return small;
+  const shown = await explorer.run(small);
+  console.log(`\n${scenario} ${JSON.stringify(small)}\n${tableOf(shown)}`);
+  return { schedule: small, wrong: shown.wrong };
 }
 
 async function replay(file: string): Promise<Result<undefined, string>> {
@@ -83,9 +88,9 @@ async function replay(file: string): Promise<Result<undefined, string>> {
   if (!parsed.success) return err(`${file}: expected a schedule that this command has saved`);
   const { scenario, schedule } = parsed.data;
   const world = await World.open();
-  await show(world, scenario, schedule);
+  const { wrong } = await show(world, scenario, schedule);
   await world.close();
-  return ok(undefined);
+  return wrong.length === 0 ? ok(undefined) : err('the schedule shows a defect');
 }
 
 await run(

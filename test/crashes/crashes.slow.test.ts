@@ -24,13 +24,13 @@ it('has a scenario for every function that writes', () => {
   expect(writing.filter((row) => !covered.has(row)).map(({ operationId }) => operationId)).toEqual([]);
 });
 
-it('finds nothing in the product: one record, one event, one offer, no fact lost or invented, and every answer one that its row names [MA-034, MA-145, MA-190, MA-202, RP-138, RP-220]', async () => {
+it('finds nothing in the product: one record, one event, one offer, no fact lost or invented, and every answer one that its row names [MA-038, MA-190]', async () => {
   const { explorers, found } = await explore(world, { seed: 1, schedules: 2_000, minutes: 60 });
   expect(found).toEqual([]);
   expect(explorers.reduce((sum, { ran }) => sum + ran, 0)).toBe(2_000);
   // The undisturbed schedule alone shows nothing.
   for (const { distinct } of explorers) expect(distinct).toBeGreaterThan(5);
-}, 1_200_000);
+}, 1_800_000);
 
 describe('finds a planted defect', () => {
   /** The smallest schedule of a scenario that shows the defect. */

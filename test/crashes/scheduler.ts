@@ -55,7 +55,7 @@ interface Call {
   readonly life: Living;
   readonly effect: Effect;
   readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
+  readonly reject: (error: Error) => void;
 }
 
 interface Timer {
@@ -82,8 +82,14 @@ type Option =
 /** The choices of a schedule that are not the first option: at which decision, and which option. */
 export type Schedule = readonly (readonly [decision: number, option: number])[];
 
-/** What each actor has ever touched, by its name: whether it wrote. Shared by the schedules of a scenario. */
-export type Footprints = Map<string, Map<string, boolean>>;
+/** What is known of the actors of a scenario. Every schedule has the same decisions only if it is learned before, and not changed any more. */
+export interface Known {
+  /** What each actor touches, by its name: whether it writes. */
+  readonly footprints: Map<string, Map<string, boolean>>;
+  /** What some actor writes: a read of anything else is no step. */
+  readonly written: Set<string>;
+  isLearning: boolean;
+}
 
 /** Virtual milliseconds that a call takes. */
 const STEP_MS = 5;
@@ -103,7 +109,7 @@ export class Scheduler {
   readonly decisions: number[] = [];
   faultsStruck = 0;
   readonly #choices: ReadonlyMap<number, number>;
-  readonly #footprints: Footprints;
+  readonly #known: Known;
   readonly #busy: () => Promise<void> | undefined;
   readonly #lives = new Set<Living>();
   #calls: Call[] = [];
@@ -112,15 +118,10 @@ export class Scheduler {
   #last: Actor | undefined;
   readonly #skews = new Map<Actor, number>();
 
-  constructor(
-    start: number,
-    schedule: Schedule,
-    footprints: Footprints,
-    busy: () => Promise<void> | undefined,
-  ) {
+  constructor(start: number, schedule: Schedule, known: Known, busy: () => Promise<void> | undefined) {
     this.now = start;
     this.#choices = new Map(schedule);
-    this.#footprints = footprints;
+    this.#known = known;
     this.#busy = busy;
   }
 
@@ -167,14 +168,15 @@ export class Scheduler {
           resolve(done(value));
         },
         reject: (error) => {
-          reject(done(error));
+          done(undefined);
+          reject(error);
         },
       };
       this.#calls.push(call);
       // A caller that gives up takes back what has not been sent.
       signal?.addEventListener('abort', () => {
         this.#calls = this.#calls.filter((other) => other !== call);
-        if (!isOver()) call.reject(signal.reason);
+        if (!isOver()) call.reject(signal.reason as Error);
       });
     });
   }
@@ -301,7 +303,7 @@ export class Scheduler {
   /** Whether another actor can notice when this effect happens, as far as it is known what that one touches. */
   #conflicts({ key, isWrite }: Effect, other: Actor): boolean {
     if (key === BEGIN) return true;
-    const wrote = this.#footprints.get(other.name)?.get(key);
+    const wrote = this.#known.footprints.get(other.name)?.get(key);
     return wrote !== undefined && (wrote || isWrite);
   }
 
@@ -320,7 +322,7 @@ export class Scheduler {
         const value = await effect.perform();
         return () => call.resolve(value);
       } catch (error) {
-        return () => call.reject(error);
+        return () => call.reject(error as Error);
       }
     };
     const later = (milliseconds: number, go: Timer['go'], of?: Living): void => {
@@ -368,9 +370,12 @@ export class Scheduler {
 
   #record({ life, effect }: Call, fault: string | undefined): void {
     const { label, key, isWrite } = effect;
-    const touched = this.#footprints.get(life.actor.name) ?? new Map<string, boolean>();
-    this.#footprints.set(life.actor.name, touched);
-    touched.set(key, isWrite || touched.get(key) === true);
+    const { footprints, isLearning } = this.#known;
+    if (isLearning) {
+      const touched = footprints.get(life.actor.name) ?? new Map<string, boolean>();
+      footprints.set(life.actor.name, touched);
+      touched.set(key, isWrite || touched.get(key) === true);
+    }
     this.#note(life.actor, label, effect, fault);
   }
 

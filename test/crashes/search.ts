@@ -1,8 +1,8 @@
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { stream } from '#shared/kernel/random-stream.ts';
 import { heldBy, scenarios, wrongAnswers, wrongFacts, wrongRepetitions } from './scenarios.ts';
-import { OUT_OF_TIME, type Footprints, type Schedule, type TraceLine } from './scheduler.ts';
-import { Violation, type World } from './world.ts';
+import { OUT_OF_TIME, type Schedule, type TraceLine } from './scheduler.ts';
+import { nothingKnown, Violation, type World } from './world.ts';
 
 /** What a schedule came to. */
 export interface Run {
@@ -22,13 +22,14 @@ export interface Found {
 
 /** The most choices of a schedule that leave the first option: preemptions, faults and skews together. */
 const MAX_CHOICES = 3;
+const B_FIRST: Schedule[number] = [0, 1];
 
 /** One scenario: runs schedules of it, and decides which one is next. */
 export class Explorer {
   readonly scenario: string;
   readonly #world: World;
   readonly #draw: () => number;
-  readonly #footprints: Footprints = new Map();
+  readonly #known = nothingKnown();
   readonly #seen = new Set<string>();
   /** Schedules that have not run yet, by how many choices they make: those with fewer come first, in the order that the seed draws. */
   readonly #waiting: Schedule[][] = [[[]]];
@@ -78,10 +79,11 @@ export class Explorer {
 
   /** Runs one schedule from the same beginning, and judges its end. */
   async run(schedule: Schedule): Promise<Run> {
-    // Before the first one: it shows what the end is to be, and which steps another actor can notice.
     if (this.#reference === undefined) {
       this.#reference = '';
-      await this.#judge([]);
+      // Undisturbed, each actor first in turn: this shows what the end is to be, and which steps another actor can notice.
+      for (const first of [[], [B_FIRST]]) await this.#judge(first);
+      this.#known.isLearning = false;
     }
     return this.#judge(schedule);
   }
@@ -89,12 +91,12 @@ export class Explorer {
   async #judge(schedule: Schedule): Promise<Run> {
     const world = this.#world;
     const { prepare } = scenarios[this.scenario]!;
-    await world.reset();
+    await world.reset(this.#known);
     const { actors, finish, requests, held: demanded = [], wrong } = await prepare(world);
     world.forget();
     const facts: string[] = [];
     world.onAnswer = async (answer) => void facts.push(...(await wrongFacts(world, answer)));
-    const scheduler = world.begin(schedule, this.#footprints);
+    const scheduler = world.begin(schedule);
     const judged = async (): Promise<readonly string[]> => {
       await world.run(scheduler, actors);
       const early = overlaps(world, scheduler.trace);

@@ -18,7 +18,7 @@ import type { GatewayCall } from '#test/support/gateway-call.ts';
 import { sourceOf } from '#test/support/in-process.ts';
 import { openReportsCaller } from '#test/support/reports-call.ts';
 import { clientsOf, startTestStack, type TestStack } from '#test/support/stack.ts';
-import { Scheduler, type Actor, type Footprints, type Life, type Schedule } from './scheduler.ts';
+import { Scheduler, type Actor, type Known, type Life, type Schedule } from './scheduler.ts';
 
 // What the actors of a schedule run in: the handlers' sources over the emulators, with every call that leaves them a step of the scheduler.
 
@@ -89,8 +89,7 @@ export class World {
   readonly #binds: ReadonlyMap<string, Bind>;
   readonly #clients = new Map<unknown, RealClient>();
   readonly #constants = new Map<string, unknown>();
-  /** What some actor of the scenario writes: a read of anything else is no step. */
-  readonly #written = new Set<string>();
+  #known: Known = nothingKnown();
   #clock: { of: { now: number } };
   #scheduler: Scheduler | undefined;
   readonly #tokens = new Map<string, string>();
@@ -133,8 +132,8 @@ export class World {
   }
 
   /** A scheduler that begins now. */
-  begin(schedule: Schedule, footprints: Footprints): Scheduler {
-    return new Scheduler(this.#clock.of.now, schedule, footprints, () => this.#underWay());
+  begin(schedule: Schedule, known = this.#known): Scheduler {
+    return new Scheduler(this.#clock.of.now, schedule, known, () => this.#underWay());
   }
 
   /** Runs actors by a schedule. */
@@ -156,14 +155,15 @@ export class World {
       run: async (self) => void (result = { value: await program(self) }),
     };
     const scheduled = this.#scheduler;
-    await this.run(this.begin([], new Map()), [actor]);
+    await this.run(this.begin([], nothingKnown()), [actor]);
     this.#scheduler = scheduled;
     if (result === undefined) throw new Error('the program has not ended');
     return result.value;
   }
 
-  /** Brings everything back to where every schedule begins. */
-  async reset(): Promise<void> {
+  /** Brings everything back to where every schedule of a scenario begins. */
+  async reset(known: Known): Promise<void> {
+    this.#known = known;
     this.onAnswer = undefined;
     // SAFETY: it is a whole stack; its type hides this from tests that share one.
     await (this.stack as TestStack & Pick<Stack, 'reset'>).reset();
@@ -448,11 +448,11 @@ export class World {
     signal: AbortSignal | undefined,
   ): Promise<unknown> {
     const { key, isWrite, perform } = effect;
-    if (isWrite && !this.#written.has(key)) {
-      this.#written.add(key);
+    if (isWrite && !this.#known.written.has(key)) {
+      this.#known.written.add(key);
       this.#constants.clear();
     }
-    if (this.#written.has(key)) return this.scheduler.call(life, { label, ...effect }, signal);
+    if (this.#known.written.has(key)) return this.scheduler.call(life, { label, ...effect }, signal);
     const name = `${label} ${constant}`;
     if (!this.#constants.has(name)) this.#constants.set(name, await this.#counted(perform()));
     return this.#constants.get(name);
@@ -481,6 +481,11 @@ export class World {
       () => undefined,
     );
   }
+}
+
+/** To begin with. */
+export function nothingKnown(): Known {
+  return { footprints: new Map(), written: new Set(), isLearning: true };
 }
 
 /** What a schedule has shown to be wrong. */
