@@ -58,6 +58,9 @@ interface BundledFunction {
   readonly file: string;
 }
 
+/** What a stack needs of an AWS, with the resources of `resources.ts` in it. */
+export type StackAws = Pick<LocalAws, 'url' | 'faults' | 'access' | 'calls' | 'queue' | 'snapshot' | 'close'>;
+
 interface StackOptions {
   /** The port of the gateway; 0 takes any free one. The emulators always do. */
   readonly port: number;
@@ -70,6 +73,8 @@ interface StackOptions {
   /** The background functions that run: those whose gates are open. */
   readonly background: readonly BackgroundFunction[];
   readonly bundles: readonly BundledFunction[];
+  /** The AWS that the stack uses and closes. Default: our own emulator. */
+  readonly aws?: StackAws;
   /** How the functions are run; default: each environment on a thread of its own. */
   readonly startEnvironment?: StartEnvironment;
   readonly issuerKey: IssuerKey;
@@ -149,16 +154,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     localTenantIds.map((tenantId) => [tenantId as string, instantiateSeed(options.seed, tenantId)]),
   );
 
-  const aws = await startAws({
-    tables: localTables(),
-    queues: localQueues(),
-    buckets: localBuckets(),
-    keyAliases: [localKeyAlias],
-    roles: localRoles([...options.routes, ...options.background]),
-    policies: localPolicies(),
-    now,
-    sweepEverySeconds: 60,
-  });
+  const aws = options.aws ?? (await startOwnAws(options, now));
   started.defer(() => aws.close());
   const platform = await startPlatform({
     port: 0,
@@ -275,6 +271,22 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     },
     close: () => running.disposeAsync(),
   };
+}
+
+function startOwnAws(
+  { routes, background }: Pick<StackOptions, 'routes' | 'background'>,
+  now: () => number,
+): Promise<StackAws> {
+  return startAws({
+    tables: localTables(),
+    queues: localQueues(),
+    buckets: localBuckets(),
+    keyAliases: [localKeyAlias],
+    roles: localRoles([...routes, ...background]),
+    policies: localPolicies(),
+    now,
+    sweepEverySeconds: 60,
+  });
 }
 
 function urlsOf(gatewayUrl: string, platformUrl: string, awsUrl: string): StackUrls {

@@ -3,13 +3,11 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { finished } from 'node:stream/promises';
-import { sandboxIds } from '#shared/contract/reports/sandbox-fixtures.ts';
 import { Option } from '@commander-js/extra-typings';
 import type { Access } from '#local/gateway/gateway.ts';
 import { loadIssuerKey } from '#shared/stage/local-issuer.ts';
 import { DEFAULT_SEED_DIRECTORY, loadSeed } from '#local/seeds/load.ts';
 import { renderDefects } from '#local/seeds/seed.ts';
-import { localTenant } from '#local/seeds/tenants.ts';
 import { offlineRelease, parseGates, type OpenGates } from '#shared/release/read-release.ts';
 import { backgroundFunctions } from '#shared/contract/background.ts';
 import { gates } from '#shared/contract/gates.ts';
@@ -23,7 +21,6 @@ import { plainText } from '#tools/terminal/plain-text.ts';
 import type { LocalSite, Site } from '#tools/site/render.ts';
 import { paintFor, type Paint } from '#tools/terminal/paint.ts';
 import {
-  describeFixtures,
   findRunningStack,
   isAlive,
   localFiles,
@@ -33,6 +30,7 @@ import {
 import type { StackDescription } from '#shared/stage/description.ts';
 import { bundleExplorer } from '#tools/bundling/explorer.ts';
 import { interrupted } from './interrupted.ts';
+import { describeStack } from './describe-stack.ts';
 import { takeLock } from './lock.ts';
 import { SeedRefusedError, startStack, type Stack } from './stack.ts';
 
@@ -148,21 +146,7 @@ async function serveLocked(
     return err(mistake);
   }
 
-  const description: StackDescription = {
-    ...stack.urls,
-    tenants: [...stack.seededTenants.keys()].map((tenantId) => {
-      const { sub, role, credentials } = localTenant(tenantId);
-      return { tenantId, sub, role, playerToken: credentials.playerToken };
-    }),
-    fixtures: describeFixtures(
-      Object.fromEntries([...stack.seededTenants].map(([tenantId, { fixtures }]) => [tenantId, fixtures])),
-      sandboxIds,
-    ),
-    releaseKey: stack.rehearsal.releaseKey,
-    pid: process.pid,
-    seedDirectory,
-    logFile: files.functionLog,
-  };
+  const description = describeStack(stack, seedDirectory, files.functionLog);
   await writeFile(files.manifest, `${stack.rehearsal.manifest}\n`);
   await writeStackDescription(files.stack, description);
   process.stdout.write(`${welcome(description, seed.value.title, paint).join('\n')}\n\n`);
