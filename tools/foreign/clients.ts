@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { exampleRequest } from '#local/call/example-request.ts';
 import type { SavedRuns } from '#local/call/saved-runs.ts';
 import type { Stack } from '#local/stack/stack.ts';
@@ -60,16 +61,19 @@ export const clients: Part = {
   },
 };
 
+const MAX_TRIES = 300;
+
 /** An improvement run that has come to its end. */
 async function analyzed(stack: Stack, tenant: Tenant): Promise<SavedRuns> {
   const saved = await startRuns(stack, tenant, 'clients', ['analyzeAdministration']);
   const url = `${stack.urls.reportsUrl}/v1/improvement-runs/${saved.improvement?.improvementRunId ?? ''}`;
-  for (;;) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const response = await fetch(url, { headers: { Authorization: `Bearer ${tenant.token}` } });
     const { completedAt } = (await response.json()) as { readonly completedAt: string | null };
     if (completedAt !== null) return saved;
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await setTimeout(200);
   }
+  throw new Error('the improvement run has not come to its end');
 }
 
 const modes = ['as it is', 'of a later version'] as const;
