@@ -9,6 +9,7 @@ import { examples, exits, list, program, run, UsageError } from './terminal/comm
 const parts: Readonly<Record<string, () => Promise<Part>>> = {
   templates: async () => (await import('./foreign/templates.ts')).templates,
   contract: async () => (await import('./foreign/contract.ts')).contract,
+  aws: async () => (await import('./foreign/aws.ts')).aws,
 };
 const names = Object.keys(parts);
 
@@ -19,7 +20,7 @@ interface Row {
 }
 
 /** Runs one part and prints what it found. */
-async function runPart(name: string, load: () => Promise<Part>): Promise<Row> {
+async function runPart(name: string, load: () => Promise<Part>, all: boolean): Promise<Row> {
   const startedAt = performance.now();
   const row = (tried: string, differences: string, outcome: string, isGood: boolean): Row => {
     const seconds = `${((performance.now() - startedAt) / 1000).toFixed(0)} s`;
@@ -28,7 +29,7 @@ async function runPart(name: string, load: () => Promise<Part>): Promise<Row> {
   try {
     const part = await load();
     console.log(`${name}: ${part.about} …`);
-    const done = await part.run();
+    const done = await part.run({ all });
     if (!done.ok) {
       const reason = mayBeAbsent[name];
       console.log(
@@ -47,13 +48,16 @@ async function runPart(name: string, load: () => Promise<Part>): Promise<Row> {
 }
 
 /** Runs parts one after another, since each is busy enough, and prints a table of them. */
-async function runParts(only: readonly string[]): Promise<Result<undefined, string | UsageError>> {
+async function runParts(
+  only: readonly string[],
+  all: boolean,
+): Promise<Result<undefined, string | UsageError>> {
   const unknown = only.find((name) => !names.includes(name));
   if (unknown !== undefined)
     return err(new UsageError(`unknown part "${unknown}": expected ${names.join(', ')}`));
   const rows: Row[] = [];
   for (const [name, load] of Object.entries(parts))
-    if (only.includes(name)) rows.push(await runPart(name, load));
+    if (only.includes(name)) rows.push(await runPart(name, load, all));
   const head = ['part', 'tried', 'differences', 'time', 'outcome'];
   const lines = [head, ...rows.map(({ cells }) => cells)];
   const widths = head.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
@@ -70,6 +74,7 @@ await run(
       'A part whose tool cannot be had counts as “not run”, and then the command fails, unless tools/foreign/may-be-absent.ts names a reason.',
   )
     .option('--only <NAMES>', `only these parts, separated by commas: ${names.join(', ')}`, list, names)
+    .option('--all', 'also what takes too long for CI')
     .addHelpText('after', examples('npm run foreign', 'npm run foreign -- --only templates'))
-    .action(exits(({ only }) => runParts(only))),
+    .action(exits(({ only, all = false }) => runParts(only, all))),
 );

@@ -90,10 +90,16 @@ async function tryContract(program: string): Promise<Tried> {
   }
 }
 
-/** Starts the product as `npm start` does, on a free port. */
-async function start(): Promise<Stack> {
-  const [built, seed] = await Promise.all([buildFunctions(), loadSeed(DEFAULT_SEED_DIRECTORY)]);
+/** The functions as they deploy. */
+export async function bundled(): Promise<Parameters<typeof startStack>[0]['bundles']> {
+  const built = await buildFunctions();
   if (!built.ok) throw new Error(built.error.join('\n'));
+  return built.value;
+}
+
+/** Starts the product as `npm start` does, on a free port. */
+export async function start(options: Partial<Parameters<typeof startStack>[0]> = {}): Promise<Stack> {
+  const [bundles, seed] = await Promise.all([options.bundles ?? bundled(), loadSeed(DEFAULT_SEED_DIRECTORY)]);
   if (!seed.ok) throw new Error(renderDefects(seed.error));
   return startStack({
     port: 0,
@@ -101,8 +107,9 @@ async function start(): Promise<Stack> {
     routes,
     proved: new Set(provable),
     background: backgroundFunctions,
-    bundles: built.value,
+    bundles,
     issuerKey: await createIssuerKey(),
+    ...options,
   });
 }
 
