@@ -506,12 +506,12 @@ module.exports = {
       name: 'sdk-in-one-folder',
       severity: 'error',
       comment:
-        'One folder speaks to AWS, so that its calls, errors and permissions can be seen in one place; beside it what a deployment asks of the account, and tests of the emulator, of commands and of the key ring.',
+        'One folder speaks to AWS, so that its calls, errors and permissions can be seen in one place; beside it what a deployment asks of the account, tests of the emulator, of commands and of the key ring, and what fills another emulator.',
       from: {
         pathNot: [
           '^shared/stores/',
           '^shared/stage/access\\.ts$',
-          '^ops/(deploy|doctor)/',
+          '^(ops/(deploy|doctor)|tools/foreign/aws)/',
           '^node_modules/',
           '^(local/aws|ops|shared/keys)/.*\\.test\\.ts$',
           '^test/',

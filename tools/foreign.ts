@@ -9,6 +9,7 @@ const parts: Readonly<Record<string, () => Promise<Part>>> = {
   contract: async () => (await import('./foreign/contract.ts')).contract,
   clients: async () => (await import('./foreign/clients.ts')).clients,
   proxies: async () => (await import('./foreign/proxies.ts')).proxies,
+  aws: async () => (await import('./foreign/aws.ts')).aws,
 };
 const names = Object.keys(parts);
 
@@ -19,6 +20,7 @@ await run(
       'A part whose tool cannot be had counts as “not run”, and then the command fails, unless tools/foreign/may-be-absent.ts names a reason.',
   )
     .option('--only <NAMES>', `only these parts, separated by commas: ${names.join(', ')}`, list, names)
+    .option('--all', 'also what takes too long for CI')
     .addHelpText('after', examples('npm run foreign', 'npm run foreign -- --only templates'))
-    .action(exits(({ only }) => runParts(parts, only, mayBeAbsent))),
+    .action(exits(({ only, all = false }) => runParts(parts, only, { all, mayBeAbsent }))),
 );

@@ -12,6 +12,6 @@ export interface Tried {
 export interface Part {
   /** Its text in the help. */
   readonly about: string;
-  /** Runs the tool. Fails with a sentence if it cannot be had on this machine; rejects if it cannot do its work. */
-  readonly run: () => Promise<Result<Tried, string>>;
+  /** Runs the tool, with `all` also what takes too long for CI. Fails with a sentence if it cannot be had on this machine; rejects if it cannot do its work. */
+  readonly run: (options: { readonly all: boolean }) => Promise<Result<Tried, string>>;
 }

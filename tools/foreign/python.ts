@@ -22,8 +22,14 @@ interface Ended {
 }
 
 /** Runs a program to its end. Rejects if there is no such program, or at the time limit. */
-export async function runTool(file: string, args: readonly string[], seconds: number): Promise<Ended> {
+export async function runTool(
+  file: string,
+  args: readonly string[],
+  seconds: number,
+  place: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<Ended> {
   const child = spawn(file, args, {
+    ...place,
     stdio: ['ignore', 'pipe', 'pipe'],
     // The timer of the option `timeout` would keep this process alive for as long after a program that is not there.
     signal: AbortSignal.timeout(1000 * seconds),

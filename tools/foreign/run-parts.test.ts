@@ -24,16 +24,18 @@ describe('parts of the foreign tools', () => {
   afterEach(() => void vi.restoreAllMocks());
 
   it('pass if no part finds a difference', async () => {
-    expect(await runParts(parts, ['sound'], {})).toStrictEqual(ok(undefined));
+    expect(await runParts(parts, ['sound'], { all: false, mayBeAbsent: {} })).toStrictEqual(ok(undefined));
     expect(printed.at(-1)).toMatch(/^sound\s+3 things\s+0\s+0 s\s+passed$/u);
   });
 
   it.each(['different', 'absent', 'broken', 'unloadable'])('fail with a part that is %s', async (name) => {
-    expect(await runParts(parts, ['sound', name], {})).toStrictEqual(err('1 of 2 parts did not pass'));
+    expect(await runParts(parts, ['sound', name], { all: false, mayBeAbsent: {} })).toStrictEqual(
+      err('1 of 2 parts did not pass'),
+    );
   });
 
   it('print every difference, and why a part did not run', async () => {
-    await runParts(parts, Object.keys(parts), {});
+    await runParts(parts, Object.keys(parts), { all: false, mayBeAbsent: {} });
     expect(printed).toEqual(
       expect.arrayContaining([
         '  one is red',
@@ -46,13 +48,15 @@ describe('parts of the foreign tools', () => {
   });
 
   it('may be absent with a reason, which they print', async () => {
-    expect(await runParts(parts, ['absent'], { absent: 'no Java here' })).toStrictEqual(ok(undefined));
+    expect(
+      await runParts(parts, ['absent'], { all: false, mayBeAbsent: { absent: 'no Java here' } }),
+    ).toStrictEqual(ok(undefined));
     expect(printed).toContain('absent did not run: there is no such tool (accepted: no Java here)');
     expect(printed.at(-1)).toMatch(/not run$/u);
   });
 
   it('are named by an unknown name', async () => {
     const unknown = new UsageError(`unknown part "sund": expected ${Object.keys(parts).join(', ')}`);
-    expect(await runParts(parts, ['sund'], {})).toStrictEqual(err(unknown));
+    expect(await runParts(parts, ['sund'], { all: false, mayBeAbsent: {} })).toStrictEqual(err(unknown));
   });
 });

@@ -6,6 +6,13 @@ import type { Part } from './part.ts';
 /** Loads a part, so that a run of some parts does not wait for the others. */
 type Load = () => Promise<Part>;
 
+interface RunOptions {
+  /** Whether the parts try what takes too long for CI. */
+  readonly all: boolean;
+  /** The parts that need not run, each with the reason. */
+  readonly mayBeAbsent: Readonly<Record<string, string>>;
+}
+
 /** A row of the table, and whether the command may pass with it. */
 interface Row {
   readonly cells: readonly string[];
@@ -13,7 +20,11 @@ interface Row {
 }
 
 /** Runs one part and prints what it found. */
-async function runPart(name: string, load: Load, acceptedAbsence: string | undefined): Promise<Row> {
+async function runPart(
+  name: string,
+  load: Load,
+  { all, mayBeAbsent: { [name]: acceptedAbsence } }: RunOptions,
+): Promise<Row> {
   const startedAt = performance.now();
   const row = (tried: string, differences: string, outcome: string, isGood: boolean): Row => {
     const seconds = `${((performance.now() - startedAt) / 1000).toFixed(0)} s`;
@@ -22,7 +33,7 @@ async function runPart(name: string, load: Load, acceptedAbsence: string | undef
   try {
     const part = await load();
     console.log(`${name}: ${part.about} …`);
-    const done = await part.run();
+    const done = await part.run({ all });
     if (!done.ok) {
       const accepted = acceptedAbsence === undefined ? '' : ` (accepted: ${acceptedAbsence})`;
       console.log(`${name} did not run: ${done.error}${accepted}`);
@@ -41,12 +52,11 @@ async function runPart(name: string, load: Load, acceptedAbsence: string | undef
 /**
  * Runs parts one after another, since each is busy enough, and prints a table of them. Fails if a part finds a difference, breaks off, or cannot be run.
  * @param only the names of the parts to run
- * @param mayBeAbsent the parts that need not run, each with the reason
  */
 export async function runParts(
   parts: Readonly<Record<string, Load>>,
   only: readonly string[],
-  mayBeAbsent: Readonly<Record<string, string>>,
+  options: RunOptions,
 ): Promise<Result<undefined, string | UsageError>> {
   const names = Object.keys(parts);
   const unknown = only.find((name) => !names.includes(name));
@@ -54,7 +64,7 @@ export async function runParts(
     return err(new UsageError(`unknown part "${unknown}": expected ${names.join(', ')}`));
   const rows: Row[] = [];
   for (const [name, load] of Object.entries(parts))
-    if (only.includes(name)) rows.push(await runPart(name, load, mayBeAbsent[name]));
+    if (only.includes(name)) rows.push(await runPart(name, load, options));
   const head = ['part', 'tried', 'differences', 'time', 'outcome'];
   const lines = [head, ...rows.map(({ cells }) => cells)];
   const widths = head.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));

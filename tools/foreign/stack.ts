@@ -14,19 +14,36 @@ import type { TenantFixtures } from '#shared/stage/description.ts';
 import { createIssuerKey } from '#shared/stage/local-issuer.ts';
 import { buildFunctions } from '../bundling/build.ts';
 
-/** Starts the product as `npm start` does, on a free port. */
-export async function startProduct(): Promise<Stack> {
-  const [built, seed] = await Promise.all([buildFunctions(), loadSeed(DEFAULT_SEED_DIRECTORY)]);
+type Options = Parameters<typeof startStack>[0];
+
+/** Returns the functions as they are deployed. */
+export async function bundledFunctions(): Promise<Options['bundles']> {
+  const built = await buildFunctions();
   if (!built.ok) throw new Error(built.error.join('\n'));
+  return built.value;
+}
+
+/**
+ * Starts the product as `npm start` does, on a free port.
+ * @param options what is to be otherwise
+ */
+export async function startProduct(options: Partial<Options> = {}): Promise<Stack> {
+  const [bundles, seed] = await Promise.all([
+    options.bundles ?? bundledFunctions(),
+    loadSeed(DEFAULT_SEED_DIRECTORY),
+  ]);
   if (!seed.ok) throw new Error(renderDefects(seed.error));
   return startStack({
-    port: 0,
-    seed: seed.value,
-    routes,
-    proved: new Set(provable),
-    background: backgroundFunctions,
-    bundles: built.value,
+    ...{
+      port: 0,
+      seed: seed.value,
+      routes,
+      proved: new Set(provable),
+      background: backgroundFunctions,
+      bundles,
+    },
     issuerKey: await createIssuerKey(),
+    ...options,
   });
 }
 
