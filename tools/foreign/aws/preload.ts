@@ -24,7 +24,9 @@ function makeKnown(folder: string): void {
     >[0];
     const made = withKnownTypes(template, known);
     for (const type of made.replaced) replaced.add(type);
-    writeFileSync(join(folder, file), JSON.stringify(made.template));
+    // Only the version of the bootstrap, of which moto takes the value for the parameter's name in an update.
+    const text = JSON.stringify({ ...made.template, Parameters: undefined, Rules: undefined });
+    writeFileSync(join(folder, file), text);
   }
   const manifest = join(folder, 'manifest.json');
   const text = readFileSync(manifest, 'utf8').replaceAll(
