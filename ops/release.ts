@@ -7,6 +7,7 @@ import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { pointer, schemaDefects, type Defect } from '#shared/kernel/defect.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseInstant } from '#shared/kernel/instant.ts';
+import { isStoreOutage } from '#shared/kernel/store-calls.ts';
 import { parseStrictJson, type StrictJsonError } from '#shared/kernel/strict-json.ts';
 import { checkCalibration } from '#shared/records/check-calibration.ts';
 import type { RecordKey } from '#shared/records/record-key.ts';
@@ -304,7 +305,8 @@ async function openTable({
 /** Returns a sentence for what an operator can mend: credentials, region, permissions, network, size. Anything else is a defect and is thrown. */
 function operationalFailure(error: unknown): string {
   if (error instanceof RecordTooLargeError) return error.message;
-  if (error instanceof Error && isOfAws(error)) return `DynamoDB: ${error.message || error.name}`;
+  if (error instanceof Error && (isOfAws(error) || isStoreOutage(error)))
+    return `DynamoDB: ${error.message || error.name}`;
   throw error;
 }
 

@@ -96,13 +96,13 @@ async function replay(file: string): Promise<Result<undefined, string>> {
 await run(
   program(
     'npm run crashes --',
-    'Runs two functions at once in every order of their calls, up to a bound: each may crash before or after a write, lose a request or an answer, get it\n' +
-      'late, freeze, or have a wrong clock. Then everything comes to its end, and must be what it is without any of it.',
+    'Runs two functions at once in many orders of their calls, those with the fewest deviations first: each may crash before or after a write, lose a request\n' +
+      'or an answer, get it late, freeze, or have a wrong clock. Then everything comes to its end, and must be what it is without any of it.',
   )
     .option('--seed <S>', 'the order in which schedules are tried', integer(0, 2 ** 31), 1)
     .option('--schedules <N>', 'how many schedules to run', integer(1, 100_000_000), 2_000)
     .option('--minutes <M>', 'stops after so many minutes', integer(1, 1_440), 1_440)
-    .option('--only <NAMES>', `only these scenarios, separated by commas: ${names.join(', ')}`, list, names)
+    .option('--only <NAMES>', `only these scenarios, separated by commas: ${names.join(', ')}`, list)
     .option('--replay <FILE>', 'runs one saved schedule, and prints the smallest one that shows the same')
     .addHelpText(
       'after',
@@ -112,7 +112,8 @@ await run(
       ),
     )
     .action(
-      exits(({ replay: file, ...limits }) => {
+      exits(({ replay: file, only = names, ...others }) => {
+        const limits = { ...others, only };
         const unknown = limits.only.find((name) => !names.includes(name));
         if (unknown !== undefined)
           return Promise.resolve(

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
@@ -33,15 +33,18 @@ async function tryFaults(only: string | undefined): Promise<Result<undefined, st
     ...walks,
     ...['contract', 'slow'].map((project) => `--project=${project}`),
     ...['--reporter=dot', '--reporter=json', `--outputFile.json=${resultsFile}`],
-    ...(only === undefined ? [] : ['-t', only]),
+    ...(only === undefined ? [] : ['-t', only.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')]),
   ];
-  await runCheck({ ...scriptCheck('test:unit', args), name: 'walks' }, 'at once');
+  const hasPassed = await runCheck({ ...scriptCheck('test:unit', args), name: 'walks' }, 'at once');
+  if (!existsSync(resultsFile)) return err('the walks did not run to their end');
   const { testResults } = results.parse(JSON.parse(readFileSync(resultsFile, 'utf8')));
   const { lines, tried, differences } = faultTable(
     testResults.flatMap(({ assertionResults }) => assertionResults),
   );
   console.log(`\n${lines.join('\n')}`);
   if (tried === 0) return err(`nothing to try${only === undefined ? '' : `: no title contains "${only}"`}`);
+  // A file that does not load, or an error outside any cell, fails no cell.
+  if (differences === 0 && !hasPassed) return err('the walks did not run to their end');
   return differences === 0 ? ok(undefined) : err(`${differences} of ${tried} cells differ`);
 }
 

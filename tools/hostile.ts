@@ -23,10 +23,11 @@ async function tryAll(
   aims: readonly Aim[],
   cases: readonly Case[],
   vectors: Vectors,
+  manner: Parameters<typeof tryCases>[2],
 ): Promise<Result<undefined, string>> {
   const tried: Tried[] = [];
-  for (const { address, base } of aims) {
-    const rows = await tryCases(address, base, cases);
+  for (const aim of aims) {
+    const rows = await tryCases(aim, cases, manner);
     tried.push(...rows);
     for (const { operationId, group, cases: count, statuses, differences } of rows) {
       const answers = [...statuses]
@@ -75,6 +76,7 @@ async function main(options: Options): Promise<Result<undefined, string | UsageE
   if (folder !== undefined && vectors.cases.length + vectors.inProcess.length === 0)
     return err(new UsageError(`--vectors: ${folder} holds none of the vectors that the help names`));
   const cases = [...builtIn, ...vectors.cases].filter(({ group }) => only.includes(group));
+  const known = { ...vectors, inProcess: only.includes('jcs') ? vectors.inProcess : [] };
   const chosen = (aims: readonly Aim[]): readonly Aim[] =>
     aims.filter(({ base }) => route === undefined || route.includes(base.operationId));
   // SAFETY: checked above.
@@ -82,11 +84,12 @@ async function main(options: Options): Promise<Result<undefined, string | UsageE
     return tryAll(
       chosen(publishedRequests(target, service as 'mastery' | 'reports', token ?? '')),
       cases,
-      vectors,
+      known,
+      { atOnce: 1, isServed: false },
     );
   const stack = await startProduct();
   try {
-    return await tryAll(chosen(await localRequests(stack)), cases, vectors);
+    return await tryAll(chosen(await localRequests(stack)), cases, known, { atOnce: 8, isServed: true });
   } finally {
     await stack.close();
   }
@@ -95,8 +98,8 @@ async function main(options: Options): Promise<Result<undefined, string | UsageE
 await run(
   program(
     'npm run hostile --',
-    'Sends what no friend of the service would send to every route: bodies that are no JSON, tokens that nobody issued, other texts of the same request, and bytes that are no HTTP. Each has the answers that it may have; none is a 500, none repeats what was sent, and the sound request is served as before. Prints what was tried and every difference.\n' +
-      'Without --target it starts the product as npm start does. With it, the requests are the examples of the published document: writes reach the stage, so give the token of a tenant for tests.',
+    'Sends what no friend of the service would send to every route: bodies that are no JSON, tokens that the issuer did not sign, other texts of the same request, and bytes that are no HTTP. Each has the answers that it may have; none is a 500, none repeats the marker that many of them contain, and the sound request is answered as before. Prints what was tried and every difference.\n' +
+      'Without --target it starts the product as npm start does. With it, the requests are the examples of the published document: writes reach the stage, so give the token of a tenant for tests. A stage may block the address from which it gets so many of them.',
   )
     .option(
       '--vectors <DIR>',

@@ -99,15 +99,33 @@ def test_goes_through_the_pages_of_a_list() -> None:
 START = StartAdaptiveRunRequest("p", "c", "t", "b", "o", "owner_conformance")
 
 
+def stale() -> httpx.Response:
+    return problem(412, {"Retry-After": "1"}, code="stream-conflict", currentEtag='"e2"')
+
+
 def test_plays_each_item_once_and_inspects_again_after_a_stale_tag() -> None:
     completed = run(None, "completed")
-    service = Service(run("s1"), run("s1"), problem(412, code="precondition-failed", retryable=False), run("s1"), run("s2"),
-                      run("s2"), completed)
+    service = Service(run("s1"), run("s1"), stale(), run("s1"), run("s2"), run("s2"), completed)
     played, tokens = [], []
     done = run_adaptive(service.client, START, lambda item: played.append(item.delivery_session_id),
                         on_state=lambda state: tokens.append(state.continuation_token), sleep=service.sleep)
     assert (done.status, played) == ("completed", ["s1", "s2"])
     assert tokens == ["in_progress-s1", "in_progress-s2", "completed-None"]
+    assert [request.url.path.rsplit(":")[-1] for request in service.requests[1:5]] == ["inspect", "advance"] * 2
+    assert [request.headers.get("If-Match") for request in service.requests[1:5]] == [None, '"e"', None, '"e2"']
+
+
+def test_takes_the_tag_of_the_inspection_if_the_run_has_changed_since_a_stale_tag() -> None:
+    service = Service(run("s1"), run("s1"), stale(), run("s2"), run(None, "completed"))
+    run_adaptive(service.client, START, lambda item: None, sleep=service.sleep)
+    assert service.requests[-1].headers["If-Match"] == '"e"'
+
+
+def test_waits_for_a_silent_service_no_longer_than_thirty_seconds_unless_told() -> None:
+    service = Service(httpx.Response(200, json=POLICY), httpx.Response(200, json=POLICY))
+    call(read_selection_policy, client=service.client, policy_id="p")
+    call(read_selection_policy, client=service.client.with_timeout(httpx.Timeout(5)), policy_id="p")
+    assert [request.extensions["timeout"]["read"] for request in service.requests] == [30, 5]
 
 
 def test_resumes_a_run_without_playing_an_answered_item_again() -> None:

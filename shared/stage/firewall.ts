@@ -1,6 +1,7 @@
 /**
- * Rules of AWS's managed groups that the firewall only counts, each with the reason: an id is opaque, so every value that its schema accepts must
- * pass. No function opens a file or calls an address that a request names, and an id goes to its owner percent-encoded, as one segment.
+ * Rules of AWS's managed groups that the firewall only counts, each with the reason: an id is opaque, so it must pass in every form that an owner may give
+ * it. The rules that still block are those against scripts, Log4j and Java exploits, the metadata address and well-known files; the client guide names them.
+ * No function opens a file or calls an address that a request names, and an id goes to its owner as one segment without dot segments (`encodeSegment`).
  */
 export const countedFirewallRules = {
   NoUserAgent_HEADER: 'Service clients need not send one.',

@@ -34,11 +34,16 @@ export const instant = z.codec(z.string(), z.int(), {
 
 export const bytes = z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array);
 
+/** What a table returned does not have the key that was asked for. Log lines name it. */
+class AnotherItemError extends Error {
+  override readonly name = 'AnotherItemError';
+}
+
 /** Returns an item of the table as plain values. Throws a StoreOutage if it does not have the key that was asked for: nothing may go by another's item. */
 export function itemWith(key: Item, attributes: Record<string, AttributeValue>): Item {
   const item = unmarshall(attributes);
   if (Object.entries(key).some(([name, value]) => item[name] !== value))
-    throw new StoreOutage(new Error('the table returned another item'));
+    throw new StoreOutage(new AnotherItemError('the table returned another item'));
   return item;
 }
 

@@ -25,9 +25,10 @@ it('has a scenario for every function that writes', () => {
 });
 
 it('finds nothing in the product: one record, one event, one offer, no fact lost or invented, and every answer one that its row names [MA-038, MA-190]', async () => {
-  const { explorers, found } = await explore(world, { seed: 1, schedules: 2_000, minutes: 60 });
+  const { explorers, found } = await explore(world, { seed: 1, schedules: 2_000, minutes: 25 });
   expect(found).toEqual([]);
-  expect(explorers.reduce((sum, { ran }) => sum + ran, 0)).toBe(2_000);
+  const ran = explorers.reduce((sum, explorer) => sum + explorer.ran, 0);
+  expect(ran, 'how many schedules ran in 25 minutes').toBe(2_000);
   // The undisturbed schedule alone shows nothing.
   for (const { distinct } of explorers) expect(distinct).toBeGreaterThan(5);
 }, 1_800_000);

@@ -486,9 +486,6 @@ export function wrongAnswers(world: World, faultsStruck: number): readonly strin
   for (const answer of world.answers) {
     const { route, status, text } = answer;
     if (status === route.success.status) {
-      const known = lasting(answer);
-      if (judged.has(known)) continue;
-      judged.add(known);
       if (!route.success.schema.safeParse(JSON.parse(text)).success)
         wrong.push(`${route.operationId} returns no ${status} of its schema`);
       continue;
@@ -502,9 +499,6 @@ export function wrongAnswers(world: World, faultsStruck: number): readonly strin
   }
   return wrong;
 }
-
-/** Successes that have been held against their schema. */
-const judged = new Set<string>();
 
 /** What is wrong with an answer at its time: a completed run names a record and an event that its owners hold by then. */
 export async function wrongFacts(

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Base, Case } from './cases.ts';
+import type { Aim, Case } from './cases.ts';
 import { CANARY, wire } from './cases.ts';
 import { sendBytes, type Reply } from './send.ts';
 
@@ -15,13 +15,30 @@ export interface Tried {
 
 const problem = z.object({ type: z.string(), status: z.int() });
 
+/** How a route is tried. */
+interface Manner {
+  /** How many cases are sent at once. */
+  readonly atOnce: number;
+  /** Whether the sound request must be served, and not only answered. */
+  readonly isServed: boolean;
+}
+
+/** How often a case is sent again that the rate of requests refused. */
+const REPEATS = 10;
+
 /**
- * Sends every case to a route, eight at a time, and after each group the sound request again: it must have the status that it had before. Rejects if the
+ * Sends every case to a route, and after each group the sound request again: it must have the status that it had before. Rejects if the
  * address does not answer.
  */
-export async function tryCases(address: URL, base: Base, cases: readonly Case[]): Promise<readonly Tried[]> {
-  const sound = async (): Promise<number> => (await sendBytes(address, [wire(base)])).status ?? 0;
+export async function tryCases(
+  { address, base }: Aim,
+  cases: readonly Case[],
+  { atOnce, isServed }: Manner,
+): Promise<readonly Tried[]> {
+  const sound = async (): Promise<number> => (await sendPatiently(address, [wire(base)])).status ?? 0;
   const calm = await sound();
+  if (calm === 0 || calm >= (isServed ? 300 : 500))
+    throw new Error(`${base.operationId}: the sound request has ${calm || 'no answer'}`);
   const tried: Tried[] = [];
   for (const [group, ofGroup] of Map.groupBy(cases, (each) => each.group)) {
     const statuses = new Map<number, number>();
@@ -33,14 +50,14 @@ export async function tryCases(address: URL, base: Base, cases: readonly Case[])
     const count = waiting.length;
     const work = async (): Promise<void> => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        const reply = await sendBytes(address, next.bytes);
+        const reply = await sendPatiently(address, next.bytes);
         const status = reply.status ?? 0;
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
         const found = differenceOf(next.one, reply, calm);
         if (found !== undefined) differences.push(`${base.operationId}: ${next.one.name}: ${found}`);
       }
     };
-    await Promise.all(Array.from({ length: 8 }, work));
+    await Promise.all(Array.from({ length: atOnce }, work));
     const afterwards = count === 0 ? calm : await sound();
     if (afterwards !== calm)
       differences.push(
@@ -49,6 +66,18 @@ export async function tryCases(address: URL, base: Base, cases: readonly Case[])
     if (count > 0) tried.push({ operationId: base.operationId, group, cases: count, statuses, differences });
   }
   return tried;
+}
+
+/** Sends bytes, and again as long as the service answers that there are too many requests. */
+async function sendPatiently(address: URL, bytes: readonly Buffer[]): Promise<Reply> {
+  let reply = await sendBytes(address, bytes);
+  for (let repeat = 0; reply.status === 429 && repeat < REPEATS; repeat++) {
+    await new Promise((resolve) =>
+      setTimeout(resolve, 1000 * Math.max(1, Number(reply.headers.get('retry-after') ?? 1))),
+    );
+    reply = await sendBytes(address, bytes);
+  }
+  return reply;
 }
 
 /** Returns what is wrong with a reply, in a sentence; undefined if nothing is. */

@@ -13,6 +13,8 @@ from typing import Any
 import httpx
 
 MAX_STALE_TAGS = 5
+# Seconds without a byte, if the client has no limit of its own: the generated one waits without end.
+TIMEOUT = 30.0
 
 
 class ProblemError(Exception):
@@ -53,6 +55,8 @@ def call(
     if "idempotency_key" in inspect.signature(operation.sync_detailed).parameters:
         arguments["idempotency_key"] = idempotency_key or str(uuid.uuid4())
     request = operation._get_kwargs(**arguments)
+    if client.get_httpx_client().timeout == httpx.Timeout(None):
+        request["timeout"] = TIMEOUT
     for attempt in itertools.count():
         wait = random.random() * 0.5 * 2**attempt
         try:
@@ -62,13 +66,20 @@ def call(
                 return operation._build_response(client=client, response=response)
             raise ProblemError(response)
         except ProblemError as error:
-            if attempt == max_retries or not error.retryable:
+            if attempt == max_retries or not _may_repeat(error):
                 raise
             wait = max(wait, error.retry_after)
         except httpx.TransportError:
             if attempt == max_retries:
                 raise
         sleep(wait)
+
+
+def _may_repeat(error: ProblemError) -> bool:
+    # A stale tag stays stale. A finalization that no owner will accept has no `Retry-After`: the run has to be inspected first.
+    if error.status == 412 or (error.code == "finalization-incomplete" and error.retry_after == 0):
+        return False
+    return error.retryable
 
 
 def pages(operation: ModuleType, **arguments: Any) -> Iterator[Any]:
@@ -125,18 +136,22 @@ def run_adaptive(
 
 
 def _advance(client: Any, body: Any, sleep: Callable[[float], None]) -> Any:
-    """Inspects, then advances with that response's entity tag; again after a stale tag, and once after a conflict."""
+    """Inspects, then advances with that response's entity tag; again after a stale tag, and once after a conflict. If nothing has changed since the
+    inspection before a 412, it takes the `currentEtag` of the 412: a proxy that compresses changes the header, not the body."""
     from .mastery.api.adaptive_runs import advance_adaptive_run, inspect_adaptive_run
 
     stale = conflicts = 0
+    before = current_etag = None
     while True:
         inspected = call(inspect_adaptive_run, client=client, body=body, sleep=sleep)
         if inspected.parsed.status == "completed" or _waits_for_qti(inspected.parsed):
             return inspected
         try:
-            etag = inspected.headers["ETag"]
+            is_as_before = before is not None and _shown(before) == _shown(inspected.parsed)
+            etag = current_etag if is_as_before and current_etag else inspected.headers["ETag"]
             return call(advance_adaptive_run, client=client, body=body, if_match=etag, sleep=sleep)
         except ProblemError as error:
+            before, current_etag = inspected.parsed, error.problem.get("currentEtag")
             if error.status == 412 and stale < MAX_STALE_TAGS:
                 stale += 1
             elif error.code in ("stream-conflict", "finalization-incomplete") and conflicts == 0:
@@ -147,6 +162,11 @@ def _advance(client: Any, body: Any, sleep: Callable[[float], None]) -> Any:
 
 def _session(run: Any) -> str | None:
     return run.offered_item.delivery_session_id if run.offered_item else None
+
+
+def _shown(run: Any) -> Any:
+    """Returns what changes with the run: its state, its offered item and its classifications."""
+    return run.status, _session(run), [classified.to_dict() for classified in run.kc_classifications]
 
 
 def _waits_for_qti(run: Any) -> bool:

@@ -30,7 +30,8 @@ describe('path parameters', () => {
   });
 
   it('that no URL can carry are given up: empty, dot segments, lone surrogates', () => {
-    for (const value of ['', '.', '..', '\ud800', 'a\udc00']) expect(encodeSegment(value)).toBeUndefined();
+    for (const value of ['', '.', '..', '\ud800', 'a\udc00', '../x', 'a/../b', 'a\\..', 'a/./b'])
+      expect(encodeSegment(value)).toBeUndefined();
     // Only a whole dot segment is special, and a text that looks encoded is encoded once more.
     expect(encodeSegment('...')).toBe('...');
     expect(encodeSegment('%2e%2e')).toBe('%252e%252e');

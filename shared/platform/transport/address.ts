@@ -1,11 +1,12 @@
 import type { UpstreamOperation } from '../operation.ts';
 
 /**
- * Encodes an identifier as exactly one path segment [MA-040]. Returns undefined if no URL can contain it: the empty text, a lone surrogate, and `.` and
- * `..`, since URL parsers and proxies treat even `%2E%2E` as a dot segment.
+ * Encodes an identifier as exactly one path segment [MA-040]. Returns undefined if no URL can safely contain it: the empty text, a lone surrogate, and `.` or
+ * `..` by itself or between slashes, since URL parsers and proxies treat even `%2E%2E` as a dot segment, and some decode `%2F` before they resolve it.
  */
 export function encodeSegment(value: string): string | undefined {
-  if (value === '' || value === '.' || value === '..' || !value.isWellFormed()) return undefined;
+  const parts = value.split(/[/\\]/);
+  if (value === '' || parts.includes('.') || parts.includes('..') || !value.isWellFormed()) return undefined;
   return encodeURIComponent(value);
 }
 

@@ -44,9 +44,11 @@ export async function serve(moto: Moto): Promise<Tried> {
     const own = await startProduct({ bundles });
     const expected = await callRoutes(own);
     await own.close();
-    for (const [call, status] of expected)
+    for (const [call, status] of expected) {
+      if (status.startsWith('not called')) differences.push(`${call}: ${status}`);
       if (statuses.get(call) !== status)
         differences.push(`${call}: ${statuses.get(call) ?? 'no call'}, with our emulator ${status}`);
+    }
     return { tried: `${statuses.size} calls, ${journeys.length} journeys`, differences };
   } finally {
     await stack.close();
