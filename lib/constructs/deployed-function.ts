@@ -8,29 +8,29 @@ import { grantsOf, isGated, rotatesKeys } from '#shared/contract/grants.ts';
 import { functionName } from '../names.ts';
 import { DEFAULT_KEY_ROTATION_DAYS } from '#shared/stage/stage.ts';
 import type { Stage } from '#shared/stage/stages.ts';
-import { accessOf, type Places } from './grants.ts';
+import { renderAccess, type GrantedResources } from './grants.ts';
 import { ownFunction } from './own-function.ts';
 
 /**
  * Creates one function: memory, time and permissions as in its row, its own log group and role, and only the variables that it reads. Its trigger is
  * attached elsewhere.
- * @param places undefined for a function without grants
+ * @param resources undefined for a function without grants
  * @param assets the folder with `<operationId>/index.mjs`, as `tools/bundling/build.ts` writes it
  */
 export function deployedFunction(
   scope: Construct,
   stage: Stage,
   row: DeployedFunction,
-  places: Places | undefined,
+  resources: GrantedResources | undefined,
   assets: string,
 ): LambdaFunction {
   const { config } = stage;
   const { operationId, lambda } = row;
   const within = new Construct(scope, operationId);
   const grants = grantsOf(row);
-  if (places === undefined && grants.length > 0)
-    throw new Error(`the places of the grants of ${operationId} are missing`);
-  const access = places && accessOf(within, grants, stage.name, places);
+  if (resources === undefined && grants.length > 0)
+    throw new Error(`the resources of the grants of ${operationId} are missing`);
+  const access = resources && renderAccess(within, grants, stage.name, resources);
   const reserved =
     config.reservedConcurrency?.[operationId] ?? (isRoute(row) ? undefined : row.lambda.reservedConcurrency);
   return ownFunction(within, stage, {

@@ -9,35 +9,35 @@ import type { StoreReferences } from '../references.ts';
 import type { StageName } from '#shared/stage/stages.ts';
 
 /** The resources that grants can refer to. */
-export interface Places extends StoreReferences {
+export interface GrantedResources extends StoreReferences {
   /** The base URL of receipt links; absent in a stack without the API of the receipts, where no function creates links. */
   readonly receiptsUrl?: string;
 }
 
 /** Returns the IAM statements and environment variables of a function's grants. */
-export function accessOf(
+export function renderAccess(
   scope: Construct,
   grants: readonly Grant[],
   stage: StageName,
-  places: Places,
+  resources: GrantedResources,
 ): {
   readonly statements: readonly Statement[];
   readonly environment: Readonly<Record<string, string>>;
 } {
   const values: Readonly<Record<GrantVariable, string | undefined>> = {
-    RECORDS_TABLE: places.records.name,
-    CONTROL_TABLE: places.control.name,
-    SETTINGS_TABLE: places.settings.name,
-    IMPROVEMENT_TABLE: places.improvement.name,
-    IMPROVEMENT_QUEUE_URL: places.runs.url,
-    RECEIPTS_BUCKET: places.receipts.name,
-    RECEIPTS_URL: places.receiptsUrl,
+    RECORDS_TABLE: resources.records.name,
+    CONTROL_TABLE: resources.control.name,
+    SETTINGS_TABLE: resources.settings.name,
+    IMPROVEMENT_TABLE: resources.improvement.name,
+    IMPROVEMENT_QUEUE_URL: resources.runs.url,
+    RECEIPTS_BUCKET: resources.receipts.name,
+    RECEIPTS_URL: resources.receiptsUrl,
     PROFILES_PATH: profilesPath(stage),
-    KEY_ARN: places.keyArn,
+    KEY_ARN: resources.keyArn,
   };
   const parameter = (path: string): string =>
     Arn.format({ service: 'ssm', resource: 'parameter', resourceName: path.slice(1) }, Stack.of(scope));
-  const arns = { ...places, parameter };
+  const arns = { ...resources, parameter };
   const statements: Readonly<Partial<Record<Grant, readonly Statement[]>>> = statementsByGrant(stage, arns);
   for (const grant of grants) {
     const reason = wildcardReasons[grant];
@@ -61,13 +61,13 @@ export function accessOf(
   };
 }
 
-const ofReceipts =
+const receiptsWildcard =
   'An object of the receipts is named by its tenant and its own digest, which no role can know before it is made.';
 
 /** Why these grants use a wildcard resource. */
 const wildcardReasons: Readonly<Partial<Record<Grant, string>>> = {
-  'receipts:read': ofReceipts,
-  'receipts:write': ofReceipts,
+  'receipts:read': receiptsWildcard,
+  'receipts:write': receiptsWildcard,
   'ring:rotate':
     'The notes of the retired keys of one purpose: a key’s number is known only when it is retired.',
   'profiles:read':

@@ -14,7 +14,7 @@ import { functionName, LIVE, versionCheckName } from '../names.ts';
 import { acknowledge, acknowledgeWildcards } from './acknowledge.ts';
 import { liveDimensions, metricOf } from './alarms.ts';
 import { deployedFunction } from './deployed-function.ts';
-import { rendered, type Places } from './grants.ts';
+import { rendered, type GrantedResources } from './grants.ts';
 import { ownFunction } from './own-function.ts';
 
 /** The alias `live` of a function, which every caller calls. */
@@ -22,9 +22,9 @@ export type LiveFunction = lambda.Alias & lambda.IFunction;
 
 /**
  * Creates a function, releases the version of its code and settings, and returns what every caller calls.
- * @param places undefined for a function without grants
+ * @param resources undefined for a function without grants
  */
-type Release = (row: DeployedFunction, places: Places | undefined) => LiveFunction;
+type Release = (row: DeployedFunction, resources: GrantedResources | undefined) => LiveFunction;
 
 /**
  * Returns the function that releases new versions of a stack's functions: CodeDeploy moves the alias `live` of a function to its new version after
@@ -66,8 +66,8 @@ export function rollout(
       'cloudwatch:DescribeAlarms takes no single alarm that CodeDeploy asks for.',
   });
 
-  return (row, places) => {
-    const built = deployedFunction(scope, stage, row, places, assets);
+  return (row, resources) => {
+    const built = deployedFunction(scope, stage, row, resources, assets);
     const { canaryMinutes } = stage.config;
     const isCanary = canaryMinutes !== undefined && isRoute(row) && row.learnersWait === true;
     const deployments = new CfnDeploymentGroup(built, 'Deployments', {

@@ -42,19 +42,20 @@ export function allow(
 }
 
 /** Restricts a statement to items of the settings table with these partition keys. */
-function ofItems(...keys: readonly string[]): Conditions {
+function onPartitions(...keys: readonly string[]): Conditions {
   return { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': keys } };
 }
 
 /** Restricts a KMS statement to the encryption context of this stage and these purposes. */
-function ofPurposes(stage: string, purposes: readonly string[]): Conditions {
+function forPurposes(stage: string, purposes: readonly string[]): Conditions {
   return {
     StringEquals: { 'kms:EncryptionContext:stage': stage, 'kms:EncryptionContext:purpose': purposes },
   };
 }
 
 const items = (...operations: readonly string[]) => operations.map((operation) => `dynamodb:${operation}`);
-const keyItems = (purposes: readonly string[]) => ofItems(...purposes.map((purpose) => `key#${purpose}`));
+const keyItems = (purposes: readonly string[]) =>
+  onPartitions(...purposes.map((purpose) => `key#${purpose}`));
 
 type ByGrant = Readonly<Record<Exclude<Grant, `keys:${string}`>, readonly Statement[]>>;
 
@@ -78,7 +79,7 @@ export function statementsByGrant(
     'receipts:write': [allow(`${receipts.arn}/*`, ['s3:PutObject'])],
     // Needs only the variable, no permission.
     'receipts:link': [],
-    'release:read': [allow(settings.arn, items('GetItem'), ofItems('release'))],
+    'release:read': [allow(settings.arn, items('GetItem'), onPartitions('release'))],
     // Its notes: `shared/stores/key-notes.ts`.
     'ring:rotate': [
       allow(settings.arn, items('PutItem', 'Query', 'UpdateItem'), keyItems(scheduledPurposes)),
@@ -93,7 +94,7 @@ export function statementsByGrant(
       ),
     ],
     'ring:wrap': [
-      allow(keyArn, ['kms:GenerateDataKeyWithoutPlaintext'], ofPurposes(stage, scheduledPurposes)),
+      allow(keyArn, ['kms:GenerateDataKeyWithoutPlaintext'], forPurposes(stage, scheduledPurposes)),
     ],
     'profiles:read': [
       allow(profiles, ['ssm:GetParameters']),
@@ -120,7 +121,7 @@ export function grantStatements(
       ? []
       : [
           allow(arns.settings.arn, items('Query'), keyItems(purposes)),
-          allow(arns.keyArn, ['kms:Decrypt'], ofPurposes(stage, purposes)),
+          allow(arns.keyArn, ['kms:Decrypt'], forPurposes(stage, purposes)),
         ]),
   ];
 }
