@@ -4,19 +4,12 @@ import { performance } from 'node:perf_hooks';
 import * as z from 'zod';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { scenarios } from '#test/crashes/scenarios.ts';
-import {
-  columns,
-  explore,
-  Explorer,
-  smallest,
-  tableOf,
-  type Found,
-  type Limits,
-} from '#test/crashes/search.ts';
+import { explore, Explorer, smallest, tableOf, type Found, type Limits } from '#test/crashes/search.ts';
 import { World } from '#test/crashes/world.ts';
 import { projectRoot } from './checks/checks.ts';
 import { examples, exits, integer, list, program, run, UsageError } from './terminal/command.ts';
 import { fileFailure } from './terminal/file-failure.ts';
+import { renderTable } from './terminal/table.ts';
 import { withLiveLine } from './terminal/live-line.ts';
 
 const names = Object.keys(scenarios);
@@ -41,7 +34,7 @@ async function search(limits: Limits): Promise<Result<undefined, string>> {
     String(distinct),
     bound < 0 ? 'none' : `all with ${bound}`,
   ]);
-  console.log(columns([['scenario', 'schedules', 'distinct', 'choices'], ...rows]));
+  console.log(renderTable([['scenario', 'schedules', 'distinct', 'choices'], ...rows]));
   const ran = explorers.reduce((sum, explorer) => sum + explorer.ran, 0);
   const distinct = explorers.reduce((sum, explorer) => sum + explorer.distinct, 0);
   console.log(
@@ -75,16 +68,18 @@ async function show(
 
 async function replay(file: string): Promise<Result<undefined, string>> {
   let text: string;
+  let value: unknown;
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
     return err(`${file}: ${fileFailure(error)}`);
   }
-  const parsed = z
-    .string()
-    .transform((value): unknown => JSON.parse(value))
-    .pipe(saved)
-    .safeParse(text);
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  const parsed = saved.safeParse(value);
   if (!parsed.success) return err(`${file}: expected a schedule that this command has saved`);
   const { scenario, schedule } = parsed.data;
   const world = await World.open();

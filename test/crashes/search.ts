@@ -1,3 +1,4 @@
+import { renderTable } from '#tools/terminal/table.ts';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { stream } from '#shared/kernel/random-stream.ts';
 import { heldBy, scenarios, wrongAnswers, wrongFacts, wrongRepetitions } from './scenarios.ts';
@@ -171,21 +172,7 @@ export async function smallest(explorer: Explorer, schedule: Schedule): Promise<
 export function tableOf({ trace, wrong }: Pick<Run, 'trace' | 'wrong'>): string {
   const start = trace[0]?.at ?? 0;
   const rows = trace.map(({ at, actor, what, fault = '' }) => [`${at - start} ms`, actor, what, fault]);
-  return [columns(rows), ...wrong.map((sentence) => `wrong: ${sentence}`)].join('\n');
-}
-
-/** Rows of cells as lines of aligned columns. */
-export function columns(rows: readonly (readonly string[])[]): string {
-  const widthOf = (column: number): number => Math.max(...rows.map((row) => row[column]?.length ?? 0));
-  const widths = (rows[0] ?? []).map((_, column) => widthOf(column));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  return [renderTable(rows), ...wrong.map((sentence) => `wrong: ${sentence}`)].join('\n');
 }
 
 /** What only one of two lists has. */

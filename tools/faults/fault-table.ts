@@ -1,3 +1,5 @@
+import { renderTable } from '../terminal/table.ts';
+
 /** A test of a walk, as the test runner reports it. */
 interface Cell {
   readonly ancestorTitles: readonly string[];
@@ -29,13 +31,7 @@ export function faultTable(cells: readonly Cell[]): {
     ]),
     ['all', String(run.length), String(failed.length), ''],
   ];
-  const widths = [0, 1, 2].map((at) => Math.max(...table.map((row) => row[at]?.length ?? 0)));
-  const lines = table.map((row) =>
-    row
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
+  const lines = renderTable(table).split('\n');
   const differences = failed.flatMap(({ ancestorTitles, title, failureMessages }) => [
     `  ${[...ancestorTitles, title].join(' > ')}`,
     `    ${(failureMessages?.[0] ?? '').split('\n')[0] ?? ''}`,

@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { UsageError } from '../terminal/command.ts';
+import { renderTable } from '../terminal/table.ts';
 import type { Part } from './part.ts';
 
 /** Loads a part, so that a run of some parts does not wait for the others. */
@@ -66,10 +67,7 @@ export async function runParts(
   for (const [name, load] of Object.entries(parts))
     if (only.includes(name)) rows.push(await runPart(name, load, options));
   const head = ['part', 'tried', 'differences', 'time', 'outcome'];
-  const lines = [head, ...rows.map(({ cells }) => cells)];
-  const widths = head.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
-  const table = lines.map((line) => line.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  '));
-  console.log(`\n${table.map((line) => line.trimEnd()).join('\n')}`);
+  console.log(`\n${renderTable([head, ...rows.map(({ cells }) => cells)])}`);
   const bad = rows.filter(({ isGood }) => !isGood).length;
   return bad === 0 ? ok(undefined) : err(`${bad} of ${rows.length} parts did not pass`);
 }

@@ -38,7 +38,7 @@ export async function tryCases(
   const sound = async (): Promise<number> => (await sendPatiently(address, [wire(base)])).status ?? 0;
   const calm = await sound();
   if (calm === 0 || calm >= (isServed ? 300 : 500))
-    throw new Error(`${base.operationId}: the sound request has ${calm || 'no answer'}`);
+    throw new Error(`the sound request has ${calm || 'no answer'}`);
   const tried: Tried[] = [];
   for (const [group, ofGroup] of Map.groupBy(cases, (each) => each.group)) {
     const statuses = new Map<number, number>();
