@@ -36,7 +36,12 @@ describe('priorUse', () => {
       [],
       'a',
     ],
-    ['nothing of which this run has a session itself', [session('a', late)], [session('d', late)], 'bc'],
+    [
+      'the same if this run has been offered some of it again, so that a replay chooses as the first request did [MA-190]',
+      [session('y', first), session('a', late)],
+      [session('b', late)],
+      'ab',
+    ],
   ])('is %s', (_, sessions, unnamed, met) => {
     expect(priorUse({ sessions, unnamed, others })).toEqual(new Set(met));
   });

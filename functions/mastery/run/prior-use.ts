@@ -3,12 +3,11 @@ import type { NamedRuntime, RunSession } from './outcomes.ts';
 
 /**
  * Returns the artifact versions that the learner met in other runs over the bank before this run's first session, by QTI's clock; while this run has no
- * session, all of the other runs'. This run's own offers are never among them. So an advance and its replay see the same set, even if another run takes
- * place. Equal instants count as before: if QTI's clock is coarse, sessions that the start has read must not drop out, or an item that the policy excludes
- * would be offered.
+ * session, all of the other runs'. So an advance and its replay see the same set, whatever this run and others have been offered since. Equal instants
+ * count as before: if QTI's clock is coarse, sessions that the start has read must not drop out, or an item that the policy excludes would be offered.
  */
 export function priorUse(runtime: NamedRuntime): ReadonlySet<string> {
-  return metIn(earlierOf(runtime), runtime);
+  return metIn(earlierOf(runtime));
 }
 
 /** The longest time of a start from its reading of QTI to its offer. */
@@ -21,12 +20,10 @@ const LONGEST_START_MS = 30_000;
 export function priorUsesOfStart(runtime: NamedRuntime): readonly ReadonlySet<string>[] {
   const first = firstSessionAt(runtime);
   const earlier = earlierOf(runtime).toSorted((a, b) => compareInstants(a.createdAt, b.createdAt));
-  if (first === undefined) return [metIn(earlier, runtime)];
+  if (first === undefined) return [metIn(earlier)];
   const surely = millisecondsOf(first) - LONGEST_START_MS;
   const recent = earlier.filter(({ createdAt }) => millisecondsOf(createdAt) >= surely).length;
-  return Array.from({ length: recent + 1 }, (_, unread) =>
-    metIn(earlier.slice(0, earlier.length - unread), runtime),
-  );
+  return Array.from({ length: recent + 1 }, (_, unread) => metIn(earlier.slice(0, earlier.length - unread)));
 }
 
 function firstSessionAt({ sessions, unnamed }: NamedRuntime): string | undefined {
@@ -40,10 +37,8 @@ function earlierOf(runtime: NamedRuntime): readonly RunSession[] {
     : runtime.others.filter(({ createdAt }) => compareInstants(createdAt, first) <= 0);
 }
 
-function metIn(earlier: readonly RunSession[], { sessions, unnamed }: NamedRuntime): ReadonlySet<string> {
-  const met = new Set(earlier.map(({ rootArtifactVersionId }) => rootArtifactVersionId));
-  for (const { rootArtifactVersionId } of [...sessions, ...unnamed]) met.delete(rootArtifactVersionId);
-  return met;
+function metIn(earlier: readonly RunSession[]): ReadonlySet<string> {
+  return new Set(earlier.map(({ rootArtifactVersionId }) => rootArtifactVersionId));
 }
 
 function millisecondsOf(instant: string): number {
