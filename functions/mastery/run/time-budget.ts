@@ -38,12 +38,17 @@ export function checkTimeBudget(
   return pending.handedInMs !== undefined && isLate(pending.handedInMs) ? 'stop' : 'wait';
 }
 
+/** How far a container's clock may be behind QTI's, in milliseconds. */
+const CLOCK_SKEW_MS = 60_000;
+
 /**
  * Returns when the time budget begins to run, in epoch milliseconds of our clock: QTI's time of the first session's creation, limited to the time between
- * the creation of the start's idempotency record and now, so that a wrong clock of QTI's moves it by at most the duration of the start.
+ * the creation of the start's idempotency record and now, with tolerance for a container whose clock is behind: a repeated start must return the same
+ * time from any container. So a wrong clock of QTI's moves it by at most the duration of the start and that tolerance.
  */
 export function clockStartAt(sessionCreatedAt: string, startedAt: number, now: number): number {
-  return Math.max(startedAt, Math.min(parseUtcInstant(sessionCreatedAt) ?? startedAt, now));
+  const latest = now + CLOCK_SKEW_MS;
+  return Math.max(startedAt, Math.min(parseUtcInstant(sessionCreatedAt) ?? startedAt, latest));
 }
 
 /** Returns when the time budget is over, in epoch milliseconds of our clock; undefined without one. */
