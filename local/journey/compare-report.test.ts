@@ -15,7 +15,7 @@ const withGap = (change: object) => ({ mastery: [mastered, { ...gap, ...change }
 describe('the comparison of a report with the run of the engine', () => {
   it('finds no difference where both name the same facts', () => {
     expect(describeComparison(compareReport(engine, sample))).toStrictEqual([
-      'the report agrees with the engine: 21 facts, 2 knowledge components; 1 without evidence are not in the report',
+      'the report agrees with the engine: 23 facts, 2 knowledge components; 1 without evidence are not in the report',
     ]);
   });
 
@@ -34,6 +34,7 @@ describe('the comparison of a report with the run of the engine', () => {
     ['administered items', { diagnostic: { ...diagnostic, administeredItemCount: 4 } }],
     ['knowledge_component k-gap: state', withGap({ state: 'not_yet' })],
     ['knowledge_component k-gap: posterior', withGap({ estimate: 0.040000000001 })],
+    ['knowledge_component k-gap: required confidence', withGap({ confidence: 0.9 })],
     ['knowledge_component k-gap: policy', withGap({ policyId: 'policy-2' })],
     ['knowledge_component k-gap: items', withGap(sampleRow('k-gap', 'gap', 0.04, ['q2', 'q2']))],
     [
@@ -49,10 +50,11 @@ describe('the comparison of a report with the run of the engine', () => {
   it('names both sides of every difference, also of a component that one of them lacks', () => {
     const report = sampleReport({ ...withGap({ caseGuid: 'k-foreign' }), candidateSourcedId: 'student-2' });
     expect(describeComparison(compareReport(engine, report))).toStrictEqual([
-      '6 of 22 facts differ between the engine and the report:',
+      '7 of 24 facts differ between the engine and the report:',
       '  candidate: engine "student-1", report "student-2"',
       '  knowledge_component k-gap: state: engine "gap", report nothing',
       '  knowledge_component k-gap: posterior: engine 0.04, report nothing',
+      '  knowledge_component k-gap: required confidence: engine 0.8, report nothing',
       '  knowledge_component k-gap: policy: engine "policy-1", report nothing',
       '  knowledge_component k-gap: items: engine "q2", report nothing',
       '  knowledge_component k-foreign: state: engine nothing, report "gap"',

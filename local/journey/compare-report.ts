@@ -61,6 +61,12 @@ export function compareReport({ run, studentId, answered }: EngineResult, report
       return [
         { fact: `${name}: state`, engine: component.classification, report: row?.state },
         { fact: `${name}: posterior`, engine: component.posteriorProbability, report: row?.estimate },
+        // Results may leave it to the policy.
+        {
+          fact: `${name}: required confidence`,
+          engine: component.confidenceThreshold,
+          report: row?.confidence === null ? component.confidenceThreshold : row?.confidence,
+        },
         { fact: `${name}: policy`, engine: run.selectionPolicyId, report: row?.policyId },
         {
           fact: `${name}: items`,

@@ -143,6 +143,7 @@ function masteryOf(
   testSpecId: string,
 ): SettledMastery[] {
   const parents = parentsIn(tenant, testSpecId);
+  const policy = tenant.engine.policies.get(request.selectionPolicyId);
   return components.flatMap((component): SettledMastery[] => {
     const { posteriorProbability: estimate, selectionPolicyId, componentId } = component;
     const evidence = outcomes.filter(({ qtiItemId }) => component.evidenceItemRefs.includes(qtiItemId));
@@ -154,9 +155,10 @@ function masteryOf(
         parentCaseGuid: parents.get(component.caseCompetencyGuid) ?? null,
         state: component.classification,
         estimate,
-        threshold: tenant.engine.cutScores.get(request.selectionPolicyId) ?? null,
+        threshold: policy?.kcCutScore ?? null,
         uncertainty: Number(Math.sqrt(estimate * (1 - estimate)).toFixed(6)),
         uncertaintyKind: 'standard_error',
+        confidence: policy?.confidenceThreshold ?? null,
         policyId: selectionPolicyId,
         // A policy is immutable: its id is that of one version.
         policyVersion: selectionPolicyId,

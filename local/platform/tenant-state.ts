@@ -1,3 +1,4 @@
+import type { SelectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import type { RevisionOrder } from '#shared/contract/reports/revision-order.ts';
 import type { Administration } from '#shared/platform/owners/administration.ts';
 import type {
@@ -101,8 +102,8 @@ export interface ReportsSeed {
 export interface EngineRuns {
   /** The class that they are administered to. */
   readonly classSourcedId: string | null;
-  /** The cut score of each released selection policy, by its id. */
-  readonly cutScores: ReadonlyMap<string, number>;
+  /** The rule of each released selection policy, by its id. */
+  readonly policies: ReadonlyMap<string, Pick<SelectionPolicy, 'kcCutScore' | 'confidenceThreshold'>>;
 }
 
 /** One candidate's delivery session, with the candidate whom the wire form leaves to the path. */

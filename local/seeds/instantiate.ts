@@ -71,7 +71,7 @@ export function instantiateSeed(seed: Seed, tenantId: string): SeededTenant {
         },
         engine: {
           classSourcedId: file.runClass === null ? null : ids.class(file.runClass),
-          cutScores: new Map(records.policies.map(({ document }) => [document.id, document.kcCutScore])),
+          policies: new Map(records.policies.map(({ document }) => [document.id, document])),
         },
       },
     },

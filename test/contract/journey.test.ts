@@ -166,6 +166,7 @@ describe.each(cases)(
             const isCertain = evidence.length > 0 && Math.max(p, 1 - p) >= confidenceThreshold;
             return {
               ...{ caseCompetencyGuid, caseFrameworkGuid, caseMappingVersion, posteriorProbability: p },
+              ...{ cutScore: kcCutScore, confidenceThreshold },
               classification: !isCertain ? 'not_yet' : p >= kcCutScore ? 'mastered' : 'gap',
               evidenceItemRefs: evidence.map(({ qtiIdentifier }) => qtiIdentifier),
             };

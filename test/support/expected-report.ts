@@ -46,6 +46,7 @@ export function expectedReport(
       state: nameIn(masteryRow.shape.state.options, row.state),
       estimate: row.estimate!,
       threshold: row.threshold!,
+      confidence: row.confidence ?? null,
       uncertaintyKind: nameIn(masteryRow.shape.uncertaintyKind.options, row.uncertaintyKind),
       evidence: row.evidence.map((part) => ({
         ...part,

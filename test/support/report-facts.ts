@@ -260,6 +260,7 @@ const masteryPart = references(1, 6)
                 'policy_margin',
                 'gut_feeling',
               ),
+              confidence: fc.constantFrom(undefined, null, 0.8),
               policyId: text,
               policyVersion: text,
               evidence: fc.subarray(outcomes, { minLength: 1 }).chain((contributing) =>

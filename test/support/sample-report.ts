@@ -42,6 +42,8 @@ export function sampleComponent(
     caseMappingVersion: 'mapping-1',
     classification,
     posteriorProbability,
+    cutScore: 0.5,
+    confidenceThreshold: 0.8,
     evidenceItemRefs,
   };
 }

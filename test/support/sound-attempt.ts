@@ -16,6 +16,7 @@ export const soundRow: SettledMastery = {
   threshold: 0.7,
   uncertainty: 0.05,
   uncertaintyKind: 'policy_margin',
+  confidence: null,
   policyId: 'mastery',
   policyVersion: '2',
   evidence: [

@@ -201,6 +201,10 @@ interface components {
             readonly classification: ("mastered" | "gap" | "not_yet") | OtherValue;
             /** @description The posterior probability that the learner has mastered the knowledge component, under the run’s calibration. Not a percentile and not a rank. */
             readonly posteriorProbability: components["schemas"]["Probability"];
+            /** @description The policy’s `kcCutScore`: at or above this posterior probability a knowledge component can be `mastered`, below it a `gap`. */
+            readonly cutScore: components["schemas"]["Probability"];
+            /** @description The policy’s `confidenceThreshold`: `mastered` requires a posterior probability of at least this, `gap` of at most 1 minus this, both only with evidence. */
+            readonly confidenceThreshold: components["schemas"]["Probability"];
             /** @description The QTI ids of the items whose scored outcomes are the evidence, without duplicates, in the order of the run. Empty if there is no evidence yet. */
             readonly evidenceItemRefs: readonly components["schemas"]["Identifier"][];
         };

@@ -168,6 +168,8 @@ interface components {
              *     Later versions may add values.
              */
             readonly uncertaintyKind: ("standard_error" | "interval_half_width" | "policy_margin" | "unknown") | OtherValue;
+            /** @description How certain the policy must be of `mastered` or `gap`, from 0 to 1, where `estimate` is a probability. Null if Results does not state it: only the policy knows. */
+            readonly confidence: number | null;
             /** @description The id of the policy that decided. */
             readonly policyId: string;
             /** @description The immutable version of the policy. */

@@ -121,7 +121,7 @@ export function isLimited({ limitations }: ScaleResult): boolean {
 }
 
 function describe(
-  { calibration, bound, isAnchored }: RunBasis,
+  { calibration, policy, bound, isAnchored }: RunBasis,
   outcomes: readonly ScoredOutcome[],
   evidence: Evidence,
   hasStopped: boolean,
@@ -141,6 +141,8 @@ function describe(
       caseMappingVersion: document.caseMappingVersion,
       classification: evidence.classifications[index] ?? 'not_yet',
       posteriorProbability: shown(evidence.estimate.kcPosteriors[modelKc] ?? NaN),
+      cutScore: policy.kcCutScore,
+      confidenceThreshold: policy.confidenceThreshold,
       evidenceItemRefs: evidenceFor(guid, items),
     })),
     scaleReportability,

@@ -57,6 +57,8 @@ describe('the mastery of an attempt', () => {
   const shown: readonly Partial<SettledMastery>[] = [
     { state: 'gap', estimate: 0 },
     { threshold: 0 },
+    { confidence: 0.8 },
+    { confidence: null },
     ...['not_yet', 'insufficient_evidence'].map((state) => ({ state })),
     ...['standard_error', 'interval_half_width'].map((uncertaintyKind) => ({ uncertaintyKind })),
   ];

@@ -98,7 +98,7 @@ function checkPlace(
 }
 
 function composeRow(settled: SettledMastery, index: OutcomeIndex): Result<ComposedRow, Shortfall> {
-  const { estimate, threshold, evidence: settledEvidence, ...row } = settled;
+  const { estimate, threshold, confidence = null, evidence: settledEvidence, ...row } = settled;
   if (estimate === null || threshold === null) return fallsShort('noEstimate');
   const evidence: ItemEvidence[] = [];
   for (const { qtiItemId, qtiOutcomeId, resultComponentId, contribution } of settledEvidence) {
@@ -117,6 +117,7 @@ function composeRow(settled: SettledMastery, index: OutcomeIndex): Result<Compos
       ...row,
       estimate,
       threshold,
+      confidence,
       state: nameOrUnknown(states, row.state),
       uncertaintyKind: nameOrUnknown(uncertaintyKinds, row.uncertaintyKind),
     },

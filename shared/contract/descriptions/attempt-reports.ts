@@ -128,6 +128,8 @@ export const attemptReportComponents = {
           unknown,
         },
       },
+      confidence:
+        'How certain the policy must be of `mastered` or `gap`, from 0 to 1, where `estimate` is a probability. Null if Results does not state it: only the policy knows.',
       policyId: 'The id of the policy that decided.',
       policyVersion: 'The immutable version of the policy.',
       evidence:

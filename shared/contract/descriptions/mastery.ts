@@ -245,6 +245,10 @@ const components = {
       },
       posteriorProbability:
         'The posterior probability that the learner has mastered the knowledge component, under the run’s calibration. Not a percentile and not a rank.',
+      cutScore:
+        'The policy’s `kcCutScore`: at or above this posterior probability a knowledge component can be `mastered`, below it a `gap`.',
+      confidenceThreshold:
+        'The policy’s `confidenceThreshold`: `mastered` requires a posterior probability of at least this, `gap` of at most 1 minus this, both only with evidence.',
       evidenceItemRefs:
         'The QTI ids of the items whose scored outcomes are the evidence, without duplicates, in the order of the run. Empty if there is no evidence yet.',
     },

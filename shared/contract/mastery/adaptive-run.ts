@@ -77,6 +77,8 @@ export const kcClassification = z.strictObject({
   caseMappingVersion: identifier,
   classification: z.enum(['mastered', 'gap', 'not_yet']),
   posteriorProbability: probability,
+  cutScore: probability,
+  confidenceThreshold: probability,
   evidenceItemRefs: z.array(identifier),
 });
 export type KcClassification = z.infer<typeof kcClassification>;

@@ -45,6 +45,8 @@ export const startedRun = {
       caseMappingVersion: 'case-map-2026-01',
       classification: 'not_yet',
       posteriorProbability: 0.5,
+      cutScore: 0.5,
+      confidenceThreshold: 0.9,
       evidenceItemRefs: [],
     },
   ],

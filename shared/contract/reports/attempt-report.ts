@@ -65,6 +65,7 @@ export const masteryRow = z.strictObject({
   threshold: z.number(),
   uncertainty: z.number().min(0),
   uncertaintyKind: z.enum(['standard_error', 'interval_half_width', 'policy_margin', 'unknown']),
+  confidence: z.number().min(0).max(1).nullable(),
   policyId: text,
   policyVersion: text,
   evidence: z.array(itemEvidence).min(1).max(MAX_ROW_EVIDENCE).optional(),

@@ -86,6 +86,7 @@ export const masteryGate: AttemptFixture = {
         threshold: 0.8,
         uncertainty: 0.07,
         uncertaintyKind: 'standard_error',
+        confidence: null,
         policyId: 'sandbox-mastery-policy',
         policyVersion: '1',
         evidence: [evidence('gate-7', -0.25), evidence('gate-8', -0.2)],
@@ -111,6 +112,7 @@ const standardGuid = sandboxStandards.diagnosed.caseGuid;
 const diagnosticRow = {
   threshold: 0.8,
   uncertaintyKind: 'standard_error',
+  confidence: 0.8,
   policyId: 'sandbox-selection-policy',
   policyVersion: '1',
 } as const;

@@ -139,6 +139,8 @@ const settledMastery = z.object({
   threshold: z.number().nullable(),
   uncertainty: z.number().min(0),
   uncertaintyKind: z.string(),
+  /** The certainty that the policy requires of `mastered` and `gap`, if Results states it. */
+  confidence: z.number().min(0).max(1).nullable().optional(),
   policyId: text,
   policyVersion: text,
   evidence: z.array(settledEvidence),

@@ -148,6 +148,7 @@ const rowOf = (change: Partial<MasteryRow> = {}, evidence = [piece]): CheckedRep
     state: 'mastered',
     estimate: 0.8,
     threshold: 0.7,
+    confidence: null,
     uncertainty: 0.1,
     uncertaintyKind: 'interval_half_width',
     policyId: 'p',
