@@ -291,6 +291,12 @@ describe('a failure', () => {
     });
   });
 
+  it('keeps a type that is no URL', async () => {
+    const odd = { ...problem(418, 'teapot', false), type: 'https://[/teapot?x#y' };
+    const { reports } = clientsFor([answer(418, odd)]);
+    expect(await failureOf(reports.readReadiness({ attemptId: 'a' }))).toMatchObject({ code: 'teapot' });
+  });
+
   it('has a remedy even if it is of a later version', async () => {
     const { reports } = clientsFor([answer(418, problem(418, 'teapot', false))]);
     expect(await failureOf(reports.readReadiness({ attemptId: 'a' }))).toMatchObject({
@@ -301,6 +307,7 @@ describe('a failure', () => {
   it.each([
     ['is a web page', answer(200, '\n<!doctype html>')],
     ['is not JSON', answer(200, 'ok')],
+    ['is not a JSON object', answer(200, 'null')],
     ['is no problem document', answer(404, { message: 'x' })],
     ['has no ETag', answer(200, {})],
   ])('says that an answer %s', async (what, odd) => {
@@ -355,6 +362,14 @@ describe('an aborted call', () => {
     );
     expect(await failureOf(call)).toBeInstanceOf(ConnectionError);
   });
+});
+
+it('a page that has no next cursor, not even null, ends the iteration with an error', async () => {
+  const { reports, sent } = clientsFor([answer(200, { data: [] }), answer(200, { data: [] })]);
+  const reading = pages(reports.listRevisionOrders, { improvementRunId: 'r' });
+  await reading.next();
+  expect(await failureOf(reading.next())).toMatchObject(message('neither a next cursor nor null'));
+  expect(sent).toHaveLength(1);
 });
 
 it('a list is iterated row after row or page after page, with the same filters', async () => {

@@ -235,6 +235,7 @@ function readAnswer(
   } catch {
     return unexpected(/^\s*</.test(text) ? 'is a web page, not the JSON of the service' : 'is not JSON');
   }
+  if (typeof data !== 'object' || data === null) return unexpected('is not a JSON object');
   if (!ok) {
     return isProblem(data) && data.status === status
       ? new ProblemError(failed, data, retryAfter)

@@ -108,7 +108,12 @@ export class ProblemError extends CallError {
 
   constructor(call: FailedCall, problem: Problem, retryAfter: number | undefined) {
     const code =
-      problem.code ?? new URL(problem.type, 'https://problem.invalid').pathname.split('/').at(-1) ?? '';
+      problem.code ??
+      problem.type
+        .replace(/[?#].*/s, '')
+        .split('/')
+        .at(-1) ??
+      '';
     const remedy =
       remedies[`${call.service} ${problem.status} ${code}`] ??
       (problem.retryable
