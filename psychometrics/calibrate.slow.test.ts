@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -188,6 +188,12 @@ describe('npm run calibrate', () => {
     const refused = await dina('mine');
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('--force') as string });
     expect((await dina('mine', '--force')).code).toBe(0);
+    await rm(join(directory, 'mine/fit.json'));
+    await mkdir(join(directory, 'mine/fit.json'));
+    expect(await dina('mine')).toMatchObject({
+      ...{ code: 1, stderr: expect.stringMatching(/cannot read .*fit\.json: it is a directory/) as string },
+    });
+    await rm(join(directory, 'mine'), { recursive: true });
   });
 
   it.each([
