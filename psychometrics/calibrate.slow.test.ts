@@ -109,6 +109,10 @@ describe.each(['dina', 'gdina'])('npm run calibrate, %s', (model) => {
     const html = await read(`${model}-1/report.html`);
     expect(html).toContain('&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;');
     expect(html).not.toMatch(/<script|\u202E|NaN|Infinity|undefined|\[object/);
+    // Whether the calibration can be used comes before every figure.
+    expect(html).toMatch(
+      /<main>\s*<section id="verdict"[^>]*><h2[^>]*>Verdict<\/h2>\s*<p><strong>Use this calibration/,
+    );
   });
 });
 
