@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { sandboxIds, sandboxStandards } from '#shared/contract/reports/sandbox-fixtures.ts';
 import { allOpen } from '#shared/release/release-state.ts';
 import { openTab, useBrowser, views } from '#test/support/browser.ts';
@@ -20,6 +20,8 @@ let origin: string;
 beforeAll(() => {
   ({ origin } = new URL(stack.urls.explorerUrl));
 });
+
+afterEach(() => stack.control('DELETE', 'faults'));
 
 /** The value of `3 1/2` as a fraction. */
 function fraction(text: string): readonly [numerator: number, denominator: number] {
