@@ -227,6 +227,21 @@ describe('the explorer in a browser', () => {
     await page.getByRole('heading', { name: 'Mastery, gaps first' }).waitFor();
   });
 
+  it('says that an answer is not scored yet, and stops asking on request', async () => {
+    const { page } = await openTab(browser, origin);
+    await open(page, 'test', { tenant: tenants[1], bank: 'generated' });
+    // The player has taken the answer, and QTI has not scored it.
+    await page.route('**/explorer/api/answer', (route) => route.fulfill({ json: { correct: true } }));
+    await page.getByRole('button', { name: 'Start the test' }).click();
+    await page.getByRole('button', { name: 'Correct', exact: true }).click();
+    const wait = page
+      .getByRole('status')
+      .filter({ hasText: /answer is not scored yet, trying again in \d+ s/ });
+    await wait.getByRole('button', { name: 'Stop' }).click();
+    const alert = page.getByRole('alert').filter({ hasText: 'You have stopped the wait' });
+    await alert.getByRole('button', { name: 'Try again' }).waitFor();
+  });
+
   it('counts the requests of what is shown, and reads it again on Show', async () => {
     const { page } = await openTab(browser, origin);
     const { attempts } = stack.seededTenants.get(tenants[0])?.fixtures.reports ?? {};
