@@ -17,6 +17,7 @@ import { attemptRequest } from './attempt-request.ts';
 import { addressOf, curlOf, headersOf, tokenCommand } from './call/curl.ts';
 import { exampleRequest, type CallRequest } from './call/example-request.ts';
 import { renderJson } from './call/render-json.ts';
+import { parsedJson } from './parsed-json.ts';
 import { readSavedRuns, withAnswer, writeSavedRuns, type SavedRuns } from './call/saved-runs.ts';
 
 /** Headers worth showing; the others are the same on every answer. */
@@ -132,8 +133,10 @@ async function openSession(tenantId: string | undefined): Promise<Result<Session
   const stack = await findRunningStack(files.stack);
   if (!stack.ok) return stack;
   const key = await readIssuerKey(files.issuerKey);
-  if (key === undefined) return err(`${files.issuerKey} is gone: start the stack again with \`npm start\``);
-  const saved = await readSavedRuns(files.run);
+  if (!key.ok) return key;
+  const read = await readSavedRuns(files.run);
+  if (!read.ok) return read;
+  const saved = read.value;
   const { tenants, fixtures } = stack.value;
   const wanted = tenantId ?? saved.tenantId ?? tenants[0]?.tenantId;
   const tenant = tenants.find((each) => each.tenantId === wanted);
@@ -142,7 +145,7 @@ async function openSession(tenantId: string | undefined): Promise<Result<Session
     return err(
       `unknown tenant "${wanted ?? ''}": expected ${tenants.map((each) => each.tenantId).join(' or ')}`,
     );
-  const { issueToken } = await createIssuer(key);
+  const { issueToken } = await createIssuer(key.value);
   return ok({
     stack: stack.value,
     tenant,
@@ -250,20 +253,12 @@ async function exchange(url: string, init: RequestInit): Promise<Result<Received
   try {
     const response = await fetch(url, { ...init, signal: AbortSignal.timeout(LIMIT_MILLISECONDS) });
     const body = await response.text();
-    return ok({ status: response.status, headers: response.headers, json: parsed(body) });
+    return ok({ status: response.status, headers: response.headers, json: parsedJson(body) ?? body });
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     return err(
       `no answer from ${new URL(url).origin}: ${cause instanceof Error ? cause.message : String(cause)}`,
     );
-  }
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return body;
   }
 }
 

@@ -77,8 +77,8 @@ command.action(
       );
     }
     const key = await readIssuerKey(files.issuerKey);
-    if (key === undefined) return err(`${files.issuerKey} is gone: start the stack again with \`npm start\``);
-    const issuer = await createIssuer(key);
+    if (!key.ok) return key;
+    const issuer = await createIssuer(key.value);
     const caller = { tenantId: tenant.tenantId, sub: tenant.sub, role: tenant.role };
     const paint = paintFor(process.stdout, process.env);
     if (values.improve === true) {

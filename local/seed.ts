@@ -1,4 +1,4 @@
-import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { seedFromResponses } from '#local/seeds/from-responses.ts';
 import { loadSeed } from '#local/seeds/load.ts';
@@ -6,7 +6,7 @@ import { madeHere, type SeedFiles } from '#local/seeds/made-here.ts';
 import { renderDefects } from '#local/seeds/seed.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { examples, exits, program, run, text } from '#tools/terminal/command.ts';
-import { fileFailure } from '#tools/terminal/file-failure.ts';
+import { fileFailure, readIfThere } from '#tools/terminal/file-failure.ts';
 import { makeFolder } from '#tools/terminal/make-folder.ts';
 import { ignoreOption, missingOption, type TableOptions } from '#tools/terminal/study-tables.ts';
 import { readResponseFiles, shorten } from '#tools/terminal/study.ts';
@@ -64,7 +64,9 @@ async function mayWrite(out: string, files: SeedFiles, force: boolean): Promise<
   for (const path of Object.keys(files)) {
     // It would win over the bank's files, and is not ours to delete.
     const generator = join(out, dirname(path), 'generator.json');
-    if (path.endsWith('/bank.json') && (await readIfThere(generator)) !== undefined) {
+    const found = path.endsWith('/bank.json') ? await readIfThere(generator) : ok(undefined);
+    if (!found.ok) return found;
+    if (found.value !== undefined) {
       return err(
         `${generator} would override the files written next to it: remove it, or choose another bank name with --name`,
       );
@@ -72,9 +74,10 @@ async function mayWrite(out: string, files: SeedFiles, force: boolean): Promise<
   }
   if (entries.length === 0 || force) return ok(undefined);
   const seed = await readIfThere(join(out, 'seed.json'));
-  if (seed === undefined)
+  if (!seed.ok) return seed;
+  if (seed.value === undefined)
     return err(`${out} is not empty and is not a seed: choose another directory, or add --force`);
-  const isOurs = madeHere(seed);
+  const isOurs = madeHere(seed.value);
   if (isOurs === undefined) {
     return err(
       `${out} contains a seed that this command did not write: choose another directory, or add --force to overwrite it`,
@@ -83,23 +86,14 @@ async function mayWrite(out: string, files: SeedFiles, force: boolean): Promise<
   const kept: string[] = [];
   for (const path of Object.keys(files)) {
     const text = await readIfThere(join(out, path));
-    if (text !== undefined && !isOurs(path, text)) kept.push(join(out, path));
+    if (!text.ok) return text;
+    if (text.value !== undefined && !isOurs(path, text.value)) kept.push(join(out, path));
   }
   return kept.length === 0
     ? ok(undefined)
     : err(
         `${kept.join(', ')}: not written by this command, or changed since: choose another directory, or add --force to overwrite`,
       );
-}
-
-/** Returns the text of a file; undefined when there is none. */
-async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
-    throw error;
-  }
 }
 
 async function writeSeed(out: string, files: SeedFiles): Promise<void> {

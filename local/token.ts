@@ -44,8 +44,8 @@ command.action(
         `warning: no route requires the scope "${scope}": the scopes are ${knownScopes.join(', ')}`,
       );
     const key = await readIssuerKey(files.issuerKey);
-    if (key === undefined) return err(`${files.issuerKey} is gone: start the stack again with \`npm start\``);
-    const { issueToken } = await createIssuer(key);
+    if (!key.ok) return key;
+    const { issueToken } = await createIssuer(key.value);
     const token = await issueToken(
       {
         tenantId: tenant.tenantId,

@@ -74,7 +74,8 @@ command.action(
     if (!(await isThere(dirname(out), constants.W_OK)))
       return err(`cannot write ${out}: its folder does not exist or is not writable`);
 
-    const isInVain = values.rehearsal !== true && (await isLoopback(new URL(chosen.value.url).hostname));
+    const isInVain =
+      values.rehearsal !== true && (await isLoopback(new URL(chosen.value.url).hostname)) === true;
     const space = {
       width: process.stdout.isTTY ? process.stdout.columns : 200,
       paint: paintFor(process.stdout, process.env),
@@ -147,8 +148,8 @@ async function chooseLocal(
   const stack = await findRunningStack(files.stack);
   if (!stack.ok) return stack;
   const key = await readIssuerKey(files.issuerKey);
-  if (key === undefined) return err(`${files.issuerKey} is gone: start the stack again with \`npm start\``);
-  const { issueToken } = await createIssuer(key);
+  if (!key.ok) return key;
+  const { issueToken } = await createIssuer(key.value);
   const local = await localProof(service, stack.value, tenantIds, issueToken, Date.now());
   return local.ok ? local : err(new UsageError(local.error));
 }

@@ -25,7 +25,7 @@ import {
   samplePolicyFile,
   sampleTrigger,
 } from '#test/support/sample-files.ts';
-import { deprecate, releaseFile, releaseRecord, type ReleaseRuntime } from './release.ts';
+import { block, deprecate, releaseFile, releaseRecord, type ReleaseRuntime } from './release.ts';
 import { UsageError } from '#tools/terminal/command.ts';
 
 const anywhere = { stage: undefined, table: 'records' };
@@ -117,7 +117,7 @@ describe('release FILE', () => {
       err(expect.stringMatching(/^bad\.json cannot be released, one defect:\n {2}\/item-1: /)),
     );
     expect(await releaseWith('p.json', 'table.json')).toEqual(ok(undefined));
-    const store = createRecordStore({ table: runtime.table, mayReadSystem: () => true });
+    const store = createRecordStore({ table: runtime.table, mayReadSystem: () => true, now: Date.now });
     expect(await store.policy('tenant-1', 'fractions-policy-7')).toMatchObject(ok({ exposureTable: table }));
   });
 
@@ -292,6 +292,39 @@ describe('release deprecate', () => {
       expect(error instanceof UsageError ? error.message : error).toMatch(message);
     }
     expect((await runtime.table.read(POLICY))?.lifecycle).toEqual({});
+  });
+});
+
+describe('release block', () => {
+  const options = { ...anywhere, why: 'the key of item 7 was wrong' };
+  const now = new Date('2026-09-01T00:00:00.000Z');
+  const lifecycleOf = async ({ table }: TestRuntime) => (await table.read(POLICY))?.lifecycle;
+
+  it('blocks a released record by its id, with the time and the reason, and lifts the block', async () => {
+    const runtime = runtimeWith({});
+    await releaseRecord(runtime.table, 'policy', samplePolicyFile());
+    expect(await block(runtime, 'block', POLICY.id, options, now)).toEqual(ok(undefined));
+    const blocked = { blockedAt: now.toISOString(), blockedBecause: options.why };
+    expect(await lifecycleOf(runtime)).toEqual(blocked);
+    expect(await block(runtime, 'unblock', POLICY.id, options, now)).toEqual(ok(undefined));
+    expect(await lifecycleOf(runtime)).toEqual({});
+  });
+
+  it('refuses an id that was never released, and one of a policy and a calibration without the kind', async () => {
+    const runtime = runtimeWith({});
+    await releaseRecord(runtime.table, 'policy', samplePolicyFile());
+    await releaseRecord(runtime.table, 'calibration', sampleCalibrationFile({ id: POLICY.id }));
+    expect(await block(runtime, 'block', 'other', options, now)).toEqual(
+      err('policy other (system) and calibration other (system) were never released here'),
+    );
+    expect(await block(runtime, 'block', POLICY.id, options, now)).toMatchObject(
+      err({ message: expect.stringMatching(/--kind$/) as string }),
+    );
+    expect(await lifecycleOf(runtime)).toEqual({});
+    expect(await block(runtime, 'block', POLICY.id, { ...options, kind: 'policy' }, now)).toEqual(
+      ok(undefined),
+    );
+    expect(await lifecycleOf(runtime)).toHaveProperty('blockedAt');
   });
 });
 

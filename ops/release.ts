@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { Argument, InvalidArgumentError } from '@commander-js/extra-typings';
+import { Argument, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { checkModel } from '#functions/mastery/records/check-model.ts';
 import { dynamo, useSettings } from '#shared/stores/clients.ts';
 import { createRecordsTable, RecordTooLargeError } from '#shared/stores/records-table.ts';
@@ -13,6 +13,7 @@ import { checkCalibration } from '#shared/records/check-calibration.ts';
 import type { RecordKey } from '#shared/records/record-key.ts';
 import { exposureTable, type CalibrationParameters, type ExposureTable } from '#shared/records/records.ts';
 import {
+  blockRecord,
   deprecateRecord,
   prepareAnalysisPolicy,
   prepareCalibration,
@@ -175,7 +176,7 @@ async function findCalibration(
 ): Promise<Result<CalibrationParameters, string | UsageError>> {
   const table = await runtime.openTable(destination);
   if (!table.ok) return table;
-  const store = createRecordStore({ table: table.value, mayReadSystem: () => true });
+  const store = createRecordStore({ table: table.value, mayReadSystem: () => true, now: Date.now });
   // No tenant has an empty name: for a system policy only system calibrations are found.
   const found = await store.calibration(tenantId ?? '', id);
   if (found.ok && found.value === undefined)
@@ -242,6 +243,52 @@ export async function deprecate(
   const { deprecatedAt, sunsetAt } = changed.value;
   runtime.print(
     `${describe(key)} is deprecated as of ${deprecatedAt ?? ''}${sunsetAt === undefined ? '' : `, sunset ${sunsetAt}`}`,
+  );
+  return ok(undefined);
+}
+
+const blockable = ['policy', 'calibration'] as const;
+
+/** `release block ID` and `unblock ID`: takes a wrong policy or calibration out of use, or lifts that. The record itself stays as it is. */
+export async function block(
+  runtime: ReleaseRuntime,
+  action: 'block' | 'unblock',
+  id: string,
+  options: Destination & {
+    /** Why it is blocked, for operators. */
+    readonly why?: string | undefined;
+    readonly kind?: (typeof blockable)[number] | undefined;
+    readonly tenant?: string | undefined;
+  },
+  now: Date,
+): Promise<Result<undefined, string | UsageError>> {
+  const table = await runtime.openTable(options);
+  if (!table.ok) return table;
+  const tenant = options.tenant === undefined ? {} : { tenantId: options.tenant };
+  const keys = (options.kind === undefined ? blockable : [options.kind]).map((kind): RecordKey => ({
+    kind,
+    id,
+    ...tenant,
+  }));
+  const stored = await Promise.all(keys.map((key) => table.value.read(key)));
+  const [key, other] = keys.filter((_, at) => stored[at] !== undefined);
+  if (key === undefined)
+    return err(
+      `${keys.map(describe).join(' and ')} ${keys.length === 1 ? 'was' : 'were'} never released here`,
+    );
+  if (other !== undefined)
+    return err(new UsageError(`both a policy and a calibration are named ${id}: give --kind`));
+  await blockRecord(
+    table.value,
+    key,
+    action === 'block'
+      ? { blockedAt: now.toISOString(), blockedBecause: options.why ?? 'no reason given' }
+      : undefined,
+  );
+  runtime.print(
+    action === 'block'
+      ? `${describe(key)} is blocked. Within a minute, starts, simulations and advances that use it are 422 calibration-invalid; npm run release -- unblock lifts it`
+      : `${describe(key)} is no longer blocked; functions use it again within a minute`,
   );
   return ok(undefined);
 }
@@ -342,6 +389,7 @@ if (import.meta.main) {
       'npm run release -- calibration fractions-2026-01.json --stage staging',
       'npm run release -- analysis-policy revision-thresholds-3.json --stage staging',
       'npm run release -- deprecate policy kc-gaps-v4 --at 2026-09-01T00:00:00Z --stage staging',
+      'npm run release -- block fractions-2026-01 --why "key of item 7" --stage staging',
     ),
   );
   /** A subcommand with the options that all of them take. */
@@ -401,6 +449,20 @@ if (import.meta.main) {
     .option('--sunset <INSTANT>', 'when the record is withdrawn, not before --at', instant)
     .option('--tenant <TENANT>', 'the tenant of a tenant record; default: a system record', text)
     .action(exits((kind, id, options) => explained(deprecate(runtime, kind, id, options))));
+
+  const blocking = (name: string, description: string) =>
+    subcommand(name, description)
+      .argument('<ID>')
+      .addOption(
+        new Option('--kind <KIND>', 'needed if a policy and a calibration have this id').choices(blockable),
+      )
+      .option('--tenant <TENANT>', 'the tenant of a tenant record; default: a system record', text);
+  blocking('block', 'Stop every use of a policy or calibration that turned out to be wrong')
+    .requiredOption('--why <TEXT>', 'the reason, which only operators read (required)', text)
+    .action(exits((id, options) => explained(block(runtime, 'block', id, options, new Date()))));
+  blocking('unblock', 'Lift the block of a policy or calibration').action(
+    exits((id, options) => explained(block(runtime, 'unblock', id, options, new Date()))),
+  );
 
   for (const each of command.commands) needs(each, toStageOrTable);
   await run(command);

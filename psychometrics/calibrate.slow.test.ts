@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -109,6 +109,10 @@ describe.each(['dina', 'gdina'])('npm run calibrate, %s', (model) => {
     const html = await read(`${model}-1/report.html`);
     expect(html).toContain('&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;');
     expect(html).not.toMatch(/<script|\u202E|NaN|Infinity|undefined|\[object/);
+    // Whether the calibration can be used comes before every figure.
+    expect(html).toMatch(
+      /<main>\s*<section id="verdict"[^>]*><h2[^>]*>Verdict<\/h2>\s*<p><strong>Use this calibration/,
+    );
   });
 });
 
@@ -188,6 +192,12 @@ describe('npm run calibrate', () => {
     const refused = await dina('mine');
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('--force') as string });
     expect((await dina('mine', '--force')).code).toBe(0);
+    await rm(join(directory, 'mine/fit.json'));
+    await mkdir(join(directory, 'mine/fit.json'));
+    expect(await dina('mine')).toMatchObject({
+      ...{ code: 1, stderr: expect.stringMatching(/cannot read .*fit\.json: it is a directory/) as string },
+    });
+    await rm(join(directory, 'mine'), { recursive: true });
   });
 
   it.each([

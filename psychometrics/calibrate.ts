@@ -12,7 +12,7 @@ import { missingLine, studyOf, type Study } from './calibrate/read-data.ts';
 import { renderReport } from './calibrate/report/page.ts';
 import { calibrationFile, parametersFile, readMeta, type Meta } from './calibrate/write-calibration.ts';
 import { decimal, examples, exits, integer, program, run, text } from '#tools/terminal/command.ts';
-import { fileFailure } from '#tools/terminal/file-failure.ts';
+import { fileFailure, readIfThere } from '#tools/terminal/file-failure.ts';
 import { makeFolder } from '#tools/terminal/make-folder.ts';
 import { withLiveLine } from '#tools/terminal/live-line.ts';
 import { plainText } from '#tools/terminal/plain-text.ts';
@@ -203,16 +203,15 @@ async function readMetaFile(path: string | undefined, study: Study): Promise<Res
 async function mayWrite(out: string, force: boolean): Promise<Result<undefined, string>> {
   if (force) return ok(undefined);
   const own = await readIfThere(join(out, 'fit.json'));
-  if (own?.includes(FIT_MARK) === true) return ok(undefined);
+  if (!own.ok) return own;
+  if (own.value?.includes(FIT_MARK) === true) return ok(undefined);
   for (const path of ['calibration.json', 'fit.json', 'parameters.json', 'report.html']) {
-    if ((await readIfThere(join(out, path))) === undefined) continue;
+    const there = await readIfThere(join(out, path));
+    if (!there.ok) return there;
+    if (there.value === undefined) continue;
     return err(`${join(out, path)} was not written by this command; --force overwrites it`);
   }
   return ok(undefined);
-}
-
-async function readIfThere(path: string): Promise<string | undefined> {
-  return readFile(path, 'utf8').catch(() => undefined);
 }
 
 function summary(

@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -37,6 +37,31 @@ afterAll(async () => {
 });
 
 describe('the packed client', () => {
+  it('contains licence, notice and changelog, and each link of its pages leads to one of its files', async () => {
+    const installed = join(folder, 'node_modules/mastery-reports-client');
+    expect((await readdir(installed)).sort()).toEqual(
+      ['CHANGELOG.md', 'LICENSE', 'NOTICE', 'README.md', 'dist', 'package.json'].sort(),
+    );
+    expect(await readFile(join(installed, 'LICENSE'))).toEqual(await readFile(join(project, 'LICENSE')));
+    const pages = await Promise.all(
+      ['README.md', 'CHANGELOG.md'].map((name) => readFile(join(installed, name), 'utf8')),
+    );
+    const links = pages.flatMap((text) => [...text.matchAll(/\]\(([^)]*)\)/g)].map(([, link = '']) => link));
+    expect(links).toContain('CHANGELOG.md');
+    const files = await readdir(installed);
+    expect(links.filter((link) => !files.includes(link))).toEqual([]);
+  });
+
+  it('is not published before its repository, homepage and place for bugs are named', async () => {
+    const cwd = await mkdtemp(join(folder, 'published-'));
+    await cp(join(project, 'client/package.json'), join(cwd, 'package.json'));
+    const check = () => run('npm', ['run', 'prepublishOnly'], { cwd });
+    await expect(check()).rejects.toMatchObject({ stderr: expect.stringContaining('npm pkg set') as string });
+    const url = 'https://code.example.org/client';
+    await run('npm', ['pkg', 'set', `repository.url=${url}`, `homepage=${url}`, `bugs.url=${url}`], { cwd });
+    await expect(check()).resolves.toBeDefined();
+  });
+
   it('has types for a project that checks strictly, and bundles for browsers without anything else', async () => {
     await symlink(join(project, 'node_modules/@types'), join(folder, 'node_modules/@types'));
     const options = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--allowImportingTsExtensions'];

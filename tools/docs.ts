@@ -6,7 +6,7 @@ import type { ReleaseState } from '#shared/release/release-state.ts';
 import { domainsOf, stageNamed, type Stage } from '#shared/stage/stages.ts';
 import { releaseIn } from './docs/release-in.ts';
 import { generatedFiles, openApiFiles, refreshFiles, staleFiles } from './docs/files.ts';
-import { readPages } from './site/pages.ts';
+import { pagesOutside, readPages } from './site/pages.ts';
 import {
   examples,
   exits,
@@ -22,7 +22,7 @@ import { makeFolder } from './terminal/make-folder.ts';
 /** Writes the generated files, or with `--check` compares them. */
 async function refreshDocs(check: boolean): Promise<Result<undefined, string>> {
   const root = resolve(import.meta.dirname, '..');
-  const pages = readPages(join(root, 'docs'));
+  const pages = readPages(join(root, 'docs'), pagesOutside);
   if (!pages.ok) return pages;
   const files = await generatedFiles(root, pages.value);
   if (!check) {

@@ -31,11 +31,11 @@ command.action(
     const files = localFiles(process.cwd());
     const [stack, key] = [await findRunningStack(files.stack), await readIssuerKey(files.issuerKey)];
     if (!stack.ok) return stack;
+    if (!key.ok) return key;
     const [tenant] = stack.value.tenants;
-    if (key === undefined || tenant === undefined)
-      return err('the local stack has no issuer: start it again');
+    if (tenant === undefined) return err('the local stack has no tenant: start it again');
     const scopes = [service === 'mastery' ? 'mastery:read' : 'reports:read'];
-    const issuer = await createIssuer(key);
+    const issuer = await createIssuer(key.value);
     const local = {
       url: stack.value[`${service}Url`],
       token: await issuer.issueToken({ ...tenant, scopes }, Date.now()),

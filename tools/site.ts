@@ -1,12 +1,13 @@
 import { rm } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { err, ok } from '#shared/kernel/result.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { offlineRelease, parseGates } from '#shared/release/read-release.ts';
 import { allOpen } from '#shared/release/release-state.ts';
 import { stageNamed } from '#shared/stage/stages.ts';
 import { releaseIn } from './docs/release-in.ts';
 import { writeSite } from './site/files.ts';
 import { renderSite } from './site/render.ts';
+import { UnreachableLinkError } from './site/sources.ts';
 import {
   examples,
   exits,
@@ -20,6 +21,18 @@ import {
 import { makeFolder } from './terminal/make-folder.ts';
 
 const DEFAULT_FOLDER = join(import.meta.dirname, '../build/site');
+
+function addressIn(given: string): Result<string, string> {
+  const address = URL.parse(given);
+  return address === null || !/^https?:$/.test(address.protocol) || address.search + address.hash !== ''
+    ? err(`expected an address that begins with https: "${given}"`)
+    : ok(address.href.replace(/\/+$/, ''));
+}
+
+function unreachable(error: unknown): Result<never, string> {
+  if (error instanceof UnreachableLinkError) return err(error.message);
+  throw error;
+}
 
 if (import.meta.main) {
   await run(
@@ -38,10 +51,15 @@ if (import.meta.main) {
         parsed(parseGates),
       )
       .option('--out <DIR>', `where to write it; default: build/site, emptied first`, text)
+      .option(
+        '--repository <URL>',
+        'link the files of the repository below this address, as in https://example.org/mastery-reports/blob/main; default: the site shows the files that a page links',
+        parsed(addressIn),
+      )
       .option(...profileOption, text)
       .addHelpText('after', examples('npm run site', 'npm run site -- --stage prod --out /var/www/docs'))
       .action(
-        exits(async ({ stage, gates, out, profile }) => {
+        exits(async ({ stage, gates, out, repository, profile }) => {
           if (stage !== undefined && gates !== undefined)
             return err(new UsageError('--stage and --gates exclude each other'));
           const release =
@@ -49,13 +67,17 @@ if (import.meta.main) {
               ? ok(gates === undefined ? allOpen : offlineRelease(gates))
               : await releaseIn(stage, profile);
           if (!release.ok) return release;
-          const site = await renderSite({ release: release.value, apis: {} });
+          const site = await renderSite({ release: release.value, apis: {}, repository }).then(
+            ok,
+            unreachable,
+          );
+          if (!site.ok) return site;
           const folder = resolve(out ?? DEFAULT_FOLDER);
           if (out === undefined) await rm(folder, { recursive: true, force: true });
           const made = await makeFolder(folder);
           if (!made.ok) return made;
-          await writeSite(folder, site);
-          console.log(`${site.size} files in ${relative(process.cwd(), folder)}`);
+          await writeSite(folder, site.value);
+          console.log(`${site.value.size} files in ${relative(process.cwd(), folder)}`);
           return ok(undefined);
         }),
       ),

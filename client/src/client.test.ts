@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { createMasteryClient, createReportsClient, type ClientOptions, type RetryEvent } from './client.ts';
-import { ConnectionError, ProblemError, UnexpectedAnswerError } from './errors.ts';
+import {
+  createMasteryClient,
+  createReportsClient,
+  createSandboxClient,
+  type ClientOptions,
+  type RetryEvent,
+} from './client.ts';
+import { BaseUrlError, ConnectionError, ProblemError, UnexpectedAnswerError } from './errors.ts';
 import { pages } from './pages.ts';
 
 interface Sent {
@@ -117,6 +123,57 @@ describe('a request', () => {
   });
 });
 
+describe('a base URL', () => {
+  it.each([
+    ['empty', ' ', 'pass the service'],
+    ['empty', undefined, 'pass the service'],
+    ['not-a-url', '/reports', 'https://'],
+    ['not-a-url', 'reports.example.org', 'https://'],
+    ['scheme', 'localhost:4010/reports', 'https://'],
+    ['credentials', 'https://user:secret@service.example', 'pass `token`'],
+    ['insecure', 'http://service.example', 'use https'],
+    ['insecure', 'http://172.32.0.1', 'use https'],
+    ['insecure', 'http://10.evil.example', 'use https'],
+    ['query', 'https://service.example/?key=secret', 'remove it'],
+    ['query', 'https://service.example/#', 'remove it'],
+    ['version', 'https://service.example/v1/', 'before /v1'],
+    ['version', 'https://service.example/v1/adaptive-runs', 'before /v1'],
+    ['stage', 'https://a1b2.execute-api.eu-west-1.amazonaws.com/', 'path of its stage'],
+  ])('that is wrong (%s: %s) is a typed error before any request', (reason, baseUrl, advice) => {
+    for (const create of [createMasteryClient, createReportsClient, createSandboxClient]) {
+      const creating = () => create({ baseUrl: baseUrl as string });
+      expect(creating).toThrow(BaseUrlError);
+      expect(creating).toThrow(expect.objectContaining({ reason, ...message(advice) }));
+      expect(creating).not.toThrow(/secret/);
+    }
+  });
+
+  it.each([
+    ['https://service.example/prod//', 'https://service.example/prod'],
+    ['https://a1b2.execute-api.eu-west-1.amazonaws.com/prod', undefined],
+    ['http://localhost:4010/reports', undefined],
+    ['http://127.0.0.1:4010/reports/', 'http://127.0.0.1:4010/reports'],
+    ['http://[::1]:4010', undefined],
+    ['http://gateway:4010', undefined],
+    ['http://reports.internal', undefined],
+    ['http://192.168.1.7', undefined],
+  ])('of %s is taken as it is', async (baseUrl, base = baseUrl) => {
+    const { reports, sent } = clientsFor([answer(200, {})], { baseUrl });
+    await reports.readReadiness({ attemptId: 'a' });
+    expect(sent[0]!.url).toBe(`${base}/v1/attempt-reports/a/readiness`);
+  });
+
+  it('of the root of a gateway is suspected where nothing is found, and no other', async () => {
+    const messageAt = async (baseUrl: string) => {
+      const { reports } = clientsFor([answer(404, problem(404, 'not-found', false))], { baseUrl });
+      return (await failureOf(reports.readReadiness({ attemptId: 'a' }))) as Error;
+    };
+    expect(await messageAt('http://127.0.0.1:4010')).toMatchObject(message('add the service.s path'));
+    expect((await messageAt('http://127.0.0.1:4010/reports')).message).not.toMatch('baseUrl');
+    expect((await messageAt('https://service.example')).message).not.toMatch('baseUrl');
+  });
+});
+
 describe('retries', () => {
   it('repeat the same bytes under the same key, no sooner than the service asks, with a token for each try [MA-219, MA-220]', async () => {
     let tokens = 0;
@@ -135,7 +192,7 @@ describe('retries', () => {
       ({ headers, body }) => `${headers.get('idempotency-key')} ${headers.get('if-match')} ${body}`,
     );
     expect(new Set(same).size).toBe(1);
-    expect(waits).toEqual([5000, 2000, 1000, 2000]);
+    expect(waits).toEqual([5250, 2500, 1000, 2000]);
     expect(sent.map(({ headers }) => headers.get('authorization'))).toEqual(
       [1, 2, 3, 4, 5].map((number) => `Bearer jwt-${number}`),
     );
@@ -148,7 +205,7 @@ describe('retries', () => {
     ['a problem that is not retryable', 422, problem(422, 'calibration-invalid', false), {}],
     ['a stale tag', 412, problem(412, 'stream-conflict', true), { 'retry-after': '1' }],
     ['a finalization without Retry-After', 424, problem(424, 'finalization-incomplete', true), {}],
-    ['a wait of over a minute', 424, problem(424, 'upstream-unavailable', true), { 'retry-after': '61' }],
+    ['a wait of over 70 s', 424, problem(424, 'upstream-unavailable', true), { 'retry-after': '70' }],
     [
       'a date far away',
       429,
@@ -162,6 +219,22 @@ describe('retries', () => {
       await failureOf(mastery.advanceAdaptiveRun({ continuationToken: 't', ifMatch: '"1"' })),
     ).toMatchObject({ status });
     expect(sent).toHaveLength(1);
+  });
+
+  it.each([
+    ['of the service', problem(429, 'rate-limited', true)],
+    ['of something in between', '<html>'],
+  ])('wait at a rate limit %s as long as it asks, and not all for the same time', async (_whose, body) => {
+    const limited = () => answer(429, body, { 'retry-after': '60' });
+    const { mastery, sent, waits } = clientsFor([limited(), run()], { random: () => 0.9 });
+    await mastery.inspectAdaptiveRun({ continuationToken: 't' });
+    expect(waits).toEqual([60_450]);
+    expect(sent).toHaveLength(2);
+    const other = clientsFor([limited()], { maxWaiting: 3000 });
+    expect(await failureOf(other.mastery.inspectAdaptiveRun({ continuationToken: 't' }))).toMatchObject({
+      ...{ status: 429, retryAfter: 60 },
+    });
+    expect(other.waits).toEqual([]);
   });
 
   it('end with the last failure after four of them, or as many as the call allows', async () => {
@@ -218,6 +291,12 @@ describe('a failure', () => {
     });
   });
 
+  it('keeps a type that is no URL', async () => {
+    const odd = { ...problem(418, 'teapot', false), type: 'https://[/teapot?x#y' };
+    const { reports } = clientsFor([answer(418, odd)]);
+    expect(await failureOf(reports.readReadiness({ attemptId: 'a' }))).toMatchObject({ code: 'teapot' });
+  });
+
   it('has a remedy even if it is of a later version', async () => {
     const { reports } = clientsFor([answer(418, problem(418, 'teapot', false))]);
     expect(await failureOf(reports.readReadiness({ attemptId: 'a' }))).toMatchObject({
@@ -226,7 +305,9 @@ describe('a failure', () => {
   });
 
   it.each([
-    ['is not JSON', answer(200, '<html>')],
+    ['is a web page', answer(200, '\n<!doctype html>')],
+    ['is not JSON', answer(200, 'ok')],
+    ['is not a JSON object', answer(200, 'null')],
     ['is no problem document', answer(404, { message: 'x' })],
     ['has no ETag', answer(200, {})],
   ])('says that an answer %s', async (what, odd) => {
@@ -281,6 +362,14 @@ describe('an aborted call', () => {
     );
     expect(await failureOf(call)).toBeInstanceOf(ConnectionError);
   });
+});
+
+it('a page that has no next cursor, not even null, ends the iteration with an error', async () => {
+  const { reports, sent } = clientsFor([answer(200, { data: [] }), answer(200, { data: [] })]);
+  const reading = pages(reports.listRevisionOrders, { improvementRunId: 'r' });
+  await reading.next();
+  expect(await failureOf(reading.next())).toMatchObject(message('neither a next cursor nor null'));
+  expect(sent).toHaveLength(1);
 });
 
 it('a list is iterated row after row or page after page, with the same filters', async () => {

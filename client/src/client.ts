@@ -1,4 +1,4 @@
-import { addressOf } from './address.ts';
+import { addressOf, checkedBaseUrl } from './address.ts';
 import { CallError, ConnectionError, ProblemError, UnexpectedAnswerError } from './errors.ts';
 import type { FailedCall, Problem } from './errors.ts';
 import { masteryOperations } from './generated/mastery.ts';
@@ -32,12 +32,14 @@ export interface RetryEvent {
 }
 
 export interface ClientOptions {
-  /** Address of the service, without `/v1`. */
+  /** Address of the service, without `/v1`. A mistake in it throws a `BaseUrlError`. */
   readonly baseUrl: string;
   /** A JWT of the platform's issuer, or a function that returns one. The sandbox needs none. */
   readonly token?: string | TokenProvider | undefined;
-  /** The most retries of a request; default 4. The client waits for at most a minute in total. */
+  /** The most retries of a request; default 4. */
   readonly maxRetries?: number | undefined;
+  /** Milliseconds that the retries of a request may wait in total; default 70 000, since a rate limit asks for a minute. */
+  readonly maxWaiting?: number | undefined;
   /** Milliseconds that one try may take; default 30 000, since a response takes at most 29 seconds. */
   readonly timeout?: number | undefined;
   /** Called before each wait for a retry. */
@@ -75,8 +77,9 @@ type AnyMethod = (input: Input, options?: RequestOptions) => Promise<Reply<unkno
  * Creates the methods of a table. `npm run docs` writes their interface from the same operations, so the callers' casts are safe.
  * @param service the service whose remedies apply; the sandbox has those of the reports service
  */
-function createMethods(service: string, table: OperationTable, options: ClientOptions): unknown {
-  const methods: Record<string, AnyMethod | ((...given: Parameters<AnyMethod>) => AsyncGenerator)> = {};
+function createMethods(service: string, table: OperationTable, given: ClientOptions): unknown {
+  const options = { ...given, baseUrl: checkedBaseUrl(given.baseUrl) };
+  const methods: Record<string, AnyMethod | ((...input: Parameters<AnyMethod>) => AsyncGenerator)> = {};
   for (const [name, operation] of Object.entries(table)) {
     const method: AnyMethod = (input, request = {}) =>
       call(service, name, operation, options, input, request);
@@ -90,6 +93,8 @@ function createMethods(service: string, table: OperationTable, options: ClientOp
   }
   return methods;
 }
+
+type Failure = ConnectionError | ProblemError | UnexpectedAnswerError;
 
 /** One request as sent at every try: the same address, key and bytes. */
 interface Prepared {
@@ -112,10 +117,10 @@ async function call(
   const idempotencyKey = operation.idempotencyKey
     ? (request.idempotencyKey ?? crypto.randomUUID())
     : undefined;
-  const failed: FailedCall = { service, operation: name, idempotencyKey };
+  const failed: FailedCall = { service, operation: name, baseUrl: client.baseUrl, idempotencyKey };
   const prepared = prepare(operation, client.baseUrl, input, request, idempotencyKey);
   const nextWait = createBackoff({
-    ...defaultLimits,
+    maxWaiting: client.maxWaiting ?? defaultLimits.maxWaiting,
     maxRetries: request.maxRetries ?? client.maxRetries ?? defaultLimits.maxRetries,
     random: client.random ?? Math.random,
   });
@@ -132,7 +137,7 @@ async function call(
       if (token !== refused) continue;
     }
     const wait = mayRepeat(answer, operation)
-      ? nextWait(answer instanceof ProblemError ? answer.retryAfter : undefined)
+      ? nextWait(answer instanceof ConnectionError ? undefined : answer.retryAfter)
       : undefined;
     if (wait === undefined) throw answer;
     client.onRetry?.({ operation: name, error: answer, wait });
@@ -187,7 +192,7 @@ async function attempt(
   token: string | undefined,
   client: ClientOptions,
   request: RequestOptions,
-): Promise<Reply<unknown> | CallError> {
+): Promise<Reply<unknown> | Failure> {
   const timeout = request.timeout ?? client.timeout ?? TIMEOUT_MILLISECONDS;
   const limit = AbortSignal.timeout(timeout);
   const { signal } = request;
@@ -220,15 +225,17 @@ function readAnswer(
   { hasEtag }: Operation,
   { status, ok, headers }: Response,
   text: string,
-): Reply<unknown> | CallError {
-  const unexpected = (what: string): CallError => new UnexpectedAnswerError(failed, status, what, text);
+): Reply<unknown> | Failure {
+  const retryAfter = retryAfterOf(headers);
+  const unexpected = (what: string): Failure =>
+    new UnexpectedAnswerError(failed, status, what, text, retryAfter);
   let data: unknown;
   try {
     data = JSON.parse(text);
   } catch {
-    return unexpected('is not JSON');
+    return unexpected(/^\s*</.test(text) ? 'is a web page, not the JSON of the service' : 'is not JSON');
   }
-  const retryAfter = retryAfterOf(headers);
+  if (typeof data !== 'object' || data === null) return unexpected('is not a JSON object');
   if (!ok) {
     return isProblem(data) && data.status === status
       ? new ProblemError(failed, data, retryAfter)
@@ -263,11 +270,12 @@ function isProblem(value: unknown): value is Problem {
   );
 }
 
-/** Returns whether the same bytes may be sent again: reads, and writes that have a key. */
-function mayRepeat(error: CallError, { method, idempotencyKey }: Operation): boolean {
+/** Returns whether the same bytes may be sent again: reads, writes that have a key, and what a rate limit kept from the service. */
+function mayRepeat(error: Failure, { method, idempotencyKey }: Operation): boolean {
+  if (!(error instanceof ConnectionError) && error.status === 429) return true;
   if (method !== 'GET' && !idempotencyKey) return false;
-  if (error instanceof UnexpectedAnswerError) return error.status === 429 || error.status >= 500;
-  if (!(error instanceof ProblemError)) return true;
+  if (error instanceof UnexpectedAnswerError) return error.status >= 500;
+  if (error instanceof ConnectionError) return true;
   // A stale tag stays stale. A finalization that no owner will accept has no `Retry-After`: the run has to be inspected first.
   if (error.status === 412) return false;
   if (error.code === 'finalization-incomplete' && error.retryAfter === undefined) return false;

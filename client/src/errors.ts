@@ -7,10 +7,29 @@ export class MasteryReportsError extends Error {
   override name = 'MasteryReportsError';
 }
 
+/** A client was created with a `baseUrl` that cannot be right. The message contains what to do. */
+export class BaseUrlError extends MasteryReportsError {
+  override name = 'BaseUrlError';
+  readonly reason:
+    | 'empty'
+    | 'not-a-url'
+    | 'scheme'
+    | 'credentials'
+    | 'insecure'
+    | 'query'
+    | 'version'
+    | 'stage';
+  constructor(reason: BaseUrlError['reason'], what: string) {
+    super(`\`baseUrl\` ${what}.`);
+    this.reason = reason;
+  }
+}
+
 /** The common members of a failed call: its operation, and the key with which the same write can be repeated. */
 export interface FailedCall {
   readonly service: string;
   readonly operation: string;
+  readonly baseUrl: string;
   /** The key of a write: send the same input with it to repeat the same write. */
   readonly idempotencyKey: string | undefined;
 }
@@ -89,7 +108,12 @@ export class ProblemError extends CallError {
 
   constructor(call: FailedCall, problem: Problem, retryAfter: number | undefined) {
     const code =
-      problem.code ?? new URL(problem.type, 'https://problem.invalid').pathname.split('/').at(-1) ?? '';
+      problem.code ??
+      problem.type
+        .replace(/[?#].*/s, '')
+        .split('/')
+        .at(-1) ??
+      '';
     const remedy =
       remedies[`${call.service} ${problem.status} ${code}`] ??
       (problem.retryable
@@ -108,7 +132,12 @@ export class ProblemError extends CallError {
   }
 }
 
-function describe({ operation }: FailedCall, problem: Problem, code: string, remedy: string): string {
+function describe(
+  { operation, baseUrl }: FailedCall,
+  problem: Problem,
+  code: string,
+  remedy: string,
+): string {
   const { status, detail, requestId, upstream, dependency } = problem;
   const owner =
     upstream === undefined ? (dependency ?? undefined) : `${upstream.service}: ${upstream.operation}`;
@@ -120,6 +149,10 @@ function describe({ operation }: FailedCall, problem: Problem, code: string, rem
     `${operation}: ${status} ${code}: ${detail}`,
     ...(places.length === 0 ? [] : [`(${places.join('; ')})`]),
     ...(owner === undefined ? [] : [`[${owner}]`]),
+    // The gateway of the local stack returns the same problem for a path that no service has.
+    ...(status === 404 && /^http:\/\/[^/]*$/.test(baseUrl)
+      ? ["If `baseUrl` is the root of a gateway, add the service's path, for example /reports."]
+      : []),
     `${remedy} (request ${requestId})`,
   ].join(' ');
 }
@@ -142,14 +175,17 @@ export class ConnectionError extends CallError {
 export class UnexpectedAnswerError extends CallError {
   override name = 'UnexpectedAnswerError';
   readonly status: number;
+  /** Seconds to wait before the identical request, if the response states them. */
+  readonly retryAfter: number | undefined;
   /** The first characters of the body. */
   readonly excerpt: string;
-  constructor(call: FailedCall, status: number, what: string, text: string) {
+  constructor(call: FailedCall, status: number, what: string, text: string, retryAfter: number | undefined) {
     super(
       call,
       `${call.operation}: the response with status ${status} ${what}. Check that \`baseUrl\` is the service's address without /v1, and look at \`excerpt\`.`,
     );
     this.status = status;
+    this.retryAfter = retryAfter;
     this.excerpt = text.slice(0, 500);
   }
 }

@@ -9,6 +9,7 @@ export type {
   TokenRequest,
 } from './client.ts';
 export {
+  BaseUrlError,
   CallError,
   ConnectionError,
   MasteryReportsError,

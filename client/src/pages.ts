@@ -1,3 +1,4 @@
+import { MasteryReportsError } from './errors.ts';
 import type { Reply, RequestOptions } from './operations.ts';
 
 interface Page {
@@ -19,8 +20,14 @@ export async function* pages<Input extends object, Data extends Page>(
   for (let next = input; ;) {
     const reply = await list(next, options);
     yield reply;
-    const { nextCursor: cursor } = reply.data;
+    // SAFETY: a response is what the service sends, not what its type promises.
+    const cursor = reply.data.nextCursor as unknown;
     if (cursor === null) return;
+    // Without one, the first page would come again without end.
+    if (typeof cursor !== 'string')
+      throw new MasteryReportsError(
+        'the page has neither a next cursor nor null: something between the client and the service changed it',
+      );
     next = { ...input, cursor };
   }
 }

@@ -7,12 +7,13 @@ export interface RetryLimits {
   readonly random: () => number;
 }
 
-export const defaultLimits = { maxRetries: 4, maxWaiting: 60_000 } as const;
+export const defaultLimits = { maxRetries: 4, maxWaiting: 70_000 } as const;
 
 const BACKOFF_MILLISECONDS = 500;
 
 /**
- * Returns the waits before the retries of one request, in milliseconds: full jitter over a doubling time, and at least what `Retry-After` asks for.
+ * Returns the waits before the retries of one request, in milliseconds: full jitter over a doubling time, after what `Retry-After` asks
+ * for, so that callers that one limit held back do not return together.
  * @returns undefined to give up, since the retries are used up or the wait would be too long
  */
 export function createBackoff({
@@ -23,7 +24,7 @@ export function createBackoff({
   let retries = 0;
   let waited = 0;
   return (retryAfterSeconds) => {
-    const wait = Math.max((retryAfterSeconds ?? 0) * 1000, random() * BACKOFF_MILLISECONDS * 2 ** retries);
+    const wait = (retryAfterSeconds ?? 0) * 1000 + random() * BACKOFF_MILLISECONDS * 2 ** retries;
     if (retries === maxRetries || waited + wait > maxWaiting) return undefined;
     retries += 1;
     waited += wait;

@@ -20,7 +20,11 @@ function problem(status: number, code: string, currentEtag?: string): ProblemErr
     ...{ requestId: 'q', retryable: true, code },
     ...(currentEtag === undefined ? {} : { currentEtag }),
   };
-  return new ProblemError({ service: 'mastery', operation: 'o', idempotencyKey: 'k' }, document, undefined);
+  return new ProblemError(
+    { service: 'mastery', baseUrl: 'https://service.example', operation: 'o', idempotencyKey: 'k' },
+    document,
+    undefined,
+  );
 }
 
 /** A service that gives these answers to the calls of each kind, and notes the calls. Tokens and tags count up. */

@@ -5,7 +5,7 @@ import { Alias, Key, type IKey } from 'aws-cdk-lib/aws-kms';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { StringParameter } from 'aws-cdk-lib/aws-ssm';
-import { tables, type TableDefinition } from '#shared/stores/tables.ts';
+import { queueDays, tables, type TableDefinition } from '#shared/stores/tables.ts';
 import { bucketParameter, gatesPath, markerName } from '#shared/release/applied-manifest.ts';
 import { receiptsPolicy, recordsPolicy } from '#shared/stage/permissions.ts';
 import { acknowledge, acknowledgeWildcards } from '../constructs/acknowledge.ts';
@@ -81,10 +81,10 @@ export function recordsAndKeys(app: App, stage: Stage): Stack {
  */
 function runQueue(stack: Stack): void {
   const common = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true };
-  const deadLetters = new Queue(stack, 'DeadLetters', { ...common, retentionPeriod: Duration.days(14) });
+  const deadLetters = new Queue(stack, 'DeadLetters', { ...common, retentionPeriod: Duration.days(queueDays.deadLetters) });
   const runs = new Queue(stack, 'Runs', {
     ...common,
-    retentionPeriod: Duration.days(4),
+    retentionPeriod: Duration.days(queueDays.runs),
     visibilityTimeout: RUN_HIDDEN,
     deadLetterQueue: { queue: deadLetters, maxReceiveCount: 5 },
   });

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import * as z from 'zod';
+import { parsedJson } from '#local/parsed-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { FaultPlan } from './faults.ts';
 import type { AwsAnswer, AwsServiceName, Caller, HttpAnswer, Restore } from './wire.ts';
@@ -109,6 +111,7 @@ const queryOperations: Readonly<Record<string, Readonly<Record<string, QueryOper
       const found = account.changeSets.get(`${StackName}/${ChangeSetName}`);
       if (found === undefined)
         return refuse('ChangeSetNotFound', `ChangeSet [${ChangeSetName}] does not exist`);
+      if (!/^\d{1,9}$/.test(NextToken)) return refuse('ValidationError', 'NextToken is not one of this list');
       const end = Number(NextToken) + PAGE;
       return ok({
         Status: found.status,
@@ -205,10 +208,9 @@ function gatewayAccount(
   if (url !== '/account' || (method !== 'GET' && method !== 'PATCH'))
     return notCovered(`API Gateway ${method} ${url}`);
   if (method === 'PATCH') {
-    const { patchOperations } = JSON.parse(body?.toString() ?? '') as {
-      patchOperations: readonly { op: string; path: string; value: string }[];
-    };
-    for (const { value } of patchOperations) {
+    const patch = accountPatch.safeParse(parsedJson(body?.toString() ?? ''));
+    if (!patch.success) return refuse('BadRequestException', 'the body has no patchOperations');
+    for (const { value } of patch.data.patchOperations) {
       const [, name] = new RegExp(`^arn:aws:iam::${id}:role/(.+)$`).exec(value) ?? [];
       if (roles.get(name ?? '')?.includes(LOG_POLICY) !== true)
         return refuse(
@@ -222,8 +224,13 @@ function gatewayAccount(
   return ok({ throttleSettings: {}, ...(role === undefined ? {} : { cloudwatchRoleArn: role }) });
 }
 
+const accountPatch = z.object({ patchOperations: z.array(z.object({ value: z.string() })) });
+const certificateRequest = z.object({ CertificateArn: z.string() });
+
 function certificate(account: AccountState, body: Buffer | undefined): AwsAnswer {
-  const { CertificateArn = '' } = JSON.parse(body?.toString() ?? '') as { CertificateArn?: string };
+  const asked = certificateRequest.safeParse(parsedJson(body?.toString() ?? ''));
+  if (!asked.success) return refuse('ValidationException', 'the body has no CertificateArn');
+  const { CertificateArn } = asked.data;
   const found = account.certificates.get(CertificateArn);
   return found === undefined
     ? refuse('ResourceNotFoundException', `Could not find certificate ${CertificateArn}.`)

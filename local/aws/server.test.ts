@@ -60,6 +60,28 @@ describe('the AWS emulator as a server', () => {
     },
   );
 
+  it.each([
+    [
+      'cloudformation',
+      '/',
+      'Action=DescribeChangeSet&StackName=s&ChangeSetName=c&NextToken=x',
+      'NextToken is not one',
+    ],
+    ['apigateway', '/account', '{', 'no patchOperations'],
+    ['acm', '/', '{}', 'no CertificateArn'],
+  ])('refuses a request to %s that it cannot read', async (service, url, body, reason) => {
+    test.aws.account.changeSets.set('s/c', { status: 'CREATE_COMPLETE', changes: [] });
+    const headers = {
+      ...listTables,
+      authorization: listTables.authorization.replace('dynamodb', service),
+      'x-amz-target': 'CertificateManager.DescribeCertificate',
+    };
+    const method = service === 'apigateway' ? 'PATCH' : 'POST';
+    const answer = await callRaw(test.aws.url, url, { method, headers: Object.entries(headers), body });
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain(reason);
+  });
+
   it('throttles an operation as often as told', async () => {
     test.aws.faults.throttle('GetItem', 2);
     const get = () =>

@@ -2,6 +2,7 @@ import { answerAboutAnother } from './wrong-answers.ts';
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { addresseeOf, listen, readBody } from '#local/loopback.ts';
+import { parsedJson } from '#local/parsed-json.ts';
 import { err } from '#shared/kernel/result.ts';
 import type { Statement } from '#shared/stage/permissions.ts';
 import { type Access, type AccessRecord, createAccess, type LocalRole } from './access.ts';
@@ -271,8 +272,8 @@ async function call(
   const how = faults.disturbance(service.name, operationName, body);
   if (how === 'hangs') return never;
   if (body === undefined) return refuse('RequestEntityTooLarge', 'more than 16 MB');
-  const input = parse(body);
-  if (input === undefined) return refuse('SerializationException', 'not a JSON object');
+  const input = parsedJson(body.toString());
+  if (!isRecord(input)) return refuse('SerializationException', 'not a JSON object');
   const answer = await operation(input, caller);
   if (how === 'is late') return never;
   return how === 'is wrong' ? answerAboutAnother(service, input, answer) : answer;
@@ -307,15 +308,6 @@ async function callS3(
   return how === 'is wrong' && method === 'GET'
     ? { ...answer.value, body: 'another object' }
     : { ...answer.value, stalls: how === 'stalls' };
-}
-
-function parse(body: Buffer): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString());
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function jsonAnswer(answer: AwsAnswer, contentType: string): HttpAnswer {

@@ -1,6 +1,9 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as z from 'zod';
+import { parsedJson } from '#local/parsed-json.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { readIfThere } from '#tools/terminal/file-failure.ts';
 
 const adaptiveRun = z.object({
   continuationToken: z.string(),
@@ -26,13 +29,15 @@ const runAnswer = z.object({
 });
 const improvementAnswer = z.object({ object: z.literal('improvement_run'), improvementRunId: z.string() });
 
-/** Reads the saved runs; there are none in a file that is absent or of another version. */
-export async function readSavedRuns(file: string): Promise<SavedRuns> {
-  try {
-    return savedRuns.parse(JSON.parse(await readFile(file, 'utf8')));
-  } catch {
-    return {};
-  }
+/** Reads the saved runs; none if there is no file. A sentence for what cannot be read: the next call would overwrite it, and lose the run. */
+export async function readSavedRuns(file: string): Promise<Result<SavedRuns, string>> {
+  const text = await readIfThere(file);
+  if (!text.ok) return text;
+  if (text.value === undefined) return ok({});
+  const saved = savedRuns.safeParse(parsedJson(text.value));
+  return saved.success
+    ? ok(saved.data)
+    : err(`${file} has no saved runs of this version: delete it, and start a run again`);
 }
 
 /** Writes the saved runs, readable by their owner only: a continuation token is a credential. */

@@ -11,7 +11,7 @@ import type { TokenClaims } from '#shared/stage/local-issuer.ts';
 import { attemptRequest } from '../attempt-request.ts';
 import { testOf } from '../call/example-request.ts';
 import { bankOf as findBank, type JourneyBank } from '../journey/bank.ts';
-import { scoreDifference } from './fractions.ts';
+import { evaluateDifference } from './fractions.ts';
 
 /** A request below `/explorer/api/`. */
 export interface ExplorerRequest {
@@ -93,9 +93,12 @@ export function createExplorerBackend(
       const { itemNames, textOf } = bankOf(tenantId, request.bank);
       if (itemNames[artifactVersionId] === undefined) throw new Refusal('unknown item');
       const { stem } = textOf(artifactVersionId);
-      const correct = typeof response === 'boolean' ? response : scoreDifference(stem, response);
-      if (correct === undefined)
+      const evaluated = typeof response === 'boolean' ? response : evaluateDifference(stem, response);
+      if (evaluated === undefined)
         throw new Refusal('this item has no key: say whether the answer counts as correct');
+      // The player refuses it: QTI is not told, and the item stays.
+      if (typeof evaluated === 'object') return json(200, evaluated);
+      const correct = evaluated === true || evaluated === 'right';
       const attempt = attemptRequest({
         platformUrl: options.platformUrl,
         tenantId,
@@ -201,7 +204,7 @@ function formItemNames({ reports }: Seed, { tenantId, platform }: SeededTenant):
       .flatMap((form) =>
         Array.from({ length: platform.reports.formItems.get(ids.form(form)) ?? 0 }, (_, at) => [
           itemId(ids.form(form), at + 1),
-          `item ${at + 1} of form ${form}`,
+          `Item ${at + 1} of form ${form}`,
         ]),
       ),
   );
@@ -209,13 +212,17 @@ function formItemNames({ reports }: Seed, { tenantId, platform }: SeededTenant):
 
 function describeTenant(seed: Seed, tenant: SeededTenant, bankOf: (name: string) => JourneyBank): object {
   const { tenantId, fixtures } = tenant;
+  const ids = reportIds(seed.reports, tenantId);
   return {
     tenantId,
     resultsStudentId: fixtures.mastery.resultsStudentId,
     reports: fixtures.reports,
-    names: Object.fromEntries(
-      tenant.platform.caseItems.map(({ identifier, fullStatement }) => [identifier, fullStatement]),
-    ),
+    names: Object.fromEntries<string>([
+      ...tenant.platform.caseItems.map(
+        ({ identifier, fullStatement }) => [identifier, fullStatement] as const,
+      ),
+      ...seed.reports.administrations.map(({ name }) => [ids.administration(name), name] as const),
+    ]),
     formItems: formItemNames(seed, tenant),
     banks: fixtures.mastery.banks.map(({ name }) => {
       const { fixture, title, labels, parameters, textOf } = bankOf(name);
@@ -232,7 +239,7 @@ function describeTenant(seed: Seed, tenant: SeededTenant, bankOf: (name: string)
         kcs: [...labels].map(([guid, label]) => ({ guid, label })),
         items: parameters.items.map(({ artifactVersionId, qtiIdentifier, kcs }) => {
           const text = textOf(artifactVersionId);
-          const hasKey = scoreDifference(text.stem, '0') !== undefined;
+          const hasKey = evaluateDifference(text.stem, '0') !== undefined;
           return { artifactVersionId, qtiIdentifier, kcs, ...text, hasKey };
         }),
       };

@@ -1,46 +1,44 @@
-/** A number as a quotient of integers; the denominator is positive. */
-interface Fraction {
-  readonly numerator: bigint;
-  readonly denominator: bigint;
-}
+import Fraction from 'fraction.js';
 
-/** `4`; at most six digits. */
-const WHOLE = /^\d{1,6}$/;
-/** `3/8` or `2 1/5`; at most six digits per part. */
-const MIXED = /^(?:(\d{1,6})\s+)?(\d{1,6})\/(\d{1,6})$/;
+/** What an answer is worth; what cannot be read comes with what to tell the person who wrote it. */
+export type Evaluated = 'right' | 'wrong' | { readonly unreadable: string };
+
+const HOW_TO_WRITE = 'Write a whole number, a fraction, a mixed number or a decimal: 2, 3/8, 1 2/3 or 0.5.';
+
+/** `4`, `0.5`, `3/8` or `2 1/5`, with a sign. The library would also read `1:2`, and an empty text as zero. */
+const NUMBER = /^([+-]?)(\d+(?:\.\d+)?|\.\d+|(?:\d+ )?\d+\/(\d+))$/;
 
 /**
- * Scores an answer to an item that asks for a difference, as in `3 1/2 - 2 3/2`.
+ * Evaluates an answer to an item that asks for a difference, as in `3 1/2 - 2 3/2`.
  * @param stem what the item asks
- * @param response what the person typed: a whole number, a fraction or a mixed number; equal values are equally right
+ * @param response what the person typed; equal values are equally right, in whichever form
  * @returns undefined if the item asks for something else
  */
-export function scoreDifference(stem: string, response: string): boolean | undefined {
-  const parts = plain(stem).split(/\s-\s/);
-  const [minuend, subtrahend] = parts.map(read);
-  if (parts.length !== 2 || minuend === undefined || subtrahend === undefined) return undefined;
-  const answer = plain(response);
-  const magnitude = read(answer.replace(/^-\s*/, ''));
-  if (magnitude === undefined) return false;
-  const numerator = answer.startsWith('-') ? -magnitude.numerator : magnitude.numerator;
-  const difference = minuend.numerator * subtrahend.denominator - subtrahend.numerator * minuend.denominator;
-  return numerator * minuend.denominator * subtrahend.denominator === difference * magnitude.denominator;
+export function evaluateDifference(stem: string, response: string): Evaluated | undefined {
+  const [minuend, subtrahend, ...others] = plain(stem).split(' - ').map(read);
+  if (minuend === undefined || subtrahend === undefined || others.length > 0) return undefined;
+  const answer = plain(response).replace(/^([+-]) /, '$1');
+  const value = read(answer);
+  if (value !== undefined) return value.equals(minuend.sub(subtrahend)) ? 'right' : 'wrong';
+  if (/^[+-]?\d*,\d+$/.test(answer)) return { unreadable: `Did you mean ${answer.replace(',', '.')}?` };
+  if (/\/0+$/.test(answer))
+    return { unreadable: `A fraction cannot have the denominator 0. ${HOW_TO_WRITE}` };
+  return { unreadable: `This cannot be read as a number. ${HOW_TO_WRITE}` };
 }
 
-/** Returns the signs that people and word processors write for minus and for the fraction bar, as ASCII. */
+/** Returns the signs that people and word processors write for minus, fractions and spaces in ASCII: `1½` becomes `1 1/2`. */
 function plain(text: string): string {
   return text
-    .trim()
+    .replaceAll(/[¼-¾⅐-⅞]/g, (one) => ` ${one.normalize('NFKC')}`)
     .replaceAll(/[−–]/g, '-')
-    .replaceAll('⁄', '/')
-    .replaceAll(/\s*\/\s*/g, '/');
+    .replaceAll(/\s*[⁄/]\s*/g, '/')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
 }
 
 function read(text: string): Fraction | undefined {
-  if (WHOLE.test(text)) return { numerator: BigInt(text), denominator: 1n };
-  const [, whole = '0', numerator = '0', denominator = '0'] = MIXED.exec(text) ?? [];
-  const below = BigInt(denominator);
-  return below === 0n
-    ? undefined
-    : { numerator: BigInt(whole) * below + BigInt(numerator), denominator: below };
+  const [whole, sign = '', magnitude = '', denominator] = NUMBER.exec(text) ?? [];
+  if (whole === undefined || /^0+$/.test(denominator ?? '')) return undefined;
+  const value = new Fraction(magnitude);
+  return sign === '-' ? value.neg() : value;
 }

@@ -94,6 +94,15 @@ describe('serveExplorer', () => {
     },
   );
 
+  it('hands no answer to QTI that cannot be read, and says how to write it', async () => {
+    const already = sent.length;
+    const artifactVersionId = itemNamed('Item02');
+    const answer = { ...common, deliverySessionId: 'a', artifactVersionId, response: '0,375' };
+    const refused = await ask('POST', 'api/answer', answer);
+    expect(JSON.parse(refused?.body ?? '')).toEqual({ unreadable: 'Did you mean 0.375?' });
+    expect(sent).toHaveLength(already);
+  });
+
   it('works out an item’s information, which is never negative and falls when the item has been answered', async () => {
     const artifactVersionId = itemNamed('Item02');
     const bitsAfter = async (answered: readonly object[]): Promise<number> => {

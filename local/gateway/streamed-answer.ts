@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { parsedJson } from '#local/parsed-json.ts';
 import { toHttpHead, type HttpHead } from './http-answer.ts';
 import { PRELUDE_END } from './response-stream.ts';
 
@@ -17,7 +18,7 @@ const MAX_PRELUDE_BYTES = 16 * 1024;
  */
 export async function readStreamedAnswer(stream: Readable): Promise<StreamedAnswer | undefined> {
   const head = await readPrelude(stream);
-  const parsed = head === undefined ? undefined : toHttpHead(parseJson(head));
+  const parsed = head === undefined ? undefined : toHttpHead(parsedJson(head));
   if (parsed !== undefined) return { ...parsed, body: stream };
   stream.destroy();
   return undefined;
@@ -57,12 +58,4 @@ function readPrelude(stream: Readable): Promise<string | undefined> {
 function nextChunk(stream: Readable): Buffer | null {
   // SAFETY: a stream of bytes without an encoding.
   return stream.read() as Buffer | null;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

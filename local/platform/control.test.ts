@@ -130,9 +130,10 @@ describe('entities', () => {
   });
 });
 
-it('refuses an unknown control path, a body that is not JSON, and a clock that goes back', async () => {
+it('refuses an unknown control path, a body that is too long or not JSON, and a clock that goes back', async () => {
   expect(await refusal('POST', 'nothing', {})).toEqual([404, '']);
   expect(await refusal('POST', 'faults', '{')).toEqual([400, '']);
+  expect(await refusal('POST', 'faults', ' '.repeat(1024 * 1024 + 1))).toEqual([413, '']);
   expect(await refusal('POST', 'clock', { advanceSeconds: -1 })).toEqual([400, '/advanceSeconds']);
 });
 

@@ -142,7 +142,9 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
 
   const controlReply = (method: string, path: string, body: ReceivedBody): Reply => {
     const parsed = body.text === '' ? ok(undefined) : parseStrictJson(body.text);
-    if (body.tooLarge || !parsed.ok) return json(400, { errors: [{ pointer: '', message: 'is not JSON' }] });
+    if (body.tooLarge)
+      return json(413, { errors: [{ pointer: '', message: `is larger than ${MAX_BODY_BYTES} bytes` }] });
+    if (!parsed.ok) return json(400, { errors: [{ pointer: '', message: 'is not JSON' }] });
     const controlled = {
       tenants,
       faults,

@@ -1,3 +1,5 @@
+import { parsedJson } from '#local/parsed-json.ts';
+
 export interface FunctionLogLine {
   readonly function: string;
   /** The line itself: parsed when it is JSON, as text otherwise. */
@@ -17,15 +19,7 @@ export function createLineReader(
     const lines = (partial + piece).split('\n');
     partial = lines.pop() ?? '';
     for (const text of lines) {
-      if (text !== '') onLine({ function: functionName, line: parse(text) });
+      if (text !== '') onLine({ function: functionName, line: parsedJson(text) ?? text });
     }
   };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
 }

@@ -173,14 +173,15 @@ async function isStack(descriptionFile: string, pid: number): Promise<boolean> {
   return !described.ok || described.value.pid !== pid || (await answers(described.value));
 }
 
-async function answers({ docsUrl }: StackDescription): Promise<boolean> {
+/** Returns false only if another program, or none, listens there: a busy stack may be slow to answer. */
+export async function answers(
+  { docsUrl }: Pick<StackDescription, 'docsUrl'>,
+  signal = AbortSignal.timeout(2000),
+): Promise<boolean> {
   try {
-    const response = await fetch(new URL('/.well-known/jwks.json', docsUrl), {
-      signal: AbortSignal.timeout(2000),
-    });
-    return response.ok;
+    return (await fetch(new URL('/.well-known/jwks.json', docsUrl), { signal })).ok;
   } catch {
-    return false;
+    return signal.aborted;
   }
 }
 

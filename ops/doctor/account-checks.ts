@@ -50,6 +50,8 @@ const bootstrap: Check = async ({ stage }) => {
   const version = await readGateParameter(ssm(), '/cdk-bootstrap/hnb659fds/version');
   const remedy = `npx cdk bootstrap -c stage=${stage.name} -c gates=`;
   if (version === undefined) return [failure('account and region are not bootstrapped for the CDK', remedy)];
+  if (!/^\d+$/.test(version))
+    return [failure(`the version of the CDK bootstrap is not a number: ${JSON.stringify(version)}`, remedy)];
   return Number(version) >= BOOTSTRAP_VERSION
     ? [good(`CDK bootstrap version ${version}`)]
     : [failure(`CDK bootstrap version ${version} is older than ${BOOTSTRAP_VERSION}`, remedy)];

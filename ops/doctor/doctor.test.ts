@@ -86,6 +86,7 @@ const spoiled: Readonly<Record<string, readonly [spoil: () => unknown, asked?: A
     () => faults().refuse('GetParameter', 'ParameterNotFound', 1),
   ],
   'failure bootstrap .*version 5 is older': [() => gate('/cdk-bootstrap/hnb659fds/version', '5')],
+  'failure bootstrap .*not a number: "5a"': [() => gate('/cdk-bootstrap/hnb659fds/version', '5a')],
   'failure log role .*--stage prod --fix': [() => account().settings.clear()],
   'warning certificate .* valid for 29 days\\. ': [() => certificate('ISSUED', NOW + 29.5 * 86_400_000)],
   'failure certificate .* no longer valid\\. ': [() => certificate('ISSUED', NOW)],

@@ -8,6 +8,8 @@ import { inOrder, PROMOTE_AFTER_MS, RETIRE_AFTER_MS } from '#shared/keys/key-sta
 import { gatesPath } from '#shared/release/applied-manifest.ts';
 import { readAppliedManifest, readRelease } from '#shared/release/read-release.ts';
 import { closed, isReleased, type ReleaseState } from '#shared/release/release-state.ts';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { ALARM_TOPIC_OUTPUT, stackIds, stackName, type StackId } from '#shared/stage/stack-names.ts';
 import { dynamo, kms, ssm } from '#shared/stores/clients.ts';
 import { readGateFlags } from '#shared/stores/gate-parameters.ts';
@@ -346,9 +348,9 @@ async function visit(
     const text = await response.text();
     if (response.status !== status) return wrong(`returned ${response.status}`);
     const found = type === undefined ? undefined : typeOf(text);
-    return found === type
+    return found === undefined || (found.ok && found.value === type)
       ? good(`${name}: ${url} returns ${expected}`)
-      : wrong(`returned the type ${found ?? 'of no problem'}`);
+      : wrong(`returned ${found.ok ? `the type ${found.value}` : found.error}`);
   } catch (error) {
     const { cause = error } = error instanceof Error ? error : {};
     const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'no response within 30 s';
@@ -356,12 +358,11 @@ async function visit(
   }
 }
 
-function typeOf(text: string): string | undefined {
-  try {
-    return z.object({ type: z.string() }).safeParse(JSON.parse(text)).data?.type;
-  } catch {
-    return undefined;
-  }
+function typeOf(text: string): Result<string, string> {
+  const json = parseStrictJson(text);
+  if (!json.ok) return err('a body that is not JSON');
+  const problem = z.object({ type: z.string() }).safeParse(json.value);
+  return problem.success ? ok(problem.data.type) : err('a body without the type of a problem');
 }
 
 /** By the name in the report, in its order. */

@@ -19,6 +19,7 @@ describe('a receipt of the proof', () => {
     const spaced = Buffer.from(JSON.stringify(receipt, null, 2));
     expect(claimsToBeProof(spaced)).toBe(true);
     expect(readProof(spaced)).toMatchObject(err(expect.stringContaining('canonical')));
+    expect(readProof(Buffer.from('{"kind"'))).toEqual(err('is not valid JSON (malformed)'));
   });
 
   it('covers every open route, and all kinds in all views under both tenants [RP-024]', () => {

@@ -93,7 +93,8 @@ export function claimsToBeProof(bytes: Uint8Array): boolean {
 export function readProof(bytes: Uint8Array): Result<ProofReceipt, string> {
   const source = new TextDecoder().decode(bytes);
   const json = parseStrictJson(source);
-  const parsed = proofReceipt.safeParse(json.ok ? json.value : undefined);
+  if (!json.ok) return err(`is not valid JSON (${json.error.kind})`);
+  const parsed = proofReceipt.safeParse(json.value);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     return err(

@@ -15,14 +15,19 @@ const tenant = (side: 'A' | 'B', issuer: string): Tenant => ({
   claimed: new Set(),
   fixturesSha256: '',
 });
-const marksOf = (url: string, issuer = 'https://issuer.school.org', links: readonly string[] = []) => {
+const marksOf = (
+  url: string,
+  issuer = 'https://issuer.school.org',
+  links: readonly string[] = [],
+  resolve?: Parameters<typeof rehearsalMarks>[3],
+) => {
   const tenants = [tenant('A', issuer), tenant('B', issuer)];
   const transcript = openTranscript(tenants);
   transcript.listen(
     { status: 200, headers: new Headers(), text: JSON.stringify({ links }) },
     { token: 'token-A' },
   );
-  return rehearsalMarks(url, tenants, transcript);
+  return rehearsalMarks(url, tenants, transcript, resolve);
 };
 
 // An address, so that no name has to be looked up.
@@ -42,6 +47,16 @@ it.each([
   'https://0.0.0.0',
 ])('knows the loopback interface: %s [RP-032]', async (url) => {
   expect(await marksOf(url)).toEqual(['it is on the loopback interface']);
+});
+
+it('takes a name for no deployment if it cannot be looked up, or is one of this machine [RP-032]', async () => {
+  const marks = (resolve: () => Promise<{ address: string; family: number }[]>) =>
+    marksOf('https://api.school.org', undefined, [], resolve);
+  expect(await marks(() => Promise.reject(new Error('EAI_AGAIN')))).toEqual(['its name cannot be looked up']);
+  expect(await marks(() => Promise.resolve([{ address: '127.0.0.1', family: 4 }]))).toEqual([
+    'it is on the loopback interface',
+  ]);
+  expect(await marks(() => Promise.resolve([{ address: '192.0.2.7', family: 4 }]))).toEqual([]);
 });
 
 it('knows what else no deployment has [RP-032]', async () => {

@@ -20,11 +20,12 @@ export async function rehearsalMarks(
   url: string,
   tenants: readonly Tenant[],
   transcript: Pick<Transcript, 'reservedHosts'>,
+  resolve = addressesOf,
 ): Promise<readonly string[]> {
   const { protocol, hostname } = new URL(url);
   const hosts = transcript.reservedHosts();
   return [
-    ...((await isLoopback(hostname)) ? ['it is on the loopback interface'] : []),
+    ...(await loopbackMarks(hostname, resolve)),
     ...(protocol === 'https:' ? [] : ['it is not reached over TLS']),
     ...(tenants.some(({ issuer }) => issuer === localIssuer) ? ['its tokens are from the local issuer'] : []),
     ...(hosts.length === 0
@@ -33,17 +34,28 @@ export async function rehearsalMarks(
   ];
 }
 
-/** Returns whether a name or an address is one of this machine. */
-export async function isLoopback(hostname: string): Promise<boolean> {
+/** Returns whether a name or an address is one of this machine; undefined if the name cannot be looked up. */
+export async function isLoopback(
+  hostname: string,
+  resolve: typeof addressesOf = addressesOf,
+): Promise<boolean | undefined> {
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   if (isIP(host) !== 0) return isLoopbackAddress(host);
   if (/(?:^|\.)localhost$/i.test(host)) return true;
   try {
-    return (await lookup(host, { all: true })).some(({ address }) => isLoopbackAddress(address));
+    return (await resolve(host)).some(({ address }) => isLoopbackAddress(address));
   } catch {
-    // The requests report a name that does not resolve.
-    return false;
+    return undefined;
   }
+}
+
+const addressesOf = (host: string) => lookup(host, { all: true });
+
+async function loopbackMarks(hostname: string, resolve: typeof addressesOf): Promise<readonly string[]> {
+  const found = await isLoopback(hostname, resolve);
+  // What cannot be looked up may be this machine: it is no proof of a deployment.
+  if (found === undefined) return ['its name cannot be looked up'];
+  return found ? ['it is on the loopback interface'] : [];
 }
 
 /** Addresses of this machine; an IPv4-mapped IPv6 address counts as its IPv4 address. */

@@ -76,6 +76,10 @@ describe('a tenant’s file', () => {
       { full: value(jwt({ exp: NOW / 1000 })) },
       /\/tokens\/full expired at 2030-01-01T00:00:00\.000Z: obtain a new one$/,
     ],
+    [
+      { full: value(full.replace(/\..*\./, '.bm90IEpTT04.')) },
+      /\/tokens\/full is not a JWT: its payload is not JSON$/,
+    ],
     [{ full: value(jwt({ tenantId: undefined })) }, /is not a token of the platform/],
     [
       { full: value(full), withoutClaims: value(jwt({ tenantId: 'tenant-2' })) },

@@ -212,7 +212,8 @@ function bearerOf(
     );
   if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(value)) return err(`${pointer} is not a signed JWT`);
   const json = parseStrictJson(Buffer.from(value.split('.')[1] ?? '', 'base64url').toString());
-  const claims = claimsOfToken.safeParse(json.ok ? json.value : undefined);
+  if (!json.ok) return err(`${pointer} is not a JWT: its payload is not JSON`);
+  const claims = claimsOfToken.safeParse(json.value);
   if (!claims.success)
     return err(`${pointer} is not a token of the platform: it needs the claims tenantId and exp`);
   if (claims.data.exp * 1000 <= now)

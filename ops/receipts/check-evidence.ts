@@ -330,9 +330,9 @@ function read<S extends z.ZodType<OwnerIds>>(
   const bytes = evidence.get(sha256);
   if (bytes === undefined) return err({ failures: [], skipped: `${resourceId} is not in the folder` });
   const parsed = parseStrictJson(Buffer.from(bytes).toString());
-  const artifact = parsed.ok ? schema.safeParse(parsed.value) : undefined;
-  if (artifact?.success !== true)
-    return err({ failures: [`${resourceId} does not match the schema of its owner`] });
+  if (!parsed.ok) return err({ failures: [`${resourceId} is not valid JSON (${parsed.error.kind})`] });
+  const artifact = schema.safeParse(parsed.value);
+  if (!artifact.success) return err({ failures: [`${resourceId} does not match the schema of its owner`] });
   const ids = artifact.data;
   const failures = [
     ...differs('its id', refOf(artifact.data), resourceId),

@@ -375,11 +375,14 @@ describe('a bundle that holds by itself, held to its artifacts', () => {
     expect(failed(await verify('bundle.json', claimed, evidence))).toEqual(['source bundles']);
   });
 
-  it('does not take a file for an artifact that is not in its owner’s form', async () => {
-    const bytes = Buffer.from('{"kind":"metric"}');
+  it.each([
+    ['{"kind":"metric"}', 'does not match the schema of its owner'],
+    ['{"kind"', 'is not valid JSON (malformed)'],
+  ])('does not take a file for an artifact that is not in its owner’s form: %s', async (text, why) => {
+    const bytes = Buffer.from(text);
     const renamed = resealed(sourceReceipt, { 'crosswalk/sha256': sha256Hex(bytes) });
     const result = await verify('bundle.json', renamed, { ...evidenceOf(improved), [`${FOLDER}/x`]: bytes });
     expect(failed(result)).toContain('crosswalk');
-    expect(result.text).toContain('does not match the schema of its owner');
+    expect(result.text).toContain(why);
   });
 });

@@ -107,7 +107,7 @@ function soundness(pk: string, items: readonly Item[]): 'absent' | 'sound' | 'da
 }
 
 function isLifecycle(item: Item): boolean {
-  return [item['deprecatedAt'], item['sunsetAt']].every(
+  return [item['deprecatedAt'], item['sunsetAt'], item['blockedAt']].every(
     (time) => time === undefined || (typeof time === 'string' && parseInstant(time) !== undefined),
   );
 }

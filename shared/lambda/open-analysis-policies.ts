@@ -12,12 +12,13 @@ import type { Runtime } from '#shared/runtime/runtime.ts';
  * if absent, every tenant with a service profile may. Throws EnvironmentError.
  */
 export function openAnalysisPolicies(
-  { environment, aws }: Pick<Runtime, 'environment' | 'aws'>,
+  { environment, aws, now }: Pick<Runtime, 'environment' | 'aws' | 'now'>,
   profiles: Pick<ServiceProfiles, 'resolve'>,
 ): AnalysisPolicyStore {
   const { RECORDS_TABLE } = readEnvironment(['RECORDS_TABLE'], environment);
   return createAnalysisPolicyStore({
     table: createRecordsTable(aws(makeDynamo), RECORDS_TABLE),
+    now,
     mayReadSystem: systemReaders(environment['SYSTEM_RECORD_TENANTS'], profiles),
   });
 }

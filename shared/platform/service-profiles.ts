@@ -65,7 +65,7 @@ export interface ServiceProfilesOptions {
   readonly now: () => number;
 }
 
-const LIFETIME = 5 * 60_000;
+export const LIFETIME = 5 * 60_000;
 const MAX_PROFILES = 1_000;
 
 /**

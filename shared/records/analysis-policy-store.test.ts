@@ -29,7 +29,7 @@ async function release(version: string, tenantId?: string): Promise<PolicyPin> {
 }
 
 function open(mayReadSystem: () => boolean = () => true): AnalysisPolicyStore {
-  return createAnalysisPolicyStore({ table, mayReadSystem });
+  return createAnalysisPolicyStore({ table, mayReadSystem, now: Date.now });
 }
 
 describe('a pinned policy', () => {

@@ -1,6 +1,6 @@
 import { analysisPolicy, type AnalysisPolicy } from '#shared/contract/reports/analysis-policy.ts';
 import { ok, type Result } from '#shared/kernel/result.ts';
-import { createRecordFinder, verifiedDocument } from './find-record.ts';
+import { createRecordFinder, createRecordReader } from './find-record.ts';
 import type { RecordFault, RecordFinderOptions } from './find-record.ts';
 
 /** A released analysis policy, with the owner of its record: the tenant, or the platform. */
@@ -27,24 +27,25 @@ export interface AnalysisPolicyStore {
   readPinned(tenantId: string, pin: PolicyPin): Promise<Result<AnalysisPolicy | undefined, RecordFault>>;
 }
 
-/** Creates a store over the table `records`. It checks every policy against its checksum on each read. */
+/** Creates a store over the table `records`. Every policy is verified by its checksum when it is read, and then kept. */
 export function createAnalysisPolicyStore(options: RecordFinderOptions): AnalysisPolicyStore {
-  const find = createRecordFinder(options);
+  const reader = createRecordReader(analysisPolicy, options);
+  const find = createRecordFinder('analysis-policy', reader, options);
   return {
     async read(tenantId, id) {
-      const found = await find('analysis-policy', tenantId, id);
-      if (found === undefined) return ok(undefined);
-      const policy = verifiedDocument(found.stored, analysisPolicy);
-      if (!policy.ok) return policy;
-      return ok({ policy: policy.value, owner: found.key.tenantId === undefined ? 'system' : 'tenant' });
+      const found = await find(tenantId, id);
+      if (!found.ok) return found;
+      if (found.value === undefined) return ok(undefined);
+      const { key, document } = found.value;
+      return ok({ policy: document, owner: key.tenantId === undefined ? 'system' : 'tenant' });
     },
 
     async readPinned(tenantId, { owner, id, checksum }) {
       const key = { kind: 'analysis-policy', id } as const;
-      const stored = await options.table.read(owner === 'system' ? key : { ...key, tenantId });
-      if (stored === undefined) return ok(undefined);
-      const policy = verifiedDocument(stored, analysisPolicy);
-      return !policy.ok || policy.value.checksum === checksum ? policy : ok(undefined);
+      const found = await reader.read(owner === 'system' ? key : { ...key, tenantId });
+      if (!found.ok) return found;
+      const policy = found.value?.document;
+      return ok(policy?.checksum === checksum ? policy : undefined);
     },
   };
 }

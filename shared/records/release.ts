@@ -109,7 +109,7 @@ export async function writeRecord(
     existing?.document === stored.document && existing.parameters?.hash === stored.parameters?.hash;
   if (existing !== undefined && !isSame) return taken;
   if (existing === undefined && record.lifecycle.deprecatedAt !== undefined) {
-    await table.setLifecycle(key, record.lifecycle);
+    await table.changeLifecycle(key, record.lifecycle);
   }
   return ok({ key, checksum, already: existing !== undefined });
 }
@@ -131,6 +131,23 @@ export async function deprecateRecord(
   const defects = lifecycleDefects(parsed.data);
   if (defects.length > 0) return err({ kind: 'defects', defects });
   if ((await table.read(key)) === undefined) return err({ kind: 'not-found' });
-  await table.setLifecycle(key, parsed.data);
+  await table.changeLifecycle(key, { sunsetAt: null, ...parsed.data });
   return ok(parsed.data);
+}
+
+/** A block, with its time as an RFC 3339 UTC instant and what operators should know. */
+export type Block = Required<Pick<Lifecycle, 'blockedAt' | 'blockedBecause'>>;
+
+/**
+ * Blocks a released record that turned out to be wrong, or lifts the block: within a minute no start, simulation or decision of a run goes by a blocked one.
+ * @returns whether there is such a record
+ */
+export async function blockRecord(
+  table: RecordsTable,
+  key: RecordKey,
+  block: Block | undefined,
+): Promise<boolean> {
+  if ((await table.read(key)) === undefined) return false;
+  await table.changeLifecycle(key, block ?? { blockedAt: null, blockedBecause: null });
+  return true;
 }

@@ -1,10 +1,17 @@
 import type { RecordKey } from './record-key.ts';
 
-/** When a record was deprecated and when it will be withdrawn: RFC 3339 UTC instants. The only part of a record that may change. */
+/** The only part of a record that may change. Instants are RFC 3339 UTC. */
 export interface Lifecycle {
   readonly deprecatedAt?: string;
   readonly sunsetAt?: string;
+  /** When an operator blocked the record, because it turned out to be wrong. */
+  readonly blockedAt?: string;
+  /** Why, for operators only. */
+  readonly blockedBecause?: string;
 }
+
+/** New values of a lifecycle; null takes one away, and what is not named stays. */
+export type LifecycleChange = { readonly [Name in keyof Lifecycle]?: string | null };
 
 /** The place of a record's server-only parameters: SHA-256 hex of their canonical JSON text, and the number of parts. */
 export interface ParametersReference {
@@ -29,10 +36,12 @@ export interface NewRecord {
 export interface RecordsTable {
   /** Makes a strongly consistent read, without the parameters. */
   read(key: RecordKey): Promise<StoredRecord | undefined>;
+  /** Makes a strongly consistent read of the lifecycle of a record that exists. */
+  readLifecycle(key: RecordKey): Promise<Lifecycle>;
   /** Returns the parameters' text, or undefined if a part is missing or cannot be unpacked. The caller verifies the hash. */
   readParameters(key: RecordKey, reference: ParametersReference): Promise<string | undefined>;
   /** Writes parts first and the document last, only if no document of that key exists: half a record is never visible. */
   writeOnce(key: RecordKey, record: NewRecord): Promise<'written' | 'exists'>;
-  /** Sets or moves the deprecation of an existing record. */
-  setLifecycle(key: RecordKey, lifecycle: Lifecycle): Promise<void>;
+  /** Changes the lifecycle of an existing record. */
+  changeLifecycle(key: RecordKey, change: LifecycleChange): Promise<void>;
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
+import { err, ok } from '#shared/kernel/result.ts';
 import {
   createIssuer,
   createIssuerKey,
@@ -44,12 +45,12 @@ describe('createIssuer', () => {
 describe('loadIssuerKey', () => {
   it('keeps one key in a file that only its owner reads', async () => {
     const file = join(directory, 'new', 'issuer.json');
-    expect(await readIssuerKey(file)).toBeUndefined();
+    expect(await readIssuerKey(file)).toEqual(err(expect.stringContaining('is gone: start the stack')));
     const key = await loadIssuerKey(file);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await loadIssuerKey(file)).toStrictEqual(key);
     await chmod(file, 0o644);
-    expect(await readIssuerKey(file)).toStrictEqual(key);
+    expect(await readIssuerKey(file)).toStrictEqual(ok(key));
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
@@ -57,9 +58,9 @@ describe('loadIssuerKey', () => {
     const file = join(directory, 'other.json');
     for (const text of ['{"kty":"oct"}', '{"kty"']) {
       await writeFile(file, text, { mode: 0o644 });
-      expect(await readIssuerKey(file)).toBeUndefined();
+      expect(await readIssuerKey(file)).toEqual(err(expect.stringContaining('does not contain a key')));
       const key = await loadIssuerKey(file);
-      expect(await readIssuerKey(file)).toStrictEqual(key);
+      expect(await readIssuerKey(file)).toStrictEqual(ok(key));
       expect((await stat(file)).mode & 0o777).toBe(0o600);
     }
   });

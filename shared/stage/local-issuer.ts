@@ -2,6 +2,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, jwtVerify, SignJWT } from 'jose';
 import * as z from 'zod';
+import { err, ok, type Result } from '#shared/kernel/result.ts';
 
 /** Issuer and audience of local tokens: fixed, so that a token stays valid after a restart on another port. */
 export const localIssuer = 'https://issuer.mastery-reports.example';
@@ -49,7 +50,7 @@ export async function createIssuerKey(): Promise<IssuerKey> {
 /** Returns the key in the file, readable only by its owner. If there is none, or other content, creates a new one. */
 export async function loadIssuerKey(file: string): Promise<IssuerKey> {
   const kept = await readIssuerKey(file);
-  if (kept !== undefined) return kept;
+  if (kept.ok) return kept.value;
   await mkdir(dirname(file), { recursive: true });
   const key = await createIssuerKey();
   await writeFile(file, `${JSON.stringify(key)}\n`, { mode: 0o600 });
@@ -58,20 +59,22 @@ export async function loadIssuerKey(file: string): Promise<IssuerKey> {
   return key;
 }
 
-/** Returns the key in the file, or undefined if there is no file or no key in it. */
-export async function readIssuerKey(file: string): Promise<IssuerKey | undefined> {
+/** Returns the key in the file. @returns err: a sentence, if there is no file or no key in it */
+export async function readIssuerKey(file: string): Promise<Result<IssuerKey, string>> {
+  const again = 'start the stack again with `npm start`';
   let text: string;
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+      return err(`${file} is gone: ${again}`);
     throw error;
   }
   await chmod(file, 0o600);
   try {
-    return privateJwk.parse(JSON.parse(text));
+    return ok(privateJwk.parse(JSON.parse(text)));
   } catch {
-    return undefined;
+    return err(`${file} does not contain a key: ${again}`);
   }
 }
 

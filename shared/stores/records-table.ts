@@ -1,5 +1,5 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { PutItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { PutItemCommand, UpdateItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
 import { partitionKey, type RecordKey } from '#shared/records/record-key.ts';
 import type { NewRecord, RecordsTable, StoredRecord } from '#shared/records/table.ts';
@@ -35,6 +35,10 @@ export function createRecordsTable(client: DynamoDBClient, TableName: string): R
       return document === undefined ? undefined : storedRecord(document, lifecycle);
     },
 
+    async readLifecycle(key) {
+      return lifecycleColumns.parse((await get(storableKey(key), 'lifecycle')) ?? {});
+    },
+
     async readParameters(key, reference) {
       const pk = partitionKey(key);
       if (pk === undefined) return undefined;
@@ -52,8 +56,24 @@ export function createRecordsTable(client: DynamoDBClient, TableName: string): R
       return (await didHold(put(document, 'attribute_not_exists(pk)'))) ? 'written' : 'exists';
     },
 
-    async setLifecycle(key, lifecycle) {
-      await put({ pk: storableKey(key), sk: 'lifecycle', ...lifecycleColumns.parse(lifecycle) });
+    async changeLifecycle(key, change) {
+      const changed = Object.entries(change);
+      const set = changed.filter(([, value]) => value !== null);
+      const gone = changed.filter(([, value]) => value === null);
+      const clauses = [
+        ...(set.length === 0 ? [] : [`SET ${set.map(([name]) => `#${name} = :${name}`).join(', ')}`]),
+        ...(gone.length === 0 ? [] : [`REMOVE ${gone.map(([name]) => `#${name}`).join(', ')}`]),
+      ];
+      const values = attributesOf(Object.fromEntries(set.map(([name, value]) => [`:${name}`, value])));
+      await client.send(
+        new UpdateItemCommand({
+          TableName,
+          Key: attributesOf({ pk: storableKey(key), sk: 'lifecycle' }),
+          UpdateExpression: clauses.join(' '),
+          ExpressionAttributeNames: Object.fromEntries(changed.map(([name]) => [`#${name}`, name])),
+          ...(set.length === 0 ? {} : { ExpressionAttributeValues: values }),
+        }),
+      );
     },
   };
 }
@@ -112,6 +132,8 @@ const documentColumns = z.object({
 const lifecycleColumns = z.object({
   deprecatedAt: z.string().exactOptional(),
   sunsetAt: z.string().exactOptional(),
+  blockedAt: z.string().exactOptional(),
+  blockedBecause: z.string().exactOptional(),
 });
 
 function documentItem(pk: string, { document, parameters }: NewRecord, parts: number): Item {

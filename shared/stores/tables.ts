@@ -41,3 +41,6 @@ export const tables = [
       'workflow records of improvement runs and revision orders: ids, references, versions, digests, states, times',
   },
 ] as const satisfies readonly TableDefinition[];
+
+/** For how many days the queues keep a message. */
+export const queueDays = { runs: 4, deadLetters: 14 } as const;

@@ -37,6 +37,8 @@ async function solution(page: Page): Promise<string> {
   return `${a * d - c * b}/${b * d}`;
 }
 
+/** What a person reads after each answer. */
+const feedback = (page: Page): Locator => page.locator('.feedback:visible');
 const itemHeading = (page: Page): Locator => page.locator('#item-heading');
 const overHeading = (page: Page): Locator => page.getByRole('heading', { name: 'The test is over' });
 
@@ -53,12 +55,11 @@ async function answerItems(
       .waitFor();
     if (await overHeading(page).isVisible()) return number - 1;
     await give(number === wrong ? '77' : await solution(page));
-    await page
-      .getByRole('status')
+    await feedback(page)
       .filter({ hasText: `after ${number} ${number === 1 ? 'answer' : 'answers'}.` })
       .waitFor({ state: 'attached' });
-    expect(await page.getByRole('status').first().textContent()).toMatch(
-      number === wrong ? /^Not correct\./ : /^Correct\./,
+    expect(await feedback(page).textContent()).toMatch(
+      number === wrong ? /^✗ Not correct\./ : /^✓ Correct\./,
     );
   }
   return upTo;
@@ -96,6 +97,12 @@ async function arm(page: Page, operation: string, kind: string, armed: string): 
   await page.getByLabel('Armed faults').getByText(armed).waitFor();
 }
 
+/** Ids and members of enumerations in what a person sees of a page without opening anything. */
+async function idsOn(page: Page): Promise<readonly string[]> {
+  const text = await page.locator('body').innerText();
+  return text.match(/\S*[0-9a-f]{8,}\S*|\S*[a-z]_[a-z]\S*|\S*tenant-\S*/g) ?? [];
+}
+
 /** The views of a local stack, with what each shows once it has loaded. */
 const shown: readonly (readonly [view: string, ready: string])[] = [
   ['test', 'Start the test'],
@@ -106,9 +113,16 @@ const shown: readonly (readonly [view: string, ready: string])[] = [
   ['improvement', 'Analyze'],
 ];
 
+/** Owners of a view that its first state does not need. */
+const onlyLater: Readonly<Record<string, readonly string[]>> = {
+  test: ['caliper', 'results'],
+};
+
 describe('the explorer in a browser', () => {
   it('takes a whole test by mouse, goes on after a reload, and leads to the report of the attempt [MA-030]', async () => {
     const { page, defects, accessibility } = await openTab(browser, origin);
+    const sent: string[] = [];
+    page.on('request', (request) => sent.push(`${request.url()} ${request.postData() ?? ''}`));
     await page.goto('/explorer/');
     await page.getByRole('navigation').getByRole('link', { name: 'Take the test' }).click();
     await page.getByRole('button', { name: 'Start the test' }).click();
@@ -136,7 +150,19 @@ describe('the explorer in a browser', () => {
     );
     const report = page.getByRole('link', { name: 'Read the report of this attempt' });
     await report.waitFor();
+    const courses = page.locator('.multiples figure strong');
+    const names = await courses.allTextContents();
+    expect(names).toHaveLength(8);
+    await page.getByText('The same in numbers').click();
+    const numbers = page.getByRole('region', { name: 'Probability of mastery after each answer' });
+    expect(await numbers.getByRole('rowheader').allTextContents()).toEqual(names);
+    expect(await numbers.getByRole('columnheader').last().textContent()).toBe(`After ${count}`);
     expect(await accessibility()).toEqual([]);
+    expect(await idsOn(page)).toEqual([]);
+    // Names that the page knows stay in the browser.
+    expect(
+      names.filter((name) => sent.some((request) => decodeURIComponent(request).includes(name))),
+    ).toEqual([]);
     await report.click();
     await page.getByText(`after ${count} items`).waitFor();
     await page.goBack();
@@ -152,6 +178,97 @@ describe('the explorer in a browser', () => {
     );
     expect(defects).toEqual([]);
   });
+
+  it('keeps the item of an answer that cannot be read, says how to write it, and takes other forms of a right one', async () => {
+    const { page, defects, accessibility } = await openTab(browser, origin);
+    await open(page, 'test', { tenant: tenants[0] });
+    expect(await idsOn(page)).toEqual([]);
+    await page.getByText('mastered from 80 %, gap up to 20 %, between: not settled').waitFor();
+    await page.getByRole('button', { name: 'Start the test' }).click();
+    await itemHeading(page).waitFor();
+    const response = page.getByLabel('Your answer');
+    for (const [text, refusal] of [
+      ['abc', 'Write a whole number'],
+      ['3/', 'Write a whole number'],
+      ['1/0', 'cannot have the denominator 0'],
+      ['1,5', 'Did you mean 1.5?'],
+    ] as const) {
+      await response.fill(text);
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').filter({ hasText: refusal }).waitFor();
+      expect(await itemHeading(page).textContent()).toBe('Item 1');
+      expect(await response.inputValue()).toBe(text);
+      expect(await focused(page)).toBe('response');
+    }
+    expect(await accessibility()).toEqual([]);
+    expect(await feedback(page).textContent()).toContain('after 0 answers.');
+    const [above = '', below = '1'] = (await solution(page)).split('/');
+    await response.fill(` ${Number(above) * 3} ⁄ ${Number(below) * 3}`);
+    await page.keyboard.press('Enter');
+    await feedback(page).filter({ hasText: '✓ Correct.' }).waitFor();
+    expect(defects).toEqual([]);
+  });
+
+  it('says what it waits for, and stops the wait on request', async () => {
+    const { page } = await openTab(browser, origin);
+    await open(page, 'report', { tenant: tenants[1] });
+    await stack.fault({ operation: 'qti.read_attempt_evidence', kind: 'down', times: 100 });
+    await page.getByRole('button', { name: 'Show' }).click();
+    const wait = page
+      .getByRole('status')
+      .filter({ hasText: /QTI.* does not respond, trying again in \d+ s/ });
+    await wait.getByRole('button', { name: 'Stop' }).click();
+    const alert = page.getByRole('alert').filter({ hasText: 'You have stopped the wait' });
+    await alert.waitFor();
+    await stack.control('DELETE', 'faults');
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'Mastery, gaps first' }).waitFor();
+  });
+
+  it('counts the requests of what is shown, and reads it again on Show', async () => {
+    const { page } = await openTab(browser, origin);
+    const { attempts } = stack.seededTenants.get(tenants[0])?.fixtures.reports ?? {};
+    const counted = (requests: string): Promise<void> =>
+      page.getByText(`HTTP behind this view: ${requests}`, { exact: true }).waitFor();
+    await open(page, 'report', { tenant: tenants[0], id: attempts?.gatePass ?? '' });
+    await counted('1 request');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await counted('2 requests');
+    await page.getByLabel('Attempt').selectOption({ index: 1 });
+    await counted('1 request');
+  });
+
+  it.each(shown)(
+    'offers the faults of the owners that the view reads, and of no other: %s',
+    async (view, ready) => {
+      const { page } = await openTab(browser, origin);
+      await stack.control('DELETE', 'calls');
+      await open(page, view, { tenant: tenants[0] });
+      await page.locator('main').getByText(ready, { exact: true }).waitFor();
+      if (view === 'test') {
+        await page.getByRole('button', { name: 'Start the test' }).click();
+        await itemHeading(page).waitFor();
+      } else if (view === 'improvement') {
+        await page.getByRole('button', { name: 'Analyze' }).click();
+        await page.getByRole('heading', { name: 'completed' }).waitFor();
+      }
+      const ownerOf = (operation: string): string => operation.split('.', 1)[0] ?? '';
+      const { calls } = (await stack.control('GET', 'calls')) as {
+        calls: { operation: string | null }[];
+      };
+      const read = new Set(
+        calls.flatMap(({ operation }) => (operation === null ? [] : [ownerOf(operation)])),
+      );
+      const options = await page
+        .locator('.developer')
+        .getByLabel('Operation')
+        .locator('option')
+        .allTextContents();
+      const offered = new Set(options.map(ownerOf));
+      expect([...read].filter((owner) => !offered.has(owner))).toEqual([]);
+      expect([...offered].filter((owner) => !read.has(owner)).sort()).toEqual(onlyLater[view] ?? []);
+    },
+  );
 
   it('takes a whole test by keyboard alone, and shows where the focus is', async () => {
     const { page, defects } = await openTab(browser, origin);
@@ -195,7 +312,9 @@ describe('the explorer in a browser', () => {
       await act(page);
       const alert = page.getByRole('alert');
       await alert.waitFor();
-      expect(await alert.textContent()).toMatch(/^(?:424|503) .*[Rr]epeat the identical request/);
+      expect(await alert.innerText()).toMatch(/ does not respond\n/);
+      await alert.getByText('For developers').click();
+      expect(await alert.innerText()).toMatch(/(?:424|503) .*[Rr]epeat the identical request/s);
       await page.getByRole('button', { name: 'Clear all' }).click();
       await page.getByLabel('Armed faults').getByText('down').waitFor({ state: 'detached' });
       await alert.getByRole('button', { name: 'Try again' }).click();
@@ -215,7 +334,7 @@ describe('the explorer in a browser', () => {
     await page.getByRole('button', { name: 'Clear all' }).click();
     await alert.getByRole('button', { name: 'Try again' }).click();
     await itemHeading(page).filter({ hasText: 'Item 2' }).waitFor();
-    expect(await page.getByRole('status').first().textContent()).toContain('after 1 answer.');
+    expect(await feedback(page).textContent()).toContain('after 1 answer.');
   });
 
   it('does not take the second click of a double click for an answer to the next item', async () => {
@@ -226,7 +345,7 @@ describe('the explorer in a browser', () => {
     await correct.dispatchEvent('click', { detail: 2 });
     await correct.click();
     await itemHeading(page).filter({ hasText: 'Item 2' }).waitFor();
-    expect(await page.getByRole('status').first().textContent()).toContain('after 1 answer.');
+    expect(await feedback(page).textContent()).toContain('after 1 answer.');
   });
 
   it('starts over if the stack does not know the run any more', async () => {
@@ -249,7 +368,7 @@ describe('the explorer in a browser', () => {
   it('names the tenants if the address names another one, on a page that is accessible', async () => {
     const { page, accessibility } = await openTab(browser, origin);
     await open(page, 'cohort', { tenant: 'absent' });
-    await page.getByRole('alert').getByText(tenants.join(', ')).waitFor();
+    await page.getByRole('alert').getByText('Aurora and Borealis').waitFor();
     expect(await accessibility()).toEqual([]);
   });
 
@@ -269,9 +388,22 @@ describe('the explorer in a browser', () => {
     await page.getByRole('button', { name: 'Analyze' }).click();
     await page.getByRole('heading', { name: 'completed' }).waitFor();
     expect(await page.getByRole('heading', { name: /% aligned$/ }).count()).toBe(3);
-    const orders = await page.locator('.row strong').allTextContents();
-    expect(orders.filter((order) => order.includes(', '))).not.toEqual([]);
-    expect(orders.join('; ')).toMatch(/^(?:\w+: [a-z ]+(?:, item \d+ of form [\w-]+)?(?:; |$))+$/);
+    expect(await page.getByRole('heading', { name: /^For (?:Bank|Blueprint): \d+ orders?$/ }).count()).toBe(
+      2,
+    );
+    const subjects = await page.locator('.row h4').allTextContents();
+    expect(subjects.join('; ')).toMatch(/^(?:(?:The whole test|Item \d+ of form [\w-]+)(?:; |$))+$/);
+    expect(new Set(subjects).size).toBeGreaterThan(1);
+    expect(await page.locator('.row-head').allTextContents()).toContainEqual(
+      expect.stringContaining('the external assessment: State Mathematics 5'),
+    );
+    expect(await page.locator('.row p').first().textContent()).toMatch(
+      /^Because the .*\. Observed: .*; a revision is asked for /,
+    );
+    expect(await idsOn(page)).toEqual([]);
+    expect(await page.getByLabel('Administration').locator('option').allTextContents()).toContain(
+      'Spring gate',
+    );
     expect(await accessibility()).toEqual([]);
     expect(defects).toEqual([]);
   });
@@ -319,6 +451,7 @@ describe('the explorer in a browser', () => {
     for (const [name, ready] of [['', 'Explorer'] as const, ...shown]) {
       await open(tab.page, name, { tenant });
       await tab.page.locator('main').getByText(ready, { exact: true }).waitFor();
+      if (name === '') expect(await idsOn(tab.page)).toEqual([]);
       await tab.page.evaluate(
         "document.querySelectorAll('details').forEach((details) => { details.open = true; })",
       );

@@ -165,7 +165,7 @@ const tables = {
   },
 
   records: async ({ stores, forms }) => {
-    const options = { table: stores.records, mayReadSystem: () => true };
+    const options = { table: stores.records, mayReadSystem: () => true, now: Date.now };
     const records = createRecordStore(options);
     const policies = createAnalysisPolicyStore(options);
     const kinds = {

@@ -5,7 +5,7 @@ import type { RecordsTable, StoredRecord } from '#shared/records/table.ts';
 
 /** A records table in memory, for tests: the same promises as the table in DynamoDB. `calls` counts what was asked. */
 export interface MemoryRecordsTable extends RecordsTable {
-  readonly calls: { readParameters: number };
+  readonly calls: { read: number; readLifecycle: number; readParameters: number };
   /** Changes stored bytes behind the interface's back, as a fault of the store would. */
   corrupt(
     key: RecordKey,
@@ -15,11 +15,18 @@ export interface MemoryRecordsTable extends RecordsTable {
 
 export function createMemoryRecordsTable(): MemoryRecordsTable {
   const rows = new Map<string, { stored: StoredRecord; parameters: string | undefined }>();
-  const calls = { readParameters: 0 };
+  const calls = { read: 0, readLifecycle: 0, readParameters: 0 };
   const row = (key: RecordKey) => rows.get(partitionKey(key) ?? '');
   return {
     calls,
-    read: (key) => Promise.resolve(row(key)?.stored),
+    read(key) {
+      calls.read += 1;
+      return Promise.resolve(row(key)?.stored);
+    },
+    readLifecycle(key) {
+      calls.readLifecycle += 1;
+      return Promise.resolve(row(key)!.stored.lifecycle);
+    },
     readParameters(key) {
       calls.readParameters += 1;
       return Promise.resolve(row(key)?.parameters);
@@ -32,9 +39,12 @@ export function createMemoryRecordsTable(): MemoryRecordsTable {
       rows.set(at, { stored: { document, lifecycle: {}, ...reference }, parameters: parameters?.text });
       return Promise.resolve('written');
     },
-    setLifecycle(key, lifecycle) {
+    changeLifecycle(key, change) {
       const found = row(key);
-      if (found !== undefined) found.stored = { ...found.stored, lifecycle };
+      if (found === undefined) return Promise.resolve();
+      const changed = Object.entries({ ...found.stored.lifecycle, ...change });
+      const lifecycle = Object.fromEntries(changed.filter(([, value]) => value !== null));
+      found.stored = { ...found.stored, lifecycle };
       return Promise.resolve();
     },
     corrupt(key, { document, ...change }) {

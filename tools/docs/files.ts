@@ -14,6 +14,7 @@ import { renderLogCodes } from './log-codes.ts';
 import { withPart } from './page-part.ts';
 import { renderContracts } from './platform-contracts.ts';
 import { renderProofSchema } from './proof-schema.ts';
+import { renderStored } from './stored.ts';
 import { renderSandboxOpenApi } from './sandbox.ts';
 import { renderIndex } from '#tools/site/pages.ts';
 import type { Page } from '#tools/site/pages.ts';
@@ -26,6 +27,7 @@ const generatedFolders = ['docs/openapi', 'client/src/generated'] as const;
 const parts: readonly (readonly [page: string, part: string, render: (pages: readonly Page[]) => string])[] =
   [
     ['docs/README.md', 'pages', renderIndex],
+    ['docs/data-protection.md', 'stored', renderStored],
     ['docs/invariants.md', 'invariants', renderInvariants],
     ['docs/log-codes.md', 'log codes', renderLogCodes],
     ['docs/platform-contracts.md', 'operations', renderContracts],

@@ -7,6 +7,8 @@ import { setTimeout } from 'node:timers/promises';
 import { exampleRequest } from '#local/call/example-request.ts';
 import type { SavedRuns } from '#local/call/saved-runs.ts';
 import type { Stack } from '#local/stack/stack.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
+import { analyzeAdministration } from '#shared/contract/reports/routes/analyze-administration.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -65,7 +67,7 @@ const MAX_TRIES = 300;
 
 /** An improvement run that has come to its end. */
 async function analyzed(stack: Stack, tenant: Tenant): Promise<SavedRuns> {
-  const saved = await startRuns(stack, tenant, 'clients', ['analyzeAdministration']);
+  const saved = await startRuns(stack, tenant, 'clients', [analyzeAdministration]);
   const url = `${stack.urls.reportsUrl}/v1/improvement-runs/${saved.improvement?.improvementRunId ?? ''}`;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const response = await fetch(url, { headers: { Authorization: `Bearer ${tenant.token}` } });
@@ -88,7 +90,7 @@ async function callsOf(
 ): Promise<readonly Call[]> {
   const calls: Call[] = [];
   for (const [mode] of modes.entries()) {
-    const runs = await startRuns(stack, tenant, `${client}-${mode}`, ['startAdaptiveRun']);
+    const runs = await startRuns(stack, tenant, `${client}-${mode}`, [startAdaptiveRun]);
     const saved = { ...improvement, ...runs };
     const given = routes.map((route) => [route, {}] as const);
     for (const [at, [route, parameters]] of [...given, ...rejected()].entries())

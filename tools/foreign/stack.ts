@@ -9,6 +9,9 @@ import { startStack } from '#local/stack/stack.ts';
 import type { Stack } from '#local/stack/stack.ts';
 import { backgroundFunctions } from '#shared/contract/background.ts';
 import { provable } from '#shared/contract/gates.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
+import { analyzeAdministration } from '#shared/contract/reports/routes/analyze-administration.ts';
+import type { Route } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
 import type { TenantFixtures } from '#shared/stage/description.ts';
 import { createIssuerKey } from '#shared/stage/local-issuer.ts';
@@ -67,27 +70,48 @@ export async function tenantsOf({ urls, seededTenants }: Stack): Promise<readonl
 }
 
 /**
+ * Returns the example request of a route, ready to be sent.
+ * @returns what the example lacks, in `missing`
+ */
+export function requestOf(
+  { urls }: Stack,
+  route: Route,
+  { token, fixtures }: Tenant,
+  saved: SavedRuns,
+  key: string,
+): Readonly<{
+  address: string;
+  missing: readonly string[];
+  method: string;
+  headers: Record<string, string>;
+  body?: string;
+}> {
+  const request = exampleRequest(route, fixtures, saved);
+  return {
+    missing: request.missing,
+    address: addressOf(request, urls),
+    method: route.method,
+    headers: { Authorization: `Bearer ${token}`, ...headersOf(request, key) },
+    ...(request.body !== undefined && { body: request.body }),
+  };
+}
+
+/**
  * Starts a run of a tenant for each operation, `startAdaptiveRun` or `analyzeAdministration`.
  * @param key begins the idempotency keys: with another one the runs are others
  */
 export async function startRuns(
-  { urls }: Stack,
-  { tenantId, token, fixtures }: Tenant,
+  stack: Stack,
+  tenant: Tenant,
   key: string,
-  operations = ['startAdaptiveRun', 'analyzeAdministration'],
+  operations: readonly Route[] = [startAdaptiveRun, analyzeAdministration],
 ): Promise<SavedRuns> {
   let saved: SavedRuns = {};
-  for (const operationId of operations) {
-    const route = routes.find((each) => each.operationId === operationId);
-    if (route === undefined) throw new Error(`no route ${operationId}`);
-    const request = exampleRequest(route, fixtures, saved);
-    const response = await fetch(addressOf(request, urls), {
-      method: route.method,
-      headers: { Authorization: `Bearer ${token}`, ...headersOf(request, `${key}-${operationId}`) },
-      ...(request.body !== undefined && { body: request.body }),
-    });
-    if (!response.ok) throw new Error(`${operationId} returned ${response.status}`);
-    saved = withAnswer(saved, tenantId, await response.json(), response.headers.get('etag'));
+  for (const route of operations) {
+    const { address, ...request } = requestOf(stack, route, tenant, saved, `${key}-${route.operationId}`);
+    const response = await fetch(address, request);
+    if (!response.ok) throw new Error(`${route.operationId} returned ${response.status}`);
+    saved = withAnswer(saved, tenant.tenantId, await response.json(), response.headers.get('etag'));
   }
   return saved;
 }

@@ -4,14 +4,16 @@ import type { MarkdownLibrary, Token } from '@11ty/eleventy';
 
 /**
  * Teaches the Markdown library what GitHub does: headings have the same anchors, Mermaid becomes a picture. Links lead to the pages of the
- * site; what is only in the repository is named, not linked. What is too wide scrolls by itself, also by keyboard.
+ * site or of the repository. What is too wide scrolls by itself, also by keyboard.
  * A problem that a text names leads to its page.
- * @param addressOf the path of a page or picture on the site, by its path in the repository; undefined for a file that is not on the site
+ * @param addressOf the path on the site of a page, picture or file, by its path in the repository, or its address in the repository; undefined: neither
+ * @param unreachable takes what has none
  */
 export function amendMarkdown(
   library: MarkdownLibrary,
   addressOf: (file: string) => string | undefined,
   problems: ReadonlyMap<string, unknown>,
+  unreachable: string[],
 ): void {
   library.core.ruler.push('site', ({ tokens, env }) => {
     const anchors = new Map<string, number>();
@@ -21,7 +23,7 @@ export function amendMarkdown(
       // The library aligns columns by an inline style, which the policy of the site refuses.
       if (token.attrGet('style') === 'text-align:right') token.attrs = [['class', 'number']];
       else if (token.attrGet('style') !== null) token.attrs = null;
-      if (token.children !== null) mapReferences(token.children, env.source, addressOf);
+      if (token.children !== null) mapReferences(token.children, env.source, addressOf, unreachable);
     }
   });
   const { rules } = library.renderer;
@@ -59,28 +61,21 @@ function mapReferences(
   inline: readonly Token[],
   source: string,
   addressOf: (file: string) => string | undefined,
+  unreachable: string[],
 ): void {
-  let unlinked = false;
   for (const token of inline) {
     const name = token.type === 'image' ? 'src' : 'href';
     const reference = token.attrGet(name);
-    if (token.type === 'link_close' && unlinked) {
-      token.tag = 'span';
-      unlinked = false;
-    }
     if (reference === null || /^(?:[a-z]+:|#)/.test(reference)) continue;
     const [path = '', anchor] = reference.split('#');
-    const file = posix.join(posix.dirname(source), decodeURI(path));
+    const file = posix.join(posix.dirname(source), decodeURI(path)).replace(/\/$/, '');
     const address = addressOf(file);
-    if (address !== undefined) {
-      token.attrSet(name, `../${address}${anchor === undefined ? '' : `#${anchor}`}`);
-    } else if (token.type === 'link_open') {
-      token.tag = 'span';
-      token.attrs = [['title', file]];
-      unlinked = true;
-    } else {
-      throw new Error(`${source}: the picture ${reference} is not on the site`);
-    }
+    if (address === undefined) unreachable.push(`${source}: ${reference}`);
+    else
+      token.attrSet(
+        name,
+        `${address.includes(':') ? '' : '../'}${address}${anchor === undefined ? '' : `#${anchor}`}`,
+      );
   }
 }
 

@@ -18,11 +18,28 @@ const frontMatter = z.strictObject({
 /** A page of `docs` with its front matter. */
 export type Page = z.infer<typeof frontMatter> & { readonly name: string; readonly title: string };
 
+/** Pages outside of `docs`. They have no front matter: a package's page shows its README as it is. */
+export const pagesOutside: readonly Page[] = [
+  outside('../client/README.md', 'TypeScript client', 'guide', 'client developer'),
+  outside('../client-python/README.md', 'Python client', 'guide', 'client developer'),
+  outside('../examples/client-typescript/README.md', 'An example client', 'guide', 'client developer'),
+  outside('../CHANGELOG.md', 'Changelog', 'reference', 'client developer', 'operator'),
+  outside('../SECURITY.md', 'Security', 'reference', 'operator'),
+  outside('../examples/study/README.md', 'An example study', 'reference', 'psychometrician'),
+  outside('../psychometrics/README.md', 'Studies', 'reference', 'psychometrician', 'contributor'),
+  outside('../CONTRIBUTING.md', 'Contributing', 'maintenance', 'contributor'),
+];
+
+function outside(name: string, title: string, kind: Page['kind'], ...reader: Page['reader']): Page {
+  return { name, title, kind, reader };
+}
+
 /**
  * Reads every page of a folder but the index: those with `start` in its order, then the others by name.
+ * @param others pages that are listed as well, after these
  * @returns or what is wrong with the front matter of which page
  */
-export function readPages(folder: string): Result<readonly Page[], string> {
+export function readPages(folder: string, others: readonly Page[] = []): Result<readonly Page[], string> {
   const defects: string[] = [];
   const names = readdirSync(folder).filter((name) => name.endsWith('.md') && name !== 'README.md');
   const pages = names.toSorted().flatMap((name): Page[] => {
@@ -42,7 +59,7 @@ export function readPages(folder: string): Result<readonly Page[], string> {
       );
   }
   return defects.length === 0
-    ? ok(pages.toSorted((a, b) => (a.start ?? 99) - (b.start ?? 99)))
+    ? ok([...pages, ...others].toSorted((a, b) => (a.start ?? 99) - (b.start ?? 99)))
     : err(
         `mend the front matter in ${basename(folder)}, as docs/change.md (“A page”) shows it:\n  ${defects.join('\n  ')}`,
       );

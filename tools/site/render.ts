@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
+import { basename, join, posix, relative } from 'node:path';
 import Eleventy from '@11ty/eleventy';
 import type { EleventyConfig } from '@11ty/eleventy';
 import { serviceNames, type ServiceName } from '#shared/contract/route.ts';
@@ -9,8 +9,9 @@ import type { ReleaseState } from '#shared/release/release-state.ts';
 import { theme } from '#tools/page/theme.ts';
 import { sandboxExplorer } from './explorer.ts';
 import { amendMarkdown } from './markdown.ts';
-import { capitalized, readers, readPages, titleOf } from './pages.ts';
+import { capitalized, pagesOutside, readers, readPages, titleOf, type Page } from './pages.ts';
 import { problemPages, type ProblemPage } from './problems.ts';
+import { escaped, readSources, sourcePath, UnreachableLinkError, type Source } from './sources.ts';
 
 /** A service, or the sandbox: what has an OpenAPI document. */
 export type Documented = ServiceName | 'sandbox';
@@ -22,6 +23,8 @@ export interface SiteOptions {
   readonly apis: Readonly<Partial<Record<Documented, string>>>;
   /** Where callers of the stage find them. */
   readonly addresses?: SiteOptions['apis'];
+  /** Where the files of the repository are, without a slash at its end. Absent: the site shows those that a page links. */
+  readonly repository?: string | undefined;
   /** Only on the local stack. */
   readonly local?: LocalSite;
 }
@@ -54,10 +57,11 @@ const root = join(import.meta.dirname, '../..');
 const docs = join(root, 'docs');
 /** The page that lists the others. */
 const INDEX = 'docs/README.md';
-/** Pages outside of `docs` that the site shows as well. */
-const OTHER_PAGES = ['CONTRIBUTING.md', 'CHANGELOG.md'];
 /** Lists the problem types, so it is the index of their pages. */
 const PROBLEMS = 'docs/problems.md';
+
+/** The settings of the operator's stages. */
+const STAGES = 'shared/stage/stages.ts';
 
 const documentTitles: Readonly<Record<Documented, string>> = {
   mastery: 'Mastery engine',
@@ -72,25 +76,45 @@ const packageFiles: Readonly<Record<string, string>> = {
   'swagger-ui-bundle.js': 'swagger-ui-dist/swagger-ui-bundle.js',
 };
 
-/** Renders the documentation site: static files that ask no other host for anything and run no inline script. */
-export async function renderSite(options: SiteOptions): Promise<Site> {
+/**
+ * Renders the documentation site: static files that ask no other host for anything and run no inline script.
+ * @param more further pages by their path in the repository, outside of the navigation
+ * @throws {UnreachableLinkError} if a page links what is neither on the site nor in a repository with an address
+ */
+export async function renderSite(
+  options: SiteOptions,
+  more: readonly (readonly [path: string, markdown: string])[] = [],
+): Promise<Site> {
   const openApi = await openApiDocuments(options);
-  const guides = await readGuides();
+  const listed = listedPages();
+  const guides = new Map([
+    ...(await readGuides(listed)),
+    ...more.map(([path, text]) => [path, { text, page: undefined }] as const),
+  ]);
+  const sources =
+    options.repository === undefined ? await readSources(root, guides) : new Map<string, Source>();
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
   const pictures = await readFolder(join(docs, 'pictures'));
   const problems = problemPages();
   const addressOf = (file: string): string | undefined => {
     if (guides.has(file)) return guidePath(file);
+    if (file === 'README.md') return guidePath(INDEX);
     if (/^docs\/(?:pictures\/[\w.-]+|openapi\/\w+\.tolerant\.json)$/.test(file)) return file;
     // A link to an OpenAPI document is most useful here as one to the reference, which links the document.
-    return [...openApi.keys()].filter((name) => file === `docs/openapi/${name}.json`).map(referencePath)[0];
+    const [reference] = [...openApi.keys()].filter((name) => file === `docs/openapi/${name}.json`);
+    if (reference !== undefined) return referencePath(reference);
+    if (options.repository !== undefined) return `${options.repository}/${file}`;
+    // The file has account ids and addresses of the operator, so the site explains it and does not show it.
+    if (file === STAGES) return `${guidePath('docs/deploy.md')}#2-fill-in-the-stage`;
+    return sources.has(file) ? sourcePath(file) : undefined;
   };
   const groups = [
-    ...navigation(guides),
+    ...navigation(listed),
     referenceGroup(openApi),
     ...(options.local === undefined ? [] : [{ title: 'This machine', links: options.local.links }]),
   ];
 
+  const unreachable: string[] = [];
   const eleventy = new Eleventy(relative(process.cwd(), import.meta.dirname), 'build/site', {
     configPath: null,
     config(config) {
@@ -110,12 +134,15 @@ export async function renderSite(options: SiteOptions): Promise<Site> {
         ...[...openApi.keys()].slice(0, 1).map((name) => ({ title: 'API', url: referencePath(name) })),
         { title: 'Problems', url: guidePath(PROBLEMS) },
       ]);
-      config.amendLibrary('md', (library) => amendMarkdown(library, addressOf, problems));
+      config.amendLibrary('md', (library) => amendMarkdown(library, addressOf, problems, unreachable));
       addPages(config, guides, problems, openApi, options);
+      addSources(config, sources, addressOf);
       return { htmlTemplateEngine: false, markdownTemplateEngine: false };
     },
   });
-  const pages = (await eleventy.toJSON()).map(({ url, content }): [string, string] => [
+  const rendered = await eleventy.toJSON();
+  if (unreachable.length > 0) throw new UnreachableLinkError(unreachable);
+  const pages = rendered.map(({ url, content }): [string, string] => [
     url.slice(1).replace(/\/$/, '/index.html'),
     content,
   ]);
@@ -138,13 +165,19 @@ export async function renderSite(options: SiteOptions): Promise<Site> {
       ? await sandboxExplorer(options.apis.sandbox)
       : []),
     ['assets/theme.css', theme],
-    ['assets/search.json', JSON.stringify([...sectionsOf(pages), ...operationsOf(openApi)])],
+    [
+      'assets/search.json',
+      JSON.stringify([
+        ...sectionsOf(pages.filter(([path]) => !path.startsWith('source/'))),
+        ...operationsOf(openApi),
+      ]),
+    ],
   ]);
 }
 
 function addPages(
   config: EleventyConfig,
-  guides: ReadonlyMap<string, string>,
+  guides: ReadonlyMap<string, Guide>,
   problems: ReadonlyMap<string, ProblemPage>,
   openApi: ReadonlyMap<Documented, object>,
   { apis, local }: SiteOptions,
@@ -158,8 +191,13 @@ function addPages(
       ...data,
     });
   };
-  for (const [name, text] of guides) {
-    add(guidePath(name), 'md', text, { title: titleOf(text), source: name });
+  for (const [name, { text, page }] of guides) {
+    const { kind, reader } = page ?? {};
+    add(guidePath(name), 'md', text, {
+      title: titleOf(text),
+      source: name,
+      ...(kind && { kind, reader: reader?.join(', ') }),
+    });
   }
   for (const [name, { title, body }] of problems) {
     add(`problems/${name}.html`, 'html', `<h1>${title}</h1>\n${body}`, { title });
@@ -198,6 +236,33 @@ function addPages(
   }
 }
 
+/** The files and folders of the repository that a page links. */
+function addSources(
+  config: EleventyConfig,
+  sources: ReadonlyMap<string, Source>,
+  addressOf: (file: string) => string | undefined,
+): void {
+  for (const [file, content] of sources) {
+    const url = sourcePath(file);
+    const base = '../'.repeat(url.split('/').length - 1);
+    const entry = (name: string): string => {
+      const address = addressOf(posix.join(file, name));
+      return `<li>${address === undefined ? escaped(name) : `<a href="${base}${address}">${escaped(name)}</a>`}</li>`;
+    };
+    const body =
+      typeof content === 'string'
+        ? `<pre tabindex="0"><code>${escaped(content)}</code></pre>`
+        : `<ul>${content.map(entry).join('')}</ul>`;
+    config.addTemplate(`pages/${url}`, `<h1>${escaped(file)}</h1>\n${body}`, {
+      layout: 'page.njk',
+      root: base,
+      permalink: `/${url}`,
+      current: url,
+      title: file,
+    });
+  }
+}
+
 /**
  * The OpenAPI documents: the open routes of each service, and the sandbox, which has no gates. They name the address on this
  * origin, where there is one.
@@ -224,15 +289,26 @@ function jsonOf(document: object): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
+/** A Markdown page with its text; the index is in no list. */
+interface Guide {
+  readonly text: string;
+  readonly page: Page | undefined;
+}
+
 /** The Markdown pages by their path in the repository. */
-async function readGuides(): Promise<ReadonlyMap<string, string>> {
-  const files = [
-    ...(await readdir(docs)).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`),
-    ...OTHER_PAGES,
-  ];
+async function readGuides(listed: readonly Page[]): Promise<ReadonlyMap<string, Guide>> {
+  const files = [[INDEX, undefined] as const, ...listed.map((page) => [fileOf(page), page] as const)];
   return new Map(
-    await Promise.all(files.map(async (file) => [file, await readFile(join(root, file), 'utf8')] as const)),
+    await Promise.all(
+      files.map(
+        async ([file, page]) => [file, { text: await readFile(join(root, file), 'utf8'), page }] as const,
+      ),
+    ),
   );
+}
+
+function fileOf({ name }: Page): string {
+  return posix.join('docs', name);
 }
 
 /** The files of a folder by name; none when there is no such folder. */
@@ -247,7 +323,9 @@ async function readFolder(folder: string): Promise<ReadonlyMap<string, Buffer>> 
 function guidePath(file: string): string {
   if (file === INDEX) return 'docs/index.html';
   if (file === PROBLEMS) return 'problems/index.html';
-  return `docs/${basename(file, '.md').toLowerCase()}.html`;
+  const folder = posix.dirname(file);
+  const name = basename(file, '.md') === 'README' ? folder.replaceAll('/', '-') : basename(file, '.md');
+  return `docs/${name.toLowerCase()}.html`;
 }
 
 function referencePath(name: Documented): string {
@@ -255,23 +333,23 @@ function referencePath(name: Documented): string {
 }
 
 /**
- * The pages of `docs` by their main reader, then the others.
+ * The pages of the site in their order.
  * @throws {TypeError} for a page without its front matter, as `npm run check:docs` reports it
  */
-function navigation(guides: ReadonlyMap<string, string>): readonly Group[] {
-  const pages = readPages(docs);
+function listedPages(): readonly Page[] {
+  const pages = readPages(docs, pagesOutside);
   if (!pages.ok) throw new TypeError(pages.error);
-  const link = (file: string): Link => ({ title: titleOf(guides.get(file) ?? ''), url: guidePath(file) });
-  return [
-    ...readers.map((reader) => {
-      const own = pages.value.filter((page) => page.reader[0] === reader);
-      return {
-        title: capitalized(reader),
-        links: own.map(({ name, kind }) => ({ ...link(`docs/${name}`), kind })),
-      };
-    }),
-    { title: 'Project', links: OTHER_PAGES.map(link) },
-  ];
+  return pages.value;
+}
+
+/** The pages by their main reader. */
+function navigation(pages: readonly Page[]): readonly Group[] {
+  return readers.map((reader) => ({
+    title: capitalized(reader),
+    links: pages
+      .filter((page) => page.reader[0] === reader)
+      .map((page) => ({ title: page.title, url: guidePath(fileOf(page)), kind: page.kind })),
+  }));
 }
 
 function referenceGroup(openApi: ReadonlyMap<Documented, object>): Group {

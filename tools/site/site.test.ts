@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { allOpen } from '#shared/release/release-state.ts';
@@ -6,10 +6,19 @@ import { offlineRelease } from '#shared/release/read-release.ts';
 import { contentTypeOf } from './files.ts';
 import { renderSite, type Site } from './render.ts';
 
+const addresses = { mastery: 'https://mastery.school.org' };
+const repository = 'https://code.example/main';
+/** Links what is not there, what is, and what is outside of the repository. */
+const linking = '# More\n\n[absent](../lib/absent.ts) [code](../lib/names.ts#L1) [own](/etc/hosts)\n';
+const more = [['docs/more.md', linking]] as const;
+
 let site: Site;
+/** With every gate closed, the address of the repository, and one more page. */
+let closed: Site;
 let pages: readonly (readonly [path: string, html: string])[];
 beforeAll(async () => {
   site = await renderSite({ release: allOpen, apis: { sandbox: '/sandbox' } });
+  closed = await renderSite({ release: offlineRelease(new Set()), apis: {}, addresses, repository }, more);
   pages = [...site].filter(([path]) => path.endsWith('.html')).map(([path, html]) => [path, String(html)]);
 });
 
@@ -49,6 +58,45 @@ describe('the documentation site', () => {
     expect(broken).toEqual([]);
   });
 
+  it('opens with the sentence of the product and its picture', () => {
+    const [, landing = ''] = pages.find(([path]) => path === 'docs/index.html') ?? [];
+    const sentence = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8').split('\n')[2] ?? '';
+    expect(landing).toContain(
+      `<h1 id="mastery-reports">mastery-reports</h1>\n<p>${sentence}</p>\n<p><img src="`,
+    );
+  });
+
+  it('shows the client, the examples and the files that its pages link, but no settings of an operator’s stages', () => {
+    const [, deploy = ''] = pages.find(([path]) => path === 'docs/deploy.html') ?? [];
+    for (const name of [
+      'client',
+      'client-python',
+      'examples-client-typescript',
+      'examples-study',
+      'security',
+    ])
+      expect(site.has(`docs/${name}.html`), name).toBe(true);
+    expect(deploy).toContain('<a href="../source/examples/deploy/deploy.yml.html">');
+    expect(deploy).toContain(
+      '<a href="../docs/deploy.html#2-fill-in-the-stage"><code>shared/stage/stages.ts</code>',
+    );
+    expect(String(site.get('source/examples/deploy/deploy.yml.html'))).toContain('npm ci');
+    expect(String(site.get('source/examples/deploy.html'))).toContain(
+      '<a href="../../source/examples/deploy/trust-policy.json.html">trust-policy.json</a>',
+    );
+    expect([...site.keys()].filter((path) => path.includes('stages.ts'))).toEqual([]);
+  });
+
+  it('is not built with a link that leads out of it, unless it has the address of the repository', async () => {
+    await expect(renderSite({ release: allOpen, apis: {} }, more)).rejects.toThrow(
+      'name the repository with --repository URL:\n  docs/more.md: ../lib/absent.ts\n  docs/more.md: /etc/hosts',
+    );
+    expect(String(closed.get('docs/more.html'))).toContain(
+      `<a href="${repository}/lib/absent.ts">absent</a> <a href="${repository}/lib/names.ts#L1">code</a>`,
+    );
+    expect([...closed.keys()].filter((path) => path.startsWith('source/'))).toEqual([]);
+  });
+
   it('leads from the name of a problem to its page', () => {
     const [, index = ''] = pages.find(([path]) => path === 'problems/index.html') ?? [];
     expect(index).toContain('<a href="../problems/stream-conflict.html"><code>stream-conflict</code></a>');
@@ -80,9 +128,7 @@ describe('the documentation site', () => {
     for (const path of site.keys()) expect(contentTypeOf(path)).toBeTruthy();
   });
 
-  it('shows the routes of the open gates alone, and every problem page whatever is open [RP-018]', async () => {
-    const addresses = { mastery: 'https://mastery.school.org' };
-    const closed = await renderSite({ release: offlineRelease(new Set()), apis: {}, addresses });
+  it('shows the routes of the open gates alone, and every problem page whatever is open [RP-018]', () => {
     expect(JSON.parse(String(closed.get('docs/openapi/mastery.json')))).toMatchObject({
       servers: [{ url: addresses.mastery }],
     });

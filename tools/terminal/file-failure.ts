@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 
 const known: Readonly<Record<string, string>> = {
@@ -23,4 +24,17 @@ export async function readFrom<T>(
   } catch (error) {
     return err(`cannot read ${path}: ${fileFailure(error)}`);
   }
+}
+
+/** Reads the text of a file; undefined only if there is none. @returns err: a sentence that names a file that cannot be read */
+export async function readIfThere(path: string): Promise<Result<string | undefined, string>> {
+  return readFrom(path, async () => {
+    try {
+      return await readFile(path, 'utf8');
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+      throw error;
+    }
+  });
 }

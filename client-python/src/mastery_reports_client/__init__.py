@@ -1,4 +1,4 @@
-"""Problems, retries, pages and adaptive runs, over the generated packages `mastery`, `reports` and `sandbox` of this package."""
+"""Problems, tokens, retries, pages and adaptive runs, over the generated packages `mastery`, `reports` and `sandbox` of this package."""
 
 import inspect
 import itertools
@@ -6,7 +6,9 @@ import json
 import random
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from types import ModuleType
 from typing import Any
 
@@ -15,6 +17,8 @@ import httpx
 MAX_STALE_TAGS = 5
 # Seconds without a byte, if the client has no limit of its own: the generated one waits without end.
 TIMEOUT = 30.0
+# Seconds that the retries of a request wait in total: a rate limit asks for a minute.
+MAX_WAITING = 70.0
 
 
 class ProblemError(Exception):
@@ -41,43 +45,83 @@ class RunStalledError(Exception):
         super().__init__(f"the run is {run.status} and had no news (receipt {run.receipt_id})")
 
 
+class TokenAuth(httpx.Auth):
+    """Sends the token of a function with each request, as `Client(address, httpx_args={"auth": TokenAuth(function)})`. The function is called before the
+    first request, and once more when the service returns 401; only another token is then tried."""
+
+    def __init__(self, token: Callable[[], str]) -> None:
+        self._function = token
+        self._token: str | None = None
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        if self._token is None:
+            self._token = self._function()
+        sent = self._token
+        request.headers["Authorization"] = f"Bearer {sent}"
+        response = yield request
+        if response.status_code != 401:
+            return
+        # Another thread may have renewed it.
+        if self._token == sent:
+            self._token = self._function()
+        if self._token != sent:
+            request.headers["Authorization"] = f"Bearer {self._token}"
+            yield request
+
+
+class Intent:
+    """A request that is meant once. After a failure, `send` again: it sends the same request under the same `idempotency_key`, so nothing is done twice. To
+    do the same once more, create another intent."""
+
+    def __init__(self, operation: ModuleType, *, client: Any, idempotency_key: str | None = None, **arguments: Any) -> None:
+        self.idempotency_key: str | None = None
+        if "idempotency_key" in inspect.signature(operation.sync_detailed).parameters:
+            self.idempotency_key = arguments["idempotency_key"] = idempotency_key or str(uuid.uuid4())
+        self._operation, self._client, self._request = operation, client, operation._get_kwargs(**arguments)
+        if client.get_httpx_client().timeout == httpx.Timeout(None):
+            self._request["timeout"] = TIMEOUT
+
+    def send(
+        self, *, max_retries: int = 4, max_waiting: float = MAX_WAITING, sleep: Callable[[float], None] = time.sleep
+    ) -> Any:
+        """Returns the successful response. Repeats the request after a retryable problem or a network failure, not before `Retry-After`, and raises the last
+        one. Gives up rather than wait for more than `max_waiting` seconds in total."""
+        waited = 0.0
+        for attempt in itertools.count():
+            wait = random.random() * 0.5 * 2**attempt
+            try:
+                # Not `sync_detailed`, which would fail at a problem that is not the service's.
+                response = self._client.get_httpx_client().request(**self._request)
+                if response.is_success:
+                    return self._operation._build_response(client=self._client, response=response)
+                raise ProblemError(response)
+            except (ProblemError, httpx.TransportError) as error:
+                if isinstance(error, ProblemError):
+                    # The random time comes after it: callers that one limit held back must not return together.
+                    wait += error.retry_after or 0
+                waited += wait
+                if attempt == max_retries or waited > max_waiting or not _may_repeat(error):
+                    raise
+            sleep(wait)
+
+
 def call(
     operation: ModuleType,
     *,
-    client: Any,
-    idempotency_key: str | None = None,
     max_retries: int = 4,
+    max_waiting: float = MAX_WAITING,
     sleep: Callable[[float], None] = time.sleep,
     **arguments: Any,
 ) -> Any:
-    """Returns the successful response of an operation, a module of a generated `api`. Repeats the request under the same idempotency key after a
-    retryable problem or a network failure, and raises the last one."""
-    if "idempotency_key" in inspect.signature(operation.sync_detailed).parameters:
-        arguments["idempotency_key"] = idempotency_key or str(uuid.uuid4())
-    request = operation._get_kwargs(**arguments)
-    if client.get_httpx_client().timeout == httpx.Timeout(None):
-        request["timeout"] = TIMEOUT
-    for attempt in itertools.count():
-        wait = random.random() * 0.5 * 2**attempt
-        try:
-            # Not `sync_detailed`, which would fail at a problem that is not the service's.
-            response = client.get_httpx_client().request(**request)
-            if response.is_success:
-                return operation._build_response(client=client, response=response)
-            raise ProblemError(response)
-        except ProblemError as error:
-            if attempt == max_retries or not _may_repeat(error):
-                raise
-            wait = max(wait, error.retry_after)
-        except httpx.TransportError:
-            if attempt == max_retries:
-                raise
-        sleep(wait)
+    """Sends an operation, a module of a generated `api`, as one intent and returns its successful response."""
+    return Intent(operation, **arguments).send(max_retries=max_retries, max_waiting=max_waiting, sleep=sleep)
 
 
-def _may_repeat(error: ProblemError) -> bool:
+def _may_repeat(error: ProblemError | httpx.TransportError) -> bool:
+    if isinstance(error, httpx.TransportError):
+        return True
     # A stale tag stays stale. A finalization that no owner will accept has no `Retry-After`: the run has to be inspected first.
-    if error.status == 412 or (error.code == "finalization-incomplete" and error.retry_after == 0):
+    if error.status == 412 or (error.code == "finalization-incomplete" and error.retry_after is None):
         return False
     return error.retryable
 
@@ -98,17 +142,18 @@ def run_adaptive(
     play: Callable[[Any], None],
     *,
     continuation_token: str | None = None,
+    idempotency_key: str | None = None,
     on_state: Callable[[Any], None] = lambda run: None,
     patience: float = 120,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Any:
     """Takes an adaptive run to its end: `play` delivers each offered item and returns once the attempt is submitted to QTI. Store the `continuation_token`
-    of what `on_state` is given, and pass it to resume the run after a restart."""
+    of what `on_state` is given, and pass it to resume the run after a restart. Until there is one, the same `idempotency_key` starts the same run."""
     from .mastery.api.adaptive_runs import inspect_adaptive_run, start_adaptive_run
     from .mastery.models import ContinuationRequest
 
     if continuation_token is None:
-        response = call(start_adaptive_run, client=client, body=start, sleep=sleep)
+        response = call(start_adaptive_run, client=client, body=start, idempotency_key=idempotency_key, sleep=sleep)
     else:
         response = call(inspect_adaptive_run, client=client, body=ContinuationRequest(continuation_token), sleep=sleep)
     # The offer of a resumed run may have been answered: an advance shows it.
@@ -127,7 +172,7 @@ def run_adaptive(
         elif waited >= patience:
             raise RunStalledError(run)
         else:
-            pause = max(wait, _retry_after(response))
+            pause = max(wait, _retry_after(response) or 0)
             sleep(pause)
             waited, wait = waited + pause, min(2 * wait, 10)
         response = _advance(client, ContinuationRequest(run.continuation_token), sleep)
@@ -173,6 +218,12 @@ def _waits_for_qti(run: Any) -> bool:
     return bool(run.waiting_for) and run.waiting_for.service == "qti"
 
 
-def _retry_after(response: Any) -> float:
+def _retry_after(response: Any) -> float | None:
+    """Returns the seconds of `Retry-After`, a number or a date; None if there is none or it is neither."""
     text = response.headers.get("Retry-After", "")
-    return float(text) if text.isdecimal() else 0.0
+    if text.isdecimal():
+        return float(text)
+    try:
+        return max(0.0, (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError):
+        return None

@@ -7,9 +7,9 @@ import { problem } from '#shared/problems/registry.ts';
 import { openToken, sealToken, type TokenKind } from '#shared/tokens/sealed-token.ts';
 
 /** A continuation is valid for 24 hours after its issue [MA-060] … */
-const LIFETIME_MS = 24 * 60 * 60 * 1000;
+export const LIFETIME_MS = 24 * 60 * 60 * 1000;
 /** … and at most seven days after the run's start, however often it is renewed. */
-const ABSOLUTE_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
+export const ABSOLUTE_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
 
 const KIND: TokenKind = { purpose: 'continuation', typ: 'mastery-continuation+jwe' };
 

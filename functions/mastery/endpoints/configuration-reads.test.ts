@@ -46,6 +46,7 @@ const reads = [
 ] as const;
 
 let table: MemoryRecordsTable;
+let now = 0;
 let lambda: TestLambda;
 
 describe.each(reads)('the read of a $kind', ({ kind, sample, prepare, path, open, damaged }) => {
@@ -60,9 +61,13 @@ describe.each(reads)('the read of a $kind', ({ kind, sample, prepare, path, open
     await release({ id: OWN, visibility: 'tenant' }, { tenantId: 'tenant-aurora' });
     await release({ id: FOREIGN, visibility: 'tenant' }, { tenantId: 'tenant-borealis' });
     await release({ id: SYSTEM });
-    const store = createRecordStore({ table, mayReadSystem: (tenantId) => tenantId === 'tenant-aurora' });
-    lambda = await open({ store, deprecationUrl });
+    await startContainer();
   });
+  async function startContainer(): Promise<void> {
+    const mayReadSystem = (tenantId: string) => tenantId === 'tenant-aurora';
+    const store = createRecordStore({ table, mayReadSystem, now: () => now });
+    lambda = await open({ store, deprecationUrl });
+  }
 
   it('returns exactly the released document, with the checksum over the rest of it [MA-040, MA-111, MA-113, MA-115, MA-116, MA-122, MA-173, MA-175]', async () => {
     const { status, body, headers } = await read(OWN);
@@ -88,21 +93,27 @@ describe.each(reads)('the read of a $kind', ({ kind, sample, prepare, path, open
     const plain = await read(OWN);
     for (const name of Object.keys(deprecationHeaders)) expect(plain.headers).not.toHaveProperty(name);
     const key = { kind, id: OWN, tenantId: 'tenant-aurora' } as const;
-    await table.setLifecycle(key, { deprecatedAt: lifecycle.deprecatedAt });
+    await table.changeLifecycle(key, { deprecatedAt: lifecycle.deprecatedAt });
+    // A container looks again after a minute.
+    expect((await read(OWN)).headers).not.toHaveProperty('Deprecation');
+    now += 60_000;
+    expect((await read(OWN)).headers).toHaveProperty('Deprecation');
     expect((await read(OWN)).headers).not.toHaveProperty('Sunset');
-    await table.setLifecycle(key, lifecycle);
+    await table.changeLifecycle(key, lifecycle);
+    now += 60_000;
     const deprecated = await read(OWN);
     expect(deprecated.headers).toMatchObject(deprecationHeaders);
     expect(deprecated.text).toBe(plain.text);
     if (kind === 'policy') return;
     table.corrupt(key, { document: '{}' });
+    await startContainer();
     expect(await read(OWN)).toMatchObject({ status: 422, headers: deprecationHeaders });
   });
 
   // That nothing tells it from a record that nobody has: test/lemmas/principals.contract.test.ts.
   it('hides a record of another tenant, whatever its state, and finds none under an id that is nearly its own [MA-104, MA-174, MA-176, MA-214]', async () => {
     const key = { kind, id: FOREIGN, tenantId: 'tenant-borealis' } as const;
-    await table.setLifecycle(key, lifecycle);
+    await table.changeLifecycle(key, lifecycle);
     table.corrupt(key, { document: '{}' });
     for (const id of [FOREIGN, `${OWN} `]) {
       const { status, headers } = await read(id);

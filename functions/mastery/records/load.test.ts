@@ -3,6 +3,8 @@ import { canonicalJson, hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { documentChecksum } from '#shared/records/checksum.ts';
 import type { RecordKey } from '#shared/records/record-key.ts';
+import { LIFECYCLE_MS } from '#shared/records/find-record.ts';
+import { blockRecord, deprecateRecord } from '#shared/records/release.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import { createMemoryRecordsTable, releaseInto } from '#test/support/memory-records.ts';
 import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
@@ -46,15 +48,16 @@ async function released(change: Partial<Record<'policy' | 'document' | 'paramete
     scaleCalibrationChecksum: await write(key, calibration, { parameters }),
     startedAt: FIRST_VALID,
   };
-  const store = createRecordStore({ table, mayReadSystem: () => true });
-  return { table, key, state, store };
+  const clock = { now: FIRST_VALID };
+  const store = createRecordStore({ table, mayReadSystem: () => true, now: () => clock.now });
+  return { table, key, state, store, clock };
 }
 
 it('compiles a calibration’s parameters once per container', async () => {
   const { store, state } = await released();
   const [named, pinned] = [
     await loadNamed(store, TENANT, state, FIRST_VALID),
-    await loadPinned(store, { ...state, tenantId: 'tenant-2' }, FIRST_VALID),
+    await loadPinned(store, { ...state, tenantId: 'tenant-2' }, FIRST_VALID, 'decide'),
   ];
   expect(named).toMatchObject(ok({ calibration: { model: { itemIds: ['av-1', 'av-2', 'av-3'] } } }));
   expect(named.ok && named.value.calibration.model).toBe(pinned.ok && pinned.value.calibration.model);
@@ -70,17 +73,79 @@ it.each([
   async (now, expected) => {
     const { store, state } = await released();
     expect(await loadNamed(store, TENANT, state, now)).toMatchObject(expected);
-    expect(await loadPinned(store, state, now)).toMatchObject(expected);
+    expect(await loadPinned(store, state, now, 'decide')).toMatchObject(expected);
     const stopped = { ...state, stopReason: 'max_items' } as const;
-    expect(await loadPinned(store, stopped, now)).toMatchObject(found);
-    expect(await loadPinned(store, { ...stopped, startedAt: now }, FIRST_VALID)).toMatchObject(expected);
+    expect(await loadPinned(store, stopped, now, 'decide')).toMatchObject(found);
+    expect(await loadPinned(store, { ...stopped, startedAt: now }, FIRST_VALID, 'decide')).toMatchObject(
+      expected,
+    );
   },
 );
+
+it.each(['policy', 'calibration'] as const)(
+  'decides nothing by a blocked %s within a minute, still shows a run under it, and goes on when the block is lifted',
+  async (kind) => {
+    const { table, key, state, store, clock } = await released();
+    const blocked = kind === 'policy' ? { kind, id: state.selectionPolicyId } : key;
+    const decide = async () => [
+      await loadNamed(store, TENANT, state, FIRST_VALID),
+      await loadPinned(store, state, FIRST_VALID, 'decide'),
+    ];
+    expect(await decide()).toMatchObject([found, found]);
+    const block = { blockedAt: '2026-01-02T00:00:00Z', blockedBecause: 'the key of an item was wrong' };
+    expect(await blockRecord(table, blocked, block)).toBe(true);
+    clock.now += LIFECYCLE_MS - 1;
+    expect(await decide()).toMatchObject([found, found]);
+    clock.now += 1;
+    expect(await decide()).toMatchObject([invalid, invalid]);
+    expect(JSON.stringify(await decide())).not.toContain(block.blockedBecause);
+    expect(await loadPinned(store, state, FIRST_VALID, 'show')).toMatchObject(found);
+    // A later deprecation does not lift it.
+    await deprecateRecord(table, blocked, { deprecatedAt: '2026-01-03T00:00:00Z' });
+    clock.now += LIFECYCLE_MS;
+    expect(await decide()).toMatchObject([invalid, invalid]);
+    await blockRecord(table, blocked, undefined);
+    clock.now += LIFECYCLE_MS;
+    expect(await decide()).toMatchObject([found, found]);
+    expect(await blockRecord(table, { ...key, id: 'absent' }, block)).toBe(false);
+  },
+);
+
+describe('what a container remembers', () => {
+  const own = samplePolicyFile({ visibility: 'tenant', maxItems: 5 }, { tenantId: TENANT });
+
+  it('is enough for a step within a minute; after it, the step looks at what can change', async () => {
+    const { table, state, store, clock } = await released();
+    const step = () => loadPinned(store, state, FIRST_VALID, 'decide');
+    await step();
+    const { calls } = table;
+    const before = { ...calls };
+    clock.now += LIFECYCLE_MS - 1;
+    expect(await step()).toMatchObject(found);
+    expect(calls).toEqual(before);
+    clock.now += 1;
+    expect(await step()).toMatchObject(found);
+    // The two of the system that are known, and the two of the tenant that do not exist.
+    expect(calls).toEqual({ ...before, read: before.read + 2, readLifecycle: before.readLifecycle + 2 });
+  });
+
+  it('refuses nothing: neither a record that was released since, nor a run that another container has pinned to it', async () => {
+    const { table, state, store } = await released();
+    const absent = { ...state, selectionPolicyId: 'later' };
+    expect(await loadNamed(store, TENANT, absent, FIRST_VALID)).toMatchObject({ ok: false });
+    await releaseInto(table, samplePolicyFile({ id: 'later' }));
+    expect(await loadNamed(store, TENANT, absent, FIRST_VALID)).toMatchObject(found);
+    await loadNamed(store, TENANT, state, FIRST_VALID);
+    const { checksum } = await releaseInto(table, own);
+    const pinned = { ...state, selectionPolicyChecksum: checksum };
+    expect(await loadPinned(store, pinned, FIRST_VALID, 'decide')).toMatchObject(found);
+  });
+});
 
 it('lets no run go on under a damaged policy', async () => {
   const { table, state, store } = await released();
   table.corrupt({ kind: 'policy', id: state.selectionPolicyId }, { document: '{}' });
-  await expect(loadPinned(store, state, FIRST_VALID)).rejects.toThrow('checksum-mismatch');
+  await expect(loadPinned(store, state, FIRST_VALID, 'decide')).rejects.toThrow('checksum-mismatch');
 });
 
 describe('a calibration is 422 [MA-195]', () => {
@@ -95,7 +160,7 @@ describe('a calibration is 422 [MA-195]', () => {
   ])('whose %s are damaged', async (_, damage) => {
     const { table, key, state, store } = await released();
     damage(table, key);
-    expect(await loadPinned(store, state, FIRST_VALID)).toMatchObject(invalid);
+    expect(await loadPinned(store, state, FIRST_VALID, 'decide')).toMatchObject(invalid);
   });
 
   it('that the engine refuses, or whose runtime it does not hold', async () => {
@@ -104,7 +169,7 @@ describe('a calibration is 422 [MA-195]', () => {
       { document: { runtimeVersion: 'ho-cdm-grid-9' } },
     ]) {
       const { store, state } = await released(change);
-      expect(await loadPinned(store, state, FIRST_VALID)).toMatchObject(invalid);
+      expect(await loadPinned(store, state, FIRST_VALID, 'decide')).toMatchObject(invalid);
     }
   });
 
@@ -117,7 +182,7 @@ describe('a calibration is 422 [MA-195]', () => {
   ])('when a %s has come to stand before the pinned one under the same id', async (_, own) => {
     const { table, store, state } = await released();
     await releaseInto(table, own);
-    expect(await loadPinned(store, state, FIRST_VALID)).toMatchObject(invalid);
+    expect(await loadPinned(store, state, FIRST_VALID, 'decide')).toMatchObject(invalid);
   });
 
   it.each([
@@ -129,7 +194,7 @@ describe('a calibration is 422 [MA-195]', () => {
     async (_, change) => {
       const { store, state } = await released(change);
       expect(await loadNamed(store, TENANT, state, FIRST_VALID)).toMatchObject(invalid);
-      expect(await loadPinned(store, state, FIRST_VALID)).toMatchObject(found);
+      expect(await loadPinned(store, state, FIRST_VALID, 'decide')).toMatchObject(found);
     },
   );
 });

@@ -16,7 +16,7 @@ import {
   policyGuidDefects,
 } from '#shared/records/record-guids.ts';
 import type { CalibrationParameters, ExposureTable } from '#shared/records/records.ts';
-import type { RecordStore } from '#shared/records/store.ts';
+import type { CalibrationEntry, RecordStore } from '#shared/records/store.ts';
 
 /** Compiled parameters, which a process caches: compiling and checking those of a large bank takes tens of milliseconds. */
 interface Compiled {
@@ -43,6 +43,9 @@ export interface PinnedRecords {
   readonly calibration: RunCalibration;
 }
 
+/** Whether the caller decides something by the records, such as the next item or a result, or only shows what was decided. */
+export type RecordUse = 'decide' | 'show';
+
 type RecordIds = Pick<StartAdaptiveRunRequest, 'selectionPolicyId' | 'scaleCalibrationId'>;
 
 /**
@@ -56,7 +59,7 @@ export async function loadNamed(
   ids: RecordIds,
   now: number,
 ): Promise<Result<PinnedRecords, Problem>> {
-  const records = await load(store, tenantId, ids, now);
+  const records = await load(store, tenantId, ids, { validAt: now, use: 'decide' });
   if (!records.ok) return records;
   const { policy, calibration } = records.value;
   const defects = [
@@ -72,14 +75,16 @@ export async function loadNamed(
  * Loads as `loadNamed` does, for a run under way. While items are offered the calibration must be valid now; once the test has ended, it is used as
  * it was at the start: a result is not lost because an owner was slow. The token seals checksums: an id that now refers to other content, such as a
  * tenant's own record with a system record's id, is refused. The run keeps the GUIDs that it began with.
+ * @param use a blocked record is only for a run that is shown
  */
 export async function loadPinned(
   store: RecordStore,
   state: AdaptiveRunState,
   now: number,
+  use: RecordUse,
 ): Promise<Result<PinnedRecords, Problem>> {
   const validAt = state.stopReason === null ? now : state.startedAt;
-  const records = await load(store, state.tenantId, state, validAt);
+  const records = await load(store, state.tenantId, state, { validAt, use, pins: state });
   if (!records.ok) return records;
   const { policy, calibration } = records.value;
   return policy.checksum === state.selectionPolicyChecksum &&
@@ -88,39 +93,49 @@ export async function loadPinned(
     : refuseCalibration('The released records are not the ones that this run is pinned to.');
 }
 
+interface LoadOptions {
+  /** Epoch milliseconds at which the calibration must be valid. */
+  readonly validAt: number;
+  readonly use: RecordUse;
+  /** The checksums that a run is pinned to. */
+  readonly pins?: Pick<AdaptiveRunState, 'selectionPolicyChecksum' | 'scaleCalibrationChecksum'>;
+}
+
 async function load(
   store: RecordStore,
   tenantId: string,
   { selectionPolicyId, scaleCalibrationId }: RecordIds,
-  validAt: number,
+  { validAt, use, pins }: LoadOptions,
 ): Promise<Result<PinnedRecords, Problem>> {
-  const [policy, calibration] = await Promise.all([
-    store.policy(tenantId, selectionPolicyId),
-    loadCalibration(store, tenantId, scaleCalibrationId, validAt),
+  const [policy, entry] = await Promise.all([
+    store.policy(tenantId, selectionPolicyId, pins?.selectionPolicyChecksum),
+    store.calibration(tenantId, scaleCalibrationId, pins?.scaleCalibrationChecksum),
   ]);
   if (!policy.ok) throw new PermanentDefect(`a stored selection policy cannot be used: ${policy.error.kind}`);
   if (policy.value === undefined) return err(problem('mastery', 'resource-not-found', 404));
+  if (!entry.ok) return damagedCalibration;
+  if (entry.value === undefined) return err(problem('mastery', 'resource-not-found', 404));
+  if (
+    use === 'decide' &&
+    [policy.value, entry.value].some(({ lifecycle }) => lifecycle.blockedAt !== undefined)
+  )
+    return refuseCalibration('The release of the policy or of the calibration was withdrawn.');
+  const calibration = await loadCalibration(entry.value, validAt);
   if (!calibration.ok) return calibration;
   const { document, exposureTable } = policy.value;
   return ok({ policy: document, exposureTable, calibration: calibration.value });
 }
 
 async function loadCalibration(
-  store: RecordStore,
-  tenantId: string,
-  id: string,
+  { document, parametersHash, parameters: readParameters }: CalibrationEntry,
   validAt: number,
 ): Promise<Result<RunCalibration, Problem>> {
-  const entry = await store.calibration(tenantId, id);
-  if (!entry.ok) return damagedCalibration;
-  if (entry.value === undefined) return err(problem('mastery', 'resource-not-found', 404));
-  const { document, parametersHash } = entry.value;
   // The interval contains `validFrom`, but not `validUntil` [MA-042, MA-101].
   const isValid = Date.parse(document.validFrom) <= validAt && validAt < Date.parse(document.validUntil);
   if (!isValid) return refuseCalibration('The calibration is not valid at this time.');
   if (!supportsModel(document))
     return refuseCalibration('The calibration pins a model or a runtime that this service does not have.');
-  const parameters = await entry.value.parameters();
+  const parameters = await readParameters();
   if (!parameters.ok) return damagedCalibration;
   const key = `${document.runtimeVersion} ${parametersHash}`;
   let compiled = kept.get(key);

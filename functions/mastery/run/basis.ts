@@ -2,7 +2,7 @@ import type { AdaptiveRunState } from '#functions/mastery/continuation/run-state
 import { readAnchor, type AnchorDoubt } from '#functions/mastery/pool/anchor.ts';
 import { verifyCaseMappings } from '#functions/mastery/pool/case-mappings.ts';
 import { revalidatePool, type ReadPool } from '#functions/mastery/pool/read-pool.ts';
-import { loadPinned, type PinnedRecords } from '#functions/mastery/records/load.ts';
+import { loadPinned, type PinnedRecords, type RecordUse } from '#functions/mastery/records/load.ts';
 import { confirmed, unconfirmed } from '#functions/mastery/upstream/confirmed.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { verifyAnchor } from '#shared/platform/operations.ts';
@@ -70,16 +70,16 @@ async function readTest(
 /**
  * Rereads everything that a run is pinned to: records, pool, CASE and anchor [MA-066, MA-157].
  * @param now epoch milliseconds
- * @param readsContent whether Content is read too
+ * @param options whether Content is read too, and whether the caller decides by the records
  */
 export async function rereadBasis(
   platform: Platform,
   store: RecordStore,
   state: AdaptiveRunState,
   now: number,
-  readsContent: boolean,
+  { readsContent, use }: { readonly readsContent: boolean; readonly use: RecordUse },
 ): Promise<Result<RunBasis, Problem>> {
-  const pinned = await loadPinned(store, state, now);
+  const pinned = await loadPinned(store, state, now, use);
   if (!pinned.ok) return pinned;
   const reading = revalidatePool(platform, state.pins, readsContent);
   return readBasis(platform, pinned.value, reading, 'run');

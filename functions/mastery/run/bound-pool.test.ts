@@ -75,7 +75,7 @@ describe('bindPool', () => {
     const calibration = await releaseInto(table, sampleCalibrationFile());
     const ids = { selectionPolicyId: policy.key.id, scaleCalibrationId: calibration.key.id };
     const loaded = await loadNamed(
-      createRecordStore({ table, mayReadSystem: () => true }),
+      createRecordStore({ table, mayReadSystem: () => true, now: Date.now }),
       'tenant-1',
       ids,
       Date.parse('2026-06-01T00:00:00Z'),

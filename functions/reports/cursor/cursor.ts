@@ -13,7 +13,7 @@ import { problem } from '#shared/problems/registry.ts';
 import { openToken, sealToken, type TokenKind } from '#shared/tokens/sealed-token.ts';
 
 /** A cursor is valid for one hour after its issue (the reading of RP-304). */
-const LIFETIME_MS = 60 * 60 * 1000;
+export const LIFETIME_MS = 60 * 60 * 1000;
 /** The longest cursor that a client may have to store [RP-134]. */
 const MAX_LENGTH = 2048;
 

@@ -6,7 +6,7 @@ import type { KeyRing } from '#shared/keys/key-ring.ts';
 import { openToken, sealToken, type TokenKind } from '#shared/tokens/sealed-token.ts';
 
 /** How long a link is valid after its issue (the reading of RP-214). */
-const LIFETIME_SECONDS = 5 * 60;
+export const LIFETIME_SECONDS = 5 * 60;
 
 const KIND: TokenKind = { purpose: 'receipt-link', typ: 'reports-receipt+jwe' };
 

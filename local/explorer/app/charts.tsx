@@ -1,33 +1,26 @@
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { band, colour, dots, draw, line, type Point } from '#tools/page/plot.ts';
-import { ruleY } from '@observablehq/plot';
+import { band, dots, draw, line, type Point } from '#tools/page/plot.ts';
 
 interface LineChartProps {
   readonly title: string;
   readonly description: string;
   readonly x: string;
   readonly y: string;
-  readonly yDomain?: readonly [number, number];
-  /** The label of a line's first point is its tooltip. */
   readonly lines: readonly (readonly Point[])[];
   /** Dots at the points, where there is nothing in between. */
   readonly hasDots?: boolean;
   readonly band?: readonly { readonly x: number; readonly low: number; readonly high: number }[];
-  /** Values of y at which a dashed line runs across. */
-  readonly rules?: readonly number[];
 }
 
 /** Lines over the number of answers, with a caption. */
-export function LineChart({
+function LineChart({
   title,
   description,
   x,
   y,
-  yDomain,
   lines,
   band: area,
-  rules = [],
   hasDots = false,
 }: LineChartProps): JSX.Element {
   const id = useId();
@@ -38,10 +31,9 @@ export function LineChart({
     const ticks = [...new Set(places)].filter((value) => value % step === 0);
     const { parts, width, height } = draw(document, {
       x: { label: x, ticks, tickFormat: String },
-      y: { label: y, grid: true, ...(yDomain === undefined ? {} : { domain: [...yDomain] }) },
+      y: { label: y, grid: true },
       marks: [
         ...(area === undefined ? [] : [band(area)]),
-        ruleY(rules, { stroke: colour.soft, strokeDasharray: '4 4' }),
         ...lines.map((points) => line(points, 'full')),
         ...(hasDots ? lines.map((points) => dots(points, 'large')) : []),
       ],

@@ -1,9 +1,11 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { createMasteryClient, createReportsClient, createSandboxClient } from '#client/index.ts';
-import type { MasteryClient, ReportsClient, SandboxClient } from '#client/index.ts';
-import { recordingFetch } from './exchanges.ts';
+import type { MasteryClient, ReportsClient, RetryEvent, SandboxClient } from '#client/index.ts';
+import { recorder } from './exchanges.ts';
+import { pausing } from './pauses.ts';
 import { tokenProvider, type Claims, type Config, type Tenant } from './session.ts';
+import { failureOf } from './words.ts';
 
 /** What every view works with. */
 export interface Surface {
@@ -16,18 +18,25 @@ export interface Surface {
     scope: 'reports:read' | 'reports:write',
     claims: Claims,
   ) => ReportsClient & SandboxClient;
-  /** What a standard or knowledge component is called; its id where no name is known. */
+  /** What a standard, a knowledge component or an administration is called. */
   readonly nameOf: (caseGuid: string) => string;
   /** What an item is called, by QTI identifier. */
   readonly itemNameOf: (qtiItemId: string) => string;
 }
 
-/** Milliseconds. */
-const MAX_WAITING = 3000;
-
 export function createSurface(config: Config, tenant: Tenant | undefined): Surface {
-  // One retry after a short wait: a person should see the problem soon, and can try again.
-  const common = { fetch: recordingFetch, maxRetries: 1, maxWaiting: MAX_WAITING };
+  const common = () => {
+    let why = '';
+    return {
+      fetch: recorder(),
+      // A person should see the problem soon, and can try again.
+      maxRetries: 1,
+      onRetry: ({ error }: RetryEvent) => {
+        why = failureOf(error);
+      },
+      sleep: pausing(() => why),
+    };
+  };
   const address = (base: string): string => new URL(base, location.href).href.replace(/\/$/, '');
   const items = new Map(
     (tenant?.banks ?? []).flatMap((bank) =>
@@ -40,20 +49,21 @@ export function createSurface(config: Config, tenant: Tenant | undefined): Surfa
     mastery: () =>
       createMasteryClient({
         baseUrl: address(config.urls.mastery ?? ''),
-        ...common,
+        ...common(),
         token: tokenProvider(tenant?.tenantId ?? '', ['mastery:run', 'mastery:read'], {}),
       }),
     reports: (scope, claims) =>
       // SAFETY: the sandbox serves a part of the reports service's operations, under the same names; views of others are not offered there.
       (tenant === undefined
-        ? createSandboxClient({ ...common, baseUrl: address(config.urls.sandbox) })
+        ? createSandboxClient({ ...common(), baseUrl: address(config.urls.sandbox) })
         : createReportsClient({
             baseUrl: address(config.urls.reports ?? ''),
-            ...common,
+            ...common(),
             token: tokenProvider(tenant.tenantId, [scope], claims),
           })) as ReportsClient & SandboxClient,
-    nameOf: (caseGuid) => (tenant ?? config).names?.[caseGuid] ?? caseGuid,
-    itemNameOf: (qtiItemId) => items.get(qtiItemId) ?? tenant?.formItems[qtiItemId] ?? qtiItemId,
+    nameOf: (caseGuid) => (tenant ?? config).names?.[caseGuid] ?? 'one without a known name',
+    itemNameOf: (qtiItemId) =>
+      items.get(qtiItemId) ?? tenant?.formItems[qtiItemId] ?? 'an item without a known name',
   };
 }
 

@@ -7,25 +7,30 @@ import { clientCode, curlCommand } from './snippets.ts';
 import { faults, type Config, type Fault } from './session.ts';
 import { useLoad, useStore } from './store.ts';
 
-/** The HTTP exchanges behind a view, and faults of the platform to try. */
-export function Developer(): JSX.Element {
+/** The HTTP exchanges behind a view, and faults to try of the owners that it reads. */
+export function Developer({ owners }: { readonly owners: readonly string[] }): JSX.Element {
   const { config } = useSurface();
   const all = useStore(exchanges);
+  const count = all[0]?.number ?? 0;
   return (
     <aside class="developer" aria-labelledby="developer-heading">
       <h2 id="developer-heading">For developers</h2>
       <details>
         <summary>
-          HTTP behind this view: {all.length} {all.length === 1 ? 'request' : 'requests'}
+          HTTP behind this view: {count} {count === 1 ? 'request' : 'requests'}
+          {count > all.length ? `, the last ${all.length} of them here` : ''}
         </summary>
         {all.map((exchange) => (
-          <ExchangeView key={exchange.id} exchange={exchange} />
+          <ExchangeView key={exchange.number} exchange={exchange} />
         ))}
       </details>
       {config.faults === undefined ? null : (
         <details>
           <summary>Faults of the platform</summary>
-          <Faults {...config.faults} />
+          <Faults
+            {...config.faults}
+            operations={config.faults.operations.filter((id) => owners.includes(id.split('.', 1)[0] ?? ''))}
+          />
         </details>
       )}
     </aside>

@@ -2,7 +2,8 @@ import { createStore } from './store.ts';
 
 /** One HTTP request to a service with what came back. */
 export interface Exchange {
-  readonly id: number;
+  /** Its number since the view was opened. */
+  readonly number: number;
   readonly method: string;
   readonly url: string;
   readonly requestHeaders: readonly (readonly [string, string])[];
@@ -19,17 +20,39 @@ const REMEMBERED = 60;
 /** Characters of a response that are kept: the largest reports have millions. */
 const KEPT_CHARACTERS = 200_000;
 
-/** The exchanges behind what is on the page, newest first. */
+/** The exchanges behind the view that is shown, newest first. */
 export const exchanges = createStore<readonly Exchange[]>([]);
 
-let lastId = 0;
+/** What is shown: the view, and what it is of. The run of an improvement is what came of its own request. */
+function shownAt(hash: string): string {
+  const [view = '', query] = hash.split('?');
+  const parameters = new URLSearchParams(query);
+  parameters.delete('run');
+  return JSON.stringify([view, ...parameters]);
+}
 
-export const recordingFetch: typeof globalThis.fetch = async (input, init) => {
+let shown = shownAt(location.hash);
+let count = 0;
+// This listener is older than those of the components, so a view that is about to be rendered makes its requests under its own address.
+addEventListener('hashchange', () => {
+  if (shown === shownAt(location.hash)) return;
+  shown = shownAt(location.hash);
+  count = 0;
+  exchanges.set([]);
+});
+
+/** Returns a `fetch` that records its exchanges as those of the view that is shown now, as long as it is shown. */
+export function recorder(): typeof globalThis.fetch {
+  const recorded = shown;
+  return (input, init) => (recorded === shown ? recordingFetch(input, init) : fetch(input, init));
+}
+
+const recordingFetch: typeof globalThis.fetch = async (input, init) => {
   const request = new Request(input, init);
   const startedAt = performance.now();
-  lastId += 1;
+  count += 1;
   const started: Exchange = {
-    id: lastId,
+    number: count,
     method: request.method,
     url: request.url,
     requestHeaders: [...request.headers],
@@ -42,7 +65,7 @@ export const recordingFetch: typeof globalThis.fetch = async (input, init) => {
   exchanges.set([started, ...exchanges.get()].slice(0, REMEMBERED));
   const end = (outcome: Pick<Exchange, 'status' | 'responseHeaders' | 'responseBody'>): void => {
     const ended = { ...started, ...outcome, milliseconds: performance.now() - startedAt };
-    exchanges.set(exchanges.get().map((known) => (known.id === started.id ? ended : known)));
+    exchanges.set(exchanges.get().map((known) => (known === started ? ended : known)));
   };
   try {
     const response = await fetch(request);

@@ -3,23 +3,26 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import './explorer.css';
 import { createSurface, SurfaceContext } from './context.ts';
 import { Developer } from './developer.tsx';
-import { exchanges } from './exchanges.ts';
-import { Choice, Outcome } from './parts.tsx';
+import { Choice, Outcome, Waiting } from './parts.tsx';
+import { pauses } from './pauses.ts';
 import { hrefOf, usePlace } from './router.ts';
 import { loadConfig, loadTenant, type Config } from './session.ts';
-import { useLoad } from './store.ts';
+import { useLoad, useStore } from './store.ts';
 import { Cohort } from './views/cohort.tsx';
 import { Form } from './views/form.tsx';
 import { History } from './views/history.tsx';
 import { Improvement } from './views/improvement.tsx';
 import { Report } from './views/report.tsx';
 import { Test } from './views/test.tsx';
+import { nameFrom, PlainError } from './words.ts';
 
 interface View {
   readonly title: string;
   readonly about: string;
   /** Without any of these operations there is nothing to see. */
   readonly operationIds: readonly string[];
+  /** Whose facts it shows or changes: what can fail under it. */
+  readonly owners: readonly string[];
   readonly component: () => JSX.Element;
 }
 
@@ -28,36 +31,42 @@ const views: Readonly<Record<string, View>> = {
     title: 'Take the test',
     about: 'Answer the adaptive test yourself and watch the diagnosis settle.',
     operationIds: ['startAdaptiveRun'],
+    owners: ['bank', 'caliper', 'case', 'content', 'extmap', 'qti', 'results'],
     component: Test,
   },
   report: {
     title: 'Attempt report',
     about: 'One scored attempt: score, gaps first, mastery by standard, evidence and receipts.',
     operationIds: ['readAttemptReport'],
+    owners: ['caliper', 'case', 'content', 'oneroster', 'qti', 'results'],
     component: Report,
   },
   history: {
     title: 'Candidate history',
     about: 'All reports of one learner over time.',
     operationIds: ['listCandidateReports'],
+    owners: ['case', 'content', 'oneroster', 'results'],
     component: History,
   },
   cohort: {
     title: 'Cohort',
     about: 'A class or a grade of a school, as Analytics has rolled it up. Small groups are suppressed.',
     operationIds: ['readClassCohort', 'readSchoolGradeCohort'],
+    owners: ['analytics', 'oneroster'],
     component: Cohort,
   },
   form: {
     title: 'Form equivalence',
     about: 'Whether two forms of a test are equivalent.',
     operationIds: ['readEquivalence'],
+    owners: ['analytics', 'content', 'qti'],
     component: Form,
   },
   improvement: {
     title: 'Improvement run',
     about: 'How well a blueprint covers external assessments, and what should be revised.',
     operationIds: ['analyzeAdministration'],
+    owners: ['administration', 'analytics', 'bank', 'blueprint', 'content'],
     component: Improvement,
   },
 };
@@ -71,17 +80,21 @@ function offered({ operationIds }: Config): readonly (readonly [name: string, vi
 function Explorer({ config }: { readonly config: Config }): JSX.Element {
   const place = usePlace();
   const tenantId = place.parameters['tenant'] ?? config.tenants[0];
-  const surface = useLoad(
-    async () => createSurface(config, tenantId === undefined ? undefined : await loadTenant(tenantId)),
-    [config, tenantId],
-  );
+  const surface = useLoad(async () => {
+    if (tenantId === undefined) return createSurface(config, undefined);
+    if (!config.tenants.includes(tenantId))
+      throw new PlainError(
+        `There is no such tenant here. Choose one of ${config.tenants.map(nameFrom).join(' and ')}`,
+      );
+    return createSurface(config, await loadTenant(tenantId));
+  }, [config, tenantId]);
+  const waits = useStore(pauses);
   const shown = offered(config);
   const view = shown.find(([name]) => name === place.view)?.[1];
   const main = useRef<HTMLElement>(null);
   const [isFirst, setFirst] = useState(true);
   useEffect(() => {
     document.title = `${view?.title ?? 'Explorer'} · mastery-reports`;
-    exchanges.set([]);
     // A screen reader begins with the new view; the first page is read from its top anyway.
     if (isFirst) setFirst(false);
     else main.current?.focus();
@@ -118,7 +131,7 @@ function Explorer({ config }: { readonly config: Config }): JSX.Element {
           <Choice
             label="Tenant"
             value={tenantId ?? ''}
-            options={config.tenants.map((tenant) => [tenant, tenant])}
+            options={config.tenants.map((tenant) => [tenant, nameFrom(tenant)])}
             onChange={(tenant) => {
               location.hash = hrefOf(place.view, { tenant });
             }}
@@ -130,12 +143,13 @@ function Explorer({ config }: { readonly config: Config }): JSX.Element {
         <Outcome of={surface}>
           {(value) => (
             <SurfaceContext.Provider value={value}>
+              <Waiting pauses={waits} />
               {view === undefined ? (
                 <Home views={shown} tenantId={tenantId} />
               ) : (
                 <view.component key={tenantId} />
               )}
-              {view === undefined ? null : <Developer />}
+              {view === undefined ? null : <Developer owners={view.owners} />}
             </SurfaceContext.Provider>
           )}
         </Outcome>

@@ -1,58 +1,13 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useId } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 import { ProblemError } from '#client/index.ts';
-import type {
-  AdaptiveRun,
-  AttemptReport,
-  EquivalenceReport,
-  ImprovementRun,
-  MasteryRow,
-  RevisionOrder,
-} from '#client/index.ts';
+import type { Pause } from './pauses.ts';
 import type { Loaded } from './store.ts';
-
-/** The values of a state that the contract lists, without the open end for values of later versions. */
-type Listed<State> = State extends string ? (string extends State ? never : State) : never;
-
-type Shown = Listed<
-  | AdaptiveRun['kcClassifications'][number]['classification']
-  | MasteryRow['state']
-  | NonNullable<AttemptReport['gate']>['status']
-  | EquivalenceReport['decision']
-  | ImprovementRun['status']
-  | RevisionOrder['status']
->;
-
-/** A word and a sign for each state, so that no meaning depends only on a colour. */
-const states: Readonly<Record<Shown, readonly [sign: string, words: string, kind: 'good' | 'bad' | 'open']>> =
-  {
-    mastered: ['●', 'mastered', 'good'],
-    gap: ['▲', 'gap', 'bad'],
-    not_yet: ['○', 'not yet known', 'open'],
-    insufficient_evidence: ['○', 'too little evidence', 'open'],
-    pass: ['●', 'passed', 'good'],
-    fail: ['▲', 'not passed', 'bad'],
-    indeterminate: ['○', 'indeterminate', 'open'],
-    equivalent: ['●', 'equivalent', 'good'],
-    not_equivalent: ['▲', 'not equivalent', 'bad'],
-    queued: ['○', 'queued', 'open'],
-    analyzing: ['○', 'analyzing', 'open'],
-    completed: ['●', 'completed', 'good'],
-    completed_with_omissions: ['●', 'completed with omissions', 'good'],
-    failed: ['▲', 'failed', 'bad'],
-    blocked_upstream: ['▲', 'blocked by an owner', 'bad'],
-    pending: ['○', 'pending', 'open'],
-    accepted: ['●', 'accepted', 'good'],
-    replayed: ['●', 'accepted before', 'good'],
-    rejected: ['▲', 'rejected', 'bad'],
-    superseded: ['○', 'superseded', 'open'],
-    unknown: ['○', 'unknown', 'open'],
-  };
-const known = new Map<string, (typeof states)[Shown]>(Object.entries(states));
+import { failureOf, percent, PlainError, stateOf, zonesOf, type StateRule } from './words.ts';
 
 /** A state as sign and word. */
 export function State({ of }: { readonly of: string }): JSX.Element {
-  const [sign, words, kind] = known.get(of) ?? ['○', of.replaceAll('_', ' '), 'open'];
+  const [sign, words, kind] = stateOf(of);
   return (
     <span class={`state ${kind}`}>
       <span aria-hidden="true">{sign}</span> {words}
@@ -91,25 +46,25 @@ export function Bar({ label, low, high, spans = [], marks = [] }: BarProps): JSX
 interface ProbabilityProps {
   readonly value: number;
   readonly label: string;
-  readonly confidence: number;
+  readonly rule: StateRule;
 }
 
 /** A probability on an axis from 0 to 1, with the parts of the axis on which it can count as settled. */
-export function Probability({ value, label, confidence }: ProbabilityProps): JSX.Element {
-  const percent = `${(value * 100).toFixed(0)} %`;
+export function Probability({ value, label, rule }: ProbabilityProps): JSX.Element {
+  const { gapUpTo, masteredFrom } = zonesOf(rule);
   return (
     <span class="probability">
       <Bar
-        label={`${label}: probability ${percent}`}
+        label={`${label}: probability ${percent(value)}`}
         low={0}
         high={1}
         spans={[
-          { from: 0, to: 1 - confidence, kind: 'settled' },
-          { from: confidence, to: 1, kind: 'settled' },
+          { from: 0, to: gapUpTo, kind: 'settled' },
+          { from: masteredFrom, to: 1, kind: 'settled' },
         ]}
         marks={[{ at: value, kind: 'value' }]}
       />
-      <span class="figure">{percent}</span>
+      <span class="figure">{percent(value)}</span>
     </span>
   );
 }
@@ -163,44 +118,79 @@ interface FailureProps {
   readonly children?: ComponentChildren;
 }
 
-/** What went wrong, in the service's own words, and what to do. */
+/** What went wrong in words, what to do, and for developers the problem itself. */
 export function Failure({ error, onRetry, children }: FailureProps): JSX.Element {
-  const actions = (
-    <p class="actions">
-      {onRetry === undefined ? null : (
-        <button type="button" class="primary" onClick={onRetry}>
-          Try again
-        </button>
-      )}
-      {children}
-    </p>
-  );
-  if (!(error instanceof ProblemError)) {
-    return (
-      <div class="failure" role="alert">
-        <p>{error instanceof Error ? error.message : String(error)}</p>
-        {actions}
-      </div>
-    );
-  }
-  const { problem, remedy, code } = error;
-  const owner = problem.upstream?.service ?? problem.dependency;
+  const isFinal = error instanceof ProblemError && !error.retryable;
   return (
     <div class="failure" role="alert">
-      <h2>
-        {problem.status} {problem.title}
-      </h2>
-      <p>{problem.detail}</p>
+      <h2>{failureOf(error)}</h2>
+      <p>
+        {isFinal
+          ? 'The same request would fail again.'
+          : onRetry === undefined
+            ? null
+            : 'Trying again may help.'}
+      </p>
+      <p class="actions">
+        {onRetry === undefined ? null : (
+          <button type="button" class="primary" onClick={onRetry}>
+            Try again
+          </button>
+        )}
+        {children}
+      </p>
+      {error instanceof PlainError ? null : (
+        <details>
+          <summary>For developers</summary>
+          {error instanceof ProblemError ? <ProblemFacts error={error} /> : <p>{String(error)}</p>}
+        </details>
+      )}
+    </div>
+  );
+}
+
+function ProblemFacts({ error: { problem, remedy, code } }: { readonly error: ProblemError }): JSX.Element {
+  return (
+    <>
+      <p>
+        {problem.status} {problem.title}: {problem.detail}
+      </p>
       <p>{remedy.split('`').map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}</p>
       <Facts
         of={{
           code: <a href={`../problems/${code}.html`}>{code}</a>,
-          owner: owner ?? undefined,
+          owner: problem.upstream?.service ?? problem.dependency ?? undefined,
           'can be repeated': problem.retryable ? 'yes' : 'no',
           request: <code>{problem.requestId}</code>,
         }}
       />
-      {actions}
+    </>
+  );
+}
+
+/** The waits of the page, each with the seconds that are left and a way to end it. */
+export function Waiting({ pauses }: { readonly pauses: readonly Pause[] }): JSX.Element {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    if (pauses.length === 0) return undefined;
+    const update = (): void => setNow(Date.now());
+    update();
+    const timer = setInterval(update, 250);
+    return () => clearInterval(timer);
+  }, [pauses]);
+  return (
+    <div role="status">
+      {pauses.map((pause) => (
+        <p class="notice actions" key={pause.until}>
+          <span>
+            {pause.why}, trying again {/* A screen reader would read out every second. */}
+            <span aria-hidden="true">in {Math.max(1, Math.ceil((pause.until - now) / 1000))} s</span>
+          </span>
+          <button type="button" onClick={pause.stop}>
+            Stop
+          </button>
+        </p>
+      ))}
     </div>
   );
 }

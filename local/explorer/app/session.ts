@@ -90,14 +90,9 @@ export interface Claims {
   readonly administrationIds?: readonly string[];
 }
 
-/** What the explorer's own backend refuses or cannot do. */
-class BackendError extends Error {
-  override readonly name = 'BackendError';
-}
-
 export async function loadConfig(): Promise<Config> {
   const response = await fetch('config.json');
-  if (!response.ok) throw new BackendError(`config.json: status ${response.status}`);
+  if (!response.ok) throw new Error(`config.json: status ${response.status}`);
   return (await response.json()) as Config;
 }
 
@@ -111,7 +106,7 @@ async function backend<Answer>(method: string, path: string, body?: object): Pro
   });
   const answer = (await response.json()) as Answer & { readonly message?: string };
   if (!response.ok) {
-    throw new BackendError(answer.message ?? `${method} ${path} failed with status ${response.status}`);
+    throw new Error(answer.message ?? `${method} ${path} failed with status ${response.status}`);
   }
   return answer;
 }
@@ -141,14 +136,20 @@ export function tokenProvider(
   };
 }
 
-/** Hands an answer to the platform's player; resolves to whether it was correct. After a failure, it may or may not have been scored. */
+/** What the platform's player made of an answer. After a failure, it may or may not have been scored. */
+type Played =
+  | { readonly correct: boolean; readonly failure?: string }
+  /** It was refused, with what to tell the person who wrote it. */
+  | { readonly unreadable: string };
+
+/** Hands an answer to the platform's player. */
 export async function answerItem(answer: {
   readonly tenantId: string;
   readonly bank: string;
   readonly deliverySessionId: string;
   readonly artifactVersionId: string;
   readonly response: string | boolean;
-}): Promise<{ readonly correct: boolean; readonly failure?: string }> {
+}): Promise<Played> {
   return backend('POST', 'answer', answer);
 }
 

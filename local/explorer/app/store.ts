@@ -41,13 +41,19 @@ export type Loaded<Value> =
   | { readonly state: 'done'; readonly value: Value }
   | { readonly state: 'failed'; readonly error: unknown; readonly retry: () => void };
 
-/** Loads again when one of `inputs` changes; an answer that comes too late is dropped, and its request is ended. */
+const reloads = createStore(0);
+
+/** Loads everything on the page again. */
+export const reload = (): void => reloads.set(reloads.get() + 1);
+
+/** Loads again when one of `inputs` changes, or on `reload`; an answer that comes too late is dropped, and its request is ended. */
 export function useLoad<Value>(
   load: (signal: AbortSignal) => Promise<Value>,
   inputs: readonly unknown[],
 ): Loaded<Value> {
   const [loaded, setLoaded] = useState<Loaded<Value>>({ state: 'loading' });
   const [retries, setRetries] = useState(0);
+  const reloaded = useStore(reloads);
   useEffect(() => {
     const controller = new AbortController();
     setLoaded({ state: 'loading' });
@@ -61,6 +67,6 @@ export function useLoad<Value>(
       },
     );
     return () => controller.abort();
-  }, [...inputs, retries]);
+  }, [...inputs, retries, reloaded]);
   return loaded;
 }

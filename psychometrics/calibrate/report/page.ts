@@ -15,6 +15,7 @@ import {
   prevalencePicture,
 } from './pictures.ts';
 import { style } from './style.ts';
+import { verdictOf } from './verdict.ts';
 
 /** Renders the report of a fit as one HTML page: no script, no requests, readable without its pictures. All figures are over all learners. */
 export function renderReport(
@@ -28,7 +29,8 @@ export function renderReport(
     title: string,
     content: readonly (Markup | undefined)[],
   ])[] = [
-    ['summary', 'Summary', summary(calibration, placeholders)],
+    ['verdict', 'Verdict', verdict(calibration, placeholders)],
+    ['summary', 'Summary', summary(calibration)],
     ['reading', 'How to read it', howToRead(calibration)],
     ['data', 'Data', data(calibration)],
     ['item-parameters', 'Items', items(calibration)],
@@ -53,8 +55,27 @@ ${content.filter((part) => part !== undefined)}</section>`,
   });
 }
 
-function summary(calibration: Calibration, placeholders: readonly string[]): (Markup | undefined)[] {
-  const { criteria, em, abilities, limitedInformation: m2, warnings, pairs } = calibration;
+function verdict(calibration: Calibration, placeholders: readonly string[]): (Markup | undefined)[] {
+  const { em, abilities, limitedInformation: m2, warnings, pairs } = calibration;
+  const { sentence, points } = verdictOf({
+    converged: em.converged,
+    rmsea: typeof m2 === 'string' ? NaN : m2.rmsea,
+    srmsr: srmsr(pairs) ?? NaN,
+    reliabilityCeiling: abilities.theta.reliabilityCeiling,
+    warnings,
+    placeholders: placeholders.length,
+  });
+  return [
+    markup`<p><strong>${sentence}</strong></p>`,
+    markup`<ul class="warnings">${points.map((point) => markup`<li>${point}</li>`)}</ul>`,
+    placeholders.length === 0
+      ? undefined
+      : markup`<p>Supply the real values of these members of <code>calibration.json</code> with <code>--meta FILE</code>: ${distinctMembers(placeholders)}.</p>`,
+  ];
+}
+
+function summary(calibration: Calibration): Markup[] {
+  const { criteria, em, abilities, limitedInformation: m2, pairs } = calibration;
   const accuracies = abilities.kcs.map(({ accuracy }) => accuracy);
   const cards: readonly (readonly [string, string])[] = [
     ['log-likelihood', figure(criteria.logLikelihood, 2)],
@@ -70,12 +91,6 @@ function summary(calibration: Calibration, placeholders: readonly string[]): (Ma
   ];
   return [
     markup`<dl class="cards">${cards.map(([name, value]) => markup`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`,
-    warnings.length === 0
-      ? markup`<p>No warnings.</p>`
-      : markup`<h3>Warnings</h3><ul class="warnings">${warnings.map((warning) => markup`<li>${warning}</li>`)}</ul>`,
-    placeholders.length === 0
-      ? undefined
-      : markup`<h3>Before a release</h3><p><code>calibration.json</code> contains ${placeholders.length} placeholder values (local use only). Supply real ones with <code>--meta FILE</code>: ${distinctMembers(placeholders)}.</p>`,
   ];
 }
 

@@ -31,14 +31,8 @@ const wrongTypes: Readonly<Record<string, string>> = {
     'moto evaluates no Fn::GetStackOutput, and fails with the queue of another stack',
 };
 
-/**
- * Starts moto on any free port of the loopback interface; disposing it ends it. It authorizes nothing: `INITIAL_NO_AUTH_ACTION_COUNT` in `environment` would
- * make it compare every call after that many with the policies of the caller.
- */
-export async function startMoto(
-  program: string,
-  environment: Readonly<Record<string, string>> = {},
-): Promise<Moto> {
+/** Starts moto on any free port of the loopback interface; disposing it ends it. It authorizes every caller except the operator, from the first call on. */
+export async function startMoto(program: string): Promise<Moto> {
   const script = join(import.meta.dirname, 'serve_moto.py');
   const child = spawn(join(dirname(program), 'python3'), [script, '--host', '127.0.0.1', '--port', '0'], {
     // It ends with its input, even if this process is killed.
@@ -48,7 +42,8 @@ export async function startMoto(
       MOTO_ACCOUNT_ID: localAccount,
       // The policies of AWS itself, of which a role of the account has one.
       MOTO_IAM_LOAD_MANAGED_POLICIES: 'true',
-      ...environment,
+      INITIAL_NO_AUTH_ACTION_COUNT: '0',
+      OPERATOR_KEY: localCredentials.accessKeyId,
     },
   });
   const closed = once(child, 'close');

@@ -2,26 +2,32 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
-import { addressOf, headersOf } from '#local/call/curl.ts';
-import { exampleRequest } from '#local/call/example-request.ts';
 import { withAnswer, type SavedRuns } from '#local/call/saved-runs.ts';
+import { startEnvironment } from '#local/gateway/environment.ts';
 import { DEFAULT_SEED_DIRECTORY } from '#local/seeds/load.ts';
 import { describeStack } from '#local/stack/describe-stack.ts';
 import type { Stack } from '#local/stack/stack.ts';
 import { checkReceipt } from '#ops/receipts/check-receipt.ts';
+import { backgroundFunctions } from '#shared/contract/background.ts';
+import { inspectAdaptiveRun } from '#shared/contract/mastery/routes/inspect-adaptive-run.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
+import { analyzeAdministration } from '#shared/contract/reports/routes/analyze-administration.ts';
+import { readImprovementRun } from '#shared/contract/reports/routes/read-improvement-run.ts';
+import type { Route } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { localFiles, writeStackDescription } from '#shared/stage/description.ts';
 import { loadIssuerKey } from '#shared/stage/local-issuer.ts';
 import { projectRoot } from '../../checks/checks.ts';
-import { bundledFunctions, startProduct } from '../stack.ts';
+import { bundledFunctions, requestOf, startProduct, startRuns, tenantsOf } from '../stack.ts';
 import type { Tried } from '../part.ts';
 import { buildFolder, runTool } from '../python.ts';
 import { stackAwsOf, type Moto } from './moto.ts';
+import { assumeRoles } from './roles.ts';
 
 const folder = join(buildFolder, 'aws');
 
 /** The runs that an answer of other routes needs. */
-const first = ['startAdaptiveRun', 'inspectAdaptiveRun', 'analyzeAdministration'];
+const first: readonly Route[] = [startAdaptiveRun, inspectAdaptiveRun, analyzeAdministration];
 
 /** Takes both journeys, an improvement run with its receipt, and calls every route, with moto in place of our emulator. */
 export async function serve(moto: Moto): Promise<Tried> {
@@ -30,7 +36,15 @@ export async function serve(moto: Moto): Promise<Tried> {
   mkdirSync(dirname(files.functionLog), { recursive: true });
   const issuerKey = await loadIssuerKey(files.issuerKey);
   const bundles = await bundledFunctions();
-  const stack = await startProduct({ aws: stackAwsOf(moto), issuerKey, bundles });
+  const roles = await assumeRoles(moto.url, [...routes, ...backgroundFunctions]);
+  const stack = await startProduct({
+    ...{ aws: stackAwsOf(moto), issuerKey, bundles },
+    startEnvironment: ({ variables, ...definition }, onOutput) =>
+      startEnvironment(
+        { ...definition, variables: { ...variables, ...roles.variablesOf(definition.name) } },
+        onOutput,
+      ),
+  });
   try {
     await writeStackDescription(files.stack, describeStack(stack, DEFAULT_SEED_DIRECTORY, files.functionLog));
     const differences: string[] = [];
@@ -49,6 +63,13 @@ export async function serve(moto: Moto): Promise<Tried> {
       if (statuses.get(call) !== status)
         differences.push(`${call}: ${statuses.get(call) ?? 'no call'}, with our emulator ${status}`);
     }
+    // What moto refuses: the same call again, without one action of the role.
+    await roles.withdraw(startAdaptiveRun.operationId, 'dynamodb:PutItem');
+    for (const tenant of await tenantsOf(stack))
+      await startRuns(stack, tenant, 'refused', [startAdaptiveRun]).then(
+        () => differences.push(`${tenant.tenantId} startAdaptiveRun succeeds without dynamodb:PutItem`),
+        () => undefined,
+      );
     return { tried: `${statuses.size} calls, ${journeys.length} journeys`, differences };
   } finally {
     await stack.close();
@@ -61,50 +82,40 @@ const improvementRun = z.object({ receipt: z.object({ sha256: z.string(), downlo
 /** Calls every route, and each POST again with the same key. @returns what each call returned: the status, and the type of a problem */
 async function callRoutes(stack: Stack): Promise<ReadonlyMap<string, string>> {
   const returned = new Map<string, string>();
-  for (const [tenantId, { fixtures }] of stack.seededTenants) {
+  for (const tenant of await tenantsOf(stack)) {
     let saved: SavedRuns = {};
-    const call = async (operationId: string, key: string, again = ''): Promise<unknown> => {
-      const route = routes.find((row) => row.operationId === operationId);
-      if (route === undefined) throw new Error(`no route ${operationId}`);
-      const request = exampleRequest(route, fixtures, saved);
-      const name = `${tenantId} ${operationId}${again}`;
-      if (request.missing.length > 0) {
-        returned.set(name, `not called without ${request.missing.join(', ')}`);
+    const call = async (route: Route, key: string, again = ''): Promise<unknown> => {
+      const { address, missing, ...request } = requestOf(stack, route, tenant, saved, key);
+      const name = `${tenant.tenantId} ${route.operationId}${again}`;
+      if (missing.length > 0) {
+        returned.set(name, `not called without ${missing.join(', ')}`);
         return undefined;
       }
-      const token = await stack.tokenFor(tenantId, [request.scope], request.claims);
-      const response = await fetch(addressOf(request, stack.urls), {
-        method: route.method,
-        headers: { Authorization: `Bearer ${token}`, ...headersOf(request, key) },
-        ...(request.body !== undefined && { body: request.body }),
-      });
+      const response = await fetch(address, request);
       const body: unknown = await response.json();
       const type = response.ok ? '' : (problem.safeParse(body).data?.type ?? 'no problem');
       returned.set(name, `${response.status} ${type}`.trim());
-      if (again === '') saved = withAnswer(saved, tenantId, body, response.headers.get('etag'));
+      if (again === '') saved = withAnswer(saved, tenant.tenantId, body, response.headers.get('etag'));
       return body;
     };
-    const others = routes
-      .map(({ operationId }) => operationId)
-      .filter((operationId) => !first.includes(operationId));
-    for (const operationId of [...first, ...others]) {
+    for (const route of new Set([...first, ...routes])) {
       const key = randomUUID();
       const before = saved;
-      await call(operationId, key);
-      if (operationId === 'analyzeAdministration') await stack.improvement.settled();
+      await call(route, key);
+      if (route === analyzeAdministration) await stack.improvement.settled();
       const after = saved;
       saved = before;
-      await call(operationId, key, ' again');
+      await call(route, key, ' again');
       saved = after;
     }
-    const run = improvementRun.safeParse(await call('readImprovementRun', randomUUID(), ' completed'));
+    const run = improvementRun.safeParse(await call(readImprovementRun, randomUUID(), ' completed'));
     if (!run.success) continue;
     const { receipt } = run.data;
     const bundle = await fetch(receipt.downloadUrl);
     const bytes = new Uint8Array(await bundle.arrayBuffer());
     const checked = checkReceipt({ name: `${receipt.sha256}.json`, bytes });
     const failed = checked.ok ? checked.value.checks.flatMap(({ failures }) => failures) : [checked.error];
-    returned.set(`${tenantId} receipt`, [bundle.status, ...failed].join(' '));
+    returned.set(`${tenant.tenantId} receipt`, [bundle.status, ...failed].join(' '));
   }
   return returned;
 }

@@ -12,6 +12,8 @@ from moto.cloudformation.exceptions import CloudFormationError
 from moto.cloudformation.models import CloudFormationBackend
 from moto.cloudformation.parsing import get_model_map
 from moto.cloudformation.responses import CloudFormationResponse
+from moto.core.authorization import ActionAuthenticatorMixin
+from moto.iam.access_control import IAMRequestBase
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication
 from moto.server import main
 
@@ -48,6 +50,37 @@ def delete_change_set(self, change_set_name):
 
 CloudFormationResponse._get_param = get_param_of_stack
 CloudFormationBackend.delete_change_set = delete_change_set
+
+authorize = ActionAuthenticatorMixin._authenticate_and_authorize_action
+check = IAMRequestBase.check_action_permitted
+operator = f"Credential={os.environ['OPERATOR_KEY']}/"
+
+
+def authorize_roles(self, request, resource="*"):
+    """Authorizes every caller except the operator, who sets up what moto would authorize with."""
+    if operator not in self.headers.get("Authorization", ""):
+        authorize(self, request, resource)
+
+
+def needs_of(request, resource):
+    """Returns what AWS authorizes: moto takes the operation for the action, and knows the resources of S3 and SQS only."""
+    arn = f"arn:aws:{request._service}:{request._region}:{request.account_id}:"
+    body = json.loads(request._body) if request._service in ("dynamodb", "ssm") else {}
+    writes = [write for item in body.get("TransactItems", []) for write in item.items()]
+    return (
+        [(f"dynamodb:{verb}Item", f"{arn}table/{item['TableName']}") for verb, item in writes]
+        or [(request._action, f"{arn}parameter{name}") for name in body.get("Names", [])]
+        or [(request._action, f"{arn}table/{body['TableName']}" if "TableName" in body else resource)]
+    )
+
+
+def check_each(self, resource):
+    for self._action, each in needs_of(self, resource):
+        check(self, each)
+
+
+ActionAuthenticatorMixin._authenticate_and_authorize_action = authorize_roles
+IAMRequestBase.check_action_permitted = check_each
 
 lock = Lock()
 dispatch = DomainDispatcherApplication.__call__

@@ -55,7 +55,10 @@ export function advanceRun(dependencies: RunDependencies): Operation<typeof adva
       if (ifMatch !== currentEtag) return err(problem('mastery', 'stream-conflict', 412, { currentEtag }));
       return request.idempotent(async (control) => {
         const [basis, runtime] = await Promise.all([
-          rereadBasis(platform, store, before, receivedAt, before.stopReason === null),
+          rereadBasis(platform, store, before, receivedAt, {
+            readsContent: before.stopReason === null,
+            use: statusOf(before) === 'completed' ? 'show' : 'decide',
+          }),
           // A repeated request may have waited for the first one, whose writes came after this request's read: read again.
           control.replayed ? readRunRuntime(platform, before, request) : readBefore,
         ]);

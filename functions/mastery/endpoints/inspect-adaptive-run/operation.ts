@@ -37,7 +37,7 @@ export function inspectRun(dependencies: RunDependencies): Operation<typeof insp
         const { platform } = opened;
         const [runtime, basis] = await Promise.all([
           readRunRuntime(platform, state, request),
-          rereadBasis(platform, dependencies.store, state, receivedAt, true),
+          rereadBasis(platform, dependencies.store, state, receivedAt, { readsContent: true, use: 'show' }),
         ]);
         if (!runtime.ok) return runtime;
         if (!basis.ok) return basis;

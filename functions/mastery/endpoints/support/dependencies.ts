@@ -19,6 +19,7 @@ function openRecords(runtime: Runtime): Pick<PoolDependencies, 'store' | 'profil
   const profiles = openServiceProfiles(runtime);
   const store = createRecordStore({
     table: createRecordsTable(aws(makeDynamo), RECORDS_TABLE),
+    now: runtime.now,
     mayReadSystem: systemReaders(environment['SYSTEM_RECORD_TENANTS'], profiles),
   });
   return { store, profiles };

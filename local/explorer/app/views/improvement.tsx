@@ -4,12 +4,14 @@ import { waitForImprovementRun } from '#client/index.ts';
 import type { AlignmentReport, ImprovementRun, ReportsClient, RevisionOrder } from '#client/index.ts';
 import { useSurface } from '../context.ts';
 import { Bar, Choice, Facts, Failure, instant, Outcome, Receipts, State, Table } from '../parts.tsx';
+import { pausing } from '../pauses.ts';
 import { choose, usePlace } from '../router.ts';
 import { useLoad } from '../store.ts';
+import { figure, nameFrom, orderRule, wordsFor } from '../words.ts';
 
 /** The analysis of an administration. */
 export function Improvement(): JSX.Element {
-  const { tenant, reports } = useSurface();
+  const { tenant, reports, nameOf } = useSurface();
   const { parameters } = usePlace();
   const administrations = tenant?.reports.administrations ?? [];
   const administrationId = parameters['administration'] ?? administrations[0] ?? '';
@@ -38,7 +40,7 @@ export function Improvement(): JSX.Element {
         <Choice
           label="Administration"
           value={administrationId}
-          options={administrations.map((id) => [id, id])}
+          options={administrations.map((id) => [id, nameFrom(nameOf(id))])}
           onChange={(administration) => choose({ administration, run: '' })}
         />
         <button type="button" class="primary" disabled={isStarting} onClick={() => void analyze()}>
@@ -69,6 +71,7 @@ function Run({ client, improvementRunId }: RunProps): JSX.Element {
       const { data: run } = await waitForImprovementRun(client, improvementRunId, {
         signal,
         onProgress: setProgress,
+        sleep: pausing(() => 'The analysis is still under way'),
       });
       const alignments = await Promise.all(
         run.receipt === null
@@ -90,7 +93,7 @@ function Run({ client, improvementRunId }: RunProps): JSX.Element {
       <p role="status" class="quiet">
         {progress === undefined
           ? 'Loading …'
-          : `${progress.status}: ${progress.alignmentRecordCount} of ${progress.namedSourceCount} alignments, ${progress.revisionOrderCount} orders so far`}
+          : `So far: ${progress.alignmentRecordCount} of ${progress.namedSourceCount} alignments, ${progress.revisionOrderCount} orders`}
       </p>
     );
   }
@@ -106,15 +109,12 @@ function Run({ client, improvementRunId }: RunProps): JSX.Element {
               of={{
                 'begun at': instant(run.createdAt),
                 'ended at': run.completedAt === null ? undefined : instant(run.completedAt),
-                policy: `${run.analysisPolicyId}, ${run.analysisPolicyVersion}`,
                 'done without':
                   run.omissions.length === 0
                     ? 'nothing'
-                    : run.omissions.map((name) => name.replaceAll('_', ' ')).join(', '),
-                receipt:
-                  run.receipt === null ? undefined : (
-                    <a href={run.receipt.downloadUrl}>download, SHA-256 {run.receipt.sha256.slice(0, 12)}…</a>
-                  ),
+                    : run.omissions
+                        .map((name) => wordsFor(name === 'predicted_actual' ? 'whyNot' : 'metrics', name))
+                        .join(', '),
               }}
             />
             <Metrics run={run} />
@@ -122,12 +122,51 @@ function Run({ client, improvementRunId }: RunProps): JSX.Element {
           {alignments.map((alignment) => (
             <Alignment key={alignment.sourceKey} alignment={alignment} />
           ))}
-          <Orders orders={orders} />
-          <h2>Receipts</h2>
-          <Receipts sources={run.sources} />
+          <Orders
+            orders={orders}
+            sources={
+              new Map(alignments.map((alignment) => [alignment.sourceKey, alignment.sourceAssessment]))
+            }
+          />
+          <ForAuditors run={run} alignments={alignments} />
         </>
       )}
     </Outcome>
+  );
+}
+
+interface ForAuditorsProps {
+  readonly run: ImprovementRun;
+  readonly alignments: readonly AlignmentReport[];
+}
+
+function ForAuditors({ run, alignments }: ForAuditorsProps): JSX.Element {
+  return (
+    <details class="auditors">
+      <summary>For auditors</summary>
+      <Facts
+        of={{
+          run: <code>{run.improvementRunId}</code>,
+          policy: (
+            <code>
+              {run.analysisPolicyId}, {run.analysisPolicyVersion}
+            </code>
+          ),
+          receipt:
+            run.receipt === null ? undefined : (
+              <a href={run.receipt.downloadUrl}>download, SHA-256 {run.receipt.sha256.slice(0, 12)}…</a>
+            ),
+        }}
+      />
+      {alignments.map(({ sourceKey, sourceAssessment, sourceVersion, limitations }) => (
+        <ul key={sourceKey} class="quiet">
+          {[`${sourceAssessment}, version ${sourceVersion}`, ...limitations].map((text) => (
+            <li key={text}>{text}</li>
+          ))}
+        </ul>
+      ))}
+      <Receipts sources={run.sources} />
+    </details>
   );
 }
 
@@ -137,11 +176,11 @@ function Metrics({ run }: { readonly run: ImprovementRun }): JSX.Element {
       label="Metrics"
       columns={{ Metric: 'heading', Status: 'text', Learners: 'number', Sample: 'number', Why: 'text' }}
       rows={run.metricStatuses.map((metric) => [
-        metric.metric.replaceAll('_', ' '),
-        metric.status,
+        wordsFor('metrics', metric.metric),
+        wordsFor('metricStates', metric.status),
         metric.populationCount ?? '–',
         metric.sampleCount ?? '–',
-        metric.suppressionRule ?? metric.reasonCode?.replaceAll('_', ' ') ?? '',
+        metric.suppressionRule ?? (metric.reasonCode === null ? '' : wordsFor('whyNot', metric.reasonCode)),
       ])}
     />
   );
@@ -162,32 +201,25 @@ function Alignment({ alignment }: { readonly alignment: AlignmentReport }): JSX.
         spans={[{ from: 0, to: alignment.alignmentPercent, kind: 'band' }]}
       />
       <p class="quiet">
-        {alignment.numerator} of {alignment.denominator} by weight, source version {alignment.sourceVersion}
+        {figure(alignment.numerator)} of {figure(alignment.denominator)} by weight
       </p>
-      <ul class="quiet">
-        {alignment.limitations.map((limitation) => (
-          <li key={limitation}>{limitation}</li>
-        ))}
-      </ul>
       <details>
         <summary>Contributions: {alignment.contributions.length} requirements</summary>
         <Table
           label={`Contributions of ${alignment.sourceAssessment}`}
           columns={{
             Requirement: 'heading',
-            Standard: 'text',
             Covered: 'text',
             Rigor: 'text',
             Contribution: 'number',
             'Why not': 'text',
           }}
-          rows={alignment.contributions.map((row) => [
-            row.sourceRequirementId,
-            row.caseGuid === null ? '–' : nameOf(row.caseGuid),
+          rows={alignment.contributions.map((row, at) => [
+            `${at + 1}. ${row.caseGuid === null ? 'not mapped to a standard' : nameOf(row.caseGuid)}`,
             row.coverage === 1 ? 'yes' : 'no',
             `${row.sourceDok} asked, ${row.targetDok ?? 'none'} met`,
-            `${row.weightedContribution} of ${row.weight}`,
-            row.reasonCode?.replaceAll('_', ' ') ?? '',
+            `${figure(row.weightedContribution)} of ${figure(row.weight)}`,
+            row.reasonCode === null ? '' : wordsFor('whyNot', row.reasonCode),
           ])}
         />
       </details>
@@ -195,41 +227,62 @@ function Alignment({ alignment }: { readonly alignment: AlignmentReport }): JSX.
   );
 }
 
-const operators: Readonly<Record<string, string>> = {
-  lt: 'below',
-  lte: 'at most',
-  gt: 'above',
-  gte: 'at least',
-  outside: 'outside of',
-};
+interface OrdersProps {
+  readonly orders: readonly RevisionOrder[];
+  /** What the external assessments are called, by key. */
+  readonly sources: ReadonlyMap<string, string>;
+}
 
-function Orders({ orders }: { readonly orders: readonly RevisionOrder[] }): JSX.Element {
-  const { itemNameOf, nameOf } = useSurface();
+/** The orders by the module that receives them, and in it by item, each in the order of its first one. */
+function Orders({ orders, sources }: OrdersProps): JSX.Element {
+  const { itemNameOf } = useSurface();
   return (
     <section aria-labelledby="orders-heading">
       <h2 id="orders-heading">
         {orders.length === 0 ? 'No revision orders' : `${orders.length} revision orders and why`}
       </h2>
-      <ul class="rows">
-        {orders.map((order) => (
-          <li class="row" key={order.revisionOrderId}>
-            <div class="row-head">
-              <strong>
-                {order.targetModule}: {order.requestedAction.replaceAll('_', ' ')}
-                {order.qtiItemId === null ? '' : `, ${itemNameOf(order.qtiItemId)}`}
-              </strong>
-              <State of={order.status} />
+      {[...Map.groupBy(orders, ({ targetModule }) => targetModule)].map(([module, received]) => (
+        <section key={module}>
+          <h3>
+            For {wordsFor('modules', module)}: {received.length} {received.length === 1 ? 'order' : 'orders'}
+          </h3>
+          {[...Map.groupBy(received, ({ qtiItemId }) => qtiItemId)].map(([item, ofItem]) => (
+            <div class="row" key={item}>
+              <h4>{item === null ? 'The whole test' : itemNameOf(item)}</h4>
+              <ul class="rows">
+                {ofItem.map((order) => (
+                  <Order key={order.revisionOrderId} order={order} sources={sources} />
+                ))}
+              </ul>
             </div>
-            <p class="quiet">
-              Reason: {order.reasonCodes.map((reason) => reason.replaceAll('_', ' ')).join(', ')}. Observed:{' '}
-              {order.observedMetric.name.replaceAll('_', ' ')} {order.observedMetric.value} (
-              {order.observedMetric.unit}). An order is due{' '}
-              {operators[order.threshold.operator] ?? order.threshold.operator} {order.threshold.value}.{' '}
-              {order.caseGuids.length === 0 ? '' : `Standards: ${order.caseGuids.map(nameOf).join('; ')}.`}
-            </p>
-          </li>
-        ))}
-      </ul>
+          ))}
+        </section>
+      ))}
     </section>
+  );
+}
+
+interface OrderProps extends Pick<OrdersProps, 'sources'> {
+  readonly order: RevisionOrder;
+}
+
+function Order({ order, sources }: OrderProps): JSX.Element {
+  const { nameOf } = useSurface();
+  const assessments = order.sourceKeys.flatMap((key) => sources.get(key) ?? []);
+  return (
+    <li>
+      <div class="row-head">
+        <span>
+          {wordsFor('actions', order.requestedAction)}
+          {assessments.length === 0 ? '' : `: ${assessments.join(', ')}`}
+        </span>
+        <State of={order.status} />
+      </div>
+      <p class="quiet">
+        Because {order.reasonCodes.map((reason) => wordsFor('reasons', reason)).join(', and ')}. Observed:{' '}
+        {orderRule(order)}.{' '}
+        {order.caseGuids.length === 0 ? '' : `Standards: ${order.caseGuids.map(nameOf).join('; ')}.`}
+      </p>
+    </li>
   );
 }

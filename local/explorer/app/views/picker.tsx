@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import { Choice } from '../parts.tsx';
 import { choose } from '../router.ts';
+import { reload } from '../store.ts';
 
 interface PickerProps {
   readonly label: string;
@@ -19,7 +20,9 @@ export function Picker({ label, value, fixtures }: PickerProps): JSX.Element {
       onSubmit={(event) => {
         event.preventDefault();
         const typed = new FormData(event.currentTarget).get('id');
-        if (typeof typed === 'string' && typed.trim() !== '') choose({ id: typed.trim() });
+        if (typeof typed !== 'string' || typed.trim() === '') return;
+        if (typed.trim() === value) reload();
+        else choose({ id: typed.trim() });
       }}
     >
       <Choice

@@ -1,7 +1,9 @@
 import { runAdaptive } from '#client/index.ts';
-import type { AdaptiveRun, MasteryClient, OfferedItem, SavedRun, WaitingFor } from '#client/index.ts';
+import type { AdaptiveRun, MasteryClient, OfferedItem, SavedRun } from '#client/index.ts';
+import { pausing } from '../pauses.ts';
 import { answerItem, informationOf, type Answered, type Bank } from '../session.ts';
 import { createStore, type Store } from '../store.ts';
+import { PlainError, waitOf } from '../words.ts';
 
 /** One state of the run, and the answer that led to it. */
 export interface Step {
@@ -18,8 +20,8 @@ export interface Taking {
   readonly steps: readonly Step[];
   /** The item that waits for an answer; undefined while the service is asked. */
   readonly waiting: OfferedItem | undefined;
-  /** What an owner has to do before the run continues. */
-  readonly owed: WaitingFor | undefined;
+  /** Why the last answer to it was refused. */
+  readonly refusal: string | undefined;
   readonly failure: unknown;
 }
 
@@ -72,7 +74,7 @@ export function takeTest({ tenantId, bank, mastery, resultsStudentId, storage }:
     bank,
     steps: kept.steps,
     waiting: undefined,
-    owed: undefined,
+    refusal: undefined,
     failure: undefined,
   });
   const change = (changes: Partial<Taking>): void => taking.set({ ...taking.get(), ...changes });
@@ -108,7 +110,8 @@ export function takeTest({ tenantId, bank, mastery, resultsStudentId, storage }:
   };
 
   const run = async (): Promise<void> => {
-    change({ failure: undefined, owed: undefined });
+    change({ failure: undefined });
+    let why = '';
     await runAdaptive(mastery, {
       start: { ...bank.start, runMode: 'production_learner', resultsStudentId },
       signal: controller.signal,
@@ -116,28 +119,30 @@ export function takeTest({ tenantId, bank, mastery, resultsStudentId, storage }:
         load: () => kept.saved,
         save: (saved) => keep({ saved }),
       },
-      onState: ({ data }) => {
-        change({ owed: undefined });
-        return show(data);
+      onState: ({ data }) => show(data),
+      onWait: (owed) => {
+        why = waitOf(owed);
       },
-      onWait: (owed) => change({ owed }),
+      sleep: pausing(() => why),
       async play(item) {
-        const response = await new Promise<string | boolean>((resolve) => {
-          hand = resolve;
-          change({ waiting: item });
-        });
-        change({ waiting: undefined });
         const { deliverySessionId, artifactVersionId } = item;
-        const { correct, failure } = await answerItem({
-          tenantId,
-          bank: bank.name,
-          deliverySessionId,
-          artifactVersionId,
-          response,
-        });
-        // QTI may have scored the answer even if its response was lost: the next state shows whether it has.
-        keep({ pending: { deliverySessionId, artifactVersionId, correct } });
-        if (failure !== undefined) throw new Error(failure);
+        for (let refusal: string | undefined; ;) {
+          const response = await new Promise<string | boolean>((resolve) => {
+            hand = resolve;
+            change({ waiting: item, refusal });
+          });
+          const answer = { tenantId, bank: bank.name, deliverySessionId, artifactVersionId, response };
+          const played = await answerItem(answer);
+          if ('unreadable' in played) {
+            refusal = played.unreadable;
+            continue;
+          }
+          change({ waiting: undefined });
+          // QTI may have scored the answer even if its response was lost: the next state shows whether it has.
+          keep({ pending: { deliverySessionId, artifactVersionId, correct: played.correct } });
+          if (played.failure !== undefined) throw new PlainError(played.failure);
+          return;
+        }
       },
     });
   };

@@ -1,12 +1,13 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { AdaptiveRun } from '#client/index.ts';
-import { LineChart, ScoreChart } from '../charts.tsx';
 import { useSurface } from '../context.ts';
 import { Choice, Facts, Failure, Probability, ScoreBand, State, Table } from '../parts.tsx';
 import { choose, hrefOf, usePlace } from '../router.ts';
 import type { Bank, Tenant } from '../session.ts';
 import { useLoad, useStore } from '../store.ts';
+import { figure, ruleOf, wordsFor } from '../words.ts';
+import { Course } from './course.tsx';
 import { forget, isKept, takeTest, type Session, type Step } from './take.ts';
 
 /** A person takes an adaptive test. */
@@ -52,7 +53,6 @@ interface OpeningProps {
 }
 
 function Opening({ tenant, bank, onStart }: OpeningProps): JSX.Element {
-  const { kcCutScore, confidenceThreshold, maxItems } = bank.rule;
   return (
     <section>
       <p class="lead">
@@ -71,8 +71,8 @@ function Opening({ tenant, bank, onStart }: OpeningProps): JSX.Element {
         of={{
           'knowledge components': bank.kcs.length,
           'items in the bank': bank.items.length,
-          'items at most': maxItems,
-          'counts as mastered': `probability of mastery of at least ${percent(kcCutScore)}, with ${percent(confidenceThreshold)} confidence`,
+          'items at most': bank.rule.maxItems,
+          'by the probability of mastery': ruleOf(bank.rule),
         }}
       />
       <button type="button" class="primary" onClick={onStart}>
@@ -89,12 +89,12 @@ interface TakenProps {
 }
 
 function Taken({ tenant, session, onAgain }: TakenProps): JSX.Element {
-  const { bank, steps, waiting, owed, failure } = useStore(session.taking);
+  const { bank, steps, waiting, refusal, failure } = useStore(session.taking);
   const last = steps.at(-1);
   const item = bank.items.find(({ artifactVersionId }) => artifactVersionId === waiting?.artifactVersionId);
   return (
     <div class="test">
-      <p class="visually-hidden" role="status">
+      <p class="feedback" role="status">
         {last === undefined ? 'Starting the test' : spoken(bank, last, steps.length)}
       </p>
       {failure === undefined ? null : (
@@ -109,9 +109,7 @@ function Taken({ tenant, session, onAgain }: TakenProps): JSX.Element {
       ) : item === undefined || waiting === undefined ? (
         failure === undefined ? (
           <p class="item quiet" role="status">
-            {owed === undefined
-              ? 'Waiting for the next item …'
-              : `Waiting for ${owed.service} (${owed.operation})${owed.since === undefined ? '' : ` since ${owed.since}`} …`}
+            Waiting for the next item …
           </p>
         ) : null
       ) : (
@@ -121,19 +119,21 @@ function Taken({ tenant, session, onAgain }: TakenProps): JSX.Element {
           stem={item.stem}
           hasKey={item.hasKey}
           bits={last?.bits}
+          refusal={refusal}
           onAnswer={session.answer}
         />
       )}
       {last === undefined ? null : <Diagnosis bank={bank} steps={steps} run={last.run} />}
+      {last === undefined ? null : <ForAuditors run={last.run} />}
     </div>
   );
 }
 
-/** Returns what a screen reader reads out after each answer. */
+/** Returns what a person reads, or hears from a screen reader, after each answer. */
 function spoken(bank: Bank, { run, answered }: Step, count: number): string {
   const settled = run.kcClassifications.filter(isSettled).length;
   return [
-    ...(answered === undefined ? [] : [answered.correct ? 'Correct.' : 'Not correct.']),
+    ...(answered === undefined ? [] : [answered.correct ? '✓ Correct.' : '✗ Not correct.']),
     `${settled} of ${bank.kcs.length} knowledge components are settled after ${count - 1} ${count === 2 ? 'answer' : 'answers'}.`,
     run.status === 'completed' ? `The test is over: ${stopWords(run)}.` : '',
   ].join(' ');
@@ -144,14 +144,15 @@ interface AnswerProps {
   readonly stem: string;
   readonly hasKey: boolean;
   readonly bits: number | undefined;
+  readonly refusal: string | undefined;
   readonly onAnswer: (response: string | boolean) => void;
 }
 
-function Answer({ number, stem, hasKey, bits, onAnswer }: AnswerProps): JSX.Element {
+function Answer({ number, stem, hasKey, bits, refusal, onAnswer }: AnswerProps): JSX.Element {
   const [text, setText] = useState('');
   const field = useRef<HTMLInputElement>(null);
   const first = useRef<HTMLButtonElement>(null);
-  useEffect(() => (field.current ?? first.current)?.focus(), []);
+  useEffect(() => (field.current ?? first.current)?.focus(), [refusal]);
   /** The second click of a double click may hit the next item, which the person has not read yet. */
   const decide = ({ detail }: MouseEvent, correct: boolean): void => {
     if (detail < 2) onAnswer(correct);
@@ -176,7 +177,8 @@ function Answer({ number, stem, hasKey, bits, onAnswer }: AnswerProps): JSX.Elem
               ref={field}
               value={text}
               onInput={(event) => setText(event.currentTarget.value)}
-              aria-describedby="stem response-help"
+              aria-describedby="stem response-refusal response-help"
+              aria-invalid={refusal !== undefined}
               autocomplete="off"
               maxLength={40}
             />
@@ -184,8 +186,12 @@ function Answer({ number, stem, hasKey, bits, onAnswer }: AnswerProps): JSX.Elem
               Answer
             </button>
           </span>
+          <p id="response-refusal" class="refusal" role="alert">
+            {refusal}
+          </p>
           <p id="response-help" class="quiet">
-            A whole number, a fraction or a mixed number, as in 2, 3/8 or 1 2/3.
+            A whole number, a fraction, a mixed number or a decimal, as in 2, 3/8, 1 2/3 or 0.5. An answer
+            that cannot be read is not scored.
           </p>
         </form>
       ) : (
@@ -201,7 +207,7 @@ function Answer({ number, stem, hasKey, bits, onAnswer }: AnswerProps): JSX.Elem
       )}
       {bits === undefined ? null : (
         <p class="quiet">
-          Expected information of this item: {bits.toFixed(3)} bits about ability and knowledge components.
+          Expected information of this item: {figure(bits)} bits about ability and knowledge components.
         </p>
       )}
     </section>
@@ -240,26 +246,21 @@ function Diagnosis({ bank, steps, run }: DiagnosisProps): JSX.Element {
           }}
           rows={rows.map((row) => [
             row.label,
-            <Probability
-              value={row.posteriorProbability}
-              label={row.label}
-              confidence={bank.rule.confidenceThreshold}
-            />,
+            <Probability value={row.posteriorProbability} label={row.label} rule={bank.rule} />,
             <State of={row.classification} />,
             row.evidenceItemRefs.length,
           ])}
         />
         <p class="quiet">
-          The mark shows the probability. At {percent(bank.rule.confidenceThreshold)} and more, or{' '}
-          {percent(1 - bank.rule.confidenceThreshold)} and less (shaded), a component is settled once an item
-          has measured it.
+          The mark shows the probability. Shaded: {ruleOf(bank.rule)}. A component is settled only once an
+          item has measured it.
         </p>
         <Scale steps={steps} run={run} />
         <Facts
           of={{
             settled: `${settled} of ${bank.kcs.length} knowledge components`,
             items: `${answered.length} of at most ${bank.rule.maxItems}`,
-            'remaining uncertainty': `${run.remainingUncertainty.toFixed(3)} bits per knowledge component`,
+            'remaining uncertainty': `${figure(run.remainingUncertainty)} bits per knowledge component`,
             'the test stops':
               run.status === 'completed'
                 ? undefined
@@ -272,7 +273,28 @@ function Diagnosis({ bank, steps, run }: DiagnosisProps): JSX.Element {
   );
 }
 
-const percent = (share: number): string => `${(share * 100).toFixed(0)} %`;
+function ForAuditors({ run }: { readonly run: AdaptiveRun }): JSX.Element {
+  const { selectionPolicyId, scaleCalibrationId, receiptId, resultRecordRef, scale, executionPins } = run;
+  const ids = {
+    receipt: receiptId,
+    'result record': resultRecordRef,
+    policy: selectionPolicyId,
+    calibration: scaleCalibrationId,
+    scale: scale?.scaleId,
+    blueprint: executionPins.testSpecId,
+    'item pool': executionPins.qtiPoolArtifactVersionId,
+  };
+  return (
+    <details class="auditors">
+      <summary>For auditors</summary>
+      <Facts
+        of={Object.fromEntries(
+          Object.entries(ids).map(([term, id]) => [term, id === undefined ? undefined : <code>{id}</code>]),
+        )}
+      />
+    </details>
+  );
+}
 
 interface ScaleProps {
   readonly steps: readonly Step[];
@@ -310,64 +332,8 @@ function Scale({ steps, run: { scale, scaleReportability } }: ScaleProps): JSX.E
   );
 }
 
-/** How probabilities and score have moved from answer to answer. */
-function Course({ bank, steps }: { readonly bank: Bank; readonly steps: readonly Step[] }): JSX.Element {
-  const { confidenceThreshold } = bank.rule;
-  const lines = bank.kcs.map(({ guid, label }) =>
-    steps.flatMap(({ run }, x) => {
-      const row = run.kcClassifications.find(({ caseCompetencyGuid }) => caseCompetencyGuid === guid);
-      return row === undefined ? [] : [{ x, y: row.posteriorProbability, label }];
-    }),
-  );
-  const scores = steps.flatMap(({ run: { scale } }, x) => (scale === null ? [] : [{ x, ...scale }]));
-  return (
-    <section aria-labelledby="course-heading" class="charts">
-      <h2 id="course-heading">How the estimates moved</h2>
-      <LineChart
-        title="Probability of mastery per knowledge component, by number of answers"
-        description={`One line per knowledge component: point at it to see which. A component can be settled above the upper dashed line (${percent(confidenceThreshold)}) as mastered, below the lower one (${percent(1 - confidenceThreshold)}) as a gap.`}
-        x="answers"
-        y="probability"
-        yDomain={[0, 1]}
-        lines={lines}
-        rules={[confidenceThreshold, 1 - confidenceThreshold]}
-      />
-      <ScoreChart
-        title="Scale score, by number of answers"
-        description="The band is one standard error to both sides. It narrows as answers agree, and can widen when one comes as a surprise."
-        x="answers"
-        scores={scores}
-      />
-      <details>
-        <summary>Answers so far</summary>
-        <ol>
-          {steps.flatMap(({ answered }, at) => {
-            if (answered === undefined) return [];
-            const item = bank.items.find(
-              ({ artifactVersionId }) => artifactVersionId === answered.artifactVersionId,
-            );
-            return [
-              <li key={at}>
-                {item?.stem ?? item?.name ?? answered.artifactVersionId}:{' '}
-                {answered.correct ? '✓ correct' : '✗ not correct'}
-              </li>,
-            ];
-          })}
-        </ol>
-      </details>
-    </section>
-  );
-}
-
-const reasons: Readonly<Record<string, string>> = {
-  classifications_complete: 'every knowledge component is settled',
-  precision_target_met: 'the remaining uncertainty is below the target',
-  max_items: 'the largest number of items is reached',
-  time_budget: 'the time is up',
-};
-
 const stopWords = ({ stopReason }: AdaptiveRun): string =>
-  stopReason === null ? '' : (reasons[stopReason] ?? stopReason.replaceAll('_', ' '));
+  stopReason === null ? '' : wordsFor('stopReasons', stopReason);
 
 interface FinishedProps {
   readonly tenant: Tenant;
