@@ -4,7 +4,7 @@
  */
 const test = '\\.test\\.ts$|^test/';
 const aws = '^node_modules/@aws-sdk/';
-const ours = '^(bin|lib|functions|shared|client|ops|local|psychometrics|tools|bench|test)/';
+const ours = '^(bin|lib|functions|shared|client|report-element|ops|local|psychometrics|tools|bench|test)/';
 /** Leaves: they know nothing of ours but the kernel and the list of functions, so any command may use them. */
 const leaves = '^tools/(bundling|terminal|page)/';
 /** The documentation site, which the local runtime and the stacks serve. */
@@ -319,7 +319,9 @@ module.exports = {
       comment:
         'A bundle must hold nothing of the stacks, the commands, the local runtime or the tests, nor what only they share.',
       from: { path: '^functions/', pathNot: test },
-      to: { path: '^(bin|lib|client|ops|local|psychometrics|tools|bench|test)/|^shared/(openapi|stage)/' },
+      to: {
+        path: '^(bin|lib|client|report-element|ops|local|psychometrics|tools|bench|test)/|^shared/(openapi|stage)/',
+      },
     },
     {
       name: 'only-handlers-bind-aws',
@@ -422,6 +424,21 @@ module.exports = {
       from: { path: '^client/', pathNot: test },
       to: { pathNot: '^client/' },
     },
+    {
+      name: 'element-on-types',
+      severity: 'error',
+      comment:
+        'The element is a package of its own for any page: it needs the types of the client, and nothing at run time.',
+      from: { path: '^report-element/' },
+      to: { pathNot: '^report-element/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'element-on-client',
+      severity: 'error',
+      comment: 'What the element shows is what the client reads.',
+      from: { path: '^report-element/' },
+      to: { pathNot: '^(report-element|client)/' },
+    },
     only(
       'ops-on-libraries',
       'The operator’s commands work on any deployment: they reach the local stage through its description file, never by import.',
@@ -438,18 +455,18 @@ module.exports = {
       'local-runs-the-product',
       'The local runtime serves the bundled functions over HTTP: it imports the contract and the commands, not the services; only the explorer asks the engine what an item tells.',
       '^local/',
-      ['^(shared|client|ops)/', leaves, site, masteryRecords],
+      ['^(shared|client|ops|report-element)/', leaves, site, masteryRecords],
       ['^local/explorer/backend\\.ts$'],
     ),
     {
       name: 'explorer-in-a-browser',
       severity: 'error',
       comment:
-        'The page runs in a browser: it takes along the client, the charts, the order of a report’s rows and small packages alone.',
+        'The page runs in a browser: it takes along the client, the element, the charts and small packages alone.',
       from: { path: '^local/explorer/app/', pathNot: test },
       to: {
         pathNot:
-          '^(local/explorer/app|client/src|tools/page)/|^local/report-rows\\.ts$|^node_modules/(preact|@observablehq/plot)/',
+          '^(local/explorer/app|client/src|report-element/src|tools/page)/|^node_modules/(preact|@observablehq/plot)/',
       },
     },
     only(
@@ -600,7 +617,7 @@ module.exports = {
     doNotFollow: { path: '^node_modules/' },
     // Programs with packages of their own, and frozen readers, which are made of a former release.
     exclude: {
-      path: '^(tools/(openapi-checkers|instrumenter)/|client/dist/|test/frozen/v[0-9]+/readers[.]mjs$)',
+      path: '^(tools/(openapi-checkers|instrumenter)/|client/dist/|report-element/dist/|test/frozen/v[0-9]+/readers[.]mjs$)',
     },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },

@@ -108,7 +108,7 @@ export default defineConfig({
     },
     {
       // Comments are plain English (CONTRIBUTING.md). The forms of a release and generated files are never edited.
-      files: ['{functions,shared,lib,bin,psychometrics,client,local,ops,tools,bench}/**'],
+      files: ['{functions,shared,lib,bin,psychometrics,client,report-element,local,ops,tools,bench}/**'],
       excludeFiles: ['**/*.test.ts', 'functions/mastery/engine/kernels/*/**'],
       rules: { 'plain-english/comments': 'error' },
     },

@@ -13,7 +13,7 @@ import { openDrawing } from '#tools/terminal/drawing.ts';
 import { improve } from './journey/improve.ts';
 import { keysOf } from './journey/keys.ts';
 import { createPlayer } from './journey/player.ts';
-import { rowsByNeed } from './report-rows.ts';
+import { rowsByNeed } from '#report-element/speak/rows.ts';
 import { openScreen } from './journey/screen.ts';
 import { showReport } from './journey/show-report.ts';
 import { openView, renderStep, renderSummary, withState } from './journey/view.ts';

@@ -1,7 +1,13 @@
 import type { AttemptReport, MasteryRow } from '#client/index.ts';
 import { column, columnsOf, fit, gauge } from '#tools/terminal/line.ts';
 import type { LineSpace, Segment, Style } from '#tools/terminal/line.ts';
-import { isProbability, knownState, rowsByNeed, rowStates, type RowState } from '../report-rows.ts';
+import {
+  isProbability,
+  knownState,
+  rowsByNeed,
+  rowStates,
+  type RowState,
+} from '#report-element/speak/rows.ts';
 
 /** What the seed calls things that a report names by id; undefined where it does not know them. */
 export interface ReportNames {

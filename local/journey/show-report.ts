@@ -4,7 +4,7 @@ import { routesOf } from '#shared/contract/routes.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { compareReport, describeComparison, type EngineResult } from './compare-report.ts';
 import type { LineSpace } from '#tools/terminal/line.ts';
-import { rowsByNeed } from '../report-rows.ts';
+import { rowsByNeed } from '#report-element/speak/rows.ts';
 import { renderEvidence, renderReport, type ReportNames } from './report-view.ts';
 
 /** What the journey calls of the reports service. */

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AttemptReport, MasteryRow } from '#client/index.ts';
 import { useSurface } from '../context.ts';
-import { isProbability, rowsByNeed } from '#local/report-rows.ts';
+import { isProbability, rowsByNeed } from '#report-element/speak/rows.ts';
 import { Bar, Facts, instant, Outcome, Receipts, ScoreBand, State } from '../parts.tsx';
 import { hrefOf, usePlace } from '../router.ts';
 import { useLoad } from '../store.ts';

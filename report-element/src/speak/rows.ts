@@ -1,7 +1,6 @@
-import type { AttemptReport, MasteryRow } from '#client/index.ts';
+import type { AttemptReport, MasteryRow } from 'mastery-reports-client';
+import type { Listed } from './speaker.ts';
 
-/** The values that an enumeration of the client lists, without those of a later version. */
-type Listed<T> = T extends string ? (string extends T ? never : T) : never;
 export type RowState = Listed<MasteryRow['state']>;
 
 /** The states of a mastery row by their need: what needs attention comes first. */
@@ -16,7 +15,7 @@ const needs: Readonly<Record<RowState, number>> = {
 export const rowStates = (Object.keys(needs) as RowState[]).toSorted((a, b) => needs[a] - needs[b]);
 
 /** Returns a state; one of a later version counts as `unknown`. */
-export function knownState({ state }: Pick<MasteryRow, 'state'>): RowState {
+export function knownState({ state }: { readonly state: string }): RowState {
   return rowStates.find((known) => known === state) ?? 'unknown';
 }
 

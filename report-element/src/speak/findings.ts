@@ -1,0 +1,217 @@
+import type { Axis, Block, Entry, Section } from './document.ts';
+import { inOrder } from './order.ts';
+import { knownState, type RowState } from './rows.ts';
+import type { Speaker } from './speaker.ts';
+import { ruleText, stateOf, type Rule } from './states.ts';
+
+/** What a report or a run contains about one standard or component. */
+export interface Finding {
+  readonly id: string;
+  readonly name: string;
+  readonly state: string;
+  readonly partOf?: string | undefined;
+  /** The ids of the items behind it; undefined where the view leaves them out. */
+  readonly items: readonly string[] | undefined;
+  readonly figure: string;
+  readonly axis: Axis;
+  /** Undefined where the answer does not give it. */
+  readonly rule: Rule | undefined;
+}
+
+interface TeacherOptions {
+  /** Gaps without a finding. */
+  readonly otherGaps?: readonly string[];
+  readonly isRunning?: boolean;
+}
+
+/** The most items of an entry that are named. */
+const NAMED_ITEMS = 6;
+
+function itemsText({ texts, nameOf, list }: Speaker, ids: readonly string[]): string {
+  const names = [...new Set(ids.flatMap((id) => nameOf(id) ?? []))];
+  const shown = names.slice(0, NAMED_ITEMS);
+  const unnamed = ids.filter((id) => nameOf(id) === undefined).length;
+  return list([
+    ...shown,
+    ...(names.length > shown.length ? [texts.items(names.length - shown.length)] : []),
+    ...(unnamed > 0 ? [texts.unnamedItems(unnamed)] : []),
+  ]);
+}
+
+/** Returns what a teacher does with the findings: what to teach next, what is open and how to settle it, and what is mastered. */
+export function teacherSections(
+  speaker: Speaker,
+  findings: readonly Finding[],
+  { otherGaps = [], isRunning = false }: TeacherOptions = {},
+): readonly Section[] {
+  const { texts } = speaker;
+  const inState = (...states: readonly RowState[]): readonly Finding[] =>
+    findings.filter((finding) => states.includes(knownState(finding)));
+  const open = inState('not_yet', 'insufficient_evidence', 'unknown');
+  const mastered = inState('mastered');
+  const settling: Readonly<Record<RowState, string>> = {
+    not_yet: isRunning ? texts.howToSettle.running : texts.howToSettle.notSettled,
+    insufficient_evidence: texts.howToSettle.tooLittle,
+    unknown: texts.howToSettle.unknownState,
+    gap: '',
+    mastered: '',
+  };
+  const kinds = [...new Set(open.map(knownState))];
+  return [
+    {
+      heading: texts.teachNext,
+      blocks: nextBlocks(speaker, inState('gap'), otherGaps, open.length > 0),
+    },
+    ...(open.length === 0
+      ? []
+      : [
+          {
+            heading: texts.open,
+            // One sentence for all where they are open for one reason.
+            blocks: kinds.flatMap((kind): Block[] => [
+              {
+                kind: 'entries',
+                ordered: false,
+                entries: open
+                  .filter((finding) => knownState(finding) === kind)
+                  .map(({ name, partOf }) => ({
+                    name,
+                    lines: partOf === undefined ? [] : [texts.partOf(partOf)],
+                  })),
+              },
+              { kind: 'text', text: settling[kind] },
+            ]),
+          },
+        ]),
+    ...(mastered.length === 0
+      ? []
+      : [
+          {
+            heading: texts.alreadyMastered,
+            blocks: [
+              {
+                kind: 'entries' as const,
+                ordered: false,
+                entries: mastered.map(({ name }) => ({ name, lines: [] })),
+              },
+            ],
+          },
+        ]),
+  ];
+}
+
+function nextBlocks(
+  speaker: Speaker,
+  gaps: readonly Finding[],
+  otherGaps: readonly string[],
+  isOpen: boolean,
+): readonly Block[] {
+  const { texts, nameOf, precedes, list } = speaker;
+  const steps = new Map<string, Entry>([
+    ...gaps.map(({ id, name, partOf, items }): [string, Entry] => [
+      id,
+      {
+        name,
+        lines: [
+          ...(partOf === undefined ? [] : [texts.partOf(partOf)]),
+          items === undefined ? texts.shownByOmitted : texts.shownBy(itemsText(speaker, items)),
+        ],
+      },
+    ]),
+    ...otherGaps.map((id, at): [string, Entry] => [
+      id,
+      {
+        name: nameOf(id) ?? texts.unlistedGap(String(at + 1)),
+        lines: [texts.gateGapWithoutRow],
+      },
+    ]),
+  ]);
+  if (steps.size === 0) return [{ kind: 'text', text: isOpen ? texts.noGapYet : texts.noGap }];
+  const ids = inOrder([...steps.keys()], precedes);
+  const hasOrder = precedes.some(([before, after]) => steps.has(before) && steps.has(after));
+  return [
+    ...(steps.size === 1
+      ? []
+      : [{ kind: 'text' as const, quiet: true, text: hasOrder ? texts.inOrder : texts.asListed }]),
+    {
+      kind: 'entries',
+      ordered: hasOrder,
+      entries: ids.flatMap((id): Entry[] => {
+        const step = steps.get(id);
+        if (step === undefined) return [];
+        const before = precedes.flatMap(([first, then]) =>
+          then === id && first !== id ? (steps.get(first)?.name ?? []) : [],
+        );
+        const lines = before.length === 0 ? step.lines : [texts.after(list(before)), ...step.lines];
+        return [{ ...step, lines }];
+      }),
+    },
+  ];
+}
+
+/** Returns a bar for each finding, under the rule by which its state was decided. */
+export function statesSection(
+  speaker: Speaker,
+  findings: readonly Finding[],
+  remarks: readonly string[],
+): Section {
+  const { texts } = speaker;
+  const rules = [
+    ...new Set(findings.map(({ rule }) => (rule === undefined ? undefined : ruleText(speaker, rule)))),
+  ];
+  const [rule] = rules;
+  const isOne = rules.length === 1;
+  const ruleLine = !isOne
+    ? texts.rulesDiffer
+    : rule === undefined
+      ? texts.ruleOfPolicy
+      : texts.ruleStart(rule);
+  return {
+    heading: texts.states,
+    blocks: [
+      { kind: 'text', text: ruleLine },
+      {
+        kind: 'entries',
+        ordered: false,
+        entries: findings.map((finding): Entry => {
+          const own = finding.rule === undefined ? texts.ruleOfPolicy : ruleText(speaker, finding.rule);
+          return {
+            name: finding.name,
+            state: stateOf(speaker, finding),
+            axis: finding.axis,
+            lines: [finding.figure, ...(isOne ? [] : [texts.rowRule(own)])],
+          };
+        }),
+      },
+      ...remarks.map((text): Block => ({ kind: 'text', quiet: true, text })),
+    ],
+  };
+}
+
+/** A probability on an axis from 0 to 1, with the zones of its rule. */
+export function probabilityAxis(
+  { texts, percent }: Speaker,
+  name: string,
+  value: number,
+  zones: { readonly mastered: number; readonly gap: number } | undefined,
+  threshold?: number,
+): Axis {
+  return {
+    label: texts.axisLabel(name, texts.probability(percent(value)), percent(0), percent(1)),
+    low: 0,
+    high: 1,
+    ticks: [0, 0.5, 1].map((at) => ({ at, text: percent(at) })),
+    zones:
+      zones === undefined
+        ? []
+        : [
+            { from: 0, to: zones.gap, tone: 'bad' },
+            { from: zones.gap, to: zones.mastered, tone: 'open' },
+            { from: zones.mastered, to: 1, tone: 'good' },
+          ],
+    marks: [
+      ...(threshold === undefined ? [] : [{ at: threshold, kind: 'threshold' as const }]),
+      { at: value, kind: 'value' },
+    ],
+  };
+}

@@ -1,0 +1,69 @@
+import type { Knowledge, ScaleEnds } from '../data.ts';
+import { textsFor } from '../texts/catalogue.ts';
+import type { Texts } from '../texts/en.ts';
+
+/** The values that an enumeration of the client lists, without those of a later version. */
+export type Listed<T> = T extends string ? (string extends T ? never : T) : never;
+
+/** Returns the value of a table for a member of an enumeration; `otherwise` for one of a later version. */
+export function ofListed<Key extends string, Value>(
+  table: Readonly<Record<Key, Value>>,
+  key: string,
+  otherwise: Value,
+): Value {
+  return new Map<string, Value>(Object.entries(table)).get(key) ?? otherwise;
+}
+
+/** What all sentences are made with: the texts, the forms of numbers and days, and what the embedding product knows. */
+export interface Speaker extends Pick<Knowledge, 'precedes' | 'hrefOf'> {
+  readonly texts: Texts;
+  /** The language of the texts (BCP 47). */
+  readonly language: string;
+  /** The name of an id, or undefined: an id is never shown instead. */
+  readonly nameOf: (id: string) => string | undefined;
+  readonly learnerOf: (id: string) => string;
+  readonly learner: string | undefined;
+  readonly scaleOf: (id: string | null) => ScaleEnds | undefined;
+  /** As many digits as a reader can use. */
+  readonly number: (value: number) => string;
+  readonly percent: (share: number) => string;
+  readonly day: (instant: string | number) => string;
+  readonly shortDay: (instant: number) => string;
+  readonly time: (instant: string | number) => string;
+  readonly list: (parts: readonly string[]) => string;
+}
+
+export function createSpeaker(language: string, knowledge: Knowledge): Speaker {
+  const { texts, language: tag } = textsFor(language);
+  const { names, precedes, learner, scales, hrefOf } = knowledge;
+  const known: ReadonlyMap<string, string> = names instanceof Map ? names : new Map(Object.entries(names));
+  const ends = new Map(Object.entries(scales));
+  const digits = [3, 2, 1].map(
+    (maximumFractionDigits) => new Intl.NumberFormat(tag, { maximumFractionDigits }),
+  );
+  const percents = new Intl.NumberFormat(tag, { style: 'percent', maximumFractionDigits: 1 });
+  const days = new Intl.DateTimeFormat(tag, { dateStyle: 'long' });
+  const shortDays = new Intl.DateTimeFormat(tag, { day: 'numeric', month: 'short', year: 'numeric' });
+  const times = new Intl.DateTimeFormat(tag, { dateStyle: 'long', timeStyle: 'short' });
+  const lists = new Intl.ListFormat(tag, { type: 'unit', style: 'short' });
+  const nameOf = (id: string): string | undefined => known.get(id);
+  return {
+    texts,
+    language: tag,
+    precedes,
+    hrefOf,
+    learner,
+    scaleOf: (id) => (id === null ? undefined : ends.get(id)),
+    nameOf,
+    learnerOf: (id) => learner ?? nameOf(id) ?? texts.thisLearner,
+    number(value) {
+      const size = Math.abs(value);
+      return (digits[size < 1 ? 0 : size < 10 ? 1 : 2] ?? percents).format(value);
+    },
+    percent: (share) => percents.format(share),
+    day: (instant) => days.format(new Date(instant)),
+    shortDay: (instant) => shortDays.format(instant),
+    time: (instant) => times.format(new Date(instant)),
+    list: (parts) => lists.format(parts),
+  };
+}

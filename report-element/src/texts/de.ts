@@ -1,0 +1,291 @@
+import type { Texts } from './en.ts';
+import { counting } from './plural.ts';
+
+const count = counting('de');
+
+/** Every text of the element, in German. A member that is missing does not compile. */
+export const de: Texts = {
+  thisLearner: 'Diese Person',
+  learner: (n) => `Person ${n}`,
+  standard: (n) => `Standard ${n}`,
+  component: (n) => `Teilfähigkeit ${n}`,
+  subject: (n) => `Lernziel ${n}`,
+  unlistedGap: (n) => `Weitere Lücke ${n}`,
+  form: (n) => `Form ${n}`,
+  thisForm: 'Diese Form',
+  measure: (n) => `Kennzahl ${n}`,
+  items: (n) => count(n, 'Aufgabe', 'Aufgaben'),
+  unnamedItems: (n) => count(n, 'hier nicht benannte Aufgabe', 'hier nicht benannte Aufgaben'),
+  partOf: (name) => `Teil von: ${name}`,
+  after: (names) => `Zuerst: ${names}`,
+
+  mastered: 'beherrscht',
+  gap: 'Lücke',
+  notSettled: 'offen',
+  tooLittle: 'offen: zu wenig Belege',
+  unknownState: 'in einem Zustand, den diese Seite nicht kennt',
+  unknownValue: 'dieser Seite nicht bekannt',
+  noRow: 'nicht im Bericht',
+  counts: {
+    gap: (n) => count(n, 'Lücke', 'Lücken'),
+    mastered: (n) => count(n, 'beherrscht', 'beherrscht'),
+    notSettled: (n) => count(n, 'offen', 'offen'),
+    unknownState: (n) => count(n, 'in unbekanntem Zustand', 'in unbekanntem Zustand'),
+  },
+
+  gatePass: (who) => `${who} hat bestanden`,
+  gateFail: (who) => `${who} hat noch nicht bestanden`,
+  gateOpen: (who) => `Ob ${who} bestanden hat, ist nicht entschieden`,
+  gateUnknown: (who) => `Diese Seite kennt die Entscheidung über ${who} nicht`,
+  diagnosis: (who) => who,
+  underWay: (who) => `${who} ist noch im Test`,
+  saving: (who) => `${who} ist fertig, und das Ergebnis wird gespeichert`,
+  noRows: 'es wurde kein Standard und keine Teilfähigkeit gemeldet',
+  rowsLeftOut: 'Standards und Teilfähigkeiten sind in dieser Ansicht weggelassen',
+  sentence: (start, rest) => `${start}: ${rest}.`,
+  gateFigures: (achieved, required, unit) => `${achieved} erreicht, ${required} nötig${unit}.`,
+  gateWithoutFigure: (required) => `Keine gültige Messung; ${required} nötig.`,
+  unitOfCriteria: ' (die Einheit dieser Zahl nennt der Bericht nicht)',
+  unitOfScore: { points: ' (Punkte)', percent: ' (Prozent)', scale: ' (auf der Lernskala)' },
+  gateMisses: {
+    measurement:
+      'Es gibt keine gültige Messung. Ein neuer Versuch oder eine berichtigte Auswertung würde es entscheiden.',
+    coverage:
+      'Der Beleg fehlt, dass der Test seinen Bauplan abdeckt. Ihn muss liefern, wem der Test gehört; die lernende Person kann daran nichts ändern.',
+    other:
+      'Kriterien, Abdeckungsbeleg oder eine gültige Messung fehlen; welches davon, sagt der Bericht nicht. Es weiß, wem der Test gehört.',
+  },
+  lastScored: (day) => `Letzte Aufgabe ausgewertet am ${day}.`,
+  dayNotGiven: 'Der Tag des Tests ist in dieser Ansicht nicht angegeben.',
+
+  teachNext: 'Was als Nächstes dran ist',
+  inOrder: 'In der Reihenfolge, in der eines auf dem anderen aufbaut:',
+  asListed: 'Eine Reihenfolge ist hier nicht bekannt; wie im Bericht aufgeführt:',
+  noGap: 'Es wurde keine Lücke gefunden.',
+  noGapYet: 'Es ist keine Lücke bekannt. Was offen ist, kann sich noch als eine erweisen.',
+  shownBy: (items) => `Entschieden durch die Antworten auf: ${items}`,
+  shownByOmitted: 'Die Aufgaben dazu sind in dieser Ansicht weggelassen.',
+  gateGapWithoutRow:
+    'Die Entscheidung über den Test führt es als Lücke auf; mehr sagt der Bericht nicht dazu.',
+  open: 'Noch offen',
+  howToSettle: {
+    notSettled:
+      'Kein Versagen: Die bisherigen Antworten entscheiden es nicht. Weitere Aufgaben dazu würden es.',
+    tooLittle: 'Zu wenig Belege. Es braucht weitere ausgewertete Aufgaben dazu.',
+    unknownState: 'Diese Seite ist älter als der Zustand. Der Teil für die Prüfung zeigt ihn, wie er kam.',
+    running: 'Der Test ist nicht vorbei: Weitere Aufgaben darin können es entscheiden.',
+  },
+  alreadyMastered: 'Beherrscht',
+  showAll: (n) => `Alle ${count(n, 'Zeile', 'Zeilen')} zeigen`,
+
+  howSure: 'Wie sicher ist das?',
+  score: 'Punktwert',
+  states: 'Standards und Teilfähigkeiten',
+  limits: 'Grenzen',
+  scored: (value) => `Punktwert: ${value}.`,
+  points: (value, maximum) => (maximum === undefined ? `${value} Punkte` : `${value} von ${maximum} Punkten`),
+  onScale: (value) => `${value} auf der Lernskala`,
+  withoutUnit: (value) => `${value}, in einer Einheit, die diese Seite nicht kennt`,
+  range: (low, high, error) =>
+    `Die Fähigkeit liegt am ehesten zwischen ${low} und ${high} (± ${error}, ein Standardfehler). Werte, deren Bereiche sich überschneiden, sind nicht unterschieden.`,
+  noError: 'Der Bericht nennt für diesen Wert keinen Standardfehler.',
+  axisEnds: (low, high) => `Die Achse reicht von ${low} bis ${high}, den Enden der Skala.`,
+  axisWithoutEnds: (low, high) =>
+    `Die Skala nennt keine Enden; die Achse reicht bei allen von ${low} bis ${high}.`,
+  axisPart: (low, high) => `Das Bild zeigt den Teil der Skala von ${low} bis ${high}.`,
+  noScore: {
+    pending: 'Noch kein Wert: Er ist nicht genau genug, um gemeldet zu werden.',
+    anchor: 'Kein Wert: Der Anker der Skala lässt sich nicht prüfen, also sind auch die Zustände vorläufig.',
+    unknown: 'Es kann kein Wert gemeldet werden.',
+  },
+  axisLabel: (what, figure, low, high) => `${what}: ${figure}, auf einer Achse von ${low} bis ${high}`,
+  probability: (value) => `Wahrscheinlichkeit der Beherrschung ${value}`,
+  estimate: (value, margin) => `Schätzung ${value} ± ${margin}`,
+  margins: {
+    standardError: 'Standardfehler',
+    halfWidth: 'halbes Intervall',
+    policyMargin: 'Spielraum der Regel',
+    unknown: 'ein Maß der Unsicherheit, das diese Seite nicht kennt',
+  },
+  threshold: (value) => `Schwelle ${value}`,
+  rule: (mastered, gap) => `beherrscht ab ${mastered}, Lücke bis ${gap}, dazwischen: offen`,
+  ruleStart: (rule) => `Die Regel: ${rule}, und erst, wenn eine Aufgabe es gemessen hat.`,
+  rulesDiffer: 'Die Regeln unterscheiden sich; jede steht bei ihrer Zeile.',
+  rowRule: (rule) => `Regel: ${rule}`,
+  ruleOfPolicy:
+    'Die Regel des Tests entscheidet jeden Zustand, indem sie die Schätzung mit ihrer Schwelle vergleicht; wie sicher sie sein muss, gibt der Bericht nicht an.',
+  probabilityMeans:
+    'Eine Wahrscheinlichkeit sagt, wie sicher der Test ist, und nicht, wie viel davon gekonnt wird.',
+  stateMayChange: 'Ein Zustand nahe am Ende seines Bereichs kann sich mit wenigen Antworten ändern.',
+  leftOut: 'In dieser Ansicht weggelassen: ',
+  omitted: {
+    mastery: 'die Standards und Teilfähigkeiten',
+    itemEvidence: 'die Aufgaben hinter jedem Zustand',
+    readiness: 'die Bereitschaft für andere Tests, die ein eigener Bericht ist',
+  },
+  omittedUnknown: 'ein Teil, den diese Seite nicht kennt',
+  incomplete: (n) =>
+    `${count(n, 'Zusatz fehlt', 'Zusätze fehlen')}, weil eine Quelle nicht geantwortet hat. Der Rest ist vollständig.`,
+  stopped: {
+    complete: 'Der Test endete, weil jede Teilfähigkeit entschieden war.',
+    precise:
+      'Der Test endete, weil im Mittel wenig Unsicherheit übrig war; einzelne Teilfähigkeiten können noch offen sein.',
+    longest: 'Der Test endete bei seiner größten Zahl von Aufgaben, oder es gab keine passende mehr.',
+    time: 'Der Test endete, weil die Zeit um war. Über das nicht Beantwortete sagt er nichts.',
+    unknown: 'Warum der Test endete, kennt diese Seite nicht.',
+  },
+  administered: (n) => `${count(n, 'Aufgabe wurde', 'Aufgaben wurden')} gestellt.`,
+  crosswalk: 'Es gibt eine Zuordnung zu einer fremden Skala. Das ist kein Wert ihres Anbieters.',
+  waiting: (since) =>
+    `Der Test wartet auf ein anderes System${since === undefined ? '' : `, seit ${since}`}.`,
+  trial: 'Eine Probe mit erfundenen Antworten, kein Test einer lernenden Person.',
+
+  history: (who) => `${who}: Tests im Lauf der Zeit`,
+  noReports: (who) => `Über ${who} gibt es noch keinen Bericht.`,
+  reportsFound: (n) => `${count(n, 'Bericht', 'Berichte')} auf dieser Seite.`,
+  rose: (from, to, by, least) =>
+    `Vom ${from} bis zum ${to} stieg der Wert um ${by}: mehr, als der Zufall erklärt (bis ${least}).`,
+  fell: (from, to, by, least) =>
+    `Vom ${from} bis zum ${to} fiel der Wert um ${by}: mehr, als der Zufall erklärt (bis ${least}).`,
+  noChange: (from, to, by, least) =>
+    `Vom ${from} bis zum ${to}: keine Veränderung, die sich vom Zufall unterscheiden ließe. Die Werte liegen ${by} auseinander; der Zufall erklärt bis ${least}.`,
+  oneScore: 'Es gibt einen Wert mit Tag. Für eine Veränderung braucht es zwei.',
+  noScores:
+    'Keiner dieser Berichte hat einen Wert auf einer Lernskala; über eine Veränderung lässt sich nichts sagen.',
+  noDays: 'Die Tage der Tests sind hier nicht angegeben; ihre Werte werden nicht über die Zeit verglichen.',
+  changeRule:
+    'Eine Veränderung heißt nur so, wenn sie größer ist als das Doppelte der gemeinsamen Fehler beider Werte. Werte anderer Skalen werden nicht verglichen.',
+  otherCalibrations: 'Die Werte stammen aus verschiedenen Kalibrierungen der Skala.',
+  scalePanel: (n, of) => (of === 1 ? 'Werte im Lauf der Zeit' : `Werte im Lauf der Zeit, Skala ${n}`),
+  timelineLabel: (n, low, high) =>
+    `${count(n, 'Wert', 'Werte')} mit einem Band von einem Standardfehler nach beiden Seiten, von ${low} bis ${high}, über die Zeit`,
+  allTests: 'Alle Tests',
+  columns: {
+    day: 'Tag',
+    test: 'Test',
+    result: 'Ergebnis',
+    learner: 'Person',
+    measure: 'Kennzahl',
+    value: 'Wert',
+    form: 'Form',
+    learners: 'Personen',
+    member: 'Element',
+  },
+  notGiven: 'nicht angegeben',
+  testKinds: {
+    gate: 'Test mit Bestehensgrenze',
+    diagnostic: 'Adaptiver Test',
+    formative: 'Lernbegleitender Test',
+    unknown: 'Andere Art von Test',
+  },
+  passed: 'bestanden',
+  failed: 'nicht bestanden',
+  undecided: 'nicht entschieden',
+  withheld: {
+    unsettled: (n) =>
+      `${count(n, 'ausgewerteter Test ist', 'ausgewertete Tests sind')} noch nicht zu zeigen: Fakten stehen noch nicht fest.`,
+    stale: (n) =>
+      `${count(n, 'ausgewerteter Test ist', 'ausgewertete Tests sind')} nicht zu zeigen: Eine Quelle ist veraltet.`,
+    unreleased: (n) =>
+      `${count(n, 'ausgewerteter Test ist', 'ausgewertete Tests sind')} nicht zu zeigen: Berichte dieser Art von Test sind nicht freigegeben.`,
+    unverified: (n) =>
+      `${count(n, 'ausgewerteter Test ist', 'ausgewertete Tests sind')} nicht zu zeigen: Fakten fehlen oder widersprechen sich.`,
+    unknown: (n) => `${count(n, 'ausgewerteter Test ist', 'ausgewertete Tests sind')} nicht zu zeigen.`,
+  },
+  moreReports: 'Es gibt weitere Berichte, die nicht auf dieser Seite stehen.',
+
+  cohortOf: (n) => `${count(n, 'Person', 'Personen')} in dieser Gruppe`,
+  figuresOf: (day) => `Stand ${day}, genau wie vom Auswertungssystem veröffentlicht.`,
+  suppressed:
+    'Die Zahlen dieser Gruppe werden zurückgehalten, damit sich nichts über einzelne Personen schließen lässt. Es gibt keinen Wert; das ist nicht der Wert 0.',
+  noFigures: 'Es wurde keine Zahl veröffentlicht.',
+  figures: 'Zahlen',
+  measures: {
+    mean_percent_correct: 'Mittlerer Anteil richtiger Antworten',
+    share_proficient: 'Anteil der Personen, die es können',
+    mastery_rate: 'Anteil beherrscht',
+    pass_rate: 'Anteil bestanden',
+  },
+  unknownUnit: (value) => `${value}, in einer Einheit, die diese Seite nicht kennt`,
+  cohortCaution: 'Eine Zahl über eine Gruppe sagt nichts über eine einzelne Person darin.',
+
+  equivalent: 'Die Formen messen gleich: Es ist egal, welche jemand bearbeitet',
+  notEquivalent: 'Die Formen messen nicht gleich: Ergebnisse nicht über sie hinweg vergleichen',
+  undecidedForms: 'Ob die Formen gleich messen, ist nicht entschieden: Die Studie hat zu wenig Belege',
+  unknownForms: 'Diese Seite kennt die Entscheidung über die Formen nicht',
+  formsNext: {
+    equivalent: 'Ergebnisse dieser Formen lassen sich vergleichen.',
+    notEquivalent: 'Allen, die verglichen werden, dieselbe Form geben, oder die Formen überarbeiten lassen.',
+    open: 'Die Formen als verschieden behandeln, bis eine Studie mit mehr Personen entschieden hat.',
+  },
+  comparedForms: 'Verglichene Formen',
+  difference: (value, low, high, tolerance) =>
+    `Ergebnis der Studie: ${value}, am ehesten zwischen ${low} und ${high}. Bis ${tolerance} nach beiden Seiten gilt als gleich.`,
+  toleranceDrawn:
+    'Der schattierte Bereich gilt als gleich, wenn das Ergebnis des Verfahrens eine Differenz ist.',
+  sameCoverage: 'Die Formen decken den Bauplan gleich ab.',
+  otherCoverage: 'Die Formen decken den Bauplan nicht gleich ab.',
+  sameDepth: 'Die Formen verlangen dieselbe Tiefe des Wissens.',
+  otherDepth: 'Die Formen verlangen nicht dieselbe Tiefe des Wissens.',
+  study: 'Die Studie',
+
+  classTitle: (n) => `Eine Klasse mit ${count(n, 'Person', 'Personen')}`,
+  classShared: (n, name) =>
+    `${count(n, 'Person braucht', 'Personen brauchen')} dasselbe als Nächstes: ${name}`,
+  classNoGap: 'Keine Lücke ist zwei Personen gemeinsam',
+  classLoading: (done, all) => `${done} von ${all} Berichten sind da; der Rest wird geladen`,
+  sharedGaps: 'Wer eine Lücke teilt',
+  needThis: (n, names) => `${count(n, 'Person', 'Personen')}: ${names}`,
+  grid: 'Personen und Teilfähigkeiten',
+  gridCaption: 'Eine Zeile je Person, eine Spalte je Standard oder Teilfähigkeit',
+  columnsLeftOut: (n) =>
+    `${count(n, 'weitere Spalte hat', 'weitere Spalten haben')} weniger Lücken und ${n === 1 ? 'ist' : 'sind'} nicht gezeichnet; in der Datei ${n === 1 ? 'steht sie' : 'stehen sie'}.`,
+  notLoaded: (n, names) =>
+    `${count(n, 'Bericht ließ', 'Berichte ließen')} sich nicht laden; nichts sagt diese Seite über: ${names}.`,
+  withoutReport: (n, names) => `${count(n, 'Person', 'Personen')} ohne Bericht: ${names}.`,
+  loadMissing: 'Die fehlenden noch einmal laden',
+  csv: 'Als CSV speichern',
+  csvName: 'klasse.csv',
+  cellWaiting: '…',
+  cellFailed: 'nicht geladen',
+  cellNone: 'kein Bericht',
+  noSharedGap: 'Kein Standard und keine Teilfähigkeit ist bei zwei Personen eine Lücke.',
+
+  auditors: 'Für die Prüfung',
+  members: 'Elemente der Antwort',
+  countOf: (n) => count(n, 'Eintrag', 'Einträge'),
+  dataNote: (time) =>
+    `${time === undefined ? 'Live' : `Am ${time} live`} bei den Systemen gelesen, denen die Daten gehören, nur für diese Ansicht. Der Berichtsdienst behält keine Kopie der Ergebnisse, der Antworten oder der Namen. Die Namen kommen von der Seite um diesen Bericht; er sendet sie nirgendwohin.`,
+  dataNoteTitle: 'Was geschieht mit den Daten?',
+
+  loading: 'Wird geladen …',
+  nothing: 'Hier gibt es noch nichts zu zeigen.',
+  tryAgain: 'Noch einmal versuchen',
+  failure: {
+    signIn: ['Sie sind nicht angemeldet', 'Melden Sie sich neu an und versuchen Sie es dann noch einmal.'],
+    forbidden: ['Das dürfen Sie nicht sehen', 'Fragen Sie die Person, die den Zugang vergibt.'],
+    absent: ['Hier ist nichts für Sie', 'Es gibt es nicht, oder Sie haben keinen Zugang dazu.'],
+    changed: [
+      'Die Fakten haben sich beim Lesen geändert',
+      'Versuchen Sie es noch einmal: Das nächste Lesen zeigt den neuen Stand.',
+    ],
+    incomplete: [
+      'Die Fakten sind nicht vollständig',
+      'Ein Fakt fehlt, oder Fakten widersprechen sich. Ein Bericht, der falsch sein kann, wird nicht gezeigt. Versuchen Sie es später; wenn es so bleibt, sagen Sie es dem Betreiber dieser Seite.',
+    ],
+    unavailable: [
+      'Gerade nicht verfügbar',
+      'Ein System, dem ein Teil der Fakten gehört, antwortet nicht. Versuchen Sie es bald noch einmal.',
+    ],
+    busy: ['Zu viele Anfragen', 'Warten Sie einen Moment und versuchen Sie es noch einmal.'],
+    page: [
+      'Diese Seite hat etwas Falsches angefragt',
+      'Sagen Sie es dem Betreiber dieser Seite; ein neuer Versuch hilft nicht.',
+    ],
+    service: [
+      'Im Dienst ist etwas schiefgegangen',
+      'Versuchen Sie es noch einmal. Wenn es so bleibt, sagen Sie es dem Betreiber dieser Seite.',
+    ],
+    network: ['Es kam keine Antwort', 'Prüfen Sie die Verbindung und versuchen Sie es noch einmal.'],
+  },
+};

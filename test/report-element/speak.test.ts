@@ -1,0 +1,399 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  classCohort,
+  equivalentForms,
+  failedGate,
+  page,
+  schoolGradeCohort,
+} from '#shared/contract/reports/examples.ts';
+import {
+  adaptiveDiagnostic,
+  masteryGate,
+  sandboxStandards,
+  viewOf,
+} from '#shared/contract/reports/sandbox-fixtures.ts';
+import { advancedRun, startedRun, waitingRun } from '#shared/contract/mastery/examples.ts';
+import type { AttemptReport } from '#client/index.ts';
+import type { Knowledge, ReportData } from '#report-element/data.ts';
+import { countsOf, ruleText, zonesOf } from '#report-element/speak/states.ts';
+import { compareScores } from '#report-element/speak/history.ts';
+import { inOrder } from '#report-element/speak/order.ts';
+import { speak } from '#report-element/speak/speak.ts';
+import { speakFailure } from '#report-element/speak/failure.ts';
+import { createSpeaker } from '#report-element/speak/speaker.ts';
+import type { Spoken } from '#report-element/speak/document.ts';
+
+const nothing: Knowledge = { names: {}, precedes: [], learner: undefined, scales: {}, hrefOf: undefined };
+const correlation = { requestId: 'request-1', traceId: 'trace-1' };
+const report = (fixture: typeof masteryGate): AttemptReport => viewOf(fixture, 'evidence', correlation);
+const gate = report(masteryGate);
+const diagnostic = report(adaptiveDiagnostic);
+
+const standardNames = Object.fromEntries(
+  Object.values(sandboxStandards).map(({ caseGuid, name }) => [caseGuid, name]),
+);
+const named: Knowledge = {
+  ...nothing,
+  learner: 'Ben',
+  names: standardNames,
+};
+
+const examples: readonly ReportData[] = [
+  { kind: 'attempt', report: gate },
+  { kind: 'attempt', report: diagnostic },
+  { kind: 'attempt', report: failedGate },
+  {
+    kind: 'history',
+    page: page,
+    details: [gate, diagnostic],
+  },
+  { kind: 'cohort', cohort: classCohort },
+  { kind: 'cohort', cohort: schoolGradeCohort },
+  {
+    kind: 'equivalence',
+    equivalence: equivalentForms,
+  },
+  { kind: 'run', run: startedRun },
+  { kind: 'run', run: waitingRun },
+  { kind: 'run', run: advancedRun },
+  { kind: 'class', learners: ['learner-1'], reportOf: () => Promise.resolve(gate) },
+];
+const fetchedOf = (data: ReportData) =>
+  new Map(
+    data.kind === 'class' ? data.learners.map((id) => [id, { state: 'done', report: gate } as const]) : [],
+  );
+
+/** Every text of the layers for teachers. */
+function textsOf({ verdict, facts, teacher, sure }: Spoken): readonly string[] {
+  const found: string[] = [];
+  const visit = (value: unknown, name: string): void => {
+    if (typeof value === 'string' && !['kind', 'tone', 'state', 'fileName', 'href'].includes(name))
+      found.push(value);
+    else if (typeof value === 'object' && value !== null)
+      for (const [member, one] of Object.entries(value)) visit(one, Array.isArray(value) ? name : member);
+  };
+  visit({ verdict, facts, teacher, sure }, '');
+  return found;
+}
+
+/** Sentences that the contract says are for people. */
+const prose = ['limitations'];
+
+/** Replaces every text of an answer but instants and sentences by one that occurs nowhere else, as ids and values of a later version would be. */
+function strange(value: unknown, token: () => string, path: readonly string[] = []): unknown {
+  if (Array.isArray(value)) return value.map((one) => strange(one, token, path));
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(
+      Object.entries(value).map(([name, one]) => [
+        path.at(-1) === 'sampleSizes' ? token() : name,
+        strange(one, token, [...path, name]),
+      ]),
+    );
+  if (typeof value !== 'string' || prose.includes(path.at(-1) ?? '') || !Number.isNaN(Date.parse(value)))
+    return value;
+  return token();
+}
+
+const say = (data: ReportData, knowledge: Knowledge = named, language = 'en'): Spoken =>
+  speak(createSpeaker(language, knowledge), data, fetchedOf(data));
+
+describe('what the element says', () => {
+  it('has the verdict first, with achieved and required in one place', () => {
+    const { verdict, facts } = say({ kind: 'attempt', report: gate });
+    expect(verdict).toEqual({ tone: 'bad', text: 'Ben has not passed yet: 1 gap.' });
+    expect(facts).toEqual([
+      '0.7 achieved, 0.8 required (the report does not name the unit of this figure).',
+      'Last item scored on 14 January 2026.',
+    ]);
+    expect(say({ kind: 'attempt', report: gate }, named, 'de').verdict.text).toBe(
+      'Ben hat noch nicht bestanden: 1 Lücke.',
+    );
+  });
+
+  it('names the unit of a gate only where the score is the same figure', () => {
+    const { score, gate: decision } = gate;
+    const same = {
+      ...gate,
+      score: { ...score, value: 14 },
+      gate: { ...decision!, achieved: 14, required: 16 },
+    };
+    expect(say({ kind: 'attempt', report: same }).facts[0]).toBe('14 achieved, 16 required (points).');
+  });
+
+  it('says what an undecided gate lacks', () => {
+    const open = (facts: object) =>
+      say({
+        kind: 'attempt',
+        report: { ...gate, gate: { ...gate.gate!, status: 'indeterminate', ...facts } },
+      }).facts;
+    expect(open({ achieved: null })[1]).toMatch(/no valid measurement/);
+    expect(open({ coverageEvidenceId: null })[1]).toMatch(/covers its blueprint is missing/);
+    expect(open({})[1]).toMatch(/does not say which/);
+  });
+
+  it('orders gaps by what builds on what, and says so only if it is known', () => {
+    const [, mastered, gap] = diagnostic.mastery as [
+      unknown,
+      (typeof gate.mastery)[0],
+      (typeof gate.mastery)[0],
+    ];
+    const two = { ...diagnostic, mastery: [{ ...mastered, state: 'gap' }, gap] };
+    const stepsWith = (precedes: Knowledge['precedes']) =>
+      JSON.stringify(say({ kind: 'attempt', report: two }, { ...named, precedes }).teacher[0]);
+    expect(stepsWith([])).toMatch(/No order is known.*Find a common denominator.*Borrow one/);
+    expect(stepsWith([[gap.caseGuid, mastered.caseGuid]])).toMatch(
+      /what builds on what.*Borrow one.*Find a common denominator.*First: Borrow one/,
+    );
+  });
+
+  it('says of each open state what would settle it, and that it is no failure', () => {
+    expect(JSON.stringify(say({ kind: 'attempt', report: diagnostic }).teacher)).toMatch(
+      /Not settled yet.*Subtract fractions and mixed numbers.*Not a failure.*More scored items/,
+    );
+  });
+
+  it('takes an unknown state for none of the known ones', () => {
+    const later = { ...gate, mastery: gate.mastery.map((row) => ({ ...row, state: 'nearly_there' })) };
+    const spoken = say({ kind: 'attempt', report: later });
+    expect(spoken.verdict.text).toContain('1 in an unknown state');
+    expect(textsOf(spoken).join()).not.toContain('nearly');
+  });
+
+  it('counts a gap that only the decision lists', () => {
+    const spoken = say({ kind: 'attempt', report: { ...gate, mastery: [] } }, nothing);
+    expect(JSON.stringify(spoken.teacher)).toMatch(/Further gap 1/);
+  });
+
+  it.each(['en', 'de', 'de-AT', 'fr', 'x-!!'])(
+    'shows no id and no value of an enumeration to teachers: %s',
+    (language) => {
+      for (const knowledge of [nothing, named])
+        for (const example of examples) {
+          const spoken = say(example, knowledge, language);
+          for (const text of textsOf(spoken)) {
+            expect(text).not.toMatch(/[a-z]_[a-z]|[0-9a-f]{8}-|sandbox|\d\.\d{4}|undefined|null|NaN/);
+          }
+          // The auditors' layer has them.
+          expect(JSON.stringify(spoken.audit)).toMatch(/id/i);
+        }
+    },
+  );
+
+  it('shows no text of an answer but its sentences, whatever ids and later values it holds', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...examples),
+        fc.array(fc.stringMatching(/^[a-z]{5,9}$/), { minLength: 60, maxLength: 60 }),
+        (example, words) => {
+          let count = 0;
+          const used: string[] = [];
+          const token = (): string => {
+            const one = `Q${words[count % words.length] ?? ''}${(count += 1)}Z`;
+            used.push(one);
+            return one;
+          };
+          const { kind, ...content } = example;
+          // SAFETY: only values of texts differ, and the element has to bear any.
+          const data = { ...(strange(content, token) as object), kind } as ReportData;
+          const shown = textsOf(say(data.kind === 'class' ? { ...example } : data, nothing)).join('\n');
+          expect(used.filter((one) => shown.includes(one))).toEqual([]);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe('the rule of a state', () => {
+  it('is one sentence for reports and runs', () => {
+    const speaker = createSpeaker('en', nothing);
+    expect(ruleText(speaker, { cutScore: 0.5, confidence: 0.8 })).toBe(
+      'mastered from 80%, gap up to 20%, between: not settled',
+    );
+    expect(JSON.stringify(say({ kind: 'run', run: advancedRun }).sure)).toContain(
+      ruleText(speaker, {
+        cutScore: advancedRun.kcClassifications[0].cutScore,
+        confidence: advancedRun.kcClassifications[0].confidenceThreshold,
+      }),
+    );
+    const [row] = diagnostic.mastery;
+    const withRule = {
+      ...diagnostic,
+      mastery: [{ ...row!, kind: 'knowledge_component', threshold: 0.5, confidence: 0.8 }],
+    };
+    expect(JSON.stringify(say({ kind: 'attempt', report: withRule }).sure)).toContain(
+      'mastered from 80%, gap up to 20%',
+    );
+  });
+
+  it('leaves the decision to the policy where the report gives no confidence', () => {
+    const rows = diagnostic.mastery.map((row) => ({ ...row, confidence: null }));
+    const text = JSON.stringify(say({ kind: 'attempt', report: { ...diagnostic, mastery: rows } }).sure);
+    expect(text).toContain('The policy of the test decides each state');
+    expect(text).not.toMatch(/mastered from/);
+  });
+
+  it('agrees with the classification of the engine for every probability [MA-197]', () => {
+    const share = fc.integer({ min: 0, max: 100 }).map((percent) => percent / 100);
+    fc.assert(
+      fc.property(share, share, share, (p, cutScore, confidence) => {
+        const zones = zonesOf({ cutScore, confidence });
+        const isMastered = p >= cutScore && p >= confidence;
+        const isGap = p < cutScore && Math.round((1 - p) * 1e12) / 1e12 >= confidence;
+        expect(p >= zones.mastered).toBe(isMastered);
+        // The end of the gap zone belongs to it unless it is the cut itself.
+        if (p !== zones.gap) expect(p < zones.gap).toBe(isGap);
+      }),
+    );
+  });
+
+  it('counts in words and leaves out what there is none of', () => {
+    const speaker = createSpeaker('en', nothing);
+    const rows = ['gap', 'gap', 'mastered', 'not_yet', 'insufficient_evidence'].map((state) => ({ state }));
+    expect(countsOf(speaker, rows)).toBe('2 gaps, 1 mastered, 2 not settled');
+    expect(countsOf(speaker, [])).toBe('');
+  });
+});
+
+describe('a change of a score', () => {
+  const at = (
+    day: string,
+    scaleScore: number,
+    standardError: number,
+    id: string,
+    scale = 'one',
+  ): AttemptReport => ({
+    ...diagnostic,
+    attemptId: id,
+    diagnostic: { ...diagnostic.diagnostic!, scaleScore, standardError, scaleVersion: scale },
+    mastery: diagnostic.mastery.map((row) => ({
+      ...row,
+      evidence: row.evidence?.map((one) => ({ ...one, observedAt: `${day}T09:00:00Z` })),
+    })),
+  });
+  const history = (...reports: readonly AttemptReport[]) =>
+    say({
+      kind: 'history',
+      page: { data: reports, nextCursor: null, hasMore: false, observedAt: gate.observedAt, sources: [] },
+      details: reports,
+    });
+
+  it('is called one only beyond twice the errors of both', () => {
+    expect(compareScores({ value: 500, error: 3 }, { value: 510, error: 4 })).toEqual({
+      by: 10,
+      least: 10,
+      change: 'none',
+    });
+    expect(compareScores({ value: 500, error: 3 }, { value: 511, error: 4 }).change).toBe('rose');
+    expect(compareScores({ value: 511, error: 3 }, { value: 500, error: 4 }).change).toBe('fell');
+  });
+
+  it('is told from the earliest to the latest test, in whatever order the page has them', () => {
+    expect(history(at('2026-11-20', 526, 3, 'b'), at('2026-03-12', 512, 4, 'a')).verdict.text).toBe(
+      'From 12 March 2026 to 20 November 2026 the score rose by 14: more than chance explains, which is up to 10.',
+    );
+    expect(history(at('2026-11-20', 518, 3, 'b'), at('2026-03-12', 512, 4, 'a')).verdict.text).toMatch(
+      /: no change that can be told from chance\./,
+    );
+  });
+
+  it('is told within one scale alone', () => {
+    const spoken = history(at('2026-11-20', 900, 3, 'b', 'two'), at('2026-03-12', 512, 4, 'a'));
+    expect(textsOf(spoken).join(' ')).not.toMatch(/rose|fell|no change/);
+    expect(spoken.teacher.filter(({ heading }) => heading.startsWith('Scores over time'))).toHaveLength(2);
+  });
+
+  it('is not told where the days are not given', () => {
+    const spoken = say({
+      kind: 'history',
+      page: {
+        data: [at('2026-11-20', 900, 3, 'b')],
+        nextCursor: null,
+        hasMore: true,
+        observedAt: gate.observedAt,
+        sources: [],
+      },
+    });
+    expect(spoken.facts.join(' ')).toMatch(/days of the tests are not given.*further reports/);
+  });
+});
+
+describe('a class', () => {
+  const say8 = (
+    states: Readonly<Record<string, 'waiting' | 'failed' | AttemptReport | undefined>>,
+  ): Spoken => {
+    const learners = Object.keys(states);
+    const fetched = new Map(
+      Object.entries(states).map(([id, one]) => [
+        id,
+        one === 'waiting'
+          ? ({ state: 'waiting' } as const)
+          : one === 'failed'
+            ? ({ state: 'failed', error: new Error('x') } as const)
+            : ({ state: 'done', report: one } as const),
+      ]),
+    );
+    const data: ReportData = { kind: 'class', learners, reportOf: () => Promise.resolve(undefined) };
+    const names = { ...standardNames, a: 'Ada', b: 'Ben', c: 'Cleo', d: 'Dana' };
+    return speak(createSpeaker('en', { ...named, learner: undefined, names }), data, fetched);
+  };
+
+  it('is grouped by shared gap, and names who is missing and why', () => {
+    const spoken = say8({ a: gate, b: gate, c: 'failed', d: undefined });
+    expect(spoken.verdict.text).toBe(
+      '2 learners need the same next step: Add fractions with unlike denominators.',
+    );
+    expect(spoken.facts.join(' ')).toMatch(/nothing about: Cleo\. 1 learner without a report: Dana/);
+    expect(JSON.stringify(spoken.teacher)).toContain('2 learners: Ada, Ben');
+  });
+
+  it('says how far it is while it loads, and nothing final', () => {
+    expect(say8({ a: gate, b: gate, c: 'waiting' }).verdict).toEqual({
+      tone: 'open',
+      text: '2 of 3 reports are here; the rest is being loaded.',
+    });
+  });
+});
+
+describe('the order of what builds on what', () => {
+  it('puts nothing before what precedes it, loses nothing, and bears circles', () => {
+    const ids = ['a', 'b', 'c', 'd', 'e'];
+    const id = fc.constantFrom(...ids);
+    fc.assert(
+      fc.property(fc.array(fc.tuple(id, id)), fc.shuffledSubarray(ids), (pairs, wanted) => {
+        expect(inOrder(wanted, pairs).toSorted()).toEqual(wanted.toSorted());
+        // Pairs along the alphabet have no circle.
+        const acyclic = pairs.filter(([a, b]) => a < b);
+        const order = inOrder(wanted, acyclic);
+        for (const [before, after] of acyclic)
+          if (wanted.includes(before) && wanted.includes(after))
+            expect(order.indexOf(before)).toBeLessThan(order.indexOf(after));
+      }),
+    );
+    expect(inOrder(['c', 'a', 'b'], [])).toEqual(['c', 'a', 'b']);
+  });
+});
+
+describe('a failure', () => {
+  const fail = (error: unknown) => speakFailure(createSpeaker('en', nothing), error);
+  it.each([
+    ['not-found', 404, 'Nothing is here for you'],
+    ['dependency-incomplete', 503, 'The facts are not complete'],
+    ['dependency-unavailable', 503, 'Not available now'],
+    ['authentication-required', 401, 'You are not signed in'],
+    ['a-later-problem', 503, 'Something went wrong in the service'],
+    ['a-later-problem', 418, 'This page asked for something wrong'],
+  ])('says in words what it means: %s', (code, status, title) => {
+    const problem = { type: `https://docs.example/problems/${code}`, status, title: 'T', retryable: false };
+    const { audit, ...spoken } = fail(Object.assign(new Error(), { problem }));
+    expect(spoken.title).toBe(title);
+    expect(JSON.stringify(spoken)).not.toContain(code);
+    expect(JSON.stringify(audit)).toContain(code);
+  });
+
+  it('takes any other error for a missing answer', () => {
+    expect(fail(new TypeError('fetch failed')).title).toBe('No answer arrived');
+    expect(fail(null).title).toBe('No answer arrived');
+  });
+});
