@@ -6,6 +6,7 @@ import { compileFunction } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMasteryClient, createReportsClient } from '#client/index.ts';
 import type { Stack } from '#local/stack/stack.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
 import { serviceNames } from '#shared/contract/route.ts';
 import { routesOf } from '#shared/contract/routes.ts';
 import { SNIPPET_ORIGIN } from '#tools/docs/snippets.ts';
@@ -21,7 +22,7 @@ beforeAll(async () => {
   stack = await startProduct();
   const [tenant] = (await tenantsOf(stack)) as [Tenant];
   const { improvement } = await analyzed(stack, tenant);
-  const { adaptive } = await startRuns(stack, tenant, 'snippets', ['startAdaptiveRun']);
+  const { adaptive } = await startRuns(stack, tenant, 'snippets', [startAdaptiveRun]);
   values = {
     TOKEN: tenant.token,
     continuationToken: adaptive?.continuationToken ?? '',

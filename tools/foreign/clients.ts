@@ -7,7 +7,6 @@ import { exampleRequest } from '#local/call/example-request.ts';
 import type { SavedRuns } from '#local/call/saved-runs.ts';
 import type { Stack } from '#local/stack/stack.ts';
 import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
-import { analyzeAdministration } from '#shared/contract/reports/routes/analyze-administration.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { err, ok } from '#shared/kernel/result.ts';

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SavedRuns } from '#local/call/saved-runs.ts';
 import type { Stack } from '#local/stack/stack.ts';
+import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
 import { serviceNames } from '#shared/contract/route.ts';
 import { SNIPPET_ORIGIN } from '#tools/docs/snippets.ts';
 import { projectRoot } from '../../checks/checks.ts';
@@ -18,7 +19,7 @@ export async function pythonSnippets(
   tenant: Tenant,
   { improvement }: SavedRuns,
 ): Promise<Tried> {
-  const { adaptive } = await startRuns(stack, tenant, 'snippets', ['startAdaptiveRun']);
+  const { adaptive } = await startRuns(stack, tenant, 'snippets', [startAdaptiveRun]);
   const programs = serviceNames.map((service) => {
     const page = readFileSync(join(projectRoot, `docs/snippets-${service}.md`), 'utf8');
     const [setup = '', ...calls] = [...page.matchAll(/^```python\n(.*?)^```/gms)].map(
