@@ -81,7 +81,10 @@ export function recordsAndKeys(app: App, stage: Stage): Stack {
  */
 function runQueue(stack: Stack): void {
   const common = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true };
-  const deadLetters = new Queue(stack, 'DeadLetters', { ...common, retentionPeriod: Duration.days(queueDays.deadLetters) });
+  const deadLetters = new Queue(stack, 'DeadLetters', {
+    ...common,
+    retentionPeriod: Duration.days(queueDays.deadLetters),
+  });
   const runs = new Queue(stack, 'Runs', {
     ...common,
     retentionPeriod: Duration.days(queueDays.runs),

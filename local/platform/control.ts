@@ -44,7 +44,6 @@ const clockRequest = z.strictObject({ advanceSeconds: z.number().min(0).max(31_5
 const qtiRequest = z.strictObject({
   tenantId: z.string().min(1),
   clockSkewSeconds: z.number().min(-31_536_000).max(31_536_000).optional(),
-  keepsHandInTimes: z.boolean().optional(),
   scores: z.enum(['at_once', 'later']).optional(),
   runTags: z.boolean().optional(),
 });
@@ -88,13 +87,12 @@ export function control(
     case 'POST /_control/qti': {
       const request = qtiRequest.safeParse(body);
       if (!request.success) return invalid(request.error);
-      const { tenantId, clockSkewSeconds, keepsHandInTimes, scores, runTags } = request.data;
+      const { tenantId, clockSkewSeconds, scores, runTags } = request.data;
       const tenant = controlled.tenants.get(tenantId);
       if (tenant === undefined) return unknownTenant(controlled);
       const before = tenant.qtiConduct;
       const conduct = {
         clockSkewMs: clockSkewSeconds === undefined ? before.clockSkewMs : clockSkewSeconds * 1000,
-        keepsHandInTimes: keepsHandInTimes ?? before.keepsHandInTimes,
         scores: scores ?? before.scores,
         runTags: runTags ?? before.runTags,
       };

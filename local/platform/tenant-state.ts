@@ -151,8 +151,6 @@ export function cohortKey(scope: Rollup['scope']): string {
 export interface QtiConduct {
   /** How far its clock is ahead of the platform's, in milliseconds. */
   readonly clockSkewMs: number;
-  /** Whether it keeps when an answer was handed in. */
-  readonly keepsHandInTimes: boolean;
   /** `later`: an answer that is handed in waits for its score until QTI scores at once again. */
   readonly scores: 'at_once' | 'later';
   /** Whether it returns run tags and refuses an offer only if one with the same tag is open. */
@@ -245,7 +243,7 @@ export function openTenant(seed: TenantSeed): TenantState {
     anchorTables: new Map([[SINGLETON.anchorTable, seed.anchorTable]]),
     sessions: new Map(),
     offers: new Map(),
-    qtiConduct: { clockSkewMs: 0, keepsHandInTimes: true, scores: 'at_once', runTags: true },
+    qtiConduct: { clockSkewMs: 0, scores: 'at_once', runTags: true },
     unscored: new Map(),
     runtimeChanges: [],
     resultRecords: new Map(),

@@ -17,6 +17,16 @@ interface Media {
 
 describe('a tolerant schema', () => {
   const status = { type: 'string', enum: ['open', 'shut'], [extensible]: ['open', 'shut'] };
+  const listed = (...values: readonly string[]) => ({ type: 'string', enum: values, [extensible]: values });
+  const either = (kind: string, name: string): Json => ({
+    type: 'object',
+    properties: { kind: { ...listed(kind), description: `Kind.\n\n- ${kind}` }, [name]: { type: 'integer' } },
+    required: ['kind', name],
+  });
+  const closed = ['size', 'table'].map((name) => ({
+    properties: { [name]: { type: 'integer' } },
+    additionalProperties: false,
+  }));
   const schemaOf = (schema: Json): unknown =>
     Object.values(
       tolerant({ components: { schemas: { schema, Status: status } } }) as Record<string, Json>,
@@ -54,6 +64,19 @@ describe('a tolerant schema', () => {
       { type: 'integer', anyOf: [{ const: 0 }, { const: 1 }] },
       { type: 'integer' },
     ],
+    [
+      'is one object with the members of its alternatives, which are required if they are in each',
+      { description: 'x', anyOf: [either('a', 'size'), either('b', 'table')] },
+      {
+        ...{ type: 'object', description: 'x', required: ['kind'] },
+        properties: {
+          kind: { description: 'Kind.', anyOf: [listed('a', 'b'), { type: 'string' }] },
+          size: { type: 'integer' },
+          table: { type: 'integer' },
+        },
+      },
+    ],
+    ['stays one of several objects that are closed', { anyOf: closed }, { anyOf: closed }],
     [
       'has no reference beside what it repeats',
       { type: 'string', minLength: 1, $ref: '#/Id' },

@@ -97,7 +97,7 @@ export function createRecordReader<T>(
 export type FindRecord<T> = (tenantId: string, id: string, checksum?: string) => Promise<Reading<T>>;
 
 /**
- * Creates a finder of a tenant's records: its own one precedes a system record of the same id. Nothing is refused by memory alone: before a record counts
+ * Creates a finder of a tenant's records: its own one precedes a system record of the same id. Memory refuses nothing: before a record counts
  * as absent, or as another one than a caller is pinned to, the table is read, since another container may have seen a newer release.
  */
 export function createRecordFinder<T extends { readonly checksum: string }>(
@@ -121,17 +121,14 @@ export function createRecordFinder<T extends { readonly checksum: string }>(
       const exists = !systemRecord.ok || systemRecord.value !== undefined;
       return exists && (await authorized) ? systemRecord : ok(undefined);
     }
-    let isRecalled = false;
-    const found = await find((key) => {
-      const recalled = reader.recall(key);
-      isRecalled ||= recalled !== undefined;
-      return recalled ?? reader.read(key);
-    });
+    const recalled = new Map([own, system].map((key) => [key, reader.recall(key)]));
+    const found = await find((key) => recalled.get(key) ?? reader.read(key));
     const isUsable =
       found.ok &&
       found.value !== undefined &&
       (checksum === undefined || found.value.document.checksum === checksum);
-    return isUsable || !isRecalled ? found : find(reader.read);
+    const isRecalled = [...recalled.values()].some((reading) => reading !== undefined);
+    return isUsable || !isRecalled ? found : find((key) => reader.read(key));
   };
 }
 

@@ -13,7 +13,7 @@ import { createRecordStore, type RecordStore } from './store.ts';
 
 let table: MemoryRecordsTable;
 let store: RecordStore;
-let now = Date.parse('2026-03-01T08:00:00Z');
+const now = Date.parse('2026-03-01T08:00:00Z');
 beforeEach(() => {
   table = createMemoryRecordsTable();
   store = createRecordStore({ table, mayReadSystem: () => true, now: () => now });

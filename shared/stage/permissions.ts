@@ -71,6 +71,7 @@ export function statementsByGrant(
     'control:write': [allow(control.arn, items('GetItem', 'PutItem', 'UpdateItem'))],
     'improvement:read': [allow(improvement.arn, items('Query'))],
     'improvement:read-part': [allow(improvement.arn, items('GetItem'))],
+    // No condition key of IAM separates a PutItem that creates from one that replaces. Only the condition expression of the write does.
     'improvement:create': [allow(improvement.arn, items('PutItem'))],
     'improvement:change': [allow(improvement.arn, items('UpdateItem', 'DeleteItem'))],
     'improvement:queue': [allow(runs.arn, ['sqs:SendMessage'])],

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { sandboxIds, sandboxStandards } from '#shared/contract/reports/sandbox-fixtures.ts';
 import { allOpen } from '#shared/release/release-state.ts';
 import { openTab, useBrowser, views } from '#test/support/browser.ts';
@@ -20,6 +20,8 @@ let origin: string;
 beforeAll(() => {
   ({ origin } = new URL(stack.urls.explorerUrl));
 });
+
+afterEach(() => stack.control('DELETE', 'faults'));
 
 /** The value of `3 1/2` as a fraction. */
 function fraction(text: string): readonly [numerator: number, denominator: number] {
@@ -223,6 +225,21 @@ describe('the explorer in a browser', () => {
     await stack.control('DELETE', 'faults');
     await alert.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('heading', { name: 'Mastery, gaps first' }).waitFor();
+  });
+
+  it('says that an answer is not scored yet, and stops asking on request', async () => {
+    const { page } = await openTab(browser, origin);
+    await open(page, 'test', { tenant: tenants[1], bank: 'generated' });
+    // The player has taken the answer, and QTI has not scored it.
+    await page.route('**/explorer/api/answer', (route) => route.fulfill({ json: { correct: true } }));
+    await page.getByRole('button', { name: 'Start the test' }).click();
+    await page.getByRole('button', { name: 'Correct', exact: true }).click();
+    const wait = page
+      .getByRole('status')
+      .filter({ hasText: /answer is not scored yet, trying again in \d+ s/ });
+    await wait.getByRole('button', { name: 'Stop' }).click();
+    const alert = page.getByRole('alert').filter({ hasText: 'You have stopped the wait' });
+    await alert.getByRole('button', { name: 'Try again' }).waitFor();
   });
 
   it('counts the requests of what is shown, and reads it again on Show', async () => {

@@ -142,7 +142,7 @@ describe.each(deployedFunctions.map((row) => [row.operationId, row] as const))('
     ]);
   });
 
-  it('may do what its grants name, where they name it, under their purposes, and nothing else [RP-033]', () => {
+  it('may do what its grants name, where they name it, under their purposes, and nothing else', () => {
     expect(statementsOf(`${operationId}Role`, deploymentOf(row))).toStrictEqual(
       apart(expectedStatements(row)),
     );

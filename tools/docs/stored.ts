@@ -32,7 +32,7 @@ export function renderStored(): string {
     ],
     ['cursor of a list', `valid for ${minutes(CURSOR_MS)}`],
     ['link to a receipt bundle', `valid for ${minutes(LINK_SECONDS * 1000)}`],
-    ['service profile in a container', `${minutes(PROFILE_MS)}`],
+    ['service profile in a container', minutes(PROFILE_MS)],
     ['message of the queue', `${queueDays.runs} days; as a dead letter ${queueDays.deadLetters} days`],
   ];
   const settings = Object.entries(stages).map(

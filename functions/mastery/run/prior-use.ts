@@ -3,7 +3,7 @@ import type { NamedRuntime, RunSession } from './outcomes.ts';
 
 /**
  * Returns the artifact versions that the learner met in other runs over the bank before this run's first session, by QTI's clock; while this run has no
- * session, all of the other runs'. So an advance and its replay see the same set, whatever this run and others have been offered since. Equal instants
+ * session, all of the other runs'. So an advance and its replay see the same set, even if this run and others have been offered more since. Equal instants
  * count as before: if QTI's clock is coarse, sessions that the start has read must not drop out, or an item that the policy excludes would be offered.
  */
 export function priorUse(runtime: NamedRuntime): ReadonlySet<string> {

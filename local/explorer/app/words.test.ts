@@ -12,7 +12,12 @@ import {
   wordsFor,
 } from './words.ts';
 
-const call = { service: 'reports', operation: 'readAttemptReport', idempotencyKey: undefined };
+const call = {
+  service: 'reports',
+  operation: 'readAttemptReport',
+  idempotencyKey: undefined,
+  baseUrl: 'http://127.0.0.1:1',
+};
 const problem = (code: string, more: Partial<Problem> = {}): ProblemError =>
   new ProblemError(
     call,

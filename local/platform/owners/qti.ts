@@ -169,7 +169,7 @@ function score({
     ),
     attemptNumber,
     status: 'submitted',
-    ...(tenant.qtiConduct.keepsHandInTimes ? { submittedAt: qtiTime(tenant, now) } : {}),
+    submittedAt: qtiTime(tenant, now),
   };
   const { deliverySessionId } = session;
   tenant.sessions.set(deliverySessionId, {

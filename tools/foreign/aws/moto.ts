@@ -31,7 +31,7 @@ const wrongTypes: Readonly<Record<string, string>> = {
     'moto evaluates no Fn::GetStackOutput, and fails with the queue of another stack',
 };
 
-/** Starts moto on any free port of the loopback interface; disposing it ends it. It authorizes every caller except the operator, from the first call on. */
+/** Starts moto on any free port of the loopback interface; disposing it ends it. It authorizes nothing before `assumeRoles`. */
 export async function startMoto(program: string): Promise<Moto> {
   const script = join(import.meta.dirname, 'serve_moto.py');
   const child = spawn(join(dirname(program), 'python3'), [script, '--host', '127.0.0.1', '--port', '0'], {
@@ -42,7 +42,6 @@ export async function startMoto(program: string): Promise<Moto> {
       MOTO_ACCOUNT_ID: localAccount,
       // The policies of AWS itself, of which a role of the account has one.
       MOTO_IAM_LOAD_MANAGED_POLICIES: 'true',
-      INITIAL_NO_AUTH_ACTION_COUNT: '0',
       OPERATOR_KEY: localCredentials.accessKeyId,
     },
   });

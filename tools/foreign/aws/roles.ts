@@ -12,7 +12,7 @@ export interface Roles {
   readonly withdraw: (operationId: string, action: string) => Promise<void>;
 }
 
-/** Creates the role of each function, with the statements of the templates (`test/infra/roles.test.ts` compares them), and assumes it. */
+/** Creates the role of each function, with the statements of the templates (`test/infra/roles.test.ts` compares them), and assumes it. From then on, moto authorizes every caller except the operator. */
 export async function assumeRoles(url: string, functions: readonly DeployedFunction[]): Promise<Roles> {
   const place = { endpoint: url, region: localRegion, credentials: localCredentials };
   const [iam, sts] = [new IAMClient(place), new STSClient(place)];
@@ -40,6 +40,7 @@ export async function assumeRoles(url: string, functions: readonly DeployedFunct
       AWS_SESSION_TOKEN: Credentials?.SessionToken ?? '',
     });
   }
+  await fetch(`${url}/moto-api/reset-auth`, { method: 'POST', body: '0' });
   return {
     variablesOf: (operationId) => variables.get(operationId) ?? {},
     async withdraw(operationId, action) {

@@ -111,7 +111,8 @@ export function takeTest({ tenantId, bank, mastery, resultsStudentId, storage }:
 
   const run = async (): Promise<void> => {
     change({ failure: undefined });
-    let why = '';
+    // Without an owner that is named, the run waits for the score.
+    let why = waitOf({ service: 'qti' });
     await runAdaptive(mastery, {
       start: { ...bank.start, runMode: 'production_learner', resultsStudentId },
       signal: controller.signal,

@@ -190,8 +190,8 @@ function Answer({ number, stem, hasKey, bits, refusal, onAnswer }: AnswerProps):
             {refusal}
           </p>
           <p id="response-help" class="quiet">
-            A whole number, a fraction, a mixed number or a decimal, as in 2, 3/8, 1 2/3 or 0.5. An answer
-            that cannot be read is not scored.
+            A whole number, a fraction, a mixed number or a decimal, as in 2, 3/8, 1&nbsp;2/3 or 0.5. An
+            answer that cannot be read is not scored.
           </p>
         </form>
       ) : (
