@@ -210,9 +210,23 @@ function formItemNames({ reports }: Seed, { tenantId, platform }: SeededTenant):
   );
 }
 
+/** Returns what a thing of the seed is called: `class-5a` is "Class 5a". */
+function titleOf(name: string): string {
+  const words = name.replaceAll('-', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Returns what a learner of the seed is called: `iris-with-history` is "Iris". */
+function personOf(name: string): string {
+  return titleOf(name.split('-', 1)[0] ?? name);
+}
+
 function describeTenant(seed: Seed, tenant: SeededTenant, bankOf: (name: string) => JourneyBank): object {
   const { tenantId, fixtures } = tenant;
   const ids = reportIds(seed.reports, tenantId);
+  const withLargeReport = new Set(
+    seed.reports.attempts.filter(({ record }) => record?.generatedMastery).map(({ student }) => student),
+  );
   return {
     tenantId,
     resultsStudentId: fixtures.mastery.resultsStudentId,
@@ -222,7 +236,18 @@ function describeTenant(seed: Seed, tenant: SeededTenant, bankOf: (name: string)
         ({ identifier, fullStatement }) => [identifier, fullStatement] as const,
       ),
       ...seed.reports.administrations.map(({ name }) => [ids.administration(name), name] as const),
+      ...seed.reports.students.map(({ name }) => [ids.student(name), personOf(name)] as const),
+      ...seed.reports.classes.map(({ name }) => [ids.class(name), titleOf(name)] as const),
+      ...seed.reports.schools.map(({ name }) => [ids.school(name), titleOf(name)] as const),
+      ...seed.reports.testSpecs.flatMap(({ forms }) =>
+        forms.map((form) => [ids.form(form), titleOf(form)] as const),
+      ),
     ]),
+    // The largest report would be a column for each of its thousands of components.
+    learners: seed.reports.students
+      .filter(({ name, status }) => status !== 'tobedeleted' && !withLargeReport.has(name))
+      .map(({ name }) => ids.student(name)),
+    precedes: [],
     formItems: formItemNames(seed, tenant),
     banks: fixtures.mastery.banks.map(({ name }) => {
       const { fixture, title, labels, parameters, textOf } = bankOf(name);

@@ -209,7 +209,7 @@ describe('the rule of a state', () => {
   it('is one sentence for reports and runs', () => {
     const speaker = createSpeaker('en', nothing);
     expect(ruleText(speaker, { cutScore: 0.5, confidence: 0.8 })).toBe(
-      'mastered from 80%, gap up to 20%, between: not settled',
+      'mastered from 80 %, gap up to 20 %, between: not settled',
     );
     expect(JSON.stringify(say({ kind: 'run', run: advancedRun }).sure)).toContain(
       ruleText(speaker, {
@@ -223,7 +223,7 @@ describe('the rule of a state', () => {
       mastery: [{ ...row!, kind: 'knowledge_component', threshold: 0.5, confidence: 0.8 }],
     };
     expect(JSON.stringify(say({ kind: 'attempt', report: withRule }).sure)).toContain(
-      'mastered from 80%, gap up to 20%',
+      'mastered from 80 %, gap up to 20 %',
     );
   });
 

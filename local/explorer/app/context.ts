@@ -18,6 +18,10 @@ export interface Surface {
     scope: 'reports:read' | 'reports:write',
     claims: Claims,
   ) => ReportsClient & SandboxClient;
+  /** Names of everything that has one, by id. */
+  readonly names: ReadonlyMap<string, string>;
+  /** Pairs of standards or components of which the first is taught before the second. */
+  readonly precedes: readonly (readonly [before: string, after: string])[];
   /** What a standard, a knowledge component or an administration is called. */
   readonly nameOf: (caseGuid: string) => string;
   /** What an item is called, by QTI identifier. */
@@ -38,11 +42,13 @@ export function createSurface(config: Config, tenant: Tenant | undefined): Surfa
     };
   };
   const address = (base: string): string => new URL(base, location.href).href.replace(/\/$/, '');
-  const items = new Map(
-    (tenant?.banks ?? []).flatMap((bank) =>
-      bank.items.map(({ qtiIdentifier, name, stem }) => [qtiIdentifier, stem === '' ? name : stem]),
+  const names = new Map([
+    ...Object.entries((tenant ?? config).names ?? {}),
+    ...Object.entries(tenant?.formItems ?? {}),
+    ...(tenant?.banks ?? []).flatMap((bank) =>
+      bank.items.map(({ qtiIdentifier, name, stem }) => [qtiIdentifier, stem === '' ? name : stem] as const),
     ),
-  );
+  ]);
   return {
     config,
     tenant,
@@ -61,9 +67,10 @@ export function createSurface(config: Config, tenant: Tenant | undefined): Surfa
             ...common(),
             token: tokenProvider(tenant.tenantId, [scope], claims),
           })) as ReportsClient & SandboxClient,
-    nameOf: (caseGuid) => (tenant ?? config).names?.[caseGuid] ?? 'one without a known name',
-    itemNameOf: (qtiItemId) =>
-      items.get(qtiItemId) ?? tenant?.formItems[qtiItemId] ?? 'an item without a known name',
+    names,
+    precedes: tenant?.precedes ?? [],
+    nameOf: (caseGuid) => names.get(caseGuid) ?? 'one without a known name',
+    itemNameOf: (qtiItemId) => names.get(qtiItemId) ?? 'an item without a known name',
   };
 }
 

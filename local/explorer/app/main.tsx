@@ -8,6 +8,7 @@ import { pauses } from './pauses.ts';
 import { hrefOf, usePlace } from './router.ts';
 import { loadConfig, loadTenant, type Config } from './session.ts';
 import { useLoad, useStore } from './store.ts';
+import { Class } from './views/class.tsx';
 import { Cohort } from './views/cohort.tsx';
 import { Form } from './views/form.tsx';
 import { History } from './views/history.tsx';
@@ -23,6 +24,8 @@ interface View {
   readonly operationIds: readonly string[];
   /** Whose facts it shows or changes: what can fail under it. */
   readonly owners: readonly string[];
+  /** Whether it needs the learners of a seed, which the sandbox has none of. */
+  readonly isLocal?: boolean;
   readonly component: () => JSX.Element;
 }
 
@@ -36,17 +39,25 @@ const views: Readonly<Record<string, View>> = {
   },
   report: {
     title: 'Attempt report',
-    about: 'One scored attempt: score, gaps first, mastery by standard, evidence and receipts.',
+    about: 'One scored attempt: what to teach next, how sure it is, and what an auditor asks for.',
     operationIds: ['readAttemptReport'],
     owners: ['caliper', 'case', 'content', 'oneroster', 'qti', 'results'],
     component: Report,
   },
   history: {
     title: 'Candidate history',
-    about: 'All reports of one learner over time.',
+    about: 'All reports of one learner over time, and whether a score has changed.',
     operationIds: ['listCandidateReports'],
     owners: ['case', 'content', 'oneroster', 'results'],
     component: History,
+  },
+  class: {
+    title: 'Class',
+    about: 'Who shares a gap, and what each learner of a class needs next.',
+    operationIds: ['listCandidateReports'],
+    owners: ['case', 'content', 'oneroster', 'qti', 'results'],
+    isLocal: true,
+    component: Class,
   },
   cohort: {
     title: 'Cohort',
@@ -71,9 +82,10 @@ const views: Readonly<Record<string, View>> = {
   },
 };
 
-function offered({ operationIds }: Config): readonly (readonly [name: string, view: View])[] {
-  return Object.entries(views).filter(([, view]) =>
-    view.operationIds.some((id) => operationIds.includes(id)),
+function offered({ mode, operationIds }: Config): readonly (readonly [name: string, view: View])[] {
+  return Object.entries(views).filter(
+    ([, view]) =>
+      view.operationIds.some((id) => operationIds.includes(id)) && !(view.isLocal && mode === 'sandbox'),
   );
 }
 

@@ -51,7 +51,7 @@ interface ProbabilityProps {
 
 /** A probability on an axis from 0 to 1, with the parts of the axis on which it can count as settled. */
 export function Probability({ value, label, rule }: ProbabilityProps): JSX.Element {
-  const { gapUpTo, masteredFrom } = zonesOf(rule);
+  const { gap: gapUpTo, mastered: masteredFrom } = zonesOf(rule);
   return (
     <span class="probability">
       <Bar

@@ -66,6 +66,9 @@ export interface Tenant {
   readonly resultsStudentId: string;
   readonly banks: readonly Bank[];
   readonly names: Readonly<Record<string, string>>;
+  readonly precedes: readonly (readonly [before: string, after: string])[];
+  /** The learners of one class. */
+  readonly learners: readonly string[];
   readonly formItems: Readonly<Record<string, string>>;
   readonly reports: {
     readonly attempts: Readonly<Record<string, string>>;

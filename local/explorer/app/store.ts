@@ -41,7 +41,8 @@ export type Loaded<Value> =
   | { readonly state: 'done'; readonly value: Value }
   | { readonly state: 'failed'; readonly error: unknown; readonly retry: () => void };
 
-const reloads = createStore(0);
+/** Counts how often everything on the page was to be loaded again. */
+export const reloads = createStore(0);
 
 /** Loads everything on the page again. */
 export const reload = (): void => reloads.set(reloads.get() + 1);

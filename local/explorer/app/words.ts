@@ -11,9 +11,8 @@ import {
   type RevisionOrder,
   type WaitingFor,
 } from '#client/index.ts';
-
-/** The values of a state that the contract lists, without the open end for values of later versions. */
-type Listed<State> = State extends string ? (string extends State ? never : State) : never;
+import { createSpeaker, type Listed } from '#report-element/speak/speaker.ts';
+import { ruleText, zonesOf as zonesOfRule, type Rule } from '#report-element/speak/states.ts';
 
 type StateMember = Listed<
   | AdaptiveRun['kcClassifications'][number]['classification']
@@ -165,9 +164,7 @@ export function figure(value: number): string {
 
 /** Returns a probability in percent; it never becomes a certainty by rounding. */
 export function percent(share: number): string {
-  if (share > 0.995 && share < 1) return '>99 %';
-  if (share < 0.005 && share > 0) return '<1 %';
-  return `${(share * 100).toFixed(0)} %`;
+  return english.probability(share);
 }
 
 export interface StateRule {
@@ -175,23 +172,27 @@ export interface StateRule {
   readonly confidenceThreshold: number;
 }
 
-/** Returns from which probability a component is mastered, and up to which it is a gap; in between it is not settled [MA-197]. */
-export function zonesOf({ kcCutScore, confidenceThreshold }: StateRule): {
-  readonly masteredFrom: number;
-  readonly gapUpTo: number;
-} {
-  return {
-    masteredFrom: Math.max(kcCutScore, confidenceThreshold),
-    gapUpTo: Math.min(kcCutScore, 1 - confidenceThreshold),
-  };
+const asInReports = ({ kcCutScore, confidenceThreshold }: StateRule): Rule => ({
+  cutScore: kcCutScore,
+  confidence: confidenceThreshold,
+});
+
+/** Returns from which probability a component is mastered, and up to which it is a gap; in between it is not settled. */
+export function zonesOf(rule: StateRule): ReturnType<typeof zonesOfRule> {
+  return zonesOfRule(asInReports(rule));
 }
 
-/** Returns the rule of a state in one sentence, the same on every page. */
+const english = createSpeaker('en', {
+  names: {},
+  precedes: [],
+  learner: undefined,
+  scales: {},
+  hrefOf: undefined,
+});
+
+/** Returns the rule of a state in one sentence, the same as in a report. */
 export function ruleOf(rule: StateRule): string {
-  const { masteredFrom, gapUpTo } = zonesOf(rule);
-  const exact = (share: number): string => `${Number((share * 100).toPrecision(6))} %`;
-  const gap = rule.kcCutScore <= 1 - rule.confidenceThreshold ? 'gap below' : 'gap up to';
-  return `mastered from ${exact(masteredFrom)}, ${gap} ${exact(gapUpTo)}, between: not settled`;
+  return ruleText(english, asInReports(rule));
 }
 
 /** Returns why a revision is asked for: what was observed, and from where on it is asked for. */

@@ -35,7 +35,7 @@ export function lastScored({ mastery }: AttemptReport): number | undefined {
 }
 
 function findingOf(speaker: Speaker, row: MasteryRow, name: string): Omit<Finding, 'partOf'> {
-  const { texts, number, percent } = speaker;
+  const { texts, number, percent, probability } = speaker;
   const { estimate, threshold, uncertainty, uncertaintyKind, confidence } = row;
   const items = row.evidence?.map(({ qtiItemId }) => qtiItemId);
   const common = { id: row.caseGuid, name, state: row.state, items };
@@ -47,7 +47,7 @@ function findingOf(speaker: Speaker, row: MasteryRow, name: string): Omit<Findin
     return {
       ...common,
       rule,
-      figure: [texts.probability(percent(estimate)), ...own].join(', '),
+      figure: [texts.probability(probability(estimate)), ...own].join(', '),
       axis: probabilityAxis(speaker, name, estimate, zones, rule === undefined ? threshold : undefined),
     };
   }

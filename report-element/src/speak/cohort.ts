@@ -44,7 +44,7 @@ function measureOf(
     };
     return { name: words, lines: [ofListed(plain, unit, texts.unknownUnit(number(value)))] };
   }
-  const figure = percent(share);
+  const figure = `${number(share * 100)} %`;
   const isOnAxis = share >= 0 && share <= 1;
   return {
     name: words,

@@ -190,14 +190,14 @@ export function statesSection(
 
 /** A probability on an axis from 0 to 1, with the zones of its rule. */
 export function probabilityAxis(
-  { texts, percent }: Speaker,
+  { texts, percent, probability }: Speaker,
   name: string,
   value: number,
   zones: { readonly mastered: number; readonly gap: number } | undefined,
   threshold?: number,
 ): Axis {
   return {
-    label: texts.axisLabel(name, texts.probability(percent(value)), percent(0), percent(1)),
+    label: texts.axisLabel(name, texts.probability(probability(value)), percent(0), percent(1)),
     low: 0,
     high: 1,
     ticks: [0, 0.5, 1].map((at) => ({ at, text: percent(at) })),

@@ -21,7 +21,7 @@ export function speakRun(speaker: Speaker, run: AdaptiveRun): Spoken {
       state: row.classification,
       items: row.evidenceItemRefs,
       rule,
-      figure: texts.probability(speaker.percent(row.posteriorProbability)),
+      figure: texts.probability(speaker.probability(row.posteriorProbability)),
       axis: probabilityAxis(speaker, name, row.posteriorProbability, rule && zonesOf(rule)),
     };
   });

@@ -6,10 +6,10 @@ import { ofListed, type Listed, type Speaker } from './speaker.ts';
 type Unit = Listed<Score['unit']>;
 
 /** Returns a settled score in words: "11 of 20 points". */
-export function scoreText({ texts, number, percent }: Speaker, { value, maximum, unit }: Score): string {
+export function scoreText({ texts, number }: Speaker, { value, maximum, unit }: Score): string {
   const words: Readonly<Record<Unit, string>> = {
     points: texts.points(number(value), maximum === null ? undefined : number(maximum)),
-    percent: percent(value / 100),
+    percent: `${number(value)} %`,
     mastery_scale: texts.onScale(number(value)),
     unknown: texts.withoutUnit(number(value)),
   };

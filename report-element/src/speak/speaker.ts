@@ -27,6 +27,8 @@ export interface Speaker extends Pick<Knowledge, 'precedes' | 'hrefOf'> {
   /** As many digits as a reader can use. */
   readonly number: (value: number) => string;
   readonly percent: (share: number) => string;
+  /** A probability never becomes a certainty by rounding. */
+  readonly probability: (share: number) => string;
   readonly day: (instant: string | number) => string;
   readonly shortDay: (instant: number) => string;
   readonly time: (instant: string | number) => string;
@@ -41,7 +43,8 @@ export function createSpeaker(language: string, knowledge: Knowledge): Speaker {
   const digits = [3, 2, 1].map(
     (maximumFractionDigits) => new Intl.NumberFormat(tag, { maximumFractionDigits }),
   );
-  const percents = new Intl.NumberFormat(tag, { style: 'percent', maximumFractionDigits: 1 });
+  const percents = new Intl.NumberFormat(tag, { maximumSignificantDigits: 6 });
+  const percent = (share: number): string => `${percents.format(share * 100)} %`;
   const days = new Intl.DateTimeFormat(tag, { dateStyle: 'long' });
   const shortDays = new Intl.DateTimeFormat(tag, { day: 'numeric', month: 'short', year: 'numeric' });
   const times = new Intl.DateTimeFormat(tag, { dateStyle: 'long', timeStyle: 'short' });
@@ -60,7 +63,11 @@ export function createSpeaker(language: string, knowledge: Knowledge): Speaker {
       const size = Math.abs(value);
       return (digits[size < 1 ? 0 : size < 10 ? 1 : 2] ?? percents).format(value);
     },
-    percent: (share) => percents.format(share),
+    percent,
+    probability(share) {
+      if (share > 0.995 && share < 1) return '>99 %';
+      return share < 0.005 && share > 0 ? '<1 %' : percent(Math.round(share * 100) / 100);
+    },
     day: (instant) => days.format(new Date(instant)),
     shortDay: (instant) => shortDays.format(instant),
     time: (instant) => times.format(new Date(instant)),

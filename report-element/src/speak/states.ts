@@ -18,7 +18,7 @@ export function stateOf({ texts }: Speaker, row: { readonly state: string }): St
     gap: texts.gap,
     not_yet: texts.notSettled,
     insufficient_evidence: texts.tooLittle,
-    unknown: texts.unknownState,
+    unknown: texts.unknownValue,
   };
   return { tone: tones[state], text: words[state] };
 }
@@ -57,5 +57,7 @@ export function zonesOf({ cutScore, confidence }: Rule): {
 /** Returns the one sentence of a rule: "mastered from 80 %, gap up to 20 %, between: not settled". */
 export function ruleText({ texts, percent }: Pick<Speaker, 'texts' | 'percent'>, rule: Rule): string {
   const { mastered, gap } = zonesOf(rule);
-  return texts.rule(percent(mastered), percent(gap));
+  // Up to the cut score itself it is no gap.
+  const words = gap === rule.cutScore ? texts.gapBelow : texts.gapUpTo;
+  return texts.rule(percent(mastered), words(percent(gap)));
 }

@@ -22,8 +22,7 @@ export const en = {
   mastered: 'mastered',
   gap: 'gap',
   notSettled: 'not settled',
-  tooLittle: 'not settled: too little evidence',
-  unknownState: 'in a state that this page does not know',
+  tooLittle: 'too little evidence',
   unknownValue: 'not known to this page',
   noRow: 'not in the report',
   counts: {
@@ -110,8 +109,9 @@ export const en = {
     unknown: 'a measure of uncertainty that this page does not know',
   },
   threshold: (value: string): string => `threshold ${value}`,
-  rule: (mastered: string, gap: string): string =>
-    `mastered from ${mastered}, gap up to ${gap}, between: not settled`,
+  rule: (mastered: string, gap: string): string => `mastered from ${mastered}, ${gap}, between: not settled`,
+  gapUpTo: (value: string): string => `gap up to ${value}`,
+  gapBelow: (value: string): string => `gap below ${value}`,
   ruleStart: (rule: string): string => `The rule: ${rule}, and only once an item has measured it.`,
   rulesDiffer: 'The rules differ; each is given with its row.',
   rowRule: (rule: string): string => `Rule: ${rule}`,
@@ -182,7 +182,7 @@ export const en = {
   },
   passed: 'passed',
   failed: 'not passed',
-  undecided: 'not decided',
+  undecided: 'undecided',
   withheld: {
     unsettled: (n: number): string =>
       `${count(n, 'scored test', 'scored tests')} cannot be shown yet: facts are not settled.`,

@@ -80,7 +80,7 @@ interface MultipleProps {
 
 /** The course of one probability on the axes that all of them share: 0 to 1, from the start to the last answer. */
 function Multiple({ label, last, rule, values }: MultipleProps): JSX.Element {
-  const { gapUpTo, masteredFrom } = zonesOf(rule);
+  const { gap: gapUpTo, mastered: masteredFrom } = zonesOf(rule);
   const points = values.map((value, at) => `${(100 * at) / (values.length - 1)},${100 * (1 - value)}`);
   return (
     <figure>

@@ -1,32 +1,24 @@
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { ScoreChart } from '../charts.tsx';
+import { useState } from 'preact/hooks';
+import type { AttemptReport } from '#client/index.ts';
 import { useSurface } from '../context.ts';
-import { instant, Outcome, Receipts, State } from '../parts.tsx';
-import { hrefOf, usePlace } from '../router.ts';
-import { useLoad } from '../store.ts';
+import { Choice } from '../parts.tsx';
+import { usePlace } from '../router.ts';
 import { Picker } from './picker.tsx';
+import { Shown } from './shown.tsx';
 
-const PAGE_ROWS = 10;
-/** The most rows of one page of the API. */
-const MAX_ROWS = 100;
-
-const reasons: Readonly<Record<string, string>> = {
-  unsettled: 'not settled by their owners yet',
-  stale: 'with a source that is out of date',
-  unreleased: 'of a kind that is not released',
-  unverified: 'not verified, since facts are missing or contradict each other',
-};
+/** Requests that are under way at the same time. */
+const AT_ONCE = 4;
 
 /** All reports of one learner. */
 export function History(): JSX.Element {
   const { config, tenant, reports } = useSurface();
   const { parameters } = usePlace();
+  const [limit, setLimit] = useState('10');
   const fixtures =
     tenant === undefined
       ? [['the sandbox’s learner', config.sandbox.candidate] as const]
       : [
-          ['the learner of adaptive runs', tenant.resultsStudentId] as const,
           ...Object.entries(tenant.reports.candidates).map(
             ([role, id]) =>
               [
@@ -34,79 +26,41 @@ export function History(): JSX.Element {
                 id,
               ] as const,
           ),
+          ['the learner of adaptive runs', tenant.resultsStudentId] as const,
         ];
-  const candidateSourcedId =
-    parameters['id'] ?? fixtures.find(([words]) => words.includes('history'))?.[1] ?? fixtures[0]?.[1] ?? '';
-  const [rows, setRows] = useState(PAGE_ROWS);
-  useEffect(() => setRows(PAGE_ROWS), [candidateSourcedId]);
-  const page = useLoad(
-    async (signal) => {
-      const client = reports('reports:read', { studentIds: [candidateSourcedId] });
-      return (await client.listCandidateReports({ candidateSourcedId, limit: rows }, { signal })).data;
-    },
-    [candidateSourcedId, tenant, rows],
-  );
+  const candidateSourcedId = parameters['id'] ?? fixtures[0]?.[1] ?? '';
   return (
     <>
       <Picker label="Learner" value={candidateSourcedId} fixtures={fixtures} />
-      <Outcome of={page}>
-        {({ data, hasMore, withheld = [], sources }) => {
-          const scores = data
-            .flatMap(({ diagnostic }) => diagnostic ?? [])
-            .toReversed()
-            .map((diagnostic, at) => ({ x: at + 1, ...diagnostic }));
-          return (
-            <>
-              <ScoreChart
-                title="Scale scores, oldest first"
-                description="Adaptive diagnostics among the reports below. The band is one standard error to both sides: scores whose bands overlap are no evidence of a change."
-                x="attempt"
-                scores={scores}
-                hasDots
-              />
-              {data.length === 0 ? <p>This learner has no reports yet.</p> : null}
-              <ul class="rows">
-                {data.map((report) => (
-                  <li class="row" key={report.attemptId}>
-                    <div class="row-head">
-                      <a href={hrefOf('report', { tenant: tenant?.tenantId, id: report.attemptId })}>
-                        {report.testKind.replaceAll('_', ' ')}
-                      </a>
-                      {report.gate === null ? (
-                        <span>
-                          {report.diagnostic === null
-                            ? `${report.score.value.toFixed(1)} ${report.score.unit.replaceAll('_', ' ')}`
-                            : `${report.diagnostic.scaleScore.toFixed(1)} ± ${report.diagnostic.standardError.toFixed(1)}`}
-                        </span>
-                      ) : (
-                        <State of={report.gate.status} />
-                      )}
-                    </div>
-                    <p class="quiet">
-                      Attempt {report.attemptId}, facts read at {instant(report.observedAt)}
-                    </p>
-                  </li>
-                ))}
-              </ul>
-              {!hasMore ? null : rows < MAX_ROWS ? (
-                <button type="button" onClick={() => setRows(MAX_ROWS)}>
-                  Show up to {MAX_ROWS}
-                </button>
-              ) : (
-                <p class="quiet">There are more than these {data.length} reports.</p>
-              )}
-              {withheld.map(({ reason, count }) => (
-                <p key={reason}>
-                  {count} scored {count === 1 ? 'attempt is' : 'attempts are'} {reasons[reason] ?? reason}: no
-                  report until then.
-                </p>
-              ))}
-              <h2>Receipts</h2>
-              <Receipts sources={sources} />
-            </>
+      <p>
+        <Choice
+          label="Latest reports"
+          value={limit}
+          options={['10', '25', '100'].map((count) => [count, count])}
+          onChange={setLimit}
+        />
+      </p>
+      <Shown
+        inputs={[candidateSourcedId, limit]}
+        load={async (signal) => {
+          const client = reports('reports:read', { studentIds: [candidateSourcedId] });
+          const { data: page } = await client.listCandidateReports(
+            { candidateSourcedId, limit: Number(limit) },
+            { signal },
           );
+          // The rows of a page do not state the day of the test: the reports do.
+          const details: AttemptReport[] = [];
+          const queue = page.data.values();
+          const work = async (): Promise<void> => {
+            for (const { attemptId } of queue)
+              details.push(
+                (await client.readAttemptReport({ attemptId, view: 'evidence' }, { signal })).data,
+              );
+          };
+          await Promise.all(Array.from({ length: AT_ONCE }, work));
+          return { kind: 'history', page, details };
         }}
-      </Outcome>
+      />
     </>
   );
 }

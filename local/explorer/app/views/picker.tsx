@@ -36,11 +36,14 @@ export function Picker({ label, value, fixtures }: PickerProps): JSX.Element {
           if (chosen !== '') choose({ id: chosen });
         }}
       />
-      <span class="choice">
-        <label for={id}>Id</label>
-        <input id={id} name="id" key={value} defaultValue={value} autocomplete="off" spellcheck={false} />
-      </span>
-      <button type="submit">Show</button>
+      <details>
+        <summary>Another one, by its id</summary>
+        <span class="choice">
+          <label for={id}>Id</label>
+          <input id={id} name="id" key={value} defaultValue={value} autocomplete="off" spellcheck={false} />
+          <button type="submit">Show</button>
+        </span>
+      </details>
     </form>
   );
 }
