@@ -112,7 +112,8 @@ function faultsOf(facts: Facts): { lacks: boolean; contradicts: boolean } {
 export function reportOf(asked: string, facts: Facts): Expected {
   const { lacks, contradicts } = faultsOf(facts);
   if (isNone(asked, facts) || lacks || contradicts) return 'refused';
-  const { score, diagnostic, mastery } = facts.readSettledRecord;
+  const { score, diagnostic, mastery: settled } = facts.readSettledRecord;
+  const mastery = settled.map((row) => ({ ...row, confidence: row.confidence ?? null }));
   const [testKind, gate] = [facts.readReportCriteria.testKind, gateOf(facts) ?? null];
   const status = gate === null || ['pass', 'fail'].includes(gate.status) ? 'scored' : gate.status;
   const shown = { testKind, status, gate, score, mastery };
