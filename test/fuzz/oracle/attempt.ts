@@ -101,9 +101,10 @@ function faultsOf(facts: Facts): { lacks: boolean; contradicts: boolean } {
     const isOff = (state === 'mastered' && above < 0) || (state === 'gap' && above > 0);
     const margin = decimal(row.uncertainty).times(margins[row.uncertaintyKind] ?? Infinity);
     contradicts ||= isOff && apart(estimate ?? 0, threshold ?? 0).gt(margin);
-    let up = mastery.find((other) => other.caseGuid === parent);
-    for (const _ of mastery) up = mastery.find((other) => other.caseGuid === up?.parentCaseGuid);
-    contradicts ||= up !== undefined;
+    let up = mastery.filter((other) => other.caseGuid === parent);
+    for (const _ of mastery)
+      up = mastery.filter((other) => up.some((one) => one.parentCaseGuid === other.caseGuid));
+    contradicts ||= up.length > 0;
   }
   return { lacks, contradicts };
 }
