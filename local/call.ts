@@ -72,7 +72,7 @@ const command = program(
     examples(
       'npm run call -- readAttemptReport',
       'npm run call -- readAttemptReport --view evidence --curl',
-      'npm run --silent call -- readReadiness | jq .status',
+      'npm run --silent call -- readAttemptReport | jq .status',
       'npm run call -- startAdaptiveRun',
       'npm run call -- answer --correct',
       'npm run call -- advanceAdaptiveRun',
@@ -308,7 +308,9 @@ function nextCommand({ operationId }: Route, { adaptive, improvement }: SavedRun
       if (adaptive === undefined) return undefined;
       return adaptive.deliverySessionId === null
         ? 'The run offers no item. While it is finalizing: npm run call -- advanceAdaptiveRun'
-        : 'Next: npm run call -- answer --correct (or --wrong)';
+        : operationId === 'inspectAdaptiveRun'
+          ? 'Next: npm run call -- advanceAdaptiveRun, once the offered item is answered: npm run call -- answer --correct (or --wrong)'
+          : 'Next: npm run call -- answer --correct (or --wrong)';
     case 'analyzeAdministration':
       return (
         improvement && 'Next: npm run call -- readImprovementRun (or readAlignmentReport, listRevisionOrders)'

@@ -188,6 +188,21 @@ describe('npm run call', () => {
     expect(given).toMatchObject({ code: 1, stderr: expect.stringContaining(' 400') as string });
   });
 
+  it('has examples in its help that work in their order, and a filter that finds what it asks for', async () => {
+    const { stdout } = await call('--help');
+    const examples = [
+      ...stdout.matchAll(/^  npm run (?:--silent )?call -- ([^|\n]+?)(?: \| jq \.(\w+))?$/gm),
+    ];
+    expect(examples.length).toBeGreaterThan(4);
+    for (const [line, words = '', member] of examples) {
+      const ran = await call(...words.trim().split(' '));
+      expect(ran.code, `${line}\n${ran.stderr}`).toBe(0);
+      if (member !== undefined)
+        expect((JSON.parse(ran.stdout) as Record<string, unknown>)[member], line).toBeTypeOf('string');
+    }
+    await rm(localFiles(folder).run);
+  });
+
   it('prints a curl command instead that works when pasted', async () => {
     const { stdout } = await call('startAdaptiveRun', '--curl');
     // npm would look for a stack in the project's folder.
@@ -228,7 +243,12 @@ describe('npm run call', () => {
       'readAlignmentReport',
       'listRevisionOrders',
     ];
-    for (const name of continued) expect(await call(name), name).toMatchObject({ code: 0 });
+    for (const name of continued) {
+      const continuing = await call(name);
+      expect(continuing, name).toMatchObject({ code: 0 });
+      if (name === 'inspectAdaptiveRun')
+        expect(continuing.stderr).toContain('npm run call -- advanceAdaptiveRun');
+    }
   });
 
   it('exits with 1 and names title, detail and page of a problem', async () => {

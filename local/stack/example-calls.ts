@@ -3,7 +3,7 @@ import { sandboxIds } from '#shared/contract/reports/sandbox-fixtures.ts';
 import type { StackUrls } from '#shared/stage/description.ts';
 import type { SeededTenant } from '#local/seeds/instantiate.ts';
 import { curlOf, tokenCommand } from '#local/call/curl.ts';
-import { exampleRequest } from '#local/call/example-request.ts';
+import { exampleRequest, type CallRequest } from '#local/call/example-request.ts';
 
 /**
  * Example calls of every route that the stack serves, as commands for a POSIX shell. They work when pasted, in their order.
@@ -19,16 +19,13 @@ export function renderExampleCalls(
   const requests = routes.map((route) => exampleRequest(route, tenant.fixtures, {}));
   const complete = requests.filter(({ missing }) => missing.length === 0);
   const runs = requests.filter(({ missing }) => missing.length > 0).map(({ route }) => route.operationId);
-  const claims: Record<string, string[]> = {};
-  for (const [name, ids = []] of complete.flatMap((request) => Object.entries(request.claims)))
-    claims[name] = [...new Set([...(claims[name] ?? []), ...ids])];
   const calls = complete.map((request) => [
     `# ${request.route.summary}: npm run call -- ${request.route.operationId}`,
     curlOf(request, urls, `example-${request.route.operationId}`, '$TOKEN'),
   ]);
   return `${[
     '# The calls below work in a POSIX shell, in the folder of the project. npm run call does the same with less typing.',
-    `TOKEN=$(${tokenCommand(tenant.tenantId, undefined, claims)})`,
+    `TOKEN=$(${tokenCommand(tenant.tenantId, undefined, claimsOf(complete))})`,
     '',
     ...calls.flatMap((lines) => [...lines, '']),
     ...runCalls(runs),
@@ -43,6 +40,14 @@ export function renderExampleCalls(
     'npm run gates -- apply --stage local --withdraw A',
     'npm run gates -- apply .local/manifest.jws --stage local',
   ].join('\n')}\n`;
+}
+
+/** The claims that a token needs for all of these requests. */
+export function claimsOf(requests: readonly Pick<CallRequest, 'claims'>[]): CallRequest['claims'] {
+  const claims: Record<string, string[]> = {};
+  for (const [name, ids = []] of requests.flatMap((request) => Object.entries(request.claims)))
+    claims[name] = [...new Set([...(claims[name] ?? []), ...ids])];
+  return claims;
 }
 
 /** Calls that continue a run need the answer of an earlier one, which `npm run call` saves. */

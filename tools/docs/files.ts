@@ -11,9 +11,11 @@ import { renderCatalogSchema } from './catalog-schema.ts';
 import { renderClientSources } from './client-sources.ts';
 import { renderInvariants } from './invariants.ts';
 import { renderLogCodes } from './log-codes.ts';
+import { renderLowered } from './lowered.ts';
 import { withPart } from './page-part.ts';
 import { renderContracts } from './platform-contracts.ts';
 import { renderProofSchema } from './proof-schema.ts';
+import { renderSnippets } from './snippets.ts';
 import { renderStored } from './stored.ts';
 import { renderSandboxOpenApi } from './sandbox.ts';
 import { renderIndex } from '#tools/site/pages.ts';
@@ -24,15 +26,21 @@ import { renderProblemTypes } from '#tools/site/problems.ts';
 const generatedFolders = ['docs/openapi', 'client/src/generated'] as const;
 
 /** Generated parts of hand-written pages: page, name of the part, what renders it. */
-const parts: readonly (readonly [page: string, part: string, render: (pages: readonly Page[]) => string])[] =
-  [
-    ['docs/README.md', 'pages', renderIndex],
-    ['docs/data-protection.md', 'stored', renderStored],
-    ['docs/invariants.md', 'invariants', renderInvariants],
-    ['docs/log-codes.md', 'log codes', renderLogCodes],
-    ['docs/platform-contracts.md', 'operations', renderContracts],
-    ['docs/problems.md', 'problem types', renderProblemTypes],
-  ];
+const parts: readonly (readonly [
+  page: string,
+  part: string,
+  render: (pages: readonly Page[]) => string | Promise<string>,
+])[] = [
+  ['docs/README.md', 'pages', renderIndex],
+  ['docs/data-protection.md', 'stored', renderStored],
+  ['docs/invariants.md', 'invariants', renderInvariants],
+  ['docs/log-codes.md', 'log codes', renderLogCodes],
+  ['docs/platform-contracts.md', 'operations', renderContracts],
+  ['docs/problems.md', 'problem types', renderProblemTypes],
+  ['docs/snippets-mastery.md', 'snippets', () => renderSnippets('mastery')],
+  ['docs/snippets-reports.md', 'snippets', () => renderSnippets('reports')],
+  ['docs/uncertainty.md', 'lowered', renderLowered],
+];
 
 /**
  * The generated files by their path below the project's root. OpenAPI documents describe the services with every gate open; what a deployment
@@ -52,10 +60,12 @@ export async function generatedFiles(
     ...[...(await renderClientSources(documents))].map(
       ([name, source]) => [`client/src/generated/${name}`, source] as const,
     ),
-    ...parts.map(
-      ([page, part, render]) =>
-        [page, withPart(readFileSync(join(root, page), 'utf8'), part, render(pages))] as const,
-    ),
+    ...(await Promise.all(
+      parts.map(
+        async ([page, part, render]) =>
+          [page, withPart(readFileSync(join(root, page), 'utf8'), part, await render(pages))] as const,
+      ),
+    )),
   ]);
 }
 

@@ -3,12 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setTimeout } from 'node:timers/promises';
 import { exampleRequest } from '#local/call/example-request.ts';
 import type { SavedRuns } from '#local/call/saved-runs.ts';
 import type { Stack } from '#local/stack/stack.ts';
 import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
-import { analyzeAdministration } from '#shared/contract/reports/routes/analyze-administration.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { err, ok } from '#shared/kernel/result.ts';
@@ -18,7 +16,8 @@ import type { Call, Made } from './clients/drivers.ts';
 import { lost, planted } from './clients/plant.ts';
 import type { OpenApi } from './clients/plant.ts';
 import type { Part, Tried } from './part.ts';
-import { startProduct, startRuns, tenantsOf } from './stack.ts';
+import { pythonSnippets } from './clients/snippets.ts';
+import { analyzed, startProduct, startRuns, tenantsOf } from './stack.ts';
 import type { Tenant } from './stack.ts';
 
 export const clients: Part = {
@@ -43,6 +42,7 @@ export const clients: Part = {
         const calls = await callsOf(name, stack, tenant, improvement, proxy.url);
         all.push(check(name, calls, await make.value(calls), proxy.answers));
       }
+      all.push(await pythonSnippets(stack, tenant, improvement));
       return ok({
         tried: `${all.reduce((sum, { tried }) => sum + Number(tried), 0)} calls`,
         differences: all.flatMap(({ differences }) => differences),
@@ -53,21 +53,6 @@ export const clients: Part = {
     }
   },
 };
-
-const MAX_TRIES = 300;
-
-/** An improvement run that has come to its end. */
-async function analyzed(stack: Stack, tenant: Tenant): Promise<SavedRuns> {
-  const saved = await startRuns(stack, tenant, 'clients', [analyzeAdministration]);
-  const url = `${stack.urls.reportsUrl}/v1/improvement-runs/${saved.improvement?.improvementRunId ?? ''}`;
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const response = await fetch(url, { headers: { Authorization: `Bearer ${tenant.token}` } });
-    const { completedAt } = (await response.json()) as { readonly completedAt: string | null };
-    if (completedAt !== null) return saved;
-    await setTimeout(200);
-  }
-  throw new Error('the improvement run has not come to its end');
-}
 
 const modes = ['as it is', 'of a later version'] as const;
 

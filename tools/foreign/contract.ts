@@ -26,8 +26,10 @@ directory = ${JSON.stringify(join(folder, 'cache'))}
 [generation]
 database = "none"
 max-examples = ${CASES_PER_OPERATION}
+# Follows only the links of the documents. Whether a step takes a value from its link or draws one depends on no seed.
 [phases.stateful]
-enabled = false
+max-steps = 6
+inference.algorithms = []
 # Declared problems: an owner has no answer that can be used. Some fixtures are there to cause them. A 500 is always a difference.
 [checks.not_a_server_error]
 expected-statuses = ["2xx", "4xx", 502, 503]

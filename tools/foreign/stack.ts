@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import * as z from 'zod';
 import { addressOf, headersOf } from '#local/call/curl.ts';
 import { exampleRequest } from '#local/call/example-request.ts';
@@ -114,4 +115,19 @@ export async function startRuns(
     saved = withAnswer(saved, tenant.tenantId, await response.json(), response.headers.get('etag'));
   }
   return saved;
+}
+
+const MAX_TRIES = 300;
+
+/** An improvement run that has come to its end. */
+export async function analyzed(stack: Stack, tenant: Tenant): Promise<SavedRuns> {
+  const saved = await startRuns(stack, tenant, 'clients', [analyzeAdministration]);
+  const url = `${stack.urls.reportsUrl}/v1/improvement-runs/${saved.improvement?.improvementRunId ?? ''}`;
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const response = await fetch(url, { headers: { Authorization: `Bearer ${tenant.token}` } });
+    const { completedAt } = (await response.json()) as { readonly completedAt: string | null };
+    if (completedAt !== null) return saved;
+    await setTimeout(200);
+  }
+  throw new Error('the improvement run has not come to its end');
 }

@@ -52,3 +52,11 @@ declare module 'beautiful-mermaid' {
   /** A Mermaid diagram as SVG text. */
   export function renderMermaidSVG(source: string): string;
 }
+
+declare module '*/search-index.mjs' {
+  /** Builds the index of the site's entries, best match first. */
+  export function buildIndex(
+    MiniSearch: unknown,
+    entries: readonly unknown[],
+  ): { search: (query: string) => readonly { readonly id: string }[] };
+}

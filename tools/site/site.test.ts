@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import MiniSearch from 'minisearch';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { allOpen } from '#shared/release/release-state.ts';
 import { offlineRelease } from '#shared/release/read-release.ts';
+import { buildIndex } from './assets/search-index.mjs';
 import { contentTypeOf } from './files.ts';
 import { renderSite, type Site } from './render.ts';
 
@@ -122,6 +124,17 @@ describe('the documentation site', () => {
     expect(ids).toContain('reference/mastery.html#/adaptive-runs/startAdaptiveRun');
     for (const id of ids.filter((each) => !each.includes('#/')))
       expect(site.has(id.split('#')[0] ?? '')).toBe(true);
+  });
+
+  it.each([
+    ['what does gap mean', 'docs/uncertainty.html'],
+    ['python', 'docs/client-python.html'],
+    ['GDPR', 'docs/data-protection.html'],
+    ['cost', 'docs/cost.html'],
+    ['webhook', 'docs/client-guide.html#polling'],
+  ])('finds first for “%s” the page that answers it', (query, page) => {
+    const entries = JSON.parse(String(site.get('assets/search.json'))) as unknown[];
+    expect(buildIndex(MiniSearch, entries).search(query)[0]?.id).toMatch(new RegExp(`^${page}`));
   });
 
   it('serves every file under a media type of its kind', () => {

@@ -1,5 +1,6 @@
 // The search of the site: reads its index once the reader begins to search, and never leaves this origin.
 import MiniSearch from './minisearch.js';
+import { buildIndex } from './search-index.mjs';
 
 const search = document.querySelector('search');
 const input = search.querySelector('input');
@@ -11,13 +12,7 @@ let index;
 async function load() {
   const response = await fetch(new URL('search.json', import.meta.url));
   const entries = await response.json();
-  const built = new MiniSearch({
-    fields: ['page', 'heading', 'text'],
-    storeFields: ['page', 'heading', 'text'],
-    searchOptions: { boost: { heading: 4, page: 2 }, prefix: true, fuzzy: 0.15, combineWith: 'AND' },
-  });
-  built.addAll(entries);
-  return built;
+  return buildIndex(MiniSearch, entries);
 }
 
 /** The words around the first match. */
