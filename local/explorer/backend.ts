@@ -247,7 +247,11 @@ function describeTenant(seed: Seed, tenant: SeededTenant, bankOf: (name: string)
     learners: seed.reports.students
       .filter(({ name, status }) => status !== 'tobedeleted' && !withLargeReport.has(name))
       .map(({ name }) => ids.student(name)),
-    precedes: [],
+    precedes: tenant.platform.reports.packages.flatMap(({ CFAssociations }) =>
+      CFAssociations.filter(({ associationType }) => associationType === 'precedes').map(
+        ({ originNodeURI, destinationNodeURI }) => [originNodeURI.identifier, destinationNodeURI.identifier],
+      ),
+    ),
     formItems: formItemNames(seed, tenant),
     banks: fixtures.mastery.banks.map(({ name }) => {
       const { fixture, title, labels, parameters, textOf } = bankOf(name);

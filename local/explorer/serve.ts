@@ -25,7 +25,7 @@ export function serveExplorer(
     }
     if (method !== 'GET' && method !== 'HEAD') return undefined;
     if (name === 'config.json') return json(200, explorerConfig(options));
-    const path = name === '' ? 'index.html' : name;
+    const path = name === '' || name.endsWith('/') ? `${name}index.html` : name;
     const file = options.files.get(path);
     if (file === undefined) return undefined;
     return {

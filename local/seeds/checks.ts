@@ -169,6 +169,12 @@ export function checkReports(file: ReportsFile): readonly Defect[] {
   for (const at of file.frameworks.keys()) {
     const standards = `frameworks.${at}.standards.*`;
     distinct('code', [`${standards}.code`, `${standards}.kcs.*.code`]);
+    const codes = file.frameworks.slice(at, at + 1).flatMap(competenciesOf);
+    known(
+      'a competency of the framework',
+      codes.map((one) => one.code),
+      `frameworks.${at}.precedes.*.*`,
+    );
   }
   for (const at of file.testSpecs.keys()) checkSpec(file, at, checks);
   for (const at of file.equivalences.keys()) {

@@ -185,6 +185,8 @@ const framework = z
       )
       .min(1)
       .optional(),
+    /** Pairs of codes: the first is taught before the second. */
+    precedes: z.array(z.tuple([code, code])).default([]),
     generated: z
       .strictObject({ standards: z.int().min(1).max(1_000), kcsPerStandard: z.int().min(0).max(1_000) })
       .optional(),

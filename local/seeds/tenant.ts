@@ -42,6 +42,8 @@ export interface Framework {
   /** Whether it is made when it is first asked for. */
   readonly isGenerated: boolean;
   readonly items: () => readonly FrameworkItem[];
+  /** Pairs of GUIDs: the first is taught before the second. */
+  readonly precedes: readonly (readonly [before: string, after: string])[];
 }
 
 /** One of its competencies; `parent` is a GUID. */
@@ -135,7 +137,7 @@ function frameworkOf(
   entry: ReportsFile['frameworks'][number],
   tenantId: string,
 ): Pick<FileSpec, 'framework' | 'competencies' | 'guidOf'> {
-  const { name, title, changedAt, generated } = entry;
+  const { name, title, changedAt, generated, precedes } = entry;
   const competencies = competenciesOf(entry);
   const guids = new Map<string, string>();
   const guidOf = (code: string): string => {
@@ -152,6 +154,7 @@ function frameworkOf(
       changedAt,
       educationLevel: [],
       isGenerated: generated !== undefined,
+      precedes: precedes.map(([before, after]) => [guidOf(before), guidOf(after)] as const),
       items: once(() =>
         competencies.map((one) => ({
           ...one,
@@ -214,6 +217,7 @@ function bankOf(content: SeedBank, tenantId: string): TenantBank {
         changedAt: '2026-01-01T00:00:00.000Z',
         educationLevel: bank.grades,
         isGenerated: false,
+        precedes: [],
         items: once(() => bankCompetencies(bank, ids)),
       },
       ref: { contentTestSpecId: testSpecId, contentTestSpecVersion: testSpecVersion },

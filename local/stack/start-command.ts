@@ -29,6 +29,7 @@ import {
 } from '#shared/stage/description.ts';
 import type { StackDescription } from '#shared/stage/description.ts';
 import { bundleExplorer } from '#tools/bundling/explorer.ts';
+import { bundleExamplePage } from '#tools/bundling/report-element.ts';
 import { interrupted } from './interrupted.ts';
 import { describeStack } from './describe-stack.ts';
 import { takeLock } from './lock.ts';
@@ -105,11 +106,12 @@ async function serveLocked(
   const served = routes.filter((route) => isReleased(route, release));
   const background = backgroundFunctions.filter((row) => isReleased(row, release));
   process.stdout.write('Bundling the functions and the explorer …\n');
-  const [built, explorer] = await Promise.all([
+  const [built, explorer, examplePage] = await Promise.all([
     buildFunctions({
       only: [...served, ...background, serveSandbox].map(({ operationId }) => operationId),
     }),
     bundleExplorer(),
+    bundleExamplePage(),
   ]);
   if (!built.ok) return err(`cannot bundle the functions:\n${built.error.join('\n')}`);
 
@@ -133,7 +135,7 @@ async function serveLocked(
       bundles: built.value,
       issuerKey: await loadIssuerKey(files.issuerKey),
       site: (local) => renderLocalSite(release, local),
-      explorer,
+      explorer: new Map([...explorer, ...examplePage]),
       onFunctionLog: (line) => functionLog.write(`${JSON.stringify(line)}\n`),
       onAccess: (access) => {
         accessLog.write(`${JSON.stringify(access)}\n`);

@@ -74,6 +74,7 @@ svg { display: block; overflow: visible; direction: ltr; }
 table { width: 100%; border-collapse: collapse; font-size: 0.9em; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 th, td { padding: 0.35rem 0.6rem; border-block-end: 1px solid var(--line); vertical-align: top; }
+td .good, td .bad, td .open { white-space: nowrap; }
 thead th { color: var(--soft); vertical-align: bottom; min-width: 4.5rem; overflow-wrap: break-word; hyphens: auto; }
 tbody th { font-weight: 600; position: sticky; inset-inline-start: 0; background: var(--panel); }
 .audit tbody th { position: static; background: none; font-weight: 400; }

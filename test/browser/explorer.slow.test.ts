@@ -8,13 +8,16 @@ import { openTab, useBrowser, views } from '#test/support/browser.ts';
 import { startSandbox } from '#test/support/sandbox.ts';
 import { useTestStack } from '#test/support/stack.ts';
 import { bundleExplorer } from '#tools/bundling/explorer.ts';
+import { bundleExamplePage } from '#tools/bundling/report-element.ts';
 import { pageHeaders } from '#tools/page/headers.ts';
 import { contentTypeOf } from '#tools/site/files.ts';
 import { renderSite } from '#tools/site/render.ts';
 
 const tenants = ['tenant-aurora', 'tenant-borealis'] as const;
 
-const stack = useTestStack({ explorer: await bundleExplorer() });
+const stack = useTestStack({
+  explorer: new Map([...(await bundleExplorer()), ...(await bundleExamplePage())]),
+});
 const browser = useBrowser();
 let origin: string;
 beforeAll(() => {
@@ -101,17 +104,20 @@ async function arm(page: Page, operation: string, kind: string, armed: string): 
 
 /** Ids and members of enumerations in what a person sees of a page without opening anything. */
 async function idsOn(page: Page): Promise<readonly string[]> {
-  const text = await page.locator('body').innerText();
+  // The text of the page ends at the element, whose own follows.
+  const texts = [page.locator('body'), page.locator('mastery-report [part=report]')];
+  const text = (await Promise.all(texts.map((part) => part.allInnerTexts()))).flat().join('\n');
   return text.match(/\S*[0-9a-f]{8,}\S*|\S*[a-z]_[a-z]\S*|\S*tenant-\S*/g) ?? [];
 }
 
 /** The views of a local stack, with what each shows once it has loaded. */
 const shown: readonly (readonly [view: string, ready: string])[] = [
   ['test', 'Start the test'],
-  ['report', 'Mastery, gaps first'],
-  ['history', 'Receipts'],
-  ['cohort', 'Receipt'],
-  ['form', 'sample sizes'],
+  ['report', 'What to teach next'],
+  ['history', 'All tests'],
+  ['class', '3 learners: Ben, Noa, Omar'],
+  ['cohort', 'Figures'],
+  ['form', 'Forms that were compared'],
   ['improvement', 'Analyze'],
 ];
 
@@ -166,18 +172,22 @@ describe('the explorer in a browser', () => {
       names.filter((name) => sent.some((request) => decodeURIComponent(request).includes(name))),
     ).toEqual([]);
     await report.click();
-    await page.getByText(`after ${count} items`).waitFor();
+    await page.getByText(`${count} items were given.`).waitFor();
     await page.goBack();
     await overHeading(page).waitFor();
     await report.click();
-    await page.getByText(`after ${count} items`).waitFor();
-    const rows = page.locator('.row');
+    await page.getByText(`${count} items were given.`).waitFor();
+    const rows = page.locator('.bars > li');
     expect(await rows.count()).toBe(8);
-    // Names of knowledge components and items, and no id in their place.
+    // Names of knowledge components, and no id in their place.
     expect((await rows.locator('strong').allTextContents()).join()).toMatch(/^[a-z, -]+$/);
-    expect(await rows.locator('details li').allTextContents()).toEqual(
-      expect.arrayContaining([expect.stringMatching(/^\d.* - \d.*: contribution/)]),
+    expect(await page.locator('.sure').innerText()).toMatch(
+      /mastered from 80 %, gap up to 20 %, between: not settled/,
     );
+    expect(await idsOn(page)).toEqual([]);
+    await page.getByText('For auditors').click();
+    await page.getByRole('heading', { name: 'sources', exact: true }).waitFor();
+    expect(await idsOn(page)).not.toEqual([]);
     expect(defects).toEqual([]);
   });
 
@@ -224,7 +234,7 @@ describe('the explorer in a browser', () => {
     await alert.waitFor();
     await stack.control('DELETE', 'faults');
     await alert.getByRole('button', { name: 'Try again' }).click();
-    await page.getByRole('heading', { name: 'Mastery, gaps first' }).waitFor();
+    await page.getByRole('heading', { name: 'What to teach next' }).waitFor();
   });
 
   it('says that an answer is not scored yet, and stops asking on request', async () => {
@@ -251,7 +261,7 @@ describe('the explorer in a browser', () => {
     await counted('1 request');
     await page.getByRole('button', { name: 'Show' }).click();
     await counted('2 requests');
-    await page.getByLabel('Attempt').selectOption({ index: 1 });
+    await page.getByLabel('Attempt').selectOption({ index: 0 });
     await counted('1 request');
   });
 
@@ -261,7 +271,7 @@ describe('the explorer in a browser', () => {
       const { page } = await openTab(browser, origin);
       await stack.control('DELETE', 'calls');
       await open(page, view, { tenant: tenants[0] });
-      await page.locator('main').getByText(ready, { exact: true }).waitFor();
+      await page.locator('main').getByText(ready, { exact: true }).first().waitFor();
       if (view === 'test') {
         await page.getByRole('button', { name: 'Start the test' }).click();
         await itemHeading(page).waitFor();
@@ -308,17 +318,17 @@ describe('the explorer in a browser', () => {
     await page.getByRole('link', { name: 'Read the report of this attempt' }).waitFor();
     await tabTo(page, 'Read the report of this attempt');
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Mastery, gaps first' }).waitFor();
+    await page.getByRole('heading', { name: 'What to teach next' }).waitFor();
     expect(await focused(page)).toBe('main');
     expect(defects).toEqual([]);
   });
 
   const press = (name: string) => (page: Page) => page.getByRole('button', { name }).click();
-  const choose = (page: Page) => page.getByLabel('Attempt').selectOption({ index: 1 });
+  const choose = (page: Page) => page.getByLabel('Attempt').selectOption({ index: 0 });
 
   it.each([
     ['test', 'qti.offer_selected_item', press('Start the test'), 'Item 1'],
-    ['report', 'qti.read_attempt_evidence', choose, 'Mastery, gaps first'],
+    ['report', 'qti.read_attempt_evidence', choose, 'What to teach next'],
     ['improvement', 'administration.read_administration', press('Analyze'), 'completed'],
   ] as const)(
     'shows the problem of an armed fault with its remedy, and recovers: %s',
@@ -392,11 +402,11 @@ describe('the explorer in a browser', () => {
   it('shows no value of a suppressed cohort', async () => {
     const { page } = await openTab(browser, origin);
     await open(page, 'cohort', { tenant: tenants[0] });
-    await page.getByRole('region', { name: 'Measures' }).waitFor();
+    await page.getByText('Mean share of correct answers').waitFor();
     const [, , suppressed = ''] = stack.seededTenants.get(tenants[0])?.fixtures.reports.classes ?? [];
     await page.getByLabel('Cohort').selectOption(`class ${suppressed}`);
-    await page.getByText('Suppressed.').waitFor();
-    expect(await page.getByRole('region', { name: 'Measures' }).count()).toBe(0);
+    await page.getByText('The figures of this group are withheld').waitFor();
+    expect(await page.getByText('Mean share of correct answers').count()).toBe(0);
   });
 
   it.each(tenants)('runs an improvement analysis to its end: %s', async (tenant) => {
@@ -429,12 +439,12 @@ describe('the explorer in a browser', () => {
     const { page } = await openTab(browser, origin);
     const { attempts } = stack.seededTenants.get(tenants[0])?.fixtures.reports ?? {};
     await open(page, 'report', { tenant: tenants[0], id: attempts?.large ?? '' });
-    const all = page.getByRole('button', { name: 'Show all 5000 rows' });
+    const all = page.locator('.sure').getByRole('button', { name: 'Show all 5,000 rows' });
     await all.waitFor();
-    expect(await page.locator('.row').count()).toBe(100);
+    expect(await page.locator('.bars > li').count()).toBe(100);
     await all.click();
     await all.waitFor({ state: 'detached' });
-    expect(await page.locator('.row').count()).toBe(5000);
+    expect(await page.locator('.bars > li').count()).toBe(5000);
   });
 
   it('gives each request as a command that works, and as code for the client', async () => {
@@ -467,7 +477,7 @@ describe('the explorer in a browser', () => {
     const found: string[] = [];
     for (const [name, ready] of [['', 'Explorer'] as const, ...shown]) {
       await open(tab.page, name, { tenant });
-      await tab.page.locator('main').getByText(ready, { exact: true }).waitFor();
+      await tab.page.locator('main').getByText(ready, { exact: true }).first().waitFor();
       if (name === '') expect(await idsOn(tab.page)).toEqual([]);
       await tab.page.evaluate(
         "document.querySelectorAll('details').forEach((details) => { details.open = true; })",
@@ -479,6 +489,16 @@ describe('the explorer in a browser', () => {
     }
     expect(found).toEqual([]);
     expect(tab.defects).toEqual([]);
+  });
+
+  it('serves the example page, which takes names and their order from a CASE package', async () => {
+    const { page, defects, accessibility } = await openTab(browser, origin);
+    await page.goto('/explorer/example/');
+    await page.getByRole('heading', { name: 'Ben: 1 gap, 1 mastered, 1 not settled.' }).waitFor();
+    await page.locator('.next').getByText(sandboxStandards.gapComponent.name).waitFor();
+    expect(await idsOn(page)).toEqual([]);
+    expect(await accessibility()).toEqual([]);
+    expect(defects).toEqual([]);
   });
 
   it('shows over the sandbox what the sandbox serves, without a token', async () => {
@@ -498,8 +518,8 @@ describe('the explorer in a browser', () => {
     for (const [view, text] of [
       ['report', sandboxStandards.gap.name],
       [`report?id=${sandboxIds.adaptiveDiagnosticAttempt}`, sandboxStandards.gapComponent.name],
-      ['history', 'Receipts'],
-      ['form', 'sample sizes'],
+      ['history', 'All tests'],
+      ['form', 'Forms that were compared'],
     ] as const) {
       await tab.page.goto(`/explorer/#/${view}`);
       await tab.page.locator('main').getByText(text).first().waitFor();

@@ -1,4 +1,5 @@
 import { build } from 'esbuild';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
@@ -28,4 +29,17 @@ export async function bundleHost(
     logLevel: 'silent',
   });
   return outputFiles.map(({ text }) => text).join('');
+}
+
+const example = 'examples/report-page';
+
+/** Returns the example page as files below the explorer, by path. */
+export async function bundleExamplePage(): Promise<ReadonlyMap<string, string>> {
+  const files = ['index.html', 'case-package.json'].map(async (name): Promise<[string, string]> => [
+    `example/${name}`,
+    await readFile(join(root, example, name), 'utf8'),
+  ]);
+  const client = { 'mastery-reports-client': join(root, 'client/src/index.ts') };
+  const script = await bundleHost(`${example}/page.ts`, client);
+  return new Map([...(await Promise.all(files)), ['example/report-page.js', script]]);
 }

@@ -8,7 +8,7 @@ const viewport = { width: 1200, height: 780 };
 const responses = ['2', '1/2', '3/8', '1'];
 
 /**
- * Takes pictures of the explorer in both colour schemes: a test under way, and a report. They differ from run to run, since each run draws its
+ * Takes pictures of the explorer in both colour schemes: a test under way, a report, and a class. They differ from run to run, since each run draws its
  * items anew.
  * @param explorerUrl of a running local stack
  * @returns the files that were written. Rejects with what to install when there is no Chromium.
@@ -36,8 +36,11 @@ export async function takeExplorerPictures(explorerUrl: string): Promise<readonl
       await page.getByLabel('Your answer').waitFor();
       await take('explorer-test');
       await page.goto(`${explorerUrl}#/report`);
-      await page.getByRole('heading', { name: /gaps first/i }).waitFor();
+      await page.getByRole('heading', { name: 'has not passed yet' }).waitFor();
       await take('explorer-report');
+      await page.goto(`${explorerUrl}#/class`);
+      await page.getByRole('heading', { name: 'need the same next step' }).waitFor();
+      await take('explorer-class');
       await page.close();
     }
   } finally {

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { band, dots, draw, line, type Point } from '#tools/page/plot.ts';
+import { band, draw, line, type Point } from '#tools/page/plot.ts';
 
 interface LineChartProps {
   readonly title: string;
@@ -8,21 +8,11 @@ interface LineChartProps {
   readonly x: string;
   readonly y: string;
   readonly lines: readonly (readonly Point[])[];
-  /** Dots at the points, where there is nothing in between. */
-  readonly hasDots?: boolean;
   readonly band?: readonly { readonly x: number; readonly low: number; readonly high: number }[];
 }
 
 /** Lines over the number of answers, with a caption. */
-function LineChart({
-  title,
-  description,
-  x,
-  y,
-  lines,
-  band: area,
-  hasDots = false,
-}: LineChartProps): JSX.Element {
+function LineChart({ title, description, x, y, lines, band: area }: LineChartProps): JSX.Element {
   const id = useId();
   const svg = useRef<SVGSVGElement>(null);
   useEffect(() => {
@@ -32,11 +22,7 @@ function LineChart({
     const { parts, width, height } = draw(document, {
       x: { label: x, ticks, tickFormat: String },
       y: { label: y, grid: true },
-      marks: [
-        ...(area === undefined ? [] : [band(area)]),
-        ...lines.map((points) => line(points, 'full')),
-        ...(hasDots ? lines.map((points) => dots(points, 'large')) : []),
-      ],
+      marks: [...(area === undefined ? [] : [band(area)]), ...lines.map((points) => line(points, 'full'))],
     });
     svg.current?.setAttribute('viewBox', `0 0 ${width} ${height}`);
     svg.current?.replaceChildren(...(parts as readonly SVGElement[]));
@@ -60,7 +46,7 @@ function LineChart({
   );
 }
 
-interface ScoreChartProps extends Pick<LineChartProps, 'title' | 'description' | 'x' | 'hasDots'> {
+interface ScoreChartProps extends Pick<LineChartProps, 'title' | 'description' | 'x'> {
   readonly scores: readonly {
     readonly x: number;
     readonly scaleScore: number;

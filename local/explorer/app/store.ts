@@ -41,8 +41,7 @@ export type Loaded<Value> =
   | { readonly state: 'done'; readonly value: Value }
   | { readonly state: 'failed'; readonly error: unknown; readonly retry: () => void };
 
-/** Counts how often everything on the page was to be loaded again. */
-export const reloads = createStore(0);
+const reloads = createStore(0);
 
 /** Loads everything on the page again. */
 export const reload = (): void => reloads.set(reloads.get() + 1);

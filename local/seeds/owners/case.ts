@@ -45,7 +45,7 @@ function packageItemsOf({ changedAt, educationLevel, items }: Framework) {
 
 /** In CASE each item is a child of something: a component of its standard, and a standard of the document, which is no item. */
 function cfPackageOf(framework: Framework): CfPackage {
-  const { guid, title, changedAt, items } = framework;
+  const { guid, title, changedAt, items, precedes } = framework;
   const node = (identifier: string) => ({ identifier, uri: caseUri(identifier) });
   return {
     CFDocument: {
@@ -54,10 +54,17 @@ function cfPackageOf(framework: Framework): CfPackage {
       lastChangeDateTime: changedAt,
     },
     CFItems: packageItemsOf(framework),
-    CFAssociations: items().map((item) => ({
-      associationType: 'isChildOf',
-      originNodeURI: node(item.guid),
-      destinationNodeURI: node(item.parent ?? guid),
-    })),
+    CFAssociations: [
+      ...items().map((item) => ({
+        associationType: 'isChildOf',
+        originNodeURI: node(item.guid),
+        destinationNodeURI: node(item.parent ?? guid),
+      })),
+      ...precedes.map(([before, after]) => ({
+        associationType: 'precedes',
+        originNodeURI: node(before),
+        destinationNodeURI: node(after),
+      })),
+    ],
   };
 }

@@ -27,14 +27,14 @@ export function compareScores(
 
 const tones = { rose: 'good', fell: 'bad', none: 'open' } as const;
 
-function changeText({ texts, number, day, time }: Speaker, scores: readonly Dated[]): State {
+function changeText({ texts, number, day }: Speaker, scores: readonly Dated[]): State {
   const [first] = scores;
   const last = scores.at(-1);
   if (first === undefined || last === undefined || scores.length < 2)
     return { tone: 'open', text: texts.oneScore };
   const { by, least, change } = compareScores(first, last);
-  const isOneDay = day(first.day) === day(last.day);
-  const days = [first, last].map((score) => (isOneDay ? time : day)(score.day)) as [string, string];
+  const days = [day(first.day), day(last.day)] as const;
+  if (days[0] === days[1]) return { tone: 'open', text: texts.oneDay(days[0]) };
   const words = { rose: texts.rose, fell: texts.fell, none: texts.noChange };
   return {
     tone: tones[change],

@@ -31,7 +31,7 @@ export interface Speaker extends Pick<Knowledge, 'precedes' | 'hrefOf'> {
   readonly probability: (share: number) => string;
   readonly day: (instant: string | number) => string;
   readonly shortDay: (instant: number) => string;
-  readonly time: (instant: string | number) => string;
+  readonly time: (instant: string) => string;
   readonly list: (parts: readonly string[]) => string;
 }
 

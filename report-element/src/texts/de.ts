@@ -150,6 +150,7 @@ export const de: Texts = {
     `Vom ${from} bis zum ${to} fiel der Wert um ${by}: mehr, als der Zufall erklärt (bis ${least}).`,
   noChange: (from, to, by, least) =>
     `Vom ${from} bis zum ${to}: keine Veränderung, die sich vom Zufall unterscheiden ließe. Die Werte liegen ${by} auseinander; der Zufall erklärt bis ${least}.`,
+  oneDay: (day) => `Alle Werte sind vom ${day}. Eine Veränderung braucht Tests an verschiedenen Tagen.`,
   oneScore: 'Es gibt einen Wert mit Tag. Für eine Veränderung braucht es zwei.',
   noScores:
     'Keiner dieser Berichte hat einen Wert auf einer Lernskala; über eine Veränderung lässt sich nichts sagen.',

@@ -151,6 +151,8 @@ export const en = {
     `From ${from} to ${to} the score fell by ${by}: more than chance explains, which is up to ${least}.`,
   noChange: (from: string, to: string, by: string, least: string): string =>
     `From ${from} to ${to}: no change that can be told from chance. The scores differ by ${by}; chance explains up to ${least}.`,
+  oneDay: (day: string): string =>
+    `All scores are of ${day}. A change over time needs tests on different days.`,
   oneScore: 'There is one score with a day. A change needs two.',
   noScores: 'None of these reports has a score on a mastery scale, so nothing can be said about a change.',
   noDays: 'The days of the tests are not given here, so their scores are not compared over time.',

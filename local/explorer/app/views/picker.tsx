@@ -41,9 +41,9 @@ export function Picker({ label, value, fixtures }: PickerProps): JSX.Element {
         <span class="choice">
           <label for={id}>Id</label>
           <input id={id} name="id" key={value} defaultValue={value} autocomplete="off" spellcheck={false} />
-          <button type="submit">Show</button>
         </span>
       </details>
+      <button type="submit">Show</button>
     </form>
   );
 }

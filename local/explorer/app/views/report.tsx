@@ -28,7 +28,7 @@ export function Report(): JSX.Element {
           ['an adaptive diagnostic', config.sandbox.adaptiveDiagnosticAttempt] as const,
         ]
       : Object.entries(tenant.reports.attempts).map(([role, id]) => [roles[role] ?? role, id] as const);
-  const attemptId = parameters['id'] ?? fixtures[0]?.[1] ?? '';
+  const attemptId = parameters['id'] ?? tenant?.reports.attempts['gateFail'] ?? fixtures[0]?.[1] ?? '';
   return (
     <>
       <Picker label="Attempt" value={attemptId} fixtures={fixtures} />

@@ -1,30 +1,35 @@
 import { h, type JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Load, MasteryReportElement } from '#report-element/index.ts';
+import type { MasteryReportElement, ReportData } from '#report-element/index.ts';
 import '#report-element/index.ts';
 import { useSurface } from '../context.ts';
+import { Outcome } from '../parts.tsx';
 import { hrefOf } from '../router.ts';
-import { reloads, useStore } from '../store.ts';
+import { useLoad } from '../store.ts';
 
 interface ShownProps {
-  readonly load: Load;
+  readonly load: (signal: AbortSignal) => Promise<ReportData>;
   /** What the page loads again for when it changes. */
   readonly inputs: readonly unknown[];
 }
 
-/** A report as any product would embed it: the element, what it loads, and the names of the seed. */
+/** A report as any product would embed it: the element, with the names of the seed. What fails is shown as everywhere in the explorer. */
 export function Shown({ load, inputs }: ShownProps): JSX.Element {
+  const loaded = useLoad(load, inputs);
+  return <Outcome of={loaded}>{(data) => <Element data={data} />}</Outcome>;
+}
+
+function Element({ data }: { readonly data: ReportData }): JSX.Element {
   const { names, precedes, tenant } = useSurface();
   const element = useRef<MasteryReportElement>(null);
-  const reloaded = useStore(reloads);
   useEffect(() => {
     if (element.current === null) return;
     Object.assign(element.current, {
       names,
       precedes,
       hrefOf: (id: string) => hrefOf('report', { tenant: tenant?.tenantId, id }),
-      load,
+      data,
     });
-  }, [...inputs, names, reloaded]);
+  }, [data, names]);
   return h('mastery-report', { ref: element });
 }
