@@ -93,9 +93,13 @@ export function recipe(toolSources: readonly string[]): string {
 }
 
 /** The files that `recipe` must see: this folder's. */
-export const recipeFiles = ['bundle.ts', 'slimming.ts', 'lambda-credentials.ts', 'member-path.ts'].map(
-  (file) => join('tools/bundling', file),
-);
+export const recipeFiles = [
+  'bundle.ts',
+  'slimming.ts',
+  'event-streams.ts',
+  'lambda-credentials.ts',
+  'member-path.ts',
+].map((file) => join('tools/bundling', file));
 
 function isBuildFailure(error: unknown): error is esbuild.BuildFailure {
   return error instanceof Error && 'errors' in error && Array.isArray(error.errors);

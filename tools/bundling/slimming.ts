@@ -17,6 +17,11 @@ export function slimming(root: string): Plugin[] {
       /^@aws-lambda-powertools\/jmespath(\/functions)?$/,
       join(root, 'tools/bundling/member-path.ts'),
     ),
+    replaced(
+      'event-streams',
+      /^@smithy\/core\/event-streams$/,
+      join(root, 'tools/bundling/event-streams.ts'),
+    ),
     requiredHttp(),
   ];
 }
