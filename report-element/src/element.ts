@@ -260,7 +260,7 @@ export class MasteryReportElement extends HTMLElement {
         return drawSpoken(
           surface,
           spoken,
-          texts.dataNote(time === undefined ? undefined : speaker.time(time)),
+          texts.dataNote(content.data.kind, time === undefined ? undefined : speaker.time(time)),
         );
       }
     }

@@ -61,16 +61,23 @@ export function formerKey(tenantId: string, lineage: string, revisionOrderId: st
 
 const pinsColumns = z.object({ pins: bytes });
 
-const receiptColumns = z.object({
+export const receiptColumns = z.object({
   receiptSha256: z.string(),
   receiptMediaType: records.bundleRef.shape.mediaType,
 });
 
-const formerColumns = z.object({ revisionOrderId: z.string(), supersedes: z.string().exactOptional() });
+export const formerColumns = z.object({
+  revisionOrderId: z.string(),
+  supersedes: z.string().exactOptional(),
+});
 
-const ackColumns = z.object({ receiptId: z.string(), receiptVersion: z.string(), observedAt: z.int() });
+export const ackColumns = z.object({
+  receiptId: z.string(),
+  receiptVersion: z.string(),
+  observedAt: z.int(),
+});
 
-const headColumns = formerColumns.extend({
+export const headColumns = formerColumns.extend({
   improvementRunId: z.string(),
   runCreatedAt: z.int(),
   holders: z.array(z.string()),

@@ -99,6 +99,27 @@ const say = (data: ReportData, knowledge: Knowledge = named, language = 'en'): S
   speak(createSpeaker(language, knowledge), data, fetchedOf(data));
 
 describe('what the element says', () => {
+  it('says of an adaptive run that it was computed, of a report when its sources were read, and of none that it is live', () => {
+    const noteOf = (language: string, kind: ReportData['kind'], time?: string): string =>
+      createSpeaker(language, nothing).texts.dataNote(kind, time);
+    for (const { kind } of examples)
+      for (const [language, read, computed] of [
+        [
+          'en',
+          /^Read from the systems that own it, on noon\./,
+          /computed this from the scores that QTI holds/,
+        ],
+        ['de', /^Am noon bei den Systemen gelesen/, /aus den Bewertungen berechnet, die in QTI liegen/],
+      ] as const) {
+        const note = noteOf(language, kind, kind === 'run' ? undefined : 'noon');
+        expect(note).toMatch(kind === 'run' ? computed : read);
+        expect(note).not.toMatch(/\blive\b|this view|diese Ansicht/i);
+        if (kind === 'run') expect(note).not.toMatch(/\bread\b|gelesen/i);
+      }
+    expect(noteOf('en', 'class')).toMatch(/^Read from the systems that own it\./);
+    expect(noteOf('de', 'class')).toMatch(/^Bei den Systemen gelesen/);
+  });
+
   it('has the verdict first, with achieved and required in one place', () => {
     const { verdict, facts } = say({ kind: 'attempt', report: gate });
     expect(verdict).toEqual({ tone: 'bad', text: 'Ben has not passed yet: 1 gap.' });

@@ -256,8 +256,12 @@ export const de: Texts = {
   auditors: 'Für die Prüfung',
   members: 'Elemente der Antwort',
   countOf: (n) => count(n, 'Eintrag', 'Einträge'),
-  dataNote: (time) =>
-    `${time === undefined ? 'Live' : `Am ${time} live`} bei den Systemen gelesen, denen die Daten gehören, nur für diese Ansicht. Der Berichtsdienst behält keine Kopie der Ergebnisse, der Antworten oder der Namen. Die Namen kommen von der Seite um diesen Bericht; er sendet sie nirgendwohin.`,
+  dataNote: (kind, time) =>
+    `${
+      kind === 'run'
+        ? 'Der adaptive Testdienst hat dies aus den Bewertungen berechnet, die in QTI liegen, und behält keine Kopie.'
+        : `${time === undefined ? 'Bei' : `Am ${time} bei`} den Systemen gelesen, denen die Daten gehören. Der Berichtsdienst behält keine Kopie der Ergebnisse, der Antworten oder der Namen.`
+    } Die Namen kommen von der Seite um diesen Bericht; er sendet sie nirgendwohin.`,
   dataNoteTitle: 'Was geschieht mit den Daten?',
 
   loading: 'Wird geladen …',

@@ -1,3 +1,4 @@
+import type { ReportData } from '../data.ts';
 import { counting } from './plural.ts';
 
 const count = counting('en');
@@ -260,8 +261,12 @@ export const en = {
   auditors: 'For auditors',
   members: 'Members of the answer',
   countOf: (n: number): string => count(n, 'entry', 'entries'),
-  dataNote: (time: string | undefined): string =>
-    `${time === undefined ? 'Read live from the systems that own it' : `Read live from the systems that own it, on ${time}`}, for this view only. The report service keeps no copy of the results, the answers or the names. The names come from the page around this report; the report sends them nowhere.`,
+  dataNote: (kind: ReportData['kind'], time: string | undefined): string =>
+    `${
+      kind === 'run'
+        ? 'The adaptive test engine computed this from the scores that QTI holds, and keeps no copy.'
+        : `Read from the systems that own it${time === undefined ? '' : `, on ${time}`}. The report service keeps no copy of the results, the answers or the names.`
+    } The names come from the page around this report; the report sends them nowhere.`,
   dataNoteTitle: 'What happens to the data?',
 
   loading: 'Loading …',
