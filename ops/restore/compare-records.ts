@@ -107,6 +107,8 @@ function soundness(pk: string, items: readonly Item[]): 'absent' | 'sound' | 'da
 }
 
 function isLifecycle(item: Item): boolean {
+  const why = item['blockedBecause'];
+  if (why !== undefined && typeof why !== 'string') return false;
   return [item['deprecatedAt'], item['sunsetAt'], item['blockedAt']].every(
     (time) => time === undefined || (typeof time === 'string' && parseInstant(time) !== undefined),
   );

@@ -42,7 +42,8 @@ export function createAnalysisPolicyStore(options: RecordFinderOptions): Analysi
 
     async readPinned(tenantId, { owner, id, checksum }) {
       const key = { kind: 'analysis-policy', id } as const;
-      const found = await reader.read(owner === 'system' ? key : { ...key, tenantId });
+      const look = await reader.look(owner === 'system' ? key : { ...key, tenantId }, checksum);
+      const found = look.open();
       if (!found.ok) return found;
       const policy = found.value?.document;
       return ok(policy?.checksum === checksum ? policy : undefined);

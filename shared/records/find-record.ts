@@ -38,54 +38,82 @@ export interface RecordFinderOptions extends RecordReaderOptions {
 export const LIFECYCLE_MS = 60_000;
 /** How many characters of documents a container keeps per kind. The descriptor of a large calibration has some 100,000. */
 const KEPT_CHARACTERS = 8_000_000;
-const KEPT_LOOKS = 10_000;
+/** How many characters of keys it remembers having looked at. */
+const KEPT_KEYS = 2_000_000;
+
+/** What a container has seen of a key: no record, or one that it verifies when it is opened. */
+interface Look<T> {
+  readonly lifecycle: Lifecycle | undefined;
+  readonly open: () => Reading<T>;
+}
 
 /** Reads the records of one kind, and remembers. */
 export interface RecordReader<T> {
   /** Returns what was seen less than a minute ago; undefined if the container has not looked since. */
-  recall(key: RecordKey): Reading<T> | undefined;
-  /** Reads what can have changed. */
-  read(key: RecordKey): Promise<Reading<T>>;
+  recall(key: RecordKey): Look<T> | undefined;
+  /** Reads what can have changed. @param checksum the only document that the caller can use: another one that is kept is read again */
+  look(key: RecordKey, checksum?: string): Promise<Look<T>>;
 }
 
 /**
  * Creates a reader that keeps each intact document, which never changes, and for a minute the lifecycle and the absence of a record. What is damaged is
  * read again each time: it may be repaired.
  */
-export function createRecordReader<T>(
+export function createRecordReader<T extends { readonly checksum: string }>(
   schema: z.ZodType<T>,
   { table, now }: RecordReaderOptions,
 ): RecordReader<T> {
-  const documents = createRecent<Omit<IntactRecord<T>, 'lifecycle'>>(KEPT_CHARACTERS);
-  const looks = createRecent<{ readonly at: number; readonly lifecycle: Lifecycle | undefined }>(KEPT_LOOKS);
+  type Kept = Omit<IntactRecord<T>, 'lifecycle'>;
+  const documents = createRecent<Kept>(KEPT_CHARACTERS);
+  const looks = createRecent<{ readonly at: number; readonly lifecycle: Lifecycle | undefined }>(KEPT_KEYS);
+  const absent: Look<T> = { lifecycle: undefined, open: () => ok(undefined) };
+  const intact = (kept: Kept, lifecycle: Lifecycle): Look<T> => ({
+    lifecycle,
+    open: () => ok({ ...kept, lifecycle }),
+  });
+  function remember(name: string, at: number, lifecycle: Lifecycle | undefined): void {
+    // A slower read of an earlier state does not replace a later one.
+    const last = looks.get(name);
+    if (last === undefined || last.at <= at || last.at > now())
+      looks.set(name, { at, lifecycle }, name.length);
+  }
   return {
     recall(key) {
       const name = partitionKey(key);
-      const look = name === undefined ? undefined : looks.get(name);
-      if (name === undefined || look === undefined || !isWithin(LIFECYCLE_MS, look.at, now()))
-        return undefined;
-      const { lifecycle } = look;
-      if (lifecycle === undefined) return ok(undefined);
+      if (name === undefined) return absent;
+      const last = looks.get(name);
+      if (last === undefined || !isWithin(LIFECYCLE_MS, last.at, now())) return undefined;
+      if (last.lifecycle === undefined) return absent;
       const kept = documents.get(name);
-      return kept && ok({ ...kept, lifecycle });
+      return kept && intact(kept, last.lifecycle);
     },
-    async read(key) {
+    async look(key, checksum) {
       const name = partitionKey(key);
-      if (name === undefined) return ok(undefined);
+      if (name === undefined) return absent;
       const at = now();
       const kept = documents.get(name);
-      const stored = kept === undefined ? await table.read(key) : undefined;
-      const lifecycle = kept === undefined ? stored?.lifecycle : await table.readLifecycle(key);
-      const document = stored && verifiedDocument(stored, schema);
-      if (document?.ok === false) return document;
-      looks.set(name, { at, lifecycle });
-      if (lifecycle === undefined) return ok(undefined);
-      if (kept !== undefined) return ok({ ...kept, lifecycle });
-      if (stored === undefined || document === undefined) return ok(undefined);
-      const { document: text, parameters } = stored;
-      const read = { key, document: document.value, ...(parameters === undefined ? {} : { parameters }) };
-      documents.set(name, read, text.length);
-      return ok({ ...read, lifecycle });
+      if (kept !== undefined && (checksum === undefined || kept.document.checksum === checksum)) {
+        const lifecycle = await table.readLifecycle(key);
+        remember(name, at, lifecycle);
+        return intact(kept, lifecycle);
+      }
+      const stored = await table.read(key);
+      if (stored === undefined) {
+        remember(name, at, undefined);
+        return absent;
+      }
+      const { lifecycle, parameters } = stored;
+      return {
+        lifecycle,
+        open() {
+          const document = verifiedDocument(stored, schema);
+          if (!document.ok) return document;
+          const read = { key, document: document.value, ...(parameters === undefined ? {} : { parameters }) };
+          documents.set(name, read, stored.document.length);
+          remember(name, at, lifecycle);
+          return ok({ ...read, lifecycle });
+        },
+      };
     },
   };
 }
@@ -97,8 +125,8 @@ export function createRecordReader<T>(
 export type FindRecord<T> = (tenantId: string, id: string, checksum?: string) => Promise<Reading<T>>;
 
 /**
- * Creates a finder of a tenant's records: its own one precedes a system record of the same id. Memory refuses nothing: before a record counts
- * as absent, or as another one than a caller is pinned to, the table is read, since another container may have seen a newer release.
+ * Creates a finder of a tenant's records: its own one precedes a system record of the same id. Memory refuses nothing: before a record counts as absent,
+ * as blocked, or as another one than a caller is pinned to, the table is read, since another container may have seen what is newer.
  */
 export function createRecordFinder<T extends { readonly checksum: string }>(
   kind: RecordKey['kind'],
@@ -108,27 +136,30 @@ export function createRecordFinder<T extends { readonly checksum: string }>(
   return async (tenantId, id, checksum) => {
     const own: RecordKey = { kind, id, tenantId };
     const system: RecordKey = { kind, id };
-    async function find(read: (key: RecordKey) => Reading<T> | Promise<Reading<T>>): Promise<Reading<T>> {
-      const authorized = (async () => mayReadSystem(tenantId))();
-      // All at once, so that a hidden record takes as long as an absent one. A failure of the authorization counts only if a system record depends on
-      // it: a tenant's own records stay readable without it.
-      const [ownRecord, systemRecord] = await Promise.all([
-        read(own),
-        read(system),
-        authorized.catch(() => undefined),
-      ]);
-      if (!ownRecord.ok || ownRecord.value !== undefined) return ownRecord;
-      const exists = !systemRecord.ok || systemRecord.value !== undefined;
-      return exists && (await authorized) ? systemRecord : ok(undefined);
+    const authorized = (async () => mayReadSystem(tenantId))();
+    // It counts only if a system record depends on it: a tenant's own records stay readable without it.
+    const awaited = authorized.catch(() => undefined);
+    const remembered = reader.recall(own);
+    const known = remembered?.lifecycle === undefined ? reader.recall(system) : remembered;
+    if (remembered !== undefined && known !== undefined) {
+      const isVisible = remembered.lifecycle !== undefined || (await awaited) === true;
+      const found = isVisible ? known.open() : ok(undefined);
+      const isUsable =
+        found.ok &&
+        found.value !== undefined &&
+        found.value.lifecycle.blockedAt === undefined &&
+        (checksum === undefined || found.value.document.checksum === checksum);
+      if (isUsable) return found;
     }
-    const recalled = new Map([own, system].map((key) => [key, reader.recall(key)]));
-    const found = await find((key) => recalled.get(key) ?? reader.read(key));
-    const isUsable =
-      found.ok &&
-      found.value !== undefined &&
-      (checksum === undefined || found.value.document.checksum === checksum);
-    const isRecalled = [...recalled.values()].some((reading) => reading !== undefined);
-    return isUsable || !isRecalled ? found : find((key) => reader.read(key));
+    // All at once and only then opened, so that a hidden record takes as long as an absent one.
+    const [ownLook, systemLook] = await Promise.all([
+      reader.look(own, checksum),
+      reader.look(system, checksum),
+      awaited,
+    ]);
+    if (ownLook.lifecycle !== undefined) return ownLook.open();
+    if (systemLook.lifecycle === undefined || !(await authorized)) return ok(undefined);
+    return systemLook.open();
   };
 }
 

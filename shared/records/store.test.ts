@@ -5,6 +5,7 @@ import { createMemoryRecordsTable, releaseInto } from '#test/support/memory-reco
 import type { MemoryRecordsTable } from '#test/support/memory-records.ts';
 import { sampleCalibrationFile, sampleParameters, samplePolicyFile } from '#test/support/sample-files.ts';
 import { documentChecksum } from './checksum.ts';
+import type { RecordKey } from './record-key.ts';
 import { preparePolicy, writeRecord } from './release.ts';
 import { createRecordStore, type RecordStore } from './store.ts';
 
@@ -44,6 +45,39 @@ it('asks for the authorization whatever is there, and needs it for system record
   expect(await store.policy('tenant-1', 'absent')).toEqual(ok(undefined));
   await expect(store.policy('tenant-1', 'system-1')).rejects.toThrow('the parameter store does not answer');
   expect(asked).toBe(3);
+});
+
+it('asks the table as often about a record that a tenant may not see as about one that does not exist, also if others use it [MA-104]', async () => {
+  await releaseInto(table, samplePolicyFile({ id: 'system-1' }));
+  let waiting = 0;
+  let rounds = 0;
+  /** Counts calls at the same time as one round. */
+  const counted =
+    <Arguments extends readonly unknown[], T>(call: (...given: Arguments) => Promise<T>) =>
+    async (...given: Arguments): Promise<T> => {
+      if (waiting === 0) rounds += 1;
+      waiting += 1;
+      const answer = await call(...given);
+      waiting -= 1;
+      return answer;
+    };
+  store = createRecordStore({
+    table: {
+      ...table,
+      read: counted((key: RecordKey) => table.read(key)),
+      readLifecycle: counted((key: RecordKey) => table.readLifecycle(key)),
+    },
+    now: () => now,
+    mayReadSystem: (tenantId) => tenantId === 'tenant-1',
+  });
+  const roundsOf = async (tenantId: string, id: string): Promise<number> => {
+    rounds = 0;
+    await store.policy(tenantId, id);
+    return rounds;
+  };
+  expect([await roundsOf('tenant-1', 'system-1'), await roundsOf('tenant-1', 'system-1')]).toEqual([1, 0]);
+  for (const id of ['system-1', 'absent', 'system-1', 'absent'])
+    expect([id, await roundsOf('tenant-2', id)]).toEqual([id, 1]);
 });
 
 it('lets no tenant name and id spell another tenant’s key, and finds nothing under an id that no key can hold [MA-104]', async () => {

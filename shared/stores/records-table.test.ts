@@ -48,6 +48,16 @@ describe('createRecordsTable', () => {
     expect(await table.writeOnce(key, record)).toBe('written');
   });
 
+  it('changes a lifecycle under the table’s policy, which refuses updates, and loses none of two changes at once', async () => {
+    await table.writeOnce(key, { document: '{}' });
+    const block = { blockedAt: '2026-03-02T00:00:00Z', blockedBecause: 'a wrong key' };
+    const deprecation = { deprecatedAt: '2026-03-01T00:00:00Z', sunsetAt: '2026-04-01T00:00:00Z' };
+    await Promise.all([table.changeLifecycle(key, block), table.changeLifecycle(key, deprecation)]);
+    expect(await table.readLifecycle(key)).toEqual({ ...block, ...deprecation });
+    await table.changeLifecycle(key, { blockedAt: null, blockedBecause: null });
+    expect((await table.read(key))?.lifecycle).toEqual(deprecation);
+  });
+
   it('compresses a document that one item could not hold, and refuses one that it cannot hold even so', async () => {
     const repetitive = JSON.stringify({
       excludedItems: Array.from({ length: 30_000 }, (_, i) => `item-${i}`),

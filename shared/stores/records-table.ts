@@ -1,5 +1,5 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { PutItemCommand, UpdateItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { PutItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
 import { partitionKey, type RecordKey } from '#shared/records/record-key.ts';
 import type { NewRecord, RecordsTable, StoredRecord } from '#shared/records/table.ts';
@@ -57,23 +57,32 @@ export function createRecordsTable(client: DynamoDBClient, TableName: string): R
     },
 
     async changeLifecycle(key, change) {
-      const changed = Object.entries(change);
-      const set = changed.filter(([, value]) => value !== null);
-      const gone = changed.filter(([, value]) => value === null);
-      const clauses = [
-        ...(set.length === 0 ? [] : [`SET ${set.map(([name]) => `#${name} = :${name}`).join(', ')}`]),
-        ...(gone.length === 0 ? [] : [`REMOVE ${gone.map(([name]) => `#${name}`).join(', ')}`]),
-      ];
-      const values = attributesOf(Object.fromEntries(set.map(([name, value]) => [`:${name}`, value])));
-      await client.send(
-        new UpdateItemCommand({
+      const pk = storableKey(key);
+      for (;;) {
+        const before: Item = lifecycleColumns.parse((await get(pk, 'lifecycle')) ?? {});
+        const changed = Object.entries({ ...before, ...change });
+        const after = Object.fromEntries(changed.filter(([, value]) => value !== null));
+        // The table's policy refuses updates, so the item is written as a whole, and must not undo another change.
+        const columns = Object.keys(lifecycleColumns.shape);
+        const unchanged = new PutItemCommand({
           TableName,
-          Key: attributesOf({ pk: storableKey(key), sk: 'lifecycle' }),
-          UpdateExpression: clauses.join(' '),
-          ExpressionAttributeNames: Object.fromEntries(changed.map(([name]) => [`#${name}`, name])),
-          ...(set.length === 0 ? {} : { ExpressionAttributeValues: values }),
-        }),
-      );
+          Item: attributesOf({ pk, sk: 'lifecycle', ...after }),
+          ConditionExpression: columns
+            .map((name) =>
+              before[name] === undefined ? `attribute_not_exists(#${name})` : `#${name} = :${name}`,
+            )
+            .join(' AND '),
+          ExpressionAttributeNames: Object.fromEntries(columns.map((name) => [`#${name}`, name])),
+          ...(Object.keys(before).length === 0
+            ? {}
+            : {
+                ExpressionAttributeValues: attributesOf(
+                  Object.fromEntries(Object.entries(before).map(([name, value]) => [`:${name}`, value])),
+                ),
+              }),
+        });
+        if (await didHold(client.send(unchanged))) return;
+      }
     },
   };
 }

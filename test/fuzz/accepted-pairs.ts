@@ -32,7 +32,7 @@ const decisionMembers = under(
   'uncertainty',
   'uncertaintyKind',
 );
-const policy = under('mastery/*', 'policyId', 'policyVersion');
+const policy = under('mastery/*', 'confidence', 'policyId', 'policyVersion');
 const evidence = [
   'mastery/*/evidence',
   ...under(
@@ -68,7 +68,7 @@ export const acceptedPairs: readonly AcceptedPairs[] = [
     of: ['report'],
     members: [...gateNames, ...diagnosticNames, ...policy, 'score/scaleVersion'],
     reason:
-      'A name or version is opaque. Where two owners give one, or two members are on one scale, the tables compare it.',
+      'A name or version is opaque, and what certainty a policy demands is its own. Where two owners give one, or two members are on one scale, the tables compare it.',
   },
   {
     of: ['report'],

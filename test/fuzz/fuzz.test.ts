@@ -64,7 +64,7 @@ describe('a defect that is planted is found within the sample', () => {
     [
       'an invariant that is not evaluated',
       () => {
-        vi.spyOn(reportInvariants['state-fits-estimate'], 'holds').mockReturnValue(true);
+        vi.spyOn(reportInvariants['no-standard-above-itself'], 'holds').mockReturnValue(true);
         return askRoute;
       },
     ],

@@ -105,7 +105,6 @@ it.each(['policy', 'calibration'] as const)(
     clock.now += LIFECYCLE_MS;
     expect(await decide()).toMatchObject([invalid, invalid]);
     await blockRecord(table, blocked, undefined);
-    clock.now += LIFECYCLE_MS;
     expect(await decide()).toMatchObject([found, found]);
     expect(await blockRecord(table, { ...key, id: 'absent' }, block)).toBe(false);
   },
@@ -125,7 +124,7 @@ describe('what a container remembers', () => {
     expect(calls).toEqual(before);
     clock.now += 1;
     expect(await step()).toMatchObject(found);
-    // The two of the system that are known, and the two of the tenant that do not exist.
+    // One batch: the two of the system that are known, and the two of the tenant that do not exist.
     expect(calls).toEqual({ ...before, read: before.read + 2, readLifecycle: before.readLifecycle + 2 });
   });
 

@@ -25,8 +25,8 @@ describe('priorUse', () => {
     ['all that other runs hold while this run has no session', [], [], 'abcd'],
     [
       'what they held when QTI created this run’s first session, to the last digit of its clock',
-      [session('x', late), session('y', first)],
-      [],
+      [session('y', first), session('x', late)],
+      [session('z', '2026-02-01T08:00:00Z')],
       'ab',
     ],
     ['the same while the continuation names none of its sessions', [], [session('y', first)], 'ab'],

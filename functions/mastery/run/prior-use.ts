@@ -26,8 +26,9 @@ export function priorUsesOfStart(runtime: NamedRuntime): readonly ReadonlySet<st
   return Array.from({ length: recent + 1 }, (_, unread) => metIn(earlier.slice(0, earlier.length - unread)));
 }
 
+/** Returns when QTI created the run's first session. A later one may seem earlier: QTI's clock can step back. */
 function firstSessionAt({ sessions, unnamed }: NamedRuntime): string | undefined {
-  return [...sessions, ...unnamed].map(({ createdAt }) => createdAt).sort(compareInstants)[0];
+  return sessions[0]?.createdAt ?? unnamed.map(({ createdAt }) => createdAt).sort(compareInstants)[0];
 }
 
 function earlierOf(runtime: NamedRuntime): readonly RunSession[] {

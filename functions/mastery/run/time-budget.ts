@@ -44,7 +44,7 @@ const CLOCK_SKEW_MS = 60_000;
 /**
  * Returns when the time budget begins to run, in epoch milliseconds of our clock: QTI's time of the first session's creation, limited to the time between
  * the creation of the start's idempotency record and now, with tolerance for a container whose clock is behind: a repeated start must return the same
- * time from any container. So a wrong clock of QTI's moves it by at most the duration of the start and that tolerance.
+ * time from any container. So a wrong clock of QTI's moves it by at most the time until the last repetition of the start, and that tolerance.
  */
 export function clockStartAt(sessionCreatedAt: string, startedAt: number, now: number): number {
   const latest = now + CLOCK_SKEW_MS;

@@ -101,9 +101,10 @@ function faultsOf(facts: Facts): { lacks: boolean; contradicts: boolean } {
     const isOff = (state === 'mastered' && above < 0) || (state === 'gap' && above > 0);
     const margin = decimal(row.uncertainty).times(margins[row.uncertaintyKind] ?? Infinity);
     contradicts ||= isOff && apart(estimate ?? 0, threshold ?? 0).gt(margin);
-    let up = mastery.find((other) => other.caseGuid === parent);
-    for (const _ of mastery) up = mastery.find((other) => other.caseGuid === up?.parentCaseGuid);
-    contradicts ||= up !== undefined;
+    let up = mastery.filter((other) => other.caseGuid === parent);
+    for (const _ of mastery)
+      up = mastery.filter((other) => up.some((one) => one.parentCaseGuid === other.caseGuid));
+    contradicts ||= up.length > 0;
   }
   return { lacks, contradicts };
 }
@@ -112,7 +113,8 @@ function faultsOf(facts: Facts): { lacks: boolean; contradicts: boolean } {
 export function reportOf(asked: string, facts: Facts): Expected {
   const { lacks, contradicts } = faultsOf(facts);
   if (isNone(asked, facts) || lacks || contradicts) return 'refused';
-  const { score, diagnostic, mastery } = facts.readSettledRecord;
+  const { score, diagnostic, mastery: settled } = facts.readSettledRecord;
+  const mastery = settled.map((row) => ({ ...row, confidence: row.confidence ?? null }));
   const [testKind, gate] = [facts.readReportCriteria.testKind, gateOf(facts) ?? null];
   const status = gate === null || ['pass', 'fail'].includes(gate.status) ? 'scored' : gate.status;
   const shown = { testKind, status, gate, score, mastery };

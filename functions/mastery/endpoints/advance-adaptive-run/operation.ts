@@ -57,7 +57,7 @@ export function advanceRun(dependencies: RunDependencies): Operation<typeof adva
         const [basis, runtime] = await Promise.all([
           rereadBasis(platform, store, before, receivedAt, {
             readsContent: before.stopReason === null,
-            use: statusOf(before) === 'completed' ? 'show' : 'decide',
+            use: control.completed || statusOf(before) === 'completed' ? 'show' : 'decide',
           }),
           // A repeated request may have waited for the first one, whose writes came after this request's read: read again.
           control.replayed ? readRunRuntime(platform, before, request) : readBefore,

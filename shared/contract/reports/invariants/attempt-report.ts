@@ -143,7 +143,7 @@ export const reportInvariants = ownedBy('results', {
     owner: 'case',
     broken: 'The CASE framework has a standard of the mastery rows above itself.',
     allows: 'A standard that two others are below.',
-    holds: ({ mastery }) => isAcyclic(new Map(mastery.map(({ row }) => [row.caseGuid, row.parentCaseGuid]))),
+    holds: ({ mastery }) => isAcyclic(mastery.map(({ row }) => row)),
   },
   'one-evidence-per-outcome': {
     broken: 'Results counts one outcome twice as evidence of a mastery row.',
@@ -169,19 +169,26 @@ export const reportInvariants = ownedBy('results', {
   },
 } satisfies InvariantRows<CheckedReport>);
 
-/** Returns whether no path from child to parent returns to its start. */
-function isAcyclic(parents: ReadonlyMap<string, string | null>): boolean {
-  const ended = new Set<string>();
-  for (const start of parents.keys()) {
-    const way = new Set<string>();
-    for (let guid: string | undefined = start; guid !== undefined; guid = parents.get(guid) ?? undefined) {
-      if (way.has(guid)) return false;
-      if (ended.has(guid)) break;
-      way.add(guid);
-    }
-    way.forEach((guid) => ended.add(guid));
+/** Returns whether no path from child to parent returns to its start. A standard and a knowledge component with one GUID may have different parents. */
+function isAcyclic(rows: readonly Pick<MasteryRow, 'caseGuid' | 'parentCaseGuid'>[]): boolean {
+  const above = new Map(rows.map(({ caseGuid }) => [caseGuid, 0]));
+  const below = new Map<string, string[]>();
+  for (const { caseGuid, parentCaseGuid } of rows) {
+    if (parentCaseGuid === null || !above.has(parentCaseGuid)) continue;
+    above.set(caseGuid, (above.get(caseGuid) ?? 0) + 1);
+    const others = below.get(parentCaseGuid);
+    if (others === undefined) below.set(parentCaseGuid, [caseGuid]);
+    else others.push(caseGuid);
   }
-  return true;
+  // Takes away what has nothing above it, until nothing is left but what is above itself.
+  const free = [...above].flatMap(([guid, count]) => (count === 0 ? [guid] : []));
+  for (const guid of free)
+    for (const child of below.get(guid) ?? []) {
+      const left = (above.get(child) ?? 0) - 1;
+      above.set(child, left);
+      if (left === 0) free.push(child);
+    }
+  return free.length === above.size;
 }
 
 /** By how many times its uncertainty an estimate may be on the wrong side of the threshold. */

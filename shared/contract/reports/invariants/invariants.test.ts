@@ -191,6 +191,13 @@ hold<CheckedReport>(
           { caseGuid: 'b', parentCaseGuid: 'c' },
           { caseGuid: 'c', parentCaseGuid: 'b' },
         ),
+        // By the parent of the standard, though not by that of the component with its GUID.
+        rowed(
+          { parentCaseGuid: 'b' },
+          { kind: component, caseGuid: 'a', parentCaseGuid: 'c' },
+          { caseGuid: 'b', parentCaseGuid: 'a' },
+          { caseGuid: 'c', parentCaseGuid: null },
+        ),
       ],
       allows: [
         rowed({}, ...['b', 'c'].map((caseGuid) => ({ caseGuid, parentCaseGuid: 'a' }))),
