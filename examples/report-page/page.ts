@@ -24,4 +24,4 @@ element.load = async (signal) => ({
   kind: 'attempt',
   report: (await sandbox.readAttemptReport(attempt, { signal })).data,
 });
-document.body.append(element);
+document.querySelector('main')?.append(element);

@@ -8,8 +8,8 @@ import type { Texts } from './texts/en.ts';
 const signs: Readonly<Record<Tone, string>> = { good: '●', bad: '▲', open: '○' };
 
 /** How many rows of a list are drawn before the reader asks for all: few where a teacher decides what to do. */
-const FIRST_ROWS = { teacher: 12, sure: 100, audit: 50 } as const;
-type Layer = keyof typeof FIRST_ROWS;
+const FIRST_ROWS = { teacher: 12, sure: 100, audit: 50, table: 60 } as const;
+type Layer = 'teacher' | 'sure' | 'audit';
 
 /** What drawing needs in addition to the words. */
 export interface Surface {
@@ -34,8 +34,7 @@ function button(key: string, text: string, act: () => void): HTMLElement {
 }
 
 /** Returns the rows to draw, and a button for the rest. */
-function cut<Row>(surface: Surface, layer: Layer, key: string, rows: readonly Row[]) {
-  const most = FIRST_ROWS[layer];
+function cut<Row>(surface: Surface, most: number, key: string, rows: readonly Row[]) {
   if (rows.length <= most || surface.isOpen(key)) return { shown: rows, more: undefined };
   return {
     shown: rows.slice(0, most),
@@ -66,8 +65,8 @@ function drawCell({ text, state, href }: Cell): (Node | string)[] {
 }
 
 /** A table that scrolls by itself, by keyboard too. */
-function drawTable(surface: Surface, layer: Layer, key: string, table: Table): Node[] {
-  const { shown, more } = cut(surface, layer, key, table.rows);
+function drawTable(surface: Surface, key: string, table: Table): Node[] {
+  const { shown, more } = cut(surface, FIRST_ROWS.table, key, table.rows);
   const { caption, columns } = table;
   const grid = h(
     'div',
@@ -110,7 +109,7 @@ function drawBlock(surface: Surface, layer: Layer, key: string, block: Block): r
         h('p', { class: block.quiet && 'quiet', lang: block.isEnglish ? 'en' : undefined }, block.text),
       ];
     case 'entries': {
-      const { shown, more } = cut(surface, layer, key, block.entries);
+      const { shown, more } = cut(surface, FIRST_ROWS[layer], key, block.entries);
       const hasAxis = block.entries.some(({ axis }) => axis !== undefined);
       const list = h(
         block.ordered ? 'ol' : 'ul',
@@ -125,7 +124,7 @@ function drawBlock(surface: Surface, layer: Layer, key: string, block: Block): r
     case 'timeline':
       return [drawTimeline(block.timeline)];
     case 'table':
-      return drawTable(surface, layer, key, block.table);
+      return drawTable(surface, key, block.table);
     case 'csv':
       return [
         h(

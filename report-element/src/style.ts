@@ -39,7 +39,7 @@ a { color: var(--accent); }
 .open { color: var(--ink); }
 .quiet, .lines { color: var(--soft); font-size: 0.875em; }
 .teacher { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 18rem), 1fr)); }
-.teacher > .wide { grid-column: 1 / -1; }
+.teacher > .wide, .teacher > :first-child:has(+ .wide) { grid-column: 1 / -1; }
 .panel { padding: 0.9rem 1.1rem; border: 1px solid var(--line); border-radius: 0.5rem; background: var(--panel); }
 .next { border-inline-start: 0.3rem solid var(--accent); }
 .note { margin-block: 1rem; }

@@ -117,7 +117,7 @@ export const de: Texts = {
     'Die Regel des Tests entscheidet jeden Zustand, indem sie die Schätzung mit ihrer Schwelle vergleicht; wie sicher sie sein muss, gibt der Bericht nicht an.',
   probabilityMeans:
     'Eine Wahrscheinlichkeit sagt, wie sicher der Test ist, und nicht, wie viel davon gekonnt wird.',
-  stateMayChange: 'Ein Zustand nahe am Ende seines Bereichs kann sich mit wenigen Antworten ändern.',
+  stateMayChange: 'Ein Zustand nahe der Grenze zu einem anderen kann sich mit wenigen Antworten ändern.',
   leftOut: 'In dieser Ansicht weggelassen: ',
   omitted: {
     mastery: 'die Standards und Teilfähigkeiten',
@@ -128,7 +128,7 @@ export const de: Texts = {
   incomplete: (n) =>
     `${count(n, 'Zusatz fehlt', 'Zusätze fehlen')}, weil eine Quelle nicht geantwortet hat. Der Rest ist vollständig.`,
   stopped: {
-    complete: 'Der Test endete, weil jede Teilfähigkeit entschieden war.',
+    complete: 'Der Test endete, weil jede Teilfähigkeit, um die es ging, entschieden war.',
     precise:
       'Der Test endete, weil im Mittel wenig Unsicherheit übrig war; einzelne Teilfähigkeiten können noch offen sein.',
     longest: 'Der Test endete bei seiner größten Zahl von Aufgaben, oder es gab keine passende mehr.',

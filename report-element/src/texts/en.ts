@@ -119,7 +119,7 @@ export const en = {
   ruleOfPolicy:
     'The policy of the test decides each state by comparing the estimate with its threshold; the report does not give how sure it must be.',
   probabilityMeans: 'A probability is how sure the test is, not how much of it is known.',
-  stateMayChange: 'A few more answers can change a state that is close to the end of its zone.',
+  stateMayChange: 'A few more answers can change a state that is close to where another one begins.',
   leftOut: 'Left out of this view: ',
   omitted: {
     mastery: 'the standards and components',
@@ -130,7 +130,7 @@ export const en = {
   incomplete: (n: number): string =>
     `${count(n, 'optional addition is', 'optional additions are')} missing, because a source did not respond. The rest is complete.`,
   stopped: {
-    complete: 'The test stopped because every component was settled.',
+    complete: 'The test stopped because every component in its scope was settled.',
     precise:
       'The test stopped because little uncertainty was left on average; single components can still be open.',
     longest: 'The test stopped at its largest number of items, or no other item could be offered.',
