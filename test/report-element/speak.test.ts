@@ -154,8 +154,8 @@ describe('what the element says', () => {
   });
 
   it('orders gaps by what builds on what, and says so only if it is known', () => {
-    const [, mastered, gap] = diagnostic.mastery as [
-      unknown,
+    const [whole, mastered, gap] = diagnostic.mastery as [
+      (typeof gate.mastery)[0],
       (typeof gate.mastery)[0],
       (typeof gate.mastery)[0],
     ];
@@ -166,6 +166,15 @@ describe('what the element says', () => {
     expect(stepsWith([[gap.caseGuid, mastered.caseGuid]])).toMatch(
       /what builds on what.*Borrow one.*Find a common denominator.*First: Borrow one/,
     );
+    // What comes before is named in the same order, however the pairs are.
+    const three = { ...two, mastery: [{ ...whole, state: 'gap' }, ...two.mastery] };
+    const pairs = [
+      [mastered.caseGuid, whole.caseGuid],
+      [gap.caseGuid, whole.caseGuid],
+      [gap.caseGuid, mastered.caseGuid],
+    ] as const;
+    const spoken = say({ kind: 'attempt', report: three }, { ...named, precedes: pairs });
+    expect(JSON.stringify(spoken.teacher[0])).toMatch(/First: Borrow one[^"]*Find a common denominator/);
   });
 
   it('says of each open state what would settle it, and that it is no failure', () => {

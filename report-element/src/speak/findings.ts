@@ -139,8 +139,11 @@ function nextBlocks(
       entries: ids.flatMap((id): Entry[] => {
         const step = steps.get(id);
         if (step === undefined) return [];
-        const before = precedes.flatMap(([first, then]) =>
-          then === id && first !== id ? (steps.get(first)?.name ?? []) : [],
+        // Named in the order of the list.
+        const before = ids.flatMap((other) =>
+          other !== id && precedes.some(([first, then]) => first === other && then === id)
+            ? (steps.get(other)?.name ?? [])
+            : [],
         );
         const lines = before.length === 0 ? step.lines : [texts.after(list(before)), ...step.lines];
         return [{ ...step, lines }];
