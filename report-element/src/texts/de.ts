@@ -114,7 +114,7 @@ export const de: Texts = {
   rulesDiffer: 'Die Regeln unterscheiden sich; jede steht bei ihrer Zeile.',
   rowRule: (rule) => `Regel: ${rule}`,
   ruleOfPolicy:
-    'Die Regel des Tests entscheidet jeden Zustand, indem sie die Schätzung mit ihrer Schwelle vergleicht; wie sicher sie sein muss, gibt der Bericht nicht an.',
+    'Jeder Balken zeigt die Schätzung (dunkler Strich), ihren Spielraum (blau) und die Schwelle der Regel des Tests (gepunkteter Strich). Die Regel entscheidet den Zustand. Wie sicher sie dafür sein muss, steht nicht in diesem Bericht.',
   probabilityMeans:
     'Eine Wahrscheinlichkeit sagt, wie sicher der Test ist, und nicht, wie viel davon gekonnt wird.',
   stateMayChange: 'Ein Zustand nahe der Grenze zu einem anderen kann sich mit wenigen Antworten ändern.',

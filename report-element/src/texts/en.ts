@@ -117,7 +117,7 @@ export const en = {
   rulesDiffer: 'The rules differ; each is given with its row.',
   rowRule: (rule: string): string => `Rule: ${rule}`,
   ruleOfPolicy:
-    'The policy of the test decides each state by comparing the estimate with its threshold; the report does not give how sure it must be.',
+    'Each bar shows the estimate (dark line), its margin (blue) and the threshold of the test’s policy (dotted line). The policy decides the state. How certain it has to be for that is not in this report.',
   probabilityMeans: 'A probability is how sure the test is, not how much of it is known.',
   stateMayChange: 'A few more answers can change a state that is close to where another one begins.',
   leftOut: 'Left out of this view: ',
