@@ -260,7 +260,9 @@ describe('the rule of a state', () => {
   it('leaves the decision to the policy where the report gives no confidence', () => {
     const rows = diagnostic.mastery.map((row) => ({ ...row, confidence: null }));
     const text = JSON.stringify(say({ kind: 'attempt', report: { ...diagnostic, mastery: rows } }).sure);
-    expect(text).toContain('The policy of the test decides each state');
+    expect(text).toContain(
+      'The policy decides the state. How certain it has to be for that is not in this report.',
+    );
     expect(text).not.toMatch(/mastered from/);
   });
 
