@@ -103,6 +103,24 @@ describe('every command', () => {
     },
   );
 
+  it.each(programs)('%s has only examples with commands and options that there are', async (script) => {
+    const { stdout } = await run(script, '--help');
+    const examples = (stdout.split(/^Examples:\n/m)[1] ?? '').replaceAll(/\\\n\s*/g, '');
+    for (const [, named = '', words = ''] of examples.matchAll(
+      /npm run (?:--silent )?(\S+)(?: -- ([^|)\n]*))?/g,
+    )) {
+      expect(scripts).toHaveProperty([named]);
+      // What synth and deploy do not know goes on to cdk. The examples of call are run: local/start.slow.test.ts.
+      if (!programs.includes(named) || ['synth', 'deploy', 'call'].includes(named)) continue;
+      const help = named === script ? stdout : (await run(named, '--help')).stdout;
+      const [first = ''] = words.split(' ');
+      const hasSubcommand = /^Commands:$/m.test(help) && /^[a-z]/.test(first);
+      const helps = hasSubcommand ? help + (await run(named, first, '--help')).stdout : help;
+      for (const [option] of words.matchAll(/(?<= |^)--[a-z][a-z-]*/g))
+        expect(helps, `${named} ${words}`).toMatch(new RegExp(String.raw`^ +(?:-\w, )?${option}\b`, 'm'));
+    }
+  });
+
   // What synth and deploy do not know goes on to cdk.
   it.each(programs.filter((script) => script !== 'synth' && script !== 'deploy'))(
     '%s refuses an unknown option with exit code 2 and a sentence',
