@@ -107,9 +107,9 @@ describe('what the element says', () => {
         [
           'en',
           /^Read from the systems that own it, on noon\./,
-          /computed this from the scores that QTI holds/,
+          /computed this from the scores that the test system holds/,
         ],
-        ['de', /^Am noon bei den Systemen gelesen/, /aus den Bewertungen berechnet, die in QTI liegen/],
+        ['de', /^Am noon bei den Systemen gelesen/, /aus den Bewertungen berechnet, die das Testsystem hat/],
       ] as const) {
         const note = noteOf(language, kind, kind === 'run' ? undefined : 'noon');
         expect(note).toMatch(kind === 'run' ? computed : read);

@@ -130,7 +130,7 @@ export const de: Texts = {
   stopped: {
     complete: 'Der Test endete, weil jede Teilfähigkeit, um die es ging, entschieden war.',
     precise:
-      'Der Test endete, weil im Mittel wenig Unsicherheit übrig war; einzelne Teilfähigkeiten können noch offen sein.',
+      'Der Test endete, weil seine Ergebnisse im Mittel genau genug waren; einzelne können noch offen sein.',
     longest: 'Der Test endete bei seiner größten Zahl von Aufgaben, oder es gab keine passende mehr.',
     time: 'Der Test endete, weil die Zeit um war. Über das nicht Beantwortete sagt er nichts.',
     unknown: 'Warum der Test endete, kennt diese Seite nicht.',
@@ -259,9 +259,9 @@ export const de: Texts = {
   dataNote: (kind, time) =>
     `${
       kind === 'run'
-        ? 'Der adaptive Testdienst hat dies aus den Bewertungen berechnet, die in QTI liegen, und behält keine Kopie.'
+        ? 'Der adaptive Testdienst hat dies aus den Bewertungen berechnet, die das Testsystem hat, und behält keine Kopie.'
         : `${time === undefined ? 'Bei' : `Am ${time} bei`} den Systemen gelesen, denen die Daten gehören. Der Berichtsdienst behält keine Kopie der Ergebnisse, der Antworten oder der Namen.`
-    } Die Namen kommen von der Seite um diesen Bericht; er sendet sie nirgendwohin.`,
+    } Die Namen kommen von der Seite, die diesen Bericht zeigt. Der Bericht sendet nichts irgendwohin.`,
   dataNoteTitle: 'Was geschieht mit den Daten?',
 
   loading: 'Wird geladen …',

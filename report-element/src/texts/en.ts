@@ -132,7 +132,7 @@ export const en = {
   stopped: {
     complete: 'The test stopped because every component in its scope was settled.',
     precise:
-      'The test stopped because little uncertainty was left on average; single components can still be open.',
+      'The test stopped because its results were precise enough on average; single ones can still be open.',
     longest: 'The test stopped at its largest number of items, or no other item could be offered.',
     time: 'The test stopped because its time was over. It says nothing about what was not answered.',
     unknown: 'Why the test stopped is not known to this page.',
@@ -264,9 +264,9 @@ export const en = {
   dataNote: (kind: ReportData['kind'], time: string | undefined): string =>
     `${
       kind === 'run'
-        ? 'The adaptive test engine computed this from the scores that QTI holds, and keeps no copy.'
+        ? 'The adaptive test engine computed this from the scores that the test system holds, and keeps no copy.'
         : `Read from the systems that own it${time === undefined ? '' : `, on ${time}`}. The report service keeps no copy of the results, the answers or the names.`
-    } The names come from the page around this report; the report sends them nowhere.`,
+    } The names come from the page that shows this report. The report sends nothing anywhere.`,
   dataNoteTitle: 'What happens to the data?',
 
   loading: 'Loading …',
