@@ -181,8 +181,8 @@ def run_adaptive(
 
 
 def _advance(client: Any, body: Any, sleep: Callable[[float], None]) -> Any:
-    """Inspects, then advances with that response's entity tag; again after a stale tag, and once after a conflict or an incomplete finalization. If nothing has changed since the
-    inspection before a 412, it takes the `currentEtag` of the 412: a proxy that compresses changes the header, not the body."""
+    """Inspects, then advances with that response's entity tag; again after a stale tag, and once after a conflict or an incomplete finalization. If
+    nothing has changed since the inspection before a 412, it takes the `currentEtag` of the 412: a proxy that compresses changes the header, not the body."""
     from .mastery.api.adaptive_runs import advance_adaptive_run, inspect_adaptive_run
 
     stale = conflicts = 0
