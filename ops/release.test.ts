@@ -315,7 +315,9 @@ describe('release block', () => {
     await releaseRecord(runtime.table, 'policy', samplePolicyFile());
     await releaseRecord(runtime.table, 'calibration', sampleCalibrationFile({ id: POLICY.id }));
     expect(await block(runtime, 'block', 'other', options, now)).toEqual(
-      err('policy other (system) and calibration other (system) were never released here'),
+      err(
+        'policy other (system) and calibration other (system) were never released here; a tenant’s own record needs --tenant',
+      ),
     );
     expect(await block(runtime, 'block', POLICY.id, options, now)).toMatchObject(
       err({ message: expect.stringMatching(/--kind$/) as string }),

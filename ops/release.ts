@@ -274,7 +274,7 @@ export async function block(
   const [key, other] = keys.filter((_, at) => stored[at] !== undefined);
   if (key === undefined)
     return err(
-      `${keys.map(describe).join(' and ')} ${keys.length === 1 ? 'was' : 'were'} never released here`,
+      `${keys.map(describe).join(' and ')} ${keys.length === 1 ? 'was' : 'were'} never released here${options.tenant === undefined ? '; a tenant’s own record needs --tenant' : ''}`,
     );
   if (other !== undefined)
     return err(new UsageError(`both a policy and a calibration are named ${id}: give --kind`));
