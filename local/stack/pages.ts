@@ -62,7 +62,7 @@ export function createPages(
     const folder = folders.get(rawPath);
     if (folder !== undefined) return { status: 302, headers: { Location: folder }, body: '' };
     // Nothing else is worth the rendering of the site.
-    if (!/^\/(?:404\.html$|(?:assets|docs|problems|reference)\/)/.test(rawPath)) return undefined;
+    if (!/^\/(?:404\.html$|(?:assets|docs|problems|reference|source)\/)/.test(rawPath)) return undefined;
     const files = await site();
     const path = [rawPath.slice(1), `${rawPath.slice(1)}.html`].find((candidate) => files.has(candidate));
     const file = path === undefined ? undefined : files.get(path);

@@ -17,8 +17,22 @@ type Named = Readonly<Record<string, Json>>;
  */
 export function tolerant(document: object): object {
   // SAFETY: what a rendered document has.
-  const { components } = document as { readonly components?: { readonly schemas?: Named } };
-  return relax(document, components?.schemas ?? {}) as object;
+  const { components } = document as OpenApi;
+  return withoutUnused(relax(document, components?.schemas ?? {}) as OpenApi);
+}
+
+interface OpenApi {
+  readonly components?: { readonly schemas?: Named };
+}
+
+/** Returns a document without the schemas to which nothing refers any more, such as alternatives that have become one object. */
+function withoutUnused(document: OpenApi): OpenApi {
+  const { components } = document;
+  const text = JSON.stringify(document);
+  const schemas = Object.entries(components?.schemas ?? {});
+  const used = schemas.filter(([name]) => text.includes(`"#/components/schemas/${name}"`));
+  if (used.length === schemas.length) return document;
+  return withoutUnused({ ...document, components: { ...components, schemas: Object.fromEntries(used) } });
 }
 
 /** Members whose values are no schemas, however they look. */

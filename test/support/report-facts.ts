@@ -297,7 +297,7 @@ export function attemptFacts(kind: Arbitrary<Kind> = fc.constantFrom(...kinds)):
           contentTestSpecId: reference,
           resultRecordId: reference,
         }),
-        caseFrameworkGuid: reference,
+        caseFrameworkGuid: reference.filter((guid) => !framework.guids.has(guid)),
         versions: fc.record({ qti: text, record: text, content: text }),
         score,
         gate: gatePart([...framework.guids], mastery),
