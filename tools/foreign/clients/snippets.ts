@@ -43,7 +43,16 @@ export async function pythonSnippets(
   const path = `PYTHONPATH=${join(folder, 'python')}`;
   const ran = await runTool(
     'env',
-    ['NO_PROXY=*', `TOKEN=${tenant.token}`, path, join(tool.value, '../python'), '-B', program, input],
+    [
+      'NO_PROXY=*',
+      'no_proxy=*',
+      `TOKEN=${tenant.token}`,
+      path,
+      join(tool.value, '../python'),
+      '-B',
+      program,
+      input,
+    ],
     SECONDS,
   );
   const failure = ran.code === 0 ? '' : ran.stderr;
