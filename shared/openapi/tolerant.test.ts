@@ -201,7 +201,10 @@ describe.each([
     expect(requests(open)).toEqual(requests(strict));
     const schemas = ({ components }: Json): Record<string, Json> =>
       (components as Record<string, Record<string, Json>>)['schemas'] ?? {};
-    expect(Object.keys(schemas(open))).toEqual(Object.keys(schemas(strict)));
+    // What has become a part of one object has no name any more.
+    const isNamed = (name: string): boolean =>
+      JSON.stringify(open).includes(`"#/components/schemas/${name}"`);
+    expect(Object.keys(schemas(open))).toEqual(Object.keys(schemas(strict)).filter(isNamed));
     for (const [name, schema] of Object.entries(schemas(strict)).filter(
       ([, each]) => each['additionalProperties'] === false,
     )) {

@@ -18,21 +18,31 @@ type Named = Readonly<Record<string, Json>>;
 export function tolerant(document: object): object {
   // SAFETY: what a rendered document has.
   const { components } = document as OpenApi;
-  return withoutUnused(relax(document, components?.schemas ?? {}) as OpenApi);
+  const relaxed = relax(document, components?.schemas ?? {}) as OpenApi;
+  return withoutUnused(relaxed, JSON.stringify(document));
 }
 
 interface OpenApi {
   readonly components?: { readonly schemas?: Named };
 }
 
-/** Returns a document without the schemas to which nothing refers any more, such as alternatives that have become one object. */
-function withoutUnused(document: OpenApi): OpenApi {
+/**
+ * Returns a document without the schemas to which nothing refers any more, such as alternatives that have become one object.
+ * @param strict the text of the document before
+ */
+function withoutUnused(document: OpenApi, strict: string): OpenApi {
   const { components } = document;
   const text = JSON.stringify(document);
   const schemas = Object.entries(components?.schemas ?? {});
-  const used = schemas.filter(([name]) => text.includes(`"#/components/schemas/${name}"`));
+  const used = schemas.filter(([name]) => {
+    const reference = `"#/components/schemas/${name}"`;
+    return text.includes(reference) || !strict.includes(reference);
+  });
   if (used.length === schemas.length) return document;
-  return withoutUnused({ ...document, components: { ...components, schemas: Object.fromEntries(used) } });
+  return withoutUnused(
+    { ...document, components: { ...components, schemas: Object.fromEntries(used) } },
+    strict,
+  );
 }
 
 /** Members whose values are no schemas, however they look. */
