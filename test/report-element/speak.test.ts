@@ -183,6 +183,36 @@ describe('what the element says', () => {
     );
   });
 
+  it('calls a run good only if every component is mastered, and provisional without its anchor', () => {
+    const [one] = advancedRun.kcClassifications;
+    const spoken = (classifications: readonly string[], scaleReportability = 'reportable'): Spoken =>
+      say({
+        kind: 'run',
+        run: {
+          ...advancedRun,
+          status: 'completed',
+          stopReason: 'max_items',
+          scaleReportability,
+          kcClassifications: classifications.map((classification) => ({ ...one, classification })),
+        },
+      });
+    expect(spoken(['mastered', 'mastered']).verdict.tone).toBe('good');
+    for (const rest of [[], ['mastered', 'of_a_later_version'], ['mastered', 'not_yet']])
+      expect(spoken(rest).verdict.tone).toBe('open');
+    expect(spoken(['mastered'], 'anchor_unavailable').facts.join()).toMatch(/Provisional/);
+    expect(spoken(['mastered']).facts.join()).not.toMatch(/Provisional/);
+  });
+
+  it('does not call forms interchangeable that cover or demand other things', () => {
+    const verdictOf = (change: object) =>
+      say({ kind: 'equivalence', equivalence: { ...equivalentForms, ...change } }).verdict;
+    expect(verdictOf({}).tone).toBe('good');
+    for (const change of [{ coverageMatch: false }, { dokMatch: false }]) {
+      expect(verdictOf(change).tone).toBe('open');
+      expect(verdictOf(change).text).not.toMatch(/does not matter/);
+    }
+  });
+
   it('takes an unknown state for none of the known ones', () => {
     const later = { ...gate, mastery: gate.mastery.map((row) => ({ ...row, state: 'nearly_there' })) };
     const spoken = say({ kind: 'attempt', report: later });
@@ -330,6 +360,18 @@ describe('a change of a score', () => {
     );
   });
 
+  it('is not called one across calibrations, or without an error', () => {
+    const [spring, autumn] = [at('2026-03-12', 500, 3, 'a'), at('2026-11-20', 600, 3, 'b')];
+    const elsewhere = { ...autumn, diagnostic: { ...autumn.diagnostic!, calibrationVersion: 'another' } };
+    for (const verdict of [
+      history(spring, elsewhere).verdict,
+      history(at('2026-03-12', 500, 0, 'a'), at('2026-11-20', 600, 0, 'b')).verdict,
+    ]) {
+      expect(verdict.tone).toBe('open');
+      expect(verdict.text).toMatch(/is not called a change\.$/);
+    }
+  });
+
   it('is told within one scale alone', () => {
     const spoken = history(at('2026-11-20', 900, 3, 'b', 'two'), at('2026-03-12', 512, 4, 'a'));
     expect(textsOf(spoken).join(' ')).not.toMatch(/rose|fell|no change/);
@@ -373,11 +415,22 @@ describe('a class', () => {
 
   it('is grouped by shared gap, and names who is missing and why', () => {
     const spoken = say8({ a: gate, b: gate, c: 'failed', d: undefined });
-    expect(spoken.verdict.text).toBe(
-      '2 learners need the same next step: Add fractions with unlike denominators.',
-    );
+    expect(spoken.verdict.text).toBe('2 learners share the gap: Add fractions with unlike denominators.');
     expect(spoken.facts.join(' ')).toMatch(/nothing about: Cleo\. 1 learner without a report: Dana/);
     expect(JSON.stringify(spoken.teacher)).toContain('2 learners: Ada, Ben');
+  });
+
+  it('does not say that no gap is shared where reports are missing', () => {
+    const noGap = { ...gate, mastery: gate.mastery.map((row) => ({ ...row, state: 'mastered' })) };
+    expect(say8({ a: noGap, b: noGap }).verdict.text).toBe('No gap is shared by two learners.');
+    for (const missing of ['failed', undefined, { ...noGap, omitted: ['mastery'] }] as const) {
+      const spoken = say8({ a: noGap, b: noGap, c: missing });
+      expect(spoken.verdict.text).toBe(
+        'No gap is known to be shared: 2 reports of the class can be compared.',
+      );
+      expect(JSON.stringify(spoken.teacher)).not.toContain('No gap is shared');
+    }
+    expect(JSON.stringify(say8({ a: noGap, b: 'waiting' }).teacher)).not.toContain('No gap');
   });
 
   it('says how far it is while it loads, and nothing final', () => {

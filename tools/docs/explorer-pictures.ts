@@ -39,7 +39,7 @@ export async function takeExplorerPictures(explorerUrl: string): Promise<readonl
       await page.getByRole('heading', { name: 'has not passed yet' }).waitFor();
       await take('explorer-report');
       await page.goto(`${explorerUrl}#/class`);
-      await page.getByRole('heading', { name: 'need the same next step' }).waitFor();
+      await page.getByRole('heading', { name: 'learners share the gap' }).waitFor();
       await take('explorer-class');
       await page.close();
     }

@@ -71,7 +71,8 @@ function findingOf(speaker: Speaker, row: MasteryRow, name: string): Omit<Findin
       high,
       ticks: roundTicks(low, high, number),
       zones: [],
-      band: [estimate - uncertainty, estimate + uncertainty],
+      // The reach of an unknown kind is unknown.
+      ...(margin === unknown ? {} : { band: [estimate - uncertainty, estimate + uncertainty] as const }),
       marks: [
         { at: threshold, kind: 'threshold' },
         { at: estimate, kind: 'value' },

@@ -104,11 +104,16 @@ export function speakClass(speaker: Speaker, { learners }: ClassData, fetched: R
   const without = inState('done').filter((id) => reportOf(id) === undefined);
   const isDone = waiting.length === 0;
   const [top] = shared;
+  const here = learners
+    .map(reportOf)
+    .filter((report) => report?.omitted.includes('mastery') === false).length;
+  // What is missing may share a gap with the rest.
+  const noGap = here === learners.length ? texts.classNoGap : texts.classNoGapAmong(here);
   const [loaded, all] = [learners.length - waiting.length, learners.length].map(String) as [string, string];
   const verdict = !isDone
     ? texts.classLoading(Number(loaded), Number(all))
     : top === undefined
-      ? texts.classNoGap
+      ? noGap
       : texts.classShared(top.needing.length, top.name);
   return {
     verdict: { tone: isDone && top !== undefined ? 'bad' : 'open', text: `${verdict}.` },
@@ -118,7 +123,7 @@ export function speakClass(speaker: Speaker, { learners }: ClassData, fetched: R
       ...(without.length === 0 ? [] : [texts.withoutReport(without.length, named(without))]),
     ],
     teacher: [
-      sharedSection(speaker, shared, named),
+      sharedSection(speaker, shared, named, isDone ? `${noGap}.` : texts.loading),
       {
         heading: texts.grid,
         blocks: [
@@ -147,10 +152,11 @@ function sharedSection(
   { texts }: Speaker,
   shared: readonly Column[],
   named: (ids: readonly string[]) => string,
+  none: string,
 ): Section {
   const blocks: readonly Block[] =
     shared.length === 0
-      ? [{ kind: 'text', text: texts.noSharedGap }]
+      ? [{ kind: 'text', text: none }]
       : [
           {
             kind: 'entries',

@@ -15,7 +15,14 @@ export function speakCohort(speaker: Speaker, cohort: CohortReport): Spoken {
     heading: texts.figures,
     blocks: [
       entries.length === 0
-        ? { kind: 'text', text: isShown ? texts.noFigures : texts.suppressed }
+        ? {
+            kind: 'text',
+            text: isShown
+              ? texts.noFigures
+              : suppression.status === 'suppressed'
+                ? texts.suppressed
+                : texts.suppressionUnknown,
+          }
         : { kind: 'entries', ordered: false, entries },
     ],
   };

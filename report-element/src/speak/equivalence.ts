@@ -36,12 +36,13 @@ export function speakEquivalence(speaker: Speaker, report: EquivalenceReport): S
     { text: nameOf(id) ?? (at === 0 ? texts.thisForm : texts.form(String(at + 1))) },
     { text: countOf(samples.get(id)) },
   ]);
+  const isUnequal = decision === 'equivalent' && !(coverageMatch && dokMatch);
   return {
     verdict: {
-      tone: ofListed(tones, decision, 'open'),
-      text: `${ofListed(verdicts, decision, texts.unknownForms)}.`,
+      tone: isUnequal ? 'open' : ofListed(tones, decision, 'open'),
+      text: `${isUnequal ? texts.alikeButDifferent : ofListed(verdicts, decision, texts.unknownForms)}.`,
     },
-    facts: [ofListed(advice, decision, open)],
+    facts: [isUnequal ? open : ofListed(advice, decision, open)],
     teacher: [
       {
         heading: texts.comparedForms,

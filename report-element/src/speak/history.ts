@@ -35,6 +35,8 @@ function changeText({ texts, number, day }: Speaker, scores: readonly Dated[]): 
   const { by, least, change } = compareScores(first, last);
   const days = [day(first.day), day(last.day)] as const;
   if (days[0] === days[1]) return { tone: 'open', text: texts.oneDay(days[0]) };
+  if (first.calibration !== last.calibration || least === 0)
+    return { tone: 'open', text: texts.notComparable(...days) };
   const words = { rose: texts.rose, fell: texts.fell, none: texts.noChange };
   return {
     tone: tones[change],

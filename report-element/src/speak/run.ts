@@ -39,12 +39,13 @@ export function speakRun(speaker: Speaker, run: AdaptiveRun): Spoken {
         ? 'open'
         : states.includes('gap')
           ? 'bad'
-          : states.includes('not_yet')
-            ? 'open'
-            : 'good',
+          : states.length > 0 && states.every((state) => state === 'mastered')
+            ? 'good'
+            : 'open',
       text: texts.sentence(ofListed(starts, run.status, who), counts === '' ? texts.noRows : counts),
     },
     facts: [
+      ...(run.scaleReportability === 'anchor_unavailable' ? [texts.provisional] : []),
       ...(stopReason === null ? [] : [stopText(speaker, stopReason)]),
       ...(waitingFor === undefined
         ? []

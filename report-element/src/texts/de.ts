@@ -69,7 +69,7 @@ export const de: Texts = {
   open: 'Noch offen',
   howToSettle: {
     notSettled:
-      'Kein Versagen: Die bisherigen Antworten entscheiden es nicht. Weitere Aufgaben dazu würden es.',
+      'Kein Versagen: Die bisherigen Antworten entscheiden es nicht. Weitere ausgewertete Aufgaben dazu können es.',
     tooLittle: 'Zu wenig Belege. Es braucht weitere ausgewertete Aufgaben dazu.',
     unknownState: 'Diese Seite ist älter als der Zustand. Der Teil für die Prüfung zeigt ihn, wie er kam.',
     running: 'Der Test ist nicht vorbei: Weitere Aufgaben darin können es entscheiden.',
@@ -137,6 +137,7 @@ export const de: Texts = {
   },
   administered: (n) => `${count(n, 'Aufgabe wurde', 'Aufgaben wurden')} gestellt.`,
   crosswalk: 'Es gibt eine Zuordnung zu einer fremden Skala. Das ist kein Wert ihres Anbieters.',
+  provisional: 'Vorläufig: Der Anker der Skala lässt sich im Moment nicht prüfen.',
   waiting: (since) =>
     `Der Test wartet auf ein anderes System${since === undefined ? '' : `, seit ${since}`}.`,
   trial: 'Eine Probe mit erfundenen Antworten, kein Test einer lernenden Person.',
@@ -158,6 +159,8 @@ export const de: Texts = {
   changeRule:
     'Eine Veränderung heißt nur so, wenn sie größer ist als das Doppelte der gemeinsamen Fehler beider Werte. Werte anderer Skalen werden nicht verglichen.',
   otherCalibrations: 'Die Werte stammen aus verschiedenen Kalibrierungen der Skala.',
+  notComparable: (from, to) =>
+    `Die Werte vom ${from} und vom ${to} stammen aus verschiedenen Kalibrierungen oder haben keinen Fehler: Ihr Unterschied heißt nicht Veränderung.`,
   scalePanel: (n, of) => (of === 1 ? 'Werte im Lauf der Zeit' : `Werte im Lauf der Zeit, Skala ${n}`),
   timelineLabel: (n, low, high) =>
     `${count(n, 'Wert', 'Werte')} mit einem Band von einem Standardfehler nach beiden Seiten, von ${low} bis ${high}, über die Zeit`,
@@ -198,6 +201,8 @@ export const de: Texts = {
 
   cohortOf: (n) => `${count(n, 'Person', 'Personen')} in dieser Gruppe`,
   figuresOf: (day) => `Stand ${day}, genau wie vom Auswertungssystem veröffentlicht.`,
+  suppressionUnknown:
+    'Es ist nicht bekannt, ob die Werte dieser Gruppe gezeigt werden dürfen; deshalb fehlen sie.',
   suppressed:
     'Die Zahlen dieser Gruppe werden zurückgehalten, damit sich nichts über einzelne Personen schließen lässt. Es gibt keinen Wert; das ist nicht der Wert 0.',
   noFigures: 'Es wurde keine Zahl veröffentlicht.',
@@ -212,6 +217,8 @@ export const de: Texts = {
   cohortCaution: 'Eine Zahl über eine Gruppe sagt nichts über eine einzelne Person darin.',
 
   equivalent: 'Die Formen messen gleich: Es ist egal, welche jemand bearbeitet',
+  alikeButDifferent:
+    'Die Studie fand die Ergebnisse der Formen gleich, aber die Formen umfassen oder verlangen nicht dasselbe',
   notEquivalent: 'Die Formen messen nicht gleich: Ergebnisse nicht über sie hinweg vergleichen',
   undecidedForms: 'Ob die Formen gleich messen, ist nicht entschieden: Die Studie hat zu wenig Belege',
   unknownForms: 'Diese Seite kennt die Entscheidung über die Formen nicht',
@@ -232,9 +239,10 @@ export const de: Texts = {
   study: 'Die Studie',
 
   classTitle: (n) => `Eine Klasse mit ${count(n, 'Person', 'Personen')}`,
-  classShared: (n, name) =>
-    `${count(n, 'Person braucht', 'Personen brauchen')} dasselbe als Nächstes: ${name}`,
+  classShared: (n, name) => `${count(n, 'Person hat', 'Personen haben')} dieselbe Lücke: ${name}`,
   classNoGap: 'Keine Lücke ist zwei Personen gemeinsam',
+  classNoGapAmong: (n) =>
+    `Eine gemeinsame Lücke ist nicht bekannt: ${count(n, 'Bericht', 'Berichte')} der Klasse lassen sich vergleichen`,
   classLoading: (done, all) => `${done} von ${all} Berichten sind da; der Rest wird geladen`,
   sharedGaps: 'Wer eine Lücke teilt',
   needThis: (n, names) => `${count(n, 'Person', 'Personen')}: ${names}`,
@@ -251,7 +259,6 @@ export const de: Texts = {
   cellWaiting: '…',
   cellFailed: 'nicht geladen',
   cellNone: 'kein Bericht',
-  noSharedGap: 'Kein Standard und keine Teilfähigkeit ist bei zwei Personen eine Lücke.',
 
   auditors: 'Für die Prüfung',
   members: 'Elemente der Antwort',

@@ -68,7 +68,7 @@ export const en = {
   gateGapWithoutRow: 'The decision about the test lists it as a gap; the report says nothing else about it.',
   open: 'Not settled yet',
   howToSettle: {
-    notSettled: 'Not a failure: the answers so far do not decide it. More scored items on it would.',
+    notSettled: 'Not a failure: the answers so far do not decide it. More scored items on it can.',
     tooLittle: 'Too little evidence. More scored items on it are needed.',
     unknownState: 'This page is older than the state. The part for auditors shows it as it came.',
     running: 'The test is not over: further items on it can settle it.',
@@ -139,6 +139,7 @@ export const en = {
   },
   administered: (n: number): string => `${count(n, 'item was', 'items were')} given.`,
   crosswalk: 'A crosswalk to an external scale exists. It is not a score of that scale’s vendor.',
+  provisional: 'Provisional: the anchor of the scale cannot be verified at the moment.',
   waiting: (since: string | undefined): string =>
     `The test waits for another system${since === undefined ? '' : ` since ${since}`}.`,
   trial: 'A check with made-up answers, not a learner’s test.',
@@ -160,6 +161,8 @@ export const en = {
   changeRule:
     'A change is called a change only if it is larger than twice the errors of both scores together. Scores of other scales are not compared.',
   otherCalibrations: 'The scores come from different calibrations of the scale.',
+  notComparable: (from: string, to: string): string =>
+    `The scores of ${from} and ${to} come from different calibrations, or have no error: their difference is not called a change.`,
   scalePanel: (n: string, of: number): string =>
     of === 1 ? 'Scores over time' : `Scores over time, scale ${n}`,
   timelineLabel: (n: number, low: string, high: string): string =>
@@ -201,6 +204,7 @@ export const en = {
 
   cohortOf: (n: number): string => `${count(n, 'learner', 'learners')} in this group`,
   figuresOf: (day: string): string => `As of ${day}, exactly as the analytics system published it.`,
+  suppressionUnknown: 'It is not known whether the figures of this group may be shown, so none is.',
   suppressed:
     'The figures of this group are withheld, so that nothing can be concluded about single learners. There is no value, which is not a value of zero.',
   noFigures: 'No figure was published.',
@@ -216,6 +220,8 @@ export const en = {
   cohortCaution: 'A figure about a group says nothing about one of its learners.',
 
   equivalent: 'The forms measure alike: it does not matter which one a learner takes',
+  alikeButDifferent:
+    'The study found the results of the forms alike, but the forms do not cover or demand the same',
   notEquivalent: 'The forms do not measure alike: do not compare results across them',
   undecidedForms: 'Whether the forms measure alike is not decided: the study has too little evidence',
   unknownForms: 'This page does not know the decision about the forms',
@@ -236,8 +242,10 @@ export const en = {
 
   classTitle: (n: number): string => `A class of ${count(n, 'learner', 'learners')}`,
   classShared: (n: number, name: string): string =>
-    `${count(n, 'learner needs', 'learners need')} the same next step: ${name}`,
+    `${count(n, 'learner has', 'learners share')} the gap: ${name}`,
   classNoGap: 'No gap is shared by two learners',
+  classNoGapAmong: (n: number): string =>
+    `No gap is known to be shared: ${count(n, 'report', 'reports')} of the class can be compared`,
   classLoading: (done: number, all: number): string =>
     `${done} of ${all} reports are here; the rest is being loaded`,
   sharedGaps: 'Who shares a gap',
@@ -256,7 +264,6 @@ export const en = {
   cellWaiting: '…',
   cellFailed: 'not loaded',
   cellNone: 'no report',
-  noSharedGap: 'No standard or component is a gap of two learners.',
 
   auditors: 'For auditors',
   members: 'Members of the answer',
