@@ -36,7 +36,7 @@ export function holesIn(file: string, text: string): readonly Hole[] {
 /** All holes of the tree. The templates themselves are none. */
 export function openHoles(root: string): readonly Hole[] {
   const files = globSync(
-    '{bin,lib,functions,shared,client,ops,psychometrics,local,tools,bench,docs,test}/**/*.{ts,tsx,md}',
+    '{bin,lib,functions,shared,client,report-element,ops,psychometrics,local,tools,bench,docs,test}/**/*.{ts,tsx,md}',
     { cwd: root, exclude: ['**/node_modules/**', 'tools/scaffolds/**', 'build/**'] },
   );
   return files.sort().flatMap((file) => holesIn(file, readFileSync(join(root, file), 'utf8')));

@@ -14,8 +14,16 @@ export interface ProblemOptions {
 
 const PROBLEMS = 'shared/contract/problems.ts';
 const TABLE = 'shared/problems/registry.test.ts';
+/** The tables with a row for each code: the file, the table, and what belongs into the row. */
+const WORDS = [
+  ['report-element/src/speak/failure.ts', 'kinds', 'which text of the catalogue a report shows for'],
+  ['local/explorer/app/words.ts', 'problems', 'the sentence with which the explorer shows'],
+] as const;
 
-/** Writes a problem: its row, its line in the table of the specification's test, and its key in the row of each route that returns it. */
+/**
+ * Writes a problem: its row, its line in the table of the specification's test, its words in a report and in the explorer, and its key in the row of each
+ * route that returns it.
+ */
 export function scaffoldProblem(
   plan: Plan,
   { code, service, status, retryAfter, routes }: ProblemOptions,
@@ -36,6 +44,9 @@ export function scaffoldProblem(
     'sorted',
   );
   plan.insert(TABLE, ['specified'], `'${service} ${key} ${String(retryAfter !== undefined)}'`, 'sorted');
+  for (const [file, table, what] of WORDS)
+    if (!namesAt(plan.read(file), [table]).includes(code))
+      plan.insert(file, [table], `'${code}': ${hole(`${what} ${code}`)}`);
   for (const route of routes)
     addProblem(plan, `shared/contract/${service}/routes/${kebab(route)}.ts`, route, key);
   return undefined;

@@ -71,6 +71,9 @@ const fills: readonly (readonly [what: RegExp, code: string])[] = [
   // An exposure method.
   [/^the item that proportional takes/, 'randomesque(ranked(1), 1, run)'],
   [/^the item of proportional by its definition/, 'offers.inOrder((item) => offers.gains[item]!)[0]'],
+  // A problem's words.
+  [/^which text of the catalogue/, `'changed'`],
+  [/^the sentence with which the explorer/, `() => 'The pool is frozen'`],
   // A setting.
   [/^the type of poolLimit/, '1 | 2'],
   [/^poolLimit of/, '1'],
@@ -111,8 +114,21 @@ it('every scaffold does not compile before its holes are filled, and is sound af
   const copy = await copyTree();
   /** Runs a program of the copy with this Node. */
   const node = (...argv: readonly string[]): Promise<Ended> => start(process.execPath, argv, copy);
-  const tsc = (): Promise<Ended> =>
-    node('node_modules/typescript-7/bin/tsc', '--noEmit', '--singleThreaded', '--pretty', 'false');
+  /** Compiles both projects, as `npm run check:types` does. */
+  const tsc = async (): Promise<Ended> => {
+    const compiler = [
+      'node_modules/typescript-7/bin/tsc',
+      '--noEmit',
+      '--singleThreaded',
+      '--pretty',
+      'false',
+    ];
+    const ended = [await node(...compiler), await node(...compiler, '--project', 'local/explorer/app')];
+    return {
+      code: Math.max(...ended.map(({ code }) => code)),
+      output: ended.map(({ output }) => output).join(''),
+    };
+  };
 
   const touched = new Set<string>();
   for (const line of scaffolds) {

@@ -6,8 +6,8 @@ import type { Texts } from '../texts/en.ts';
 
 type Kind = keyof Texts['failure'];
 
-/** What a problem means to a person. One that the services gain goes by its status. */
-const kinds: Readonly<Partial<Record<ProblemCode, Kind>>> = {
+/** What a problem means to a person. A problem that the services gain does not compile here until it has a row. */
+const kinds: Readonly<Record<ProblemCode, Kind>> = {
   'adaptive-pool-version-drift': 'changed',
   'authentication-required': 'signIn',
   'authorization-denied': 'forbidden',
