@@ -3,6 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
 import * as z from 'zod';
+import { parsedJson } from '#local/parsed-json.ts';
 import { parityRows, type ParityRow } from './rows.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 
@@ -37,19 +38,11 @@ export async function answerOf(
   sent.end(body);
   try {
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    const parsed = problem.safeParse(parseJson(await text(response)));
+    const parsed = problem.safeParse(parsedJson(await text(response)));
     const type = parsed.success ? ` ${parsed.data.type.split('/').at(-1) ?? ''}` : '';
     return `${response.statusCode ?? 0}${type}`;
   } catch (error) {
     return `no response (${error instanceof Error && 'code' in error ? String(error.code) : String(error)})`;
-  }
-}
-
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
   }
 }
 

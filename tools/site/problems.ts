@@ -1,6 +1,7 @@
 import type { ServiceName } from '#shared/contract/route.ts';
 import { problemRows, type ProblemRow } from '#shared/problems/registry.ts';
 import { problemExample } from '#shared/openapi/problem-examples.ts';
+import { escaped } from './sources.ts';
 
 /** The page that `Link: …; rel="deprecation"` names. */
 const deprecationPage = 'deprecation';
@@ -39,7 +40,7 @@ function problemPage(code: string, rows: readonly ProblemRow[]): ProblemPage {
   const sections = [...groups.values()].map((group) => section(group, groups.size > 1));
   const titles = [...new Set(rows.map((row) => row.title))];
   return page(titles.length === 1 ? (titles[0] ?? code) : humanized(code), [
-    `<p class="code"><code>${escape(code)}</code></p>`,
+    `<p class="code"><code>${escaped(code)}</code></p>`,
     ...sections,
     `<p class="note">The meaning of this type never changes; this page may grow. Branch on ${branchesOn(rows)}, never on the title.</p>`,
   ]);
@@ -72,7 +73,7 @@ function section(rows: readonly ProblemRow[], titled: boolean): string {
   const heading = titled ? 'h3' : 'h2';
   return [
     '<section>',
-    ...(titled ? [`<h2>${first.status}: ${escape(first.title)}</h2>`] : []),
+    ...(titled ? [`<h2>${first.status}: ${escaped(first.title)}</h2>`] : []),
     `<dl>${facts.map(([name, value]) => `<dt>${name}</dt><dd>${prose(value)}</dd>`).join('')}</dl>`,
     `<${heading}>What happened</${heading}><p>${prose(first.meaning)}</p>`,
     `<${heading}>Why</${heading}><p>${prose(first.cause)}</p>`,
@@ -101,7 +102,7 @@ function example(row: ProblemRow, heading: 'h2' | 'h3', named: boolean): string 
   const body = JSON.stringify(problemExample(row), null, 2);
   return [
     `<${heading}>Example${named ? `, ${serviceNames[row.service]}` : ''}</${heading}>`,
-    `<pre tabindex="0">HTTP/1.1 ${row.status}\nContent-Type: application/problem+json\n\n${escape(body)}</pre>`,
+    `<pre tabindex="0">HTTP/1.1 ${row.status}\nContent-Type: application/problem+json\n\n${escaped(body)}</pre>`,
   ].join('\n');
 }
 
@@ -136,13 +137,5 @@ function page(title: string, parts: readonly string[]): ProblemPage {
 
 /** Registry text as HTML: escaped, with \`code\` in code elements. */
 function prose(text: string): string {
-  return escape(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
-}
-
-function escape(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
+  return escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }
