@@ -12,6 +12,7 @@ import {
   type WaitingFor,
 } from '#client/index.ts';
 import { createSpeaker, type Listed } from '#report-element/speak/speaker.ts';
+import { en } from '#report-element/texts/en.ts';
 import { ruleText, zonesOf as zonesOfRule, type Rule } from '#report-element/speak/states.ts';
 
 type StateMember = Listed<
@@ -25,15 +26,15 @@ type StateMember = Listed<
 
 type StateWords = readonly [sign: string, words: string, kind: 'good' | 'bad' | 'open'];
 
-/** A word and a sign for each state, so that no meaning depends only on a colour. */
+/** A word and a sign for each state, so that no meaning depends only on a colour. A report has the same words. */
 const states: Readonly<Record<StateMember, StateWords>> = {
-  mastered: ['●', 'mastered', 'good'],
-  gap: ['▲', 'gap', 'bad'],
-  not_yet: ['○', 'not settled', 'open'],
-  insufficient_evidence: ['○', 'too little evidence', 'open'],
-  pass: ['●', 'passed', 'good'],
-  fail: ['▲', 'not passed', 'bad'],
-  indeterminate: ['○', 'undecided', 'open'],
+  mastered: ['●', en.mastered, 'good'],
+  gap: ['▲', en.gap, 'bad'],
+  not_yet: ['○', en.notSettled, 'open'],
+  insufficient_evidence: ['○', en.tooLittle, 'open'],
+  pass: ['●', en.passed, 'good'],
+  fail: ['▲', en.failed, 'bad'],
+  indeterminate: ['○', en.undecided, 'open'],
   equivalent: ['●', 'equivalent', 'good'],
   not_equivalent: ['▲', 'not equivalent', 'bad'],
   queued: ['○', 'waiting to begin', 'open'],
@@ -152,7 +153,7 @@ export function wordsFor(table: keyof typeof tables, member: string): string {
 }
 
 export function stateOf(member: string): StateWords {
-  return new Map(Object.entries<StateWords>(states)).get(member) ?? ['○', 'not known to this page', 'open'];
+  return new Map(Object.entries<StateWords>(states)).get(member) ?? ['○', en.unknownValue, 'open'];
 }
 
 /** Returns a number as people read it: three significant digits, and no fraction above a hundred. */
