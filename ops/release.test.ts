@@ -303,10 +303,10 @@ describe('release block', () => {
   it('blocks a released record by its id, with the time and the reason, and lifts the block', async () => {
     const runtime = runtimeWith({});
     await releaseRecord(runtime.table, 'policy', samplePolicyFile());
-    expect(await block(runtime, 'block', POLICY.id, options, now)).toEqual(ok(undefined));
+    expect(await block(runtime, POLICY.id, options, now)).toEqual(ok(undefined));
     const blocked = { blockedAt: now.toISOString(), blockedBecause: options.why };
     expect(await lifecycleOf(runtime)).toEqual(blocked);
-    expect(await block(runtime, 'unblock', POLICY.id, options, now)).toEqual(ok(undefined));
+    expect(await block(runtime, POLICY.id, anywhere, now)).toEqual(ok(undefined));
     expect(await lifecycleOf(runtime)).toEqual({});
   });
 
@@ -314,18 +314,16 @@ describe('release block', () => {
     const runtime = runtimeWith({});
     await releaseRecord(runtime.table, 'policy', samplePolicyFile());
     await releaseRecord(runtime.table, 'calibration', sampleCalibrationFile({ id: POLICY.id }));
-    expect(await block(runtime, 'block', 'other', options, now)).toEqual(
+    expect(await block(runtime, 'other', options, now)).toEqual(
       err(
         'policy other (system) and calibration other (system) were never released here; a tenant’s own record needs --tenant',
       ),
     );
-    expect(await block(runtime, 'block', POLICY.id, options, now)).toMatchObject(
+    expect(await block(runtime, POLICY.id, options, now)).toMatchObject(
       err({ message: expect.stringMatching(/--kind$/) as string }),
     );
     expect(await lifecycleOf(runtime)).toEqual({});
-    expect(await block(runtime, 'block', POLICY.id, { ...options, kind: 'policy' }, now)).toEqual(
-      ok(undefined),
-    );
+    expect(await block(runtime, POLICY.id, { ...options, kind: 'policy' }, now)).toEqual(ok(undefined));
     expect(await lifecycleOf(runtime)).toHaveProperty('blockedAt');
   });
 });

@@ -252,10 +252,9 @@ const blockable = ['policy', 'calibration'] as const;
 /** `release block ID` and `unblock ID`: takes a wrong policy or calibration out of use, or lifts that. The record itself stays as it is. */
 export async function block(
   runtime: ReleaseRuntime,
-  action: 'block' | 'unblock',
   id: string,
   options: Destination & {
-    /** Why it is blocked, for operators. */
+    /** Why it is blocked, for operators; without it, a block is lifted. */
     readonly why?: string | undefined;
     readonly kind?: (typeof blockable)[number] | undefined;
     readonly tenant?: string | undefined;
@@ -278,15 +277,14 @@ export async function block(
     );
   if (other !== undefined)
     return err(new UsageError(`both a policy and a calibration are named ${id}: give --kind`));
+  const { why } = options;
   await blockRecord(
     table.value,
     key,
-    action === 'block'
-      ? { blockedAt: now.toISOString(), blockedBecause: options.why ?? 'no reason given' }
-      : undefined,
+    why === undefined ? undefined : { blockedAt: now.toISOString(), blockedBecause: why },
   );
   runtime.print(
-    action === 'block'
+    why !== undefined
       ? `${describe(key)} is blocked. Within a minute, starts, simulations and advances that use it are 422 calibration-invalid; npm run release -- unblock lifts it`
       : `${describe(key)} is no longer blocked; functions use it again within a minute`,
   );
@@ -459,9 +457,9 @@ if (import.meta.main) {
       .option('--tenant <TENANT>', 'the tenant of a tenant record; default: a system record', text);
   blocking('block', 'Stop every use of a policy or calibration that turned out to be wrong')
     .requiredOption('--why <TEXT>', 'the reason, which only operators read (required)', text)
-    .action(exits((id, options) => explained(block(runtime, 'block', id, options, new Date()))));
+    .action(exits((id, options) => explained(block(runtime, id, options, new Date()))));
   blocking('unblock', 'Lift the block of a policy or calibration').action(
-    exits((id, options) => explained(block(runtime, 'unblock', id, options, new Date()))),
+    exits((id, options) => explained(block(runtime, id, options, new Date()))),
   );
 
   for (const each of command.commands) needs(each, toStageOrTable);
