@@ -213,6 +213,40 @@ describe('what the element says', () => {
     }
   });
 
+  it('draws no margin of an unknown kind, and gives no reason for an unknown suppression', () => {
+    const bandsOf = (uncertaintyKind: string) => {
+      const rows = diagnostic.mastery.map((row) => ({
+        ...row,
+        estimate: 40,
+        threshold: 80,
+        confidence: null,
+        uncertaintyKind,
+      }));
+      return JSON.stringify(
+        say({ kind: 'attempt', report: { ...diagnostic, mastery: rows } }).sure.slice(1),
+      ).includes('"band"');
+    };
+    expect([bandsOf('policy_margin'), bandsOf('unknown'), bandsOf('of_a_later_version')]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    const figuresOf = (status: string): string =>
+      JSON.stringify(
+        say({
+          kind: 'cohort',
+          cohort: {
+            ...classCohort,
+            measures: undefined,
+            suppression: { ...classCohort.suppression, status },
+          },
+        }).teacher,
+      );
+    expect(figuresOf('suppressed')).toMatch(/nothing can be concluded about single learners/);
+    for (const status of ['unknown', 'of_a_later_version'])
+      expect(figuresOf(status)).toMatch(/It is not known whether the figures/);
+  });
+
   it('takes an unknown state for none of the known ones', () => {
     const later = { ...gate, mastery: gate.mastery.map((row) => ({ ...row, state: 'nearly_there' })) };
     const spoken = say({ kind: 'attempt', report: later });

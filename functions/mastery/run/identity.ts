@@ -12,8 +12,8 @@ export interface RunIdentity extends Pick<AdaptiveRunState, 'candidateRef' | 'ru
 
 /**
  * Derives the identity of a run from the start's idempotency record with the pseudonym key. Without that key it cannot be linked to the record's operation
- * id, and QTI by itself cannot link it to a learner. A learner has one pseudonym per bank only if the policy considers items met before; otherwise each run has
- * its own, as every conformance run does.
+ * id, and QTI by itself cannot link it to a learner. A learner has one pseudonym per bank only if the policy considers items met before; otherwise each
+ * run has its own, as every conformance run does.
  */
 export async function deriveIdentity(
   keys: KeyRing,
