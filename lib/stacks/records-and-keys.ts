@@ -1,5 +1,11 @@
 import { CfnOutput, Duration, Fn, RemovalPolicy, Stack, type App } from 'aws-cdk-lib';
-import { AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
+import {
+  AttributeType,
+  BillingMode,
+  Table,
+  TableEncryption,
+  type TableProps,
+} from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { Alias, Key, type IKey } from 'aws-cdk-lib/aws-kms';
 import * as s3 from 'aws-cdk-lib/aws-s3';
@@ -37,6 +43,7 @@ export function recordsAndKeys(app: App, stage: Stage): Stack {
       billingMode: BillingMode.PAY_PER_REQUEST,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       encryption: TableEncryption.AWS_MANAGED,
+      ...warmThroughputOf(stage, definition.name),
       deletionProtection: true,
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
       ...(definition.name === 'records' && {
@@ -73,6 +80,16 @@ export function recordsAndKeys(app: App, stage: Stage): Stack {
   runQueue(stack);
   receiptBucket(stack, stage);
   return stack;
+}
+
+function warmThroughputOf(
+  { config }: Stage,
+  table: TableDefinition['name'],
+): Pick<TableProps, 'warmThroughput'> {
+  const units = config.warmThroughput?.[table];
+  return units === undefined
+    ? {}
+    : { warmThroughput: { readUnitsPerSecond: units.reads, writeUnitsPerSecond: units.writes } };
 }
 
 /**

@@ -132,6 +132,7 @@ function denial(service: AwsServiceName, message: string): Refusal {
     case 'ssm':
       return err({ status: 400, type: 'AccessDeniedException', message });
     case 'apigateway':
+    case 'lambda':
       return err({ status: 403, type: 'AccessDeniedException', message });
     case 'cloudformation':
     case 'iam':

@@ -8,8 +8,8 @@ import { notCovered, refuse, restoreAll, snapshotOf } from './wire.ts';
 
 /*
  * What an account has in addition to the services that functions use: stacks, mail subscriptions, certificates, the settings of API Gateway and
- * the roles. Tests write it; the operator's commands read and mend it over the protocols of CloudFormation, SNS, IAM, STS (query), API
- * Gateway (REST) and ACM (JSON).
+ * the roles, and its quotas. Tests write it; the operator's commands read and mend it over the protocols of CloudFormation, SNS, IAM, STS (query), API
+ * Gateway, Lambda (REST) and ACM (JSON).
  */
 
 export interface LocalCloudStack {
@@ -42,6 +42,7 @@ export interface AccountState {
   readonly roles: Map<string, readonly string[]>;
   /** The account's settings by service: of API Gateway, the role by which it writes logs. */
   readonly settings: Map<'apigateway', string>;
+  readonly quotas: Map<'executions' | 'apiRequests', number>;
 }
 
 export function emptyAccount(id: string | undefined): AccountState {
@@ -53,6 +54,10 @@ export function emptyAccount(id: string | undefined): AccountState {
     certificates: new Map(),
     roles: new Map(),
     settings: new Map(),
+    quotas: new Map([
+      ['executions', 1_000],
+      ['apiRequests', 10_000],
+    ]),
   };
 }
 
@@ -183,6 +188,14 @@ export function callAccount(
         authorize(`apigateway:${method}`) ??
         gatewayAccount(account, method, url, body),
     );
+  if (signedFor === 'lambda' && method === 'GET' && url === '/2016-08-19/account-settings')
+    return jsonAnswer(
+      faults.take('lambda', 'GetAccountSettings') ??
+        authorize('lambda:GetAccountSettings') ??
+        (account.id === undefined
+          ? foreign()
+          : ok({ AccountLimit: { ConcurrentExecutions: account.quotas.get('executions') } })),
+    );
   if (signedFor !== 'acm') return undefined;
   const [, operation = ''] = String(headers['x-amz-target']).split('.');
   return jsonAnswer(
@@ -221,7 +234,10 @@ function gatewayAccount(
     }
   }
   const role = settings.get('apigateway');
-  return ok({ throttleSettings: {}, ...(role === undefined ? {} : { cloudwatchRoleArn: role }) });
+  return ok({
+    throttleSettings: { rateLimit: account.quotas.get('apiRequests') },
+    ...(role === undefined ? {} : { cloudwatchRoleArn: role }),
+  });
 }
 
 const accountPatch = z.object({ patchOperations: z.array(z.object({ value: z.string() })) });

@@ -129,6 +129,7 @@ const rateCodes: Readonly<Record<AwsServiceName, readonly [type: string, status:
   sns: ['Throttling', 400],
   acm: ['ThrottlingException', 400],
   kms: ['ThrottlingException', 400],
+  lambda: ['TooManyRequestsException', 429],
   ssm: ['ThrottlingException', 400],
   sts: ['ThrottlingException', 400],
 };

@@ -37,6 +37,7 @@ export type AwsServiceName =
   | 'dynamodb'
   | 'iam'
   | 'kms'
+  | 'lambda'
   | 's3'
   | 'sns'
   | 'sqs'

@@ -13,6 +13,11 @@ import {
   EntityAlreadyExistsException,
   IAMClient,
 } from '@aws-sdk/client-iam';
+import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { figure } from '#ops/cost/report.ts';
+import { readRecording } from '#ops/cost/recorded.ts';
+import { trafficOf } from '#ops/cost/traffic.ts';
+import { wallsOf } from '#ops/cost/walls.ts';
 import { deployedFunctions } from '#shared/contract/functions.ts';
 import { placeholders } from '#shared/stage/stages.ts';
 import { ssm } from '#shared/stores/clients.ts';
@@ -151,6 +156,30 @@ const certificates: Check = async ({ stage, place, now }) => {
   );
 };
 
+/** The share of a limit from which on a stage should have more of it: a school day can have a busier second than the estimate. */
+const NARROW = 0.7;
+
+const quotas: Check = async ({ stage, place }) => {
+  const { expected } = stage.config;
+  if (expected === undefined) return [];
+  const [{ throttleSettings: { rateLimit = 0 } = {} }, { AccountLimit: { ConcurrentExecutions = 0 } = {} }] =
+    await Promise.all([
+      new APIGatewayClient(place).send(new GetAccountCommand({})),
+      new LambdaClient(place).send(new GetAccountSettingsCommand({})),
+    ]);
+  const traffic = { ...trafficOf(0), runs: expected.runsPerMonth, reports: expected.reportsPerMonth };
+  const walls = wallsOf(traffic, readRecording(), stage.config, {
+    concurrentExecutions: ConcurrentExecutions,
+    apiRequestsPerSecond: rateLimit,
+  });
+  return walls.map(({ name, used, limit, unit, movedBy }): Finding => {
+    const message = `${name}: the expected traffic uses ${figure(used)} of ${figure(limit)} ${unit} in its busiest second`;
+    if (used < NARROW * limit) return good(message);
+    const remedy = `change what moves it: ${movedBy.replaceAll('`', '')} (docs/scale.md)`;
+    return used < limit ? warning(message, remedy) : failure(message, remedy);
+  });
+};
+
 /** By the name in the report, in its order. */
 export const accountChecks = {
   build: bundles,
@@ -158,4 +187,5 @@ export const accountChecks = {
   bootstrap,
   'log role': logRole,
   certificate: certificates,
+  quotas,
 } satisfies Readonly<Record<string, Check>>;

@@ -90,6 +90,14 @@ const spoiled: Readonly<Record<string, readonly [spoil: () => unknown, asked?: A
   'failure log role .*--stage prod --fix': [() => account().settings.clear()],
   'warning certificate .* valid for 29 days\\. ': [() => certificate('ISSUED', NOW + 29.5 * 86_400_000)],
   'failure certificate .* no longer valid\\. ': [() => certificate('ISSUED', NOW)],
+  'failure quotas functions at once: .* of 10 executions .*Concurrent executions': [
+    () => account().quotas.set('executions', 10),
+    { config: { ...prod, expected: { runsPerMonth: 100_000, reportsPerMonth: 400_000 } } },
+  ],
+  'warning quotas requests to all APIs: .* of 50 requests/s': [
+    () => account().quotas.set('apiRequests', 50),
+    { config: { ...prod, expected: { runsPerMonth: 100_000, reportsPerMonth: 400_000 } } },
+  ],
   'failure certificate .* is PENDING_VALIDATION': [() => certificate('PENDING_VALIDATION', 0)],
   'failure release .*/prod/gates/A is "open", but no applied manifest.*gates -- show': [
     () => gate('/prod/gates/A', 'open'),

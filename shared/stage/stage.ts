@@ -1,4 +1,5 @@
 import type { ServiceName } from '#shared/contract/route.ts';
+import type { TableDefinition } from '#shared/stores/tables.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
 
 export type HttpsUrl = `https://${string}`;
@@ -113,6 +114,15 @@ export interface StageConfig {
    * at most 10 executions at once, and every other function the account's pool.
    */
   readonly reservedConcurrency?: Readonly<Record<string, number | 'none'>>;
+  /** What the stage has to serve in a month; `npm run doctor` compares the account's quotas with it. Absent: it compares none. */
+  readonly expected?: { readonly runsPerMonth: number; readonly reportsPerMonth: number };
+  /**
+   * Read and write units per second that a table takes at once, at least 12,000 and 4,000, which a new table takes anyway. DynamoDB never lowers them, and
+   * bills each increase once. Absent: a table takes twice its former peak.
+   */
+  readonly warmThroughput?: Readonly<
+    Partial<Record<TableDefinition['name'], { readonly reads: number; readonly writes: number }>>
+  >;
   /**
    * The roles with which operators run `npm run release` and `npm run restore`: the policy of the table `records` rejects the writes of all others.
    * Absent: any identity whose own policies allow it can write records.

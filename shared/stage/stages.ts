@@ -95,9 +95,13 @@ export function settingsDefect(config: StageConfig): string | undefined {
     originsDefect(config.allowedOrigins ?? []) ??
     alarmsDefect(config) ??
     writersDefect(config) ??
-    domainsDefect(config)
+    domainsDefect(config) ??
+    throughputDefect(config)
   );
 }
+
+/** What a new table on demand takes at once, in units per second. */
+export const WARM = { reads: 12_000, writes: 4_000 } as const;
 
 /** The gateway compares each of them with every preflight request. */
 const MAX_ORIGINS = 10;
@@ -156,6 +160,16 @@ function domainsDefect({ environment, documentation, domains = {} }: StageConfig
   return twice === undefined
     ? undefined
     : `${twice[0]} has the domain of another setting: each needs its own`;
+}
+
+/** Returns what is wrong with `warmThroughput`, if anything: DynamoDB takes no less than what a new table has. */
+function throughputDefect({ warmThroughput = {} }: StageConfig): string | undefined {
+  const wrong = Object.entries(warmThroughput).find(
+    ([, { reads, writes }]) => !(reads >= WARM.reads && writes >= WARM.writes),
+  );
+  return wrong === undefined
+    ? undefined
+    : `warmThroughput.${wrong[0]} is ${JSON.stringify(wrong[1])}: expected at least ${WARM.reads} reads and ${WARM.writes} writes, which a new table takes anyway`;
 }
 
 /** Returns the addresses of a stage's APIs under names of its own, without a slash at their end. */

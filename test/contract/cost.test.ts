@@ -1,38 +1,50 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { readRecording, type RecordedCall } from '#ops/cost/recorded.ts';
 import type { AwsServiceName } from '#local/aws/wire.ts';
-import { routes } from '#shared/contract/routes.ts';
 import { openWorlds, operations } from '#test/lemmas/worlds.ts';
-import { callsDuring } from '#test/support/platform-calls.ts';
+import { callsDuring, depthOf, slowDown } from '#test/support/platform-calls.ts';
+import { record } from '#test/support/record.ts';
 import { useTestStack } from '#test/support/stack.ts';
 
 // The clock of the functions does not move: on a slow machine too, a warm container has all that it has read.
 const started = Date.now();
 const stack = useTestStack({ inProcess: () => ({ now: () => started }) });
 
-const columns: readonly (readonly [title: string, service: AwsServiceName, calls: readonly string[]])[] = [
-  ['DynamoDB reads', 'dynamodb', ['GetItem', 'Query', 'BatchGetItem']],
-  ['writes', 'dynamodb', ['PutItem', 'UpdateItem', 'TransactWriteItems', 'DeleteItem']],
-  ['KMS', 'kms', ['Decrypt', 'GenerateDataKeyWithoutPlaintext']],
-  ['S3', 's3', ['GetObject', 'PutObject', 'HeadObject']],
-  ['SQS', 'sqs', ['SendMessage']],
-];
+const counters = {
+  reads: ['dynamodb', ['GetItem', 'Query', 'BatchGetItem']],
+  writes: ['dynamodb', ['PutItem', 'UpdateItem', 'TransactWriteItems', 'DeleteItem']],
+  kms: ['kms', ['Decrypt', 'GenerateDataKeyWithoutPlaintext']],
+  s3Gets: ['s3', ['GetObject', 'HeadObject']],
+  s3Puts: ['s3', ['PutObject']],
+  sqs: ['sqs', ['SendMessage']],
+} as const satisfies Readonly<Record<string, readonly [service: AwsServiceName, calls: readonly string[]]>>;
 
-/** How many calls of each column have come so far. */
-function counted(): readonly number[] {
-  return columns.map(([, service, calls]) =>
-    calls.reduce((sum, call) => sum + stack.awsCalls(service, call), 0),
-  );
+type Counts = Readonly<Record<keyof typeof counters, number>>;
+
+/** How many calls of each kind have come since an earlier count. */
+function counted(before?: Counts): Counts {
+  const counts = Object.entries(counters).map(([name, [service, calls]]) => [
+    name,
+    calls.reduce((sum, call) => sum + stack.awsCalls(service, call), 0) -
+      (before?.[name as keyof Counts] ?? 0),
+  ]);
+  return Object.fromEntries(counts) as Counts;
 }
 
 it(
-  'docs/cost.md has what a warm call of each route takes of AWS and of the owners',
-  { timeout: 120_000 },
+  'ops/cost/recorded.json has what a warm call of each route takes of AWS and of the owners',
+  { timeout: 240_000 },
   async () => {
     const worlds = openWorlds(stack);
-    const page = await readFile(join(import.meta.dirname, '../../docs/cost.md'), 'utf8');
-    const rows: string[] = [];
+    const recorded = readRecording();
+    const seen: Record<string, RecordedCall> = {};
+    const depthOfOne = async (operation: (typeof operations)[number]['operation']): Promise<number> => {
+      const slowed = await worlds.request(operation);
+      await slowDown(stack);
+      const { calls } = await callsDuring(stack, () => worlds.send(operation, slowed));
+      await stack.control('DELETE', 'faults');
+      return depthOf(calls);
+    };
     for (const { operation } of operations) {
       // The first one warms the container.
       await worlds.send(operation, await worlds.request(operation));
@@ -40,18 +52,30 @@ it(
       // A worker would add its own calls to those of the request that gives it work.
       await stack.improvement.settled();
       stack.improvement.pause();
-      const before = counted();
+      const [before, lines] = [counted(), stack.logs().length];
       const { calls } = await callsDuring(stack, () => worlds.send(operation, request));
-      const used = counted().map((count, at) => count - (before[at] ?? 0));
+      const counts = counted(before);
+      const bytes = stack
+        .logs()
+        .slice(lines)
+        .reduce((sum, { line }) => sum + JSON.stringify(line).length, 0);
+      let ownersInSequence = await depthOfOne(operation);
+      // What a busy machine asks side by side can look like a chain, but no chain like a wave: the shortest one counts.
+      for (
+        let more = 2;
+        more > 0 && ownersInSequence > (recorded.calls[operation]?.ownersInSequence ?? 0);
+        more -= 1
+      )
+        ownersInSequence = Math.min(ownersInSequence, await depthOfOne(operation));
       stack.improvement.resume();
-      const memory = routes.find(({ operationId }) => operationId === operation)?.lambda.memoryMb;
-      rows.push(`| \`${operation}\` | ${[memory, calls.length, ...used].join(' | ')} |`);
+      seen[operation] = {
+        owners: calls.length,
+        ownersInSequence,
+        ...counts,
+        logBytes: Math.ceil(bytes / 100) * 100,
+      };
     }
-    const head = ['Operation', 'Memory, MB', 'Calls of owners', ...columns.map(([title]) => title)];
-    const table = [`| ${head.join(' | ')} |`, `| --- |${' ---: |'.repeat(head.length - 1)}`, ...rows].join(
-      '\n',
-    );
-    const part = /begin of calls.*-start -->\n\n(.*?)\n<!--/s.exec(page)?.[1];
-    expect(part).toBe(table);
+    record({ calls: seen });
+    expect(readRecording().calls).toStrictEqual(seen);
   },
 );

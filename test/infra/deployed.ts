@@ -55,6 +55,7 @@ export const everySetting: Partial<StageConfig> = {
     certificateArn: 'arn:aws:acm:us-east-1:111122223333:certificate/one',
   },
   allowedOrigins: ['https://app.school.example'],
+  warmThroughput: { control: { reads: 12_000, writes: 8_000 } },
   recordWriters: {
     release: 'arn:aws:iam::111122223333:role/mastery/release',
     restore: 'arn:aws:iam::111122223333:role/restore',

@@ -7,6 +7,8 @@ import type { StageConfig } from '#shared/stage/stage.ts';
 import { placeholders, stages } from '#shared/stage/stages.ts';
 import { isDeployedTable } from '#shared/stores/deployed-table.ts';
 import { tables, type TableDefinition } from '#shared/stores/tables.ts';
+import { readRecording } from '#ops/cost/recorded.ts';
+import { record } from '#test/support/record.ts';
 import { prod } from '#test/support/sound-stage.ts';
 import {
   appOf,
@@ -177,8 +179,33 @@ it('X-Ray sees no URL that names a learner: those of the mastery engine name pol
   expect(named.toSorted()).toStrictEqual(['calibrationId', 'policyId']);
 });
 
+it('what costs something without traffic is recorded for `npm run cost`', () => {
+  const count = (type: string): number => resourcesOf(all, type).length;
+  const firewalls = resourcesOf(all, 'AWS::WAFv2::WebACL');
+  const resources = {
+    'KMS key month': count('AWS::KMS::Key'),
+    'WAF web ACL month': firewalls.length,
+    'WAF rule month': firewalls.flatMap(({ properties }) => properties['Rules'] as readonly unknown[]).length,
+    'CloudWatch alarm month': count('AWS::CloudWatch::Alarm') + count('AWS::CloudWatch::CompositeAlarm'),
+    'CloudWatch dashboard month': count('AWS::CloudWatch::Dashboard'),
+  };
+  record({ resources });
+  expect(readRecording().resources).toStrictEqual(resources);
+});
+
 describe('the tables', () => {
   const definitions: readonly TableDefinition[] = tables;
+
+  it('take at once what the stage asks for', () => {
+    const warm = (stacks: typeof all) =>
+      resourcesOf(stacks, 'AWS::DynamoDB::Table').flatMap(({ id, properties }) =>
+        properties['WarmThroughput'] === undefined ? [] : [[id, properties['WarmThroughput']]],
+      );
+    expect(warm(all)).toStrictEqual([]);
+    expect(warm(every)).toStrictEqual([
+      ['Control', { ReadUnitsPerSecond: 12_000, WriteUnitsPerSecond: 8_000 }],
+    ]);
+  });
 
   it('have the keys and the purge attribute of their definitions, and names by which commands find them', () => {
     const found = resourcesOf(all, 'AWS::DynamoDB::Table');

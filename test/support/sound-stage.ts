@@ -30,6 +30,7 @@ export const prod: Stage['config'] = {
   problemsUrl: 'https://docs.school.org/problems',
   runbookUrl: 'https://docs.school.org/runbook',
   alarmsEmail: 'operators@school.org',
+  expected: { runsPerMonth: 1_000, reportsPerMonth: 4_000 },
   documentation: { domain: 'docs.school.org', certificateArn: CERTIFICATE },
 };
 

@@ -8,6 +8,7 @@ import { tolerant } from '#shared/openapi/tolerant.ts';
 import type { domainsOf } from '#shared/stage/stages.ts';
 import { allOpen, type ReleaseState } from '#shared/release/release-state.ts';
 import { renderCatalogSchema } from './catalog-schema.ts';
+import { renderCalls, renderScale } from './cost.ts';
 import { renderClientSources } from './client-sources.ts';
 import { renderInvariants } from './invariants.ts';
 import { renderLogCodes } from './log-codes.ts';
@@ -32,11 +33,13 @@ const parts: readonly (readonly [
   render: (pages: readonly Page[]) => string | Promise<string>,
 ])[] = [
   ['docs/README.md', 'pages', renderIndex],
+  ['docs/cost.md', 'calls', renderCalls],
   ['docs/data-protection.md', 'stored', renderStored],
   ['docs/invariants.md', 'invariants', renderInvariants],
   ['docs/log-codes.md', 'log codes', renderLogCodes],
   ['docs/platform-contracts.md', 'operations', renderContracts],
   ['docs/problems.md', 'problem types', renderProblemTypes],
+  ['docs/scale.md', 'scale', renderScale],
   ['docs/snippets-mastery.md', 'snippets', () => renderSnippets('mastery')],
   ['docs/snippets-reports.md', 'snippets', () => renderSnippets('reports')],
   ['docs/uncertainty.md', 'lowered', renderLowered],
