@@ -95,7 +95,7 @@ describe('every setting of a stage', () => {
   const source = read('shared/stage/stage.ts');
   const members = source.slice(source.indexOf('export interface StageConfig'));
   const settings = [...members.matchAll(/^ {2}readonly (\w+)\??:/gm)].map(([, name = '']) => name);
-  const readers = files.filter(([file]) => /^(?:lib|bin)\//.test(file)).map(([, text]) => text);
+  const readers = files.filter(([file]) => /^(?:lib|bin|ops)\//.test(file)).map(([, text]) => text);
   const deploy = read('docs/deploy.md');
 
   it('is found in the interface', () => {
@@ -104,7 +104,7 @@ describe('every setting of a stage', () => {
     );
   });
 
-  it.each(settings)('%s is read by lib or bin', (name) => {
+  it.each(settings)('%s is read by lib, bin or a command of the operator', (name) => {
     const reads = new RegExp(`config\\.${name}\\b|\\{[^}]*\\b${name}\\b[^}]*\\} = (?:stage\\.)?config\\b`);
     expect(readers.some((text) => reads.test(text))).toBe(true);
   });
