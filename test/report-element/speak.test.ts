@@ -18,7 +18,7 @@ import type { AttemptReport } from '#client/index.ts';
 import type { Knowledge, ReportData } from '#report-element/data.ts';
 import { countsOf, ruleText, zonesOf } from '#report-element/speak/states.ts';
 import { compareScores } from '#report-element/speak/history.ts';
-import { inOrder } from '#report-element/speak/order.ts';
+import { orderOf } from '#report-element/speak/order.ts';
 import { speak } from '#report-element/speak/speak.ts';
 import { speakFailure } from '#report-element/speak/failure.ts';
 import { createSpeaker } from '#report-element/speak/speaker.ts';
@@ -151,6 +151,10 @@ describe('what the element says', () => {
     expect(open({ achieved: null })[1]).toMatch(/no valid measurement/);
     expect(open({ coverageEvidenceId: null })[1]).toMatch(/covers its blueprint is missing/);
     expect(open({})[1]).toMatch(/does not say which/);
+    // Neither a new attempt nor the evidence alone settles what lacks both.
+    const both = open({ achieved: null, coverageEvidenceId: null }).join(' ');
+    expect(both).toMatch(/can supply one\. The evidence that the test covers its blueprint is missing/);
+    expect(both).not.toMatch(/settle/);
   });
 
   it('orders gaps by what builds on what, and says so only if it is known', () => {
@@ -254,9 +258,50 @@ describe('what the element says', () => {
     expect(textsOf(spoken).join()).not.toContain('nearly');
   });
 
-  it('counts a gap that only the decision lists', () => {
+  it('teaches a gap that only the decision lists, with or without a row of its own', () => {
     const spoken = say({ kind: 'attempt', report: { ...gate, mastery: [] } }, nothing);
-    expect(JSON.stringify(spoken.teacher)).toMatch(/Further gap 1/);
+    expect(JSON.stringify(spoken.teacher)).toMatch(/Further gap 1.*says nothing else about it/);
+    const open = gate.mastery.map((row) => ({ ...row, state: 'not_yet' }));
+    const [next] = say({ kind: 'attempt', report: { ...gate, mastery: open } }).teacher;
+    expect(JSON.stringify(next)).toMatch(
+      /Add fractions with unlike denominators.*lists it as a gap; its own row says: not settled\./,
+    );
+  });
+
+  it('keeps a standard and a component of one id apart, and names the standard where only the id is given', () => {
+    const [row] = gate.mastery;
+    const [standard, component] = ['standard', 'knowledge_component'].map((kind) => ({ ...row!, kind }));
+    const rowsOf = (state: string) => [
+      { ...standard!, state },
+      { ...component!, state },
+    ];
+    const nextOf = (state: string) =>
+      say(
+        { kind: 'attempt', report: { ...gate, mastery: rowsOf(state) } },
+        nothing,
+      ).teacher[0]?.blocks.flatMap((block) =>
+        block.kind === 'entries' ? block.entries.map(({ name }) => name) : [],
+      );
+    expect(nextOf('gap')).toEqual(['Standard 1', 'Component 1']);
+    expect(nextOf('not_yet')).toEqual(['Standard 1']);
+  });
+
+  it('does not say that there is no gap where nothing was measured', () => {
+    const nextOf = (mastery: AttemptReport['mastery']): string =>
+      JSON.stringify(
+        say({ kind: 'attempt', report: { ...gate, gate: { ...gate.gate!, gapCaseGuids: [] }, mastery } })
+          .teacher[0],
+      );
+    expect(nextOf([])).toMatch(/nothing is known about gaps/);
+    expect(nextOf(gate.mastery.map((row) => ({ ...row, state: 'mastered' })))).toMatch(/No gap was found/);
+  });
+
+  it('counts an item once, however many outcomes it has', () => {
+    const evidence = gate.mastery[0]!.evidence!;
+    const twice = gate.mastery.map((row) => ({ ...row, evidence: [evidence[0]!, evidence[0]!] }));
+    expect(JSON.stringify(say({ kind: 'attempt', report: { ...gate, mastery: twice } }).teacher)).toContain(
+      'Decided by the answers to: 1 item without a name here',
+    );
   });
 
   it.each(['en', 'de', 'de-AT', 'fr', 'x-!!'])(
@@ -455,7 +500,11 @@ describe('a class', () => {
   });
 
   it('does not say that no gap is shared where reports are missing', () => {
-    const noGap = { ...gate, mastery: gate.mastery.map((row) => ({ ...row, state: 'mastered' })) };
+    const noGap = {
+      ...gate,
+      gate: null,
+      mastery: gate.mastery.map((row) => ({ ...row, state: 'mastered' })),
+    };
     expect(say8({ a: noGap, b: noGap }).verdict.text).toBe('No gap is shared by two learners.');
     for (const missing of ['failed', undefined, { ...noGap, omitted: ['mastery'] }] as const) {
       const spoken = say8({ a: noGap, b: noGap, c: missing });
@@ -468,10 +517,37 @@ describe('a class', () => {
   });
 
   it('says how far it is while it loads, and nothing final', () => {
-    expect(say8({ a: gate, b: gate, c: 'waiting' }).verdict).toEqual({
+    expect(say8({ a: gate, b: 'failed', c: 'waiting' }).verdict).toEqual({
       tone: 'open',
-      text: '2 of 3 reports are here; the rest is being loaded.',
+      text: '1 of 3 reports is still being loaded.',
     });
+  });
+
+  it('counts the gaps that only a decision lists', () => {
+    const open = { ...gate, mastery: gate.mastery.map((row) => ({ ...row, state: 'not_yet' })) };
+    const spoken = say8({ a: { ...gate, mastery: [] }, b: gate, c: open });
+    expect(spoken.verdict.text).toBe('3 learners share the gap: Add fractions with unlike denominators.');
+    expect(JSON.stringify(spoken.teacher[1]).match(/gap, says the decision/g)).toHaveLength(4);
+    // Once on the page, once in the file: without a row of anybody, too.
+    const alone = say8({ a: { ...gate, mastery: [] }, b: { ...gate, mastery: [] } });
+    expect(alone.verdict.text).toBe('2 learners share the gap: Add fractions with unlike denominators.');
+  });
+
+  it('has a learner once who is listed twice', () => {
+    const data: ReportData = {
+      kind: 'class',
+      learners: ['a', 'a'],
+      reportOf: () => Promise.resolve(undefined),
+    };
+    const spoken = speak(createSpeaker('en', named), data, new Map());
+    expect(spoken.facts[0]).toBe('A class of 1 learner.');
+  });
+
+  it('does not say that the columns left out have fewer gaps', () => {
+    const mastery = Array.from({ length: 25 }, (_, at) => ({ ...gate.mastery[0]!, caseGuid: `guid-${at}` }));
+    expect(JSON.stringify(say8({ a: { ...gate, gate: null, mastery } }).teacher)).toContain(
+      '1 further column has no more gaps than these and is not drawn; the file has it.',
+    );
   });
 });
 
@@ -481,16 +557,48 @@ describe('the order of what builds on what', () => {
     const id = fc.constantFrom(...ids);
     fc.assert(
       fc.property(fc.array(fc.tuple(id, id)), fc.shuffledSubarray(ids), (pairs, wanted) => {
-        expect(inOrder(wanted, pairs).toSorted()).toEqual(wanted.toSorted());
-        // Pairs along the alphabet have no circle.
-        const acyclic = pairs.filter(([a, b]) => a < b);
-        const order = inOrder(wanted, acyclic);
-        for (const [before, after] of acyclic)
-          if (wanted.includes(before) && wanted.includes(after))
-            expect(order.indexOf(before)).toBeLessThan(order.indexOf(after));
+        const order = orderOf(wanted, pairs);
+        expect(order.ids.toSorted()).toEqual(wanted.toSorted());
+        // Warshall: which id comes before which, through whatever others.
+        const reaches = new Set(pairs.map(String));
+        for (const by of ids)
+          for (const from of ids)
+            for (const to of ids)
+              if (reaches.has(String([from, by])) && reaches.has(String([by, to])))
+                reaches.add(String([from, to]));
+        for (const one of wanted) {
+          for (const other of wanted) {
+            const isBefore = reaches.has(String([one, other])) && !reaches.has(String([other, one]));
+            if (isBefore) expect(order.ids.indexOf(one)).toBeLessThan(order.ids.indexOf(other));
+            if (order.before(other).includes(one)) expect(isBefore).toBe(true);
+          }
+        }
       }),
     );
-    expect(inOrder(['c', 'a', 'b'], [])).toEqual(['c', 'a', 'b']);
+    expect(orderOf(['c', 'a', 'b'], []).ids).toEqual(['c', 'a', 'b']);
+  });
+
+  it('goes through what is no gap, and leaves a circle as it came', () => {
+    const chain = orderOf(
+      ['c', 'a'],
+      [
+        ['a', 'mastered'],
+        ['mastered', 'c'],
+      ],
+    );
+    expect([chain.ids, chain.before('c'), chain.before('a')]).toEqual([['a', 'c'], ['a'], []]);
+    const circle = orderOf(
+      ['b', 'a', 'p'],
+      [
+        ['a', 'b'],
+        ['b', 'a'],
+        ['p', 'a'],
+      ],
+    );
+    expect([circle.ids, circle.before('b'), circle.before('a')]).toEqual([['p', 'b', 'a'], ['p'], ['p']]);
+    const long = Array.from({ length: 5000 }, (_, at) => String(at));
+    const pairs = long.slice(1).map((id, at) => [id, String(at)] as const);
+    expect(orderOf(long, pairs).ids).toEqual(long.toReversed());
   });
 });
 

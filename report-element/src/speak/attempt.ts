@@ -3,7 +3,7 @@ import { endsFor, roundTicks } from './axis.ts';
 import { auditSections } from './audit.ts';
 import type { Block, Section, Spoken, State } from './document.ts';
 import { probabilityAxis, statesSection, teacherSections, type Finding } from './findings.ts';
-import { isProbability, rowsByNeed } from './rows.ts';
+import { gapsOfGateAlone, isProbability, placesById, rowsByNeed } from './rows.ts';
 import { reportScore } from './score.ts';
 import { ofListed, type Listed, type Speaker } from './speaker.ts';
 import { countsOf, zonesOf } from './states.ts';
@@ -181,17 +181,16 @@ function limitsSection(speaker: Speaker, report: AttemptReport): Section {
 export function speakAttempt(speaker: Speaker, report: AttemptReport): Spoken {
   const { texts } = speaker;
   const names = rowNames(speaker, report.mastery);
-  const nameOfId = new Map(report.mastery.map(({ caseGuid }, at) => [caseGuid, names[at] ?? '']));
-  const partOf = ({ parentCaseGuid }: MasteryRow): string | undefined =>
-    parentCaseGuid === null ? undefined : (speaker.nameOf(parentCaseGuid) ?? nameOfId.get(parentCaseGuid));
+  const places = placesById(report.mastery);
+  const partOf = ({ parentCaseGuid: id }: MasteryRow): string | undefined =>
+    id === null ? undefined : (speaker.nameOf(id) ?? names[places.get(id) ?? -1]);
   const findings = report.mastery.map((row, at): Finding => ({
     ...findingOf(speaker, row, names[at] ?? ''),
     partOf: partOf(row),
   }));
   const byRow = new Map(report.mastery.map((row, at) => [row, findings[at]]));
   const day = lastScored(report);
-  const listed = new Set(report.mastery.map(({ caseGuid }) => caseGuid));
-  const otherGaps = (report.gate?.gapCaseGuids ?? []).filter((id) => !listed.has(id));
+  const otherGaps = gapsOfGateAlone(report).map((id) => ({ id, finding: findings[places.get(id) ?? -1] }));
   const hasProbability = findings.some(({ axis }) => axis.high === 1 && axis.band === undefined);
   return {
     verdict: verdictOf(speaker, report),

@@ -1,5 +1,5 @@
 import type { Axis, Block, Entry, Section } from './document.ts';
-import { inOrder } from './order.ts';
+import { orderOf } from './order.ts';
 import { knownState, type RowState } from './rows.ts';
 import type { Speaker } from './speaker.ts';
 import { ruleText, stateOf, type Rule } from './states.ts';
@@ -19,8 +19,8 @@ export interface Finding {
 }
 
 interface TeacherOptions {
-  /** Gaps without a finding. */
-  readonly otherGaps?: readonly string[];
+  /** Gaps that only a decision lists, and the finding about each, which says otherwise. */
+  readonly otherGaps?: readonly { readonly id: string; readonly finding: Finding | undefined }[];
   readonly isRunning?: boolean;
 }
 
@@ -28,9 +28,10 @@ interface TeacherOptions {
 const NAMED_ITEMS = 6;
 
 function itemsText({ texts, nameOf, list }: Speaker, ids: readonly string[]): string {
+  // An item may have several outcomes.
   const names = [...new Set(ids.flatMap((id) => nameOf(id) ?? []))];
   const shown = names.slice(0, NAMED_ITEMS);
-  const unnamed = ids.filter((id) => nameOf(id) === undefined).length;
+  const unnamed = new Set(ids.filter((id) => nameOf(id) === undefined)).size;
   return list([
     ...shown,
     ...(names.length > shown.length ? [texts.items(names.length - shown.length)] : []),
@@ -60,7 +61,12 @@ export function teacherSections(
   return [
     {
       heading: texts.teachNext,
-      blocks: nextBlocks(speaker, inState('gap'), otherGaps, open.length > 0),
+      blocks: nextBlocks(
+        speaker,
+        inState('gap'),
+        otherGaps,
+        open.length > 0 ? texts.noGapYet : mastered.length > 0 ? texts.noGap : texts.nothingMeasured,
+      ),
     },
     ...(open.length === 0
       ? []
@@ -103,50 +109,45 @@ export function teacherSections(
 function nextBlocks(
   speaker: Speaker,
   gaps: readonly Finding[],
-  otherGaps: readonly string[],
-  isOpen: boolean,
+  otherGaps: NonNullable<TeacherOptions['otherGaps']>,
+  none: string,
 ): readonly Block[] {
   const { texts, nameOf, precedes, list } = speaker;
-  const steps = new Map<string, Entry>([
-    ...gaps.map(({ id, name, partOf, items }): [string, Entry] => [
+  const steps = [
+    ...gaps.map(({ id, name, partOf, items }) => ({
       id,
-      {
-        name,
-        lines: [
-          ...(partOf === undefined ? [] : [texts.partOf(partOf)]),
-          items === undefined ? texts.shownByOmitted : texts.shownBy(itemsText(speaker, items)),
-        ],
-      },
-    ]),
-    ...otherGaps.map((id, at): [string, Entry] => [
+      name,
+      lines: [
+        ...(partOf === undefined ? [] : [texts.partOf(partOf)]),
+        items === undefined ? texts.shownByOmitted : texts.shownBy(itemsText(speaker, items)),
+      ],
+    })),
+    ...otherGaps.map(({ id, finding }, at) => ({
       id,
-      {
-        name: nameOf(id) ?? texts.unlistedGap(String(at + 1)),
-        lines: [texts.gateGapWithoutRow],
-      },
-    ]),
-  ]);
-  if (steps.size === 0) return [{ kind: 'text', text: isOpen ? texts.noGapYet : texts.noGap }];
-  const ids = inOrder([...steps.keys()], precedes);
-  const hasOrder = precedes.some(([before, after]) => steps.has(before) && steps.has(after));
+      name: finding?.name ?? nameOf(id) ?? texts.unlistedGap(String(at + 1)),
+      lines: [
+        finding === undefined
+          ? texts.gateGapWithoutRow
+          : texts.gateGapAgainstRow(stateOf(speaker, finding).text),
+      ],
+    })),
+  ];
+  if (steps.length === 0) return [{ kind: 'text', text: none }];
+  // A standard and a component may have one id.
+  const byId = Map.groupBy(steps, ({ id }) => id);
+  const order = orderOf([...byId.keys()], precedes);
+  const hasOrder = order.ids.some((id) => order.before(id).length > 0);
   return [
-    ...(steps.size === 1
+    ...(steps.length === 1
       ? []
       : [{ kind: 'text' as const, quiet: true, text: hasOrder ? texts.inOrder : texts.asListed }]),
     {
       kind: 'entries',
       ordered: hasOrder,
-      entries: ids.flatMap((id): Entry[] => {
-        const step = steps.get(id);
-        if (step === undefined) return [];
-        // Named in the order of the list.
-        const before = ids.flatMap((other) =>
-          other !== id && precedes.some(([first, then]) => first === other && then === id)
-            ? (steps.get(other)?.name ?? [])
-            : [],
-        );
-        const lines = before.length === 0 ? step.lines : [texts.after(list(before)), ...step.lines];
-        return [{ ...step, lines }];
+      entries: order.ids.flatMap((id): Entry[] => {
+        const before = order.before(id).flatMap((one) => byId.get(one)?.[0]?.name ?? []);
+        const first = before.length === 0 ? [] : [texts.after(list(before))];
+        return (byId.get(id) ?? []).map(({ name, lines }) => ({ name, lines: [...first, ...lines] }));
       }),
     },
   ];

@@ -21,6 +21,7 @@ export const de: Texts = {
 
   mastered: 'beherrscht',
   gap: 'Lücke',
+  gapOfDecision: 'Lücke laut Entscheidung',
   notSettled: 'offen',
   tooLittle: 'zu wenig Belege',
   unknownValue: 'dieser Seite nicht bekannt',
@@ -48,7 +49,7 @@ export const de: Texts = {
   unitOfScore: { points: ' (Punkte)', percent: ' (Prozent)', scale: ' (auf der Lernskala)' },
   gateMisses: {
     measurement:
-      'Es gibt keine gültige Messung. Ein neuer Versuch oder eine berichtigte Auswertung würde es entscheiden.',
+      'Es gibt keine gültige Messung. Ein neuer Versuch oder eine berichtigte Auswertung kann eine liefern.',
     coverage:
       'Der Beleg fehlt, dass der Test seinen Bauplan abdeckt. Ihn muss liefern, wem der Test gehört; die lernende Person kann daran nichts ändern.',
     other:
@@ -61,11 +62,15 @@ export const de: Texts = {
   inOrder: 'In der Reihenfolge, in der eines auf dem anderen aufbaut:',
   asListed: 'Eine Reihenfolge ist hier nicht bekannt; wie im Bericht aufgeführt:',
   noGap: 'Es wurde keine Lücke gefunden.',
+  nothingMeasured:
+    'Es wurde kein Standard und keine Teilfähigkeit gemeldet; über Lücken ist also nichts bekannt.',
   noGapYet: 'Es ist keine Lücke bekannt. Was offen ist, kann sich noch als eine erweisen.',
   shownBy: (items) => `Entschieden durch die Antworten auf: ${items}`,
   shownByOmitted: 'Die Aufgaben dazu sind in dieser Ansicht weggelassen.',
   gateGapWithoutRow:
     'Die Entscheidung über den Test führt es als Lücke auf; mehr sagt der Bericht nicht dazu.',
+  gateGapAgainstRow: (state) =>
+    `Die Entscheidung über den Test führt es als Lücke auf; in der eigenen Zeile steht: ${state}.`,
   open: 'Noch offen',
   howToSettle: {
     notSettled:
@@ -243,13 +248,14 @@ export const de: Texts = {
   classNoGap: 'Keine Lücke ist zwei Personen gemeinsam',
   classNoGapAmong: (n) =>
     `Eine gemeinsame Lücke ist nicht bekannt: ${count(n, 'Bericht', 'Berichte')} der Klasse lassen sich vergleichen`,
-  classLoading: (done, all) => `${done} von ${all} Berichten sind da; der Rest wird geladen`,
+  classLoading: (waiting, all) =>
+    `${waiting} von ${count(all, 'Bericht', 'Berichten')} ${waiting === 1 ? 'wird' : 'werden'} noch geladen`,
   sharedGaps: 'Wer eine Lücke teilt',
   needThis: (n, names) => `${count(n, 'Person', 'Personen')}: ${names}`,
   grid: 'Personen und Teilfähigkeiten',
   gridCaption: 'Eine Zeile je Person, eine Spalte je Standard oder Teilfähigkeit',
   columnsLeftOut: (n) =>
-    `${count(n, 'weitere Spalte hat', 'weitere Spalten haben')} weniger Lücken und ${n === 1 ? 'ist' : 'sind'} nicht gezeichnet; in der Datei ${n === 1 ? 'steht sie' : 'stehen sie'}.`,
+    `${count(n, 'weitere Spalte hat', 'weitere Spalten haben')} nicht mehr Lücken als diese und ${n === 1 ? 'ist' : 'sind'} nicht gezeichnet; in der Datei ${n === 1 ? 'steht sie' : 'stehen sie'}.`,
   notLoaded: (n, names) =>
     `${count(n, 'Bericht ließ', 'Berichte ließen')} sich nicht laden; nichts sagt diese Seite über: ${names}.`,
   withoutReport: (n, names) => `${count(n, 'Person', 'Personen')} ohne Bericht: ${names}.`,

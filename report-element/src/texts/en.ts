@@ -22,6 +22,7 @@ export const en = {
 
   mastered: 'mastered',
   gap: 'gap',
+  gapOfDecision: 'gap, says the decision',
   notSettled: 'not settled',
   tooLittle: 'too little evidence',
   unknownValue: 'not known to this page',
@@ -49,7 +50,7 @@ export const en = {
   unitOfCriteria: ' (the report does not name the unit of this figure)',
   unitOfScore: { points: ' (points)', percent: ' (percent)', scale: ' (on the mastery scale)' },
   gateMisses: {
-    measurement: 'There is no valid measurement. A new attempt or a corrected scoring would settle it.',
+    measurement: 'There is no valid measurement. A new attempt or a corrected scoring can supply one.',
     coverage:
       'The evidence that the test covers its blueprint is missing. The owner of the test has to supply it; the learner cannot change it.',
     other:
@@ -62,10 +63,13 @@ export const en = {
   inOrder: 'In the order of what builds on what:',
   asListed: 'No order is known here; as the report lists them:',
   noGap: 'No gap was found.',
+  nothingMeasured: 'No standard and no component has been reported, so nothing is known about gaps.',
   noGapYet: 'No gap is known. What is not settled can still turn out to be one.',
   shownBy: (items: string): string => `Decided by the answers to: ${items}`,
   shownByOmitted: 'The items that showed it are left out of this view.',
   gateGapWithoutRow: 'The decision about the test lists it as a gap; the report says nothing else about it.',
+  gateGapAgainstRow: (state: string): string =>
+    `The decision about the test lists it as a gap; its own row says: ${state}.`,
   open: 'Not settled yet',
   howToSettle: {
     notSettled: 'Not a failure: the answers so far do not decide it. More scored items on it can.',
@@ -246,14 +250,14 @@ export const en = {
   classNoGap: 'No gap is shared by two learners',
   classNoGapAmong: (n: number): string =>
     `No gap is known to be shared: ${count(n, 'report', 'reports')} of the class can be compared`,
-  classLoading: (done: number, all: number): string =>
-    `${done} of ${all} reports are here; the rest is being loaded`,
+  classLoading: (waiting: number, all: number): string =>
+    `${waiting} of ${count(all, 'report', 'reports')} ${are(waiting)} still being loaded`,
   sharedGaps: 'Who shares a gap',
   needThis: (n: number, names: string): string => `${count(n, 'learner', 'learners')}: ${names}`,
   grid: 'Learners and components',
   gridCaption: 'One row per learner, one column per standard or component',
   columnsLeftOut: (n: number): string =>
-    `${count(n, 'further column has', 'further columns have')} fewer gaps and ${are(n)} not drawn; the file has ${n === 1 ? 'it' : 'them'}.`,
+    `${count(n, 'further column has', 'further columns have')} no more gaps than these and ${are(n)} not drawn; the file has ${n === 1 ? 'it' : 'them'}.`,
   notLoaded: (n: number, names: string): string =>
     `${count(n, 'report', 'reports')} could not be loaded, so this page says nothing about: ${names}.`,
   withoutReport: (n: number, names: string): string =>
