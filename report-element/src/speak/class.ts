@@ -15,7 +15,7 @@ const MOST_COLUMNS = 24;
 interface Column {
   readonly id: string;
   readonly name: string;
-  /** What the reports say about it, by learner. */
+  /** Its cell of each learner whose report has it. */
   readonly cells: ReadonlyMap<string, Cell>;
   /** Whose gap it is. */
   readonly needing: readonly string[];
@@ -40,7 +40,7 @@ function columnsOf(speaker: Speaker, reports: ReadonlyMap<string, AttemptReport>
       add(row, learner, knownState(row) === 'gap', { text, state: tone });
     }
   }
-  // A decision gives ids alone: the rows of all learners tell what they are.
+  // A decision gives only ids: a row of any learner shows which kind they are of.
   const rows = [...byKey.values()];
   const places = placesById(rows);
   for (const [learner, report] of reports) {

@@ -2,7 +2,7 @@ import type { Axis, Block, Entry, Section } from './document.ts';
 import { orderOf } from './order.ts';
 import { knownState, type RowState } from './rows.ts';
 import type { Speaker } from './speaker.ts';
-import { ruleText, stateOf, type Rule } from './states.ts';
+import { ruleText, stateOf, zonesOf, type Rule } from './states.ts';
 
 /** What a report or a run contains about one standard or component. */
 export interface Finding {
@@ -19,7 +19,7 @@ export interface Finding {
 }
 
 interface TeacherOptions {
-  /** Gaps that only a decision lists, and the finding about each, which says otherwise. */
+  /** Gaps that only a decision lists, and the finding about each, which has another state. */
   readonly otherGaps?: readonly { readonly id: string; readonly finding: Finding | undefined }[];
   readonly isRunning?: boolean;
 }
@@ -163,12 +163,13 @@ export function statesSection(
   const rules = [
     ...new Set(findings.map(({ rule }) => (rule === undefined ? undefined : ruleText(speaker, rule)))),
   ];
+  const hasMargin = findings.some(({ axis }) => axis.band !== undefined);
   const [rule] = rules;
   const isOne = rules.length === 1;
   const ruleLine = !isOne
     ? texts.rulesDiffer
     : rule === undefined
-      ? texts.ruleOfPolicy
+      ? texts.ruleOfPolicy(hasMargin)
       : texts.ruleStart(rule);
   return {
     heading: texts.states,
@@ -178,7 +179,10 @@ export function statesSection(
         kind: 'entries',
         ordered: false,
         entries: findings.map((finding): Entry => {
-          const own = finding.rule === undefined ? texts.ruleOfPolicy : ruleText(speaker, finding.rule);
+          const own =
+            finding.rule === undefined
+              ? texts.ruleOfPolicy(finding.axis.band !== undefined)
+              : ruleText(speaker, finding.rule);
           return {
             name: finding.name,
             state: stateOf(speaker, finding),
@@ -192,27 +196,40 @@ export function statesSection(
   };
 }
 
-/** A probability on an axis from 0 to 1, with the zones of its rule. */
-export function probabilityAxis(
-  { texts, percent, probability }: Speaker,
+/** Returns a probability of mastery, under the rule that makes it a state if the answer gives one. */
+export function probabilityOf(
+  speaker: Speaker,
   name: string,
   value: number,
-  zones: { readonly mastered: number; readonly gap: number } | undefined,
+  rule: Rule | undefined,
+): Pick<Finding, 'rule' | 'figure' | 'axis'> {
+  const { mastered, gap } = rule === undefined ? { mastered: 1, gap: 0 } : zonesOf(rule);
+  const figure = speaker.texts.probability(
+    speaker.probability(value, rule === undefined ? [] : [mastered, gap]),
+  );
+  const zones: Axis['zones'] = [
+    { from: 0, to: gap, tone: 'bad' },
+    { from: gap, to: mastered, tone: 'open' },
+    { from: mastered, to: 1, tone: 'good' },
+  ];
+  const axis = probabilityAxis(speaker, name, value, figure);
+  return { rule, figure, axis: { ...axis, zones: rule === undefined ? [] : zones } };
+}
+
+/** A probability on an axis from 0 to 1. */
+export function probabilityAxis(
+  { texts, percent }: Speaker,
+  name: string,
+  value: number,
+  figure: string,
   threshold?: number,
 ): Axis {
   return {
-    label: texts.axisLabel(name, texts.probability(probability(value)), percent(0), percent(1)),
+    label: texts.axisLabel(name, figure, percent(0), percent(1)),
     low: 0,
     high: 1,
     ticks: [0, 0.5, 1].map((at) => ({ at, text: percent(at) })),
-    zones:
-      zones === undefined
-        ? []
-        : [
-            { from: 0, to: zones.gap, tone: 'bad' },
-            { from: zones.gap, to: zones.mastered, tone: 'open' },
-            { from: zones.mastered, to: 1, tone: 'good' },
-          ],
+    zones: [],
     marks: [
       ...(threshold === undefined ? [] : [{ at: threshold, kind: 'threshold' as const }]),
       { at: value, kind: 'value' },
