@@ -367,8 +367,21 @@ describe('the element in a browser', () => {
 
   it('opens everything on paper', async () => {
     const { page } = await openHost('bare');
-    await show(page, { data: { kind: 'attempt', report: gate } });
+    await show(page, states.get('the attempt large') ?? {});
+    await page.evaluate(
+      `addEventListener('beforeprint', () => (globalThis.printed = [${element}.querySelector('details').open, ${element}.querySelectorAll('.bars > li').length]))`,
+    );
     await page.pdf();
-    expect(await page.evaluate(`${element}.querySelector('details').open`)).toBe(true);
+    expect(await page.evaluate('globalThis.printed')).toEqual([true, 5000]);
+  });
+
+  it('keeps the zones of an axis, the margin and the figure apart in forced colours', async () => {
+    const { page } = await openHost('bare');
+    await page.emulateMedia({ forcedColors: 'active' });
+    await show(page, { data: { kind: 'run', run: advancedRun } });
+    const looks = await page.evaluate<string[]>(
+      `['.zone.good', '.zone.open', '.zone.bad', '.value'].map((part) => getComputedStyle(${element}.querySelector('.axis ' + part))).map(({ fill, fillOpacity, stroke, strokeWidth }) => [fill, fillOpacity, stroke, strokeWidth].join())`,
+    );
+    expect(new Set(looks).size).toBe(4);
   });
 });
