@@ -27,7 +27,7 @@ function neighbours(pairs: readonly (readonly [from: string, to: string])[]): Ne
   return (id) => (known.get(id) ?? []).map(([, to]) => to);
 }
 
-export interface Order {
+interface Order {
   /** As they come, but none before one that precedes it. */
   readonly ids: readonly string[];
   /** Returns those of the ids that come last before this one, in their order. */
