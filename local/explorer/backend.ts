@@ -264,6 +264,7 @@ function describeTenant(seed: Seed, tenant: SeededTenant, bankOf: (name: string)
           kcCutScore: policy?.document.kcCutScore,
           confidenceThreshold: policy?.document.confidenceThreshold,
           maxItems: policy?.document.maxItems,
+          timeBudgetSeconds: policy?.document.timeBudgetSeconds,
         },
         kcs: [...labels].map(([guid, label]) => ({ guid, label })),
         items: parameters.items.map(({ artifactVersionId, qtiIdentifier, kcs }) => {

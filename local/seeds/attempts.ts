@@ -52,9 +52,11 @@ function eventIri({ name, record }: AttemptEntry, ...parts: readonly string[]): 
   return record?.published === true ? `urn:uuid:${deterministicUuid('completion', name, ...parts)}` : null;
 }
 
+const DAY = 86_400_000;
+
 /**
- * Returns a history: copies of the templates by turns, on the forms of their test specs by turns, ten a day. In each ten, the first three are
- * modified at the very same instant, the next three a microsecond and nanoseconds later, the others minutes apart.
+ * Returns a history: copies of the templates by turns, on the forms of their test specs by turns, ten in a hundred days. In each ten, the first three
+ * are modified at the very same instant, the next three a microsecond and nanoseconds later, the others twenty days apart.
  */
 function copiesOf(
   tenant: Tenant,
@@ -69,7 +71,8 @@ function copiesOf(
   return Array.from({ length: attempts }, (_, at) => {
     const original = defined(originals[at % originals.length]);
     const { forms } = original.spec;
-    const day = Date.parse(since) + Math.floor(at / 10) * 86_400_000;
+    // The first six of ten are on one day.
+    const day = Date.parse(since) + (Math.floor(at / 10) * 100 + Math.max(0, (at % 10) - 5) * 20) * DAY;
     const number = String(at + 1).padStart(String(attempts).length, '0');
     return {
       ...original,
@@ -88,6 +91,6 @@ function copiesOf(
 
 function instantOfDay(day: number, at: number): string {
   const fraction = ['000', '000000', '000', '000001', '000000001', '00000001'][at];
-  if (fraction === undefined) return formatInstant(day + at * 60_000);
+  if (fraction === undefined) return formatInstant(day);
   return `${formatInstant(day).slice(0, 19)}.${fraction}Z`;
 }

@@ -44,6 +44,7 @@ export class MasteryReportElement extends HTMLElement {
   #fetched: ReadonlyMap<string, Fetched> = new Map();
   #running: AbortController | undefined;
   #isUpdating = false;
+  #isPrinting = false;
 
   constructor() {
     super();
@@ -135,14 +136,18 @@ export class MasteryReportElement extends HTMLElement {
   connectedCallback(): void {
     for (const name of properties) this.#upgrade(name);
     addEventListener('beforeprint', this.#print);
+    addEventListener('afterprint', this.#afterPrint);
+    this.#update();
+    // A property that was taken over has begun to load.
+    if (this.#running?.signal.aborted === false) return;
     if (this.#content.state === 'loading') this.reload();
     else if (this.#content.state === 'shown' && this.#content.data.kind === 'class')
       this.#loadClass(this.#content.data);
-    this.#update();
   }
 
   disconnectedCallback(): void {
     removeEventListener('beforeprint', this.#print);
+    removeEventListener('afterprint', this.#afterPrint);
     this.#running?.abort();
   }
 
@@ -198,10 +203,15 @@ export class MasteryReportElement extends HTMLElement {
     } else this.reload();
   };
 
-  /** On paper nothing can be opened. */
+  /** On paper nothing can be opened, so everything is. */
   readonly #print = (): void => {
-    this.#open.add('audit');
+    this.#isPrinting = true;
     this.#render();
+  };
+
+  readonly #afterPrint = (): void => {
+    this.#isPrinting = false;
+    this.#update();
   };
 
   /** Renders once after all changes of this turn. */
@@ -219,7 +229,7 @@ export class MasteryReportElement extends HTMLElement {
     const speaker = createSpeaker(language, this.#knowledge);
     const surface: Surface = {
       texts: speaker.texts,
-      isOpen: (key) => this.#open.has(key),
+      isOpen: (key) => this.#isPrinting || this.#open.has(key),
       setOpen: (key, open) => {
         if (open) this.#open.add(key);
         else this.#open.delete(key);
@@ -256,12 +266,8 @@ export class MasteryReportElement extends HTMLElement {
         return drawFailure(surface, speakFailure(speaker, content.error));
       case 'shown': {
         const spoken = speak(speaker, content.data, this.#fetched);
-        const time = readAt(content.data, this.#fetched);
-        return drawSpoken(
-          surface,
-          spoken,
-          texts.dataNote(content.data.kind, time === undefined ? undefined : speaker.time(time)),
-        );
+        const times = readAt(content.data, this.#fetched).map(speaker.time);
+        return drawSpoken(surface, spoken, texts.dataNote(content.data.kind, times));
       }
     }
   }

@@ -14,7 +14,7 @@ export async function loadClass(
   { reportOf }: Pick<ClassData, 'reportOf'>,
   { signal, learners, onFetched }: Loading,
 ): Promise<void> {
-  const queue = learners.values();
+  const queue = new Set(learners).values();
   const work = async (): Promise<void> => {
     // The workers share the iterator: each learner is taken once.
     for (const learner of queue) {

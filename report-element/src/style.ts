@@ -93,6 +93,8 @@ button {
 button:hover { border-color: var(--accent); }
 @media (forced-colors: active) {
   .axis .track, .axis .zone { fill: Canvas; stroke: CanvasText; }
+  .axis .zone.open { fill: GrayText; fill-opacity: 0.4; }
+  .axis .zone.bad { fill: GrayText; }
   .axis .band, .timeline .dot { fill: Highlight; }
   .axis .value, .axis .threshold, .axis .edge, .timeline .error { stroke: CanvasText; }
   .tick { fill: CanvasText; }

@@ -19,7 +19,7 @@ it('asks for four at a time, for each learner once, and goes on after a failure'
     },
     {
       signal: new AbortController().signal,
-      learners,
+      learners: [...learners, 'learner 1'],
       onFetched: (id, { state }) => fetched.push(`${id} ${state}`),
     },
   );

@@ -18,8 +18,9 @@ import type { AttemptReport } from '#client/index.ts';
 import type { Knowledge, ReportData } from '#report-element/data.ts';
 import { countsOf, ruleText, zonesOf } from '#report-element/speak/states.ts';
 import { compareScores } from '#report-element/speak/history.ts';
-import { inOrder } from '#report-element/speak/order.ts';
-import { speak } from '#report-element/speak/speak.ts';
+import { orderOf } from '#report-element/speak/order.ts';
+import { readAt, speak } from '#report-element/speak/speak.ts';
+import { auditSections } from '#report-element/speak/audit.ts';
 import { speakFailure } from '#report-element/speak/failure.ts';
 import { createSpeaker } from '#report-element/speak/speaker.ts';
 import type { Spoken } from '#report-element/speak/document.ts';
@@ -100,8 +101,8 @@ const say = (data: ReportData, knowledge: Knowledge = named, language = 'en'): S
 
 describe('what the element says', () => {
   it('says of an adaptive run that it was computed, of a report when its sources were read, and of none that it is live', () => {
-    const noteOf = (language: string, kind: ReportData['kind'], time?: string): string =>
-      createSpeaker(language, nothing).texts.dataNote(kind, time);
+    const noteOf = (language: string, kind: ReportData['kind'], ...times: readonly string[]): string =>
+      createSpeaker(language, nothing).texts.dataNote(kind, times);
     for (const { kind } of examples)
       for (const [language, read, computed] of [
         [
@@ -111,11 +112,13 @@ describe('what the element says', () => {
         ],
         ['de', /^Am noon bei den Systemen gelesen/, /aus den Bewertungen berechnet, die das Testsystem hat/],
       ] as const) {
-        const note = noteOf(language, kind, kind === 'run' ? undefined : 'noon');
+        const note = noteOf(language, kind, 'noon');
         expect(note).toMatch(kind === 'run' ? computed : read);
         expect(note).not.toMatch(/\blive\b|this view|diese Ansicht/i);
         if (kind === 'run') expect(note).not.toMatch(/\bread\b|gelesen/i);
       }
+    expect(noteOf('en', 'class', 'noon', 'night')).toMatch(/^Read .*, between noon and night\./);
+    expect(noteOf('de', 'class', 'noon', 'night')).toMatch(/^Zwischen noon und night bei/);
     expect(noteOf('en', 'class')).toMatch(/^Read from the systems that own it\./);
     expect(noteOf('de', 'class')).toMatch(/^Bei den Systemen gelesen/);
   });
@@ -151,6 +154,10 @@ describe('what the element says', () => {
     expect(open({ achieved: null })[1]).toMatch(/no valid measurement/);
     expect(open({ coverageEvidenceId: null })[1]).toMatch(/covers its blueprint is missing/);
     expect(open({})[1]).toMatch(/does not say which/);
+    // Neither a new attempt nor the evidence alone settles what lacks both.
+    const both = open({ achieved: null, coverageEvidenceId: null }).join(' ');
+    expect(both).toMatch(/can supply one\. The evidence that the test covers its blueprint is missing/);
+    expect(both).not.toMatch(/settle/);
   });
 
   it('orders gaps by what builds on what, and says so only if it is known', () => {
@@ -222,14 +229,16 @@ describe('what the element says', () => {
         confidence: null,
         uncertaintyKind,
       }));
-      return JSON.stringify(
-        say({ kind: 'attempt', report: { ...diagnostic, mastery: rows } }).sure.slice(1),
-      ).includes('"band"');
+      return JSON.stringify(say({ kind: 'attempt', report: { ...diagnostic, mastery: rows } }).sure.slice(1));
     };
-    expect([bandsOf('policy_margin'), bandsOf('unknown'), bandsOf('of_a_later_version')]).toEqual([
-      true,
-      false,
-      false,
+    const drawn = (kind: string) => [
+      bandsOf(kind).includes('"band"'),
+      bandsOf(kind).includes('margin (blue)'),
+    ];
+    expect(['policy_margin', 'unknown', 'of_a_later_version'].map(drawn)).toEqual([
+      [true, true],
+      [false, false],
+      [false, false],
     ]);
     const figuresOf = (status: string): string =>
       JSON.stringify(
@@ -254,9 +263,50 @@ describe('what the element says', () => {
     expect(textsOf(spoken).join()).not.toContain('nearly');
   });
 
-  it('counts a gap that only the decision lists', () => {
+  it('teaches a gap that only the decision lists, with or without a row of its own', () => {
     const spoken = say({ kind: 'attempt', report: { ...gate, mastery: [] } }, nothing);
-    expect(JSON.stringify(spoken.teacher)).toMatch(/Further gap 1/);
+    expect(JSON.stringify(spoken.teacher)).toMatch(/Further gap 1.*says nothing else about it/);
+    const open = gate.mastery.map((row) => ({ ...row, state: 'not_yet' }));
+    const [next] = say({ kind: 'attempt', report: { ...gate, mastery: open } }).teacher;
+    expect(JSON.stringify(next)).toMatch(
+      /Add fractions with unlike denominators.*lists it as a gap; its own row says: not settled\./,
+    );
+  });
+
+  it('keeps a standard and a component of one id apart, and names the standard where only the id is given', () => {
+    const [row] = gate.mastery;
+    const [standard, component] = ['standard', 'knowledge_component'].map((kind) => ({ ...row!, kind }));
+    const rowsOf = (state: string) => [
+      { ...standard!, state },
+      { ...component!, state },
+    ];
+    const nextOf = (state: string) =>
+      say(
+        { kind: 'attempt', report: { ...gate, mastery: rowsOf(state) } },
+        nothing,
+      ).teacher[0]?.blocks.flatMap((block) =>
+        block.kind === 'entries' ? block.entries.map(({ name }) => name) : [],
+      );
+    expect(nextOf('gap')).toEqual(['Standard 1', 'Component 1']);
+    expect(nextOf('not_yet')).toEqual(['Standard 1']);
+  });
+
+  it('does not say that there is no gap where nothing was measured', () => {
+    const nextOf = (mastery: AttemptReport['mastery']): string =>
+      JSON.stringify(
+        say({ kind: 'attempt', report: { ...gate, gate: { ...gate.gate!, gapCaseGuids: [] }, mastery } })
+          .teacher[0],
+      );
+    expect(nextOf([])).toMatch(/nothing is known about gaps/);
+    expect(nextOf(gate.mastery.map((row) => ({ ...row, state: 'mastered' })))).toMatch(/No gap was found/);
+  });
+
+  it('counts an item once, however many outcomes it has', () => {
+    const evidence = gate.mastery[0]!.evidence!;
+    const twice = gate.mastery.map((row) => ({ ...row, evidence: [evidence[0]!, evidence[0]!] }));
+    expect(JSON.stringify(say({ kind: 'attempt', report: { ...gate, mastery: twice } }).teacher)).toContain(
+      'Decided by the answers to: 1 item without a name here',
+    );
   });
 
   it.each(['en', 'de', 'de-AT', 'fr', 'x-!!'])(
@@ -299,6 +349,217 @@ describe('what the element says', () => {
   });
 });
 
+describe('a figure', () => {
+  const textOf = (spoken: unknown): string => JSON.stringify(spoken);
+  const { numbers, probability, percent } = createSpeaker('en', nothing);
+
+  it('is not rounded to what it is compared with', () => {
+    expect(numbers([59.96, 60])).toEqual(['59.96', '60']);
+    expect(numbers([0.1 + 0.2, 0.3])).toEqual(['0.3', '0.3']);
+    expect(numbers([60, 60, 512.44])).toEqual(['60', '60', '512.4']);
+    expect([0.995, 0.9949, 0.005, 0.0049, 1, 0].map((share) => probability(share))).toEqual([
+      '>99 %',
+      '99 %',
+      '1 %',
+      '<1 %',
+      '100 %',
+      '0 %',
+    ]);
+    expect(percent(0.9999999)).toBe('99.99999 %');
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 10_000 }),
+        fc.array(fc.integer({ min: 0, max: 10_000 })),
+        (at, limits) => {
+          const shown = probability(
+            at / 10_000,
+            limits.map((limit) => limit / 10_000),
+          );
+          if (/[<>]/.test(shown)) return;
+          for (const limit of limits)
+            expect(Math.sign(Math.round(parseFloat(shown) * 100) - limit)).toBe(Math.sign(at - limit));
+        },
+      ),
+    );
+  });
+
+  it('does not contradict the decision beside it: of a gate, a component, a run, forms, a cohort and a change', () => {
+    const failed = {
+      ...gate,
+      score: { ...gate.score, value: 59.96, maximum: 100 },
+      gate: { ...gate.gate!, achieved: 59.96, required: 60 },
+    };
+    const spoken = say({ kind: 'attempt', report: failed });
+    expect(spoken.facts[0]).toBe('59.96 achieved, 60 required (points).');
+    expect(textOf(spoken.sure)).toContain('Score: 59.96 of 100 points.');
+    const rowsOf = (change: object) =>
+      textOf(
+        say({
+          kind: 'attempt',
+          report: { ...diagnostic, mastery: diagnostic.mastery.map((row) => ({ ...row, ...change })) },
+        }).sure,
+      );
+    const close = { kind: 'knowledge_component', estimate: 0.796, threshold: 0.5, confidence: 0.8 };
+    expect(rowsOf(close)).toContain('probability of mastery 79.6 %');
+    expect(rowsOf({ estimate: 59.96, threshold: 60, confidence: null })).toMatch(
+      /estimate 59\.96 .*threshold 60"/,
+    );
+    const [one] = advancedRun.kcClassifications;
+    const run = {
+      ...advancedRun,
+      kcClassifications: [{ ...one, posteriorProbability: 0.7951, confidenceThreshold: 0.8 }],
+    };
+    expect(textOf(say({ kind: 'run', run }).sure)).toContain('probability of mastery 79.5 %');
+    const study = { statistic: 1, confidenceInterval: { lower: 0, upper: 5.002 }, tolerance: 5 };
+    expect(textOf(say({ kind: 'equivalence', equivalence: { ...equivalentForms, ...study } }).sure)).toMatch(
+      /to 5\.002\..*as alike is 5,/,
+    );
+    const measures = [{ name: 'pass_rate', value: 0.99996, unit: 'proportion' }];
+    const cohort = say({ kind: 'cohort', cohort: { ...classCohort, measures } });
+    expect(textOf(cohort.teacher)).toContain('99.996 %');
+    expect(textOf(cohort)).not.toMatch(/exactly/);
+  });
+
+  it('of an estimate that is no probability is not called one', () => {
+    for (const [estimate, threshold] of [
+      [512, 500],
+      [0.4, 500],
+    ]) {
+      const rows = diagnostic.mastery.map((row) => ({
+        ...row,
+        estimate: estimate!,
+        threshold: threshold!,
+        confidence: 0.8,
+      }));
+      const sure = textOf(say({ kind: 'attempt', report: { ...diagnostic, mastery: rows } }).sure);
+      expect(sure).toContain('threshold 500');
+      expect(sure).not.toMatch(/probability of|mastered from/);
+    }
+  });
+
+  it('on a scale without ends has an axis that is not said to be that of every learner', () => {
+    const scoreOf = (change: object, scales: Knowledge['scales'] = {}) => {
+      const score = { ...gate.score, unit: 'mastery_scale', minimum: null, maximum: null, ...change };
+      return textOf(say({ kind: 'attempt', report: { ...gate, score } }, { ...named, scales }).sure[0]);
+    };
+    expect(scoreOf({ value: 512 })).toMatch(
+      /states no ends; this axis runs from 0 to 1,000, that of another score may not/,
+    );
+    expect(scoreOf({ value: 0 })).toMatch(/from 0 to 1,/);
+    // Neither a scale of one point nor ends the wrong way round make an axis.
+    expect(scoreOf({ value: 5, minimum: 5, maximum: 5 })).not.toMatch(/axis/i);
+    expect(scoreOf({ value: 512, scaleVersion: 's' }, { s: { low: 800, high: 200 } })).toMatch(
+      /states no ends/,
+    );
+  });
+});
+
+describe('what only some data support', () => {
+  it('names the grade of a cohort, with or without the name of its school', () => {
+    const verdictOf = (grade: string, names = {}, language = 'en') =>
+      say(
+        {
+          kind: 'cohort',
+          cohort: { ...schoolGradeCohort, scope: { ...schoolGradeCohort.scope, grade } },
+        },
+        { ...nothing, names },
+        language,
+      ).verdict.text;
+    expect(verdictOf('05', { 'school-north': 'North' })).toMatch(/^North, grade 5: \d+ learners/);
+    expect(verdictOf('KG', {}, 'de')).toMatch(/^Diese Schule, Kindergarten: /);
+    expect(verdictOf('of a later version')).toMatch(/^This school, a grade that this page does not know: /);
+  });
+
+  it('has no zone of what counts as alike, and no advice that a decision does not give', () => {
+    const spokenOf = (change: object) =>
+      say({ kind: 'equivalence', equivalence: { ...equivalentForms, ...change } });
+    expect(JSON.stringify(spokenOf({}).sure)).toContain('"zones":[]');
+    for (const decision of ['unknown', 'of_a_later_version'])
+      expect(spokenOf({ decision }).facts.join()).toMatch(/^Ask the owner of the analysis/);
+    expect(spokenOf({ coverageMatch: false }).facts.join()).not.toMatch(/study/);
+    expect(spokenOf({ decision: 'insufficient_evidence' }).facts.join()).toMatch(/more evidence/);
+  });
+
+  it('does not deny the score of a test that is not adaptive', () => {
+    const score = { ...gate.score, unit: 'mastery_scale' };
+    const data = [{ ...gate, score }];
+    const page = { data, nextCursor: null, hasMore: false, observedAt: gate.observedAt, sources: [] };
+    expect(say({ kind: 'history', page }).facts.join(' ')).toMatch(
+      /No report on this page has a score with a standard error/,
+    );
+  });
+
+  it('has no capital within a sentence for a learner without a name', () => {
+    const verdictOf = (status: string, language: string) =>
+      say({ kind: 'attempt', report: { ...gate, gate: { ...gate.gate!, status } } }, nothing, language)
+        .verdict.text;
+    expect(verdictOf('indeterminate', 'en')).toMatch(/^Whether this learner has passed/);
+    expect(verdictOf('unknown', 'de')).toMatch(/über diese Person nicht/);
+    expect(verdictOf('fail', 'en')).toMatch(/^This learner has not/);
+    const page = { data: [], nextCursor: null, hasMore: false, observedAt: gate.observedAt, sources: [] };
+    expect(say({ kind: 'history', page }, nothing).verdict.text).toBe(
+      'There is no report about this learner yet.',
+    );
+  });
+
+  it('is stamped with the first and the last time of its readings', () => {
+    const at = (observedAt: string) => ({ state: 'done', report: { ...gate, observedAt } }) as const;
+    const fetched = new Map([
+      ['a', at('2026-05-01T09:00:00Z')],
+      ['b', at('2026-05-01T08:00:00.5Z')],
+      ['c', at('2026-05-01T08:00:00Z')],
+    ]);
+    const data: ReportData = {
+      kind: 'class',
+      learners: ['a', 'b', 'c'],
+      reportOf: () => Promise.resolve(gate),
+    };
+    expect(readAt(data, fetched)).toEqual(['2026-05-01T08:00:00Z', '2026-05-01T09:00:00Z']);
+    expect(readAt(data, new Map())).toEqual([]);
+  });
+});
+
+describe('the part for auditors', () => {
+  const cellsOf = (answer: object): readonly (readonly string[])[] =>
+    auditSections(createSpeaker('en', nothing), answer).flatMap(({ blocks }) =>
+      blocks.flatMap((block) =>
+        block.kind === 'table' ? block.table.rows.map((row) => row.map(({ text }) => text)) : [],
+      ),
+    );
+
+  it('has values as in the JSON, and tells null, absent and empty apart', () => {
+    expect(
+      cellsOf({ a: 0.123456789, b: null, c: [], d: {}, e: '', f: 'null', g: 'text', h: ['x', null] }),
+    ).toEqual([
+      ['a', '0.123456789'],
+      ['b', 'null'],
+      ['c', '[]'],
+      ['d', '{}'],
+      ['e', '""'],
+      ['f', '"null"'],
+      ['g', 'text'],
+      ['h', '["x",null]'],
+    ]);
+    expect(
+      cellsOf({
+        rows: [
+          { id: 'one', more: [] },
+          { id: 'two', list: [{}, {}] },
+        ],
+      }),
+    ).toEqual([
+      ['one', '[]', '(not in the answer)'],
+      ['two', '(not in the answer)', '(2 entries, not shown here)'],
+    ]);
+  });
+
+  it('cuts nothing off a long list', () => {
+    const rows = Array.from({ length: 5000 }, (_, at) => ({ at }));
+    expect(cellsOf({ rows })).toHaveLength(5000);
+    expect(cellsOf({ ids: rows.map(String) })).toHaveLength(5000);
+  });
+});
+
 describe('the rule of a state', () => {
   it('is one sentence for reports and runs', () => {
     const speaker = createSpeaker('en', nothing);
@@ -324,9 +585,7 @@ describe('the rule of a state', () => {
   it('leaves the decision to the policy where the report gives no confidence', () => {
     const rows = diagnostic.mastery.map((row) => ({ ...row, confidence: null }));
     const text = JSON.stringify(say({ kind: 'attempt', report: { ...diagnostic, mastery: rows } }).sure);
-    expect(text).toContain(
-      'The policy decides the state. How certain it has to be for that is not in this report.',
-    );
+    expect(text).toContain('The policy decides the state, which does not follow from these figures alone.');
     expect(text).not.toMatch(/mastered from/);
   });
 
@@ -383,6 +642,12 @@ describe('a change of a score', () => {
     });
     expect(compareScores({ value: 500, error: 3 }, { value: 511, error: 4 }).change).toBe('rose');
     expect(compareScores({ value: 511, error: 3 }, { value: 500, error: 4 }).change).toBe('fell');
+  });
+
+  it('is not rounded to what chance explains', () => {
+    expect(history(at('2026-03-12', 500, 3, 'a'), at('2026-11-20', 510.04, 4, 'b')).verdict.text).toMatch(
+      /rose by 10\.04: more than chance explains, which is up to 10\.$/,
+    );
   });
 
   it('is told from the earliest to the latest test, in whatever order the page has them', () => {
@@ -455,7 +720,11 @@ describe('a class', () => {
   });
 
   it('does not say that no gap is shared where reports are missing', () => {
-    const noGap = { ...gate, mastery: gate.mastery.map((row) => ({ ...row, state: 'mastered' })) };
+    const noGap = {
+      ...gate,
+      gate: null,
+      mastery: gate.mastery.map((row) => ({ ...row, state: 'mastered' })),
+    };
     expect(say8({ a: noGap, b: noGap }).verdict.text).toBe('No gap is shared by two learners.');
     for (const missing of ['failed', undefined, { ...noGap, omitted: ['mastery'] }] as const) {
       const spoken = say8({ a: noGap, b: noGap, c: missing });
@@ -468,10 +737,37 @@ describe('a class', () => {
   });
 
   it('says how far it is while it loads, and nothing final', () => {
-    expect(say8({ a: gate, b: gate, c: 'waiting' }).verdict).toEqual({
+    expect(say8({ a: gate, b: 'failed', c: 'waiting' }).verdict).toEqual({
       tone: 'open',
-      text: '2 of 3 reports are here; the rest is being loaded.',
+      text: '1 of 3 reports is still being loaded.',
     });
+  });
+
+  it('counts the gaps that only a decision lists', () => {
+    const open = { ...gate, mastery: gate.mastery.map((row) => ({ ...row, state: 'not_yet' })) };
+    const spoken = say8({ a: { ...gate, mastery: [] }, b: gate, c: open });
+    expect(spoken.verdict.text).toBe('3 learners share the gap: Add fractions with unlike denominators.');
+    expect(JSON.stringify(spoken.teacher[1]).match(/gap, says the decision/g)).toHaveLength(4);
+    // Once on the page, once in the file: without a row of anybody, too.
+    const alone = say8({ a: { ...gate, mastery: [] }, b: { ...gate, mastery: [] } });
+    expect(alone.verdict.text).toBe('2 learners share the gap: Add fractions with unlike denominators.');
+  });
+
+  it('has a learner once who is listed twice', () => {
+    const data: ReportData = {
+      kind: 'class',
+      learners: ['a', 'a'],
+      reportOf: () => Promise.resolve(undefined),
+    };
+    const spoken = speak(createSpeaker('en', named), data, new Map());
+    expect(spoken.facts[0]).toBe('A class of 1 learner.');
+  });
+
+  it('does not say that the columns left out have fewer gaps', () => {
+    const mastery = Array.from({ length: 25 }, (_, at) => ({ ...gate.mastery[0]!, caseGuid: `guid-${at}` }));
+    expect(JSON.stringify(say8({ a: { ...gate, gate: null, mastery } }).teacher)).toContain(
+      '1 further column has no more gaps than these and is not drawn; the file has it.',
+    );
   });
 });
 
@@ -481,16 +777,48 @@ describe('the order of what builds on what', () => {
     const id = fc.constantFrom(...ids);
     fc.assert(
       fc.property(fc.array(fc.tuple(id, id)), fc.shuffledSubarray(ids), (pairs, wanted) => {
-        expect(inOrder(wanted, pairs).toSorted()).toEqual(wanted.toSorted());
-        // Pairs along the alphabet have no circle.
-        const acyclic = pairs.filter(([a, b]) => a < b);
-        const order = inOrder(wanted, acyclic);
-        for (const [before, after] of acyclic)
-          if (wanted.includes(before) && wanted.includes(after))
-            expect(order.indexOf(before)).toBeLessThan(order.indexOf(after));
+        const order = orderOf(wanted, pairs);
+        expect(order.ids.toSorted()).toEqual(wanted.toSorted());
+        // Warshall: which id comes before which, through whatever others.
+        const reaches = new Set(pairs.map(String));
+        for (const by of ids)
+          for (const from of ids)
+            for (const to of ids)
+              if (reaches.has(String([from, by])) && reaches.has(String([by, to])))
+                reaches.add(String([from, to]));
+        for (const one of wanted) {
+          for (const other of wanted) {
+            const isBefore = reaches.has(String([one, other])) && !reaches.has(String([other, one]));
+            if (isBefore) expect(order.ids.indexOf(one)).toBeLessThan(order.ids.indexOf(other));
+            if (order.before(other).includes(one)) expect(isBefore).toBe(true);
+          }
+        }
       }),
     );
-    expect(inOrder(['c', 'a', 'b'], [])).toEqual(['c', 'a', 'b']);
+    expect(orderOf(['c', 'a', 'b'], []).ids).toEqual(['c', 'a', 'b']);
+  });
+
+  it('goes through what is no gap, and leaves a circle as it came', () => {
+    const chain = orderOf(
+      ['c', 'a'],
+      [
+        ['a', 'mastered'],
+        ['mastered', 'c'],
+      ],
+    );
+    expect([chain.ids, chain.before('c'), chain.before('a')]).toEqual([['a', 'c'], ['a'], []]);
+    const circle = orderOf(
+      ['b', 'a', 'p'],
+      [
+        ['a', 'b'],
+        ['b', 'a'],
+        ['p', 'a'],
+      ],
+    );
+    expect([circle.ids, circle.before('b'), circle.before('a')]).toEqual([['p', 'b', 'a'], ['p'], ['p']]);
+    const long = Array.from({ length: 5000 }, (_, at) => String(at));
+    const pairs = long.slice(1).map((id, at) => [id, String(at)] as const);
+    expect(orderOf(long, pairs).ids).toEqual(long.toReversed());
   });
 });
 

@@ -55,7 +55,7 @@ export function Probability({ value, label, rule }: ProbabilityProps): JSX.Eleme
   return (
     <span class="probability">
       <Bar
-        label={`${label}: probability ${percent(value)}`}
+        label={`${label}: probability ${percent(value, rule)}`}
         low={0}
         high={1}
         spans={[
@@ -64,7 +64,7 @@ export function Probability({ value, label, rule }: ProbabilityProps): JSX.Eleme
         ]}
         marks={[{ at: value, kind: 'value' }]}
       />
-      <span class="figure">{percent(value)}</span>
+      <span class="figure">{percent(value, rule)}</span>
     </span>
   );
 }

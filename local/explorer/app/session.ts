@@ -51,6 +51,8 @@ export interface Bank {
     readonly kcCutScore: number;
     readonly confidenceThreshold: number;
     readonly maxItems: number;
+    /** Null without a limit of time. */
+    readonly timeBudgetSeconds: number | null;
   };
   readonly kcs: readonly { readonly guid: string; readonly label: string }[];
   readonly items: readonly BankItem[];

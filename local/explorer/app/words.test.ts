@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { ConnectionError, ProblemError, RunStalledError, type Problem } from '#client/index.ts';
 import {
+  endOf,
   failureOf,
   figure,
+  isSettled,
   orderRule,
   percent,
   PlainError,
@@ -54,7 +56,22 @@ describe('the words of the explorer', () => {
     [1, '100 %'],
     [0, '0 %'],
   ])('give the probability %d as %s, never a certainty by rounding', (share, words) => {
-    expect(percent(share)).toBe(words);
+    expect(percent(share, { kcCutScore: 0.5, confidenceThreshold: 0.8 })).toBe(words);
+  });
+
+  it('keep a probability in its zone, and count only what is settled as settled', () => {
+    expect(percent(0.796, { kcCutScore: 0.5, confidenceThreshold: 0.8 })).toBe('79.6 %');
+    expect(
+      ['mastered', 'gap', 'not_yet', 'half_settled'].map((classification) => isSettled({ classification })),
+    ).toEqual([true, true, false, false]);
+  });
+
+  it('name every reason for which a test can stop', () => {
+    const rule = { kcCutScore: 0.5, confidenceThreshold: 0.8, maxItems: 12, timeBudgetSeconds: null };
+    expect(endOf(rule)).toMatch(
+      /settled, .* reached its target, when there is no further item to ask, or after 12 items$/,
+    );
+    expect(endOf({ ...rule, timeBudgetSeconds: 90 })).toMatch(/, when 90 seconds are over, /);
   });
 
   it.each([
@@ -102,6 +119,9 @@ describe('the words of the explorer', () => {
     expect(stateOf('constructor')[1]).toBe('not known to this page');
     expect(wordsFor('actions', 'half_settled')).toBe('something that this page does not know');
     expect(waitOf({ service: 'qti' })).toBe('Your answer is not scored yet');
+    expect(waitOf({ service: 'anchor' })).toBe(
+      'The anchor of the scale cannot be verified, so the result is not published yet',
+    );
     expect(waitOf({ service: 'of_a_later_version' })).not.toContain('_');
   });
 

@@ -11,6 +11,7 @@ import {
   type RevisionOrder,
   type WaitingFor,
 } from '#client/index.ts';
+import type { Bank } from './session.ts';
 import { createSpeaker, type Listed } from '#report-element/speak/speaker.ts';
 import { en } from '#report-element/texts/en.ts';
 import { ruleText, zonesOf as zonesOfRule, type Rule } from '#report-element/speak/states.ts';
@@ -53,7 +54,7 @@ const states: Readonly<Record<StateMember, StateWords>> = {
 
 const stopReasons: Readonly<Record<Listed<Exclude<AdaptiveRun['stopReason'], null>>, string>> = {
   classifications_complete: 'every knowledge component is settled',
-  precision_target_met: 'the remaining uncertainty is below the target',
+  precision_target_met: 'the remaining uncertainty has reached its target',
   max_items: 'there is no further item to ask, or the largest number of items is reached',
   time_budget: 'the time is up',
 };
@@ -163,9 +164,21 @@ export function figure(value: number): string {
   });
 }
 
-/** Returns a probability in percent; it never becomes a certainty by rounding. */
-export function percent(share: number): string {
-  return english.probability(share);
+/** Returns a probability in percent; no rounding makes it a certainty, or takes it to another zone of the rule. */
+export function percent(share: number, rule: StateRule): string {
+  const { mastered, gap } = zonesOf(rule);
+  return english.probability(share, [mastered, gap]);
+}
+
+/** Returns whether a classification is final for now; one of a later version is not known to be. */
+export function isSettled({ classification }: { readonly classification: string }): boolean {
+  return ['mastered', 'gap'].includes(classification);
+}
+
+/** Returns when a test ends, as the end of a sentence. */
+export function endOf({ maxItems, timeBudgetSeconds }: Bank['rule']): string {
+  const time = typeof timeBudgetSeconds === 'number' ? `, when ${timeBudgetSeconds} seconds are over` : '';
+  return `once every component is settled, when the remaining uncertainty has reached its target${time}, when there is no further item to ask, or after ${maxItems} items`;
 }
 
 export interface StateRule {
@@ -279,6 +292,9 @@ export function failureOf(error: unknown): string {
 /** Returns what a run waits for. */
 export function waitOf({ service }: Pick<WaitingFor, 'service'>): string {
   if (service === 'qti') return 'Your answer is not scored yet';
+  // The anchor is verified, and nothing is handed to its owner.
+  if (service === 'anchor')
+    return 'The anchor of the scale cannot be verified, so the result is not published yet';
   return `${capital(owners[service] ?? 'An owner of the facts')} has not confirmed the result yet`;
 }
 

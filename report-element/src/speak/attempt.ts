@@ -2,11 +2,11 @@ import type { AttemptReport, GateDecision, MasteryRow } from 'mastery-reports-cl
 import { endsFor, roundTicks } from './axis.ts';
 import { auditSections } from './audit.ts';
 import type { Block, Section, Spoken, State } from './document.ts';
-import { probabilityAxis, statesSection, teacherSections, type Finding } from './findings.ts';
-import { isProbability, rowsByNeed } from './rows.ts';
+import { probabilityAxis, probabilityOf, statesSection, teacherSections, type Finding } from './findings.ts';
+import { gapsOfGateAlone, isProbability, placesById, rowsByNeed } from './rows.ts';
 import { reportScore } from './score.ts';
 import { ofListed, type Listed, type Speaker } from './speaker.ts';
-import { countsOf, zonesOf } from './states.ts';
+import { countsOf } from './states.ts';
 
 /** Returns what to call each standard and component of a report: its name, or its place among those of its kind. By row. */
 export function rowNames(
@@ -35,21 +35,17 @@ export function lastScored({ mastery }: AttemptReport): number | undefined {
 }
 
 function findingOf(speaker: Speaker, row: MasteryRow, name: string): Omit<Finding, 'partOf'> {
-  const { texts, number, percent, probability } = speaker;
+  const { texts, number, numbers, percent, probability } = speaker;
   const { estimate, threshold, uncertainty, uncertaintyKind, confidence } = row;
   const items = row.evidence?.map(({ qtiItemId }) => qtiItemId);
   const common = { id: row.caseGuid, name, state: row.state, items };
+  const areShares = [estimate, threshold].every((value) => value >= 0 && value <= 1);
   // An answer of an earlier version of the service lacks it.
-  const rule = typeof confidence === 'number' ? { cutScore: threshold, confidence } : undefined;
-  if (rule !== undefined || isProbability(row)) {
-    const zones = rule === undefined ? undefined : zonesOf(rule);
-    const own = rule === undefined ? [texts.threshold(percent(threshold))] : [];
-    return {
-      ...common,
-      rule,
-      figure: [texts.probability(probability(estimate)), ...own].join(', '),
-      axis: probabilityAxis(speaker, name, estimate, zones, rule === undefined ? threshold : undefined),
-    };
+  const rule = typeof confidence === 'number' && areShares ? { cutScore: threshold, confidence } : undefined;
+  if (rule !== undefined) return { ...common, ...probabilityOf(speaker, name, estimate, rule) };
+  if (isProbability(row) && areShares) {
+    const figure = `${texts.probability(probability(estimate, [threshold]))}, ${texts.threshold(percent(threshold))}`;
+    return { ...common, rule, figure, axis: probabilityAxis(speaker, name, estimate, figure, threshold) };
   }
   const { standardError, halfWidth, policyMargin, unknown } = texts.margins;
   const margins: Readonly<Record<Listed<MasteryRow['uncertaintyKind']>, string>> = {
@@ -59,11 +55,12 @@ function findingOf(speaker: Speaker, row: MasteryRow, name: string): Omit<Findin
     unknown,
   };
   const margin = ofListed(margins, uncertaintyKind, unknown);
-  const figure = `${texts.estimate(number(estimate), number(uncertainty))} (${margin}), ${texts.threshold(number(threshold))}`;
+  const [value, limit] = numbers([estimate, threshold]);
+  const figure = `${texts.estimate(value, number(uncertainty))} (${margin}), ${texts.threshold(limit)}`;
   const [low, high] = endsFor([estimate, threshold]);
   return {
     ...common,
-    rule: undefined,
+    rule,
     figure,
     axis: {
       label: texts.axisLabel(name, figure, number(low), number(high)),
@@ -112,7 +109,7 @@ function verdictOf(speaker: Speaker, report: AttemptReport): State {
 }
 
 /** Returns achieved, required and unit in one sentence, and what an undecided gate lacks. */
-function gateFacts({ texts, number }: Speaker, { gate, score }: AttemptReport): readonly string[] {
+function gateFacts({ texts, number, numbers }: Speaker, { gate, score }: AttemptReport): readonly string[] {
   if (gate === null) return [];
   const { achieved, required, status, coverageEvidenceId } = gate;
   const { points, percent, scale } = texts.unitOfScore;
@@ -125,7 +122,7 @@ function gateFacts({ texts, number }: Speaker, { gate, score }: AttemptReport): 
   return [
     achieved === null
       ? texts.gateWithoutFigure(number(required))
-      : texts.gateFigures(number(achieved), number(required), unit),
+      : texts.gateFigures(...numbers([achieved, required]), unit),
     ...(status !== 'indeterminate'
       ? []
       : [
@@ -181,17 +178,16 @@ function limitsSection(speaker: Speaker, report: AttemptReport): Section {
 export function speakAttempt(speaker: Speaker, report: AttemptReport): Spoken {
   const { texts } = speaker;
   const names = rowNames(speaker, report.mastery);
-  const nameOfId = new Map(report.mastery.map(({ caseGuid }, at) => [caseGuid, names[at] ?? '']));
-  const partOf = ({ parentCaseGuid }: MasteryRow): string | undefined =>
-    parentCaseGuid === null ? undefined : (speaker.nameOf(parentCaseGuid) ?? nameOfId.get(parentCaseGuid));
+  const places = placesById(report.mastery);
+  const partOf = ({ parentCaseGuid: id }: MasteryRow): string | undefined =>
+    id === null ? undefined : (speaker.nameOf(id) ?? names[places.get(id) ?? -1]);
   const findings = report.mastery.map((row, at): Finding => ({
     ...findingOf(speaker, row, names[at] ?? ''),
     partOf: partOf(row),
   }));
   const byRow = new Map(report.mastery.map((row, at) => [row, findings[at]]));
   const day = lastScored(report);
-  const listed = new Set(report.mastery.map(({ caseGuid }) => caseGuid));
-  const otherGaps = (report.gate?.gapCaseGuids ?? []).filter((id) => !listed.has(id));
+  const otherGaps = gapsOfGateAlone(report).map((id) => ({ id, finding: findings[places.get(id) ?? -1] }));
   const hasProbability = findings.some(({ axis }) => axis.high === 1 && axis.band === undefined);
   return {
     verdict: verdictOf(speaker, report),

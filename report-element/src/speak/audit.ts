@@ -1,25 +1,35 @@
 import type { Section, Table } from './document.ts';
 import type { Speaker } from './speaker.ts';
 
-/** The most rows of one list, and of the texts of one value, that the layer shows. */
-const MOST_ROWS = 200;
-
 type Json = unknown;
 
 const isObject = (value: Json): value is Readonly<Record<string, Json>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Returns an answer as it came: its members as one table, and each of its lists as a table of its own. */
+const isList = (value: Json): value is readonly Readonly<Record<string, Json>>[] =>
+  Array.isArray(value) && value.length > 0 && value.every(isObject);
+
+/** How many simple values of a list fit into one cell. */
+const MOST_IN_CELL = 20;
+
+/**
+ * Returns an answer as it came: its members as one table, and each of its lists as a table of its own. Values are as in the JSON; only a text that is
+ * no JSON itself has no quotes.
+ */
 export function auditSections(speaker: Speaker, answer: object): readonly Section[] {
   const { texts } = speaker;
   const members: [path: string, value: string][] = [];
   const tables: Table[] = [];
   const visit = (value: Json, path: string): void => {
-    if (isObject(value)) {
+    if (isObject(value) && Object.keys(value).length > 0) {
       for (const [name, member] of Object.entries(value))
         visit(member, path === '' ? name : `${path}.${name}`);
-    } else if (Array.isArray(value) && value.some(isObject)) {
-      tables.push(tableOf(speaker, path, value.filter(isObject)));
+    } else if (isList(value)) {
+      tables.push(tableOf(speaker, path, value));
+    } else if (Array.isArray(value) && value.length > MOST_IN_CELL) {
+      const { value: column } = texts.columns;
+      const rows = value.map((one: Json) => ({ [column]: one }));
+      tables.push(tableOf(speaker, path, rows));
     } else members.push([path, textOf(speaker, value)]);
   };
   visit(answer, '');
@@ -42,22 +52,27 @@ export function auditSections(speaker: Speaker, answer: object): readonly Sectio
   ];
 }
 
-function tableOf(speaker: Speaker, path: string, rows: readonly Readonly<Record<string, Json>>[]): Table {
-  const shown = rows.slice(0, MOST_ROWS);
-  const columns = [...new Set(shown.flatMap(Object.keys))];
-  const count = rows.length > shown.length ? ` (${shown.length} / ${rows.length})` : '';
+function tableOf(speaker: Speaker, caption: string, rows: readonly Readonly<Record<string, Json>>[]): Table {
+  const columns = [...new Set(rows.flatMap(Object.keys))];
   return {
-    caption: `${path}${count}`,
+    caption,
     columns,
-    rows: shown.map((row) => columns.map((column) => ({ text: textOf(speaker, row[column]) }))),
+    rows: rows.map((row) => columns.map((column) => ({ text: textOf(speaker, row[column]) }))),
   };
 }
 
-function textOf({ texts, number }: Speaker, value: Json): string {
-  if (Array.isArray(value))
-    return value.some((member) => typeof member === 'object')
-      ? texts.countOf(value.length)
-      : value.slice(0, MOST_ROWS).join(', ');
-  if (typeof value === 'number') return number(value);
-  return typeof value === 'string' ? value : JSON.stringify(value ?? '');
+function textOf({ texts }: Speaker, value: Json): string {
+  if (value === undefined) return texts.absent;
+  if (isList(value)) return texts.countOf(value.length);
+  return typeof value === 'string' && !isJson(value) ? value : JSON.stringify(value);
+}
+
+/** Returns whether a text without quotes would be read as another value. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return text.trim() === '';
+  }
 }

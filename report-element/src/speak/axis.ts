@@ -13,11 +13,10 @@ export function roundTicks(low: number, high: number, format: (value: number) =>
 }
 
 /**
- * Returns the ends of an axis that is the same for every value of a scale that states none: from zero to the next power of ten, and as far below
- * zero if it has to be.
+ * Returns the ends of an axis for values of a scale that states none: from zero to the next power of ten, and as far below zero if it has to be.
  */
 export function endsFor(values: readonly number[]): readonly [low: number, high: number] {
-  const size = Math.max(...values.map(Math.abs), Number.MIN_VALUE);
+  const size = Math.max(...values.map(Math.abs)) || 1;
   const end = 10 ** Math.ceil(Math.log10(size) - 1e-9);
   return [values.some((value) => value < 0) ? -end : 0, end];
 }

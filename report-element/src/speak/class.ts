@@ -1,10 +1,10 @@
-import type { MasteryRow } from 'mastery-reports-client';
+import type { AttemptReport, MasteryRow } from 'mastery-reports-client';
 import type { ClassData, Fetched } from '../data.ts';
 import { rowNames } from './attempt.ts';
 import { auditSections } from './audit.ts';
 import type { Block, Cell, Entry, Section, Spoken, Table } from './document.ts';
-import { inOrder } from './order.ts';
-import { knownState } from './rows.ts';
+import { orderOf } from './order.ts';
+import { gapsOfGateAlone, knownState, placesById } from './rows.ts';
 import type { Speaker } from './speaker.ts';
 import { stateOf } from './states.ts';
 
@@ -15,72 +15,74 @@ const MOST_COLUMNS = 24;
 interface Column {
   readonly id: string;
   readonly name: string;
-  /** The rows about it, by learner. */
-  readonly rows: ReadonlyMap<string, MasteryRow>;
+  /** Its cell of each learner whose report has it. */
+  readonly cells: ReadonlyMap<string, Cell>;
   /** Whose gap it is. */
   readonly needing: readonly string[];
 }
 
-type Reports = ReadonlyMap<string, Fetched>;
+type Subject = Pick<MasteryRow, 'kind' | 'caseGuid'>;
 
 /** Returns the standards and components that the reports speak of: in the order of what builds on what, otherwise as the reports list them. */
-function columnsOf(speaker: Speaker, learners: readonly string[], fetched: Reports): readonly Column[] {
-  const byKey = new Map<string, { readonly first: MasteryRow; readonly rows: Map<string, MasteryRow> }>();
-  for (const learner of learners) {
-    const one = fetched.get(learner);
-    if (one?.state !== 'done') continue;
-    for (const row of one.report?.mastery ?? []) {
-      const key = JSON.stringify([row.kind, row.caseGuid]);
-      const column = byKey.get(key) ?? { first: row, rows: new Map<string, MasteryRow>() };
-      column.rows.set(learner, row);
-      byKey.set(key, column);
+function columnsOf(speaker: Speaker, reports: ReadonlyMap<string, AttemptReport>): readonly Column[] {
+  type Filled = Subject & { readonly cells: Map<string, Cell>; readonly needing: string[] };
+  const byKey = new Map<string, Filled>();
+  const add = ({ kind, caseGuid }: Subject, learner: string, isGap: boolean, cell: Cell): void => {
+    const key = JSON.stringify([kind, caseGuid]);
+    const column: Filled = byKey.get(key) ?? { kind, caseGuid, cells: new Map(), needing: [] };
+    byKey.set(key, column);
+    column.cells.set(learner, cell);
+    if (isGap) column.needing.push(learner);
+  };
+  for (const [learner, { mastery }] of reports) {
+    for (const row of mastery) {
+      const { tone, text } = stateOf(speaker, row);
+      add(row, learner, knownState(row) === 'gap', { text, state: tone });
+    }
+  }
+  // A decision gives only ids: a row of any learner shows which kind they are of.
+  const rows = [...byKey.values()];
+  const places = placesById(rows);
+  for (const [learner, report] of reports) {
+    for (const caseGuid of gapsOfGateAlone(report)) {
+      const subject = rows[places.get(caseGuid) ?? -1] ?? { kind: '', caseGuid };
+      add(subject, learner, true, { text: speaker.texts.gapOfDecision, state: 'bad' });
     }
   }
   const all = [...byKey.values()];
-  const names = rowNames(
-    speaker,
-    all.map(({ first }) => first),
-  );
-  const columns = all.map(({ first, rows }, at) => ({
-    id: first.caseGuid,
-    name: names[at] ?? '',
-    rows,
-    needing: [...rows].flatMap(([learner, row]) => (knownState(row) === 'gap' ? [learner] : [])),
-  }));
+  const names = rowNames(speaker, all);
   const order = new Map(
-    inOrder(
-      columns.map(({ id }) => id),
+    orderOf(
+      all.map(({ caseGuid }) => caseGuid),
       speaker.precedes,
-    ).map((id, at) => [id, at]),
+    ).ids.map((id, at) => [id, at]),
   );
-  return columns.toSorted((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0));
+  return all
+    .map(({ caseGuid, cells, needing }, at) => ({ id: caseGuid, name: names[at] ?? '', cells, needing }))
+    .toSorted((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0));
 }
 
-function cellOf(speaker: Speaker, learner: string, column: Column, fetched: Reports): Cell {
-  const { texts } = speaker;
-  const one = fetched.get(learner);
-  const row = column.rows.get(learner);
-  if (row !== undefined) {
-    const { tone, text } = stateOf(speaker, row);
-    return { text, state: tone };
-  }
+function emptyCell({ texts }: Speaker, one: Fetched | undefined): Cell {
   if (one?.state === 'failed') return { text: texts.cellFailed };
   if (one?.state !== 'done') return { text: texts.cellWaiting };
   return { text: one.report === undefined ? texts.cellNone : texts.noRow };
 }
 
 /** Returns a class as far as it has been loaded: who shares a gap, and the states of all. */
-export function speakClass(speaker: Speaker, { learners }: ClassData, fetched: Reports): Spoken {
+export function speakClass(speaker: Speaker, data: ClassData, fetched: ReadonlyMap<string, Fetched>): Spoken {
   const { texts, list, hrefOf, nameOf } = speaker;
+  const learners = [...new Set(data.learners)];
   const names = new Map(learners.map((id, at) => [id, nameOf(id) ?? texts.learner(String(at + 1))]));
   const named = (ids: readonly string[]): string => list(ids.map((id) => names.get(id) ?? ''));
   const inState = (wanted: Fetched['state']): readonly string[] =>
     learners.filter((id) => (fetched.get(id)?.state ?? 'waiting') === wanted);
-  const reportOf = (id: string) => {
-    const one = fetched.get(id);
-    return one?.state === 'done' ? one.report : undefined;
-  };
-  const columns = columnsOf(speaker, learners, fetched);
+  const reports = new Map(
+    learners.flatMap((id): [string, AttemptReport][] => {
+      const one = fetched.get(id);
+      return one?.state === 'done' && one.report !== undefined ? [[id, one.report]] : [];
+    }),
+  );
+  const columns = columnsOf(speaker, reports);
   const shared = columns
     .filter(({ needing }) => needing.length > 1)
     .toSorted((a, b) => b.needing.length - a.needing.length);
@@ -88,10 +90,10 @@ export function speakClass(speaker: Speaker, { learners }: ClassData, fetched: R
     caption: texts.gridCaption,
     columns: [texts.columns.learner, ...shown.map(({ name }) => name)],
     rows: learners.map((id): Cell[] => {
-      const report = reportOf(id);
+      const report = reports.get(id);
       return [
         { text: names.get(id) ?? '', href: report === undefined ? undefined : hrefOf?.(report.attemptId) },
-        ...shown.map((column) => cellOf(speaker, id, column, fetched)),
+        ...shown.map(({ cells }) => cells.get(id) ?? emptyCell(speaker, fetched.get(id))),
       ];
     }),
   });
@@ -101,17 +103,14 @@ export function speakClass(speaker: Speaker, { learners }: ClassData, fetched: R
   const drawn = columns.filter((column) => mostNeeded.has(column));
   const waiting = inState('waiting');
   const failed = inState('failed');
-  const without = inState('done').filter((id) => reportOf(id) === undefined);
+  const without = inState('done').filter((id) => !reports.has(id));
   const isDone = waiting.length === 0;
   const [top] = shared;
-  const here = learners
-    .map(reportOf)
-    .filter((report) => report?.omitted.includes('mastery') === false).length;
+  const here = [...reports.values()].filter(({ omitted }) => !omitted.includes('mastery')).length;
   // What is missing may share a gap with the rest.
   const noGap = here === learners.length ? texts.classNoGap : texts.classNoGapAmong(here);
-  const [loaded, all] = [learners.length - waiting.length, learners.length].map(String) as [string, string];
   const verdict = !isDone
-    ? texts.classLoading(Number(loaded), Number(all))
+    ? texts.classLoading(waiting.length, learners.length)
     : top === undefined
       ? noGap
       : texts.classShared(top.needing.length, top.name);
@@ -141,7 +140,7 @@ export function speakClass(speaker: Speaker, { learners }: ClassData, fetched: R
     sure: [{ heading: texts.limits, blocks: [{ kind: 'text', text: texts.stateMayChange }] }],
     audit: auditSections(speaker, {
       reports: learners.map((id) => {
-        const { attemptId, requestId, observedAt } = reportOf(id) ?? {};
+        const { attemptId, requestId, observedAt } = reports.get(id) ?? {};
         return { candidateSourcedId: id, attemptId, requestId, observedAt };
       }),
     }),

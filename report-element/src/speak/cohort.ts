@@ -1,13 +1,12 @@
-import type { CohortReport } from 'mastery-reports-client';
+import type { CohortReport, CohortScope, SchoolGradeScope } from 'mastery-reports-client';
 import { auditSections } from './audit.ts';
 import type { Entry, Section, Spoken } from './document.ts';
-import { ofListed, type Speaker } from './speaker.ts';
+import { ofListed, type Listed, type Speaker } from './speaker.ts';
 
 /** Returns the figures of a class, or of a grade of a school. */
 export function speakCohort(speaker: Speaker, cohort: CohortReport): Spoken {
-  const { texts, nameOf, day } = speaker;
+  const { texts, day } = speaker;
   const { scope, populationCount, suppression, measures, asOf } = cohort;
-  const group = 'classSourcedId' in scope ? nameOf(scope.classSourcedId) : nameOf(scope.schoolSourcedId);
   const learners = texts.cohortOf(populationCount);
   const isShown = suppression.status === 'not_suppressed';
   const entries = isShown ? (measures ?? []).map((measure, at) => measureOf(speaker, measure, at)) : [];
@@ -27,7 +26,7 @@ export function speakCohort(speaker: Speaker, cohort: CohortReport): Spoken {
     ],
   };
   return {
-    verdict: { tone: 'open', text: group === undefined ? learners : `${group}: ${learners}` },
+    verdict: { tone: 'open', text: [...groupOf(speaker, scope), learners].join(': ') },
     facts: [texts.figuresOf(day(asOf))],
     teacher: [figures],
     sure: [{ heading: texts.limits, blocks: [{ kind: 'text', text: texts.cohortCaution }] }],
@@ -35,12 +34,25 @@ export function speakCohort(speaker: Speaker, cohort: CohortReport): Spoken {
   };
 }
 
+/** The grades that are more than a number. */
+type NamedGrade = Exclude<Listed<SchoolGradeScope['grade']>, `${0 | 1}${number}`>;
+
+function groupOf({ texts, nameOf }: Speaker, scope: CohortScope): readonly string[] {
+  if ('classSourcedId' in scope) return [nameOf(scope.classSourcedId) ?? []].flat();
+  const { schoolSourcedId, grade } = scope;
+  const named: Readonly<Record<NamedGrade, string>> = texts.grades;
+  const words = /^\d\d$/.test(grade)
+    ? texts.grade(String(Number(grade)))
+    : ofListed(named, grade, texts.unknownGrade);
+  return [`${nameOf(schoolSourcedId) ?? texts.thisSchool}, ${words}`];
+}
+
 function measureOf(
   speaker: Speaker,
   { name, value, unit }: NonNullable<CohortReport['measures']>[number],
   at: number,
 ): Entry {
-  const { texts, nameOf, number, percent } = speaker;
+  const { texts, nameOf, number, numbers, percent } = speaker;
   const known = new Map(Object.entries(texts.measures));
   const words = nameOf(name) ?? known.get(name) ?? texts.measure(String(at + 1));
   const share = unit === 'proportion' ? value : unit === 'percent' ? value / 100 : undefined;
@@ -51,7 +63,8 @@ function measureOf(
     };
     return { name: words, lines: [ofListed(plain, unit, texts.unknownUnit(number(value)))] };
   }
-  const figure = `${number(share * 100)} %`;
+  // A few are not none, and almost all are not all.
+  const figure = `${numbers([share * 100, 0, 100])[0]} %`;
   const isOnAxis = share >= 0 && share <= 1;
   return {
     name: words,

@@ -1,6 +1,6 @@
 import type { EquivalenceReport } from 'mastery-reports-client';
 import { auditSections } from './audit.ts';
-import { roundTicks } from './axis.ts';
+import { endsFor, roundTicks } from './axis.ts';
 import type { Axis, Block, Spoken } from './document.ts';
 import { ofListed, type Listed, type Speaker } from './speaker.ts';
 
@@ -22,12 +22,12 @@ export function speakEquivalence(speaker: Speaker, report: EquivalenceReport): S
     insufficient_evidence: texts.undecidedForms,
     unknown: texts.unknownForms,
   };
-  const { equivalent, notEquivalent, open } = texts.formsNext;
+  const { equivalent, notEquivalent, open, unequal, unknown } = texts.formsNext;
   const advice: Readonly<Record<Decision, string>> = {
     equivalent,
     not_equivalent: notEquivalent,
     insufficient_evidence: open,
-    unknown: open,
+    unknown,
   };
   const countOf = (size: number | undefined): string =>
     size === undefined ? texts.notGiven : speaker.number(size);
@@ -42,7 +42,7 @@ export function speakEquivalence(speaker: Speaker, report: EquivalenceReport): S
       tone: isUnequal ? 'open' : ofListed(tones, decision, 'open'),
       text: `${isUnequal ? texts.alikeButDifferent : ofListed(verdicts, decision, texts.unknownForms)}.`,
     },
-    facts: [isUnequal ? open : ofListed(advice, decision, open)],
+    facts: [isUnequal ? unequal : ofListed(advice, decision, unknown)],
     teacher: [
       {
         heading: texts.comparedForms,
@@ -68,28 +68,26 @@ export function speakEquivalence(speaker: Speaker, report: EquivalenceReport): S
 }
 
 function studyBlocks(speaker: Speaker, report: EquivalenceReport): readonly Block[] {
-  const { texts, number } = speaker;
+  const { texts, number, numbers } = speaker;
   const { statistic, tolerance, limitations = [] } = report;
   const { lower, upper } = report.confidenceInterval;
-  const end = Math.max(Math.abs(lower), Math.abs(upper), tolerance, 1e-6) * 1.25;
-  const text = texts.difference(number(statistic), number(lower), number(upper), number(tolerance));
+  const [value, from, to, most] = numbers([statistic, lower, upper, tolerance, -tolerance]);
+  const text = texts.resultOfStudy(value, from, to);
+  const [low, high] = endsFor([lower, upper]);
   const axis: Axis = {
     label: text,
-    low: -end,
-    high: end,
-    ticks: roundTicks(-end, end, number).slice(1, -1),
-    zones: [
-      { from: -end, to: -tolerance, tone: 'bad' },
-      { from: -tolerance, to: tolerance, tone: 'good' },
-      { from: tolerance, to: end, tone: 'bad' },
-    ],
+    low,
+    high,
+    ticks: roundTicks(low, high, number),
+    // The report does not name the methods of which the result is a difference: only for them, the tolerance would be a zone.
+    zones: [],
     band: [lower, upper],
     marks: [{ at: statistic, kind: 'value' }],
   };
   return [
     { kind: 'text', text },
     { kind: 'axis', axis },
-    { kind: 'text', quiet: true, text: texts.toleranceDrawn },
+    { kind: 'text', text: texts.tolerance(most) },
     ...limitations.map((limitation): Block => ({ kind: 'text', text: limitation, isEnglish: true })),
   ];
 }

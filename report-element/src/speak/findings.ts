@@ -1,8 +1,8 @@
 import type { Axis, Block, Entry, Section } from './document.ts';
-import { inOrder } from './order.ts';
+import { orderOf } from './order.ts';
 import { knownState, type RowState } from './rows.ts';
 import type { Speaker } from './speaker.ts';
-import { ruleText, stateOf, type Rule } from './states.ts';
+import { ruleText, stateOf, zonesOf, type Rule } from './states.ts';
 
 /** What a report or a run contains about one standard or component. */
 export interface Finding {
@@ -19,8 +19,8 @@ export interface Finding {
 }
 
 interface TeacherOptions {
-  /** Gaps without a finding. */
-  readonly otherGaps?: readonly string[];
+  /** Gaps that only a decision lists, and the finding about each, which has another state. */
+  readonly otherGaps?: readonly { readonly id: string; readonly finding: Finding | undefined }[];
   readonly isRunning?: boolean;
 }
 
@@ -28,9 +28,10 @@ interface TeacherOptions {
 const NAMED_ITEMS = 6;
 
 function itemsText({ texts, nameOf, list }: Speaker, ids: readonly string[]): string {
+  // An item may have several outcomes.
   const names = [...new Set(ids.flatMap((id) => nameOf(id) ?? []))];
   const shown = names.slice(0, NAMED_ITEMS);
-  const unnamed = ids.filter((id) => nameOf(id) === undefined).length;
+  const unnamed = new Set(ids.filter((id) => nameOf(id) === undefined)).size;
   return list([
     ...shown,
     ...(names.length > shown.length ? [texts.items(names.length - shown.length)] : []),
@@ -60,7 +61,12 @@ export function teacherSections(
   return [
     {
       heading: texts.teachNext,
-      blocks: nextBlocks(speaker, inState('gap'), otherGaps, open.length > 0),
+      blocks: nextBlocks(
+        speaker,
+        inState('gap'),
+        otherGaps,
+        open.length > 0 ? texts.noGapYet : mastered.length > 0 ? texts.noGap : texts.nothingMeasured,
+      ),
     },
     ...(open.length === 0
       ? []
@@ -103,50 +109,45 @@ export function teacherSections(
 function nextBlocks(
   speaker: Speaker,
   gaps: readonly Finding[],
-  otherGaps: readonly string[],
-  isOpen: boolean,
+  otherGaps: NonNullable<TeacherOptions['otherGaps']>,
+  none: string,
 ): readonly Block[] {
   const { texts, nameOf, precedes, list } = speaker;
-  const steps = new Map<string, Entry>([
-    ...gaps.map(({ id, name, partOf, items }): [string, Entry] => [
+  const steps = [
+    ...gaps.map(({ id, name, partOf, items }) => ({
       id,
-      {
-        name,
-        lines: [
-          ...(partOf === undefined ? [] : [texts.partOf(partOf)]),
-          items === undefined ? texts.shownByOmitted : texts.shownBy(itemsText(speaker, items)),
-        ],
-      },
-    ]),
-    ...otherGaps.map((id, at): [string, Entry] => [
+      name,
+      lines: [
+        ...(partOf === undefined ? [] : [texts.partOf(partOf)]),
+        items === undefined ? texts.shownByOmitted : texts.shownBy(itemsText(speaker, items)),
+      ],
+    })),
+    ...otherGaps.map(({ id, finding }, at) => ({
       id,
-      {
-        name: nameOf(id) ?? texts.unlistedGap(String(at + 1)),
-        lines: [texts.gateGapWithoutRow],
-      },
-    ]),
-  ]);
-  if (steps.size === 0) return [{ kind: 'text', text: isOpen ? texts.noGapYet : texts.noGap }];
-  const ids = inOrder([...steps.keys()], precedes);
-  const hasOrder = precedes.some(([before, after]) => steps.has(before) && steps.has(after));
+      name: finding?.name ?? nameOf(id) ?? texts.unlistedGap(String(at + 1)),
+      lines: [
+        finding === undefined
+          ? texts.gateGapWithoutRow
+          : texts.gateGapAgainstRow(stateOf(speaker, finding).text),
+      ],
+    })),
+  ];
+  if (steps.length === 0) return [{ kind: 'text', text: none }];
+  // A standard and a component may have one id.
+  const byId = Map.groupBy(steps, ({ id }) => id);
+  const order = orderOf([...byId.keys()], precedes);
+  const hasOrder = order.ids.some((id) => order.before(id).length > 0);
   return [
-    ...(steps.size === 1
+    ...(steps.length === 1
       ? []
       : [{ kind: 'text' as const, quiet: true, text: hasOrder ? texts.inOrder : texts.asListed }]),
     {
       kind: 'entries',
       ordered: hasOrder,
-      entries: ids.flatMap((id): Entry[] => {
-        const step = steps.get(id);
-        if (step === undefined) return [];
-        // Named in the order of the list.
-        const before = ids.flatMap((other) =>
-          other !== id && precedes.some(([first, then]) => first === other && then === id)
-            ? (steps.get(other)?.name ?? [])
-            : [],
-        );
-        const lines = before.length === 0 ? step.lines : [texts.after(list(before)), ...step.lines];
-        return [{ ...step, lines }];
+      entries: order.ids.flatMap((id): Entry[] => {
+        const before = order.before(id).flatMap((one) => byId.get(one)?.[0]?.name ?? []);
+        const first = before.length === 0 ? [] : [texts.after(list(before))];
+        return (byId.get(id) ?? []).map(({ name, lines }) => ({ name, lines: [...first, ...lines] }));
       }),
     },
   ];
@@ -162,12 +163,13 @@ export function statesSection(
   const rules = [
     ...new Set(findings.map(({ rule }) => (rule === undefined ? undefined : ruleText(speaker, rule)))),
   ];
+  const hasMargin = findings.some(({ axis }) => axis.band !== undefined);
   const [rule] = rules;
   const isOne = rules.length === 1;
   const ruleLine = !isOne
     ? texts.rulesDiffer
     : rule === undefined
-      ? texts.ruleOfPolicy
+      ? texts.ruleOfPolicy(hasMargin)
       : texts.ruleStart(rule);
   return {
     heading: texts.states,
@@ -177,7 +179,10 @@ export function statesSection(
         kind: 'entries',
         ordered: false,
         entries: findings.map((finding): Entry => {
-          const own = finding.rule === undefined ? texts.ruleOfPolicy : ruleText(speaker, finding.rule);
+          const own =
+            finding.rule === undefined
+              ? texts.ruleOfPolicy(finding.axis.band !== undefined)
+              : ruleText(speaker, finding.rule);
           return {
             name: finding.name,
             state: stateOf(speaker, finding),
@@ -191,27 +196,40 @@ export function statesSection(
   };
 }
 
-/** A probability on an axis from 0 to 1, with the zones of its rule. */
-export function probabilityAxis(
-  { texts, percent, probability }: Speaker,
+/** Returns a probability of mastery, under the rule that makes it a state if the answer gives one. */
+export function probabilityOf(
+  speaker: Speaker,
   name: string,
   value: number,
-  zones: { readonly mastered: number; readonly gap: number } | undefined,
+  rule: Rule | undefined,
+): Pick<Finding, 'rule' | 'figure' | 'axis'> {
+  const { mastered, gap } = rule === undefined ? { mastered: 1, gap: 0 } : zonesOf(rule);
+  const figure = speaker.texts.probability(
+    speaker.probability(value, rule === undefined ? [] : [mastered, gap]),
+  );
+  const zones: Axis['zones'] = [
+    { from: 0, to: gap, tone: 'bad' },
+    { from: gap, to: mastered, tone: 'open' },
+    { from: mastered, to: 1, tone: 'good' },
+  ];
+  const axis = probabilityAxis(speaker, name, value, figure);
+  return { rule, figure, axis: { ...axis, zones: rule === undefined ? [] : zones } };
+}
+
+/** A probability on an axis from 0 to 1. */
+export function probabilityAxis(
+  { texts, percent }: Speaker,
+  name: string,
+  value: number,
+  figure: string,
   threshold?: number,
 ): Axis {
   return {
-    label: texts.axisLabel(name, texts.probability(probability(value)), percent(0), percent(1)),
+    label: texts.axisLabel(name, figure, percent(0), percent(1)),
     low: 0,
     high: 1,
     ticks: [0, 0.5, 1].map((at) => ({ at, text: percent(at) })),
-    zones:
-      zones === undefined
-        ? []
-        : [
-            { from: 0, to: zones.gap, tone: 'bad' },
-            { from: zones.gap, to: zones.mastered, tone: 'open' },
-            { from: zones.mastered, to: 1, tone: 'good' },
-          ],
+    zones: [],
     marks: [
       ...(threshold === undefined ? [] : [{ at: threshold, kind: 'threshold' as const }]),
       { at: value, kind: 'value' },

@@ -27,7 +27,7 @@ export function compareScores(
 
 const tones = { rose: 'good', fell: 'bad', none: 'open' } as const;
 
-function changeText({ texts, number, day }: Speaker, scores: readonly Dated[]): State {
+function changeText({ texts, numbers, day }: Speaker, scores: readonly Dated[]): State {
   const [first] = scores;
   const last = scores.at(-1);
   if (first === undefined || last === undefined || scores.length < 2)
@@ -40,7 +40,7 @@ function changeText({ texts, number, day }: Speaker, scores: readonly Dated[]): 
   const words = { rose: texts.rose, fell: texts.fell, none: texts.noChange };
   return {
     tone: tones[change],
-    text: words[change](...days, number(by), number(least)),
+    text: words[change](...days, ...numbers([by, least])),
   };
 }
 

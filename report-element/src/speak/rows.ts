@@ -29,6 +29,26 @@ export function rowsByNeed({ mastery }: Pick<AttemptReport, 'mastery'>): readonl
   );
 }
 
+/** Returns the gaps that only the decision of a gate lists: no row of theirs is a gap. */
+export function gapsOfGateAlone({
+  gate,
+  mastery,
+}: Pick<AttemptReport, 'gate' | 'mastery'>): readonly string[] {
+  const gaps = new Set(mastery.filter((row) => knownState(row) === 'gap').map(({ caseGuid }) => caseGuid));
+  return (gate?.gapCaseGuids ?? []).filter((id) => !gaps.has(id));
+}
+
+/** Returns the places of rows by their ids. Where a standard and a component have one id, it means the standard. */
+export function placesById(
+  rows: readonly Pick<MasteryRow, 'kind' | 'caseGuid'>[],
+): ReadonlyMap<string, number> {
+  const places = rows.map((row, at) => ({ ...row, at }));
+  const [standards = [], others = []] = [true, false].map((wanted) =>
+    places.filter(({ kind }) => (kind === 'standard') === wanted),
+  );
+  return new Map([...others, ...standards].map(({ caseGuid, at }) => [caseGuid, at]));
+}
+
 /** Returns whether the uncertainty is only that of a yes or no that holds with this probability. */
 export function isProbability({ kind, estimate, uncertainty, uncertaintyKind }: MasteryRow): boolean {
   return (

@@ -1,11 +1,11 @@
 import type { AdaptiveRun } from 'mastery-reports-client';
 import { auditSections } from './audit.ts';
 import type { Section, Spoken } from './document.ts';
-import { probabilityAxis, statesSection, teacherSections, type Finding } from './findings.ts';
+import { probabilityOf, statesSection, teacherSections, type Finding } from './findings.ts';
 import { stopText } from './attempt.ts';
 import { scoreSection } from './score.ts';
 import { ofListed, type Listed, type Speaker } from './speaker.ts';
-import { countsOf, zonesOf, type Rule } from './states.ts';
+import { countsOf, type Rule } from './states.ts';
 
 /** Returns an adaptive run in its three layers. Its token gives access to the run, so no layer shows it. */
 export function speakRun(speaker: Speaker, run: AdaptiveRun): Spoken {
@@ -13,16 +13,13 @@ export function speakRun(speaker: Speaker, run: AdaptiveRun): Spoken {
   const who = speaker.learner ?? texts.thisLearner;
   const isRunning = run.status === 'in_progress';
   const findings = run.kcClassifications.map((row, at): Finding => {
-    const rule = ruleOf(row);
     const name = speaker.nameOf(row.caseCompetencyGuid) ?? texts.component(String(at + 1));
     return {
       id: row.caseCompetencyGuid,
       name,
       state: row.classification,
       items: row.evidenceItemRefs,
-      rule,
-      figure: texts.probability(speaker.probability(row.posteriorProbability)),
-      axis: probabilityAxis(speaker, name, row.posteriorProbability, rule && zonesOf(rule)),
+      ...probabilityOf(speaker, name, row.posteriorProbability, ruleOf(row)),
     };
   });
   const starts: Readonly<Record<Listed<AdaptiveRun['status']>, string>> = {

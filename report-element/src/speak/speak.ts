@@ -29,22 +29,24 @@ export function speak(speaker: Speaker, data: ReportData, fetched: ReadonlyMap<s
   }
 }
 
-/** Returns when the data was read from the owners; undefined where it does not state it. */
-export function readAt(data: ReportData, fetched: ReadonlyMap<string, Fetched>): string | undefined {
+/** Returns when the data was read from the owners, the first and the last time; none where it does not state it. */
+export function readAt(data: ReportData, fetched: ReadonlyMap<string, Fetched>): readonly string[] {
   switch (data.kind) {
     case 'attempt':
-      return data.report.observedAt;
+      return [data.report.observedAt];
     case 'history':
-      return data.page.observedAt;
+      return [data.page.observedAt];
     case 'cohort':
-      return data.cohort.observedAt;
+      return [data.cohort.observedAt];
     case 'equivalence':
-      return data.equivalence.observedAt;
+      return [data.equivalence.observedAt];
     case 'run':
-      return undefined;
-    case 'class':
-      return [...fetched.values()]
+      return [];
+    case 'class': {
+      const times = [...fetched.values()]
         .flatMap((one) => (one.state === 'done' ? (one.report?.observedAt ?? []) : []))
-        .reduce<string | undefined>((a, b) => (a === undefined || b > a ? b : a), undefined);
+        .toSorted((a, b) => Date.parse(a) - Date.parse(b));
+      return [...times.slice(0, 1), ...times.slice(1).slice(-1)];
+    }
   }
 }

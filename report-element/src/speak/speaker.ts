@@ -26,9 +26,16 @@ export interface Speaker extends Pick<Knowledge, 'precedes' | 'hrefOf'> {
   readonly scaleOf: (id: string | null) => ScaleEnds | undefined;
   /** As many digits as a reader can use. */
   readonly number: (value: number) => string;
+  /** Numbers that are compared with each other: none becomes equal to another one by rounding. */
+  readonly numbers: <const Values extends readonly number[]>(
+    values: Values,
+  ) => { readonly [At in keyof Values]: string };
   readonly percent: (share: number) => string;
-  /** A probability never becomes a certainty by rounding. */
-  readonly probability: (share: number) => string;
+  /**
+   * A probability never becomes a certainty by rounding.
+   * @param limits what it is compared with: no rounding takes it to another side of one
+   */
+  readonly probability: (share: number, limits?: readonly number[]) => string;
   readonly day: (instant: string | number) => string;
   readonly shortDay: (instant: number) => string;
   readonly time: (instant: string) => string;
@@ -40,10 +47,15 @@ export function createSpeaker(language: string, knowledge: Knowledge): Speaker {
   const { names, precedes, learner, scales, hrefOf } = knowledge;
   const known: ReadonlyMap<string, string> = names instanceof Map ? names : new Map(Object.entries(names));
   const ends = new Map(Object.entries(scales));
-  const digits = [3, 2, 1].map(
-    (maximumFractionDigits) => new Intl.NumberFormat(tag, { maximumFractionDigits }),
+  const digits = Array.from(
+    { length: 13 },
+    (_, maximumFractionDigits) => new Intl.NumberFormat(tag, { maximumFractionDigits }),
   );
-  const percents = new Intl.NumberFormat(tag, { maximumSignificantDigits: 6 });
+  const rounded = (value: number, more: number): string => {
+    const size = Math.abs(value);
+    return (digits[(size < 1 ? 3 : size < 10 ? 2 : 1) + more] ?? percents).format(value);
+  };
+  const percents = new Intl.NumberFormat(tag, { maximumSignificantDigits: 12 });
   const percent = (share: number): string => `${percents.format(share * 100)} %`;
   const days = new Intl.DateTimeFormat(tag, { dateStyle: 'long' });
   const shortDays = new Intl.DateTimeFormat(tag, { day: 'numeric', month: 'short', year: 'numeric' });
@@ -56,17 +68,31 @@ export function createSpeaker(language: string, knowledge: Knowledge): Speaker {
     precedes,
     hrefOf,
     learner,
-    scaleOf: (id) => (id === null ? undefined : ends.get(id)),
+    scaleOf(id) {
+      const scale = id === null ? undefined : ends.get(id);
+      return scale !== undefined && scale.low < scale.high ? scale : undefined;
+    },
     nameOf,
     learnerOf: (id) => learner ?? nameOf(id) ?? texts.thisLearner,
-    number(value) {
-      const size = Math.abs(value);
-      return (digits[size < 1 ? 0 : size < 10 ? 1 : 2] ?? percents).format(value);
+    number: (value) => rounded(value, 0),
+    numbers<const Values extends readonly number[]>(values: Values) {
+      const textsWith = (more: number) => values.map((value) => rounded(value, more));
+      const different = new Set(values).size;
+      let more = 0;
+      while (more < 9 && new Set(textsWith(more)).size < different) more += 1;
+      // SAFETY: `map` keeps the length.
+      return textsWith(more) as { readonly [At in keyof Values]: string };
     },
     percent,
-    probability(share) {
-      if (share > 0.995 && share < 1) return '>99 %';
-      return share < 0.005 && share > 0 ? '<1 %' : percent(Math.round(share * 100) / 100);
+    probability(share, limits = []) {
+      const keepsSides = (one: number): boolean =>
+        limits.every((limit) => Math.sign(one - limit) === Math.sign(share - limit));
+      const candidates = [2, 3, 4, 5, 6, 7, 8, 9].map(
+        (power) => Math.round(share * 10 ** power) / 10 ** power,
+      );
+      const shown = candidates.find(keepsSides) ?? share;
+      if (shown === candidates[0] && shown === 1 && share < 1) return '>99 %';
+      return shown === candidates[0] && shown === 0 && share > 0 ? '<1 %' : percent(shown);
     },
     day: (instant) => days.format(new Date(instant)),
     shortDay: (instant) => shortDays.format(instant),

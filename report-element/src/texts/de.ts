@@ -2,10 +2,18 @@ import type { Texts } from './en.ts';
 import { counting } from './plural.ts';
 
 const count = counting('de');
+const onTimes = ([first, last = first]: readonly string[]): string =>
+  first === undefined
+    ? 'Bei'
+    : first === last
+      ? `Am ${first} bei`
+      : `Zwischen ${first} und ${String(last)} bei`;
+const thisLearner = 'Diese Person';
+const inSentence = (who: string): string => (who === thisLearner ? 'diese Person' : who);
 
 /** Every text of the element, in German. A member that is missing does not compile. */
 export const de: Texts = {
-  thisLearner: 'Diese Person',
+  thisLearner,
   learner: (n) => `Person ${n}`,
   standard: (n) => `Standard ${n}`,
   component: (n) => `Teilfähigkeit ${n}`,
@@ -21,6 +29,7 @@ export const de: Texts = {
 
   mastered: 'beherrscht',
   gap: 'Lücke',
+  gapOfDecision: 'Lücke laut Entscheidung',
   notSettled: 'offen',
   tooLittle: 'zu wenig Belege',
   unknownValue: 'dieser Seite nicht bekannt',
@@ -34,8 +43,8 @@ export const de: Texts = {
 
   gatePass: (who) => `${who} hat bestanden`,
   gateFail: (who) => `${who} hat noch nicht bestanden`,
-  gateOpen: (who) => `Ob ${who} bestanden hat, ist nicht entschieden`,
-  gateUnknown: (who) => `Diese Seite kennt die Entscheidung über ${who} nicht`,
+  gateOpen: (who) => `Ob ${inSentence(who)} bestanden hat, ist nicht entschieden`,
+  gateUnknown: (who) => `Diese Seite kennt die Entscheidung über ${inSentence(who)} nicht`,
   diagnosis: (who) => who,
   underWay: (who) => `${who} ist noch im Test`,
   saving: (who) => `${who} ist fertig, und das Ergebnis wird gespeichert`,
@@ -48,7 +57,7 @@ export const de: Texts = {
   unitOfScore: { points: ' (Punkte)', percent: ' (Prozent)', scale: ' (auf der Lernskala)' },
   gateMisses: {
     measurement:
-      'Es gibt keine gültige Messung. Ein neuer Versuch oder eine berichtigte Auswertung würde es entscheiden.',
+      'Es gibt keine gültige Messung. Ein neuer Versuch oder eine berichtigte Auswertung kann eine liefern.',
     coverage:
       'Der Beleg fehlt, dass der Test seinen Bauplan abdeckt. Ihn muss liefern, wem der Test gehört; die lernende Person kann daran nichts ändern.',
     other:
@@ -61,11 +70,15 @@ export const de: Texts = {
   inOrder: 'In der Reihenfolge, in der eines auf dem anderen aufbaut:',
   asListed: 'Eine Reihenfolge ist hier nicht bekannt; wie im Bericht aufgeführt:',
   noGap: 'Es wurde keine Lücke gefunden.',
+  nothingMeasured:
+    'Es wurde kein Standard und keine Teilfähigkeit gemeldet; über Lücken ist also nichts bekannt.',
   noGapYet: 'Es ist keine Lücke bekannt. Was offen ist, kann sich noch als eine erweisen.',
   shownBy: (items) => `Entschieden durch die Antworten auf: ${items}`,
   shownByOmitted: 'Die Aufgaben dazu sind in dieser Ansicht weggelassen.',
   gateGapWithoutRow:
     'Die Entscheidung über den Test führt es als Lücke auf; mehr sagt der Bericht nicht dazu.',
+  gateGapAgainstRow: (state) =>
+    `Die Entscheidung über den Test führt es als Lücke auf; in der eigenen Zeile steht: ${state}.`,
   open: 'Noch offen',
   howToSettle: {
     notSettled:
@@ -90,10 +103,10 @@ export const de: Texts = {
   noError: 'Der Bericht nennt für diesen Wert keinen Standardfehler.',
   axisEnds: (low, high) => `Die Achse reicht von ${low} bis ${high}, den Enden der Skala.`,
   axisWithoutEnds: (low, high) =>
-    `Die Skala nennt keine Enden; die Achse reicht bei allen von ${low} bis ${high}.`,
+    `Die Skala nennt keine Enden; diese Achse reicht von ${low} bis ${high}, die eines anderen Werts vielleicht nicht.`,
   axisPart: (low, high) => `Das Bild zeigt den Teil der Skala von ${low} bis ${high}.`,
   noScore: {
-    pending: 'Noch kein Wert: Er ist nicht genau genug, um gemeldet zu werden.',
+    pending: 'Noch kein Wert: Es gibt dafür zu wenig Belege.',
     anchor: 'Kein Wert: Der Anker der Skala lässt sich nicht prüfen, also sind auch die Zustände vorläufig.',
     unknown: 'Es kann kein Wert gemeldet werden.',
   },
@@ -113,8 +126,8 @@ export const de: Texts = {
   ruleStart: (rule) => `Die Regel: ${rule}, und erst, wenn eine Aufgabe es gemessen hat.`,
   rulesDiffer: 'Die Regeln unterscheiden sich; jede steht bei ihrer Zeile.',
   rowRule: (rule) => `Regel: ${rule}`,
-  ruleOfPolicy:
-    'Jeder Balken zeigt die Schätzung (dunkler Strich), ihren Spielraum (blau) und die Schwelle der Regel des Tests (gepunkteter Strich). Die Regel entscheidet den Zustand. Wie sicher sie dafür sein muss, steht nicht in diesem Bericht.',
+  ruleOfPolicy: (hasMargin) =>
+    `Jeder Balken zeigt die Schätzung (dunkler Strich)${hasMargin ? ', ihren Spielraum (blau), wo seine Bedeutung bekannt ist,' : ''} und die Schwelle der Regel des Tests (gepunkteter Strich). Die Regel entscheidet den Zustand; aus diesen Zahlen allein folgt er nicht.`,
   probabilityMeans:
     'Eine Wahrscheinlichkeit sagt, wie sicher der Test ist, und nicht, wie viel davon gekonnt wird.',
   stateMayChange: 'Ein Zustand nahe der Grenze zu einem anderen kann sich mit wenigen Antworten ändern.',
@@ -132,7 +145,7 @@ export const de: Texts = {
     precise:
       'Der Test endete, weil seine Ergebnisse im Mittel genau genug waren; einzelne können noch offen sein.',
     longest: 'Der Test endete bei seiner größten Zahl von Aufgaben, oder es gab keine passende mehr.',
-    time: 'Der Test endete, weil die Zeit um war. Über das nicht Beantwortete sagt er nichts.',
+    time: 'Der Test endete, weil die Zeit um war. Über das nicht rechtzeitig Beantwortete sagt er nichts.',
     unknown: 'Warum der Test endete, kennt diese Seite nicht.',
   },
   administered: (n) => `${count(n, 'Aufgabe wurde', 'Aufgaben wurden')} gestellt.`,
@@ -143,7 +156,7 @@ export const de: Texts = {
   trial: 'Eine Probe mit erfundenen Antworten, kein Test einer lernenden Person.',
 
   history: (who) => `${who}: Tests im Lauf der Zeit`,
-  noReports: (who) => `Über ${who} gibt es noch keinen Bericht.`,
+  noReports: (who) => `Über ${inSentence(who)} gibt es noch keinen Bericht.`,
   reportsFound: (n) => `${count(n, 'Bericht', 'Berichte')} auf dieser Seite.`,
   rose: (from, to, by, least) =>
     `Vom ${from} bis zum ${to} stieg der Wert um ${by}: mehr, als der Zufall erklärt (bis ${least}).`,
@@ -154,7 +167,7 @@ export const de: Texts = {
   oneDay: (day) => `Alle Werte sind vom ${day}. Eine Veränderung braucht Tests an verschiedenen Tagen.`,
   oneScore: 'Es gibt einen Wert mit Tag. Für eine Veränderung braucht es zwei.',
   noScores:
-    'Keiner dieser Berichte hat einen Wert auf einer Lernskala; über eine Veränderung lässt sich nichts sagen.',
+    'Kein Bericht auf dieser Seite hat einen Wert mit Standardfehler; über eine Veränderung lässt sich nichts sagen.',
   noDays: 'Die Tage der Tests sind hier nicht angegeben; ihre Werte werden nicht über die Zeit verglichen.',
   changeRule:
     'Eine Veränderung heißt nur so, wenn sie größer ist als das Doppelte der gemeinsamen Fehler beider Werte. Werte anderer Skalen werden nicht verglichen.',
@@ -200,7 +213,24 @@ export const de: Texts = {
   moreReports: 'Es gibt weitere Berichte, die nicht auf dieser Seite stehen.',
 
   cohortOf: (n) => `${count(n, 'Person', 'Personen')} in dieser Gruppe`,
-  figuresOf: (day) => `Stand ${day}, genau wie vom Auswertungssystem veröffentlicht.`,
+  figuresOf: (day) =>
+    `Stand ${day}, aus dem Auswertungssystem. Die Zahlen sind gerundet; im Teil für die Prüfung stehen sie wie veröffentlicht.`,
+  thisSchool: 'Diese Schule',
+  grade: (n) => `Jahrgangsstufe ${n}`,
+  grades: {
+    IT: 'Säuglinge und Kleinkinder',
+    PR: 'Vorschule',
+    PK: 'Vorkindergarten',
+    TK: 'Übergangskindergarten',
+    KG: 'Kindergarten',
+    PS: 'nach der Sekundarstufe',
+    ABE: 'Grundbildung für Erwachsene',
+    ASE: 'Sekundarbildung für Erwachsene',
+    AdultESL: 'Englisch als Zweitsprache für Erwachsene',
+    UG: 'ohne Jahrgangsstufe',
+    Other: 'eine andere Stufe',
+  },
+  unknownGrade: 'eine Stufe, die diese Seite nicht kennt',
   suppressionUnknown:
     'Es ist nicht bekannt, ob die Werte dieser Gruppe gezeigt werden dürfen; deshalb fehlen sie.',
   suppressed:
@@ -225,13 +255,17 @@ export const de: Texts = {
   formsNext: {
     equivalent: 'Ergebnisse dieser Formen lassen sich vergleichen.',
     notEquivalent: 'Allen, die verglichen werden, dieselbe Form geben, oder die Formen überarbeiten lassen.',
-    open: 'Die Formen als verschieden behandeln, bis eine Studie mit mehr Personen entschieden hat.',
+    open: 'Die Formen als verschieden behandeln, bis eine Studie mit mehr Belegen entschieden hat.',
+    unequal:
+      'Ergebnisse dieser Formen nicht vergleichen, bevor geklärt ist, was sie umfassen und verlangen sollen.',
+    unknown:
+      'Fragen, was das Auswertungssystem entschieden hat. Bis dahin Ergebnisse dieser Formen nicht vergleichen.',
   },
   comparedForms: 'Verglichene Formen',
-  difference: (value, low, high, tolerance) =>
-    `Ergebnis der Studie: ${value}, am ehesten zwischen ${low} und ${high}. Bis ${tolerance} nach beiden Seiten gilt als gleich.`,
-  toleranceDrawn:
-    'Der schattierte Bereich gilt als gleich, wenn das Ergebnis des Verfahrens eine Differenz ist.',
+  resultOfStudy: (value, low, high) =>
+    `Ergebnis der Studie: ${value}, Konfidenzintervall von ${low} bis ${high}.`,
+  tolerance: (value) =>
+    `Die größte Differenz, die als gleich gilt, ist ${value}, in der Einheit des Verfahrens.`,
   sameCoverage: 'Die Formen decken den Bauplan gleich ab.',
   otherCoverage: 'Die Formen decken den Bauplan nicht gleich ab.',
   sameDepth: 'Die Formen verlangen dieselbe Tiefe des Wissens.',
@@ -243,13 +277,14 @@ export const de: Texts = {
   classNoGap: 'Keine Lücke ist zwei Personen gemeinsam',
   classNoGapAmong: (n) =>
     `Eine gemeinsame Lücke ist nicht bekannt: ${count(n, 'Bericht', 'Berichte')} der Klasse lassen sich vergleichen`,
-  classLoading: (done, all) => `${done} von ${all} Berichten sind da; der Rest wird geladen`,
+  classLoading: (waiting, all) =>
+    `${waiting} von ${count(all, 'Bericht', 'Berichten')} ${waiting === 1 ? 'wird' : 'werden'} noch geladen`,
   sharedGaps: 'Wer eine Lücke teilt',
   needThis: (n, names) => `${count(n, 'Person', 'Personen')}: ${names}`,
   grid: 'Personen und Teilfähigkeiten',
   gridCaption: 'Eine Zeile je Person, eine Spalte je Standard oder Teilfähigkeit',
   columnsLeftOut: (n) =>
-    `${count(n, 'weitere Spalte hat', 'weitere Spalten haben')} weniger Lücken und ${n === 1 ? 'ist' : 'sind'} nicht gezeichnet; in der Datei ${n === 1 ? 'steht sie' : 'stehen sie'}.`,
+    `${count(n, 'weitere Spalte hat', 'weitere Spalten haben')} nicht mehr Lücken als diese und ${n === 1 ? 'ist' : 'sind'} nicht gezeichnet; in der Datei ${n === 1 ? 'steht sie' : 'stehen sie'}.`,
   notLoaded: (n, names) =>
     `${count(n, 'Bericht ließ', 'Berichte ließen')} sich nicht laden; nichts sagt diese Seite über: ${names}.`,
   withoutReport: (n, names) => `${count(n, 'Person', 'Personen')} ohne Bericht: ${names}.`,
@@ -262,12 +297,13 @@ export const de: Texts = {
 
   auditors: 'Für die Prüfung',
   members: 'Elemente der Antwort',
-  countOf: (n) => count(n, 'Eintrag', 'Einträge'),
-  dataNote: (kind, time) =>
+  countOf: (n) => `(${count(n, 'Eintrag', 'Einträge')}, hier nicht gezeigt)`,
+  absent: '(nicht in der Antwort)',
+  dataNote: (kind, times) =>
     `${
       kind === 'run'
         ? 'Der adaptive Testdienst hat dies aus den Bewertungen berechnet, die das Testsystem hat, und behält keine Kopie.'
-        : `${time === undefined ? 'Bei' : `Am ${time} bei`} den Systemen gelesen, denen die Daten gehören. Der Berichtsdienst behält keine Kopie der Ergebnisse, der Antworten oder der Namen.`
+        : `${onTimes(times)} den Systemen gelesen, denen die Daten gehören. Der Berichtsdienst behält keine Kopie der Ergebnisse, der Antworten oder der Namen.`
     } Die Namen kommen von der Seite, die diesen Bericht zeigt. Der Bericht sendet nichts irgendwohin.`,
   dataNoteTitle: 'Was geschieht mit den Daten?',
 

@@ -2,11 +2,16 @@ import type { ReportData } from '../data.ts';
 import { counting } from './plural.ts';
 
 const count = counting('en');
+const onTimes = ([first, last = first]: readonly string[]): string =>
+  first === undefined ? '' : first === last ? `, on ${first}` : `, between ${first} and ${String(last)}`;
+const thisLearner = 'This learner';
+/** Within a sentence, a learner without a name has no capital. */
+const inSentence = (who: string): string => (who === thisLearner ? 'this learner' : who);
 const are = (n: number): string => (n === 1 ? 'is' : 'are');
 
 /** Every text of the element, in English. The other languages have the same members. */
 export const en = {
-  thisLearner: 'This learner',
+  thisLearner,
   learner: (n: string): string => `Learner ${n}`,
   standard: (n: string): string => `Standard ${n}`,
   component: (n: string): string => `Component ${n}`,
@@ -22,6 +27,7 @@ export const en = {
 
   mastered: 'mastered',
   gap: 'gap',
+  gapOfDecision: 'gap, says the decision',
   notSettled: 'not settled',
   tooLittle: 'too little evidence',
   unknownValue: 'not known to this page',
@@ -35,8 +41,8 @@ export const en = {
 
   gatePass: (who: string): string => `${who} has passed`,
   gateFail: (who: string): string => `${who} has not passed yet`,
-  gateOpen: (who: string): string => `Whether ${who} has passed is not decided`,
-  gateUnknown: (who: string): string => `This page does not know the decision about ${who}`,
+  gateOpen: (who: string): string => `Whether ${inSentence(who)} has passed is not decided`,
+  gateUnknown: (who: string): string => `This page does not know the decision about ${inSentence(who)}`,
   diagnosis: (who: string): string => who,
   underWay: (who: string): string => `${who} is still taking the test`,
   saving: (who: string): string => `${who} has finished the test, and the result is being saved`,
@@ -49,7 +55,7 @@ export const en = {
   unitOfCriteria: ' (the report does not name the unit of this figure)',
   unitOfScore: { points: ' (points)', percent: ' (percent)', scale: ' (on the mastery scale)' },
   gateMisses: {
-    measurement: 'There is no valid measurement. A new attempt or a corrected scoring would settle it.',
+    measurement: 'There is no valid measurement. A new attempt or a corrected scoring can supply one.',
     coverage:
       'The evidence that the test covers its blueprint is missing. The owner of the test has to supply it; the learner cannot change it.',
     other:
@@ -62,10 +68,13 @@ export const en = {
   inOrder: 'In the order of what builds on what:',
   asListed: 'No order is known here; as the report lists them:',
   noGap: 'No gap was found.',
+  nothingMeasured: 'No standard and no component has been reported, so nothing is known about gaps.',
   noGapYet: 'No gap is known. What is not settled can still turn out to be one.',
   shownBy: (items: string): string => `Decided by the answers to: ${items}`,
   shownByOmitted: 'The items that showed it are left out of this view.',
   gateGapWithoutRow: 'The decision about the test lists it as a gap; the report says nothing else about it.',
+  gateGapAgainstRow: (state: string): string =>
+    `The decision about the test lists it as a gap; its own row says: ${state}.`,
   open: 'Not settled yet',
   howToSettle: {
     notSettled: 'Not a failure: the answers so far do not decide it. More scored items on it can.',
@@ -91,11 +100,11 @@ export const en = {
   axisEnds: (low: string, high: string): string =>
     `The axis runs from ${low} to ${high}, the ends of the scale.`,
   axisWithoutEnds: (low: string, high: string): string =>
-    `The scale states no ends; the axis runs from ${low} to ${high} for every learner.`,
+    `The scale states no ends; this axis runs from ${low} to ${high}, that of another score may not.`,
   axisPart: (low: string, high: string): string =>
     `The picture shows the part of the scale from ${low} to ${high}.`,
   noScore: {
-    pending: 'No score yet: it is not precise enough to be reported.',
+    pending: 'No score yet: there is too little evidence for one.',
     anchor: 'No score: the anchor of the scale cannot be verified, so the states are provisional too.',
     unknown: 'No score can be reported.',
   },
@@ -116,8 +125,8 @@ export const en = {
   ruleStart: (rule: string): string => `The rule: ${rule}, and only once an item has measured it.`,
   rulesDiffer: 'The rules differ; each is given with its row.',
   rowRule: (rule: string): string => `Rule: ${rule}`,
-  ruleOfPolicy:
-    'Each bar shows the estimate (dark line), its margin (blue) and the threshold of the test’s policy (dotted line). The policy decides the state. How certain it has to be for that is not in this report.',
+  ruleOfPolicy: (hasMargin: boolean): string =>
+    `Each bar shows the estimate (dark line)${hasMargin ? ', its margin (blue) where its meaning is known,' : ''} and the threshold of the test’s policy (dotted line). The policy decides the state, which does not follow from these figures alone.`,
   probabilityMeans: 'A probability is how sure the test is, not how much of it is known.',
   stateMayChange: 'A few more answers can change a state that is close to where another one begins.',
   leftOut: 'Left out of this view: ',
@@ -134,7 +143,7 @@ export const en = {
     precise:
       'The test stopped because its results were precise enough on average; single ones can still be open.',
     longest: 'The test stopped at its largest number of items, or no other item could be offered.',
-    time: 'The test stopped because its time was over. It says nothing about what was not answered.',
+    time: 'The test stopped because its time was over. It says nothing about what was not answered in time.',
     unknown: 'Why the test stopped is not known to this page.',
   },
   administered: (n: number): string => `${count(n, 'item was', 'items were')} given.`,
@@ -145,7 +154,7 @@ export const en = {
   trial: 'A check with made-up answers, not a learner’s test.',
 
   history: (who: string): string => `${who}: tests over time`,
-  noReports: (who: string): string => `There is no report about ${who} yet.`,
+  noReports: (who: string): string => `There is no report about ${inSentence(who)} yet.`,
   reportsFound: (n: number): string => `${count(n, 'report', 'reports')} on this page.`,
   rose: (from: string, to: string, by: string, least: string): string =>
     `From ${from} to ${to} the score rose by ${by}: more than chance explains, which is up to ${least}.`,
@@ -156,7 +165,8 @@ export const en = {
   oneDay: (day: string): string =>
     `All scores are of ${day}. A change over time needs tests on different days.`,
   oneScore: 'There is one score with a day. A change needs two.',
-  noScores: 'None of these reports has a score on a mastery scale, so nothing can be said about a change.',
+  noScores:
+    'No report on this page has a score with a standard error, so nothing can be said about a change.',
   noDays: 'The days of the tests are not given here, so their scores are not compared over time.',
   changeRule:
     'A change is called a change only if it is larger than twice the errors of both scores together. Scores of other scales are not compared.',
@@ -203,7 +213,24 @@ export const en = {
   moreReports: 'There are further reports that are not on this page.',
 
   cohortOf: (n: number): string => `${count(n, 'learner', 'learners')} in this group`,
-  figuresOf: (day: string): string => `As of ${day}, exactly as the analytics system published it.`,
+  figuresOf: (day: string): string =>
+    `As of ${day}, from the analytics system. Figures are rounded; the part for auditors has them as published.`,
+  thisSchool: 'This school',
+  grade: (n: string): string => `grade ${n}`,
+  grades: {
+    IT: 'infants and toddlers',
+    PR: 'preschool',
+    PK: 'prekindergarten',
+    TK: 'transitional kindergarten',
+    KG: 'kindergarten',
+    PS: 'postsecondary',
+    ABE: 'adult basic education',
+    ASE: 'adult secondary education',
+    AdultESL: 'English as a second language for adults',
+    UG: 'ungraded',
+    Other: 'another grade level',
+  },
+  unknownGrade: 'a grade that this page does not know',
   suppressionUnknown: 'It is not known whether the figures of this group may be shown, so none is.',
   suppressed:
     'The figures of this group are withheld, so that nothing can be concluded about single learners. There is no value, which is not a value of zero.',
@@ -228,12 +255,16 @@ export const en = {
   formsNext: {
     equivalent: 'Results of these forms can be compared.',
     notEquivalent: 'Give all learners of a comparison the same form, or have the forms revised.',
-    open: 'Treat the forms as different until a study with more learners has decided.',
+    open: 'Treat the forms as different until a study with more evidence has decided.',
+    unequal: 'Do not compare results of these forms before their owner has settled what they have to cover.',
+    unknown:
+      'Ask the owner of the analysis what it decided. Until then, do not compare results of these forms.',
   },
   comparedForms: 'Forms that were compared',
-  difference: (value: string, low: string, high: string, tolerance: string): string =>
-    `Result of the study: ${value}, most likely between ${low} and ${high}. Up to ${tolerance} to both sides counts as alike.`,
-  toleranceDrawn: 'The shaded zone is what counts as alike, if the method’s result is a difference.',
+  resultOfStudy: (value: string, low: string, high: string): string =>
+    `Result of the study: ${value}, confidence interval from ${low} to ${high}.`,
+  tolerance: (value: string): string =>
+    `The largest difference that counts as alike is ${value}, in the unit of the method.`,
   sameCoverage: 'The forms cover the blueprint alike.',
   otherCoverage: 'The forms do not cover the blueprint alike.',
   sameDepth: 'The forms demand the same depth of knowledge.',
@@ -246,14 +277,14 @@ export const en = {
   classNoGap: 'No gap is shared by two learners',
   classNoGapAmong: (n: number): string =>
     `No gap is known to be shared: ${count(n, 'report', 'reports')} of the class can be compared`,
-  classLoading: (done: number, all: number): string =>
-    `${done} of ${all} reports are here; the rest is being loaded`,
+  classLoading: (waiting: number, all: number): string =>
+    `${waiting} of ${count(all, 'report', 'reports')} ${are(waiting)} still being loaded`,
   sharedGaps: 'Who shares a gap',
   needThis: (n: number, names: string): string => `${count(n, 'learner', 'learners')}: ${names}`,
   grid: 'Learners and components',
   gridCaption: 'One row per learner, one column per standard or component',
   columnsLeftOut: (n: number): string =>
-    `${count(n, 'further column has', 'further columns have')} fewer gaps and ${are(n)} not drawn; the file has ${n === 1 ? 'it' : 'them'}.`,
+    `${count(n, 'further column has', 'further columns have')} no more gaps than these and ${are(n)} not drawn; the file has ${n === 1 ? 'it' : 'them'}.`,
   notLoaded: (n: number, names: string): string =>
     `${count(n, 'report', 'reports')} could not be loaded, so this page says nothing about: ${names}.`,
   withoutReport: (n: number, names: string): string =>
@@ -267,12 +298,14 @@ export const en = {
 
   auditors: 'For auditors',
   members: 'Members of the answer',
-  countOf: (n: number): string => count(n, 'entry', 'entries'),
-  dataNote: (kind: ReportData['kind'], time: string | undefined): string =>
+  countOf: (n: number): string => `(${count(n, 'entry', 'entries')}, not shown here)`,
+  absent: '(not in the answer)',
+  /** @param times the first and the last one */
+  dataNote: (kind: ReportData['kind'], times: readonly string[]): string =>
     `${
       kind === 'run'
         ? 'The adaptive test engine computed this from the scores that the test system holds, and keeps no copy.'
-        : `Read from the systems that own it${time === undefined ? '' : `, on ${time}`}. The report service keeps no copy of the results, the answers or the names.`
+        : `Read from the systems that own it${onTimes(times)}. The report service keeps no copy of the results, the answers or the names.`
     } The names come from the page that shows this report. The report sends nothing anywhere.`,
   dataNoteTitle: 'What happens to the data?',
 

@@ -40,7 +40,10 @@ export function Course({
             Start: 'number',
             ...Object.fromEntries(steps.slice(1).map((_, at) => [`After ${at + 1}`, 'number' as const])),
           }}
-          rows={courses.map(({ label, values }) => [label, ...values.map(percent)])}
+          rows={courses.map(({ label, values }) => [
+            label,
+            ...values.map((value) => percent(value, bank.rule)),
+          ])}
         />
       </details>
       <ScoreChart
@@ -87,7 +90,7 @@ function Multiple({ label, last, rule, values }: MultipleProps): JSX.Element {
       <figcaption>
         <strong>{label}</strong>
         <span>
-          {percent(last.posteriorProbability)}, <State of={last.classification} />
+          {percent(last.posteriorProbability, rule)}, <State of={last.classification} />
           {last.evidenceItemRefs.length === 0 ? ' (no item yet)' : ''}
         </span>
       </figcaption>
@@ -96,7 +99,7 @@ function Multiple({ label, last, rule, values }: MultipleProps): JSX.Element {
         viewBox="0 0 100 100"
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${label}: from ${percent(values[0] ?? 0)} to ${percent(last.posteriorProbability)}`}
+        aria-label={`${label}: from ${percent(values[0] ?? 0, rule)} to ${percent(last.posteriorProbability, rule)}`}
       >
         <rect class="track" width="100" height="100" />
         <rect class="settled" width="100" height={100 * (1 - masteredFrom)} />

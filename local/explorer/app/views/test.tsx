@@ -6,7 +6,7 @@ import { Choice, Facts, Failure, Probability, ScoreBand, State, Table } from '..
 import { choose, hrefOf, usePlace } from '../router.ts';
 import type { Bank, Tenant } from '../session.ts';
 import { useLoad, useStore } from '../store.ts';
-import { figure, ruleOf, wordsFor } from '../words.ts';
+import { endOf, figure, isSettled, ruleOf, wordsFor } from '../words.ts';
 import { Course } from './course.tsx';
 import { forget, isKept, takeTest, type Session, type Step } from './take.ts';
 
@@ -56,8 +56,7 @@ function Opening({ tenant, bank, onStart }: OpeningProps): JSX.Element {
   return (
     <section>
       <p class="lead">
-        The engine chooses each next item by what it still has to find out. It stops as soon as it knows every
-        knowledge component well enough.
+        The engine chooses each next item by what it still has to find out. The test stops {endOf(bank.rule)}.
       </p>
       {tenant.banks.length > 1 ? (
         <Choice
@@ -214,9 +213,6 @@ function Answer({ number, stem, hasKey, bits, refusal, onAnswer }: AnswerProps):
   );
 }
 
-const isSettled = ({ classification }: AdaptiveRun['kcClassifications'][number]): boolean =>
-  classification !== 'not_yet';
-
 interface DiagnosisProps {
   readonly bank: Bank;
   readonly steps: readonly Step[];
@@ -261,10 +257,7 @@ function Diagnosis({ bank, steps, run }: DiagnosisProps): JSX.Element {
             settled: `${settled} of ${bank.kcs.length} knowledge components`,
             items: `${answered.length} of at most ${bank.rule.maxItems}`,
             'remaining uncertainty': `${figure(run.remainingUncertainty)} bits per knowledge component`,
-            'the test stops':
-              run.status === 'completed'
-                ? undefined
-                : `when every component is settled, or after ${bank.rule.maxItems} items`,
+            'the test stops': run.status === 'completed' ? undefined : endOf(bank.rule),
           }}
         />
       </section>
@@ -307,7 +300,7 @@ function Scale({ steps, run: { scale, scaleReportability } }: ScaleProps): JSX.E
       <p class="quiet">
         {scaleReportability === 'anchor_unavailable'
           ? 'No scale score: the anchor of the scale is not available.'
-          : 'The scale score follows once it is precise enough to be reported.'}
+          : 'No scale score yet: there is too little evidence for one.'}
       </p>
     );
   }
