@@ -119,6 +119,14 @@ it('a terminal has the last state drawn over the one before, below the notes tha
 });
 
 describe('renderStep', () => {
+  it('counts no classification as settled that it does not know', () => {
+    const kcClassifications = answered.kcClassifications.map((row) => ({
+      ...row,
+      classification: 'half_settled' as typeof row.classification,
+    }));
+    expect(renderStep(journey(started, { ...answered, kcClassifications }))).toContain('settled 0/3');
+  });
+
   it('is one line per state', () => {
     const states = [started, answered, completed];
     expect(states.map((_, at) => renderStep(journey(...states.slice(0, at + 1))))).toStrictEqual([

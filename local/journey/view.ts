@@ -145,7 +145,7 @@ export function renderSummary(view: JourneyView, screen: LineSpace): readonly st
     };
   });
   const rows = table.filter(({ inScope }) => inScope);
-  const settled = rows.filter(({ classification }) => classification !== 'not_yet');
+  const settled = rows.filter(isSettled);
   const agreeing = settled.filter((row) => row.classification === row.truth).length;
   const columns = `${'classification'.padEnd(16)}${'posterior'.padStart(9)}${'items'.padStart(7)}${trueState === undefined ? '' : '  truth   '}`;
   const labelWidth = labelColumn(view, screen.width - columns.length);
@@ -176,8 +176,10 @@ export function renderSummary(view: JourneyView, screen: LineSpace): readonly st
 }
 
 type Component = AdaptiveRun['kcClassifications'][number];
-function isSettled({ classification }: Component): boolean {
-  return classification !== 'not_yet';
+
+/** Only these two: a classification that a later version adds may be undecided too. */
+function isSettled({ classification }: { readonly classification: string }): boolean {
+  return classification === 'mastered' || classification === 'gap';
 }
 
 function colourOf(classification: string): Style {
