@@ -14,7 +14,7 @@ import type { Invocation } from './function-process.ts';
 import { startLargeStack, variablesBeside, type LargeBank } from './large-stack.ts';
 import { duration, quantile, table, unwrap, type Part, type Progress, type Report } from './measure.ts';
 
-const TENANT = 'tenant-aurora';
+export const TENANT = 'tenant-aurora';
 /** Items that a run takes before it is over; the last advance only publishes. */
 const MAX_ITEMS = 30;
 /** The largest pool, fewer of its components in scope, and fewer items: the differences show where the time goes. */
@@ -27,14 +27,22 @@ const BANKS: readonly LargeBank[] = [
 const QUICK_BANKS: readonly LargeBank[] = [{ items: 500, kcs: 10, scope: 10, maxItems: 3 }];
 
 /** A route's function in a process of its own, asked as a client of the tenant asks. */
-async function openRoute(stack: Stack, files: ReadonlyMap<string, string>, route: Route, token: string) {
+export async function openRoute(
+  stack: Stack,
+  files: ReadonlyMap<string, string>,
+  route: Route,
+  token: string,
+  collects?: true,
+) {
   const opened = await openFunction({
     file: files.get(route.operationId) ?? '',
     variables: variablesBeside(stack, route),
+    ...(collects && { collects }),
   });
   const invocations: Invocation[] = [];
   return {
     invocations,
+    setClock: opened.setClock,
     ask: async (body: object, headers: Readonly<Record<string, string>> = {}) => {
       const request = { body, headers: { 'Idempotency-Key': randomUUID(), ...headers } };
       const invocation = await opened.invoke(
@@ -76,7 +84,7 @@ async function takeRun(bank: LargeBank, progress: Progress): Promise<string[][]>
   return Object.entries(rows).map(([name, { invocations }]) => rowOf(name, bank, invocations));
 }
 
-async function play(stack: Stack, deliverySessionId: string, correct: boolean): Promise<void> {
+export async function play(stack: Stack, deliverySessionId: string, correct: boolean): Promise<void> {
   const { platformUrl } = stack.urls;
   const playerToken = await stack.tokenFor(TENANT, []);
   await fetch(...attemptRequest({ platformUrl, tenantId: TENANT, playerToken, deliverySessionId, correct }));

@@ -1,12 +1,14 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Invocation } from './function-process.ts';
+import type { Call, Invocation } from './function-process.ts';
 
 /** A bundled function that runs in a process of its own. Disposing of it ends the process. */
 export interface OpenFunction extends AsyncDisposable {
   /** One event at a time. Rejects when the process ends instead of answering. */
   readonly invoke: (event: unknown) => Promise<Invocation>;
+  /** Moves its clock ahead of this machine's by so many milliseconds, from the next event on. */
+  readonly setClock: (ahead: number) => void;
 }
 
 interface FunctionProcess {
@@ -14,13 +16,23 @@ interface FunctionProcess {
   readonly variables: Readonly<Record<string, string>>;
   /** Megabytes that its heap may have; absent: as many as the runtime likes. */
   readonly heapMb?: number;
+  /** Collects garbage after each event, so that `heap` is what the function keeps. */
+  readonly collects?: true;
 }
 
 /** Starts the process; resolves once the bundle is imported. */
-export async function openFunction({ file, variables, heapMb }: FunctionProcess): Promise<OpenFunction> {
+export async function openFunction({
+  file,
+  variables,
+  heapMb,
+  collects,
+}: FunctionProcess): Promise<OpenFunction> {
   const child = fork(fileURLToPath(new URL('./function-process.ts', import.meta.url)), [file], {
     env: { ...variables },
-    execArgv: heapMb === undefined ? [] : [`--max-old-space-size=${Math.floor(heapMb)}`],
+    execArgv: [
+      ...(heapMb === undefined ? [] : [`--max-old-space-size=${Math.floor(heapMb)}`]),
+      ...(collects === undefined ? [] : ['--expose-gc']),
+    ],
   });
   const ended = once(child, 'exit').then(() => {
     throw new Error('the function’s process has ended');
@@ -32,10 +44,14 @@ export async function openFunction({ file, variables, heapMb }: FunctionProcess)
     return value;
   };
   await message();
+  let ahead = 0;
   return {
+    setClock: (milliseconds) => {
+      ahead = milliseconds;
+    },
     invoke: async (event) => {
       const answer = message();
-      child.send(event as object);
+      child.send({ event, ahead } satisfies Call);
       return (await answer) as Invocation;
     },
     [Symbol.asyncDispose]: async () => {

@@ -8,6 +8,7 @@ export const parts = {
   'recovery-matrix': async () => (await import('./engine/recovery-matrix.ts')).recoveryMatrixPart,
   growth: async () => (await import('./engine/growth.ts')).growthPart,
   'adaptive-request': async () => (await import('./adaptive-request.ts')).adaptiveRequestPart,
+  load: async () => (await import('./load.ts')).loadPart,
   simulation: async () => (await import('./simulation.ts')).simulationPart,
   report: async () => (await import('./reports.ts')).reportPart,
   'report-page': async () => (await import('./reports.ts')).pagePart,
