@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { stageNamed } from '#shared/stage/stages.ts';
 import { fileFailure } from '#tools/terminal/file-failure.ts';
@@ -40,7 +41,7 @@ const command = program(
   .option(
     '--peak <X>',
     'the busiest second, as a multiple of the mean of school hours; default: 5',
-    decimal('of at least 1', (value) => value >= 1),
+    decimal('from 1 to 1000', (value) => value >= 1 && value <= 1_000),
   )
   .option('--stage <S>', 'the stage whose settings count; default: prod', parsed(stageNamed))
   .option('--prices <FILE>', 'your region’s prices, in the form of ops/cost/prices.json', text)
@@ -52,9 +53,9 @@ const command = program(
       'npm run cost -- --runs-per-month 20000 --reports-per-month 50000 --owner-ms 60',
     ),
   );
-needs(command, ({ learners, runsPerMonth, reportsPerMonth }) =>
-  learners === undefined && runsPerMonth === undefined && reportsPerMonth === undefined
-    ? ['--learners (or --runs-per-month, --reports-per-month)']
+needs(command, ({ learners, runsPerMonth, reportsPerMonth, calls }) =>
+  [learners, runsPerMonth, reportsPerMonth, calls].every((count) => count === undefined)
+    ? ['--learners (or --runs-per-month, --reports-per-month, --calls)']
     : [],
 );
 command.action(exits(forecast));
@@ -66,7 +67,9 @@ function operationCount(
   value: string,
   before: Readonly<Record<string, number>> = {},
 ): Readonly<Record<string, number>> {
-  const [operation = '', count = ''] = value.split('=');
+  const [operation = '', count = '', ...more] = value.split('=');
+  if (more.length > 0 || Object.hasOwn(before, operation))
+    throw new InvalidArgumentError('It must be one count per operation, such as readClassCohort=5000.');
   return { ...before, [operation]: integer(0, MOST)(count) };
 }
 
@@ -82,12 +85,6 @@ function forecast(values: ReturnType<typeof command.opts>): Result<undefined, st
         `--calls: unknown operation ${JSON.stringify(unknown)}: expected one of ${Object.keys(recording.calls).join(', ')}`,
       ),
     );
-  let prices;
-  try {
-    prices = readPrices(values.prices ?? pricesFile);
-  } catch (error) {
-    return err(`cannot read ${values.prices ?? pricesFile}: ${fileFailure(error)}`);
-  }
   const traffic: Traffic = {
     ...trafficOf(learners ?? 0),
     ...(learners === undefined ? { runs: runsPerMonth ?? 0, reports: reportsPerMonth ?? 0 } : {}),
@@ -97,7 +94,14 @@ function forecast(values: ReturnType<typeof command.opts>): Result<undefined, st
     others: calls,
   };
   const stage = values.stage?.name ?? 'prod';
-  const found = forecastOf(traffic, stage, recording, prices);
+  const file = values.prices ?? pricesFile;
+  let prices, found;
+  try {
+    prices = readPrices(file);
+    found = forecastOf(traffic, stage, recording, prices);
+  } catch (error) {
+    return err(`cannot use the prices of ${file}: ${fileFailure(error)}`);
+  }
   console.log(
     json === true
       ? JSON.stringify(

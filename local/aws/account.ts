@@ -194,7 +194,7 @@ export function callAccount(
         authorize('lambda:GetAccountSettings') ??
         (account.id === undefined
           ? foreign()
-          : ok({ AccountLimit: { ConcurrentExecutions: account.quotas.get('executions') } })),
+          : ok({ AccountLimit: { UnreservedConcurrentExecutions: account.quotas.get('executions') } })),
     );
   if (signedFor !== 'acm') return undefined;
   const [, operation = ''] = String(headers['x-amz-target']).split('.');

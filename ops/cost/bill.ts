@@ -1,11 +1,10 @@
-import { callOf, type PriceList, type Recording } from './recorded.ts';
-import { sharesOf, sumOf, type Traffic } from './traffic.ts';
+import { callOf, type CallUnit, type IdleUnit, type PriceList, type Recording } from './recorded.ts';
+import { SCHOOL_SECONDS, sharesOf, sumOf, type Traffic } from './traffic.ts';
 
 /** One line of a month's bill. */
 export interface BillLine {
-  readonly service: string;
   /** The unit, as the price list names it. */
-  readonly unit: string;
+  readonly unit: CallUnit | IdleUnit;
   readonly quantity: number;
   /** In the currency of the price list. */
   readonly cost: number;
@@ -16,51 +15,45 @@ export interface BillLine {
 const GB = 1e9;
 /** Lambda's own lines (START, END, REPORT) and the line of the access log. */
 const OTHER_LOG_BYTES = 1_000;
-/** X-Ray's default rule traces one request per second and 5 % of the others. */
+/** X-Ray's default rule traces the first request of each second and 5 % of the others. */
 const TRACED = 0.05;
 
 /**
  * Computes a month's bill of a stage, of the units that AWS bills for the recorded calls. Left out, since each is small or not of the calls: storage,
- * backups, the transfer of responses, the custom metrics of log codes, the documentation site, and what background functions and the tables' background
+ * backups, the transfer of responses, the custom metrics of log codes and of API Gateway per method, the documentation site, and what background functions and the tables' background
  * reads use.
- * @throws {Error} when the price list has no price for a unit
  */
 export function billOf(traffic: Traffic, recording: Recording, prices: PriceList): readonly BillLine[] {
   const shares = sharesOf(traffic, recording);
   const total = (of: (call: ReturnType<typeof callOf>) => number): number =>
     sumOf(shares, ({ operationId, perMonth }) => perMonth * of(callOf(recording, operationId)));
   const calls = total(() => 1);
+  const first = Math.min(calls, SCHOOL_SECONDS);
   const seconds = sumOf(
     shares,
     ({ operationId, perMonth, milliseconds }) =>
       (perMonth * milliseconds * callOf(recording, operationId).memoryMb) / 1_024 / 1_000,
   );
-  const used: readonly (readonly [unit: string, quantity: number])[] = [
-    ['API Gateway request', calls],
-    ['WAF request', calls],
-    ['Lambda request', calls],
-    ['Lambda GB-second (arm64)', seconds],
-    ['DynamoDB read unit', total(({ reads }) => reads)],
-    ['DynamoDB write unit', total(({ writes }) => writes)],
-    ['KMS request', total(({ kms }) => kms)],
-    ['S3 GET', total(({ s3Gets }) => s3Gets)],
-    ['S3 PUT', total(({ s3Puts }) => s3Puts)],
-    ['SQS request', total(({ sqs }) => sqs)],
-    ['CloudWatch Logs GB ingested', total(({ logBytes }) => logBytes + OTHER_LOG_BYTES) / GB],
-    ['X-Ray trace', calls * TRACED],
-  ];
-  const idle = Object.entries(recording.resources);
-  const line =
-    (isIdle: boolean) =>
-    ([unit, quantity]: readonly [string, number]): BillLine => {
-      const price = prices.perUnit[unit];
-      if (price === undefined) throw new Error(`the price list has no price for ${JSON.stringify(unit)}`);
-      return { service: serviceOf(unit), unit, quantity, cost: quantity * price, isIdle };
-    };
-  return [...idle.map(line(true)), ...used.map(line(false))];
-}
-
-/** The service of a unit: the words with which it begins. */
-function serviceOf(unit: string): string {
-  return /^(?:API Gateway|CloudWatch|DynamoDB|KMS|Lambda|S3|SQS|WAF|X-Ray)/.exec(unit)?.[0] ?? unit;
+  const used: Readonly<Record<CallUnit, number>> = {
+    'API Gateway request': calls,
+    'WAF request': calls,
+    'Lambda request': calls,
+    'Lambda GB-second (arm64)': seconds,
+    'DynamoDB read unit': total(({ reads }) => reads),
+    'DynamoDB write unit': total(({ writes }) => writes),
+    'KMS request': total(({ kms }) => kms),
+    'S3 GET': total(({ s3Gets }) => s3Gets),
+    'S3 PUT': total(({ s3Puts }) => s3Puts),
+    'SQS request': total(({ sqs }) => sqs),
+    'CloudWatch Logs GB ingested': total(({ logBytes }) => logBytes + OTHER_LOG_BYTES) / GB,
+    'X-Ray trace': first + TRACED * (calls - first),
+  };
+  const quantities = { ...recording.resources, ...used };
+  // SAFETY: the keys of the line above.
+  return (Object.keys(quantities) as (keyof typeof quantities)[]).map((unit) => ({
+    unit,
+    quantity: quantities[unit],
+    cost: quantities[unit] * prices.perUnit[unit],
+    isIdle: unit in recording.resources,
+  }));
 }

@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { stages } from '#shared/stage/stages.ts';
 import { billOf } from './bill.ts';
@@ -40,14 +43,32 @@ describe('the bill', () => {
     );
   });
 
-  it('takes the prices that it is given, and names a unit that has none', () => {
-    const { 'WAF request': _, ...perUnit } = prices.perUnit;
-    expect(() => billOf(none, recording, { ...prices, perUnit })).toThrow('no price for "WAF request"');
+  it('takes the prices that it is given', () => {
     const double = Object.fromEntries(
       Object.entries(prices.perUnit).map(([unit, price]) => [unit, 2 * price]),
-    );
+    ) as PriceList['perUnit'];
     const total = (list: PriceList) => forecastOf(trafficOf(1_000), 'prod', recording, list).total;
     expect(total({ ...prices, perUnit: double })).toBeCloseTo(2 * total(prices), 9);
+  });
+
+  it.each([
+    ['no price of a unit', (list: PriceList) => ({ ...list, perUnit: { 'S3 GET': 1 } }), /WAF request/],
+    [
+      'a unit that there is not',
+      (list: PriceList) => ({ ...list, perUnit: { ...list.perUnit, tea: 1 } }),
+      /tea/,
+    ],
+    [
+      'a text as a price',
+      (list: PriceList) => ({ ...list, perUnit: { ...list.perUnit, 'S3 GET': 'x' } }),
+      /S3 GET/,
+    ],
+  ])('refuses a price list with %s, in a sentence', (_, spoil, sentence) => {
+    const file = join(mkdtempSync(join(tmpdir(), 'prices-')), 'prices.json');
+    writeFileSync(file, `\uFEFF${JSON.stringify(prices)}`);
+    expect(readPrices(file)).toStrictEqual(prices);
+    writeFileSync(file, JSON.stringify(spoil(prices)));
+    expect(() => readPrices(file)).toThrow(sentence);
   });
 });
 
@@ -70,13 +91,18 @@ describe('the limits', () => {
     const limits = (config: Parameters<typeof wallsOf>[2], account?: Parameters<typeof wallsOf>[3]) =>
       Object.fromEntries(wallsOf(none, recording, config, account).map(({ name, limit }) => [name, limit]));
     const throttle = { ratePerSecond: 7, burst: 9 };
-    const warmThroughput = { control: { reads: 12_000, writes: 9_000 } };
+    const warmThroughput = {
+      control: { reads: 14_000, writes: 9_000 },
+      settings: { reads: 15_000, writes: 4_000 },
+    };
     const account = { concurrentExecutions: 10, apiRequestsPerSecond: 20 };
     expect(limits({ throttle, warmThroughput }, account)).toMatchObject({
       'throttle of the busiest route': 7,
       'requests to all APIs': 20,
       'functions at once': 10,
       'writes of a new table `control`': 9_000,
+      'reads of a new table `control`': 14_000,
+      'reads of a new table `settings`': 15_000,
     });
   });
 });

@@ -22,25 +22,48 @@ const recordedCall = z.strictObject({
 });
 export type RecordedCall = z.infer<typeof recordedCall>;
 
+/** What AWS bills for a stage without traffic, by the unit. */
+const idleUnits = [
+  'KMS key month',
+  'WAF web ACL month',
+  'WAF rule month',
+  'CloudWatch alarm month',
+  'CloudWatch dashboard month',
+] as const;
+export type IdleUnit = (typeof idleUnits)[number];
+
 const recording = z.strictObject({
   calls: z.record(z.string(), recordedCall),
   /** Resources of the stage `prod` with every gate open that cost something without traffic. */
-  resources: z.strictObject({
-    'KMS key month': count,
-    'WAF web ACL month': count,
-    'WAF rule month': count,
-    'CloudWatch alarm month': count,
-    'CloudWatch dashboard month': count,
-  }),
+  resources: z.record(z.enum(idleUnits), count),
 });
 export type Recording = z.infer<typeof recording>;
+
+/** What AWS bills for a call, by the unit. */
+const callUnits = [
+  'API Gateway request',
+  'WAF request',
+  'Lambda request',
+  'Lambda GB-second (arm64)',
+  'DynamoDB read unit',
+  'DynamoDB write unit',
+  'KMS request',
+  'S3 GET',
+  'S3 PUT',
+  'SQS request',
+  'CloudWatch Logs GB ingested',
+  'X-Ray trace',
+] as const;
+export type CallUnit = (typeof callUnits)[number];
+
+const price = z.number().nonnegative();
 
 const priceList = z.strictObject({
   region: z.string(),
   currency: z.string(),
   asOf: z.iso.date(),
   source: z.string(),
-  perUnit: z.record(z.string(), z.number().nonnegative()),
+  perUnit: z.record(z.enum([...callUnits, ...idleUnits]), price),
 });
 export type PriceList = z.infer<typeof priceList>;
 
@@ -58,7 +81,11 @@ export function readRecording(): Recording {
  * @throws {Error} when the file cannot be read or is no price list
  */
 export function readPrices(file: string = pricesFile): PriceList {
-  return priceList.parse(JSON.parse(readFileSync(file, 'utf8')));
+  const { success, data, error } = priceList.safeParse(
+    JSON.parse(readFileSync(file, 'utf8').replace(/^\uFEFF/, '')),
+  );
+  if (!success) throw new Error(z.prettifyError(error));
+  return data;
 }
 
 /** Returns what was recorded of a call, with the memory of its function in MB. */

@@ -16,7 +16,7 @@ export interface Forecast {
   readonly walls: readonly Wall[];
 }
 
-/** Computes the forecast of a stage's traffic. @throws {Error} when a price is missing */
+/** Computes the forecast of a stage's traffic. */
 export function forecastOf(
   traffic: Traffic,
   stage: StageName,
@@ -56,7 +56,11 @@ export function renderForecast(
   const { bill, total, idle, peak, walls } = forecast;
   const { currency, region, asOf } = prices;
   return [
-    `A month of ${stage}: ${figure(traffic.runs)} adaptive runs of ${traffic.itemsPerRun} items and ${figure(traffic.reports)} reports.`,
+    `A month of ${stage}: ${figure(traffic.runs)} adaptive runs of ${traffic.itemsPerRun} items, ${figure(traffic.reports)} reports${Object.entries(
+      traffic.others,
+    )
+      .map(([operation, calls]) => `, ${figure(calls)} × ${operation}`)
+      .join('')}.`,
     `Prices of ${region} as of ${asOf}, in ${currency}: ${prices.source}.`,
     '',
     renderTable([

@@ -20,7 +20,7 @@ export interface Wall {
 const quotas = {
   /** Adjustable. A new account may have 10. */
   concurrentExecutions: 1_000,
-  /** Adjustable; all REST APIs of the account and region together. */
+  /** Adjustable; all REST APIs of the account and region together. Some newer regions have 2,500. */
   apiRequestsPerSecond: 10_000,
   /** What a table on demand takes at once when it is new; later twice its former peak. `warmThroughput` raises it. */
   newTableReads: WARM.reads,
@@ -36,6 +36,8 @@ export type AccountQuotas = Readonly<Record<'concurrentExecutions' | 'apiRequest
 
 /** A key of the ring is read again by a container after so long. */
 const RING_MS = 30_000;
+/** The profile of a tenant, by a container that serves it. */
+const PROFILE_MS = 60_000;
 /** Keys and a profile that a cold container has KMS unwrap. */
 const KMS_PER_START = 4;
 /** The share of containers that may start in the busiest second, after a deployment. */
@@ -88,9 +90,16 @@ export function wallsOf(
       movedBy: 'the setting `warmThroughput`',
     },
     {
-      name: 'reads of a new table',
-      used: uses(({ reads }) => reads) + containers * (1_000 / RELEASE_MS + 2_000 / RING_MS),
-      limit: quotas.newTableReads,
+      name: 'reads of a new table `control`',
+      used: uses(({ reads }) => reads),
+      limit: config.warmThroughput?.control?.reads ?? quotas.newTableReads,
+      unit: 'units/s',
+      movedBy: 'the setting `warmThroughput`',
+    },
+    {
+      name: 'reads of a new table `settings`',
+      used: containers * (1_000 / RELEASE_MS + 2_000 / RING_MS + 1_000 / PROFILE_MS),
+      limit: config.warmThroughput?.settings?.reads ?? quotas.newTableReads,
       unit: 'units/s',
       movedBy: 'the setting `warmThroughput`',
     },

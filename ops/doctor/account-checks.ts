@@ -156,20 +156,22 @@ const certificates: Check = async ({ stage, place, now }) => {
   );
 };
 
-/** The share of a limit from which on a stage should have more of it: a school day can have a busier second than the estimate. */
+/** The share of a limit from which on a stage should have more of it: other stages of the account use it too, and a second can be busier than estimated. */
 const NARROW = 0.7;
 
 const quotas: Check = async ({ stage, place }) => {
   const { expected } = stage.config;
   if (expected === undefined) return [];
-  const [{ throttleSettings: { rateLimit = 0 } = {} }, { AccountLimit: { ConcurrentExecutions = 0 } = {} }] =
-    await Promise.all([
-      new APIGatewayClient(place).send(new GetAccountCommand({})),
-      new LambdaClient(place).send(new GetAccountSettingsCommand({})),
-    ]);
+  const [
+    { throttleSettings: { rateLimit = 0 } = {} },
+    { AccountLimit: { UnreservedConcurrentExecutions: executions = 0 } = {} },
+  ] = await Promise.all([
+    new APIGatewayClient(place).send(new GetAccountCommand({})),
+    new LambdaClient(place).send(new GetAccountSettingsCommand({})),
+  ]);
   const traffic = { ...trafficOf(0), runs: expected.runsPerMonth, reports: expected.reportsPerMonth };
   const walls = wallsOf(traffic, readRecording(), stage.config, {
-    concurrentExecutions: ConcurrentExecutions,
+    concurrentExecutions: executions,
     apiRequestsPerSecond: rateLimit,
   });
   return walls.map(({ name, used, limit, unit, movedBy }): Finding => {

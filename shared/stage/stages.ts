@@ -96,7 +96,8 @@ export function settingsDefect(config: StageConfig): string | undefined {
     alarmsDefect(config) ??
     writersDefect(config) ??
     domainsDefect(config) ??
-    throughputDefect(config)
+    throughputDefect(config) ??
+    expectedDefect(config)
   );
 }
 
@@ -160,6 +161,16 @@ function domainsDefect({ environment, documentation, domains = {} }: StageConfig
   return twice === undefined
     ? undefined
     : `${twice[0]} has the domain of another setting: each needs its own`;
+}
+
+/** Returns what is wrong with `expected`, if anything. */
+function expectedDefect({
+  expected = { runsPerMonth: 0, reportsPerMonth: 0 },
+}: StageConfig): string | undefined {
+  const wrong = Object.entries(expected).find(([, count]) => !(count >= 0 && Number.isFinite(count)));
+  return wrong === undefined
+    ? undefined
+    : `expected.${wrong[0]} is ${wrong[1]}: expected a number of at least 0`;
 }
 
 /** Returns what is wrong with `warmThroughput`, if anything: DynamoDB takes no less than what a new table has. */

@@ -725,13 +725,13 @@ describe('a class', () => {
       gate: null,
       mastery: gate.mastery.map((row) => ({ ...row, state: 'mastered' })),
     };
-    expect(say8({ a: noGap, b: noGap }).verdict.text).toBe('No gap is shared by two learners.');
+    expect(say8({ a: noGap, b: noGap }).verdict.text).toBe('No gap is known that two learners share.');
     for (const missing of ['failed', undefined, { ...noGap, omitted: ['mastery'] }] as const) {
       const spoken = say8({ a: noGap, b: noGap, c: missing });
       expect(spoken.verdict.text).toBe(
         'No gap is known to be shared: 2 reports of the class can be compared.',
       );
-      expect(JSON.stringify(spoken.teacher)).not.toContain('No gap is shared');
+      expect(JSON.stringify(spoken.teacher)).not.toContain('No gap is known that two');
     }
     expect(JSON.stringify(say8({ a: noGap, b: 'waiting' }).teacher)).not.toContain('No gap');
   });
@@ -748,6 +748,8 @@ describe('a class', () => {
     const spoken = say8({ a: { ...gate, mastery: [] }, b: gate, c: open });
     expect(spoken.verdict.text).toBe('3 learners share the gap: Add fractions with unlike denominators.');
     expect(JSON.stringify(spoken.teacher[1]).match(/gap, says the decision/g)).toHaveLength(4);
+    // The state of the learner's own row stays to be read.
+    expect(JSON.stringify(spoken.teacher[1])).toContain('not settled; gap, says the decision');
     // Once on the page, once in the file: without a row of anybody, too.
     const alone = say8({ a: { ...gate, mastery: [] }, b: { ...gate, mastery: [] } });
     expect(alone.verdict.text).toBe('2 learners share the gap: Add fractions with unlike denominators.');

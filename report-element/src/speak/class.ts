@@ -46,7 +46,9 @@ function columnsOf(speaker: Speaker, reports: ReadonlyMap<string, AttemptReport>
   for (const [learner, report] of reports) {
     for (const caseGuid of gapsOfGateAlone(report)) {
       const subject = rows[places.get(caseGuid) ?? -1] ?? { kind: '', caseGuid };
-      add(subject, learner, true, { text: speaker.texts.gapOfDecision, state: 'bad' });
+      const row = byKey.get(JSON.stringify([subject.kind, caseGuid]))?.cells.get(learner);
+      const text = [row?.text, speaker.texts.gapOfDecision].filter((part) => part !== undefined).join('; ');
+      add(subject, learner, true, { text, state: 'bad' });
     }
   }
   const all = [...byKey.values()];

@@ -274,7 +274,7 @@ export const de: Texts = {
 
   classTitle: (n) => `Eine Klasse mit ${count(n, 'Person', 'Personen')}`,
   classShared: (n, name) => `${count(n, 'Person hat', 'Personen haben')} dieselbe Lücke: ${name}`,
-  classNoGap: 'Keine Lücke ist zwei Personen gemeinsam',
+  classNoGap: 'Es ist keine Lücke bekannt, die zwei Personen teilen',
   classNoGapAmong: (n) =>
     `Eine gemeinsame Lücke ist nicht bekannt: ${count(n, 'Bericht', 'Berichte')} der Klasse lassen sich vergleichen`,
   classLoading: (waiting, all) =>

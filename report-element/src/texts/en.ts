@@ -274,7 +274,7 @@ export const en = {
   classTitle: (n: number): string => `A class of ${count(n, 'learner', 'learners')}`,
   classShared: (n: number, name: string): string =>
     `${count(n, 'learner has', 'learners share')} the gap: ${name}`,
-  classNoGap: 'No gap is shared by two learners',
+  classNoGap: 'No gap is known that two learners share',
   classNoGapAmong: (n: number): string =>
     `No gap is known to be shared: ${count(n, 'report', 'reports')} of the class can be compared`,
   classLoading: (waiting: number, all: number): string =>
