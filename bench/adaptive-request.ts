@@ -19,12 +19,12 @@ const TENANT = 'tenant-aurora';
 const MAX_ITEMS = 30;
 /** The largest pool, fewer of its components in scope, and fewer items: the differences show where the time goes. */
 const BANKS: readonly LargeBank[] = [
-  { items: 10_000, scope: 500, maxItems: MAX_ITEMS },
-  { items: 10_000, scope: 10, maxItems: MAX_ITEMS },
-  { items: 500, scope: 10, maxItems: MAX_ITEMS },
+  { items: 10_000, kcs: 500, scope: 500, maxItems: MAX_ITEMS },
+  { items: 10_000, kcs: 500, scope: 10, maxItems: MAX_ITEMS },
+  { items: 500, kcs: 10, scope: 10, maxItems: MAX_ITEMS },
 ];
 
-const QUICK_BANKS: readonly LargeBank[] = [{ items: 500, scope: 10, maxItems: 3 }];
+const QUICK_BANKS: readonly LargeBank[] = [{ items: 500, kcs: 10, scope: 10, maxItems: 3 }];
 
 /** A route's function in a process of its own, asked as a client of the tenant asks. */
 async function openRoute(stack: Stack, files: ReadonlyMap<string, string>, route: Route, token: string) {

@@ -12,14 +12,15 @@ import type { Route } from '#shared/contract/route.ts';
 import { buildFunctions } from '#tools/bundling/build.ts';
 import { unwrap } from './measure.ts';
 
-/** As many standards and knowledge components as the bank has that the aims speak of: 500 KCs. */
-const [STANDARDS, KCS_PER_STANDARD] = [50, 10];
+const KCS_PER_STANDARD = 10;
 const BANK = 'large';
 
 /** What a large bank is made of, and of how many of its knowledge components a run reports. */
 export interface LargeBank {
   readonly items: number;
-  /** Up to 500; the generator's first ones. */
+  /** The knowledge components of the bank, a multiple of 10. */
+  readonly kcs: number;
+  /** The knowledge components that a run reports: the generator's first ones. */
   readonly scope: number;
   readonly maxItems: number;
 }
@@ -47,7 +48,7 @@ export function variablesBeside({ urls, rehearsal }: Stack, route: Route): Reado
   });
 }
 
-async function largeSeed({ items, scope, maxItems }: LargeBank): Promise<Seed> {
+async function largeSeed({ items, kcs, scope, maxItems }: LargeBank): Promise<Seed> {
   const directory = await mkdtemp(join(tmpdir(), 'mastery-bench-'));
   const files = {
     'seed.json': { name: BANK, title: 'Large', banks: [{ name: BANK }] },
@@ -58,7 +59,7 @@ async function largeSeed({ items, scope, maxItems }: LargeBank): Promise<Seed> {
       subject: 'mathematics',
       grades: ['06', '07', '08'],
       learners: 1,
-      standards: STANDARDS,
+      standards: kcs / KCS_PER_STANDARD,
       kcsPerStandard: KCS_PER_STANDARD,
       items,
     },
@@ -70,7 +71,7 @@ async function largeSeed({ items, scope, maxItems }: LargeBank): Promise<Seed> {
       maxItems,
       timeBudgetSeconds: null,
       coverageFloors: [],
-      eligibilityRules: { kcScope: Array.from({ length: scope }, (_, n) => kcName(n)) },
+      eligibilityRules: { kcScope: Array.from({ length: scope }, (_, n) => kcName(n, kcs)) },
     },
   };
   try {
@@ -83,7 +84,9 @@ async function largeSeed({ items, scope, maxItems }: LargeBank): Promise<Seed> {
   }
 }
 
-function kcName(n: number): string {
-  const number = (value: number): string => String(value + 1).padStart(2, '0');
-  return `S${number(Math.floor(n / KCS_PER_STANDARD))}.K${number(n % KCS_PER_STANDARD)}`;
+function kcName(n: number, kcs: number): string {
+  const number = (value: number, largest: number): string =>
+    String(value + 1).padStart(String(largest).length, '0');
+  const standard = number(Math.floor(n / KCS_PER_STANDARD), kcs / KCS_PER_STANDARD);
+  return `S${standard}.K${number(n % KCS_PER_STANDARD, KCS_PER_STANDARD)}`;
 }

@@ -15,11 +15,11 @@ const TENANT = 'tenant-aurora';
 const PROFILES = 100;
 /** The matrix that the aims speak of, in one replication; and one of few KCs, whose replications are bounded by what the first one cost. */
 const BANKS = [
-  { items: 10_000, scope: 500, maxItems: 60 },
-  { items: 10_000, scope: 24, maxItems: 20 },
+  { items: 10_000, kcs: 500, scope: 500, maxItems: 60 },
+  { items: 10_000, kcs: 500, scope: 24, maxItems: 20 },
 ];
 const QUICK_PROFILES = 5;
-const QUICK_BANKS = [{ items: 500, scope: 24, maxItems: 5 }];
+const QUICK_BANKS = [{ items: 500, kcs: 500, scope: 24, maxItems: 5 }];
 /** A first request finds a new container, a second one a warm one. */
 const REQUESTS = 2;
 
