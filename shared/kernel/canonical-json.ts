@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 
 /**
@@ -14,6 +14,13 @@ export function canonicalJson(value: unknown): string {
 /** Returns the SHA-256 as 64 lower-case hexadecimal characters [MA-043]. A string is hashed as UTF-8. */
 export function sha256Hex(data: string | Uint8Array): string {
   return hash('sha256', data);
+}
+
+/** Returns the SHA-256 hex of bytes that are in several pieces. */
+export function sha256OfChunks(chunks: readonly Uint8Array[]): string {
+  const digest = createHash('sha256');
+  for (const chunk of chunks) digest.update(chunk);
+  return digest.digest('hex');
 }
 
 /** Returns the SHA-256 hex of the RFC 8785 form of a JSON value. */
