@@ -10,8 +10,9 @@ export interface AnswerMemo {
   set(operation: UpstreamOperation, bodyHash: string, value: unknown, bytes: number): void;
 }
 
-/** The limit of the sum of the answers' lengths on the wire, each with what an entry takes beside its text; parsed values take a few times more. */
+/** The limit of the sum of the answers' lengths on the wire; parsed values take a few times more. */
 const MAX_BYTES = 24 * 1024 * 1024;
+/** What an entry counts for in addition to its length: thousands of small answers take more than their text. */
 const ENTRY_BYTES = 1024;
 
 /** Creates a memo for the named rows only (projections without learner facts), which drops the least recently used answers first. */
