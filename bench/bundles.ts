@@ -7,9 +7,6 @@ import { buildFunctions, bundleLimit, projectRoot, type BuiltFunction } from '#t
 import type { Entry } from '#tools/bundling/bundle.ts';
 import { quantile, unwrap, type Part, type Progress } from './measure.ts';
 
-/** The most that an import may take, in relation to a handler that only imports the same SDK clients. */
-const importRatioAim = 1.7;
-
 interface BundleFigures {
   readonly operationId: string;
   readonly bytes: number;
@@ -84,7 +81,7 @@ function bundleTable(functions: readonly BundleFigures[]): string {
     ...functions.map(({ operationId, bytes, importMs, ratio }) =>
       row(operationId, kilobytes(bytes), `${importMs.toFixed(1)} ms`, ratio?.toFixed(2) ?? '–'),
     ),
-    row('aim', `≤ ${kilobytes(bundleLimit)}`, '', `≤ ${importRatioAim}`),
+    row('limit', `≤ ${kilobytes(bundleLimit)}`, '', '').trimEnd(),
   ].join('\n');
 }
 
@@ -126,16 +123,7 @@ function kilobytes(bytes: number): string {
 export const bundlePart: Part = {
   title: 'Bundles: minified size, and first import in a process of its own',
   run: async (progress, isQuick) => {
-    const bench = await benchBundles(isQuick ? 1 : 15, progress);
-    const slow = bench.flatMap(({ operationId, ratio }) =>
-      ratio !== undefined && ratio > importRatioAim
-        ? [`${operationId}: import ${ratio.toFixed(2)} of its SDK clients alone, aim ${importRatioAim}`]
-        : [],
-    );
-    return {
-      text: bundleTable(bench),
-      // One import of each is at the mercy of what else the machine does.
-      ...(isQuick ? { missed: [], undecided: slow } : { missed: slow }),
-    };
+    // A bundle above its limit fails the build; the aim of an import is a ratio to another commit, which --against prints.
+    return { text: bundleTable(await benchBundles(isQuick ? 1 : 15, progress)), missed: [] };
   },
 };

@@ -8,8 +8,6 @@ export interface Report {
   readonly text: string;
   /** Aims and guards that do not depend on the speed of the machine and are missed, as sentences. */
   readonly missed: readonly string[];
-  /** Guards that one small round is too noisy to decide, if they are missed in it. */
-  readonly undecided?: readonly string[];
 }
 
 /** A part of the bench. Its answers are checked before their times are believed: a call that fails throws. */

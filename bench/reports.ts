@@ -325,8 +325,8 @@ interface OwnersReply {
 
 /** `https.request` without a network: its answers come at once. */
 function requestTo(answer: (url: string) => OwnersReply): typeof https.request {
-  const request = (url: string): ClientRequest => {
-    const { status, headers, text } = answer(url);
+  const request = (url: URL): ClientRequest => {
+    const { status, headers, text } = answer(url.href);
     const sent = Object.assign(new EventEmitter(), {
       destroy: () => sent,
       end: () => {

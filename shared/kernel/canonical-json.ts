@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 
 /**
@@ -13,7 +13,14 @@ export function canonicalJson(value: unknown): string {
 
 /** Returns the SHA-256 as 64 lower-case hexadecimal characters [MA-043]. A string is hashed as UTF-8. */
 export function sha256Hex(data: string | Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex');
+  return hash('sha256', data);
+}
+
+/** Returns the SHA-256 hex of bytes that are in several pieces. */
+export function sha256OfChunks(chunks: readonly Uint8Array[]): string {
+  const digest = createHash('sha256');
+  for (const chunk of chunks) digest.update(chunk);
+  return digest.digest('hex');
 }
 
 /** Returns the SHA-256 hex of the RFC 8785 form of a JSON value. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson, hashCanonical, sha256Hex } from './canonical-json.ts';
+import { canonicalJson, hashCanonical, sha256Hex, sha256OfChunks } from './canonical-json.ts';
 import {
   compareInstants,
   formatInstant,
@@ -26,6 +26,7 @@ describe('canonical JSON', () => {
     expect(hashCanonical({ b: 1, a: [true] })).toBe(hashCanonical({ a: [true], b: 1 }));
     expect(hashCanonical({ b: 1, a: [true] })).toMatch(/^[0-9a-f]{64}$/);
     expect(sha256Hex('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+    expect(sha256OfChunks([Buffer.from('a'), Buffer.from('bc')])).toBe(sha256Hex('abc'));
   });
 
   it('throws on what no parser gives', () => {

@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { pipeline } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
 /** The part of the Fetch API that the services use. */
@@ -40,7 +40,8 @@ const agents = {
  */
 export const fetchOverHttp: Fetch = (url, { method, headers, body, signal, freshConnection = false }) =>
   new Promise((resolve, reject) => {
-    const isHttps = new URL(url).protocol === 'https:';
+    const target = new URL(url);
+    const isHttps = target.protocol === 'https:';
     const { kept, fresh } = agents[isHttps ? 'https:' : 'http:'];
     const options: RequestOptions = {
       method,
@@ -51,7 +52,7 @@ export const fetchOverHttp: Fetch = (url, { method, headers, body, signal, fresh
       },
       agent: freshConnection ? fresh : kept,
     };
-    const request: ClientRequest = isHttps ? httpsRequest(url, options) : httpRequest(url, options);
+    const request: ClientRequest = isHttps ? httpsRequest(target, options) : httpRequest(target, options);
     const abort = (): void => void request.destroy(signal.reason as Error);
     const done = (): void => signal.removeEventListener('abort', abort);
     if (signal.aborted) abort();
@@ -61,11 +62,14 @@ export const fetchOverHttp: Fetch = (url, { method, headers, body, signal, fresh
       reject(error);
     });
     // A response that is none, such as 101, ends the request without a response and without an error.
-    request.on('close', () => {
+    const unanswered = (): void => {
       done();
       reject(new Error('the connection ended without an answer'));
-    });
+    };
+    request.on('close', unanswered);
     request.on('response', (response) => {
+      // An error with its stack costs as much as parsing the response.
+      request.off('close', unanswered);
       // The signal of an earlier request must not end a kept connection.
       response.once('close', done);
       resolve(answerOf(response));
@@ -94,20 +98,33 @@ function decoded(response: IncomingMessage, coding: string | undefined): AsyncIt
   return pipeline(response, createGunzip(), () => undefined);
 }
 
-/** Reads a body to its end; returns undefined as soon as it grows beyond `maxBytes`. Rejects if the connection breaks off. */
+/** Reads a body to its end, as its chunks; returns undefined as soon as it grows beyond `maxBytes`. Rejects if the connection breaks off. */
 export async function readCapped(
   body: FetchAnswer['body'],
   maxBytes: number,
-): Promise<Uint8Array | undefined> {
-  if (body === null) return new Uint8Array();
+): Promise<readonly Uint8Array[] | undefined> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of body) {
+  const take = (chunk: Uint8Array): boolean => {
     length += chunk.byteLength;
-    // Leaving the loop ends the body.
-    if (length > maxBytes) return undefined;
-    chunks.push(chunk);
-  }
-  const [first] = chunks;
-  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, length);
+    if (length <= maxBytes) chunks.push(chunk);
+    return length <= maxBytes;
+  };
+  if (body instanceof Readable) await takeChunks(body, take);
+  // Leaving the loop ends the body.
+  else for await (const chunk of body ?? []) if (!take(chunk)) break;
+  return length > maxBytes ? undefined : chunks;
+}
+
+/** Passes on the chunks of a stream until one is refused, which ends it: for a small body at a fraction of what its iterator costs. */
+function takeChunks(body: Readable, take: (chunk: Uint8Array) => boolean): Promise<void> {
+  return new Promise((resolve, reject) => {
+    body.on('data', (chunk: Uint8Array) => {
+      if (take(chunk)) return;
+      body.destroy();
+      resolve();
+    });
+    body.on('end', resolve);
+    body.on('error', reject);
+  });
 }

@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fetchOverHttp } from '#shared/network/http-client.ts';
+import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { fetchOverHttp, readCapped } from '#shared/network/http-client.ts';
 import { createPlatform } from './http-platform.ts';
 import * as operations from './operations.ts';
 import { secret } from './transport/secret.ts';
@@ -73,6 +74,35 @@ describe('over a real connection', () => {
     );
     expect(plain.ok && plain.value.value).toEqual(bank);
     expect(plain.ok && zipped.ok && zipped.value.bodyHash === plain.value.bodyHash).toBe(true);
+  });
+
+  it('an answer in pieces is read, checked and hashed as a whole', async () => {
+    const text = JSON.stringify({ ...bank, specId: 'é'.repeat(100) });
+    const inPieces = await ask((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      // Every byte is a chunk, also each half of a character.
+      for (const byte of Buffer.from(text)) response.write(Uint8Array.of(byte));
+      response.end();
+    });
+    expect(inPieces).toMatchObject({
+      ok: true,
+      value: { value: JSON.parse(text) as unknown, bodyHash: sha256Hex(text) },
+    });
+  });
+
+  it('a body that breaks off is known at once, also a compressed one', async () => {
+    for (const [headers, piece] of [
+      [{}, Buffer.from('{"tenantId":')],
+      [{ 'content-encoding': 'gzip' }, gzipSync('x'.repeat(1_000)).subarray(0, 20)],
+    ] as const) {
+      handler = (_, response) => {
+        response.writeHead(200, { ...headers, 'content-length': 1_000 });
+        response.write(piece, () => response.destroy());
+      };
+      const signal = new AbortController().signal;
+      const { body } = await fetchOverHttp(baseUrl, { method: 'GET', headers: {}, signal });
+      await expect(readCapped(body, 1_000)).rejects.toThrow();
+    }
   });
 
   it('one connection serves one call after another, also after a body that nobody reads', async () => {

@@ -400,11 +400,12 @@ export class World {
           ...request,
           signal: new AbortController().signal,
         });
+        const chunks = await readCapped(body, 2 ** 27);
         const names = ['content-type', 'etag', 'retry-after', 'x-request-id', 'cache-control'];
         return {
           status,
           headers: Object.fromEntries(names.map((name) => [name, headers.get(name)])),
-          bytes: await readCapped(body, 2 ** 27),
+          bytes: chunks && Buffer.concat(chunks),
         };
       };
       const path = new URL(url).pathname;

@@ -92,9 +92,9 @@ async function readKeySet(fetchKeys: Fetch, url: string, signal: AbortSignal): P
     freshConnection: true,
   });
   if (response.status !== 200) throw new TypeError('the key set has another status than 200');
-  const bytes = await readCapped(response.body, MAX_BYTES);
-  if (bytes === undefined) throw new TypeError('the key set is too large');
-  const parsed = parseStrictJson(new TextDecoder().decode(bytes));
+  const chunks = await readCapped(response.body, MAX_BYTES);
+  if (chunks === undefined) throw new TypeError('the key set is too large');
+  const parsed = parseStrictJson(new TextDecoder().decode(Buffer.concat(chunks)));
   if (!parsed.ok) throw new TypeError('the key set is not JSON');
   const set = parsed.value as JSONWebKeySet;
   const keyOf = createLocalJWKSet(set);

@@ -30,4 +30,14 @@ describe('createAnswerMemo', () => {
     memo.set(row, 'huge', 'H', 25 * MB);
     expect(known()).toEqual(['A', undefined, 'C', undefined]);
   });
+
+  it('counts what an entry takes beside its text, so that small answers cannot fill a container either', () => {
+    const row = operations.readCfItem;
+    const memo = createAnswerMemo([row]);
+    const small = Array.from({ length: 30_000 }, (_, n) => `item ${n}`);
+    for (const hash of small) memo.set(row, hash, hash, 1);
+    const known = small.filter((hash) => memo.get(row, hash) !== undefined);
+    expect(known.length).toBeLessThan(25_000);
+    expect(known.at(-1)).toBe(small.at(-1));
+  });
 });

@@ -1,4 +1,4 @@
-import { sha256Hex } from '#shared/kernel/canonical-json.ts';
+import { sha256Hex, sha256OfChunks } from '#shared/kernel/canonical-json.ts';
 import { decodeUtf8, parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { readCapped, type FetchAnswer } from '#shared/network/http-client.ts';
 import { faultKindOf } from '../fault.ts';
@@ -66,11 +66,11 @@ export async function readAnswer(
       retryAfter: parseRetryAfter(headers.get('retry-after'), now),
     };
   if (operation.bodyIgnored === true) return { ...head, kind: 'answered', bodyHash: sha256Hex('') };
-  const bytes = await readCapped(body, operation.maxAnswerBytes);
-  if (bytes === undefined) return { ...head, kind: 'malformed' };
-  const bodyHash = sha256Hex(bytes);
+  const chunks = await readCapped(body, operation.maxAnswerBytes);
+  if (chunks === undefined) return { ...head, kind: 'malformed' };
+  const bodyHash = sha256OfChunks(chunks);
   const isJson = JSON_TYPE.test(headers.get('content-type') ?? '');
-  const answer = isJson ? understand(operation, bytes, bodyHash, memo) : ('malformed' as const);
+  const answer = isJson ? understand(operation, chunks, bodyHash, memo) : ('malformed' as const);
   if (typeof answer === 'string') return { ...head, kind: answer, bodyHash };
   const { value } = answer;
   const kind = repeats(operation, value, named) ? 'answered' : 'wrong-entity';
@@ -114,12 +114,13 @@ function matching(pattern: RegExp, text: string | null): string | undefined {
 /** Returns the validated value of an answer's bytes; `malformed` if they are not strict JSON in UTF-8, `invalid` if they do not match the schema. */
 function understand(
   operation: UpstreamOperation,
-  bytes: Uint8Array,
+  chunks: readonly Uint8Array[],
   bodyHash: string,
   memo: AnswerMemo | undefined,
 ): { readonly value: unknown } | 'malformed' | 'invalid' {
   const known = memo?.get(operation, bodyHash);
   if (known !== undefined) return known;
+  const bytes = Buffer.concat(chunks);
   const text = decodeUtf8(bytes);
   const parsed = text === undefined ? undefined : parseStrictJson(text);
   if (parsed?.ok !== true) return 'malformed';

@@ -44,8 +44,11 @@ export function recordDependencies(runtime: Runtime): RecordDependencies {
 export function poolDependencies(runtime: Runtime): PoolDependencies {
   const memo = createAnswerMemo([
     operations.readTestSpec,
+    operations.validateAdaptiveBankIdentity,
     operations.readAdaptivePoolManifest,
     operations.readAdaptivePoolRoot,
+    operations.readCfItem,
+    operations.verifyAnchor,
   ]);
   return {
     ...openRecords(runtime),
