@@ -62,6 +62,11 @@ export interface StageConfig {
   readonly runbookUrl: HttpsUrl;
   /** Requests per second over all callers, and how many may arrive at once. Beyond them: 429 `rate-limited`. */
   readonly throttle: { readonly ratePerSecond: number; readonly burst: number };
+  /**
+   * The most requests of one tenant in ten seconds, over all routes of both services; beyond them: 429 `rate-limited`. Absent: half of what `throttle`
+   * lets pass in that time.
+   */
+  readonly requestsPerTenant?: number;
   /** Requests in five minutes from one address, at least 10; a school behind one address needs a generous figure. */
   readonly requestsPerAddress: number;
   /**

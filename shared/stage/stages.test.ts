@@ -27,6 +27,7 @@ it.each<object>([
   origins('https://app.school.org', 'https://xn--schle-lva.example:8443', 'https://10.0.0.1'),
   { documentation: docs, ...apiOf({ hostedZoneId: 'Z0123456789ABCDEFGHIJ' }) },
   { environment: 'agnostic', ...apiOf({}) },
+  ...[{ requestsPerTenant: 10 }, { requestsPerTenant: 1_000_000 }],
   writer('arn:aws:iam::111122223333:role/release'),
   writer('arn:aws-us-gov:iam::111122223333:role/a/b/release@x'),
 ])('a stage takes %j', (changes) => {
@@ -64,6 +65,10 @@ it.each<readonly [object, string | RegExp]>([
     'domains.receipts has the domain of another setting: each needs its own',
   ],
   [{ documentation: { ...docs, certificateArn } }, /documentation has the certificate .* in us-east-1$/],
+  ...[9, 0, 10.5, Number.NaN, 1_000_001].map((requestsPerTenant): readonly [object, string] => [
+    { requestsPerTenant },
+    `requestsPerTenant is ${requestsPerTenant}: expected a whole number of requests in ten seconds`,
+  ]),
   [writer('arn:aws:iam::999999999999:role/release'), 'account 111122223333'],
   [writer('arn:aws:iam::111122223333:role/*'), 'without a wildcard'],
   [writer('arn:aws:iam::111122223333:user/release'), 'of a role'],

@@ -93,6 +93,7 @@ export function stageNamed(
 export function settingsDefect(config: StageConfig): string | undefined {
   return (
     originsDefect(config.allowedOrigins ?? []) ??
+    rateDefect(config) ??
     alarmsDefect(config) ??
     writersDefect(config) ??
     domainsDefect(config)
@@ -113,6 +114,13 @@ function originsDefect(origins: readonly string[]): string | undefined {
   if (origins.length > MAX_ORIGINS)
     return `allowedOrigins contains ${origins.length} origins: expected at most ${MAX_ORIGINS}`;
   return undefined;
+}
+
+/** Returns what is wrong with `requestsPerTenant`, if anything. */
+function rateDefect({ requestsPerTenant = 10 }: StageConfig): string | undefined {
+  return Number.isInteger(requestsPerTenant) && requestsPerTenant >= 10 && requestsPerTenant <= 1_000_000
+    ? undefined
+    : `requestsPerTenant is ${requestsPerTenant}: expected a whole number of requests in ten seconds, from 10 to 1000000`;
 }
 
 /** Returns what is wrong with the alarms, if anything: alarms that only CloudWatch shows are seen too late if learners wait. */
