@@ -55,6 +55,7 @@ export const everySetting: Partial<StageConfig> = {
     certificateArn: 'arn:aws:acm:us-east-1:111122223333:certificate/one',
   },
   allowedOrigins: ['https://app.school.example'],
+  unlimitedAddresses: ['203.0.113.0/24', '198.51.100.7/32'],
   recordWriters: {
     release: 'arn:aws:iam::111122223333:role/mastery/release',
     restore: 'arn:aws:iam::111122223333:role/restore',
