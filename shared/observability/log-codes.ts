@@ -219,6 +219,10 @@ export const logCodes = {
     'An owner’s response was malformed, or about something other than was asked for. The call is repeated once, and may succeed.',
     { ...upstreamCall, kind: 'word' },
   ),
+  OWNER_CIRCUIT_OPENED: warn(
+    'An owner gave no answer to three requests in a row. This container fails its calls at once for `openMs`, then tries one; the time doubles up to 30 s while the owner stays silent.',
+    { owner: 'word', openMs: 'number' },
+  ),
   UPSTREAM_FAILED: warn(
     'A request failed because of an owner. The fields are those of the problem that the caller received.',
     { owner: 'word', upstreamOperation: 'word', upstreamRequestId: 'word', retryable: 'boolean' },
