@@ -114,6 +114,7 @@ const environment = {
   TOKEN_JWKS_URL: 'https://issuer.example/jwks.json',
   TOKEN_ALGORITHMS: 'RS256',
   PROBLEMS_URL: 'https://docs.example/problems',
+  REQUESTS_PER_TENANT: '100000',
 };
 
 function kilobytes(bytes: number): string {

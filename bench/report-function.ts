@@ -44,6 +44,7 @@ export function functionVariables(
     TOKEN_JWKS_URL: keySetUrl,
     TOKEN_ALGORITHMS: 'ES256',
     PROBLEMS_URL: 'https://docs.example/problems',
+    REQUESTS_PER_TENANT: '100000',
     PROFILES_PATH: '/bench/profiles',
     PLATFORM_TENANT: TENANT_ID,
     PLATFORM_JWT: 'credential',

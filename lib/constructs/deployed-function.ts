@@ -5,8 +5,9 @@ import { Construct } from 'constructs';
 import { answersCaller } from '#shared/contract/background.ts';
 import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
 import { grantsOf, isGated, rotatesKeys } from '#shared/contract/grants.ts';
+import { RATE_WINDOW_S } from '#shared/contract/tenant-rate.ts';
 import { functionName } from '../names.ts';
-import { DEFAULT_KEY_ROTATION_DAYS } from '#shared/stage/stage.ts';
+import { DEFAULT_KEY_ROTATION_DAYS, type StageConfig } from '#shared/stage/stage.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { renderAccess, type GrantedResources } from './grants.ts';
 import { ownFunction } from './own-function.ts';
@@ -50,6 +51,13 @@ export function deployedFunction(
   });
 }
 
+/** Returns the most requests of one tenant in one window: by default two tenants can fill the throttle of the stage. */
+function boundOf(config: StageConfig): number {
+  return (
+    config.requestsPerTenant ?? Math.max(10, Math.floor((config.throttle.ratePerSecond * RATE_WINDOW_S) / 2))
+  );
+}
+
 /** Returns the variables that a function reads in addition to those of its grants. */
 function ownEnvironment({ name, config }: Stage, row: DeployedFunction): Record<string, string> {
   return {
@@ -65,6 +73,7 @@ function ownEnvironment({ name, config }: Stage, row: DeployedFunction): Record<
       TOKEN_AUDIENCE: config.token.audience,
       TOKEN_JWKS_URL: config.token.jwksUrl,
       TOKEN_ALGORITHMS: config.token.algorithms.join(','),
+      REQUESTS_PER_TENANT: String(boundOf(config)),
     }),
     // A function that waits for gates checks the stage's signature on what opens them.
     ...(isGated(row) && { RELEASE_KEY: JSON.stringify(config.releaseKey) }),

@@ -1,4 +1,4 @@
-import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
+import { CfnIPSet, CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
 import { CACHE_CONTROL } from '#shared/contract/cache-control.ts';
 import { fixedCrossOriginHeaders } from '#shared/contract/cors.ts';
@@ -26,6 +26,18 @@ export function webAcl(
     sampledRequestsEnabled: false,
     metricName,
   });
+  const { requestsPerAddress, unlimitedAddresses } = stage.config;
+  // Behind the other APIs nothing else bounds an address: they know no tenant.
+  const exempt =
+    unlimitedAddresses !== undefined && (api === 'mastery' || api === 'reports')
+      ? new CfnIPSet(scope, 'UnlimitedAddresses', {
+          name: apiName(stage, api),
+          description: `The addresses that may send any number of requests to the ${api} API of ${stage.name}`,
+          scope: 'REGIONAL',
+          ipAddressVersion: 'IPV4',
+          addresses: [...unlimitedAddresses],
+        })
+      : undefined;
   const acl = new CfnWebACL(scope, 'WebAcl', {
     name: apiName(stage, api),
     description: `Protects the ${api} API of ${stage.name}`,
@@ -57,9 +69,14 @@ export function webAcl(
         name: 'rate-per-address',
         statement: {
           rateBasedStatement: {
-            limit: stage.config.requestsPerAddress,
+            limit: requestsPerAddress,
             aggregateKeyType: 'IP',
             evaluationWindowSec: 300,
+            ...(exempt && {
+              scopeDownStatement: {
+                notStatement: { statement: { ipSetReferenceStatement: { arn: exempt.attrArn } } },
+              },
+            }),
           },
         },
         action: {

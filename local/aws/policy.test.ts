@@ -105,6 +105,17 @@ describe('a decision', () => {
         [{}, true],
       ],
     ],
+    [
+      'ForAllValues:StringLike',
+      'dynamodb:LeadingKeys',
+      'a#*',
+      [
+        [{ 'dynamodb:LeadingKeys': ['a#1'] }, true],
+        [{ 'dynamodb:LeadingKeys': ['a#1', 'b#1'] }, false],
+        [{ 'dynamodb:LeadingKeys': ['a'] }, false],
+        [{}, true],
+      ],
+    ],
     ['Bool', 'aws:SecureTransport', 'false', [[{}, false]]],
     ['Bool', 'aws:SecureTransport', 'true', [[{}, true]]],
     [

@@ -150,6 +150,13 @@ const oneOf =
  * The operators ("IAM JSON policy elements: Condition operators"). With an absent key, an operator that compares is false, and its negation true;
  * so is `ForAllValues`, which an Allow should therefore not rely on for an action that never has the key ("Multivalued context keys").
  */
+const forAllValues = (matches: (value: string, actual: string) => boolean): Operator => ({
+  keys: multivalued,
+  test: (values, actual = []) =>
+    actual.every((one) => values.some((value) => matches(value, one)))
+      ? (some(values.filter((value) => actual.some((one) => matches(value, one)))) ?? ['(absent)'])
+      : undefined,
+});
 const operators: Readonly<Record<string, Operator>> = {
   StringEquals: { keys: singleValued, test: oneOf((value, actual) => value === actual) },
   StringLike: { keys: singleValued, test: oneOf((value, actual) => pattern(value).test(actual)) },
@@ -163,13 +170,8 @@ const operators: Readonly<Record<string, Operator>> = {
     keys: singleValued,
     test: (values, actual) => some(values.filter((value) => value === String(actual === undefined))),
   },
-  'ForAllValues:StringEquals': {
-    keys: multivalued,
-    test: (values, actual = []) =>
-      actual.every((value) => values.includes(value))
-        ? (some([...new Set(actual)]) ?? ['(absent)'])
-        : undefined,
-  },
+  'ForAllValues:StringEquals': forAllValues((value, actual) => value === actual),
+  'ForAllValues:StringLike': forAllValues((value, actual) => pattern(value).test(actual)),
 };
 
 function condition(name: string, key: string, values: readonly string[]) {

@@ -33,6 +33,8 @@ interface LocalSettings {
   readonly releaseKey: ReleaseKey;
   /** Origins of pages that may read responses. */
   readonly allowedOrigins?: readonly string[];
+  /** Default: more than a machine serves. */
+  readonly requestsPerTenant?: number;
 }
 
 /**
@@ -44,7 +46,7 @@ export function variablesOf(
   row:
     | Pick<Route, 'operationId' | 'gates' | 'lambda'>
     | Pick<BackgroundFunction, 'operationId' | 'gates' | 'lambda' | 'trigger'>,
-  { awsUrl, gatewayUrl, releaseKey, allowedOrigins = [] }: LocalSettings,
+  { awsUrl, gatewayUrl, releaseKey, allowedOrigins = [], requestsPerTenant = 100_000 }: LocalSettings,
 ): Readonly<Record<string, string>> {
   const places: Readonly<Record<GrantVariable, string>> = {
     ...tableEnvironment(),
@@ -57,7 +59,9 @@ export function variablesOf(
   return {
     ...('trigger' in row && row.trigger === 'sandbox' ? {} : awsEnvironment(awsUrl, accessKeyOf(row))),
     ...Object.fromEntries(variablesOfGrants(grantsOf(row)).map((variable) => [variable, places[variable]])),
-    ...('trigger' in row ? {} : tokenVariables(gatewayUrl)),
+    ...('trigger' in row
+      ? {}
+      : { ...tokenVariables(gatewayUrl), REQUESTS_PER_TENANT: String(requestsPerTenant) }),
     ...(allowedOrigins.length === 0 ? {} : { ALLOWED_ORIGINS: allowedOrigins.join(',') }),
     ...(rotatesKeys(row) ? { KEY_ROTATION_DAYS: String(DEFAULT_KEY_ROTATION_DAYS) } : {}),
     ...(isGated(row) ? { RELEASE_KEY: JSON.stringify(releaseKey) } : {}),

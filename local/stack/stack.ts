@@ -80,6 +80,8 @@ interface StackOptions {
   readonly issuerKey: IssuerKey;
   /** Origins of pages that may call the services, as the setting of a stage. Absent: none. */
   readonly allowedOrigins?: readonly string[];
+  /** The bound on a tenant's requests in ten seconds, as the setting of a stage. Absent: more than a machine serves. */
+  readonly requestsPerTenant?: number;
   /** How many requests the gateway lets pass. Absent: any number. */
   readonly throttles?: readonly Throttle[];
   /** Renders the documentation site when it is first asked for. Absent: there is none. */
@@ -193,7 +195,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         bundleUrl: pathToFileURL(bundleOf(row, options.bundles)).href,
         memoryMb: row.lambda.memoryMb,
         timeoutSeconds: row.lambda.timeoutSeconds,
-        variables: variablesOf(row, { awsUrl: aws.url, gatewayUrl, releaseKey, allowedOrigins }),
+        variables: variablesOf(row, { ...options, awsUrl: aws.url, gatewayUrl, releaseKey }),
       })),
       MAX_ENVIRONMENTS,
       (name) => createLineReader(name, options.onFunctionLog ?? (() => undefined)),

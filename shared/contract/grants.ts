@@ -15,6 +15,8 @@ interface GrantMeaning {
 const meanings = {
   'records:read': { variable: 'RECORDS_TABLE' },
   'control:write': { variable: 'CONTROL_TABLE' },
+  /** For counting the requests of a tenant. Every route implies it. */
+  'control:count': { variable: 'CONTROL_TABLE' },
   'keys:continuation': { variable: 'SETTINGS_TABLE' },
   'keys:cursor': { variable: 'SETTINGS_TABLE' },
   /** Runs with all that belongs to them. */
@@ -48,6 +50,8 @@ export type Grant = keyof typeof meanings;
 interface Granted {
   readonly gates: readonly Gate[];
   readonly lambda: { readonly grants: readonly Grant[] };
+  /** A function with a trigger of its own serves no route. */
+  readonly trigger?: string;
 }
 
 /** Returns whether a function exists only while gates are open: then it checks the gates at every call. */
@@ -60,9 +64,13 @@ export function rotatesKeys({ lambda }: Pick<Granted, 'lambda'>): boolean {
   return lambda.grants.includes('ring:rotate');
 }
 
-/** Returns everything that a function may use: what its row names, and the release if it waits for gates. */
+/** Returns everything that a function may use: what its row names, the count of requests if it serves a route, and the release if it waits for gates. */
 export function grantsOf(row: Granted): readonly Grant[] {
-  return isGated(row) ? [...row.lambda.grants, 'release:read'] : row.lambda.grants;
+  return [
+    ...row.lambda.grants,
+    ...(row.trigger === undefined ? (['control:count'] as const) : []),
+    ...(isGated(row) ? (['release:read'] as const) : []),
+  ];
 }
 
 export type GrantVariable = (typeof meanings)[Grant]['variable'];

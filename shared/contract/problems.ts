@@ -44,7 +44,8 @@ const rateLimited = {
   detail: 'The rate limit of this service was reached.',
   retryAfterSeconds: 1,
   meaning: 'The request was rejected before any work. Nothing was read or changed.',
-  cause: 'The requests exceed the rate limit of the stage or of the caller’s address.',
+  cause:
+    'The requests exceed the rate limit of the stage, of the caller’s tenant or of the caller’s address.',
   remedy:
     'Wait for the time in `Retry-After`, then repeat the identical request with the same `Idempotency-Key`. Back off with jitter.',
 } as const;

@@ -43,6 +43,7 @@ describe('readEnvironment', () => {
       ['https://a.example/p'],
       ['https://a.example/', 'http://a.example/p', 'https://a.example/p?x', 'https://'],
     ],
+    ['REQUESTS_PER_TENANT', ['1', '2500'], ['0', '01', '-1', '1.5', '1e3', '']],
     ['PROFILES_PATH', ['/a', '/a/b-c'], ['a', '/', '/a/']],
     [
       'RELEASE_KEY',

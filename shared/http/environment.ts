@@ -46,6 +46,8 @@ const variables = {
   TOKEN_JWKS_URL: address,
   /** The algorithms come from here, never from a token; symmetric ones and `none` cannot be configured. */
   TOKEN_ALGORITHMS: z.string().regex(/^(RS256|ES256|EdDSA)(,(RS256|ES256|EdDSA))*$/),
+  /** The most requests of one tenant in one window. */
+  REQUESTS_PER_TENANT: z.string().regex(/^[1-9]\d{0,6}$/),
   PROBLEMS_URL: z.string().regex(PROBLEMS_URL),
   /** The key whose signature on a manifest opens gates: a public key of P-256 as a JWK. */
   RELEASE_KEY: z.string().refine((text) => parseReleaseKey(text) !== undefined, 'must be a public P-256 JWK'),
@@ -88,6 +90,7 @@ const always = [
   'TOKEN_JWKS_URL',
   'TOKEN_ALGORITHMS',
   'PROBLEMS_URL',
+  'REQUESTS_PER_TENANT',
 ] as const satisfies readonly VariableName[];
 
 /** The variables with which a function that waits for gates reads whether they still are open. */

@@ -26,6 +26,8 @@ export interface Exchange extends Pick<
   principal?: Principal;
   /** Syntax: the parts of the request, checked against the route's row. */
   request?: CheckedRequest;
+  /** Tenant rate: how many seconds a tenant that has used up its requests has to wait. */
+  waitSeconds?: Promise<number | undefined>;
   /** Release state. */
   proved?: ReadonlySet<Provable>;
   /** Idempotency: `idempotent` of the operation's request. */

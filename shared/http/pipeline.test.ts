@@ -54,7 +54,8 @@ describe('the ladder of a route', () => {
 
   it('cannot be made for a row with an Idempotency-Key without idempotency', () => {
     const release = () => () => Promise.resolve({ state: closed });
-    const parts = { operation: () => seen, runtime: processRuntime(), release };
+    const rate = () => () => Promise.resolve(undefined);
+    const parts = { operation: () => seen, runtime: processRuntime(), rate, release };
     expect(() => createPipeline(actOnProbe('mastery'), parts)).toThrow('was given no idempotency');
     expect(() => createPipeline(readProbe('reports'), parts)).not.toThrow();
   });

@@ -15,7 +15,9 @@ import { releaseState } from './stages/release-state.ts';
 import { responseCheck } from './stages/response-check.ts';
 import { scope } from './stages/scope.ts';
 import { syntax } from './stages/syntax.ts';
+import { tenantRate } from './stages/tenant-rate.ts';
 import { token } from './stages/token.ts';
+import type { TenantRate } from './tenant-rate.ts';
 
 export type PipelineRuntime = BaseRuntime & Pick<Runtime, 'fetch' | 'sleep'>;
 
@@ -25,6 +27,7 @@ export interface PipelineParts<R extends Route> {
   readonly runtime: PipelineRuntime;
   /** For routes with an Idempotency-Key. */
   readonly idempotency?: () => Idempotency;
+  readonly rate: () => TenantRate;
   /** Called only for routes with gates. */
   readonly release: () => ReleaseWatch;
 }
@@ -34,10 +37,11 @@ const nothingProved: ReadonlySet<Provable> = new Set();
 /** Creates the pipeline around one operation (docs/pipeline.md). The row decides which stages apply; `.use` composes them in order. */
 export function createPipeline<R extends Route>(route: R, parts: PipelineParts<R>): Pipeline {
   const { service, operationId, method, success, request } = route;
-  const { operation, runtime, idempotency: keyed, release } = parts;
+  const { operation, runtime, idempotency: keyed, rate, release } = parts;
   if (request.idempotencyKey && keyed === undefined)
     throw new TypeError(`${operationId} takes an Idempotency-Key and was given no idempotency`);
   const bound = once(operation);
+  const [count, admit] = tenantRate(route, rate);
   return baseMiddleware(
     { service, operationId, method, transfer: success.transfer },
     runtime,
@@ -49,8 +53,10 @@ export function createPipeline<R extends Route>(route: R, parts: PipelineParts<R
     .use(token(route, runtime))
     .use(scope(route))
     .use(syntax(route))
+    .use(count)
     .use(isGated(route) ? releaseState(route, release) : [])
     .use(request.idempotencyKey && keyed ? idempotency(route, keyed) : [])
+    .use(admit)
     .use(responseCheck(route));
 }
 

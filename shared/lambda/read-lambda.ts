@@ -5,6 +5,7 @@ import { withinInvocation } from '#shared/kernel/store-calls.ts';
 import type { Idempotency } from '#shared/idempotency/idempotency.ts';
 import { bufferedFunction, streamedFunction, type LambdaFunction } from './lambda-function.ts';
 import { openRelease } from './open-release.ts';
+import { openTenantRate } from './open-tenant-rate.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
 
 /** Runs once per binding, when its first request has passed every check; a failure is not cached. */
@@ -28,6 +29,7 @@ export function createReadLambda<R extends Route>(
         operation: () => bindOperation(runtime),
         runtime,
         ...(openIdempotency && { idempotency: () => openIdempotency(runtime) }),
+        rate: () => openTenantRate(runtime),
         release: () => openRelease(runtime),
       }),
     );

@@ -147,6 +147,14 @@ export const logCodes = {
   TOKEN_REFUSED: info('The bearer token was rejected. The response does not give the reason.', {
     reason: 'word',
   }),
+  TENANT_RATE_LIMITED: warn(
+    'A tenant has used up its requests of these ten seconds. The service returns 429 until they end; a container writes the line once for each share.',
+    { tenantHash: 'word' },
+  ),
+  REQUEST_UNCOUNTED: warn(
+    'A request could not be counted against the bound of its tenant. The service admitted it.',
+    { error: 'word' },
+  ),
   KEY_SET_UNREACHABLE: warn(
     'The issuer’s key set could not be read. The function uses the keys that it has for at most 24 hours.',
     { error: 'word', knownKeysAgeSeconds: 'number' },
@@ -210,6 +218,10 @@ export const logCodes = {
   UPSTREAM_ANSWER_REFUSED: warn(
     'An owner’s response was malformed, or about something other than was asked for. The call is repeated once, and may succeed.',
     { ...upstreamCall, kind: 'word' },
+  ),
+  OWNER_CIRCUIT_OPENED: warn(
+    'An owner gave no answer to three requests in a row. This container fails its calls at once for `openMs`, then tries one; the time doubles up to 30 s while the owner stays silent.',
+    { owner: 'word', openMs: 'number' },
   ),
   UPSTREAM_FAILED: warn(
     'A request failed because of an owner. The fields are those of the problem that the caller received.',

@@ -45,8 +45,7 @@ const bank = {
 function open(handle: Handler) {
   handler = handle;
   requests = [];
-  return createPlatform(
-    processRuntime(),
+  return createPlatform(processRuntime())(
     { tenantId: 'tenant-a', baseUrl, credential: secret('credential') },
     { receivedAt: Date.now(), deadline: Date.now() + 20_000, log: () => undefined },
   );

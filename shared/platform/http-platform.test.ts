@@ -91,8 +91,11 @@ function setup(replies: readonly Reply[], { tenantId = 'tenant-a', ...options }:
     log: (code, fields) => lines.push([code, fields]),
     ...options,
   };
-  const platform = createPlatform({ ...ports, ...options }, { ...profile, tenantId }, request, options);
-  return { platform, clock, sent, waits, lines };
+  const connect = createPlatform({ ...ports, ...options }, options);
+  /** What the next request of the same container has. */
+  const open = (changes?: Partial<typeof request>) =>
+    connect({ ...profile, tenantId }, { ...request, receivedAt: clock.now, ...changes });
+  return { platform: open(options), open, clock, sent, waits, lines };
 }
 
 const type = { 'content-type': 'application/json' };
@@ -309,7 +312,18 @@ describe('the time of a call', () => {
       {},
     ],
     ['has a limit for each attempt', { ended: 15_050, waits: [50] }, ['never', answer()], {}],
-    ['ends at the deadline', { ended: 15_500, waits: [50] }, ['never'], { deadline: 15_500 }],
+    [
+      'has a limit in each request that lets a second attempt fit',
+      { ended: 12_800, waits: [50] },
+      ['never'],
+      { deadline: 15_500 },
+    ],
+    [
+      'ends at the deadline',
+      { ended: 15_500, waits: [50] },
+      ['never'],
+      { receivedAt: -10_000, deadline: 15_500 },
+    ],
   ])('%s', async (_, { ended, waits: expected }, replies, options) => {
     const { platform, clock, waits, sent } = setup(replies, options);
     await platform.call(read, call);
@@ -492,5 +506,81 @@ describe('revalidation', () => {
     expect(sent).toHaveLength(2);
     expect(platform.trace()[0]).toMatchObject({ outcome: 'malformed', version: '"v2"' });
     expect(await platform.call(read, call)).toMatchObject(malformed);
+  });
+});
+
+describe('an owner that gives no answer', () => {
+  const later = { deadline: 10_000_000 };
+  /** Three requests of a container, each with one call. */
+  async function silence(replies: readonly Reply[], limited: { readonly timeLimit?: number } = {}) {
+    const container = setup(replies, later);
+    for (let request = 0; request < 3; request += 1)
+      await container.open().call(read, { ...call, ...limited });
+    const before = container.sent.length;
+    const platform = container.open();
+    const result = await platform.call(read, call);
+    const opened = container.lines.filter(([code]) => code === 'OWNER_CIRCUIT_OPENED');
+    return { ...container, platform, result, opened, wasSent: container.sent.length > before };
+  }
+  const down = new Error('refused');
+
+  it.each<[string, readonly Reply[]]>([
+    ['stays silent', ['never']],
+    ['refuses connections', [down]],
+    ['is behind a proxy that says so', [status(502), status(503), status(504)]],
+  ])('and %s gets no call for a while, and then one', async (_, replies) => {
+    const { clock, open, platform, result, opened, wasSent, sent } = await silence(replies);
+    expect(result).toMatchObject({ error: { kind: 'unavailable', transient: true, retryAfterSeconds: 2 } });
+    expect(platform.trace()).toMatchObject([{ attempts: 0, outcome: 'unavailable', status: null }]);
+    expect([wasSent, opened]).toEqual([
+      ...[false, [['OWNER_CIRCUIT_OPENED', { owner: 'content', openMs: 1_500 }]]],
+    ]);
+    // Another owner of the same platform is asked.
+    const before = sent.length;
+    await open().call({ ...read, service: 'qti' }, call);
+    expect(sent.length).toBeGreaterThan(before);
+    clock.now += 1_500;
+    const probing = sent.length;
+    await open().call(read, call);
+    expect(sent.length).toBe(probing + 2);
+  });
+
+  it('is asked again by everyone once it has answered the one that tried', async () => {
+    const { clock, open } = await silence([...Array<Reply>(6).fill(down), answer()]);
+    clock.now += 1_500;
+    for (let request = 0; request < 3; request += 1) expect((await open().call(read, call)).ok).toBe(true);
+  });
+
+  it.each<[string, readonly Reply[], { readonly timeLimit: number }?]>([
+    [
+      'connections are dead after a freeze, and the second attempt succeeds',
+      [down, answer(), down, answer()],
+    ],
+    ['one request of three is answered', [down, down, answer(), down]],
+    ['a refusal shows that it is at work', [down, down, status(404), down, down, down, down]],
+    ['a single thing of it is damaged', [status(500)]],
+    ['it asks for a wait', [status(503, { 'retry-after': '1' })]],
+    ['it limits a tenant', [status(429)]],
+    ['the time limit cuts the second attempt short', ['never'], { timeLimit: 6_000 }],
+  ])('is asked if %s', async (_, replies, limited) => {
+    const { opened, wasSent } = await silence(replies, limited);
+    expect([opened, wasSent]).toEqual([[], true]);
+  });
+
+  it('is asked if many calls of one request fail, or a frozen container was late to look', async () => {
+    const one = setup([down], later);
+    await Promise.all(Array.from({ length: 30 }, () => one.platform.call(read, call)));
+    const before = one.sent.length;
+    await one.open().call(read, call);
+    expect(one.sent.length).toBe(before + 2);
+    const frozen = setup(['never'], {
+      ...later,
+      fetch: () => {
+        frozen.clock.now += 10_000;
+        return Promise.reject(down);
+      },
+    });
+    for (let request = 0; request < 5; request += 1) await frozen.open().call(read, call);
+    expect(frozen.lines.filter(([code]) => code === 'OWNER_CIRCUIT_OPENED')).toEqual([]);
   });
 });

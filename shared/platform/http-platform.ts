@@ -14,6 +14,7 @@ import { repetitions, type FaultKind } from './verdicts.ts';
 import { addressOf } from './transport/address.ts';
 import type { AnswerMemo } from './transport/answer-memo.ts';
 import { namesOf, readAnswer, type Outcome } from './transport/answer.ts';
+import { createCircuits, type Circuits } from './transport/circuits.ts';
 
 /** The network, the clock and the randomness of a function. */
 export interface PlatformPorts {
@@ -47,26 +48,40 @@ const SHORTEST_PAUSE = 250;
 const LONGEST_PAUSE = 1_000;
 /** How often a call is repeated for each kind of answer that is repeated at once. */
 export const MAX_RETRIES = 1;
-/** Milliseconds that one attempt may take, including its body. */
+/** Milliseconds that one attempt may take, including its body; at most a quarter of the request's time, so that two of them fit into half. */
 const ATTEMPT_MS = 5_000;
+/** Silence for so long is more than slowness; an attempt that the deadline cuts shorter proves nothing. */
+const SILENCE_MS = 3_000;
+/** An attempt that ends so much later than its timer was frozen with its container: the owner is not at fault. */
+const FROZEN_MS = 1_000;
 /** Milliseconds over which repetitions are spread, so that parallel calls that failed together are not repeated together. */
 const JITTER = 100;
 
 /**
- * Creates the platform over HTTP for one tenant and one request, with only the credential of its profile [MA-008], until the deadline. Each call follows
+ * Opens the platform over HTTP for one container, and returns what connects one tenant and one request to it, with only the credential of its profile
+ * [MA-008], until the deadline. The circuits of the owners that do not answer are the container's (`createCircuits`). Each call follows
  * its row (address, body, success, answer schema, size) and writes one log line: `UPSTREAM_CALL`, or `UPSTREAM_CALL_FAILED` without a usable answer.
  * Failures are values; a call that does not match its row throws, since neither a caller nor an owner can cause it.
  *
- * `ATTEMPT_MS` limits each attempt, and the deadline all of them. An answer of a kind that is repeated at once is repeated once per kind: a proxy can
+ * A time limit applies to each attempt, and the deadline to all of them. An answer of a kind that is repeated at once is repeated once per kind: a proxy can
  * garble or misroute one answer, and a final refusal would end a run for it. Redirects are not followed. Neither faults nor the trace contain a part of
  * a body, an address or a credential.
  */
 export function createPlatform(
+  ports: PlatformPorts,
+  options: PlatformOptions = {},
+): (profile: ServiceProfile, request: Omit<PlatformRequest, 'principal'>) => Platform {
+  const circuits = createCircuits(ports);
+  return (profile, request) => connect(ports, profile, request, { ...options, circuits });
+}
+
+function connect(
   { fetch, now, sleep, random }: PlatformPorts,
   profile: ServiceProfile,
   { receivedAt, deadline, log }: Omit<PlatformRequest, 'principal'>,
-  { memo, maxConcurrency = 32 }: PlatformOptions = {},
+  { memo, maxConcurrency = 32, circuits }: PlatformOptions & { readonly circuits: Circuits },
 ): Platform {
+  const attemptMs = Math.min(ATTEMPT_MS, (deadline - receivedAt) / 4);
   const limit = pLimit(maxConcurrency);
   const entries: TraceEntry[] = [];
 
@@ -128,12 +143,24 @@ export function createPlatform(
     let outcome: Outcome = { kind: 'unavailable' };
     const end = Math.min(deadline, now() + timeLimit);
     const repeated: FaultKind[] = [];
+    const circuit = `${profile.baseUrl} ${operation.service}`;
     for (let made = 0; ;) {
-      const remaining = end - now();
-      if (remaining <= 0) return [outcome, made];
+      const began = now();
+      const timeout = Math.min(attemptMs, end - began);
+      if (timeout <= 0) return [outcome, made];
+      // Only a call that has sent nothing yet may end without an attempt.
+      const wait = made === 0 ? circuits.wait(circuit) : 0;
+      if (wait > 0) return [{ kind: 'unavailable', retryAfter: wait }, 0];
       // All kept connections may be dead after a freeze of the container: the retry must not use another one of them.
-      outcome = await attempt(operation, call, Math.min(ATTEMPT_MS, remaining), made > 0);
+      outcome = await attempt(operation, call, timeout, made > 0);
       made += 1;
+      const elapsed = now() - began;
+      if (isSignOfLife(outcome)) circuits.answered(circuit);
+      // The first attempt may have met a dead connection.
+      else if (made > 1 && (elapsed < timeout || (timeout >= SILENCE_MS && elapsed < timeout + FROZEN_MS))) {
+        const openMs = circuits.failed(circuit, entries);
+        if (openMs !== undefined) log('OWNER_CIRCUIT_OPENED', { owner: operation.service, openMs });
+      }
       const { kind } = outcome;
       if (kind === 'answered' || kind === 'unchanged' || repetitions[kind] !== 'at once')
         return [outcome, made];
@@ -190,6 +217,14 @@ export function createPlatform(
     },
     trace: () => [...entries],
   };
+}
+
+/**
+ * Returns whether an owner is at work: it answered, even if with a failure of this one request (500), or asked for a wait, perhaps of one tenant (429, or
+ * 503 with Retry-After). Such answers are quick, and the caller gets the wait.
+ */
+function isSignOfLife({ status, retryAfter }: Outcome): boolean {
+  return status !== undefined && (status < 502 || status > 504 || retryAfter !== undefined);
 }
 
 /** Returns the fields that name a call and its response in every log line. */

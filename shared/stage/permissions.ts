@@ -1,4 +1,5 @@
 import { keyPurposesOf, type Grant } from '#shared/contract/grants.ts';
+import { COUNT_PREFIX } from '#shared/contract/tenant-rate.ts';
 import { scheduledPurposes } from '#shared/keys/key-ring.ts';
 import type { StageConfig } from './stage.ts';
 
@@ -46,6 +47,11 @@ function onPartitions(...keys: readonly string[]): Conditions {
   return { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': keys } };
 }
 
+/** Restricts a statement to the items that count requests. Functions that only read may change no idempotency record. */
+const onCounts: Conditions = {
+  'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${COUNT_PREFIX}*`] },
+};
+
 /** Restricts a KMS statement to the encryption context of this stage and these purposes. */
 function forPurposes(stage: string, purposes: readonly string[]): Conditions {
   return {
@@ -69,6 +75,7 @@ export function statementsByGrant(
   return {
     'records:read': [allow(records.arn, items('GetItem'))],
     'control:write': [allow(control.arn, items('GetItem', 'PutItem', 'UpdateItem'))],
+    'control:count': [allow(control.arn, items('UpdateItem'), onCounts)],
     'improvement:read': [allow(improvement.arn, items('Query'))],
     'improvement:read-part': [allow(improvement.arn, items('GetItem'))],
     // No condition key of IAM separates a PutItem that creates from one that replaces. Only the condition expression of the write does.

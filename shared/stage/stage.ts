@@ -4,6 +4,7 @@ import type { ReleaseKey } from '#shared/release/release-key.ts';
 
 export type HttpsUrl = `https://${string}`;
 export type RoleArn = `arn:${string}:iam::${number}:role/${string}`;
+export type AddressRange = `${number}.${number}.${number}.${number}/${number}`;
 export type SignatureAlgorithm = 'RS256' | 'ES256' | 'EdDSA';
 
 /** A placeholder: no point of the curve, so that it trusts no signer. */
@@ -63,8 +64,18 @@ export interface StageConfig {
   readonly runbookUrl: HttpsUrl;
   /** Requests per second over all callers, and how many may arrive at once. Beyond them: 429 `rate-limited`. */
   readonly throttle: { readonly ratePerSecond: number; readonly burst: number };
+  /**
+   * The most requests of one tenant in ten seconds, over all routes of both services; beyond them: 429 `rate-limited`. Absent: half of what `throttle`
+   * lets pass in that time.
+   */
+  readonly requestsPerTenant?: number;
   /** Requests in five minutes from one address, at least 10; a school behind one address needs a generous figure. */
   readonly requestsPerAddress: number;
+  /**
+   * Addresses that `requestsPerAddress` does not apply to: schools whose learners share one, as ranges of IPv4 from /16 to /32, at most 100. For
+   * the APIs of the services, where `requestsPerTenant` binds their tenants. Absent: none.
+   */
+  readonly unlimitedAddresses?: readonly [AddressRange, ...AddressRange[]];
   /**
    * For how many minutes a new version of the functions that learners wait for gets only 10 % of their calls; it is rolled back if it fails.
    * CodeDeploy has these steps. Absent: all calls move at once, after the check of the version.

@@ -27,6 +27,9 @@ it.each<object>([
   origins('https://app.school.org', 'https://xn--schle-lva.example:8443', 'https://10.0.0.1'),
   { documentation: docs, ...apiOf({ hostedZoneId: 'Z0123456789ABCDEFGHIJ' }) },
   { environment: 'agnostic', ...apiOf({}) },
+  { unlimitedAddresses: ['203.0.113.7/32', '198.51.100.0/24', '10.1.0.0/16'] },
+  { unlimitedAddresses: Array.from({ length: 100 }, (_, at) => `10.0.${at}.0/24`) },
+  ...[{ requestsPerTenant: 10 }, { requestsPerTenant: 1_000_000 }],
   writer('arn:aws:iam::111122223333:role/release'),
   writer('arn:aws-us-gov:iam::111122223333:role/a/b/release@x'),
 ])('a stage takes %j', (changes) => {
@@ -64,6 +67,22 @@ it.each<readonly [object, string | RegExp]>([
     'domains.receipts has the domain of another setting: each needs its own',
   ],
   [{ documentation: { ...docs, certificateArn } }, /documentation has the certificate .* in us-east-1$/],
+  ...[
+    ...['0.0.0.0/0', '10.0.0.0/8', '10.0.0.0/15', '10.0.0.1/24', '10.0.0.0/33', '10.0.0.0', '10.0.0/24'],
+    ...['256.0.0.0/24', '010.0.0.0/24', '2001:db8::/32', 'school.org/24', ''],
+  ].map((range): readonly [object, string] => [
+    { unlimitedAddresses: ['198.51.100.0/24', range] },
+    `unlimitedAddresses contains ${JSON.stringify(range)}: expected a range of IPv4`,
+  ]),
+  [{ unlimitedAddresses: ['10.0.0.0/24', '10.0.0.0/24'] }, 'unlimitedAddresses contains a range twice'],
+  [
+    { unlimitedAddresses: Array.from({ length: 101 }, (_, at) => `10.0.${at}.0/24`) },
+    'unlimitedAddresses contains 101 ranges: expected at most 100',
+  ],
+  ...[9, 0, 10.5, Number.NaN, 1_000_001].map((requestsPerTenant): readonly [object, string] => [
+    { requestsPerTenant },
+    `requestsPerTenant is ${requestsPerTenant}: expected a whole number of requests in ten seconds`,
+  ]),
   [writer('arn:aws:iam::999999999999:role/release'), 'account 111122223333'],
   [writer('arn:aws:iam::111122223333:role/*'), 'without a wildcard'],
   [writer('arn:aws:iam::111122223333:user/release'), 'of a role'],

@@ -1,4 +1,5 @@
 import { createPublicKey } from 'node:crypto';
+import { isIPv4 } from 'node:net';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
 import { nobodysKey, type ApiDomain, type ApiName, type StageConfig, type StageConfigs } from './stage.ts';
@@ -93,6 +94,8 @@ export function stageNamed(
 export function settingsDefect(config: StageConfig): string | undefined {
   return (
     originsDefect(config.allowedOrigins ?? []) ??
+    rateDefect(config) ??
+    addressesDefect(config.unlimitedAddresses ?? []) ??
     alarmsDefect(config) ??
     writersDefect(config) ??
     domainsDefect(config) ??
@@ -118,6 +121,33 @@ function originsDefect(origins: readonly string[]): string | undefined {
   if (origins.length > MAX_ORIGINS)
     return `allowedOrigins contains ${origins.length} origins: expected at most ${MAX_ORIGINS}`;
   return undefined;
+}
+
+/** Returns what is wrong with `requestsPerTenant`, if anything. */
+function rateDefect({ requestsPerTenant = 10 }: StageConfig): string | undefined {
+  return Number.isInteger(requestsPerTenant) && requestsPerTenant >= 10 && requestsPerTenant <= 1_000_000
+    ? undefined
+    : `requestsPerTenant is ${requestsPerTenant}: expected a whole number of requests in ten seconds, from 10 to 1000000`;
+}
+
+const MAX_ADDRESS_RANGES = 100;
+
+/** Returns what is wrong with `unlimitedAddresses`, if anything: AWS WAF takes a range by its first address only. */
+function addressesDefect(ranges: readonly string[]): string | undefined {
+  const wrong = ranges.find((range) => !isAddressRange(range));
+  if (wrong !== undefined)
+    return `unlimitedAddresses contains ${JSON.stringify(wrong)}: expected a range of IPv4 from /16 to /32 by its first address, such as "203.0.113.0/24"`;
+  if (new Set(ranges).size < ranges.length) return 'unlimitedAddresses contains a range twice: remove one';
+  if (ranges.length > MAX_ADDRESS_RANGES)
+    return `unlimitedAddresses contains ${ranges.length} ranges: expected at most ${MAX_ADDRESS_RANGES}`;
+  return undefined;
+}
+
+function isAddressRange(range: string): boolean {
+  const [, address = '', length = ''] = /^(.*)\/(1[6-9]|2\d|3[0-2])$/.exec(range) ?? [];
+  if (!isIPv4(address)) return false;
+  const bits = address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+  return bits % 2 ** (32 - Number(length)) === 0;
 }
 
 /** Returns what is wrong with the alarms, if anything: alarms that only CloudWatch shows are seen too late if learners wait. */

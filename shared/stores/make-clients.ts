@@ -33,6 +33,11 @@ export function makeDynamo(settings: AwsSettings): DynamoDBClient {
   return new DynamoDBClient(configOf(settings));
 }
 
+/** Creates a client for what must not be done twice: it makes one attempt. */
+export function makeOnceDynamo(settings: AwsSettings): DynamoDBClient {
+  return new DynamoDBClient({ ...configOf(settings), maxAttempts: 1 });
+}
+
 export function makeKms(settings: AwsSettings): KMSClient {
   return new KMSClient(configOf(settings));
 }

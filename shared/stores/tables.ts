@@ -23,7 +23,8 @@ export const tables = [
     variable: 'CONTROL_TABLE',
     partitionKey: 'id',
     ttl: 'purgeAt',
-    holds: 'payload-free idempotency control records, usable for exactly 24 hours',
+    holds:
+      'payload-free idempotency control records, usable for exactly 24 hours; counts of the requests of each tenant in ten seconds',
   },
   {
     name: 'settings',

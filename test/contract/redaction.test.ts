@@ -58,7 +58,15 @@ describe('a learner’s whole run', () => {
     const { dynamo } = clientsOf(stack);
     const scan = async (table: 'control' | 'records') =>
       (await dynamo.send(new ScanCommand({ TableName: localTableName(table) }))).Items ?? [];
-    const [control, records] = await Promise.all([scan('control'), scan('records')]);
+    const [items, records] = await Promise.all([scan('control'), scan('records')]);
+    // Counts of requests: a hash of the tenant, a window, a number.
+    const counts = items.filter((item) => 'requests' in item);
+    expect(counts).not.toHaveLength(0);
+    for (const item of counts) {
+      expect(Object.keys(item).toSorted()).toEqual(['id', 'purgeAt', 'requests']);
+      expect(item['id']?.S).toMatch(/^rate#[0-9a-f]{64}#\d+#\d+$/);
+    }
+    const control = items.filter((item) => !counts.includes(item));
     expect(control.length).toBeGreaterThanOrEqual(journey.steps.length);
     const allowed = [
       'attemptId',
@@ -80,7 +88,7 @@ describe('a learner’s whole run', () => {
       expect(item['hash']?.S).toMatch(/^[\w-]{43}$/);
       expect(item['operationId']?.S).toMatch(/^op_[\w-]+$/);
     }
-    const text = JSON.stringify(control);
+    const text = JSON.stringify(items);
     for (const [what, values] of Object.entries(secrets()))
       expect([what, values.filter((value) => text.includes(value))]).toEqual([what, []]);
     // The records are those of the release, to which no run has added.

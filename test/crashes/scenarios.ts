@@ -443,8 +443,9 @@ export async function heldBy(world: World): Promise<readonly string[]> {
       .join(' ')
       .replace('replayed', 'accepted'),
   );
-  const control = (await itemsOf(world, 'control')).map(
-    ({ state, leaseUntil }) => `control ${String(state)}${leaseUntil === 0 ? '' : ' leased'}`,
+  // Counts of requests have no state.
+  const control = (await itemsOf(world, 'control')).flatMap(({ state, leaseUntil }) =>
+    state === undefined ? [] : [`control ${String(state)}${leaseUntil === 0 ? '' : ' leased'}`],
   );
   return [
     ...Object.entries(counts).map(([name, count]) => `${name} ${count}`),

@@ -105,3 +105,42 @@ describe('the firewall of every API', () => {
     }
   });
 });
+
+describe('the rate of an address', () => {
+  const scopes = (settings?: typeof everySetting) => {
+    const stacks = deployed(settings === undefined ? {} : { settings });
+    const rated = propertiesOf(stacks, 'AWS::WAFv2::WebACL').map((properties) => {
+      const { Name, Rules } = properties as {
+        readonly Name: string;
+        readonly Rules: readonly {
+          readonly Name: string;
+          readonly Statement: { readonly RateBasedStatement?: Readonly<Record<string, unknown>> };
+        }[];
+      };
+      const rule = Rules.find(({ Name: name }) => name === 'rate-per-address');
+      return [Name.split('-').at(-1), rule?.Statement.RateBasedStatement?.['ScopeDownStatement']] as const;
+    });
+    return [new Map(rated), propertiesOf(stacks, 'AWS::WAFv2::IPSet')] as const;
+  };
+
+  it('spares the listed addresses behind the APIs that bound tenants, and no address behind the others', () => {
+    const [rated, sets] = scopes(everySetting);
+    const spared = {
+      NotStatement: {
+        Statement: { IPSetReferenceStatement: { Arn: 'UnlimitedAddresses.Arn' } },
+      },
+    };
+    const others = ['receipts', 'sandbox'].map((api) => rated.get(api));
+    expect([rated.get('mastery'), rated.get('reports'), ...others]).toEqual([
+      ...[spared, spared, undefined, undefined],
+    ]);
+    expect(
+      sets.map(({ Addresses, IPAddressVersion, Scope }) => [Addresses, IPAddressVersion, Scope]),
+    ).toEqual([1, 2].map(() => [['203.0.113.0/24', '198.51.100.7/32'], 'IPV4', 'REGIONAL']));
+  });
+
+  it('spares none unless the stage lists some', () => {
+    const [rated, sets] = scopes();
+    expect([[...rated.values()], sets]).toEqual([[undefined, undefined, undefined, undefined], []]);
+  });
+});

@@ -22,6 +22,7 @@ const changed = deployed({
     systemRecordTenants: ['a', 'b'],
     runsAtOnce: 20,
     keyRotationDays: 90,
+    requestsPerTenant: 40,
   },
 });
 
@@ -44,6 +45,9 @@ const scheduled = ['continuation', 'cursor', 'receipt-link'];
 const allowed: Readonly<Partial<Record<Grant, readonly string[]>>> = {
   'records:read': ['dynamodb:GetItem on Records.Arn'],
   'control:write': ['dynamodb:GetItem,dynamodb:PutItem,dynamodb:UpdateItem on Control.Arn'],
+  'control:count': [
+    'dynamodb:UpdateItem on Control.Arn if {"ForAllValues:StringLike":{"dynamodb:LeadingKeys":["rate#*"]}}',
+  ],
   'improvement:read': ['dynamodb:Query on Improvement.Arn'],
   'improvement:read-part': ['dynamodb:GetItem on Improvement.Arn'],
   'improvement:create': ['dynamodb:PutItem on Improvement.Arn'],
@@ -69,9 +73,12 @@ const allowed: Readonly<Partial<Record<Grant, readonly string[]>>> = {
   ],
 };
 
-/** A function that waits for gates looks whether they still are open; its row does not repeat it. */
-const grantsOf = ({ gates, lambda }: DeployedFunction): readonly Grant[] =>
-  gates.length > 0 ? [...lambda.grants, 'release:read'] : lambda.grants;
+/** A route's function counts requests, and one that waits for gates looks whether they still are open; their rows do not repeat it. */
+const grantsOf = (row: DeployedFunction): readonly Grant[] => [
+  ...row.lambda.grants,
+  ...(isRoute(row) ? (['control:count'] as const) : []),
+  ...(row.gates.length > 0 ? (['release:read'] as const) : []),
+];
 
 /** Everything that a function may do. */
 function expectedStatements(row: DeployedFunction): readonly string[] {
@@ -167,6 +174,12 @@ it('links to receipts begin with the address of their API', () => {
     expect(variablesIn(all, operationId)['RECEIPTS_URL']).toBe(
       'https://ReceiptsApi.execute-api.AWS-Region.AWS-URLSuffix/prod',
     );
+});
+
+it('a tenant may use half of the throttle, unless the stage says otherwise', () => {
+  const boundOf = (stacks: typeof all) => variablesIn(stacks, 'readReadiness')['REQUESTS_PER_TENANT'];
+  // 500 requests per second, in ten seconds.
+  expect([boundOf(all), boundOf(changed)]).toEqual(['2500', '40']);
 });
 
 it('the worker may have the system’s records of the stage’s tenants alone', () => {

@@ -111,7 +111,8 @@ const callsOf = ({ dependencies }: Flow<never>): readonly CallName[] =>
   Object.keys(dependencies) as CallName[];
 
 /** Time limits of an attempt of an upstream call: of any, and of one that a report can go without. Others are of our own stores. */
-const isOfAttempt = (milliseconds: number): boolean => milliseconds === 5_000 || milliseconds <= 1_500;
+const isOfAttempt = (milliseconds: number): boolean =>
+  (milliseconds > 3_000 && milliseconds <= 5_000) || milliseconds <= 1_500;
 
 /** Waits of functions: pauses take no time, and time limits end only when the test ends them. */
 export interface Waits {

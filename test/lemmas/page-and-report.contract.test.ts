@@ -41,7 +41,7 @@ function openRoutes(tenant: TenantState, candidateSourcedId: string) {
   const ports = { fetch, sleep, now: () => 0, random: () => new Uint8Array(4) };
   const dependencies = dependenciesOver(
     (profile, request) =>
-      createPlatform(ports, { ...profile, tenantId }, request, { maxConcurrency: CALLS_AT_ONCE }),
+      createPlatform(ports, { maxConcurrency: CALLS_AT_ONCE })({ ...profile, tenantId }, request),
     { now: () => 0 },
   );
   const list = listCandidateReportsOperation({ ...dependencies, keys: createMemoryKeyRing() });

@@ -48,8 +48,10 @@ const storesOfThings = {
 
 function storesOf(grant: Grant): readonly StoreName[] {
   if (grant === 'improvement:queue') return ['sqs'];
-  // A link is made without its bucket.
-  return grant === 'receipts:link' ? [] : storesOfThings[grant.split(':')[0] as keyof typeof storesOfThings];
+  // A link is made without its bucket, and a request that cannot be counted is admitted.
+  return grant === 'receipts:link' || grant === 'control:count'
+    ? []
+    : storesOfThings[grant.split(':')[0] as keyof typeof storesOfThings];
 }
 
 /** What these requests do without. */

@@ -24,7 +24,7 @@ export interface Controlled {
 /** The control table of a stack, as its functions see it. */
 export interface ControlRecords {
   readonly of: (request: IdentifiedRequest) => Controlled;
-  /** Every item, as DynamoDB holds it. */
+  /** Every record, as DynamoDB holds it; counts of requests are none. */
   readonly items: () => Promise<readonly Readonly<Record<string, unknown>>[]>;
 }
 
@@ -69,7 +69,7 @@ export function openControlRecords(stack: Pick<TestStack, 'urls' | 'defer'>): Co
       const { Items = [] } = await clients.dynamo.send(
         new ScanCommand({ TableName: localTableName('control') }),
       );
-      return Items;
+      return Items.filter(({ hash }) => hash !== undefined);
     },
   };
 }

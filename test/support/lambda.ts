@@ -4,6 +4,7 @@ import { toProxyEvent } from '#local/gateway/proxy-event.ts';
 import { createLineReader } from '#local/stack/function-log.ts';
 import type { Route, ServiceName } from '#shared/contract/route.ts';
 import type { Operation } from '#shared/http/operation.ts';
+import type { TenantRate } from '#shared/http/tenant-rate.ts';
 import type { PipelineAnswer } from '#shared/http/answers.ts';
 import { createPipeline } from '#shared/http/pipeline.ts';
 import { createIdempotency } from '#shared/idempotency/idempotency.ts';
@@ -140,6 +141,8 @@ export interface TestLambdaOptions {
   readonly remainingMs?: number;
   /** Default: everything is released. */
   readonly release?: ReleaseWatch;
+  /** Default: admits every request. */
+  readonly rate?: TenantRate;
 }
 
 /** A route's Lambda over emulators: its clock, its log lines and its control table. */
@@ -176,6 +179,7 @@ export async function testLambda<R extends Route>(
   const random = (bytes: number): Uint8Array => crypto.getRandomValues(new Uint8Array(bytes));
   const keys = createMemoryKeyRing();
   const { release = () => Promise.resolve({ state: wholeRelease }) } = options;
+  const { rate = () => Promise.resolve(undefined) } = options;
 
   const pipeline = createPipeline(route, {
     operation: () => operation,
@@ -187,6 +191,7 @@ export async function testLambda<R extends Route>(
         TOKEN_JWKS_URL: keySetUrl,
         TOKEN_ALGORITHMS: 'ES256',
         PROBLEMS_URL: 'https://docs.example/problems',
+        REQUESTS_PER_TENANT: '1000',
         RECORDS_TABLE: 'records',
         CONTROL_TABLE: 'control',
         SETTINGS_TABLE: 'settings',
@@ -206,6 +211,7 @@ export async function testLambda<R extends Route>(
     },
     idempotency: () => createIdempotency({ table, keys, now, sleep, random }),
     release: () => release,
+    rate: () => rate,
   });
 
   const token = await testIssuer.sign();

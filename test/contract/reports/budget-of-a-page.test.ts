@@ -95,7 +95,7 @@ async function openPage(frameworkOf: (spec: number) => number) {
     random: () => new Uint8Array(4),
   };
   const connect: ReportDependencies['connect'] = (profile, request) =>
-    createPlatform(ports, { ...profile, tenantId }, request, { maxConcurrency: CALLS_AT_ONCE });
+    createPlatform(ports, { maxConcurrency: CALLS_AT_ONCE })({ ...profile, tenantId }, request);
   const lambda = await testLambda(
     listCandidateReports,
     listCandidateReportsOperation({ ...dependenciesOver(connect), keys: createMemoryKeyRing() }),

@@ -53,7 +53,7 @@ export function poolDependencies(runtime: Runtime): PoolDependencies {
   return {
     ...openRecords(runtime),
     isolationProof: openIsolationProof(runtime),
-    connect: (profile, request) => createPlatform(runtime, profile, request, { memo }),
+    connect: createPlatform(runtime, { memo }),
     now: runtime.now,
   };
 }

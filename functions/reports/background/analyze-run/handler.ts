@@ -37,7 +37,7 @@ function runDependencies(runtime: Runtime): RunDependencies {
     queue: createImprovementQueue(aws(makeSqs), IMPROVEMENT_QUEUE_URL),
     policies: openAnalysisPolicies(runtime, profiles),
     profiles,
-    connect: (profile, request) => createPlatform(runtime, profile, request),
+    connect: createPlatform(runtime),
     now,
   };
 }

@@ -13,8 +13,7 @@ import { CALLS_AT_ONCE, type ReportDependencies } from './owners.ts';
 export function reportDependencies(runtime: Runtime): ReportDependencies {
   return {
     profiles: openServiceProfiles(runtime),
-    connect: (profile, request) =>
-      createPlatform(runtime, profile, request, { maxConcurrency: CALLS_AT_ONCE }),
+    connect: createPlatform(runtime, { maxConcurrency: CALLS_AT_ONCE }),
     frameworks: createFrameworks(),
     now: runtime.now,
   };
@@ -26,7 +25,7 @@ export function improvementDependencies(runtime: Runtime): ImprovementDependenci
   const { IMPROVEMENT_TABLE } = readEnvironment(['IMPROVEMENT_TABLE'], environment);
   return {
     profiles: openServiceProfiles(runtime),
-    connect: (profile, request) => createPlatform(runtime, profile, request),
+    connect: createPlatform(runtime),
     runs: createImprovementTable(aws(makeDynamo), IMPROVEMENT_TABLE, runtime),
     now,
   };
