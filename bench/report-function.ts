@@ -44,7 +44,6 @@ export function functionVariables(
     TOKEN_JWKS_URL: keySetUrl,
     TOKEN_ALGORITHMS: 'ES256',
     PROBLEMS_URL: 'https://docs.example/problems',
-    PROFILES_PATH: '/bench/profiles',
     PLATFORM_TENANT: TENANT_ID,
     PLATFORM_JWT: 'credential',
     PLATFORM_URL: platformUrl,

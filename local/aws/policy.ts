@@ -141,6 +141,14 @@ interface Operator {
 }
 
 const some = (values: readonly string[]) => (values.length === 0 ? undefined : values);
+const allOf =
+  (matches: (value: string, actual: string) => boolean): Operator['test'] =>
+  (values, actual = []) => {
+    const used = actual.map((one) => values.find((value) => matches(value, one)));
+    return used.includes(undefined)
+      ? undefined
+      : (some([...new Set(used.filter((value) => value !== undefined))]) ?? ['(absent)']);
+  };
 const oneOf =
   (matches: (value: string, actual: string) => boolean): Operator['test'] =>
   (values, [actual] = []) =>
@@ -163,12 +171,10 @@ const operators: Readonly<Record<string, Operator>> = {
     keys: singleValued,
     test: (values, actual) => some(values.filter((value) => value === String(actual === undefined))),
   },
-  'ForAllValues:StringEquals': {
+  'ForAllValues:StringEquals': { keys: multivalued, test: allOf((value, actual) => value === actual) },
+  'ForAllValues:StringLike': {
     keys: multivalued,
-    test: (values, actual = []) =>
-      actual.every((value) => values.includes(value))
-        ? (some([...new Set(actual)]) ?? ['(absent)'])
-        : undefined,
+    test: allOf((value, actual) => pattern(value).test(actual)),
   },
 };
 

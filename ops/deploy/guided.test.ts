@@ -113,6 +113,7 @@ const deploy = (changed: Partial<Deploying> = {}) =>
     allowed: new Set(),
     yes: true,
     prepare: false,
+    withoutProfiles: false,
     ask: undefined,
     print: (line) => printed.push(line),
     ...changed,

@@ -43,7 +43,6 @@ describe('readEnvironment', () => {
       ['https://a.example/p'],
       ['https://a.example/', 'http://a.example/p', 'https://a.example/p?x', 'https://'],
     ],
-    ['PROFILES_PATH', ['/a', '/a/b-c'], ['a', '/', '/a/']],
     [
       'RELEASE_KEY',
       [key(`"crv":"P-256","x":"${X}","y":"${X}"`)],
