@@ -153,7 +153,7 @@ const page = await readFile(join(import.meta.dirname, '../../docs/reliability.md
 const part = /begin of outages.*-start -->\n\n(.*?)\n<!--/s.exec(page)?.[1]?.split('\n') ?? [];
 
 describe('docs/reliability.md has what callers see', () => {
-  it.each(dependencies)('while %s is out [MA-218, RP-334]', { timeout: 120_000 }, async (name, goOut) => {
+  it.each(dependencies)('while %s is out [MA-218, RP-334]', { timeout: 300_000 }, async (name, goOut) => {
     const found = rowsOf(name, await cells(goOut, 'warm'), await cells(goOut, 'cold'));
     if (name === 'nothing')
       expect(found).toEqual([`| nothing | any |${' all served |'.repeat(minutes.length)}`]);
