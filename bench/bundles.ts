@@ -108,7 +108,6 @@ const environment = {
   RECORDS_TABLE: 'records',
   CONTROL_TABLE: 'control',
   SETTINGS_TABLE: 'settings',
-  PROFILES_PATH: '/local/profiles',
   TOKEN_ISSUER: 'https://issuer.example',
   TOKEN_AUDIENCE: 'mastery-reports',
   TOKEN_JWKS_URL: 'https://issuer.example/jwks.json',

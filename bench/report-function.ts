@@ -45,7 +45,6 @@ export function functionVariables(
     TOKEN_ALGORITHMS: 'ES256',
     PROBLEMS_URL: 'https://docs.example/problems',
     REQUESTS_PER_TENANT: '100000',
-    PROFILES_PATH: '/bench/profiles',
     PLATFORM_TENANT: TENANT_ID,
     PLATFORM_JWT: 'credential',
     PLATFORM_URL: platformUrl,

@@ -23,6 +23,10 @@ const command = program(
     '--allow-replacement <ID...>',
     'the logical id of a resource with data or an address that may be lost',
   )
+  .option(
+    '--without-profiles',
+    'deploy although the new functions may not find the service profile of a tenant that has one',
+  )
   .option('--profile <P>', 'the AWS profile whose credentials to use')
   .allowUnknownOption()
   .allowExcessArguments()

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Argument, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { checkModel } from '#functions/mastery/records/check-model.ts';
-import { dynamo, useSettings } from '#shared/stores/clients.ts';
+import { dynamo, kms, ssm, useSettings } from '#shared/stores/clients.ts';
 import { createRecordsTable, RecordTooLargeError } from '#shared/stores/records-table.ts';
 import { selectionPolicy } from '#shared/contract/mastery/selection-policy.ts';
 import { pointer, schemaDefects, type Defect } from '#shared/kernel/defect.ts';
@@ -23,8 +23,10 @@ import {
 import type { PreparedRecord, Released, ReleaseFailure } from '#shared/records/release.ts';
 import { createRecordStore } from '#shared/records/store.ts';
 import type { RecordsTable } from '#shared/records/table.ts';
+import { stageNamed } from '#shared/stage/stages.ts';
 import { deployedTable, reachStage, stageName } from './reach-stage.ts';
 import { checkFeasibility } from './release/feasibility.ts';
+import { openProfiles } from './release/profiles.ts';
 import {
   examples,
   exits,
@@ -208,7 +210,7 @@ function warnOfRules({ warn }: ReleaseRuntime, { document }: PreparedRecord['sto
 /** A released policy has no effect until a tenant's service profile names it. */
 function howToChoose({ id, tenantId }: RecordKey): string {
   const whose = tenantId === undefined ? 'a tenant’s' : `${tenantId}’s`;
-  return `To analyze ${whose} new runs with it, set ANALYSIS_POLICY_ID to ${id} in the service profile (docs/deploy.md). Functions use it within five minutes.`;
+  return `To analyze ${whose} new runs with it, set ANALYSIS_POLICY_ID to ${id} in the service profile (docs/deploy.md). npm run release -- profile makes functions use it.`;
 }
 
 /** `release deprecate KIND ID`: sets or moves the deprecation of a released record. */
@@ -347,11 +349,51 @@ async function openTable({
   return name.ok ? ok(createRecordsTable(dynamo(), name.value)) : name;
 }
 
+/** `release profile`: stores service profiles where the functions read them, or removes one. */
+async function releaseProfiles(options: {
+  readonly stage: string;
+  readonly tenant?: string | undefined;
+  readonly all?: true | undefined;
+  readonly remove?: true | undefined;
+  readonly profile?: string | undefined;
+}): Promise<Result<undefined, string | UsageError>> {
+  const { stage, tenant, all, remove } = options;
+  if ((tenant === undefined) === (all === undefined)) return err(new UsageError('give --tenant or --all'));
+  if (remove === true && tenant === undefined) return err(new UsageError('--remove needs --tenant'));
+  const reached = await reachStage(stage, options.profile);
+  if (!reached.ok) return reached;
+  const table = await deployedTable(stage, 'settings', undefined);
+  if (!table.ok) return table;
+  const profiles = openProfiles({
+    ...{ dynamo: dynamo(), kms: kms(), ssm: ssm(), now: Date.now },
+    ...{ stage, settingsTable: table.value, keyId: `alias/mastery-reports/${stage}` },
+    approvedHosts: approvedHostsOf(stage),
+  });
+  if (tenant !== undefined && remove === true) {
+    runtime.print(await profiles.remove(tenant));
+    return ok(undefined);
+  }
+  const tenants = tenant === undefined ? await profiles.provisionedTenants() : [tenant];
+  const refused: string[] = [];
+  for (const each of tenants) {
+    const moved = await profiles.move(each);
+    if (moved.ok) runtime.print(moved.value);
+    else refused.push(moved.error);
+  }
+  if (tenants.length === 0) return err(`no tenant has a service profile in stage ${stage}`);
+  return refused.length === 0 ? ok(undefined) : err(refused.join('\n'));
+}
+
+function approvedHostsOf(stage: string): readonly string[] {
+  const known = stageNamed(stage);
+  return known.ok ? known.value.config.approvedHosts : [];
+}
+
 /** Returns a sentence for what an operator can mend: credentials, region, permissions, network, size. Anything else is a defect and is thrown. */
 function operationalFailure(error: unknown): string {
   if (error instanceof RecordTooLargeError) return error.message;
   if (error instanceof Error && (isOfAws(error) || isStoreOutage(error)))
-    return `DynamoDB: ${error.message || error.name}`;
+    return `AWS: ${error.message || error.name}`;
   throw error;
 }
 
@@ -378,7 +420,7 @@ const runtime: ReleaseRuntime = {
 if (import.meta.main) {
   const command = program(
     'npm run release --',
-    'Checks a selection policy, a scale calibration or an analysis policy and releases it. A released record never changes (docs/records.md).',
+    'Checks a selection policy, a scale calibration or an analysis policy and releases it. A released record never changes (docs/records.md). Stores service profiles, which change (docs/deploy.md).',
   ).addHelpText(
     'after',
     examples(
@@ -388,6 +430,7 @@ if (import.meta.main) {
       'npm run release -- analysis-policy revision-thresholds-3.json --stage staging',
       'npm run release -- deprecate policy kc-gaps-v4 --at 2026-09-01T00:00:00Z --stage staging',
       'npm run release -- block fractions-2026-01 --why "key of item 7" --stage staging',
+      'npm run release -- profile --tenant north-school --stage staging',
     ),
   );
   /** A subcommand with the options that all of them take. */
@@ -463,6 +506,17 @@ if (import.meta.main) {
   );
 
   for (const each of command.commands) needs(each, toStageOrTable);
+  command
+    .command('profile')
+    .description(
+      'Store the service profile of a tenant, as Systems Manager has it, where the functions read it',
+    )
+    .requiredOption('--stage <STAGE>', 'the stage; local: the stack that npm start runs', stageName)
+    .option('--tenant <TENANT>', 'the tenant', text)
+    .option('--all', 'every tenant with parameters')
+    .option('--remove', 'remove the profile of --tenant, and its parameters')
+    .option(...profileOption, text)
+    .action(exits((options) => explained(releaseProfiles(options))));
   await run(command);
 }
 

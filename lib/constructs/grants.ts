@@ -2,8 +2,8 @@ import { Arn, Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { variablesOfGrants, type Grant, type GrantVariable } from '#shared/contract/grants.ts';
-import { grantStatements, profilesPath, statementsByGrant } from '#shared/stage/permissions.ts';
-import type { Statement } from '#shared/stage/permissions.ts';
+import { allow, grantStatements, profilesPath, statementsByGrant } from '#shared/stage/permissions.ts';
+import type { ResourceArns, Statement } from '#shared/stage/permissions.ts';
 import { acknowledgeWildcards } from './acknowledge.ts';
 import type { StoreReferences } from '../references.ts';
 import type { StageName } from '#shared/stage/stages.ts';
@@ -32,7 +32,6 @@ export function renderAccess(
     IMPROVEMENT_QUEUE_URL: resources.runs.url,
     RECEIPTS_BUCKET: resources.receipts.name,
     RECEIPTS_URL: resources.receiptsUrl,
-    PROFILES_PATH: profilesPath(stage),
     KEY_ARN: resources.keyArn,
   };
   const parameter = (path: string): string =>
@@ -49,7 +48,10 @@ export function renderAccess(
     );
   }
   return {
-    statements: grantStatements(grants, stage, arns),
+    statements: [
+      ...grantStatements(grants, stage, arns),
+      ...(grants.includes('profiles:read') ? formerStatements(scope, stage, arns) : []),
+    ],
     environment: Object.fromEntries(
       variablesOfGrants(grants).map((variable) => {
         const value = values[variable];
@@ -70,9 +72,28 @@ const wildcardReasons: Readonly<Partial<Record<Grant, string>>> = {
   'receipts:write': receiptsWildcard,
   'ring:rotate':
     'The notes of the retired keys of one purpose: a key’s number is known only when it is retired.',
-  'profiles:read':
-    'The profiles of one stage: a tenant is known only when its token is verified or its run is read, so the role covers them all.',
 };
+
+/**
+ * Returns what the versions of the former release, which read service profiles from Systems Manager, need of a role: they share it while a deployment
+ * moves the callers, and after a return to them. Delete this in the release after the next one.
+ */
+function formerStatements(
+  scope: Construct,
+  stage: StageName,
+  { keyArn, parameter }: ResourceArns,
+): readonly Statement[] {
+  const profiles = parameter(`${profilesPath(stage)}/*`);
+  acknowledgeWildcards(
+    scope,
+    [profiles],
+    'The profiles of one stage: a tenant is known only when its token is verified or its run is read, so the role covers them all.',
+  );
+  return [
+    allow(profiles, ['ssm:GetParameters']),
+    allow(keyArn, ['kms:Decrypt'], { StringLike: { 'kms:EncryptionContext:PARAMETER_ARN': profiles } }),
+  ];
+}
 
 /** Returns a statement as the CDK takes it. */
 export function rendered(statement: Statement): PolicyStatement {

@@ -14,6 +14,11 @@ const keyId = z.string().min(1).max(2048);
 /** Strict: a member that the emulator would have to ignore is refused by name. */
 const inputs = {
   DescribeKey: z.strictObject({ KeyId: keyId }),
+  Encrypt: z.strictObject({
+    KeyId: keyId,
+    Plaintext: bytes.refine(({ length }) => length >= 1 && length <= 4096),
+    EncryptionContext: context,
+  }),
   Decrypt: z.strictObject({ CiphertextBlob: bytes, KeyId: keyId.optional(), EncryptionContext: context }),
   GenerateDataKeyWithoutPlaintext: z.strictObject({
     KeyId: keyId,
@@ -141,6 +146,20 @@ export function createKms(now: () => number): KmsEmulator {
           return ok({
             KeyId: owner.arn,
             Plaintext: plain.toString('base64'),
+            EncryptionAlgorithm: 'SYMMETRIC_DEFAULT',
+          });
+        },
+      ),
+      Encrypt: operation(
+        inputs.Encrypt,
+        ({ KeyId, EncryptionContext }) => needToUse('Encrypt', KeyId, EncryptionContext),
+        ({ KeyId, Plaintext, EncryptionContext }) => {
+          const key = find(KeyId);
+          if (key === undefined) return notFound(KeyId);
+          const sealed = seal(key, Plaintext, EncryptionContext);
+          return ok({
+            KeyId: key.arn,
+            CiphertextBlob: sealed.toString('base64'),
             EncryptionAlgorithm: 'SYMMETRIC_DEFAULT',
           });
         },

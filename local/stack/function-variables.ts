@@ -11,12 +11,8 @@ import type { BackgroundFunction } from '#shared/contract/background.ts';
 import { grantsOf, isGated, rotatesKeys, variablesOfGrants } from '#shared/contract/grants.ts';
 import type { GrantVariable } from '#shared/contract/grants.ts';
 import type { Route } from '#shared/contract/route.ts';
-import { profilesPath } from '#shared/stage/permissions.ts';
 import { DEFAULT_KEY_ROTATION_DAYS } from '#shared/stage/stage.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
-
-/** Where local service profiles are kept in Systems Manager. */
-export const localProfilesPath = profilesPath(localStage);
 
 /** Base of every problem's `type`; the gateway serves the same pages under its own `/problems`. */
 export const localProblemsUrl = 'https://docs.mastery-reports.example/problems';
@@ -50,7 +46,6 @@ export function variablesOf(
 ): Readonly<Record<string, string>> {
   const places: Readonly<Record<GrantVariable, string>> = {
     ...tableEnvironment(),
-    PROFILES_PATH: localProfilesPath,
     IMPROVEMENT_QUEUE_URL: localQueueUrl(awsUrl),
     RECEIPTS_BUCKET: localBucketName,
     RECEIPTS_URL: receiptsUrlOf(gatewayUrl),

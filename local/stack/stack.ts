@@ -32,7 +32,6 @@ import { localTenant, localTenantIds } from '#local/seeds/tenants.ts';
 import { createClients, type Clients } from '#shared/stores/clients.ts';
 import { createDataKeyMaker } from '#shared/stores/kms.ts';
 import { createRecordsTable } from '#shared/stores/records-table.ts';
-import { createServiceProfileParameters } from '#shared/stores/service-profile-parameters.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import { analyzeRun, type BackgroundFunction } from '#shared/contract/background.ts';
 import type { Provable } from '#shared/contract/gates.ts';
@@ -41,10 +40,11 @@ import { sandboxIds } from '#shared/contract/reports/sandbox-fixtures.ts';
 import { sandboxRoutes, serveSandbox } from '#shared/contract/sandbox.ts';
 import { initKeyRing } from '#shared/keys/administration.ts';
 import { releaseRecord } from '#ops/release.ts';
+import { openProfiles } from '#ops/release/profiles.ts';
 import type { StackUrls } from '#shared/stage/description.ts';
 import { renderExampleCalls } from './example-calls.ts';
 import { createLineReader, type FunctionLogLine } from './function-log.ts';
-import { localProblemsUrl, localProfilesPath, receiptsUrlOf, variablesOf } from './function-variables.ts';
+import { localProblemsUrl, receiptsUrlOf, variablesOf } from './function-variables.ts';
 import { startImprovement, type Improvement } from './improvement.ts';
 import { exampleRequest } from '#local/call/example-request.ts';
 import { serveExplorer } from '#local/explorer/serve.ts';
@@ -381,16 +381,21 @@ async function provision(
     stage: localStage,
     clock: now,
   });
-  const profiles = createServiceProfileParameters(ssm, localProfilesPath, localKeyAlias);
-  const profilesWritten = seededTenants.map(({ tenantId, platform, fixtures }) =>
-    profiles.write(tenantId, {
+  const profiles = openProfiles({
+    ...{ dynamo, kms, ssm, now, stage: localStage, approvedHosts: [] },
+    ...{ settingsTable: localTableName('settings'), keyId: localKeyAlias },
+  });
+  const profilesWritten = seededTenants.map(async ({ tenantId, platform, fixtures }) => {
+    await profiles.parameters.write(tenantId, {
       PLATFORM_TENANT: tenantId,
       PLATFORM_JWT: platform.credentials.platformJwt,
       PLATFORM_URL: platformUrl,
       ANALYSIS_POLICY_ID: fixtures.reports.analysisPolicyId,
       RESULTS_KC_COMPONENTS: 'supported',
-    }),
-  );
+    });
+    const moved = await profiles.move(tenantId);
+    if (!moved.ok) throw new Error(moved.error);
+  });
   const table = createRecordsTable(dynamo, localTableName('records'));
   const released = Promise.all(
     seededTenants.flatMap(({ policies, calibrations, analysisPolicy }) => [

@@ -51,7 +51,7 @@ describe('npm run deploy', () => {
         'Api2',
         '--all',
       ],
-      ...['--progress', 'bar', 'Reports'],
+      ...['--progress', 'bar', '--without-profiles', 'Reports'],
     ];
     expect(deployArguments(given)).toMatchObject(
       ok({
@@ -62,6 +62,7 @@ describe('npm run deploy', () => {
         yes: true,
         prepare: false,
         allowed: new Set(['Api1', 'Api2']),
+        withoutProfiles: true,
         rest: ['--role-arn', 'arn', '--verbose'],
       }),
     );

@@ -40,6 +40,7 @@ export interface DeployArguments {
   readonly yes: boolean;
   readonly prepare: boolean;
   readonly allowed: ReadonlySet<string>;
+  readonly withoutProfiles: boolean;
   /** The arguments that are passed to `cdk deploy`. */
   readonly rest: readonly string[];
 }
@@ -70,6 +71,7 @@ export function deployArguments(given: readonly string[]): Result<DeployArgument
   const allowed = new Set<string>();
   let yes = false;
   let prepare = false;
+  let withoutProfiles = false;
   const words = given.flatMap((word) => /^(--[\w-]+)=(.*)$/s.exec(word)?.slice(1) ?? word);
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? '';
@@ -78,6 +80,7 @@ export function deployArguments(given: readonly string[]): Result<DeployArgument
       return err(`npm run deploy decides ${word} itself: for another way, use npx cdk deploy`);
     if (word === '--yes' || word === '-y' || (word === '--require-approval' && value === 'never')) yes = true;
     else if (word === '--prepare') prepare = true;
+    else if (word === '--without-profiles') withoutProfiles = true;
     else if (word === '--allow-replacement') {
       if (value === undefined) return err('--allow-replacement needs the logical id of a resource');
       allowed.add(value);
@@ -93,6 +96,7 @@ export function deployArguments(given: readonly string[]): Result<DeployArgument
     yes,
     prepare,
     allowed,
+    withoutProfiles,
     rest,
   });
 }

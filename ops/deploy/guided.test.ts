@@ -7,6 +7,7 @@ import { stackName, type StackId } from '#shared/stage/stack-names.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import { NOW, startSoundStage, type SoundStage } from '#test/support/sound-stage.ts';
 import { runChecks } from '#ops/doctor/finding.ts';
+import { writeGateParameter } from '#shared/stores/gate-parameters.ts';
 import { stageChecks } from '#ops/doctor/stage-checks.ts';
 import { CHANGE_SET, deployGuided, type Deploying } from './guided.ts';
 
@@ -113,6 +114,7 @@ const deploy = (changed: Partial<Deploying> = {}) =>
     allowed: new Set(),
     yes: true,
     prepare: false,
+    withoutProfiles: false,
     ask: undefined,
     print: (line) => printed.push(line),
     ...changed,
@@ -187,6 +189,49 @@ describe('npm run deploy', () => {
     expect(keysAt).toStrictEqual({ RecordsAndKeys: undefined, Mastery: 'ok' });
     expect(printed).toContain('mastery-reports-prod-mastery: a new stack of 2 resources');
     expect(printed.join('\n')).toMatch(/ok +keys +5 purposes have one active key each/);
+  });
+
+  describe('service profiles that new functions would not find', () => {
+    const name = '/prod/profiles/dGVuYW50Mg';
+    beforeEach(async () => {
+      for (const [parameter, value] of [
+        ['PLATFORM_TENANT', 'tenant2'],
+        ['PLATFORM_URL', 'https://platform.school.org'],
+        ['PLATFORM_JWT', 'credential'],
+      ] as const)
+        await writeGateParameter(stage.test.ssm, `${name}/${parameter}`, value);
+    });
+
+    it('are stored before any stack is deployed', async () => {
+      expect(await deploy()).toStrictEqual(ok(undefined));
+      const stored = printed.findIndex((line) => line.includes('mended: profile of tenant2: stored'));
+      expect(stored).toBeGreaterThan(-1);
+      expect(printed.at(-1)).toContain('SiteUrl');
+      expect(printed.join('\n')).toContain('2 service profiles are complete, and as functions read them');
+    });
+
+    it.each([
+      ['cannot be stored', 'Encrypt', 2, /dGVuYW50Mg is not stored/],
+      ['cannot be looked at', 'GetParametersByPath', 2, /profiles +not checked: AWS refused/],
+    ])(
+      'and that %s stop it with the command, unless it may go on without them',
+      async (_, call, count, why) => {
+        const refuse = () => stage.test.aws.faults.refuse(call, 'AccessDeniedException', count);
+        const guard: Deploying['cdk'] = (argv) => {
+          // The checks before have had their answers.
+          if (argv[1] === 'Reports' && argv.includes('prepare-change-set')) refuse();
+          return cdk(argv);
+        };
+        const stopped = await deploy({ cdk: guard });
+        expect(stopped).toMatchObject({ ok: false, error: expect.stringMatching(why) as string });
+        expect(stopped).toMatchObject({
+          error: expect.stringContaining('npm run release -- profile --all --stage prod') as string,
+        });
+        expect(calls.filter((each) => each.startsWith('execute'))).toStrictEqual([]);
+        await deploy({ cdk: guard, withoutProfiles: true });
+        expect(calls.filter((each) => each.startsWith('execute'))).toHaveLength(2);
+      },
+    );
   });
 
   it('prepares a stack again that reads what is not there yet', async () => {

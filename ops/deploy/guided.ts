@@ -28,6 +28,8 @@ export interface Deploying {
   readonly allowed: ReadonlySet<string>;
   readonly yes: boolean;
   readonly prepare: boolean;
+  /** Deploys although the new functions may not find a tenant's service profile. */
+  readonly withoutProfiles: boolean;
   /** Undefined: there is no terminal. */
   readonly ask: ((question: string) => Promise<boolean>) | undefined;
   readonly print: (line: string) => void;
@@ -120,6 +122,8 @@ async function confirm({ yes, ask }: Deploying): Promise<Result<undefined, strin
 async function carryOut(deploying: Deploying, plans: readonly Plan[]): Promise<Result<undefined, string>> {
   const { subject, cdk, assembly, rest, print } = deploying;
   const stores = stackName(subject().stage.name, 'records-and-keys');
+  const stored = await storeProfiles(deploying, plans);
+  if (!stored.ok) return stored;
   let hasKeys = false;
   let isStale = false;
   for (const plan of plans) {
@@ -157,6 +161,32 @@ async function carryOut(deploying: Deploying, plans: readonly Plan[]): Promise<R
     );
   }
   return ok(undefined);
+}
+
+const callersOfOwners = ['mastery', 'reports'] as const;
+
+/** Stores the service profiles that new functions would miss. Where that is impossible, a deployment would close these tenants. */
+async function storeProfiles(
+  { subject, withoutProfiles, print }: Deploying,
+  plans: readonly Plan[],
+): Promise<Result<undefined, string>> {
+  const names = callersOfOwners.map((id) => stackName(subject().stage.name, id));
+  // A first deployment has no tenants yet.
+  const replaced = plans.filter(
+    ({ stack, kind }) => names.includes(stack.name) && /^(reviewed|later)$/.test(kind),
+  );
+  if (replaced.length === 0) return ok(undefined);
+  const check = () => runChecks({ profiles: stageChecks.profiles }, subject());
+  for (const line of await mendAll(await check())) print(renderLine(line));
+  const left = (await check()).filter(({ mend, unchecked }) => mend !== undefined || unchecked === true);
+  if (left.length === 0 || withoutProfiles) return ok(undefined);
+  return err(
+    [
+      ...left.map(renderLine),
+      `Nothing was deployed: the new functions would not find these service profiles. Store them: npm run release -- profile --all --stage ${subject().stage.name}`,
+      'Then deploy again, with --without-profiles if your credentials may not read them.',
+    ].join('\n'),
+  );
 }
 
 /** A new API, and a new stage of one, are served everywhere within a minute. */

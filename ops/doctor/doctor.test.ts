@@ -1,6 +1,8 @@
-import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { DeleteParameterCommand } from '@aws-sdk/client-ssm';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { ProfileParameters } from '#shared/platform/service-profiles.ts';
+import { openProfiles } from '#ops/release/profiles.ts';
 import { stackIds, stackName } from '#shared/stage/stack-names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { writeGateParameter } from '#shared/stores/gate-parameters.ts';
@@ -122,6 +124,32 @@ const spoiled: Readonly<Record<string, readonly [spoil: () => unknown, asked?: A
     () => writeBare('tenant2', 'https://platform.school.org'),
   ],
   'failure profiles .*points to elsewhere.org': [() => writeBare('tenant', 'https://elsewhere.org')],
+  'failure profiles .*dGVuYW50Mg is not stored where .*release -- profile --stage prod --tenant tenant2': [
+    () => provide('tenant2', {}),
+  ],
+  'failure profiles .*dGVuYW50 has other facts .*release -- profile --stage prod --tenant tenant': [
+    () => gate('/prod/profiles/dGVuYW50/RESULTS_KC_COMPONENTS', 'supported'),
+  ],
+  'failure profiles .*dGVuYW50 has another credential .*release -- profile --stage prod --tenant tenant': [
+    () => provide('tenant', { PLATFORM_JWT: 'another' }),
+  ],
+  'failure profiles .*dGVuYW50 is stored in a damaged item.*release -- profile': [
+    () =>
+      stage.test.dynamo.send(
+        new PutItemCommand({
+          TableName: settingsTable,
+          Item: { pk: { S: 'profile#dGVuYW50' }, sk: { S: 'profile' } },
+        }),
+      ),
+  ],
+  'failure profiles .*dGVuYW50Mw is read by functions, .*release -- profile --stage prod --tenant tenant3 --remove':
+    [
+      async () => {
+        await provide('tenant3', {});
+        await openProfiles(places()).move('tenant3');
+        await openProfiles(places()).parameters.remove('tenant3');
+      },
+    ],
   'failure alarms .*operators@school.org has not confirmed.*aws sns subscribe': [
     () => subscribed('operators@school.org'),
   ],
@@ -154,6 +182,31 @@ async function writeBare(tenant: string, url: string): Promise<void> {
   await writeGateParameter(stage.test.ssm, `${folder}/PLATFORM_URL`, url);
 }
 
+const places = () => ({
+  ...{ dynamo: stage.test.dynamo, kms: stage.test.kms, ssm: stage.test.ssm, now: () => NOW },
+  ...{ stage: 'prod', approvedHosts: prod.approvedHosts, settingsTable },
+  keyId: 'alias/mastery-reports/prod',
+});
+
+async function provide(tenant: string, changed: ProfileParameters): Promise<void> {
+  await openProfiles(places()).parameters.write(tenant, {
+    PLATFORM_TENANT: tenant,
+    PLATFORM_URL: 'https://platform.school.org',
+    PLATFORM_JWT: 'credential',
+    ...changed,
+  });
+}
+
+it('--fix stores a profile that no function can read, and replaces none', async () => {
+  await provide('tenant2', {});
+  await gate('/prod/profiles/dGVuYW50/RESULTS_KC_COMPONENTS', 'supported');
+  const mended = await mendAll(await examine({ only: ['profiles'] }));
+  expect(mended.map(({ message }) => message)).toStrictEqual([
+    expect.stringMatching(/^mended: profile of tenant2: stored for https:\/\/platform\.school\.org; /),
+  ]);
+  expect(await complaints()).toMatch(/^failure +profiles .*dGVuYW50 has other facts[^\n]*$/);
+});
+
 describe('open gates', () => {
   it('need a manifest that lasts, and show in what the service returns', async () => {
     await stage.open(['A', 'B', 'C', 'D'], '2030-02-15T00:00:00Z');
@@ -174,6 +227,8 @@ describe('open gates', () => {
     expect(await complaints({ only })).toMatch(/^failure +profiles .*thresholds-1, which is not released/);
     const records = createRecordsTable(stage.test.dynamo, settingsTable.replace('Settings', 'Records'));
     await records.writeOnce({ kind: 'analysis-policy', id: 'thresholds-1' }, { document: '{}' });
+    expect(await complaints({ only })).toMatch(/^failure +profiles .* has other facts than functions read/);
+    await openProfiles(places()).move('tenant');
     expect(await complaints({ only })).toBe('');
   });
 });

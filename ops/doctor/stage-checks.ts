@@ -12,13 +12,13 @@ import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { ALARM_TOPIC_OUTPUT, stackIds, stackName, type StackId } from '#shared/stage/stack-names.ts';
 import { dynamo, kms, ssm } from '#shared/stores/clients.ts';
-import { readGateFlags } from '#shared/stores/gate-parameters.ts';
 import { createKeyNotes, noteChanges } from '#shared/stores/key-notes.ts';
 import { createDataKeyMaker } from '#shared/stores/kms.ts';
 import { createRecordsTable } from '#shared/stores/records-table.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import { appliedGates } from '#ops/gates/stage-places.ts';
 import { deployedTable } from '#ops/reach-stage.ts';
+import { NOT_STORED, openProfiles, type OperatedProfiles } from '#ops/release/profiles.ts';
 import { failure, good, warning, type Check, type Finding, type Subject } from './finding.ts';
 import { protectStack, type DeployedStack } from './stacks.ts';
 
@@ -203,17 +203,19 @@ const keys: Check = async (subject) => {
   return found.length === 0 ? [good(`${keyPurposes.length} purposes have one active key each`)] : found;
 };
 
-/** Service profiles, and the analysis policies that they name where gates D and F are open. */
+/** Service profiles, whether functions read them as they are provisioned, and the analysis policies that they name where gates D and F are open. */
 const profiles: Check = async (subject) => {
   const { stage, now } = subject;
   if (!(await hasStores(subject))) return [];
-  const parameters = await readGateFlags(ssm(), `/${stage.name}/profiles`, { recursive: true });
-  const tenants = new Map<string, Map<string, string>>();
-  for (const [path, value] of parameters) {
-    const [folder = '', name = ''] = path.split('/');
-    tenants.set(folder, (tenants.get(folder) ?? new Map<string, string>()).set(name, value));
-  }
-  if (tenants.size === 0)
+  const settings = await deployedTable(stage.name, 'settings', undefined);
+  if (!settings.ok) return [failure(settings.error)];
+  const opened = openProfiles({
+    ...{ dynamo: dynamo(), kms: kms(), ssm: ssm(), now: () => now },
+    ...{ stage: stage.name, approvedHosts: stage.config.approvedHosts },
+    ...{ settingsTable: settings.value, keyId: `alias/mastery-reports/${stage.name}` },
+  });
+  const tenants = await opened.compare();
+  if (tenants.length === 0)
     return [
       warning(
         'no tenant has a service profile: every request that needs the platform fails',
@@ -226,11 +228,23 @@ const profiles: Check = async (subject) => {
   if (!table.ok) return [failure(table.error)];
   const records = createRecordsTable(dynamo(), table.value);
   const faults: Finding[] = [];
-  for (const [folder, values] of tenants) {
+  for (const { folder, tenantId, provisioned, difference } of tenants) {
     const tenant = `the profile /${stage.name}/profiles/${folder}`;
-    const missing = ['PLATFORM_TENANT', 'PLATFORM_URL', 'PLATFORM_JWT'].filter((name) => !values.has(name));
-    const host = URL.parse(values.get('PLATFORM_URL') ?? '')?.host;
-    const policy = values.get('ANALYSIS_POLICY_ID');
+    const command = `npm run release -- profile --stage ${stage.name} --tenant ${tenantId}`;
+    if (provisioned === undefined) {
+      faults.push(
+        failure(
+          `${tenant} ${difference ?? ''}`,
+          `${command} --remove, or create them (docs/deploy.md, step 7)`,
+        ),
+      );
+      continue;
+    }
+    const { parameters: values } = provisioned;
+    const required = ['PLATFORM_TENANT', 'PLATFORM_URL', 'PLATFORM_JWT'] as const;
+    const missing = required.filter((name) => values[name] === undefined);
+    const host = URL.parse(values.PLATFORM_URL ?? '')?.host;
+    const policy = values.ANALYSIS_POLICY_ID;
     const fault =
       missing.length > 0
         ? `lacks ${missing.join(', ')}`
@@ -245,9 +259,21 @@ const profiles: Check = async (subject) => {
                 : undefined;
     if (fault !== undefined)
       faults.push(failure(`${tenant} ${fault}`, 'mend it (docs/deploy.md, steps 7 and 8)'));
+    else if (difference !== undefined)
+      faults.push({
+        ...failure(`${tenant} ${difference}`, command),
+        ...(difference === NOT_STORED && { mend: () => store(opened, tenantId) }),
+      });
   }
-  return faults.length === 0 ? [good(`${tenants.size} service profiles are complete`)] : faults;
+  return faults.length === 0
+    ? [good(`${tenants.length} service profiles are complete, and as functions read them`)]
+    : faults;
 };
+
+async function store(profiles: OperatedProfiles, tenantId: string): Promise<string> {
+  const moved = await profiles.move(tenantId);
+  return moved.ok ? moved.value : `nothing, since ${moved.error}`;
+}
 
 /** Whether alarms reach someone. A stage without production may be silent. */
 const alarms: Check = async ({ stage, place, stacks: read }) => {

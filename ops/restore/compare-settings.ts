@@ -21,7 +21,7 @@ const DATA_KEY_BYTES = 32;
 
 /**
  * Compares the keys of one purpose. KMS proves a key: it unwraps it under exactly the encryption context of its place. A retired key and the
- * item of the release gates are never copied.
+ * item of the release gates are never copied, nor is a service profile: its tenant may have left, or its credential may have been revoked since.
  */
 export function createCompareSettings(proof: KeyProof): Compare {
   return async (pk, backup, current) => {
@@ -51,7 +51,9 @@ function withheldItems(pk: string, backup: readonly Item[], current: readonly It
     .map((item) => ({
       what: `${pk} ${sortKeyOf(item)}`,
       state: 'withheld',
-      note: 'the state of the release gates is never restored: apply the manifest again (npm run gates -- apply)',
+      note: pk.startsWith('profile#')
+        ? 'a service profile is never restored: store it again (npm run release -- profile --all)'
+        : 'the state of the release gates is never restored: apply the manifest again (npm run gates -- apply)',
       writes: [],
     }));
 }

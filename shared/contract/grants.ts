@@ -38,7 +38,7 @@ const meanings = {
   'ring:rotate': { variable: 'SETTINGS_TABLE' },
   /** For having KMS create and wrap a key of these purposes, without exposing it. */
   'ring:wrap': { variable: 'KEY_ARN' },
-  'profiles:read': { variable: 'PROFILES_PATH', dispensable: true },
+  'profiles:read': { variable: 'SETTINGS_TABLE', dispensable: true },
   /** What is released, and by which proof. The gates of a row imply it; a row without gates names it for its receipts. */
   'release:read': { variable: 'SETTINGS_TABLE' },
 } as const satisfies Readonly<Record<string, GrantMeaning>>;

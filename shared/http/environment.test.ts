@@ -44,7 +44,6 @@ describe('readEnvironment', () => {
       ['https://a.example/', 'http://a.example/p', 'https://a.example/p?x', 'https://'],
     ],
     ['REQUESTS_PER_TENANT', ['1', '2500'], ['0', '01', '-1', '1.5', '1e3', '']],
-    ['PROFILES_PATH', ['/a', '/a/b-c'], ['a', '/', '/a/']],
     [
       'RELEASE_KEY',
       [key(`"crv":"P-256","x":"${X}","y":"${X}"`)],

@@ -40,7 +40,6 @@ const variables = {
   KEY_ARN: name,
   /** For how many days a key seals before the schedule replaces it. */
   KEY_ROTATION_DAYS: z.string().regex(/^[1-9]\d{0,2}$/),
-  PROFILES_PATH: z.string().regex(/^(\/[\w.-]+)+$/),
   TOKEN_ISSUER: name,
   TOKEN_AUDIENCE: name,
   TOKEN_JWKS_URL: address,

@@ -205,6 +205,21 @@ export const logCodes = {
     'The idempotency record could not be updated after the work. A retry can continue once the lease has expired.',
     { control: 'word', error: 'word' },
   ),
+  PROFILE_UNREADABLE: warn(
+    'The tenant’s service profile could not be read. The function used the last one, which is `ageSeconds` old, for at most four hours; null: there is none that it may use, and the request failed.',
+    { error: 'word', ageSeconds: 'number' },
+    {
+      alarm: {
+        title: 'Service profiles cannot be read',
+        impact:
+          'Functions that have a tenant’s profile use it for at most four hours; requests to the others fail with a problem that clients may repeat.',
+        section: 'profile-unreadable',
+      },
+    },
+  ),
+  PROFILE_INVALID: error(
+    'The tenant’s service profile cannot be used: KMS does not open its credential, or its address is not approved. Release it again.',
+  ),
   UPSTREAM_CALL: debug('An upstream call returned a response.', {
     ...upstreamCall,
     durationMs: 'number',

@@ -24,14 +24,15 @@ function container(): {
     reader: {
       read: (tenant) =>
         Promise.resolve({
-          PLATFORM_TENANT: tenant,
-          PLATFORM_JWT: 'jwt',
-          PLATFORM_URL: 'https://platform.example',
+          parameters: { PLATFORM_TENANT: tenant, PLATFORM_URL: 'https://platform.example' },
+          wrappedCredential: new Uint8Array(1),
         }),
+      open: () => Promise.resolve('jwt'),
     },
     approvedHosts: ['platform.example'],
     stage: 'test',
     now: () => time,
+    random: (bytes) => new Uint8Array(bytes),
   });
   const platform: Platform = {
     call: () => Promise.resolve(err(refusal)),

@@ -33,7 +33,7 @@ export async function openPlatform(
   { profiles, connect }: PlatformDependencies,
   request: PlatformRequest,
 ): Promise<Result<OpenedPlatform, ProfileFault>> {
-  const profile = await profiles.resolve(request.principal.tenantId);
+  const profile = await profiles.resolve(request.principal.tenantId, request.log);
   if (!profile.ok) return profile;
   const platform = connect(profile.value, request);
   const forgetRefused = <T>(answer: Result<T, UpstreamFault>): Result<T, UpstreamFault> => {

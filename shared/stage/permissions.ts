@@ -27,7 +27,7 @@ export interface ResourceArns extends Readonly<Record<Named, { readonly arn: str
   readonly parameter: (path: string) => string;
 }
 
-/** Returns the path of service profiles: `<path>/<base64url(tenantId)>/PLATFORM_{TENANT,JWT,URL}`. */
+/** Returns the path where operators provision service profiles: `<path>/<base64url(tenantId)>/PLATFORM_{TENANT,JWT,URL}`. */
 export function profilesPath(stage: string): string {
   return `/${stage}/profiles`;
 }
@@ -70,7 +70,6 @@ export function statementsByGrant(
   stage: string,
   { records, control, improvement, runs, receipts, settings, keyArn, parameter }: ResourceArns,
 ): ByGrant {
-  const profiles = parameter(`${profilesPath(stage)}/*`);
   const [made, retired] = [`/${stage}/key-ring`, `/${stage}/retired-keys`];
   return {
     'records:read': [allow(records.arn, items('GetItem'))],
@@ -105,9 +104,10 @@ export function statementsByGrant(
       allow(keyArn, ['kms:GenerateDataKeyWithoutPlaintext'], forPurposes(stage, scheduledPurposes)),
     ],
     'profiles:read': [
-      allow(profiles, ['ssm:GetParameters']),
-      // Parameter Store decrypts a SecureString with the caller's permissions, under the parameter's ARN as encryption context.
-      allow(keyArn, ['kms:Decrypt'], { StringLike: { 'kms:EncryptionContext:PARAMETER_ARN': profiles } }),
+      allow(settings.arn, items('GetItem'), {
+        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['profile#*'] },
+      }),
+      allow(keyArn, ['kms:Decrypt'], forPurposes(stage, ['profile'])),
     ],
   };
 }

@@ -7,16 +7,12 @@ import {
 } from '@aws-sdk/client-ssm';
 
 /**
- * Returns the parameters directly below a path, or in its folders too, by their names below it; a SecureString's value stays encrypted. Throws SSM's
- * errors: the caller decides their meaning.
+ * Returns the parameters directly below a path, by their names; a SecureString's value stays encrypted. Throws SSM's errors: the caller decides their
+ * meaning.
  */
-export async function readGateFlags(
-  client: SSMClient,
-  path: string,
-  { recursive = false }: { readonly recursive?: boolean } = {},
-): Promise<ReadonlyMap<string, string>> {
+export async function readGateFlags(client: SSMClient, path: string): Promise<ReadonlyMap<string, string>> {
   const flags = new Map<string, string>();
-  const pages = paginateGetParametersByPath({ client }, { Path: path, Recursive: recursive });
+  const pages = paginateGetParametersByPath({ client }, { Path: path });
   for await (const { Parameters: parameters = [] } of pages) {
     for (const { Name: name, Value: value } of parameters) {
       if (name !== undefined && value !== undefined) flags.set(name.slice(path.length + 1), value);

@@ -11,6 +11,8 @@ const profile = {
   PLATFORM_URL: 'https://platform.example',
 };
 
+const nothing = { parameters: {}, source: '' };
+
 // What is written where is frozen (test/frozen); a store that does not answer is in test/contract/faults/aws.test.ts.
 
 describe('service profiles in the parameter store', () => {
@@ -18,11 +20,12 @@ describe('service profiles in the parameter store', () => {
     const profiles = createServiceProfileParameters(test.ssm, '/separate/profiles');
     await profiles.write('tenant', profile);
     for (const other of ['', '.', '../tenant', 'tenant/', 'Tenant', 'tenan', 'dGVuYW50']) {
-      expect(await profiles.read(other), other).toEqual({});
+      expect(await profiles.read(other), other).toEqual(nothing);
     }
     const awkward = 'a/b c:ü'.repeat(20);
     await profiles.write(awkward, { ...profile, PLATFORM_TENANT: 'awkward' });
-    expect(await profiles.read(awkward)).toEqual({ ...profile, PLATFORM_TENANT: 'awkward' });
+    const { parameters } = await profiles.read(awkward);
+    expect(parameters).toEqual({ ...profile, PLATFORM_TENANT: 'awkward' });
     await expect(profiles.write('', profile)).rejects.toThrow(TypeError);
   });
 
@@ -31,8 +34,23 @@ describe('service profiles in the parameter store', () => {
     // The credential, written last, is larger than a parameter may be.
     await expect(profiles.write('t', { ...profile, PLATFORM_JWT: 'x'.repeat(5000) })).rejects.toThrow();
     await test.ssm.send(new GetParameterCommand({ Name: '/partial/dA/PLATFORM_URL' }));
-    expect(await profiles.read('t')).toEqual({ ...profile, PLATFORM_JWT: undefined });
+    expect(await profiles.read('t')).toEqual({
+      parameters: { ...profile, PLATFORM_JWT: undefined },
+      source: '',
+    });
     await profiles.write('t', profile);
-    expect(await profiles.read('t')).toEqual(profile);
+    const first = await profiles.read('t');
+    expect(first.parameters).toEqual(profile);
+    await profiles.write('t', profile);
+    const { source } = await profiles.read('t');
+    expect([source === '', source === first.source]).toEqual([false, false]);
+    expect((await profiles.list()).get('dA')).toMatchObject({
+      source,
+      parameters: { PLATFORM_TENANT: 'aurora' },
+    });
+    expect(JSON.stringify([...(await profiles.list())])).not.toContain(profile.PLATFORM_JWT);
+    await profiles.remove('t');
+    await profiles.remove('t');
+    expect(await profiles.read('t')).toEqual(nothing);
   });
 });

@@ -31,7 +31,7 @@ export const tables = [
     variable: 'SETTINGS_TABLE',
     partitionKey: 'pk',
     sortKey: 'sk',
-    holds: 'the key ring: data keys wrapped by KMS, with their states; and what of the release is open',
+    holds: 'data keys with their states and service profiles, wrapped by KMS; and what of the release is open',
   },
   {
     name: 'improvement',

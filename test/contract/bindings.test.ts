@@ -95,7 +95,6 @@ describe('two bindings of one function in one process', () => {
   type Bound = ReturnType<typeof open>;
 
   const awsCalls = (): readonly number[] => [
-    stack.awsCalls('ssm', 'GetParameters'),
     stack.awsCalls('dynamodb', 'GetItem'),
     stack.awsCalls('dynamodb', 'Query'),
     stack.awsCalls('kms', 'Decrypt'),

@@ -223,16 +223,17 @@ describe('a restore of the settings', () => {
     for (const each of await itemsOf('settings')) await erase(each, 'settings');
   };
 
-  it('brings back a lost ring, but neither a key that was retired since nor the state of the gates', async () => {
+  it('brings back a lost ring, but no key that was retired since, no service profile and no state of the gates', async () => {
     await initKeyRing(administration());
     await put('settings', releaseState);
+    await put('settings', { pk: 'profile#dGVuYW50', sk: 'profile', wrappedCredential: Uint8Array.of(1) });
     const before = await itemsOf('settings');
     now += 1000;
     await changeKeys(administration(), 'cursor', planReplace);
     await changeKeys(administration(), 'cursor', planRetireNow('k1'));
     await eraseAll();
     expect(await restore('settings', { to: START })).toStrictEqual(ok(undefined));
-    const isBack = (each: Held) => !['release', 'key#cursor'].includes(each.pk);
+    const isBack = (each: Held) => !['release', 'profile#dGVuYW50', 'key#cursor'].includes(each.pk);
     expect((await itemsOf('settings')).filter(isBack)).toStrictEqual(before.filter(isBack));
     expect(said(/^withheld .*key cursor k1: it leaked and was retired/)).toHaveLength(1);
     // What is left of it unwraps nothing, and keeps its number taken.
@@ -240,6 +241,9 @@ describe('a restore of the settings', () => {
     expect(left).toMatchObject({ state: 'retired', leaked: true });
     expect(left).not.toHaveProperty('wrappedKey');
     expect(said(/^withheld .*release state: .*gates -- apply/)).toHaveLength(1);
+    expect(said(/^withheld .*profile#dGVuYW50 profile: .*release -- profile --all/)).toHaveLength(1);
+    const withheld = (await itemsOf('settings')).filter(({ pk }) => pk === 'profile#dGVuYW50');
+    expect(withheld).toStrictEqual([]);
     expect(await restore('settings', { to: START })).toStrictEqual(ok(undefined));
     expect(said(/restored, 0 not repaired/).at(-1)).toMatch(/: 0 restored/);
     const [cursor] = await initKeyRing(administration(), ['cursor']);

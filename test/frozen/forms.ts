@@ -11,7 +11,10 @@ import { createReceiptBucket } from '#shared/stores/receipt-bucket.ts';
 import { createRecordsTable } from '#shared/stores/records-table.ts';
 import { createReleaseStateTable, type ReleaseStateTable } from '#shared/stores/release-state-table.ts';
 import { createKeyNotes, type KeyNotes } from '#shared/stores/key-notes.ts';
+import { listProfileItems, readProfileItem, writeProfileItem } from '#shared/stores/service-profile-items.ts';
+import type { ProfileItem } from '#shared/stores/service-profile-items.ts';
 import { createServiceProfileParameters } from '#shared/stores/service-profile-parameters.ts';
+import type { ServiceProfileParameters } from '#shared/stores/service-profile-parameters.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import type { TableDefinition } from '#shared/stores/tables.ts';
 import type { Principal } from '#shared/http/operation.ts';
@@ -21,7 +24,7 @@ import type { ReceiptStore } from '#shared/improvement/receipts.ts';
 import type { ImprovementStore } from '#shared/improvement/records.ts';
 import { createKeyRing } from '#shared/keys/create-key-ring.ts';
 import { keyPurposes, type KeyRing } from '#shared/keys/key-ring.ts';
-import type { KeyContext, WritableKeySettings } from '#shared/keys/key-record.ts';
+import type { WritableKeySettings } from '#shared/keys/key-record.ts';
 import type { RecordsTable } from '#shared/records/table.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
 import type { TestAws } from '#test/support/aws.ts';
@@ -57,7 +60,7 @@ export interface FrozenForms {
     readonly note: string;
     /** Stands for KMS: which data key opens from which wrapped bytes (base64) under which encryption context. */
     readonly dataKeys: readonly {
-      readonly context: KeyContext;
+      readonly context: Readonly<Record<string, string>>;
       readonly wrapped: string;
       readonly key: string;
     }[];
@@ -114,11 +117,18 @@ export interface Stores {
   readonly retired: KeyNotes;
   readonly release: ReleaseStateTable;
   readonly receipts: ReceiptStore;
-  readonly profiles: ReturnType<typeof createServiceProfileParameters>;
+  readonly profiles: Pick<ServiceProfileParameters, 'read' | 'write'>;
+  readonly storedProfiles: {
+    readonly list: () => Promise<ReadonlySet<string>>;
+    readonly read: (tenantId: string) => ReturnType<typeof readProfileItem>;
+    readonly write: (tenantId: string, item: ProfileItem) => Promise<void>;
+  };
 }
 
 /** The stores over an AWS emulator, as functions and commands open them. */
 export function openStores({ dynamo, s3, ssm }: TestAws): Stores {
+  const profiles = createServiceProfileParameters(ssm, profilesPath);
+  const settings = localTableName('settings');
   return {
     control: createControlTable(dynamo, localTableName('control')),
     improvement: createImprovementTable(dynamo, localTableName('improvement'), {
@@ -130,7 +140,15 @@ export function openStores({ dynamo, s3, ssm }: TestAws): Stores {
     retired: createKeyNotes(ssm, STAGE),
     release: createReleaseStateTable(dynamo, localTableName('settings')),
     receipts: createReceiptBucket(s3, localBucketName),
-    profiles: createServiceProfileParameters(ssm, profilesPath),
+    profiles: {
+      read: (tenantId) => profiles.read(tenantId),
+      write: (tenantId, profile) => profiles.write(tenantId, profile),
+    },
+    storedProfiles: {
+      list: () => listProfileItems(dynamo, settings),
+      read: (tenantId) => readProfileItem(dynamo, settings, tenantId),
+      write: (tenantId, item) => writeProfileItem(dynamo, settings, tenantId, item),
+    },
   };
 }
 
@@ -150,7 +168,7 @@ export function openRing(
 }
 
 /** A KMS that opens these wrapped keys, each under exactly its own context. */
-function kmsOf(dataKeys: FrozenForms['keys']['dataKeys']): KMSClient {
+export function kmsOf(dataKeys: FrozenForms['keys']['dataKeys']): KMSClient {
   const nameOf = (wrapped: string, context: Readonly<Record<string, string>> = {}): string =>
     JSON.stringify([wrapped, Object.entries(context).toSorted()]);
   const known = new Map(dataKeys.map(({ context, wrapped, key }) => [nameOf(wrapped, { ...context }), key]));

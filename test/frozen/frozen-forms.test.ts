@@ -215,6 +215,7 @@ function schemasOf(decoded: DecodedForms): {
     'leaked keys': [],
     'purposes with keys': [],
     'service profiles': [],
+    'stored profiles': [],
     'messages of the queue': [],
     'files of commands': [['proof', proofReceipt, Object.values(decoded['files of commands'])]],
     'derived names': [],
@@ -356,10 +357,10 @@ function headerOf(token: string): { readonly typ?: string; readonly kid?: string
 /** A token's header and what it holds, opened by the key ring's own key without the product's readers. */
 async function contentOf({ keys }: FrozenForms, token: string): Promise<unknown> {
   const header = headerOf(token);
-  for (const { context, key } of keys.dataKeys.filter(({ context: { kid } }) => kid === header?.kid)) {
+  for (const { context, key } of keys.dataKeys.filter(({ context }) => context['kid'] === header?.kid)) {
     const opened = await compactDecrypt(token, Buffer.from(key, 'base64')).catch(() => undefined);
     if (opened !== undefined)
-      return [header, context.purpose, JSON.parse(new TextDecoder().decode(opened.plaintext)) as unknown];
+      return [header, context['purpose'], JSON.parse(new TextDecoder().decode(opened.plaintext)) as unknown];
   }
   throw new Error('no key opens the token');
 }

@@ -28,7 +28,8 @@ import { hashCanonical, sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import { err, type Result } from '#shared/kernel/result.ts';
 import { keyPurposes, type KeyPurpose, type KeyRing } from '#shared/keys/key-ring.ts';
-import { createServiceProfiles } from '#shared/platform/service-profiles.ts';
+import { createServiceProfiles, profileOf } from '#shared/platform/service-profiles.ts';
+import { openCredential } from '#shared/stores/kms.ts';
 import { createAnalysisPolicyStore } from '#shared/records/analysis-policy-store.ts';
 import { parsePartitionKey, recordKinds, type RecordKey } from '#shared/records/record-key.ts';
 import { createRecordStore } from '#shared/records/store.ts';
@@ -39,7 +40,7 @@ import { watchRelease } from '#shared/release/watch-release.ts';
 import type { TestAws } from '#test/support/aws.ts';
 import { readProof } from '#ops/proof/receipt.ts';
 import { checkReceipt } from '#ops/receipts/check-receipt.ts';
-import { each, openRing, openStores, placeInList, READ_AT, STAGE, TENANT, thawItem } from './forms.ts';
+import { each, kmsOf, openRing, openStores, placeInList, READ_AT, STAGE, TENANT, thawItem } from './forms.ts';
 import type { FrozenCursor, FrozenForms, Stores, TableName } from './forms.ts';
 
 /** What a reader is given. */
@@ -271,14 +272,23 @@ const others = {
 
   'service profiles': ({ stores: { profiles: reader } }) =>
     each(byName([TENANT, 'tenant-b']), async (tenantId) => {
+      const rules = { approvedHosts: ['platform.example'], stage: STAGE };
+      const profile = sound(profileOf((await reader.read(tenantId)).parameters, tenantId, rules));
+      return { ...profile, credential: profile.credential.reveal() };
+    }),
+
+  'stored profiles': async ({ forms, stores: { storedProfiles: items } }) =>
+    each(byName([...(await items.list())]), async (tenantId) => {
+      const kms = kmsOf(forms.keys.dataKeys);
       const profiles = createServiceProfiles({
-        reader,
+        reader: { read: items.read, open: (wrapped) => openCredential(kms, STAGE, wrapped, tenantId) },
         approvedHosts: ['platform.example'],
         stage: STAGE,
         now: () => READ_AT,
+        random: (bytes) => new Uint8Array(bytes),
       });
-      const profile = sound(await profiles.resolve(tenantId));
-      return { ...profile, credential: profile.credential.reveal() };
+      const { credential, ...profile } = sound(await profiles.resolve(tenantId));
+      return { profile, credential: credential.reveal(), item: await items.read(tenantId) };
     }),
 
   'messages of the queue': ({ forms }) => forms.messages.map(parseRunMessage),

@@ -30,7 +30,6 @@ import { runPins, type OrderRecord, type RunPins, type RunRecord } from '#shared
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import type { Result } from '#shared/kernel/result.ts';
 import { changeKeys, initKeyRing, type KeyAdministration } from '#shared/keys/administration.ts';
-import type { KeyContext } from '#shared/keys/key-record.ts';
 import { keyPurposes, type KeyRing } from '#shared/keys/key-ring.ts';
 import {
   planReplace,
@@ -74,7 +73,17 @@ import {
 import type { ImprovedRun } from '#test/support/improvement-facts.ts';
 import { sampleProof } from '#test/support/proof-receipt.ts';
 import { receiptBytes, type ProofReceipt } from '#ops/proof/receipt.ts';
-import { each, freezeItem, openRing, openStores, placeInList, STAGE, TENANT, WRITTEN_AT } from './forms.ts';
+import {
+  each,
+  freezeItem,
+  openRing,
+  openStores,
+  placeInList,
+  STAGE,
+  TENANT,
+  READ_AT,
+  WRITTEN_AT,
+} from './forms.ts';
 import type { FrozenForms, FrozenItem, Stores, TableName } from './forms.ts';
 import { covering } from './missing-examples.ts';
 import type { DecodedForms } from './read.ts';
@@ -122,7 +131,7 @@ export async function writeForms(
   observe: (stores: Stores) => Stores = (stores) => stores,
 ): Promise<FrozenForms> {
   const stores = observe(openStores(aws));
-  const dataKeys = await writeKeyRing(stores);
+  const dataKeys = [...(await writeKeyRing(stores)), ...(await writeProfiles(stores))];
   const ring = openRing(stores.keys, dataKeys, () => WRITTEN_AT);
   await writeRecords(stores);
   await writeRuns(stores, decoded.improvement.runs);
@@ -188,7 +197,7 @@ function fixedBytes(text: string, length: number): Uint8Array {
 
 /** Every purpose has keys in every state: k1 retired, k2 opening, k3 active, k4 pending. */
 async function writeKeyRing({ keys, retired }: Stores): Promise<FrozenForms['keys']['dataKeys']> {
-  const dataKeys: { context: KeyContext; wrapped: string; key: string }[] = [];
+  const dataKeys: { context: Readonly<Record<string, string>>; wrapped: string; key: string }[] = [];
   let now = WRITTEN_AT - 3 * RETIRE_AFTER_MS;
   const administration: KeyAdministration = {
     settings: noteChanges(keys, retired),
@@ -525,24 +534,49 @@ async function writeObjects(
   return found;
 }
 
+const ownProfiles = {
+  [TENANT]: {
+    PLATFORM_TENANT: TENANT,
+    PLATFORM_JWT: 'header.payload.signature',
+    PLATFORM_URL: 'https://platform.example/base/',
+    ANALYSIS_POLICY_ID: 'own analysis policy',
+    RESULTS_KC_COMPONENTS: 'supported',
+  },
+  'tenant-b': {
+    PLATFORM_TENANT: 'tenant-b',
+    PLATFORM_JWT: 'token',
+    PLATFORM_URL: 'https://platform.example',
+  },
+};
+
+/** Stores the profiles, one with a credential that shows when it expires. @returns what KMS opens */
+function writeProfiles({ storedProfiles }: Stores): Promise<FrozenForms['keys']['dataKeys']> {
+  return Promise.all(
+    Object.entries(ownProfiles).map(async ([tenantId, { PLATFORM_JWT, ...parameters }], index) => {
+      const wrappedCredential = fixedBytes(`wrapped for ${tenantId}`, 32);
+      await storedProfiles.write(tenantId, {
+        parameters,
+        wrappedCredential,
+        ...(index === 0 ? { credentialExpiresAt: READ_AT + 60_000 } : {}),
+        writtenAt: WRITTEN_AT,
+        source: '1 2026-01-31T09:29:00.000Z',
+      });
+      return {
+        context: { stage: STAGE, purpose: 'profile', tenantId },
+        wrapped: Buffer.from(wrappedCredential).toString('base64'),
+        key: Buffer.from(PLATFORM_JWT).toString('base64'),
+      };
+    }),
+  );
+}
+
 async function writeParameters(
   { ssm }: TestAws,
   { profiles }: Stores,
   manifest: string,
   flags: GateFlags,
 ): Promise<FrozenForms['parameters']> {
-  await profiles.write(TENANT, {
-    PLATFORM_TENANT: TENANT,
-    PLATFORM_JWT: 'header.payload.signature',
-    PLATFORM_URL: 'https://platform.example/base/',
-    ANALYSIS_POLICY_ID: 'own analysis policy',
-    RESULTS_KC_COMPONENTS: 'supported',
-  });
-  await profiles.write('tenant-b', {
-    PLATFORM_TENANT: 'tenant-b',
-    PLATFORM_JWT: 'token',
-    PLATFORM_URL: 'https://platform.example',
-  });
+  for (const [tenantId, profile] of Object.entries(ownProfiles)) await profiles.write(tenantId, profile);
   for (const [gate, flag] of Object.entries(flags))
     await writeGateParameter(ssm, `${gatesPath(STAGE)}/${gate}`, flag);
   const place = placeOfProof(localBucketName, 'manifest', manifest);

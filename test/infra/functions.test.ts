@@ -68,6 +68,9 @@ const allowed: Readonly<Partial<Record<Grant, readonly string[]>>> = {
   ],
   'ring:wrap': [`kms:GenerateDataKeyWithoutPlaintext on Key.Arn${encrypted(scheduled)}`],
   'profiles:read': [
+    'dynamodb:GetItem on Settings.Arn if {"ForAllValues:StringLike":{"dynamodb:LeadingKeys":["profile#*"]}}',
+    `kms:Decrypt on Key.Arn${encrypted(['profile'])}`,
+    // For the versions of the former release, which have the same role.
     `ssm:GetParameters on ${parameter('profiles/*')}`,
     `kms:Decrypt on Key.Arn if {"StringLike":{"kms:EncryptionContext:PARAMETER_ARN":"${parameter('profiles/*')}"}}`,
   ],
@@ -159,10 +162,10 @@ describe.each(deployedFunctions.map((row) => [row.operationId, row] as const))('
     const optional = [
       'LOG_LEVEL',
       ...(!isRoute(row) && row.trigger === 'sandbox' ? ['STAGE', 'PROBLEMS_URL'] : []),
-      ...(row.lambda.grants.includes('profiles:read') ? ['PROFILES_PATH', 'APPROVED_HOSTS'] : []),
+      ...(row.lambda.grants.includes('profiles:read') ? ['SETTINGS_TABLE', 'APPROVED_HOSTS'] : []),
     ];
     expect(Object.keys(variablesIn(all, operationId)).toSorted()).toStrictEqual(
-      [...demandedBy(row), ...optional].toSorted(),
+      [...new Set([...demandedBy(row), ...optional])].toSorted(),
     );
   });
 });

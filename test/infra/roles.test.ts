@@ -43,6 +43,9 @@ function textsOf(statements: readonly unknown[]): readonly string[] {
     .toSorted();
 }
 
+/** What only the versions of the former release use of a role: the emulator runs none of them. */
+const isFormer = (text: string): boolean => text.includes('/profiles/*');
+
 /** Whether an action is of a service that the emulator has. */
 const isOfStores = ({ Action }: { readonly Action: unknown }): boolean =>
   [Action].flat().every((action) => !/^(logs|xray):/.test(String(action)));
@@ -64,7 +67,9 @@ describe.each([
     'the emulator enforces the role of %s',
     (operationId, row) => {
       const template = policiesOf(stacks, `${operationId}Role`, deploymentOf(row)).filter(isOfStores);
-      expect(textsOf(statementsFor(row))).toStrictEqual(textsOf(template.map(local)));
+      expect(textsOf(statementsFor(row))).toStrictEqual(
+        textsOf(template.map(local)).filter((text) => !isFormer(text)),
+      );
     },
   );
 

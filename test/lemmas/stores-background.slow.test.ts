@@ -37,8 +37,7 @@ const said = (from: number, operationId: string): readonly (string | undefined)[
 it.each([
   ['settings', 'hangs', 'RELEASE_UNPROVED'],
   ['settings', 'is wrong', 'RELEASE_UNPROVED'],
-  ['ssm', 'hangs', 'IMPROVEMENT_RUN_STALLED'],
-  ['ssm', 'is wrong', 'IMPROVEMENT_RUN_STALLED'],
+  ['kms', 'hangs', 'IMPROVEMENT_RUN_STALLED'],
   ['records', 'hangs', 'BACKGROUND_WORK_BROKEN'],
   ['records', 'is wrong', 'BACKGROUND_WORK_BROKEN'],
   ['improvement', 'hangs', 'BACKGROUND_WORK_BROKEN'],

@@ -195,7 +195,6 @@ export async function testLambda<R extends Route>(
         RECORDS_TABLE: 'records',
         CONTROL_TABLE: 'control',
         SETTINGS_TABLE: 'settings',
-        PROFILES_PATH: '/test/profiles',
         RELEASE_KEY: JSON.stringify(createSigner().key),
         LOG_LEVEL: 'debug',
         ...options.environment,

@@ -106,8 +106,10 @@ export async function startSoundStage(): Promise<SoundStage> {
   };
   await fill(sound);
   const restoreWithoutKeys = await test.aws.snapshot();
-  const made = await mendAll(await runChecks({ keys: stageChecks.keys }, sound.subject()));
-  if (made.length !== keyPurposes.length) throw new Error('doctor makes no first keys');
+  const { keys, profiles } = stageChecks;
+  const made = await mendAll(await runChecks({ keys, profiles }, sound.subject()));
+  if (made.length !== keyPurposes.length + 1)
+    throw new Error('doctor makes no first keys, or stores no profile');
   setReplies(replies);
   const restore = await test.aws.snapshot();
   return sound;

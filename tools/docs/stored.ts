@@ -14,7 +14,7 @@ import {
   runRecord,
   runSummary,
 } from '#shared/improvement/records.ts';
-import { LIFETIME as PROFILE_MS } from '#shared/platform/service-profiles.ts';
+import { FRESH_MS as PROFILE_MS, STALE_MS as LAST_PROFILE_MS } from '#shared/platform/service-profiles.ts';
 import { stages } from '#shared/stage/stages.ts';
 import { ackColumns, formerColumns, headColumns, receiptColumns } from '#shared/stores/improvement-items.ts';
 import { queueDays, tables } from '#shared/stores/tables.ts';
@@ -40,7 +40,10 @@ export function renderStored(): string {
     ],
     ['cursor of a list', `valid for ${minutes(CURSOR_MS)}`],
     ['link to a receipt bundle', `valid for ${minutes(LINK_SECONDS * 1000)}`],
-    ['service profile in a container', minutes(PROFILE_MS)],
+    [
+      'service profile in a container',
+      `${minutes(PROFILE_MS)}; while \`settings\` or KMS cannot be read, ${hours(LAST_PROFILE_MS)}, and never longer than its credential is valid`,
+    ],
     ['message of the queue', `${queueDays.runs} days; as a dead letter ${queueDays.deadLetters} days`],
   ];
   const settings = Object.entries(stages).map(

@@ -1,0 +1,97 @@
+import {
+  DeleteItemCommand,
+  paginateScan,
+  PutItemCommand,
+  type DynamoDBClient,
+} from '@aws-sdk/client-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import * as z from 'zod';
+import type { StoredProfile } from '#shared/platform/service-profiles.ts';
+import { attributesOf, bytes, getItem, instant, type ItemKey } from './dynamo.ts';
+
+/** A profile with what its watchers need to know. Times are epoch milliseconds. */
+export interface ProfileItem extends StoredProfile {
+  readonly writtenAt: number;
+  /** Which value of the credential's parameter was wrapped: another one has another text. */
+  readonly source: string;
+}
+
+const PREFIX = 'profile#';
+/** The value of a time that the credential does not show. */
+const UNKNOWN = 'unknown';
+
+/** The columns of a profile's item in addition to its key in the table. */
+const profileColumns = z.object({
+  parameters: z.record(z.string(), z.string()),
+  wrappedCredential: bytes,
+  credentialExpiresAt: z.union([z.literal(UNKNOWN), instant]),
+  writtenAt: instant,
+  source: z.string(),
+});
+
+function keyOf(tenantId: string): ItemKey {
+  return { pk: PREFIX + Buffer.from(tenantId).toString('base64url'), sk: 'profile' };
+}
+
+/**
+ * Reads the profile of a tenant from the table `settings`: `pk` = `profile#<base64url(tenantId)>`, `sk` = `profile`; strongly consistent. Needs
+ * `dynamodb:GetItem`, which can be limited to partition keys that begin with `profile#`. Throws if the table does not respond.
+ */
+export async function readProfileItem(
+  client: DynamoDBClient,
+  TableName: string,
+  tenantId: string,
+  signal?: AbortSignal,
+): Promise<ProfileItem | 'invalid' | undefined> {
+  const item = await getItem(client, TableName, keyOf(tenantId), signal);
+  if (item === undefined) return undefined;
+  const { success, data } = profileColumns.safeParse(item);
+  if (!success) return 'invalid';
+  const { credentialExpiresAt, ...rest } = data;
+  return { ...rest, ...(credentialExpiresAt === UNKNOWN ? {} : { credentialExpiresAt }) };
+}
+
+/** Writes the profile of a tenant over an earlier one. Needs `dynamodb:PutItem`. */
+export async function writeProfileItem(
+  client: DynamoDBClient,
+  TableName: string,
+  tenantId: string,
+  item: ProfileItem,
+): Promise<void> {
+  const columns = profileColumns.encode({
+    ...item,
+    credentialExpiresAt: item.credentialExpiresAt ?? UNKNOWN,
+  });
+  await client.send(
+    new PutItemCommand({ TableName, Item: attributesOf({ ...keyOf(tenantId), ...columns }) }),
+  );
+}
+
+/** Removes the profile of a tenant. Returns false if there was none. Needs `dynamodb:DeleteItem`. */
+export async function removeProfileItem(
+  client: DynamoDBClient,
+  TableName: string,
+  tenantId: string,
+): Promise<boolean> {
+  const command = new DeleteItemCommand({
+    TableName,
+    Key: attributesOf(keyOf(tenantId)),
+    ReturnValues: 'ALL_OLD',
+  });
+  return (await client.send(command)).Attributes !== undefined;
+}
+
+/** Returns the tenants that have an item, in no order. Needs `dynamodb:Scan`. */
+export async function listProfileItems(
+  client: DynamoDBClient,
+  TableName: string,
+): Promise<ReadonlySet<string>> {
+  const tenants = new Set<string>();
+  const pages = paginateScan({ client }, { TableName, ConsistentRead: true, ProjectionExpression: 'pk' });
+  for await (const { Items: items = [] } of pages)
+    for (const item of items) {
+      const pk = String(unmarshall(item)['pk']);
+      if (pk.startsWith(PREFIX)) tenants.add(Buffer.from(pk.slice(PREFIX.length), 'base64url').toString());
+    }
+  return tenants;
+}
