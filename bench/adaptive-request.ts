@@ -9,7 +9,7 @@ import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive
 import type { Route } from '#shared/contract/route.ts';
 import { proxyEvent } from '#test/support/lambda.ts';
 import { buildFunctions } from '#tools/bundling/build.ts';
-import { openFunction } from './function.ts';
+import { openFunction, type OpenFunction } from './function.ts';
 import type { Invocation } from './function-process.ts';
 import { startLargeStack, variablesBeside, type LargeBank } from './large-stack.ts';
 import { duration, quantile, table, unwrap, type Part, type Progress, type Report } from './measure.ts';
@@ -26,14 +26,24 @@ const BANKS: readonly LargeBank[] = [
 
 const QUICK_BANKS: readonly LargeBank[] = [{ items: 500, kcs: 10, scope: 10, maxItems: 3 }];
 
-/** A route's function in a process of its own, asked as a client of the tenant asks. */
+/** A route's function in a process of its own. */
+export interface OpenRoute extends AsyncDisposable, Pick<OpenFunction, 'setClock'> {
+  /** What has been measured so far. */
+  readonly invocations: Invocation[];
+  /** Asks as a client of the tenant does. Throws for any answer but a success. */
+  readonly ask: (
+    body: object,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<{ readonly run: AdaptiveRun; readonly etag: string }>;
+}
+
 export async function openRoute(
   stack: Stack,
   files: ReadonlyMap<string, string>,
   route: Route,
   token: string,
   collects?: true,
-) {
+): Promise<OpenRoute> {
   const opened = await openFunction({
     file: files.get(route.operationId) ?? '',
     variables: variablesBeside(stack, route),

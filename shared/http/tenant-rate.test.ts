@@ -77,7 +77,8 @@ describe('the bound of a tenant', () => {
     const rate = container();
     for (let sent = 0; sent < 11; sent += 1) await rate('tenant-a', () => undefined);
     expect(rate('tenant-a', () => undefined)).toBeTypeOf('number');
-    expect(written).toHaveLength(11);
+    // What it has admitted itself is enough to know.
+    expect(written).toHaveLength(10);
     expect(rate('tenant-b', () => undefined)).toBeInstanceOf(Promise);
     clock.now = T0 + 10_000;
     expect(rate('tenant-a', () => undefined)).toBeInstanceOf(Promise);
@@ -86,30 +87,49 @@ describe('the bound of a tenant', () => {
     expect(new Set(written.map((id) => id.split('#').slice(0, 2).join('#')))).toHaveLength(2);
   });
 
-  it('is not held while the table fails or hangs: the request passes in time, and the log says so', async () => {
+  it('is each container’s own while the table fails or hangs: a request passes in time, and the log says so', async () => {
     const failing = stage(10, () => Promise.reject(new TypeError('secret')));
     const hanging = stage(10, () => new Promise(() => undefined));
-    for (const [error, { container, ask, lines, limits }] of [
+    for (const [error, { container, ask, lines, limits, clock }] of [
       ['TypeError', failing],
       ['TimeoutError', hanging],
     ] as const) {
       const rate = container();
-      for (let sent = 0; sent < 12; sent += 1) expect(await ask(rate)).toBeUndefined();
-      expect(lines).toEqual(Array.from({ length: 12 }, () => ['REQUEST_UNCOUNTED', { error }]));
+      for (let sent = 0; sent < 10; sent += 1) expect(await ask(rate)).toBeUndefined();
+      // After three failures it counts by itself for a while, up to the bound.
+      expect(await ask(rate)).toBeGreaterThan(0);
+      const uncounted = ['REQUEST_UNCOUNTED', { error }];
+      expect(lines.slice(0, 3)).toEqual([uncounted, uncounted, uncounted]);
+      expect(lines.slice(3).map(([code]) => code)).toEqual(['TENANT_RATE_LIMITED']);
       // A container that opens its connection first has longer.
-      expect(limits).toEqual([1_000, ...Array.from({ length: 11 }, () => 250)]);
+      expect(limits).toEqual([1_000, 1_000, 1_000]);
+      // Then it asks the table again.
+      clock.now = T0 + 10_000;
+      expect(await ask(rate)).toBeUndefined();
+      expect(limits).toHaveLength(4);
     }
   });
 
+  it('waits for a count no longer than the table of a warm container takes', async () => {
+    const { container, ask, limits, clock } = stage(10);
+    const rate = container();
+    await ask(rate);
+    await ask(rate);
+    clock.now += 5_000;
+    await ask(rate);
+    expect(limits).toEqual([1_000, 250, 1_000]);
+  });
+
   it('is learnt from counts that come too late for their own requests', async () => {
-    let sum = 0;
+    // Another container has counted before.
+    let sum = 5;
     let table: () => void = () => undefined;
     const { container, ask, lines } = stage(
       10,
       () => new Promise((resolve) => (table = () => resolve((sum += 1)))),
     );
     const rate = container();
-    for (let sent = 0; sent < 11; sent += 1) {
+    for (let sent = 0; sent < 6; sent += 1) {
       expect(await ask(rate)).toBeUndefined();
       table();
     }

@@ -14,9 +14,13 @@ export type TenantRate = (tenantId: string, log: Log) => number | Promise<number
 const WINDOW_MS = RATE_WINDOW_S * 1_000;
 /** An item of DynamoDB takes 1,000 writes per second, and all requests of a window may arrive in one. */
 const MOST_PER_ITEM = 1_000;
-/** A request waits no longer for its count. The first of a container also has to open the connection. */
+/** A request waits no longer for its count. After a pause it may also have to open the connection. */
 const COUNT_MS = 250;
 const FIRST_COUNT_MS = 1_000;
+const IDLE_MS = 5_000;
+/** After so many failures in a row, requests are not counted for a while, and do not wait. */
+const MOST_FAILURES = 3;
+const UNCOUNTED_MS = 5_000;
 const KEPT_S = 300;
 /** Clients that were refused together must not all return in the first second of the next window. */
 const JITTER_S = 3;
@@ -25,7 +29,8 @@ const JITTER_S = 3;
  * Creates the bound on the requests of each tenant: at most `bound` per window, over all containers of all functions. The count of a window is
  * divided among as many items as it takes that none is written too often; a request draws one of them, and each admits its share. A container
  * that has found a share used up refuses without counting. A request whose count fails or is late is admitted, and logged: the bound protects the
- * tenants from one another, and must not stop them together. The container learns from a late count, too.
+ * tenants from one another, and must not stop them together. The container learns from a late count, too. What it has admitted itself bounds it also
+ * while counts fail.
  */
 export function createTenantRate(
   bound: number,
@@ -34,34 +39,47 @@ export function createTenantRate(
 ): TenantRate {
   const items = Math.ceil(bound / MOST_PER_ITEM);
   const share = Math.ceil(bound / items);
-  let used: { readonly window: number; readonly up: Set<string> } = { window: 0, up: new Set() };
-  let limit = FIRST_COUNT_MS;
+  let used = { window: 0, up: new Set<string>(), admitted: new Map<string, number>() };
+  let [countedAt, failures, uncountedUntil] = [-Infinity, 0, -Infinity];
+
+  function meet(id: string, tenantHash: string, log: Log): void {
+    if (!used.up.has(id)) log('TENANT_RATE_LIMITED', { tenantHash });
+    used.up.add(id);
+  }
 
   return (tenantId, log) => {
     const window = Math.floor(now() / WINDOW_MS);
-    if (used.window !== window) used = { window, up: new Set() };
+    if (used.window !== window) used = { window, up: new Set(), admitted: new Map() };
     // A plain hash: the tenant's id is no secret, and most functions may unwrap no key for an HMAC.
     const tenant = sha256Hex(`rate ${tenantId}`);
     const id = `${COUNT_PREFIX}${tenant}#${window}#${Math.floor(randomFraction(random) * items)}`;
     const end = (window + 1) * WINDOW_MS;
     const wait = (): number =>
       Math.ceil((end - now()) / 1_000) + Math.floor(randomFraction(random) * JITTER_S);
+    const admitted = used.admitted.get(id) ?? 0;
+    if (admitted >= share) meet(id, tenant, log);
     if (used.up.has(id)) return wait();
+    used.admitted.set(id, admitted + 1);
+    // More time is left only if the clock was set back.
+    if (now() < uncountedUntil && now() >= uncountedUntil - 2 * UNCOUNTED_MS)
+      return Promise.resolve(undefined);
 
     const counting = add(id, end / 1_000 + KEPT_S).then((sum) => {
+      [countedAt, failures] = [now(), 0];
       if (sum <= share) return undefined;
-      if (!used.up.has(id)) log('TENANT_RATE_LIMITED', { tenantHash: tenant });
-      used.up.add(id);
+      meet(id, tenant, log);
       return Math.max(1, wait());
     });
     const ended = new AbortController();
+    const limit = now() - countedAt < IDLE_MS ? COUNT_MS : FIRST_COUNT_MS;
     const late = sleep(limit, ended.signal).then(() =>
       Promise.reject(new DOMException('late', 'TimeoutError')),
     );
-    limit = COUNT_MS;
     return Promise.race([counting, late])
       .catch((error: unknown) => {
         log('REQUEST_UNCOUNTED', { error: nameOf(error) });
+        failures += 1;
+        if (failures >= MOST_FAILURES) uncountedUntil = now() + UNCOUNTED_MS * (1 + randomFraction(random));
         return undefined;
       })
       .finally(() => ended.abort());

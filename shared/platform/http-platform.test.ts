@@ -314,9 +314,9 @@ describe('the time of a call', () => {
     ['has a limit for each attempt', { ended: 15_050, waits: [50] }, ['never', answer()], {}],
     [
       'has a limit in each request that lets a second attempt fit',
-      { ended: 12_800, waits: [50] },
+      { ended: 14_050, waits: [50] },
       ['never'],
-      { deadline: 15_500 },
+      { deadline: 16_000 },
     ],
     [
       'ends at the deadline',

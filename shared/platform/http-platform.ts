@@ -81,7 +81,7 @@ function connect(
   { receivedAt, deadline, log }: Omit<PlatformRequest, 'principal'>,
   { memo, maxConcurrency = 32, circuits }: PlatformOptions & { readonly circuits: Circuits },
 ): Platform {
-  const attemptMs = Math.min(ATTEMPT_MS, (deadline - receivedAt) / 4);
+  const attemptMs = Math.min(ATTEMPT_MS, (deadline - receivedAt) / 3);
   const limit = pLimit(maxConcurrency);
   const entries: TraceEntry[] = [];
 
@@ -143,13 +143,13 @@ function connect(
     let outcome: Outcome = { kind: 'unavailable' };
     const end = Math.min(deadline, now() + timeLimit);
     const repeated: FaultKind[] = [];
-    const circuit = `${profile.baseUrl} ${operation.service}`;
+    const circuit = JSON.stringify([profile.tenantId, profile.baseUrl, operation.service]);
     for (let made = 0; ;) {
       const began = now();
       const timeout = Math.min(attemptMs, end - began);
       if (timeout <= 0) return [outcome, made];
       // Only a call that has sent nothing yet may end without an attempt.
-      const wait = made === 0 ? circuits.wait(circuit) : 0;
+      const wait = made === 0 ? circuits.wait(circuit, entries) : 0;
       if (wait > 0) return [{ kind: 'unavailable', retryAfter: wait }, 0];
       // All kept connections may be dead after a freeze of the container: the retry must not use another one of them.
       outcome = await attempt(operation, call, timeout, made > 0);

@@ -31,7 +31,8 @@ export const tables = [
     variable: 'SETTINGS_TABLE',
     partitionKey: 'pk',
     sortKey: 'sk',
-    holds: 'data keys with their states and service profiles, wrapped by KMS; and what of the release is open',
+    holds:
+      'data keys with their states and service profiles, wrapped by KMS; and what of the release is open',
   },
   {
     name: 'improvement',

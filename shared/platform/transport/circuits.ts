@@ -6,7 +6,7 @@ const FAILED_REQUESTS = 3;
 const QUIET_MS = 60_000;
 const FIRST_MS = 2_000;
 const LONGEST_MS = 30_000;
-/** How long the other calls wait for the one that tries again: a container may be frozen before it ends. */
+/** How long other requests wait for the one that tries again: a container may be frozen before it ends. */
 const PROBE_MS = 12_000;
 
 interface Circuit {
@@ -18,12 +18,14 @@ interface Circuit {
   openMs: number;
   /** When a call may try again. */
   until: number;
+  /** The request that tries again: all its calls may be made. */
+  probing?: object;
 }
 
 /** The circuits of the owners that one container calls, each by a name. */
 export interface Circuits {
-  /** Returns the milliseconds for which calls must not be made, or 0 for the call that may be made now. */
-  readonly wait: (name: string) => number;
+  /** Returns the milliseconds for which calls of a request must not be made, or 0 if they may be made now. */
+  readonly wait: (name: string, request: object) => number;
   readonly answered: (name: string) => void;
   /** Notes that a request had a call without an answer. Returns for how many milliseconds this opens the circuit, if it does. */
   readonly failed: (name: string, request: object) => number | undefined;
@@ -31,7 +33,7 @@ export interface Circuits {
 
 /**
  * Creates the circuits of one container. An owner that gives no answer costs each request seconds and the stage an execution; once that is certain,
- * calls fail at once for a while, and then one tries. It counts requests and not calls: one request for one damaged thing can make many.
+ * calls fail at once for a while, and then one request tries. It counts requests and not calls: one request for one damaged thing can make many.
  */
 export function createCircuits({
   now,
@@ -42,13 +44,14 @@ export function createCircuits({
 }): Circuits {
   const circuits = new Map<string, Circuit>();
   return {
-    wait(name) {
+    wait(name, request) {
       const circuit = circuits.get(name);
-      if (circuit === undefined || circuit.openMs === 0) return 0;
+      if (circuit === undefined || circuit.openMs === 0 || circuit.probing === request) return 0;
       const left = circuit.until - now();
       // More is left only if the clock was set back.
       if (left > 0 && left <= LONGEST_MS) return left;
       circuit.until = now() + PROBE_MS;
+      circuit.probing = request;
       return 0;
     },
     answered: (name) => void circuits.delete(name),
