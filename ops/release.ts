@@ -370,18 +370,32 @@ async function releaseProfiles(options: {
     approvedHosts: approvedHostsOf(stage),
   });
   if (tenant !== undefined && remove === true) {
-    runtime.print(await profiles.remove(tenant));
+    const removed = await profiles.remove(tenant);
+    if (!removed.ok) return removed;
+    runtime.print(removed.value);
     return ok(undefined);
   }
   const tenants = tenant === undefined ? await profiles.provisionedTenants() : [tenant];
   const refused: string[] = [];
   for (const each of tenants) {
-    const moved = await profiles.move(each);
+    const moved = await attemptMove(() => profiles.move(each, all), each);
     if (moved.ok) runtime.print(moved.value);
     else refused.push(moved.error);
   }
   if (tenants.length === 0) return err(`no tenant has a service profile in stage ${stage}`);
   return refused.length === 0 ? ok(undefined) : err(refused.join('\n'));
+}
+
+/** One tenant's failure must not keep the others from being stored. */
+async function attemptMove(
+  move: () => Promise<Result<string, string>>,
+  tenant: string,
+): Promise<Result<string, string>> {
+  try {
+    return await move();
+  } catch (error) {
+    return err(`profile of ${tenant}: not stored. ${operationalFailure(error)}`);
+  }
 }
 
 function approvedHostsOf(stage: string): readonly string[] {

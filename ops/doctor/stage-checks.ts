@@ -18,7 +18,7 @@ import { createRecordsTable } from '#shared/stores/records-table.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import { appliedGates } from '#ops/gates/stage-places.ts';
 import { deployedTable } from '#ops/reach-stage.ts';
-import { NOT_STORED, openProfiles, type OperatedProfiles } from '#ops/release/profiles.ts';
+import { openProfiles, type OperatedProfiles } from '#ops/release/profiles.ts';
 import { failure, good, warning, type Check, type Finding, type Subject } from './finding.ts';
 import { protectStack, type DeployedStack } from './stacks.ts';
 
@@ -245,6 +245,7 @@ const profiles: Check = async (subject) => {
     const missing = required.filter((name) => values[name] === undefined);
     const host = URL.parse(values.PLATFORM_URL ?? '')?.host;
     const policy = values.ANALYSIS_POLICY_ID;
+    const isUsable = missing.length === 0 && stage.config.approvedHosts.includes(host ?? '');
     const fault =
       missing.length > 0
         ? `lacks ${missing.join(', ')}`
@@ -259,11 +260,9 @@ const profiles: Check = async (subject) => {
                 : undefined;
     if (fault !== undefined)
       faults.push(failure(`${tenant} ${fault}`, 'mend it (docs/deploy.md, steps 7 and 8)'));
-    else if (difference !== undefined)
-      faults.push({
-        ...failure(`${tenant} ${difference}`, command),
-        ...(difference === NOT_STORED && { mend: () => store(opened, tenantId) }),
-      });
+    // What functions could not use anyway is not stored, and not missed.
+    if (difference !== undefined && isUsable)
+      faults.push({ ...failure(`${tenant} ${difference}`, command), mend: () => store(opened, tenantId) });
   }
   return faults.length === 0
     ? [good(`${tenants.length} service profiles are complete, and as functions read them`)]

@@ -3,7 +3,7 @@ import { GetParametersByPathCommand, PutParameterCommand } from '@aws-sdk/client
 import { beforeEach, describe, expect, it } from 'vitest';
 import { localKeyAlias, localTableName } from '#shared/stage/local-stage.ts';
 import { openCredential } from '#shared/stores/kms.ts';
-import { listProfileItems, readProfileItem } from '#shared/stores/service-profile-items.ts';
+import { listProfileItems, readProfileItem, writeProfileItem } from '#shared/stores/service-profile-items.ts';
 import { useTestAws } from '#test/support/aws.ts';
 import { openProfiles } from './profiles.ts';
 
@@ -102,8 +102,12 @@ describe('npm run release -- profile', () => {
       await provide(tenantId);
       await open().move(tenantId);
     }
-    expect(await open().remove('tenant-a')).toMatch(/^profile of tenant-a: removed, with its parameters/);
-    expect(await open().remove('tenant-a')).toMatch(/functions had none/);
+    expect(await open().remove('tenant-a')).toMatchObject({
+      value: expect.stringMatching(/^profile of tenant-a: removed, with its parameters/) as string,
+    });
+    expect(await open().remove('tenant-a')).toMatchObject({
+      value: expect.stringContaining('functions had none') as string,
+    });
     await open().parameters.remove('tenant-b');
     expect(await open().move('tenant-b')).toMatchObject({
       error: expect.stringContaining('--remove') as string,
@@ -113,6 +117,44 @@ describe('npm run release -- profile', () => {
       new GetParametersByPathCommand({ Path: '/frozen', Recursive: true }),
     );
     expect(Parameters).toEqual([]);
+  });
+
+  it('stores nothing over what was stored or removed meanwhile, and says so', async () => {
+    await provide('tenant-a');
+    await open().move('tenant-a');
+    const stored = await readProfileItem(test.dynamo, table, 'tenant-a');
+    if (typeof stored !== 'object') throw new Error('expected an item');
+    const write = (seen: Parameters<typeof writeProfileItem>[4]) =>
+      writeProfileItem(test.dynamo, table, 'tenant-a', { ...stored, writtenAt: NOW + 1 }, seen);
+    expect([await write(undefined), await write({ ...stored, writtenAt: NOW - 1 })]).toEqual([false, false]);
+    expect(await readProfileItem(test.dynamo, table, 'tenant-a')).toEqual(stored);
+    expect(await write(stored)).toBe(true);
+    await open().remove('tenant-a');
+    expect(await write(stored)).toBe(false);
+    expect(await readProfileItem(test.dynamo, table, 'tenant-a')).toBeUndefined();
+  });
+
+  it('of all tenants wraps anew only what has changed', async () => {
+    await provide('tenant-a');
+    await open().move('tenant-a', true);
+    const before = await readProfileItem(test.dynamo, table, 'tenant-a');
+    expect(await open().move('tenant-a', true)).toMatchObject({
+      value: 'profile of tenant-a: functions read it already',
+    });
+    expect(await readProfileItem(test.dynamo, table, 'tenant-a')).toEqual(before);
+    await provide('tenant-a', { PLATFORM_JWT: 'opaque' });
+    await open().move('tenant-a', true);
+    expect(await readProfileItem(test.dynamo, table, 'tenant-a')).not.toEqual(before);
+  });
+
+  it('says what is left when the parameters cannot be removed', async () => {
+    await provide('tenant-a');
+    await open().move('tenant-a');
+    test.aws.faults.refuse('DeleteParameter', 'AccessDeniedException', 1);
+    expect(await open().remove('tenant-a')).toMatchObject({
+      error: expect.stringMatching(/not all of its parameters .*AccessDeniedException.*again/) as string,
+    });
+    expect(await readProfileItem(test.dynamo, table, 'tenant-a')).toBeUndefined();
   });
 
   it('an item of other columns is told from a missing one', async () => {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clients } from '#shared/stores/clients.ts';
 import { formatInstant } from '#shared/kernel/instant.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { nameOf } from '#shared/observability/describe-error.ts';
 import { profileOf, type ProfileRules } from '#shared/platform/service-profiles.ts';
 import { profilesPath } from '#shared/stage/permissions.ts';
 import { wrapCredential } from '#shared/stores/kms.ts';
@@ -28,9 +29,6 @@ export interface ProfilePlaces extends Pick<Clients, 'dynamo' | 'kms' | 'ssm'>, 
 /** The most bytes that KMS wraps itself. */
 const MAX_CREDENTIAL_BYTES = 4_096;
 
-/** The difference of a profile that is provisioned, and that no function can read. */
-export const NOT_STORED = 'is not stored where the functions read it';
-
 /** A profile that is provisioned, or that functions read, and how the two differ. */
 export interface ComparedProfile {
   readonly folder: string;
@@ -45,10 +43,13 @@ export interface OperatedProfiles {
   readonly parameters: ServiceProfileParameters;
   /** Returns the tenants that have parameters. */
   provisionedTenants(): Promise<readonly string[]>;
-  /** Stores what is provisioned for a tenant where the functions read it. A profile that no function could use is not stored. */
-  move(tenantId: string): Promise<Result<string, string>>;
+  /**
+   * Stores what is provisioned for a tenant where the functions read it. A profile that no function could use is not stored.
+   * @param onlyIfChanged stores nothing if the functions read the same: a credential that is wrapped anew makes every container ask KMS
+   */
+  move(tenantId: string, onlyIfChanged?: boolean): Promise<Result<string, string>>;
   /** Removes the profile of a tenant from the functions, and then what is provisioned, which a deployment would store again. */
-  remove(tenantId: string): Promise<string>;
+  remove(tenantId: string): Promise<Result<string, string>>;
   /** Compares each profile with what functions read, without decrypting either. */
   compare(): Promise<readonly ComparedProfile[]>;
 }
@@ -65,7 +66,9 @@ export function openProfiles(places: ProfilePlaces): OperatedProfiles {
       return [...(await parameters.list()).keys()].map(tenantOf).toSorted();
     },
 
-    async move(tenantId: string): Promise<Result<string, string>> {
+    async move(tenantId: string, onlyIfChanged = false): Promise<Result<string, string>> {
+      // First: what is stored or removed while the parameters are read must not be undone.
+      const seen = await readProfileItem(dynamo, settingsTable, tenantId);
       const found = await parameters.read(tenantId);
       const where = `${profilesPath(stage)}/${folderOf(tenantId)}`;
       if (Object.values(found.parameters).every((value) => value === undefined))
@@ -81,13 +84,17 @@ export function openProfiles(places: ProfilePlaces): OperatedProfiles {
       if (Buffer.byteLength(credential) > MAX_CREDENTIAL_BYTES)
         return err(`${where}: PLATFORM_JWT has more than the ${MAX_CREDENTIAL_BYTES} bytes that KMS wraps`);
       const expiresAt = expiryOf(credential);
-      await writeProfileItem(dynamo, settingsTable, tenantId, {
+      if (onlyIfChanged && differenceOf(found, seen) === undefined)
+        return ok(`profile of ${tenantId}: functions read it already`);
+      const item = {
         parameters: present(facts),
         wrappedCredential: await wrapCredential(kms, { keyId, stage, tenantId }, credential),
         ...(expiresAt === undefined ? {} : { credentialExpiresAt: expiresAt }),
         writtenAt: now(),
         source: found.source,
-      });
+      };
+      if (!(await writeProfileItem(dynamo, settingsTable, tenantId, item, seen)))
+        return err(`the profile of ${tenantId} was changed meanwhile: look at it, and run the command again`);
       const expiry =
         expiresAt === undefined
           ? 'the credential does not show when it expires'
@@ -95,12 +102,22 @@ export function openProfiles(places: ProfilePlaces): OperatedProfiles {
       return ok(`profile of ${tenantId}: stored for ${checked.value.baseUrl}; ${expiry}`);
     },
 
-    async remove(tenantId: string): Promise<string> {
+    async remove(tenantId: string): Promise<Result<string, string>> {
       const wasStored = await removeProfileItem(dynamo, settingsTable, tenantId);
-      await parameters.remove(tenantId);
-      return wasStored
-        ? `profile of ${tenantId}: removed, with its parameters. Functions stop using it within a minute`
-        : `profile of ${tenantId}: functions had none; its parameters are removed`;
+      try {
+        await parameters.remove(tenantId);
+      } catch (error) {
+        return err(
+          `profile of ${tenantId}: functions stop using it within a minute, but not all of its parameters could be removed (${nameOf(error)}). Run the command again before a deployment, which would store it again`,
+        );
+      }
+      // Another operator may have stored it from the parameters before they were gone.
+      const wasStoredAgain = await removeProfileItem(dynamo, settingsTable, tenantId);
+      return ok(
+        wasStored || wasStoredAgain
+          ? `profile of ${tenantId}: removed, with its parameters. Functions stop using it within a minute`
+          : `profile of ${tenantId}: functions had none; its parameters are removed`,
+      );
     },
 
     async compare(): Promise<readonly ComparedProfile[]> {
@@ -133,7 +150,7 @@ function differenceOf(
   item: Awaited<ReturnType<typeof readProfileItem>>,
 ): string | undefined {
   if (provisioned === undefined) return 'is read by functions, and has no parameters';
-  if (item === undefined) return NOT_STORED;
+  if (item === undefined) return 'is not stored where the functions read it';
   if (item === 'invalid') return 'is stored in a damaged item';
   const { PLATFORM_JWT: _, ...facts } = provisioned.parameters;
   if (!isDeepStrictEqual(present(facts), item.parameters)) return 'has other facts than functions read';

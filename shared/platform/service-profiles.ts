@@ -63,8 +63,8 @@ export interface ServiceProfiles {
   /**
    * Lets a credential that the platform has refused be read anew before it is used again, at most once in 30 seconds.
    * @param usedSince epoch milliseconds at which the refused request arrived
-   * @returns whether the same request may succeed with a new one: the credential was read before that request, and has not been read again since an
-   * earlier refusal; the same for every request that asks
+   * @returns whether the same request may succeed with a new one: the credential was read before that request, and no read since an earlier refusal has
+   * found the same
    */
   forget(profile: ServiceProfile, usedSince: number): boolean;
 }

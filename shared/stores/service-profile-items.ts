@@ -1,4 +1,5 @@
 import {
+  ConditionalCheckFailedException,
   DeleteItemCommand,
   paginateScan,
   PutItemCommand,
@@ -51,20 +52,41 @@ export async function readProfileItem(
   return { ...rest, ...(credentialExpiresAt === UNKNOWN ? {} : { credentialExpiresAt }) };
 }
 
-/** Writes the profile of a tenant over an earlier one. Needs `dynamodb:PutItem`. */
+/**
+ * Writes the profile of a tenant, unless it is another one than the caller has seen. Returns false then. Needs `dynamodb:PutItem`.
+ * @param seen what `readProfileItem` returned; a damaged item is written over
+ */
 export async function writeProfileItem(
   client: DynamoDBClient,
   TableName: string,
   tenantId: string,
   item: ProfileItem,
-): Promise<void> {
+  seen: ProfileItem | 'invalid' | undefined,
+): Promise<boolean> {
   const columns = profileColumns.encode({
     ...item,
     credentialExpiresAt: item.credentialExpiresAt ?? UNKNOWN,
   });
-  await client.send(
-    new PutItemCommand({ TableName, Item: attributesOf({ ...keyOf(tenantId), ...columns }) }),
-  );
+  const unchanged =
+    seen === 'invalid'
+      ? {}
+      : seen === undefined
+        ? { ConditionExpression: 'attribute_not_exists(pk)' }
+        : {
+            ConditionExpression: 'writtenAt = :seen',
+            ExpressionAttributeValues: attributesOf({
+              ':seen': profileColumns.shape.writtenAt.encode(seen.writtenAt),
+            }),
+          };
+  try {
+    await client.send(
+      new PutItemCommand({ TableName, Item: attributesOf({ ...keyOf(tenantId), ...columns }), ...unchanged }),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return false;
+    throw error;
+  }
 }
 
 /** Removes the profile of a tenant. Returns false if there was none. Needs `dynamodb:DeleteItem`. */

@@ -106,11 +106,12 @@ it('a wrapped credential in the item of another tenant is not used by it [MA-009
     [tenantId, 'tenant-aurora'].map((each) => readProfileItem(dynamo, table, each)),
   );
   if (typeof mine !== 'object' || typeof foreign !== 'object') throw new Error('expected two profiles');
-  await writeProfileItem(dynamo, table, tenantId, { ...mine, wrappedCredential: foreign.wrappedCredential });
+  const swapped = { ...mine, wrappedCredential: foreign.wrappedCredential };
+  await writeProfileItem(dynamo, table, tenantId, swapped, mine);
   await stack.killWorkers();
   const from = stack.logs().length;
   expect(await answers()).toEqual(closed);
   expect(JSON.stringify(stack.logs().slice(from))).toContain('PROFILE_INVALID');
-  await writeProfileItem(dynamo, table, tenantId, mine);
+  await writeProfileItem(dynamo, table, tenantId, mine, mine);
   expect(await answers()).toEqual(served);
 });

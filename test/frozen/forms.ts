@@ -147,7 +147,9 @@ export function openStores({ dynamo, s3, ssm }: TestAws): Stores {
     storedProfiles: {
       list: () => listProfileItems(dynamo, settings),
       read: (tenantId) => readProfileItem(dynamo, settings, tenantId),
-      write: (tenantId, item) => writeProfileItem(dynamo, settings, tenantId, item),
+      write: async (tenantId, item) => {
+        await writeProfileItem(dynamo, settings, tenantId, item, undefined);
+      },
     },
   };
 }

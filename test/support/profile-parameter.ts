@@ -15,6 +15,6 @@ export async function setProfileParameter(
   if (typeof item !== 'object') throw new Error(`${tenantId} has no profile`);
   const { [name]: _, ...others } = item.parameters;
   const parameters = value === undefined ? others : { ...others, [name]: value };
-  await writeProfileItem(dynamo, table, tenantId, { ...item, parameters });
+  await writeProfileItem(dynamo, table, tenantId, { ...item, parameters }, item);
   await stack.killWorkers(operationId);
 }

@@ -21,7 +21,7 @@ import { queueDays, tables } from '#shared/stores/tables.ts';
 
 const HOUR_MS = 60 * 60_000;
 const hours = (ms: number): string => `${ms / HOUR_MS} hours`;
-const minutes = (ms: number): string => `${ms / 60_000} minutes`;
+const minutes = (ms: number): string => (ms === 60_000 ? '1 minute' : `${ms / 60_000} minutes`);
 const membersOf = (...schemas: readonly { readonly shape: object }[]): readonly string[] =>
   schemas.flatMap(({ shape }) => Object.keys(shape));
 
