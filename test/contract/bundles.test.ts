@@ -48,6 +48,9 @@ describe('the bundle', () => {
   it('of the worker, the sweeper and the receipts do theirs: a run is left alone, swept, worked on, and its receipt read', async () => {
     const { administration, analyze, leaveAlone, read } = improvement;
     stack.improvement.pause();
+    await stack.improvement.settled();
+    // A container that has found the owners down does not call them for a while.
+    await stack.killWorkers('analyzeImprovementRun');
     const run = await analyze(administration('spring-gate'));
     await stack.improvement.settled();
     await leaveAlone(run);
