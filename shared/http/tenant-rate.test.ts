@@ -122,19 +122,31 @@ describe('the bound of a tenant', () => {
 
   it('is learnt from counts that come too late for their own requests', async () => {
     // Another container has counted before.
-    let sum = 5;
+    let sum = 8;
     let table: () => void = () => undefined;
     const { container, ask, lines } = stage(
       10,
       () => new Promise((resolve) => (table = () => resolve((sum += 1)))),
     );
     const rate = container();
-    for (let sent = 0; sent < 6; sent += 1) {
+    for (let sent = 0; sent < 3; sent += 1) {
       expect(await ask(rate)).toBeUndefined();
       table();
     }
     await Promise.resolve();
     expect(await ask(rate)).toBeGreaterThan(0);
     expect(lines.filter(([code]) => code === 'TENANT_RATE_LIMITED')).toHaveLength(1);
+  });
+
+  it('is not waited for after three counts that came too late, however they ended', async () => {
+    let table: () => void = () => undefined;
+    const { container, ask, limits } = stage(10, () => new Promise((resolve) => (table = () => resolve(1))));
+    const rate = container();
+    for (let sent = 0; sent < 5; sent += 1) {
+      expect(await ask(rate)).toBeUndefined();
+      table();
+      await Promise.resolve();
+    }
+    expect(limits).toHaveLength(3);
   });
 });

@@ -64,13 +64,14 @@ export function createTenantRate(
     if (now() < uncountedUntil && now() >= uncountedUntil - 2 * UNCOUNTED_MS)
       return Promise.resolve(undefined);
 
+    const ended = new AbortController();
     const counting = add(id, end / 1_000 + KEPT_S).then((sum) => {
-      [countedAt, failures] = [now(), 0];
+      // A table that is always late must not make every request wait.
+      if (!ended.signal.aborted) [countedAt, failures] = [now(), 0];
       if (sum <= share) return undefined;
       meet(id, tenant, log);
       return Math.max(1, wait());
     });
-    const ended = new AbortController();
     const limit = now() - countedAt < IDLE_MS ? COUNT_MS : FIRST_COUNT_MS;
     const late = sleep(limit, ended.signal).then(() =>
       Promise.reject(new DOMException('late', 'TimeoutError')),

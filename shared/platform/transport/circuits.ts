@@ -1,3 +1,4 @@
+import { createRecent } from '#shared/kernel/recent.ts';
 import { randomFraction, type RandomBytes } from '#shared/kernel/random.ts';
 
 /** How many requests in a row, without any answer of the owner between them, open its circuit. */
@@ -8,6 +9,8 @@ const FIRST_MS = 2_000;
 const LONGEST_MS = 30_000;
 /** How long other requests wait for the one that tries again: a container may be frozen before it ends. */
 const PROBE_MS = 12_000;
+/** Circuits of tenants and owners that a container remembers. */
+const MAX_CIRCUITS = 10_000;
 
 interface Circuit {
   failures: number;
@@ -42,7 +45,7 @@ export function createCircuits({
   readonly now: () => number;
   readonly random: RandomBytes;
 }): Circuits {
-  const circuits = new Map<string, Circuit>();
+  const circuits = createRecent<Circuit | undefined>(MAX_CIRCUITS);
   return {
     wait(name, request) {
       const circuit = circuits.get(name);
@@ -54,7 +57,9 @@ export function createCircuits({
       circuit.probing = request;
       return 0;
     },
-    answered: (name) => void circuits.delete(name),
+    answered: (name) => {
+      if (circuits.get(name) !== undefined) circuits.set(name, undefined);
+    },
     failed(name, request) {
       const known = circuits.get(name);
       if (known?.request === request) return undefined;
