@@ -106,18 +106,18 @@ export function openProfiles(places: ProfilePlaces): OperatedProfiles {
       const wasStored = await removeProfileItem(dynamo, settingsTable, tenantId);
       try {
         await parameters.remove(tenantId);
+        // Another operator may have stored it from the parameters before they were gone.
+        const wasStoredAgain = await removeProfileItem(dynamo, settingsTable, tenantId);
+        return ok(
+          wasStored || wasStoredAgain
+            ? `profile of ${tenantId}: removed, with its parameters. Functions stop using it within a minute`
+            : `profile of ${tenantId}: functions had none; its parameters are removed`,
+        );
       } catch (error) {
         return err(
-          `profile of ${tenantId}: functions stop using it within a minute, but not all of its parameters could be removed (${nameOf(error)}). Run the command again before a deployment, which would store it again`,
+          `profile of ${tenantId}: removed, and functions stop using it within a minute, but not all of its parameters may be gone (${nameOf(error)}). Run the command again before a deployment, which would store it again`,
         );
       }
-      // Another operator may have stored it from the parameters before they were gone.
-      const wasStoredAgain = await removeProfileItem(dynamo, settingsTable, tenantId);
-      return ok(
-        wasStored || wasStoredAgain
-          ? `profile of ${tenantId}: removed, with its parameters. Functions stop using it within a minute`
-          : `profile of ${tenantId}: functions had none; its parameters are removed`,
-      );
     },
 
     async compare(): Promise<readonly ComparedProfile[]> {

@@ -54,7 +54,7 @@ export async function readProfileItem(
 
 /**
  * Writes the profile of a tenant, unless it is another one than the caller has seen. Returns false then. Needs `dynamodb:PutItem`.
- * @param seen what `readProfileItem` returned; a damaged item is written over
+ * @param seen what `readProfileItem` returned; a damaged item is written over, but not stored again once it was removed
  */
 export async function writeProfileItem(
   client: DynamoDBClient,
@@ -69,7 +69,7 @@ export async function writeProfileItem(
   });
   const unchanged =
     seen === 'invalid'
-      ? {}
+      ? { ConditionExpression: 'attribute_exists(pk)' }
       : seen === undefined
         ? { ConditionExpression: 'attribute_not_exists(pk)' }
         : {
