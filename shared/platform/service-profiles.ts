@@ -63,8 +63,7 @@ export interface ServiceProfiles {
   /**
    * Lets a credential that the platform has refused be read anew before it is used again, at most once in 30 seconds.
    * @param usedSince epoch milliseconds at which the refused request arrived
-   * @returns whether the same request may succeed with a new one: the credential was read before that request, and no read since an earlier refusal has
-   * found the same
+   * @returns whether the same request may succeed with a new one: the credential was read before that request; the same for every request that used it
    */
   forget(profile: ServiceProfile, usedSince: number): boolean;
 }
@@ -135,6 +134,8 @@ export function createServiceProfiles(options: ServiceProfilesOptions): ServiceP
   const { PLATFORM_TENANT: ownTenant } = single;
   const own = ownTenant === undefined ? undefined : profileOf(single, ownTenant, options);
   const tenants = createRecent<Known>(MAX_PROFILES);
+  /** Epoch milliseconds, also of profiles that were replaced while a request used them. */
+  const readAt = new WeakMap<ServiceProfile, number>();
   const isPausing = ({ failed }: Known): boolean =>
     failed !== undefined && isWithin(failed.pauseMs, failed.at, now());
 
@@ -145,7 +146,7 @@ export function createServiceProfiles(options: ServiceProfilesOptions): ServiceP
       // The item first, then KMS.
       reading: shareReading(2 * READ_MS, now, async (at) => {
         try {
-          return await readAt(known, tenantId, from, at);
+          return await readNow(known, tenantId, from, at);
         } catch (error) {
           // A read that a freeze of the container has cut is no failure of the store.
           if (isWithin(3 * READ_MS, at, now())) {
@@ -166,7 +167,7 @@ export function createServiceProfiles(options: ServiceProfilesOptions): ServiceP
     return known;
   }
 
-  async function readAt(
+  async function readNow(
     known: Known,
     tenantId: string,
     from: ProfileReader,
@@ -174,6 +175,7 @@ export function createServiceProfiles(options: ServiceProfilesOptions): ServiceP
   ): Promise<Result<ServiceProfile, ProfileFault>> {
     const stored = await from.read(tenantId);
     const result = await open(known, stored, tenantId, from);
+    if (result.ok) readAt.set(result.value, at);
     // A read that began before the container was frozen may end after a later one.
     if (known.at > at && known.at <= now()) return result;
     const { last: before, refusedAt } = known;
@@ -253,9 +255,9 @@ export function createServiceProfiles(options: ServiceProfilesOptions): ServiceP
       if (known?.last === undefined) return false;
       // It was replaced while the request was under way.
       if (!isOf(known.last.profile, profile)) return true;
-      if (known.confirmedAt !== undefined && isWithin(REFUSED_MS, known.confirmedAt, now())) return false;
-      known.refusedAt = now();
-      return known.at < usedSince;
+      if (known.confirmedAt === undefined || !isWithin(REFUSED_MS, known.confirmedAt, now()))
+        known.refusedAt = now();
+      return (readAt.get(profile) ?? usedSince) < usedSince;
     },
   };
 }

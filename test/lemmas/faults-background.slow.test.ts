@@ -53,6 +53,8 @@ const flow: Flow<ImprovementRuns> = {
             await stack.improvement.sweep();
           }
           isSwept = true;
+          // Each time a worker that knows of no outage: one that does calls the owner again only after seconds.
+          await stack.killWorkers(analyzeRun.operationId);
           stack.improvement.resume();
           await stack.improvement.settled();
           stack.improvement.pause();
