@@ -18,6 +18,7 @@ import { figure } from '#ops/cost/report.ts';
 import { readRecording } from '#ops/cost/recorded.ts';
 import { trafficOf } from '#ops/cost/traffic.ts';
 import { wallsOf } from '#ops/cost/walls.ts';
+import { ok, type Result } from '#shared/kernel/result.ts';
 import { deployedFunctions } from '#shared/contract/functions.ts';
 import { placeholders } from '#shared/stage/stages.ts';
 import { ssm } from '#shared/stores/clients.ts';
@@ -85,7 +86,7 @@ const ROLE_ATTEMPTS = 12;
 const ROLE_PAUSE_MS = 5_000;
 
 /** One role per account for all its stages: no stack owns it, since a stack that goes would take it from the others. */
-async function createLogRole({ place, pause }: Subject): Promise<string> {
+async function createLogRole({ place, pause }: Subject): Promise<Result<string, string>> {
   const partition = place.region.startsWith('cn-')
     ? 'aws-cn'
     : place.region.startsWith('us-gov-')
@@ -120,7 +121,7 @@ async function createLogRole({ place, pause }: Subject): Promise<string> {
           patchOperations: [{ op: 'replace', path: '/cloudwatchRoleArn', value: role }],
         }),
       );
-      return `API Gateway writes logs as ${role}`;
+      return ok(`API Gateway writes logs as ${role}`);
     } catch (error) {
       if (!(error instanceof BadRequestException) || attempt === ROLE_ATTEMPTS) throw error;
       await pause(ROLE_PAUSE_MS);
@@ -161,14 +162,29 @@ const NARROW = 0.7;
 
 const quotas: Check = async ({ stage, place }) => {
   const { expected } = stage.config;
-  if (expected === undefined) return [];
+  if (expected === undefined)
+    return stage.config.production === true
+      ? [
+          warning(
+            'the stage does not say what traffic it expects, so no quota was compared with it',
+            'set expected in shared/stage/stages.ts (docs/scale.md)',
+          ),
+        ]
+      : [];
   const [
-    { throttleSettings: { rateLimit = 0 } = {} },
-    { AccountLimit: { UnreservedConcurrentExecutions: executions = 0 } = {} },
+    { throttleSettings: { rateLimit } = {} },
+    { AccountLimit: { UnreservedConcurrentExecutions: executions } = {} },
   ] = await Promise.all([
     new APIGatewayClient(place).send(new GetAccountCommand({})),
     new LambdaClient(place).send(new GetAccountSettingsCommand({})),
   ]);
+  if (rateLimit === undefined || executions === undefined)
+    return [
+      failure(
+        `${rateLimit === undefined ? 'API Gateway' : 'Lambda'} returned no quota: whether the expected traffic fits is unknown`,
+        'look at the quotas in the console of Service Quotas',
+      ),
+    ];
   const traffic = { ...trafficOf(0), runs: expected.runsPerMonth, reports: expected.reportsPerMonth };
   const walls = wallsOf(traffic, readRecording(), stage.config, {
     concurrentExecutions: executions,

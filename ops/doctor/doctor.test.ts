@@ -71,6 +71,7 @@ const subscribed = (...endpoints: readonly string[]) =>
     TOPIC,
     endpoints.map((endpoint) => ({ endpoint, confirmed: false })),
   );
+const { expected: _, ...unexpecting } = prod;
 /** A stage for trials. */
 const trial = { config: { ...prod, production: false } };
 
@@ -95,6 +96,11 @@ const spoiled: Readonly<Record<string, readonly [spoil: () => unknown, asked?: A
   'failure quotas functions at once: .* of 10 executions .*Concurrent executions': [
     () => account().quotas.set('executions', 10),
     { config: { ...prod, expected: { runsPerMonth: 100_000, reportsPerMonth: 400_000 } } },
+  ],
+  'failure quotas Lambda returned no quota: .* unknown\\.': [() => account().quotas.delete('executions')],
+  'warning quotas .*does not say what traffic it expects.*docs/scale\\.md\\)': [
+    () => undefined,
+    { config: unexpecting },
   ],
   'warning quotas requests to all APIs: .* of 50 requests/s': [
     () => account().quotas.set('apiRequests', 50),
@@ -196,6 +202,15 @@ async function provide(tenant: string, changed: ProfileParameters): Promise<void
     ...changed,
   });
 }
+
+it('--fix says as a failure what it could not store', async () => {
+  await provide('tenant2', {});
+  const found = await examine({ only: ['profiles'] });
+  await openProfiles(places()).parameters.remove('tenant2');
+  expect((await mendAll(found)).map(renderLine)).toStrictEqual([
+    expect.stringMatching(/^failure +profiles +not mended: .*dGVuYW50Mg has no parameters/),
+  ]);
+});
 
 it('--fix stores each profile that functions do not read as it is provisioned', async () => {
   await provide('tenant2', {});

@@ -1,3 +1,4 @@
+import type { Result } from '#shared/kernel/result.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { Place } from '#shared/stage/access.ts';
 import { awsFailure } from '#shared/stage/aws-failure.ts';
@@ -36,8 +37,8 @@ export interface Finding {
   readonly remedy?: string;
   /** AWS refused the calls of the check. */
   readonly unchecked?: true;
-  /** What `--fix` does; returns what it did. */
-  readonly mend?: () => Promise<string>;
+  /** What `--fix` does; returns what it did, or why it could not. */
+  readonly mend?: () => Promise<Result<string, string>>;
 }
 
 export interface Line extends Finding {
@@ -77,8 +78,11 @@ export async function mendAll(lines: readonly Line[]): Promise<readonly Line[]> 
   // One after the other: what one of them makes, another may need.
   for (const { check, mend } of lines) {
     if (mend === undefined) continue;
-    for (const finding of await attempt(async () => [good(`mended: ${await mend()}`)]))
-      mended.push({ check, ...finding });
+    const findings = await attempt(async () => {
+      const done = await mend();
+      return [done.ok ? good(`mended: ${done.value}`) : failure(`not mended: ${done.error}`)];
+    });
+    for (const finding of findings) mended.push({ check, ...finding });
   }
   return mended;
 }

@@ -18,7 +18,7 @@ import { createRecordsTable } from '#shared/stores/records-table.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import { appliedGates } from '#ops/gates/stage-places.ts';
 import { deployedTable } from '#ops/reach-stage.ts';
-import { openProfiles, type OperatedProfiles } from '#ops/release/profiles.ts';
+import { openProfiles } from '#ops/release/profiles.ts';
 import { failure, good, warning, type Check, type Finding, type Subject } from './finding.ts';
 import { protectStack, type DeployedStack } from './stacks.ts';
 
@@ -89,7 +89,7 @@ const stacks: Check = async (subject) => {
               ),
               mend: async () => {
                 await protectStack(subject.place, name);
-                return `${name} has termination protection`;
+                return ok(`${name} has termination protection`);
               },
             },
           ]),
@@ -147,7 +147,7 @@ const keys: Check = async (subject) => {
   const notes = createKeyNotes(ssm(), stage.name);
   const ring = createWritableKeySettings(dynamo(), table.value);
   const noted = await notes.newest();
-  const create = async (purpose: KeyPurpose): Promise<string> => {
+  const create = async (purpose: KeyPurpose): Promise<Result<string, string>> => {
     const administration = {
       settings: noteChanges(ring, notes),
       kms: createDataKeyMaker(kms(), `alias/mastery-reports/${stage.name}`),
@@ -155,7 +155,7 @@ const keys: Check = async (subject) => {
       clock: () => now,
     };
     await initKeyRing(administration, [purpose]);
-    return `${purpose} has its first key`;
+    return ok(`${purpose} has its first key`);
   };
   const found: Finding[] = [];
   for (const purpose of keyPurposes) {
@@ -184,7 +184,7 @@ const keys: Check = async (subject) => {
         ),
         mend: async () => {
           await notes.noteMade(purpose, inOrder(records).at(-1)?.kid ?? '', now);
-          return `noted that ${purpose} has keys`;
+          return ok(`noted that ${purpose} has keys`);
         },
       });
     for (const { kid, state, createdAt, openingAt = now } of records) {
@@ -262,17 +262,12 @@ const profiles: Check = async (subject) => {
       faults.push(failure(`${tenant} ${fault}`, 'mend it (docs/deploy.md, steps 7 and 8)'));
     // What functions could not use anyway is not stored, and not missed.
     if (difference !== undefined && isUsable)
-      faults.push({ ...failure(`${tenant} ${difference}`, command), mend: () => store(opened, tenantId) });
+      faults.push({ ...failure(`${tenant} ${difference}`, command), mend: () => opened.move(tenantId) });
   }
   return faults.length === 0
     ? [good(`${tenants.length} service profiles are complete, and as functions read them`)]
     : faults;
 };
-
-async function store(profiles: OperatedProfiles, tenantId: string): Promise<string> {
-  const moved = await profiles.move(tenantId);
-  return moved.ok ? moved.value : `nothing, since ${moved.error}`;
-}
 
 /** Whether alarms reach someone. A stage without production may be silent. */
 const alarms: Check = async ({ stage, place, stacks: read }) => {
