@@ -51,7 +51,7 @@ export function deployedFunction(
   });
 }
 
-/** Returns the most requests of one tenant in one window: by default two tenants can fill the throttle of the stage. */
+/** Returns the most requests of one tenant in one window: by default half of what the throttle lets pass on one route. */
 function boundOf(config: StageConfig): number {
   return (
     config.requestsPerTenant ?? Math.max(10, Math.floor((config.throttle.ratePerSecond * RATE_WINDOW_S) / 2))

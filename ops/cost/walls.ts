@@ -1,3 +1,5 @@
+import { REFRESH_MS as RING_MS } from '#shared/keys/key-states.ts';
+import { FRESH_MS as PROFILE_MS } from '#shared/platform/service-profiles.ts';
 import { FRESH_MS as RELEASE_MS } from '#shared/release/watch-release.ts';
 import { LIFECYCLE_MS } from '#shared/records/find-record.ts';
 import type { StageConfig } from '#shared/stage/stage.ts';
@@ -34,10 +36,6 @@ const quotas = {
 /** The quotas that `npm run doctor` reads. */
 export type AccountQuotas = Readonly<Record<'concurrentExecutions' | 'apiRequestsPerSecond', number>>;
 
-/** A key of the ring is read again by a container after so long. */
-const RING_MS = 30_000;
-/** The profile of a tenant, by a container that serves it. */
-const PROFILE_MS = 60_000;
 /** Keys and a profile that a cold container has KMS unwrap. */
 const KMS_PER_START = 4;
 /** The share of containers that may start in the busiest second, after a deployment. */

@@ -1,6 +1,7 @@
 import { COUNT_PREFIX, RATE_WINDOW_S } from '#shared/contract/tenant-rate.ts';
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { randomFraction } from '#shared/kernel/random.ts';
+import { isWithin } from '#shared/kernel/shared-reading.ts';
 import { nameOf } from '#shared/observability/describe-error.ts';
 import type { Log } from '#shared/observability/logger.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
@@ -40,7 +41,8 @@ export function createTenantRate(
   const items = Math.ceil(bound / MOST_PER_ITEM);
   const share = Math.ceil(bound / items);
   let used = { window: 0, up: new Set<string>(), admitted: new Map<string, number>() };
-  let [countedAt, failures, uncountedUntil] = [-Infinity, 0, -Infinity];
+  let [countedAt, failures] = [-Infinity, 0];
+  let pause = { at: -Infinity, milliseconds: 0 };
 
   function meet(id: string, tenantHash: string, log: Log): void {
     if (!used.up.has(id)) log('TENANT_RATE_LIMITED', { tenantHash });
@@ -60,9 +62,7 @@ export function createTenantRate(
     if (admitted >= share) meet(id, tenant, log);
     if (used.up.has(id)) return wait();
     used.admitted.set(id, admitted + 1);
-    // More time is left only if the clock was set back.
-    if (now() < uncountedUntil && now() >= uncountedUntil - 2 * UNCOUNTED_MS)
-      return Promise.resolve(undefined);
+    if (isWithin(pause.milliseconds, pause.at, now())) return Promise.resolve(undefined);
 
     const ended = new AbortController();
     const counting = add(id, end / 1_000 + KEPT_S).then((sum) => {
@@ -72,7 +72,7 @@ export function createTenantRate(
       meet(id, tenant, log);
       return Math.max(1, wait());
     });
-    const limit = now() - countedAt < IDLE_MS ? COUNT_MS : FIRST_COUNT_MS;
+    const limit = isWithin(IDLE_MS, countedAt, now()) ? COUNT_MS : FIRST_COUNT_MS;
     const late = sleep(limit, ended.signal).then(() =>
       Promise.reject(new DOMException('late', 'TimeoutError')),
     );
@@ -80,7 +80,8 @@ export function createTenantRate(
       .catch((error: unknown) => {
         log('REQUEST_UNCOUNTED', { error: nameOf(error) });
         failures += 1;
-        if (failures >= MOST_FAILURES) uncountedUntil = now() + UNCOUNTED_MS * (1 + randomFraction(random));
+        if (failures >= MOST_FAILURES)
+          pause = { at: now(), milliseconds: UNCOUNTED_MS * (1 + randomFraction(random)) };
         return undefined;
       })
       .finally(() => ended.abort());

@@ -152,7 +152,7 @@ export const logCodes = {
     { tenantHash: 'word' },
   ),
   REQUEST_UNCOUNTED: warn(
-    'A request could not be counted against the bound of its tenant. The service admitted it.',
+    'A request could not be counted against the bound of its tenant. The service admitted it. After three in a row a container counts by itself for five to ten seconds, without further lines.',
     { error: 'word' },
   ),
   KEY_SET_UNREACHABLE: warn(
@@ -235,7 +235,7 @@ export const logCodes = {
     { ...upstreamCall, kind: 'word' },
   ),
   OWNER_CIRCUIT_OPENED: warn(
-    'An owner gave no answer to three requests in a row. This container fails its calls at once for `openMs`, then tries one; the time doubles up to 30 s while the owner stays silent.',
+    'An owner gave no answer to three requests in a row. This container fails its calls at once for `openMs`, then one request tries; the time doubles up to 30 s while the owner stays silent.',
     { owner: 'word', openMs: 'number' },
   ),
   UPSTREAM_FAILED: warn(

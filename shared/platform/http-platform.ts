@@ -83,6 +83,8 @@ function connect(
 ): Platform {
   const attemptMs = Math.min(ATTEMPT_MS, (deadline - receivedAt) / 3);
   const limit = pLimit(maxConcurrency);
+  // A circuit is each tenant's own.
+  const place = JSON.stringify([profile.tenantId, profile.baseUrl]);
   const entries: TraceEntry[] = [];
 
   function prepare<O extends UpstreamOperation>(
@@ -143,7 +145,7 @@ function connect(
     let outcome: Outcome = { kind: 'unavailable' };
     const end = Math.min(deadline, now() + timeLimit);
     const repeated: FaultKind[] = [];
-    const circuit = JSON.stringify([profile.tenantId, profile.baseUrl, operation.service]);
+    const circuit = `${operation.service} ${place}`;
     for (let made = 0; ;) {
       const began = now();
       const timeout = Math.min(attemptMs, end - began);

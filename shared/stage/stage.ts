@@ -66,7 +66,7 @@ export interface StageConfig {
   readonly throttle: { readonly ratePerSecond: number; readonly burst: number };
   /**
    * The most requests of one tenant in ten seconds, over all routes of both services; beyond them: 429 `rate-limited`. Absent: half of what `throttle`
-   * lets pass in that time.
+   * lets pass on one route in that time.
    */
   readonly requestsPerTenant?: number;
   /** Requests in five minutes from one address, at least 10; a school behind one address needs a generous figure. */
