@@ -26,7 +26,7 @@ export function deployment(
   const stores = recordsAndKeys(app, stage);
   const services = serviceNames.map((name) => service(app, stage, name, { release, stores, assets }));
   const synthetic = sandbox(app, stage, assets);
-  const watching = operations(app, stage, open, stores);
+  const watching = operations(app, stage, open, stores, [...release.open]);
   // An alarm without its function has nothing to count, and the sweeper's alarm goes off on silence.
   for (const watched of [...services, synthetic]) watching.addStackDependency(watched);
   const site = documentation(app, stage, siteFolder, synthetic);

@@ -1,34 +1,82 @@
 import { Aws, Duration } from 'aws-cdk-lib';
-import { ComparisonOperator, Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
-import type { CreateAlarmOptions } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  ComparisonOperator,
+  MathExpression,
+  Metric,
+  Stats,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import type { CreateAlarmOptions, IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { TableDefinition } from '#shared/stores/tables.ts';
 import type { BackgroundFunction } from '#shared/contract/background.ts';
 import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
-import { logCodes, METRIC_NAMESPACE, type LogCode } from '#shared/observability/log-codes.ts';
+import { owners } from '#shared/contract/owners.ts';
+import { sourceService } from '#shared/contract/reports/problem.ts';
+import type { ServiceName } from '#shared/contract/route.ts';
+import { METRIC_NAMESPACE, ownerFailures, requestFigures } from '#shared/observability/log-codes.ts';
+import type { Figure } from '#shared/observability/log-codes.ts';
+import { watches, type AlarmWords, type Severity } from '#shared/observability/watches.ts';
 import { rotatesKeys } from '#shared/contract/grants.ts';
 import { DEFAULT_KEY_ROTATION_DAYS, type ApiName } from '#shared/stage/stage.ts';
 import { RUN_HIDDEN, type StoreReferences } from '../references.ts';
 import { apiName, functionName, LIVE, prefix } from '../names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 
-/** An alarm as a value: its metric, its impact, and the section of docs/runbook.md for it. */
-export interface AlarmDefinition {
+/** An alarm as a value: what it watches, when it goes off, who hears it, and the section of docs/runbook.md for it. */
+export interface AlarmDefinition extends AlarmWords {
+  /** Its name after the prefix of the stage. */
   readonly id: string;
-  /** A heading of docs/runbook.md, as its anchor. */
-  readonly section: string;
-  readonly title: string;
-  /** A sentence. */
-  readonly impact: string;
-  readonly metric: Metric;
-  /** Absent: 0. */
+  readonly severity: Severity;
+  readonly metric: IMetric;
+  /** Goes off if the metric is above it. Absent: 0. */
   readonly threshold?: number;
-  /** The alarm goes off if the metric is below the threshold or has no data. */
+  /** Goes off if the metric is below the threshold, or has no data where `silence` is true. */
+  readonly below?: true;
   readonly silence?: true;
-  /** How many of the last periods must be above the threshold. Absent: the last one. */
+  /** How many of the last periods must be beyond the threshold. Absent: the last one. */
   readonly periods?: { readonly breaching: number; readonly of: number };
+  /** The id of the composite alarm that notifies in its place. Absent: it notifies. */
+  readonly within?: string;
 }
 
+/** An alarm that follows from others, which notify nobody: one cause is one message. */
+export interface CompositeDefinition extends AlarmWords {
+  readonly id: string;
+  readonly severity: Severity;
+  /** Whether all of its alarms must be on. Absent: one suffices. */
+  readonly all?: true;
+  /** The composite alarm that explains this one: while it is on, this one notifies nobody. */
+  readonly explainedBy?: 'stores';
+}
+
+const MINUTE = Duration.minutes(1);
 const FIVE_MINUTES = Duration.minutes(5);
+
+/** The alarm on the stores, which explains why functions fail. */
+const stores: CompositeDefinition = {
+  id: 'stores',
+  severity: 'page',
+  title: 'A store of the deployment, or what proves its release, cannot be read or written',
+  impact: 'Learners of all tenants cannot continue their tests, and reports cannot be read.',
+  section: 'stores',
+};
+
+const ownersDown: CompositeDefinition = {
+  id: 'owners',
+  severity: 'ticket',
+  title: 'Owners of the platform do not respond usably',
+  impact: 'Requests that need their facts fail with a problem that clients may repeat.',
+  section: 'owner-failing',
+};
+
+const functionGroup = ({ operationId, lambda }: DeployedFunction): CompositeDefinition => ({
+  id: `function-${operationId}`,
+  severity: 'ticket',
+  title: `${operationId} does not work as it should`,
+  impact: lambda.impact,
+  section: 'functions',
+  explainedBy: 'stores',
+});
 
 /** Returns the dimensions of a function's metrics for callers: calls of its alias, without those of the check before a deployment. */
 export function liveDimensions(stage: Stage, row: DeployedFunction): Record<string, string> {
@@ -47,39 +95,189 @@ export function metricOf(
   return new Metric({ namespace, metricName, dimensionsMap, period, statistic });
 }
 
+/** Three of the last fifteen minutes: a fault that passes within a minute touches two at most, and figures may come three minutes late. */
+const REPEATEDLY = { breaching: 3, of: 15 };
+
+/** Returns the alarms of one function, which notify together. */
 export function functionAlarms(stage: Stage, row: DeployedFunction): readonly AlarmDefinition[] {
   const { operationId, lambda } = row;
+  const schedule = !isRoute(row) && row.trigger === 'schedule' ? row : undefined;
   // A worker passes a long run on to the next message shortly before its time limit; other functions should never come near it.
   const share = !isRoute(row) && row.trigger === 'queue' ? 0.95 : 0.8;
-  const alarm = (kind: string, title: string, metricName: string, statistic?: string) => ({
+  const alarm = (kind: string, title: string, metric: IMetric): AlarmDefinition => ({
     id: `${operationId}-${kind}`,
+    severity: 'ticket',
     section: `function-${kind}`,
     title,
     impact: lambda.impact,
-    metric: metricOf('AWS/Lambda', metricName, liveDimensions(stage, row), statistic),
+    metric,
+    // A function on a schedule is called once in a period.
+    periods: schedule === undefined ? REPEATEDLY : { breaching: 2, of: 3 },
+    within: functionGroup(row).id,
   });
+  const counted = (name: string): Metric =>
+    metricOf(
+      'AWS/Lambda',
+      name,
+      liveDimensions(stage, row),
+      Stats.SUM,
+      schedule === undefined ? MINUTE : Duration.minutes(schedule.everyMinutes),
+    );
   return [
-    alarm('errors', `${operationId} fails with errors`, 'Errors'),
-    alarm('throttles', `Lambda throttles ${operationId}`, 'Throttles'),
+    alarm('errors', `${operationId} fails with errors`, counted('Errors')),
+    alarm('throttles', `Lambda throttles ${operationId}`, counted('Throttles')),
     {
-      ...alarm('slow', `${operationId} is close to its time limit`, 'Duration', Stats.percentile(99)),
+      ...alarm(
+        'slow',
+        `${operationId} is close to its time limit`,
+        metricOf('AWS/Lambda', 'Duration', liveDimensions(stage, row), Stats.percentile(99)),
+      ),
       impact: `If it exceeds the limit: ${lambda.impact}`,
       threshold: lambda.timeoutSeconds * 1000 * share,
       periods: { breaching: 3, of: 5 },
     },
+    ...(isRoute(row)
+      ? [
+          {
+            ...alarm(
+              'fails',
+              `${operationId} fails more often than not`,
+              shareOf(requestMetrics(stage, { operation: operationId }), Duration.hours(1), 1),
+            ),
+            threshold: 0.5,
+            // A route that is called once an hour must be heard, too.
+            periods: { breaching: 2, of: 6 },
+          },
+        ]
+      : []),
   ];
 }
 
+/** The names of a metric of requests and of one of failures, with their dimensions. */
+interface RequestMetrics {
+  readonly dimensions: Record<string, string>;
+  readonly requests: Pick<Figure, 'name'>;
+  readonly failures: Pick<Figure, 'name'>;
+}
+
+function requestMetrics(stage: Stage, dimensions: Record<string, string>): RequestMetrics {
+  const { requests, failures } = requestFigures;
+  return { dimensions: { stage: stage.name, ...dimensions }, requests, failures };
+}
+
+/** Returns the share of failures of a period; 0 with fewer than `least` of them, since a share of few requests means little. */
+function shareOf(
+  { dimensions, requests, failures }: RequestMetrics,
+  period: Duration,
+  least: number,
+): MathExpression {
+  const sum = ({ name }: Pick<Figure, 'name'>): Metric =>
+    metricOf(METRIC_NAMESPACE, name, dimensions, Stats.SUM, period);
+  return new MathExpression({
+    expression: `IF(failures >= ${least}, failures / requests, 0)`,
+    label: 'share of failures',
+    period,
+    usingMetrics: { failures: sum(failures), requests: sum(requests) },
+  });
+}
+
+/** The share of the requests that learners wait for which may fail over a month. */
+export const ERROR_BUDGET = 0.005;
+
+/**
+ * How fast the budget burns, after chapter 5 of the Site Reliability Workbook: `times` as fast as it may, over a long window and still over a short one.
+ * At 14.4 times a month's budget is gone in two days, at 6 times in five.
+ */
+const burns = [
+  { kind: 'fast', severity: 'page', times: 14.4, windows: [60, 5], least: 5 },
+  { kind: 'slow', severity: 'ticket', times: 6, windows: [360, 30], least: 10 },
+] as const;
+
+/** Returns the alarms on the failures that learners of a service meet. */
+export function learnerAlarms(
+  stage: Stage,
+  service: ServiceName,
+): readonly (CompositeDefinition & { readonly alarms: readonly AlarmDefinition[] })[] {
+  const { learnerRequests: requests, learnerFailures: failures } = requestFigures;
+  const metrics = { dimensions: { stage: stage.name, service }, requests, failures };
+  return burns.map(({ kind, severity, times, windows, least }) => {
+    const words: AlarmWords & Pick<AlarmDefinition, 'severity'> = {
+      severity,
+      title: `Learners meet failures of the ${service} service`,
+      impact: `More than ${figure(100 * times * ERROR_BUDGET)} % of the requests that learners wait for fail: ${learnersWaitFor[service]}`,
+      section: 'learners-fail',
+    };
+    const id = `learners-${service}-${kind}`;
+    return {
+      ...words,
+      id,
+      all: true,
+      explainedBy: 'stores',
+      alarms: windows.map((minutes) => ({
+        ...words,
+        id: `${id}-${minutes}-minutes`,
+        title: `${words.title} (over ${minutes} minutes)`,
+        metric: shareOf(metrics, Duration.minutes(minutes), least),
+        threshold: times * ERROR_BUDGET,
+        periods: { breaching: 1, of: 2 },
+        within: id,
+      })),
+    };
+  });
+}
+
+const figure = (value: number): string => String(Number(value.toPrecision(2)));
+
+const learnersWaitFor: Readonly<Record<ServiceName, string>> = {
+  mastery: 'they cannot start or continue a test.',
+  reports: 'they do not see the result of their attempt.',
+};
+
+/** Returns the alarms on owners, by name. */
+export function ownerAlarms(stage: Stage): readonly AlarmDefinition[] {
+  return blamedOwners.map((owner) => ({
+    id: `owner-${owner.replaceAll('_', '-')}`,
+    severity: 'ticket',
+    title: `${owner} does not respond usably`,
+    impact: `Requests that need facts of ${owner} fail with a problem that clients may repeat.`,
+    section: 'owner-failing',
+    metric: metricOf(METRIC_NAMESPACE, ownerFailures.name, { stage: stage.name, owner }, Stats.SUM, MINUTE),
+    // One learner whose facts an owner cannot deliver, and whose client repeats its request, is no failing owner.
+    threshold: 2,
+    periods: REPEATEDLY,
+    within: ownersDown.id,
+  }));
+}
+
+/** Every owner that a request can fail because of. This service is none of its own, and what is unknown has no name. */
+export const blamedOwners: readonly string[] = [
+  ...new Set([
+    ...owners,
+    ...sourceService.options.filter((name) => name !== 'mastery_engine' && name !== 'unknown'),
+  ]),
+].toSorted();
+
 export function apiAlarms(stage: Stage, api: ApiName): readonly AlarmDefinition[] {
-  const average = (name: string): Metric =>
-    metricOf('AWS/ApiGateway', name, { ApiName: apiName(stage, api), Stage: stage.name }, Stats.AVERAGE);
+  const dimensions = { ApiName: apiName(stage, api), Stage: stage.name };
+  /** The share of a kind of responses; 0 with fewer than `least` of them. */
+  const share = (name: string, least: number): MathExpression =>
+    new MathExpression({
+      expression: `IF(responses >= ${least}, responses / requests, 0)`,
+      label: `share of ${name}`,
+      period: FIVE_MINUTES,
+      usingMetrics: {
+        responses: metricOf('AWS/ApiGateway', name, dimensions),
+        requests: metricOf('AWS/ApiGateway', 'Count', dimensions),
+      },
+    });
   return [
     {
       id: `${api}-server-errors`,
+      severity: 'ticket',
       section: 'api-server-errors',
       title: `The ${api} API returns 5xx`,
       impact: `More than 1 % of the requests to the ${api} API fail with 5xx.`,
-      metric: average('5XXError'),
+      metric: share('5XXError', 3),
       threshold: 0.01,
       periods: { breaching: 2, of: 3 },
     },
@@ -89,25 +287,30 @@ export function apiAlarms(stage: Stage, api: ApiName): readonly AlarmDefinition[
       : [
           {
             id: `${api}-client-errors`,
+            severity: 'ticket',
             section: 'api-refuses-too-much',
             title: `The ${api} API rejects most requests`,
             impact: `The ${api} service rejects most requests. Possible causes: a faulty release, the issuer’s keys, a missing dependency, or one faulty client.`,
-            metric: average('4XXError'),
+            metric: share('4XXError', 20),
             threshold: 0.5,
-            periods: { breaching: 3, of: 3 },
+            periods: { breaching: 3, of: 4 },
           } as const,
         ]),
     {
       id: `${api}-firewall-rate-limit`,
+      severity: 'ticket',
       section: 'firewall-rate-limit',
       title: `The firewall blocks an address at the ${api} API`,
       impact:
         'All clients behind one IP address receive 429. It may be an attacker, or a school whose clients share the address.',
-      metric: metricOf('AWS/WAFV2', 'BlockedRequests', {
-        WebACL: apiName(stage, api),
-        Rule: 'rate-per-address',
-        Region: Aws.REGION,
-      }),
+      metric: metricOf(
+        'AWS/WAFV2',
+        'BlockedRequests',
+        { WebACL: apiName(stage, api), Rule: 'rate-per-address', Region: Aws.REGION },
+        Stats.SUM,
+        MINUTE,
+      ),
+      periods: REPEATEDLY,
     },
   ];
 }
@@ -124,25 +327,32 @@ export function triggerAlarms(
     case 'sandbox':
       return apiAlarms(stage, 'sandbox');
     case 'queue': {
-      const metric = (QueueName: string, name: string): Metric =>
-        metricOf('AWS/SQS', name, { QueueName }, Stats.MAXIMUM);
       return [
         {
           id: 'runs-waiting',
+          severity: 'ticket',
           section: 'runs-waiting',
           title: 'Improvement runs wait in their queue',
           impact: 'Improvement runs start more than an hour after the request for an analysis.',
-          metric: metric(runs.name, 'ApproximateAgeOfOldestMessage'),
+          metric: queueAge(runs.name),
           // A message that failed once is hidden for half of this time, then delivered again.
           threshold: 2 * RUN_HIDDEN.toSeconds(),
+          periods: { breaching: 2, of: 3 },
         },
         {
           id: 'runs-given-up',
+          severity: 'ticket',
           section: 'runs-given-up',
           title: 'An improvement run failed five times and is in the dead-letter queue',
           impact:
             'The run has no result. The sweeper retries it for at most fourteen days, until the cause is corrected.',
-          metric: metric(deadLetters.name, 'ApproximateNumberOfMessagesVisible'),
+          metric: metricOf(
+            'AWS/SQS',
+            'ApproximateNumberOfMessagesVisible',
+            { QueueName: deadLetters.name },
+            Stats.MAXIMUM,
+          ),
+          periods: { breaching: 1, of: 3 },
         },
       ];
     }
@@ -150,6 +360,7 @@ export function triggerAlarms(
       return [
         {
           id: `${row.operationId}-silent`,
+          severity: 'ticket',
           section: row.silence,
           title: `${row.operationId} is no longer invoked`,
           impact: row.lambda.impact,
@@ -161,12 +372,18 @@ export function triggerAlarms(
             Duration.minutes(row.everyMinutes),
           ),
           threshold: 1,
+          below: true,
           silence: true,
           periods: { breaching: 3, of: 3 },
         },
         ...(rotatesKeys(row) ? [rotationAlarm(stage, row)] : []),
       ];
   }
+}
+
+/** Returns the age of the oldest message of a queue, in seconds. */
+export function queueAge(QueueName: string): Metric {
+  return metricOf('AWS/SQS', 'ApproximateAgeOfOldestMessage', { QueueName }, Stats.MAXIMUM);
 }
 
 /** Returns the alarm for a key that has sealed for two days too long: its successor was not created, or does not take over. */
@@ -176,6 +393,7 @@ function rotationAlarm(
 ): AlarmDefinition {
   return {
     id: 'keys-not-rotated',
+    severity: 'ticket',
     section: silence,
     title: 'A key of tokens is too old',
     impact: lambda.impact,
@@ -209,6 +427,8 @@ export function tableAlarms(table: TableDefinition['name'], tableName: string): 
   ];
   return access.map(({ id, metricName, verb }) => ({
     id: `${table}-${id}-throttles`,
+    severity: 'page',
+    within: stores.id,
     section: 'table-throttles',
     title: `DynamoDB throttles ${verb} the table ${table}`,
     impact: tableImpact[table],
@@ -219,35 +439,65 @@ export function tableAlarms(table: TableDefinition['name'], tableName: string): 
 
 /** Returns the alarms on log lines. Each counts the lines of one code, from all functions. */
 export function codeAlarms(stage: Stage): readonly AlarmDefinition[] {
-  return Object.entries<LogCode>(logCodes).flatMap(([code, { alarm }]) =>
-    alarm === undefined
-      ? []
-      : {
-          id: code.toLowerCase().replaceAll('_', '-'),
-          ...alarm,
-          metric: metricOf(METRIC_NAMESPACE, code, { stage: stage.name }),
-        },
-  );
+  return Object.entries(watches).flatMap(([code, watched]): readonly AlarmDefinition[] => {
+    if ('quiet' in watched) return [];
+    const { rings, dependency, ...words } = watched;
+    const { perMinutes, atLeast = 1 } = rings;
+    return [
+      {
+        id: code.toLowerCase().replaceAll('_', '-'),
+        ...words,
+        metric: metricOf(
+          METRIC_NAMESPACE,
+          code,
+          { stage: stage.name },
+          Stats.SUM,
+          Duration.minutes(perMinutes),
+        ),
+        threshold: atLeast - 1,
+        periods: { breaching: rings.in, of: rings.of },
+        ...(dependency !== undefined && { within: dependency }),
+      },
+    ];
+  });
 }
 
 /** Returns the properties of the CloudWatch alarm. Missing data means no calls and is no breach, except for an alarm on `silence`. */
 export function alarmProps(stage: Stage, definition: AlarmDefinition): CreateAlarmOptions {
-  const { id, title, impact, section, threshold = 0, silence } = definition;
+  const { threshold = 0, below, silence } = definition;
   const { breaching, of } = definition.periods ?? { breaching: 1, of: 1 };
   return {
-    alarmName: `${prefix(stage)}-${id}`,
-    alarmDescription: `${title}. Impact: ${impact} What to do: ${stage.config.runbookUrl}#${section}`,
+    ...wordsOf(stage, definition),
     threshold,
     evaluationPeriods: of,
     datapointsToAlarm: breaching,
-    ...(silence === true
-      ? {
-          comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
-          treatMissingData: TreatMissingData.BREACHING,
-        }
-      : {
-          comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
-          treatMissingData: TreatMissingData.NOT_BREACHING,
-        }),
+    comparisonOperator:
+      below === true ? ComparisonOperator.LESS_THAN_THRESHOLD : ComparisonOperator.GREATER_THAN_THRESHOLD,
+    treatMissingData: silence === true ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
   };
+}
+
+/** Returns name and text of an alarm: what happens, who is hurt, and where to read on. */
+export function wordsOf(
+  stage: Stage,
+  { id, title, impact, section }: AlarmWords & { readonly id: string },
+): { readonly alarmName: string; readonly alarmDescription: string } {
+  return {
+    alarmName: `${prefix(stage)}-${id}`,
+    alarmDescription: `${title}. Impact: ${impact} What to do: ${stage.config.runbookUrl}#${section}`,
+  };
+}
+
+/** Returns the composite alarms, each with the words for its message. The first explains the others. */
+export function composites(
+  stage: Stage,
+  functions: readonly DeployedFunction[],
+): readonly CompositeDefinition[] {
+  const services = new Set(functions.filter(isRoute).map(({ service }) => service));
+  return [
+    stores,
+    ...[...services].flatMap((service) => learnerAlarms(stage, service)),
+    ownersDown,
+    ...functions.map(functionGroup),
+  ];
 }

@@ -7,7 +7,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { isRoute, versionCheck } from '#shared/contract/functions.ts';
 import type { DeployedFunction, DeploymentName } from '#shared/contract/functions.ts';
-import { ERROR_LINES, METRIC_NAMESPACE } from '#shared/observability/log-codes.ts';
+import { METRIC_NAMESPACE, RELEASE_FAULTS } from '#shared/observability/log-codes.ts';
 import { allow, versionCheckStatements } from '#shared/stage/permissions.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { functionName, LIVE, versionCheckName } from '../names.ts';
@@ -126,11 +126,11 @@ function failingVersionAlarm(built: lambda.Function, stage: Stage, row: Deployed
           ...liveDimensions(stage, row),
           ExecutedVersion: version.version,
         }),
-        lines: sum(METRIC_NAMESPACE, ERROR_LINES.name, {
+        lines: sum(METRIC_NAMESPACE, RELEASE_FAULTS.name, {
           stage: stage.name,
           operation: row.operationId,
           function_version: version.version,
-        } satisfies Record<(typeof ERROR_LINES)['dimensions'][number], string>),
+        } satisfies Record<(typeof RELEASE_FAULTS)['dimensions'][number], string>),
       },
     }),
     threshold: 0,

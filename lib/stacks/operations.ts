@@ -1,18 +1,28 @@
-import { CfnOutput, Stack, type App } from 'aws-cdk-lib';
-import { Alarm, AlarmStatusWidget, Dashboard, GraphWidget, type IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { CfnOutput, Duration, Stack, type App } from 'aws-cdk-lib';
+import {
+  Alarm,
+  AlarmRule,
+  AlarmState,
+  CompositeAlarm,
+  type AlarmBase,
+  type IAlarm,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic, type ITopic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { tables, type TableDefinition } from '#shared/stores/tables.ts';
+import { serviceNames } from '#shared/contract/route.ts';
+import type { Severity } from '#shared/observability/watches.ts';
 import { deploymentOf, isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
 import { acknowledge } from '../constructs/acknowledge.ts';
 import * as alarms from '../constructs/alarms.ts';
 import type { AlarmDefinition } from '../constructs/alarms.ts';
-import { ALARM_TOPIC_OUTPUT } from '#shared/stage/stack-names.ts';
+import { dashboard, savedQueries } from '../constructs/dashboard.ts';
+import { alarmTopicOutputs } from '#shared/stage/stack-names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { storeReferences } from './records-and-keys.ts';
-import { prefix, stackProps } from '../names.ts';
+import { stackProps } from '../names.ts';
 
 /**
  * Creates alarms and a dashboard over everything that is deployed. It finds functions, APIs and firewalls by name, tables and queues by weak outputs:
@@ -24,6 +34,7 @@ export function operations(
   stage: Stage,
   functions: readonly DeployedFunction[],
   stores: Stack,
+  openGates: readonly string[],
 ): Stack {
   const stack = new Stack(app, 'Operations', {
     ...stackProps(stage, 'operations'),
@@ -31,50 +42,125 @@ export function operations(
   });
   stack.addStackDependency(stores);
 
-  const topic = alarmTopic(stack, stage);
-  new CfnOutput(stack, ALARM_TOPIC_OUTPUT, { value: topic.topicArn, description: 'The topic of the alarms' });
-  const action = new SnsAction(topic);
+  const actions = {
+    page: new SnsAction(alarmTopic(stack, stage, 'page')),
+    ticket: new SnsAction(alarmTopic(stack, stage, 'ticket')),
+  };
+  const references = storeReferences(stores);
+  const sections: readonly (readonly [name: string, definitions: readonly AlarmDefinition[]])[] = [
+    ...[...Map.groupBy(functions, deploymentOf)].map(
+      ([name, own]) =>
+        [
+          name,
+          [
+            ...(own.some(isRoute) ? alarms.apiAlarms(stage, name) : []),
+            ...own.flatMap((row) => [
+              ...alarms.functionAlarms(stage, row),
+              ...(isRoute(row) ? [] : alarms.triggerAlarms(stage, row, references)),
+            ]),
+          ],
+        ] as const,
+    ),
+    ['log codes', alarms.codeAlarms(stage)],
+    ['owners', alarms.ownerAlarms(stage)],
+    [
+      'learners',
+      serviceNames
+        .filter((service) => functions.some((row) => isRoute(row) && row.service === service))
+        .flatMap((service) => alarms.learnerAlarms(stage, service))
+        .flatMap((composite) => composite.alarms),
+    ],
+    [
+      'tables',
+      (tables as readonly TableDefinition[]).flatMap(({ name }) =>
+        alarms.tableAlarms(name, references[name].name),
+      ),
+    ],
+  ];
+  const notify = (alarm: AlarmBase, severity: Severity): void => {
+    alarm.addAlarmAction(actions[severity]);
+    alarm.addOkAction(actions[severity]);
+  };
+  const children = new Map<string, IAlarm[]>();
   const raise = (definition: AlarmDefinition): IAlarm => {
     const alarm = new Alarm(stack, definition.id, {
       ...alarms.alarmProps(stage, definition),
       metric: definition.metric,
     });
-    alarm.addAlarmAction(action);
-    alarm.addOkAction(action);
-    return alarm;
+    const { within, severity } = definition;
+    if (within === undefined) notify(alarm, severity);
+    else children.set(within, [...(children.get(within) ?? []), alarm as IAlarm]);
+    return alarm as IAlarm;
   };
-
-  const dashboard = new Dashboard(stack, 'Dashboard', { dashboardName: prefix(stage) });
-  const show = (name: string, height: number, definitions: readonly AlarmDefinition[]): AlarmStatusWidget =>
-    new AlarmStatusWidget({ title: `${name}: alarms`, width: 24, height, alarms: definitions.map(raise) });
-  const references = storeReferences(stores);
-  for (const [name, own] of Map.groupBy(functions, deploymentOf)) {
-    const definitions = [
-      ...(own.some(isRoute) ? alarms.apiAlarms(stage, name) : []),
-      ...own.flatMap((row) => [
-        ...alarms.functionAlarms(stage, row),
-        ...(isRoute(row) ? [] : alarms.triggerAlarms(stage, row, references)),
-      ]),
-    ];
-    dashboard.addWidgets(show(name, 4, definitions));
-    dashboard.addWidgets(...graphs(name, definitions));
-  }
-  const logged = alarms.codeAlarms(stage);
-  dashboard.addWidgets(show('log codes', 2, logged), ...graphs('log codes', logged));
-  const ofTables = (tables as readonly TableDefinition[]).flatMap(({ name }) =>
-    alarms.tableAlarms(name, references[name].name),
+  const raised = sections.map(
+    ([name, definitions]) => [name, definitions.map((each) => ({ ...each, alarm: raise(each) }))] as const,
   );
-  dashboard.addWidgets(show('tables', 3, ofTables));
+  const combined = new Map<string, CompositeAlarm>();
+  for (const definition of alarms.composites(stage, functions)) {
+    const { id, all, severity, explainedBy } = definition;
+    const rules = (children.get(id) ?? []).map((child) => AlarmRule.fromAlarm(child, AlarmState.ALARM));
+    const explanation = explainedBy && combined.get(explainedBy);
+    const composite = new CompositeAlarm(stack, `All-${id}`, {
+      ...compositeProps(alarms.wordsOf(stage, definition)),
+      alarmRule: all === true ? AlarmRule.allOf(...rules) : AlarmRule.anyOf(...rules),
+      ...(explanation && {
+        actionsSuppressor: explanation as IAlarm,
+        // The alarm of the stores goes off within three minutes of the first line: a message waits for it that long.
+        actionsSuppressorWaitPeriod: Duration.minutes(3),
+        actionsSuppressorExtensionPeriod: Duration.minutes(10),
+      }),
+    });
+    notify(composite, severity);
+    combined.set(id, composite);
+  }
+
+  const notifying = raised
+    .flatMap(([, own]) => own)
+    .filter(({ within }) => within === undefined)
+    .map(({ alarm }) => alarm);
+  dashboard(stack, stage, {
+    release: `open gates: ${openGates.join(', ') || 'none'}`,
+    notifying: [...combined.values(), ...notifying] as readonly IAlarm[],
+    others: new Map(
+      raised.map(([name, own]) => [
+        name,
+        own.filter(({ within }) => within !== undefined).map(({ alarm }) => alarm),
+      ]),
+    ),
+    queueAge: alarms.queueAge(references.runs.name),
+  });
+  savedQueries(stack, stage);
   return stack;
 }
 
-/** Returns the topic of the alarms: the stage's own, or the one that its settings name. */
-function alarmTopic(stack: Stack, { name, config }: Stage): ITopic {
-  const { alarmsEmail, alarmsTopicArn } = config;
+/** A composite alarm names its text otherwise than an alarm on a metric. */
+function compositeProps({ alarmName, alarmDescription }: ReturnType<typeof alarms.wordsOf>) {
+  return { compositeAlarmName: alarmName, alarmDescription };
+}
+
+const topics = {
+  page: {
+    id: 'Pages',
+    output: alarmTopicOutputs.page,
+    meaning: 'The topic of the alarms that somebody gets up for',
+  },
+  ticket: {
+    id: 'Tickets',
+    output: alarmTopicOutputs.ticket,
+    meaning: 'The topic of the alarms that wait for a working day',
+  },
+} as const satisfies Readonly<Record<Severity, unknown>>;
+
+/** Returns the topic of the alarms of a severity: the stage's own, or the one that its settings name. */
+function alarmTopic(stack: Stack, { name, config }: Stage, severity: Severity): ITopic {
+  const email = config.alarmsEmail?.[severity];
+  const given = config.alarmsTopicArn?.[severity];
+  const { id, output, meaning } = topics[severity];
   const topic: ITopic =
-    alarmsTopicArn === undefined
-      ? new Topic(stack, 'Alarms', { displayName: `Mastery reports ${name}`, enforceSSL: true })
-      : Topic.fromTopicArn(stack, 'Alarms', alarmsTopicArn);
+    given === undefined
+      ? new Topic(stack, id, { displayName: `Mastery reports ${name}: ${severity}`, enforceSSL: true })
+      : Topic.fromTopicArn(stack, id, given);
+  new CfnOutput(stack, output, { value: topic.topicArn, description: meaning });
   // The policy of our own topic replaces the default one, which would have let CloudWatch publish.
   topic.addToResourcePolicy(
     new PolicyStatement({
@@ -84,24 +170,12 @@ function alarmTopic(stack: Stack, { name, config }: Stage): ITopic {
       conditions: { StringEquals: { 'aws:SourceAccount': stack.account } },
     }),
   );
-  if (alarmsEmail !== undefined) {
-    topic.addSubscription(new EmailSubscription(alarmsEmail));
+  if (email !== undefined) {
+    topic.addSubscription(new EmailSubscription(email));
     acknowledge(topic, {
       'Serverless-SNSRedrivePolicy':
         'Undeliverable mail has no use later: the alarm itself stays visible in CloudWatch and on the dashboard.',
     });
   }
   return topic;
-}
-
-/** Returns a graph per kind of alarm: the watched figures of all functions together. */
-function graphs(name: string, definitions: readonly AlarmDefinition[]): readonly GraphWidget[] {
-  return [...Map.groupBy(definitions, ({ section }) => section)].map(
-    ([section, own]) =>
-      new GraphWidget({
-        title: `${name}: ${section.replaceAll('-', ' ')}`,
-        width: 8,
-        left: own.map(({ metric }) => metric),
-      }),
-  );
 }

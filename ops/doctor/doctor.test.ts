@@ -83,7 +83,7 @@ const change =
 const spoiled: Readonly<Record<string, readonly [spoil: () => unknown, asked?: Asked]>> = {
   'failure settings placeholder settings: alarmsEmail\\. .*step 2': [
     () => undefined,
-    { config: { ...prod, alarmsEmail: 'operators@school.example' } },
+    { config: { ...prod, alarmsEmail: { page: 'on-call@school.org', ticket: 'operators@school.example' } } },
   ],
   'failure bootstrap .*npx cdk bootstrap -c stage=prod': [
     () => faults().refuse('GetParameter', 'ParameterNotFound', 1),

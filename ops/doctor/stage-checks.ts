@@ -1,5 +1,6 @@
-import { ListSubscriptionsByTopicCommand, SNSClient } from '@aws-sdk/client-sns';
+import { ListSubscriptionsByTopicCommand, SNSClient, type Subscription } from '@aws-sdk/client-sns';
 import * as z from 'zod';
+import { severities, type Severity } from '#shared/observability/watches.ts';
 import { serviceNames, type Route, type ServiceName } from '#shared/contract/route.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { initKeyRing } from '#shared/keys/administration.ts';
@@ -10,7 +11,7 @@ import { readAppliedManifest, readRelease } from '#shared/release/read-release.t
 import { closed, isReleased, type ReleaseState } from '#shared/release/release-state.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
-import { ALARM_TOPIC_OUTPUT, stackIds, stackName, type StackId } from '#shared/stage/stack-names.ts';
+import { alarmTopicOutputs, stackIds, stackName, type StackId } from '#shared/stage/stack-names.ts';
 import { dynamo, kms, ssm } from '#shared/stores/clients.ts';
 import { createKeyNotes, noteChanges } from '#shared/stores/key-notes.ts';
 import { createDataKeyMaker } from '#shared/stores/kms.ts';
@@ -272,33 +273,49 @@ const profiles: Check = async (subject) => {
 /** Whether alarms reach someone. A stage without production may be silent. */
 const alarms: Check = async ({ stage, place, stacks: read }) => {
   const outputs = (await read()).get(stackName(stage.name, 'operations'))?.outputs;
-  const topic = stage.config.alarmsTopicArn ?? outputs?.get(ALARM_TOPIC_OUTPUT);
-  if (outputs === undefined || topic === undefined) return [];
-  const { Subscriptions: found = [] } = await new SNSClient(place).send(
-    new ListSubscriptionsByTopicCommand({ TopicArn: topic }),
-  );
+  if (outputs === undefined) return [];
   const status = stage.config.production === true ? 'failure' : 'warning';
-  const pending = found.filter(({ SubscriptionArn }) => SubscriptionArn === 'PendingConfirmation');
-  const confirmed = found.filter(({ SubscriptionArn }) => SubscriptionArn?.startsWith('arn:'));
+  const client = new SNSClient(place);
+  const found = await Promise.all(
+    severities.map(async (severity): Promise<readonly Finding[]> => {
+      const topic = stage.config.alarmsTopicArn?.[severity] ?? outputs.get(alarmTopicOutputs[severity]);
+      if (topic === undefined) return [];
+      const { Subscriptions = [] } = await client.send(
+        new ListSubscriptionsByTopicCommand({ TopicArn: topic }),
+      );
+      return subscriptionFindings(severity, topic, Subscriptions, status);
+    }),
+  );
+  return found.flat();
+};
+
+function subscriptionFindings(
+  severity: Severity,
+  topic: string,
+  subscriptions: readonly Subscription[],
+  status: 'failure' | 'warning',
+): readonly Finding[] {
+  const pending = subscriptions.filter(({ SubscriptionArn }) => SubscriptionArn === 'PendingConfirmation');
+  const confirmed = subscriptions.filter(({ SubscriptionArn }) => SubscriptionArn?.startsWith('arn:'));
   if (pending.length === 0 && confirmed.length > 0)
-    return [good(`alarms reach ${confirmed.length} subscriptions`)];
+    return [good(`alarms of severity ${severity} reach ${confirmed.length} subscriptions`)];
   return [
     ...pending.map(({ Endpoint: endpoint = '', Protocol: protocol = '' }): Finding => ({
       status,
-      message: `${endpoint} has not confirmed its subscription, so it gets no alarm`,
+      message: `${endpoint} has not confirmed its subscription, so it gets no alarm of severity ${severity}`,
       remedy: `open the link in the mail; to send it again: aws sns subscribe --topic-arn ${topic} --protocol ${protocol} --notification-endpoint ${endpoint}`,
     })),
     ...(pending.length + confirmed.length === 0
       ? [
           {
             status,
-            message: 'nothing subscribes to the topic of the alarms',
+            message: `nothing subscribes to the topic of the alarms of severity ${severity}`,
             remedy: 'set alarmsEmail in shared/stage/stages.ts and deploy',
           } as const,
         ]
       : []),
   ];
-};
+}
 
 /** One address and what a call without credentials returns there. */
 interface Probe {

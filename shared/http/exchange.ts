@@ -3,7 +3,7 @@ import type { Provable } from '#shared/contract/gates.ts';
 import type { Control } from '#shared/idempotency/control-record.ts';
 import { ANSWER_MS } from '#shared/kernel/store-calls.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
-import type { OpenLog } from '#shared/observability/logger.ts';
+import type { Log, OpenLog } from '#shared/observability/logger.ts';
 import { problemsUrlOf } from './environment.ts';
 import type { OperationAnswer, OperationRequest, Principal } from './operation.ts';
 import { readHeaders, type Headers } from './syntax/headers.ts';
@@ -20,6 +20,8 @@ export interface Exchange extends Pick<
   /** When Lambda stops the function. */
   readonly endsAt: number;
   readonly headers: Headers;
+  /** The calls of owners so far. */
+  readonly upstream: UpstreamTally;
   /** Origins of pages that may read the response; most deployments have none. */
   readonly allowedOrigins: readonly string[];
   /** Token. */
@@ -38,6 +40,26 @@ export interface Exchange extends Pick<
   control?: Control;
   /** The operation's response, for the response check. */
   answer?: OperationAnswer;
+}
+
+/** Calls of owners, whose times may overlap: the sum can be longer than the request. */
+interface UpstreamTally {
+  upstreamCalls: number;
+  /** Milliseconds. */
+  upstreamMs: number;
+  readonly owners: Set<string>;
+}
+
+/** Returns a log that also adds up the calls of owners which are written to it. */
+function tallying(log: Log, tally: UpstreamTally): Log {
+  return (code, fields) => {
+    if (code === 'UPSTREAM_CALL' || code === 'UPSTREAM_CALL_FAILED') {
+      tally.upstreamCalls += 1;
+      tally.upstreamMs += Number(fields?.['durationMs'] ?? 0);
+      tally.owners.add(String(fields?.['owner']));
+    }
+    log(code, fields);
+  };
 }
 
 const exchanges = new WeakMap<Context, Exchange>();
@@ -69,6 +91,7 @@ export function openExchange(
   const headers = readHeaders(event);
   const requestId = requestIdOf(event, context, headers);
   const endsAt = receivedAt + context.getRemainingTimeInMillis();
+  const upstream: UpstreamTally = { upstreamCalls: 0, upstreamMs: 0, owners: new Set() };
   const exchange: Exchange = {
     requestId,
     traceId: traceIdOf(headers) ?? Buffer.from(random(16)).toString('hex'),
@@ -78,7 +101,8 @@ export function openExchange(
     headers,
     problemsUrl: problemsUrlOf(environment),
     allowedOrigins: environment['ALLOWED_ORIGINS']?.split(',') ?? [],
-    log: openLog(context, requestId),
+    upstream,
+    log: tallying(openLog(context, requestId), upstream),
   };
   exchanges.set(context, exchange);
   return exchange;

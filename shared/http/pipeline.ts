@@ -36,20 +36,16 @@ const nothingProved: ReadonlySet<Provable> = new Set();
 
 /** Creates the pipeline around one operation (docs/pipeline.md). The row decides which stages apply; `.use` composes them in order. */
 export function createPipeline<R extends Route>(route: R, parts: PipelineParts<R>): Pipeline {
-  const { service, operationId, method, success, request } = route;
+  const { success, request } = route;
   const { operation, runtime, idempotency: keyed, rate, release } = parts;
   if (request.idempotencyKey && keyed === undefined)
-    throw new TypeError(`${operationId} takes an Idempotency-Key and was given no idempotency`);
+    throw new TypeError(`${route.operationId} takes an Idempotency-Key and was given no idempotency`);
   const bound = once(operation);
   const [count, admit] = tenantRate(route, rate);
-  return baseMiddleware(
-    { service, operationId, method, transfer: success.transfer },
-    runtime,
-    async (_event, context) => {
-      const exchange = exchangeOf(context);
-      exchange.answer = await operate(route, await bound(), exchange);
-    },
-  )
+  return baseMiddleware({ ...route, transfer: success.transfer }, runtime, async (_event, context) => {
+    const exchange = exchangeOf(context);
+    exchange.answer = await operate(route, await bound(), exchange);
+  })
     .use(token(route, runtime))
     .use(scope(route))
     .use(syntax(route))

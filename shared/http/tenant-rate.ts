@@ -6,6 +6,11 @@ import { nameOf } from '#shared/observability/describe-error.ts';
 import type { Log } from '#shared/observability/logger.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
 
+/** Returns the name of a tenant in counts and log lines. A plain hash: its id is no secret, and most functions may unwrap no key for an HMAC. */
+export function tenantHash(tenantId: string): string {
+  return sha256Hex(`rate ${tenantId}`);
+}
+
 /** Adds one to a count, which may be deleted some time after `purgeAt` (epoch seconds), and returns the sum. */
 export type AddOne = (id: string, purgeAt: number) => Promise<number>;
 
@@ -44,16 +49,15 @@ export function createTenantRate(
   let [countedAt, failures] = [-Infinity, 0];
   let pause = { at: -Infinity, milliseconds: 0 };
 
-  function meet(id: string, tenantHash: string, log: Log): void {
-    if (!used.up.has(id)) log('TENANT_RATE_LIMITED', { tenantHash });
+  function meet(id: string, tenant: string, log: Log): void {
+    if (!used.up.has(id)) log('TENANT_RATE_LIMITED', { tenantHash: tenant });
     used.up.add(id);
   }
 
   return (tenantId, log) => {
     const window = Math.floor(now() / WINDOW_MS);
     if (used.window !== window) used = { window, up: new Set(), admitted: new Map() };
-    // A plain hash: the tenant's id is no secret, and most functions may unwrap no key for an HMAC.
-    const tenant = sha256Hex(`rate ${tenantId}`);
+    const tenant = tenantHash(tenantId);
     const id = `${COUNT_PREFIX}${tenant}#${window}#${Math.floor(randomFraction(random) * items)}`;
     const end = (window + 1) * WINDOW_MS;
     const wait = (): number =>

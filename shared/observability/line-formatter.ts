@@ -1,7 +1,7 @@
 import { LogFormatter, LogItem } from '@aws-lambda-powertools/logger';
 import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertools/logger/types';
-import { ERROR_LINES, logCodes, METRIC_NAMESPACE } from './log-codes.ts';
-import type { FieldKind, LogCode, LogCodeName } from './log-codes.ts';
+import { logCodes, METRIC_NAMESPACE, RELEASE_FAULTS } from './log-codes.ts';
+import type { FieldKind, Figure, LogCode, LogCodeName } from './log-codes.ts';
 
 /** The members of every line, in order; a code's row adds its own. */
 export const lineMembers = [
@@ -59,44 +59,53 @@ export class LineFormatter extends LogFormatter {
       ...named,
     ]);
     return new LogItem({
-      attributes: { ...attributes, ...this.#measure(figuresOf(registered, row, attributes)) },
+      attributes: { ...attributes, ...this.#measure(attributes, figuresOf(registered, row, attributes)) },
     });
   }
 
   /** Returns the members by which CloudWatch counts a line or takes a field of it (embedded metric format). */
-  #measure(figures: readonly Figure[]): LogAttributes {
+  #measure(line: LogAttributes, figures: readonly Figure[]): LogAttributes {
     if (figures.length === 0) return {};
     return {
       stage: this.#stage(),
-      ...Object.fromEntries(figures.filter(({ unit }) => unit === 'Count').map(({ name }) => [name, 1])),
+      ...Object.fromEntries(figures.map(({ name, value }) => [name, value === undefined ? 1 : line[value]])),
       _aws: {
         Timestamp: this.#now(),
-        CloudWatchMetrics: figures.map(({ name, unit, dimensions }) => ({
-          Namespace: METRIC_NAMESPACE,
-          Dimensions: [[...dimensions]],
-          Metrics: [{ Name: name, Unit: unit }],
-        })),
+        CloudWatchMetrics: [...Map.groupBy(figures, ({ dimensions }) => dimensions.join(' ')).values()].map(
+          (own) => ({
+            Namespace: METRIC_NAMESPACE,
+            Dimensions: [own[0]?.dimensions],
+            Metrics: own.map(({ name, unit }) => ({ Name: name, Unit: unit })),
+          }),
+        ),
       },
     };
   }
 }
 
-/** What CloudWatch takes from a line: its existence (`Count`), or the value of a member. */
-interface Figure {
-  readonly name: string;
-  readonly unit: 'Count' | 'None';
-  readonly dimensions: readonly string[];
+/** Returns the figures of a line: its code if that is counted, those of its row, and a fault of a published version. */
+function figuresOf(code: LogCodeName, row: LogCode, line: LogAttributes): readonly Figure[] {
+  const { blames, figures = [] } = row;
+  const isPublished = /^\d+$/.test(String(line['function_version']));
+  return [
+    ...(blames === undefined ? [] : [{ name: code, unit: 'Count', dimensions: ['stage'] } as const]),
+    ...figures.filter((figure) => isTaken(figure, line)),
+    ...(blames === 'release' && isPublished ? [RELEASE_FAULTS] : []),
+  ];
 }
 
-/** Returns the figures of a line: those of its code, and an error of a published version. */
-function figuresOf(code: LogCodeName, row: LogCode, line: LogAttributes): readonly Figure[] {
-  const { alarm, metric = '', level } = row;
-  const figures: readonly (readonly [isMeant: boolean, figure: Figure])[] = [
-    [alarm !== undefined, { name: code, unit: 'Count', dimensions: ['stage'] }],
-    [typeof line[metric] === 'number', { name: metric, unit: 'None', dimensions: ['stage'] }],
-    [level === 'error' && /^\d+$/.test(String(line['function_version'])), { ...ERROR_LINES, unit: 'Count' }],
-  ];
-  return figures.filter(([isMeant]) => isMeant).map(([, figure]) => figure);
+/** Returns whether a line has the value of a figure and every dimension but the stage, which all lines with figures have. */
+function isTaken({ value, when, dimensions }: Figure, line: LogAttributes): boolean {
+  return (
+    (value === undefined || typeof line[value] === 'number') &&
+    (when === undefined || line[when] === true) &&
+    dimensions.every((name) => name === 'stage' || isNamed(line[name]))
+  );
+}
+
+/** A redacted value would be a dimension that hides which one it is. */
+function isNamed(value: unknown): boolean {
+  return typeof value === 'string' && value !== REDACTED && value !== '';
 }
 
 const REDACTED = '[redacted]';

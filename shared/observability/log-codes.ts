@@ -6,6 +6,12 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
  */
 export type FieldKind = 'word' | 'words' | 'number' | 'boolean' | readonly string[];
 
+/**
+ * Whose part made a line necessary. `release`: this version of the software. `account`: AWS or a setting of the stage. `owner`: a service of the platform
+ * did not answer usably. `data`: what an owner holds on one subject. `caller`: the request.
+ */
+export type Blame = 'release' | 'account' | 'owner' | 'data' | 'caller';
+
 export interface LogCode {
   readonly level: LogLevel;
   /** One sentence for the operator who reads the line. */
@@ -13,26 +19,75 @@ export interface LogCode {
   readonly fields: Readonly<Record<string, FieldKind>>;
   /** Written at every LOG_LEVEL. */
   readonly always?: true;
-  /** The field whose value CloudWatch stores, under the field's name. */
-  readonly metric?: string;
-  /** CloudWatch counts these lines, under their code; the alarm goes off as soon as their number in five minutes is above 0. */
-  readonly alarm?: {
-    readonly title: string;
-    /** A sentence. */
-    readonly impact: string;
-    /** A heading of docs/runbook.md, as its anchor. */
-    readonly section: string;
-  };
+  /** CloudWatch counts the lines of a code that blames someone, under the code: `shared/observability/watches.ts` has the alarm on them. */
+  readonly blames?: Blame;
+  /** What else CloudWatch takes from a line. */
+  readonly figures?: readonly Figure[];
 }
 
-/** Where CloudWatch stores the figures. Those of a code have the one dimension `stage`. */
+/** A row whose lines CloudWatch counts. */
+export type CountedRow = LogCode & { readonly blames: Blame };
+
+/** A metric that CloudWatch takes from a line (embedded metric format). Each combination of the values of its dimensions is a paid series. */
+export interface Figure {
+  readonly name: string;
+  readonly unit: 'Count' | 'Milliseconds' | 'None';
+  /** The field with its value. Absent: 1 for each line. */
+  readonly value?: string;
+  /** `stage`, and members or fields of the line. */
+  readonly dimensions: readonly string[];
+  /** A field that is true on the lines that count. Absent: every line that has the value and the dimensions. */
+  readonly when?: string;
+}
+
+/** Where CloudWatch stores the figures. */
 export const METRIC_NAMESPACE = 'mastery-reports';
 
-/** The lines of level `error` of a published version, which a canary step watches. */
-export const ERROR_LINES = {
-  name: 'ErrorLines',
+/** The lines of a published version that blame the release, which a canary step watches. */
+export const RELEASE_FAULTS = {
+  name: 'ReleaseFaults',
+  unit: 'Count',
   dimensions: ['stage', 'operation', 'function_version'],
-} as const;
+} as const satisfies Figure;
+
+/** The figures of a response; every alarm on the share of failures divides two of them. */
+export const requestFigures = {
+  requests: { name: 'Requests', unit: 'Count', dimensions: ['stage', 'operation'] },
+  failures: { name: 'Failures', unit: 'Count', value: 'failures', dimensions: ['stage', 'operation'] },
+  latency: { name: 'Latency', unit: 'Milliseconds', value: 'durationMs', dimensions: ['stage', 'operation'] },
+  upstreamTime: {
+    name: 'UpstreamTime',
+    unit: 'Milliseconds',
+    value: 'upstreamMs',
+    dimensions: ['stage', 'operation'],
+  },
+  problems: {
+    name: 'Problems',
+    unit: 'Count',
+    dimensions: ['stage', 'operation', 'problem'],
+    when: 'failed',
+  },
+  learnerRequests: {
+    name: 'LearnerRequests',
+    unit: 'Count',
+    dimensions: ['stage', 'service'],
+    when: 'learnersWait',
+  },
+  learnerFailures: {
+    name: 'LearnerFailures',
+    unit: 'Count',
+    value: 'failures',
+    dimensions: ['stage', 'service'],
+    when: 'learnersWait',
+  },
+} as const satisfies Readonly<Record<string, Figure>>;
+
+/** The lines that blame an owner by name. */
+export const ownerFailures = {
+  name: 'OwnerFailures',
+  unit: 'Count',
+  dimensions: ['stage', 'owner'],
+} as const satisfies Figure;
 
 /** A redacted trace of upstream calls, and what it traces. */
 const receiptFields = {
@@ -85,6 +140,8 @@ const upstreamCall = {
   upstreamRequestId: 'word',
 } as const;
 
+const callTime = { durationMs: 'number', attempts: 'number' } as const;
+
 /** What a worker has done for a run. */
 const runProgress = {
   evaluated: 'number',
@@ -94,8 +151,10 @@ const runProgress = {
   durationMs: 'number',
 } as const;
 
-function rowsAt(level: LogLevel, common: Partial<LogCode> = {}) {
-  return (meaning: string, fields: LogCode['fields'] = {}, more: Partial<LogCode> = {}): LogCode => ({
+type More = Partial<Omit<LogCode, 'blames'>>;
+
+function rowsAt(level: LogLevel, common: More = {}) {
+  return (meaning: string, fields: LogCode['fields'] = {}, more: More = {}): LogCode => ({
     level,
     meaning,
     fields,
@@ -103,12 +162,21 @@ function rowsAt(level: LogLevel, common: Partial<LogCode> = {}) {
     ...more,
   });
 }
+
+function countedRowsAt(level: LogLevel, common: More = {}) {
+  const row = rowsAt(level, common);
+  return (blames: Blame, meaning: string, fields: LogCode['fields'] = {}, more: More = {}): CountedRow => ({
+    ...row(meaning, fields, more),
+    blames,
+  });
+}
 const debug = rowsAt('debug');
 const info = rowsAt('info');
 /** Lines of this level that no LOG_LEVEL omits. */
 const always = rowsAt('info', { always: true });
-const warn = rowsAt('warn');
-const error = rowsAt('error');
+const counted = countedRowsAt('info', { always: true });
+const warn = countedRowsAt('warn');
+const error = countedRowsAt('error');
 
 /**
  * Every line that a function may write. It writes no field that is not named here, so that it cannot log an event, a body, a token, a header, a path
@@ -116,30 +184,38 @@ const error = rowsAt('error');
  */
 export const logCodes = {
   REQUEST_STARTED: always('A request reached the function.', { method: 'word' }),
-  REQUEST_COMPLETED: always('The function returned the response to the gateway.', {
-    status: 'number',
-    durationMs: 'number',
-    problem: 'word',
-  }),
+  REQUEST_COMPLETED: always(
+    'The function returned the response to the gateway.',
+    {
+      status: 'number',
+      durationMs: 'number',
+      problem: 'word',
+      // 1, and `failed` true, if the release, the account or an owner is to blame: 5xx and 424.
+      failures: 'number',
+      failed: 'boolean',
+      learnersWait: 'boolean',
+      tenantHash: 'word',
+      // Calls to owners, and the sum of their times, which may overlap.
+      upstreamCalls: 'number',
+      upstreamMs: 'number',
+      owners: 'words',
+    },
+    { figures: Object.values(requestFigures) },
+  ),
   VERSION_ACCEPTED: info(
     'A new version responded to the check before its first caller. Its deployment continues.',
     { deployment: 'word' },
   ),
   VERSION_REJECTED: error(
+    'release',
     'A new version failed the check before its first caller. The former version stays live.',
     { deployment: 'word', reason: 'word' },
   ),
-  REQUEST_FAILED: error('A defect stopped a request. The service returned 500.', thrown),
+  REQUEST_FAILED: error('release', 'A defect stopped a request. The service returned 500.', thrown),
   STORE_UNAVAILABLE: error(
+    'account',
     'A store of the deployment gave no usable response in time. The reports service returned 503, the mastery engine 424.',
     thrown,
-    {
-      alarm: {
-        title: 'A store of the service is unavailable',
-        impact: 'Requests fail with a problem that clients may repeat, and improvement runs do not progress.',
-        section: 'store-unavailable',
-      },
-    },
   ),
   REQUEST_REFUSED: info('The request does not match the schema of its operation. The service returned 400.', {
     reasons: 'words',
@@ -148,33 +224,44 @@ export const logCodes = {
     reason: 'word',
   }),
   TENANT_RATE_LIMITED: warn(
+    'caller',
     'A tenant has used up its requests of these ten seconds. The service returns 429 until they end; a container writes the line once for each share.',
     { tenantHash: 'word' },
   ),
   REQUEST_UNCOUNTED: warn(
+    'account',
     'A request could not be counted against the bound of its tenant. The service admitted it. After three in a row a container counts by itself for five to ten seconds, without further lines.',
     { error: 'word' },
   ),
   KEY_SET_UNREACHABLE: warn(
+    'owner',
     'The issuer’s key set could not be read. The function uses the keys that it has for at most 24 hours.',
     { error: 'word', knownKeysAgeSeconds: 'number' },
   ),
-  ENVIRONMENT_INVALID: error('The function cannot start: environment variables are missing or malformed.', {
-    variables: 'words',
-  }),
-  RELEASE_WITHDRAWN: always(
+  ENVIRONMENT_INVALID: error(
+    'release',
+    'The function cannot start: environment variables are missing or malformed.',
+    {
+      variables: 'words',
+    },
+  ),
+  RELEASE_WITHDRAWN: counted(
+    'account',
     'The route’s release gate has been withdrawn. The function returns 503; a background function does nothing.',
     { missing: 'words' },
   ),
   RELEASE_UNPROVED: error(
+    'account',
     'The stage’s release state cannot be read or has no valid proof. Every route that needs a release gate is closed.',
     { reason: 'word', error: 'word' },
   ),
   ANSWER_REFUSED: error(
+    'release',
     'The operation composed a response that violates its own contract. The service returned 500 instead.',
     { reasons: 'words' },
   ),
   ANSWER_BROKEN: error(
+    'release',
     'A defect ended a streamed response early. The client received an incomplete response.',
     thrown,
   ),
@@ -183,13 +270,16 @@ export const logCodes = {
     { reason: 'word' },
   ),
   FACTS_CONTRADICTORY: warn(
+    'data',
     'Facts of an owner cannot all be true, so the caller received 503 dependency-incomplete, or a page without the attempt: ask the owner about the invariant.',
     { invariant: 'word', dependency: 'word' },
   ),
-  GAP_NOT_GOVERNED: always(
+  GAP_NOT_GOVERNED: counted(
+    'data',
     'A report shows gaps that the gate’s criteria do not cover. Results and Content are assumed to allow this: ask them when it first occurs.',
   ),
   PROBLEM_UNDECLARED: error(
+    'release',
     'The operation returned a problem that its route does not declare. The service sent it anyway.',
     { problem: 'word' },
   ),
@@ -202,47 +292,43 @@ export const logCodes = {
     { control: 'word', state: 'word', status: 'number' },
   ),
   OPERATION_UNSETTLED: warn(
+    'account',
     'The idempotency record could not be updated after the work. A retry can continue once the lease has expired.',
     { control: 'word', error: 'word' },
   ),
   PROFILE_UNREADABLE: warn(
+    'account',
     'The tenant’s service profile could not be read. The function used the last one, which is `ageSeconds` old, for at most four hours; null: there is none that it may use, and the request failed.',
     { error: 'word', ageSeconds: 'number' },
-    {
-      alarm: {
-        title: 'Service profiles cannot be read',
-        impact:
-          'Functions that have a tenant’s profile use it for at most four hours; requests to the others fail with a problem that clients may repeat.',
-        section: 'profile-unreadable',
-      },
-    },
   ),
   PROFILE_INVALID: error(
+    'account',
     'The tenant’s service profile cannot be used: KMS does not open its credential, or its address is not approved. Release it again.',
   ),
-  UPSTREAM_CALL: debug('An upstream call returned a response.', {
-    ...upstreamCall,
-    durationMs: 'number',
-    attempts: 'number',
-  }),
-  UPSTREAM_CALL_FAILED: warn('An upstream call did not return a usable response, even after its retries.', {
-    ...upstreamCall,
-    kind: 'word',
-    transient: 'boolean',
-  }),
+  UPSTREAM_CALL: debug('An upstream call returned a response.', { ...upstreamCall, ...callTime }),
+  UPSTREAM_CALL_FAILED: warn(
+    'owner',
+    'An upstream call did not return a usable response, even after its retries.',
+    { ...upstreamCall, ...callTime, kind: 'word', transient: 'boolean' },
+  ),
   UPSTREAM_ANSWER_REFUSED: warn(
+    'owner',
     'An owner’s response was malformed, or about something other than was asked for. The call is repeated once, and may succeed.',
     { ...upstreamCall, kind: 'word' },
   ),
   OWNER_CIRCUIT_OPENED: warn(
+    'owner',
     'An owner gave no answer to three requests in a row. This container fails its calls at once for `openMs`, then one request tries; the time doubles up to 30 s while the owner stays silent.',
     { owner: 'word', openMs: 'number' },
   ),
   UPSTREAM_FAILED: warn(
+    'owner',
     'A request failed because of an owner. The fields are those of the problem that the caller received.',
     { owner: 'word', upstreamOperation: 'word', upstreamRequestId: 'word', retryable: 'boolean' },
+    { figures: [ownerFailures] },
   ),
-  RUN_WAITS: always(
+  RUN_WAITS: counted(
+    'owner',
     'A run cannot continue until an owner’s response to `upstreamOperation` changes: QTI scores and processes an answer, the anchor is verified, or Results or Caliper acknowledges the result. Many lines in a row that name one operation: ask its owner.',
     { upstreamOperation: 'word' },
   ),
@@ -251,6 +337,7 @@ export const logCodes = {
     receiptFields,
   ),
   FINALIZATION_REFUSED: error(
+    'data',
     'Results rejected the result of a finished run. The result stays unpublished until the learner’s reference or Results is corrected.',
     { upstreamOperation: 'word', upstreamRequestId: 'word' },
   ),
@@ -259,6 +346,7 @@ export const logCodes = {
     receiptFields,
   ),
   POOL_RECEIPT: warn(
+    'data',
     'The redacted trace of a request whose pool violates its contract. The `receiptId` of the 502 is its content address.',
     receiptFields,
     { always: true },
@@ -268,21 +356,16 @@ export const logCodes = {
     simulationFields,
   ),
   SIMULATION_OUT_OF_TIME: error(
+    'release',
     'A score-recovery simulation exceeded the time limit of its request. No event was emitted.',
     simulationFields,
   ),
   RECEIPT_ABSENT: error(
+    'account',
     'A valid link refers to a receipt bundle that is not in the bucket or that the function may not read. The caller received 404.',
-    {},
-    {
-      alarm: {
-        title: 'A receipt bundle is missing',
-        impact: 'A client cannot download a receipt that an improvement run refers to.',
-        section: 'receipt-absent',
-      },
-    },
   ),
   MESSAGE_REFUSED: error(
+    'account',
     'A message of the queue does not identify a run in the expected form. It goes to the dead-letter queue.',
     { received: 'number' },
   ),
@@ -293,6 +376,7 @@ export const logCodes = {
     ...runProgress,
   }),
   IMPROVEMENT_RUN_STALLED: warn(
+    'owner',
     'A worker cannot continue an improvement run at present. The queue delivers the message again.',
     {
       improvementRunId: 'word',
@@ -301,8 +385,10 @@ export const logCodes = {
       owner: 'word',
       ...runProgress,
     },
+    { figures: [ownerFailures] },
   ),
   IMPROVEMENT_RUN_FAILED: error(
+    'data',
     'An improvement run ended as `failed`. To get a result, analyze the administration again.',
     { improvementRunId: 'word', reason: 'word', owner: 'word' },
   ),
@@ -314,6 +400,7 @@ export const logCodes = {
     durationMs: 'number',
   }),
   BACKGROUND_WORK_BROKEN: error(
+    'release',
     'A defect or an outage of the deployment stopped the work of a background function.',
     { improvementRunId: 'word', purpose: 'word', ...thrown },
   ),
@@ -323,14 +410,22 @@ export const logCodes = {
     state: 'word',
   }),
   KEY_ROTATION_POSTPONED: warn(
+    'account',
     'The schedule left the keys of a purpose as they are: there is no active key, or another administrator changed them at the same time. The next call looks again.',
     { purpose: 'word', reason: 'word' },
   ),
   KEYS_CHECKED: always(
     'The schedule checked the key ring. `activeKeyAgeDays`: for how long the longest-serving of the scheduled purposes’ keys has sealed.',
     { activeKeyAgeDays: 'number', durationMs: 'number' },
-    { metric: 'activeKeyAgeDays' },
+    {
+      figures: [{ name: 'activeKeyAgeDays', unit: 'None', value: 'activeKeyAgeDays', dimensions: ['stage'] }],
+    },
   ),
 } as const satisfies Readonly<Record<string, LogCode>>;
 
 export type LogCodeName = keyof typeof logCodes;
+
+/** A code whose lines CloudWatch counts. */
+export type CountedCode = {
+  [C in LogCodeName]: (typeof logCodes)[C] extends CountedRow ? C : never;
+}[LogCodeName];

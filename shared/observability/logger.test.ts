@@ -59,11 +59,15 @@ describe('log lines', () => {
       requestId: 'r-1',
       status: 201,
       durationMs: 12,
+      ...{ Requests: 1, Latency: 12, _aws: expect.anything() as unknown },
     });
-    expect(Object.keys(members)).toEqual([...lineMembers, 'status', 'durationMs']);
+    expect(Object.keys(members)).toEqual([
+      ...[...lineMembers, 'status', 'durationMs'],
+      ...['Requests', 'Latency', '_aws'],
+    ]);
   });
 
-  it('are counted by version, where a published version logs an error', () => {
+  it('are counted, and by version where a published version logs a fault of the release', () => {
     const { openLog, lines } = container('debug', '42');
     const log = openLog({ awsRequestId: 'f-1' });
     log('REQUEST_FAILED', { error: 'TypeError' });
@@ -72,20 +76,26 @@ describe('log lines', () => {
     expect(failed).toMatchObject({
       operation: 'startAdaptiveRun',
       function_version: '42',
-      ErrorLines: 1,
+      REQUEST_FAILED: 1,
+      ReleaseFaults: 1,
       _aws: {
         CloudWatchMetrics: [
           {
             Namespace: 'mastery-reports',
+            Dimensions: [['stage']],
+            Metrics: [{ Name: 'REQUEST_FAILED', Unit: 'Count' }],
+          },
+          {
+            Namespace: 'mastery-reports',
             Dimensions: [['stage', 'operation', 'function_version']],
-            Metrics: [{ Name: 'ErrorLines', Unit: 'Count' }],
+            Metrics: [{ Name: 'ReleaseFaults', Unit: 'Count' }],
           },
         ],
       },
     });
-    expect(completed).not.toHaveProperty('_aws');
+    expect(completed).not.toHaveProperty('ReleaseFaults');
     const [local] = parsed(logOnce('REQUEST_FAILED'));
-    expect(local).not.toHaveProperty('_aws');
+    expect(local).not.toHaveProperty('ReleaseFaults');
   });
 
   it('belong to the request that writes them, also late, and only the first one of a container is a cold start', () => {

@@ -1,4 +1,4 @@
-import type { UpstreamService } from './operation.ts';
+import type { UpstreamService } from '#shared/contract/owners.ts';
 import type { FaultKind } from './verdicts.ts';
 
 /** A call without a usable answer. The services map it to their own problems; no member comes from an upstream body. */

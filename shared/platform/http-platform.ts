@@ -180,9 +180,8 @@ function connect(
   function logCall(operation: UpstreamOperation, outcome: Outcome, entry: TraceEntry): void {
     const { startedAt, endedAt, attempts: made } = entry;
     const { kind } = outcome;
-    const about = callOf(operation, outcome);
-    if (kind === 'answered' || kind === 'unchanged')
-      log('UPSTREAM_CALL', { ...about, durationMs: endedAt - startedAt, attempts: made });
+    const about = { ...callOf(operation, outcome), durationMs: endedAt - startedAt, attempts: made };
+    if (kind === 'answered' || kind === 'unchanged') log('UPSTREAM_CALL', about);
     else log('UPSTREAM_CALL_FAILED', { ...about, kind, transient: kind === 'unavailable' });
   }
 

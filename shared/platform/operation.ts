@@ -1,19 +1,6 @@
 import type * as z from 'zod';
+import type { UpstreamService } from '#shared/contract/owners.ts';
 import type { Use } from './verdicts.ts';
-
-/** An owner of facts, as problem documents and receipts name it. */
-export type UpstreamService =
-  | 'bank'
-  | 'content'
-  | 'qti'
-  | 'case'
-  | 'results'
-  | 'caliper'
-  | 'anchor'
-  | 'oneroster'
-  | 'analytics'
-  | 'administration'
-  | 'blueprint';
 
 /**
  * One upstream operation: clients, receipts, the contract page and the platform emulator read this row. `bound`: the owner publishes it. `gap`: the

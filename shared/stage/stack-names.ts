@@ -1,3 +1,5 @@
+import type { Severity } from '#shared/observability/watches.ts';
+
 /** The stacks of a stage, in the order in which they are deployed. */
 export const stackIds = [
   'records-and-keys',
@@ -13,5 +15,8 @@ export function stackName(stage: string, id: StackId): string {
   return `mastery-reports-${stage}-${id}`;
 }
 
-/** The output of `operations` with the ARN of the alarms' topic. */
-export const ALARM_TOPIC_OUTPUT = 'AlarmTopicArn';
+/** The outputs of `operations` with the ARNs of the alarms' topics. */
+export const alarmTopicOutputs = {
+  page: 'PageTopicArn',
+  ticket: 'TicketTopicArn',
+} as const satisfies Readonly<Record<Severity, string>>;

@@ -1,4 +1,5 @@
 import type { ServiceName } from '#shared/contract/route.ts';
+import type { Severity } from '#shared/observability/watches.ts';
 import type { TableDefinition } from '#shared/stores/tables.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
 
@@ -99,10 +100,13 @@ export interface StageConfig {
    * such a key in this region, for a stage that takes over after the loss of another region. The first deployment fixes it.
    */
   readonly key?: 'multi-region' | `arn:${string}:kms:${string}:key/mrk-${string}`;
-  /** The mail address of alarms, which confirms its subscription once. Absent: no mail. */
-  readonly alarmsEmail?: `${string}@${string}.${string}`;
-  /** Your own topic for the alarms, whose policy lets CloudWatch publish. Absent: the stage has a topic of its own. */
-  readonly alarmsTopicArn?: `arn:${string}:sns:${string}`;
+  /**
+   * The mail addresses of alarms, which confirm their subscriptions once: `page` for those that somebody gets up for at night, `ticket` for those that
+   * wait for a working day. Absent: no mail.
+   */
+  readonly alarmsEmail?: Readonly<Record<Severity, `${string}@${string}.${string}`>>;
+  /** Your own topics for the alarms, whose policies let CloudWatch publish. Absent: the stage has topics of its own. */
+  readonly alarmsTopicArn?: Readonly<Record<Severity, `arn:${string}:sns:${string}`>>;
   /**
    * Origins of web pages that may call the services from a browser, at most 10, each as a browser sends it in `Origin`
    * (`https://app.school.org`). Absent: no response has a CORS header.

@@ -63,7 +63,7 @@ export const stages = {
     logLevel: 'info',
     logRetentionDays: 365,
     receiptRetention: { years: 7 },
-    alarmsEmail: 'operators@school.example',
+    alarmsEmail: { page: 'on-call@school.example', ticket: 'operators@school.example' },
   },
 } as const satisfies StageConfigs;
 

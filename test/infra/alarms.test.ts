@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { analyzeRun, readReceipt, sweepRuns } from '#shared/contract/background.ts';
 import { deployedFunctions, isRoute } from '#shared/contract/functions.ts';
-import { logCodes, type LogCode, type LogCodeName } from '#shared/observability/log-codes.ts';
+import { logCodes, type CountedCode, type LogCode } from '#shared/observability/log-codes.ts';
+import { severities, watches, type Watch } from '#shared/observability/watches.ts';
 import { createFunctionLog } from '#shared/observability/logger.ts';
-import { ALARM_TOPIC_OUTPUT } from '#shared/stage/stack-names.ts';
+import { alarmTopicOutputs } from '#shared/stage/stack-names.ts';
 import { deployed, everySetting, propertiesOf, resourcesOf, stage, templateOf } from './deployed.ts';
 
 interface Alarm {
@@ -14,8 +15,10 @@ interface Alarm {
   readonly MetricName: string;
   readonly Threshold: number;
   readonly TreatMissingData: string;
-  readonly Dimensions: readonly { readonly Name: string; readonly Value: string }[];
-  readonly AlarmActions: readonly string[];
+  /** Absent from an alarm on an expression. */
+  readonly Dimensions?: readonly { readonly Name: string; readonly Value: string }[];
+  /** Absent from a part of a composite alarm. */
+  readonly AlarmActions?: readonly string[];
 }
 
 const all = deployed();
@@ -43,7 +46,7 @@ it.each(deployedFunctions)(
   '$operationId is watched for errors, throttles and slowness, with the impact of its row',
   (row) => {
     const own = alarms.filter(
-      ({ Dimensions }) => Dimensions[0]?.Value === `mastery-reports-prod-${row.operationId}`,
+      ({ Dimensions = [] }) => Dimensions[0]?.Value === `mastery-reports-prod-${row.operationId}`,
     );
     expect(own.map(({ MetricName }) => MetricName).toSorted()).toStrictEqual([
       ...['Duration', 'Errors'],
@@ -108,7 +111,7 @@ it('every alarm on a firewall watches a rule of a firewall that is deployed', ()
     return Rules.map(({ VisibilityConfig: { MetricName } }) => `${own.MetricName} ${MetricName}`);
   });
   for (const rule of rules) expect(rule).toMatch(/^(?!all |default_action )[\w-]{1,128} [\w-]{1,128}$/i);
-  const watched = alarms.flatMap(({ Dimensions }) => {
+  const watched = alarms.flatMap(({ Dimensions = [] }) => {
     const { WebACL, Rule } = Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, Value]));
     return WebACL === undefined ? [] : [`${WebACL} ${String(Rule)}`];
   });
@@ -116,49 +119,113 @@ it('every alarm on a firewall watches a rule of a firewall that is deployed', ()
   expect(rules).toEqual(expect.arrayContaining(watched));
 });
 
-it.each(Object.entries<LogCode>(logCodes).filter(([, { alarm }]) => alarm !== undefined))(
-  'lines of %s are counted under the name, namespace and dimension that their alarm watches',
-  (code, row) => {
-    const lines: string[] = [];
-    const log = createFunctionLog(readReceipt, {
-      environment: { STAGE: 'prod' },
-      now: () => 1,
-      write: (line) => lines.push(line),
-    })({ awsRequestId: 'f-1' });
-    log(code as LogCodeName);
+/** What a function of a published version writes for a line. */
+function lineOf(code: CountedCode, fields = {}): unknown {
+  const lines: string[] = [];
+  const log = createFunctionLog(readReceipt, {
+    environment: { STAGE: 'prod', AWS_LAMBDA_FUNCTION_VERSION: '7' },
+    now: () => 1,
+    write: (line) => lines.push(line),
+  })({ awsRequestId: 'f-1' });
+  log(code, fields);
+  return JSON.parse(lines.join(''));
+}
+
+const isWatch = (watched: object): watched is Watch => 'severity' in watched;
+const watched = Object.entries(watches).flatMap(([code, watch]) =>
+  isWatch(watch) ? [{ code: code as CountedCode, watch }] : [],
+);
+
+it.each(watched)(
+  'lines of $code are counted under the name, namespace and dimension that their alarm watches',
+  ({ code, watch: { impact, rings } }) => {
     const Namespace = 'mastery-reports';
-    expect(JSON.parse(lines.join(''))).toMatchObject({
+    expect(lineOf(code)).toMatchObject({
       stage: 'prod',
       [code]: 1,
       _aws: {
         Timestamp: 1,
-        CloudWatchMetrics: [{ Namespace, Dimensions: [['stage']], Metrics: [{ Name: code, Unit: 'Count' }] }],
+        CloudWatchMetrics: expect.arrayContaining([
+          { Namespace, Dimensions: [['stage']], Metrics: [{ Name: code, Unit: 'Count' }] },
+        ]) as unknown,
       },
     });
     expect(alarms.find(({ MetricName }) => MetricName === code)).toMatchObject({
-      AlarmDescription: expect.stringContaining(row.alarm?.impact ?? '') as string,
+      AlarmDescription: expect.stringContaining(impact) as string,
       ...{ Namespace, Dimensions: [{ Name: 'stage', Value: 'prod' }] },
-      ...{ Threshold: 0, TreatMissingData: 'notBreaching' },
+      ...{ Period: rings.perMinutes * 60, EvaluationPeriods: rings.of, DatapointsToAlarm: rings.in },
+      ...{ Threshold: (rings.atLeast ?? 1) - 1, TreatMissingData: 'notBreaching' },
     });
   },
 );
 
+it('a canary step counts the lines that blame the release, whatever their level, and no others', () => {
+  const counts = Object.keys(watches).filter((code) =>
+    JSON.stringify(lineOf(code as CountedCode)).includes('ReleaseFaults'),
+  );
+  const blaming = Object.entries<LogCode>(logCodes).filter(([, { blames }]) => blames === 'release');
+  expect(counts.toSorted()).toStrictEqual(blaming.map(([code]) => code).toSorted());
+  expect(counts).not.toContain('FINALIZATION_REFUSED');
+});
+
+interface Composite {
+  readonly AlarmName: string;
+  readonly AlarmRule: unknown;
+  readonly AlarmActions: readonly string[];
+  readonly ActionsSuppressor?: unknown;
+}
+const compositesIn = (stacks: typeof all) =>
+  propertiesOf(stacks, 'AWS::CloudWatch::CompositeAlarm', 'operations') as unknown as readonly Composite[];
+
+it('every alarm notifies, or is part of exactly one composite alarm that does', () => {
+  const rules = compositesIn(all).map(({ AlarmRule }) => JSON.stringify(AlarmRule));
+  for (const { AlarmName, AlarmActions = [] } of alarms) {
+    const parents = rules.filter((rule) => rule.includes(`ALARM(\\"${AlarmName}.Arn\\")`)).length;
+    expect([AlarmName, AlarmActions.length, parents]).toStrictEqual([
+      AlarmName,
+      ...(parents === 0 ? [1, 0] : [0, 1]),
+    ]);
+  }
+  for (const { AlarmActions } of compositesIn(all)) expect(AlarmActions).toHaveLength(1);
+});
+
+it('one page stands for an outage of the stores: the alarms that follow from it wait for it', () => {
+  const named = new Map(
+    compositesIn(all).map((each) => [each.AlarmName.replace('mastery-reports-prod-', ''), each]),
+  );
+  for (const [id, { ActionsSuppressor }] of named)
+    expect([id, ActionsSuppressor !== undefined]).toStrictEqual([
+      id,
+      id.startsWith('function-') || id.startsWith('learners-'),
+    ]);
+});
+
 describe('the alarms tell the address of the stage', () => {
   it.each([
-    ['its own topic, to which CloudWatch may publish', all, 'Alarms', ['Alarms']],
     [
-      'the topic that the settings name',
+      'its own topics, to which CloudWatch may publish',
+      all,
+      { page: 'Pages', ticket: 'Tickets' },
+      ['Pages', 'Tickets'],
+    ],
+    [
+      'the topics that the settings name',
       deployed({ settings: everySetting }),
-      'arn:aws:sns:eu-central-1:111122223333:operators',
+      everySetting.alarmsTopicArn ?? { page: '', ticket: '' },
       [],
     ],
-  ] as const)('by %s', (_, stacks, topic, own) => {
-    for (const { AlarmActions } of alarmsIn(stacks)) expect(AlarmActions).toStrictEqual([topic]);
+  ] as const)('by %s', (_, stacks, topics, own) => {
+    const used = [...alarmsIn(stacks), ...compositesIn(stacks)].flatMap(
+      ({ AlarmActions = [] }) => AlarmActions,
+    );
+    expect([...new Set(used)].toSorted()).toStrictEqual(Object.values(topics).toSorted());
     expect(resourcesOf(stacks, 'AWS::SNS::Topic').map(({ id }) => id)).toStrictEqual(own);
     expect(propertiesOf(stacks, 'AWS::SNS::Subscription')).toMatchObject([
-      { Protocol: 'email', Endpoint: 'operators@school.example', TopicArn: topic },
+      { Protocol: 'email', Endpoint: 'on-call@school.example', TopicArn: topics.page },
+      { Protocol: 'email', Endpoint: 'operators@school.example', TopicArn: topics.ticket },
     ]);
-    expect(templateOf(stacks, 'operations').Outputs).toHaveProperty(ALARM_TOPIC_OUTPUT);
+    for (const severity of severities)
+      expect(templateOf(stacks, 'operations').Outputs).toHaveProperty(alarmTopicOutputs[severity]);
     const publishing = propertiesOf(stacks, 'AWS::SNS::TopicPolicy');
     expect(
       JSON.stringify(publishing).match(/"Principal":\{"Service":"cloudwatch.amazonaws.com"\}/g) ?? [],

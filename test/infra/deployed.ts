@@ -46,7 +46,10 @@ export function ownDomains(keeps?: { readonly keepsFormerAddress: true }): Requi
 /** Every setting with which a stage has more resources. */
 export const everySetting: Partial<StageConfig> = {
   environment: { account: '111122223333', region: 'eu-central-1' },
-  alarmsTopicArn: 'arn:aws:sns:eu-central-1:111122223333:operators',
+  alarmsTopicArn: {
+    page: 'arn:aws:sns:eu-central-1:111122223333:on-call',
+    ticket: 'arn:aws:sns:eu-central-1:111122223333:operators',
+  },
   receiptReplica: 'arn:aws:s3:::receipts-elsewhere',
   key: 'multi-region',
   domains: ownDomains(),

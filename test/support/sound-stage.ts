@@ -3,7 +3,7 @@ import { localTables } from '#local/aws/resources.ts';
 import { keyPurposes } from '#shared/keys/key-ring.ts';
 import { localBucketName, localCredentials, localRegion } from '#shared/stage/local-stage.ts';
 import { formatReference, manifestParameter } from '#shared/release/applied-manifest.ts';
-import { ALARM_TOPIC_OUTPUT, stackIds, stackName, type StackId } from '#shared/stage/stack-names.ts';
+import { alarmTopicOutputs, stackIds, stackName, type StackId } from '#shared/stage/stack-names.ts';
 import { stages, type Stage } from '#shared/stage/stages.ts';
 import { dynamo, s3, ssm, useSettings } from '#shared/stores/clients.ts';
 import { writeGateParameter } from '#shared/stores/gate-parameters.ts';
@@ -29,7 +29,7 @@ export const prod: Stage['config'] = {
   approvedHosts: ['platform.school.org'],
   problemsUrl: 'https://docs.school.org/problems',
   runbookUrl: 'https://docs.school.org/runbook',
-  alarmsEmail: 'operators@school.org',
+  alarmsEmail: { page: 'on-call@school.org', ticket: 'operators@school.org' },
   expected: { runsPerMonth: 1_000, reportsPerMonth: 4_000 },
   documentation: { domain: 'docs.school.org', certificateArn: CERTIFICATE },
 };
@@ -124,7 +124,7 @@ async function fill({ test }: SoundStage): Promise<void> {
     reports: { BaseUrl: 'https://reports.test', ReceiptsUrl: 'https://receipts.test' },
     sandbox: { BaseUrl: 'https://sandbox.test' },
     documentation: { SiteUrl: 'https://docs.school.org' },
-    operations: { [ALARM_TOPIC_OUTPUT]: TOPIC },
+    operations: { [alarmTopicOutputs.page]: TOPIC, [alarmTopicOutputs.ticket]: TOPIC },
   };
   for (const id of stackIds)
     account.stacks.set(stackName('prod', id), {

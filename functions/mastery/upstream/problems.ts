@@ -1,5 +1,6 @@
 import { waitOf, type UpstreamFault } from '#shared/platform/fault.ts';
-import type { UpstreamOperation, UpstreamService } from '#shared/platform/operation.ts';
+import type { UpstreamService } from '#shared/contract/owners.ts';
+import type { UpstreamOperation } from '#shared/platform/operation.ts';
 import type { Platform, UpstreamAnswer, UpstreamCall } from '#shared/platform/platform.ts';
 import type { ProfileFault } from '#shared/platform/service-profiles.ts';
 import { verdicts, type AnswerKind, type Finding } from '#shared/platform/verdicts.ts';

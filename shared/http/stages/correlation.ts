@@ -2,11 +2,12 @@ import { CACHE_CONTROL } from '#shared/contract/cache-control.ts';
 import { crossOriginHeaders } from '#shared/contract/cors.ts';
 import type { Route, Transfer } from '#shared/contract/route.ts';
 import { createFunctionLog } from '#shared/observability/logger.ts';
+import { tenantHash } from '../tenant-rate.ts';
 import { exchangeOf, openExchange, type BaseRuntime, type Exchange } from '../exchange.ts';
 import type { Stage, StageRequest } from './stage.ts';
 
 /** The part of a function's row that the pipeline uses. */
-export type FunctionRow = Pick<Route, 'service' | 'operationId'> & {
+export type FunctionRow = Pick<Route, 'service' | 'operationId' | 'learnersWait'> & {
   /** Absent if the function takes more than one. */
   readonly method?: Route['method'];
   readonly transfer: Transfer;
@@ -24,10 +25,17 @@ export function correlation(row: FunctionRow, runtime: BaseRuntime): Stage {
       'Cache-Control': CACHE_CONTROL,
       'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
     };
+    const { owners, ...upstream } = exchange.upstream;
+    const failed = isFailure(response.statusCode);
     exchange.log('REQUEST_COMPLETED', {
       status: response.statusCode,
       durationMs: runtime.now() - exchange.receivedAt,
       problem: response.problem,
+      failures: Number(failed),
+      ...(failed && { failed }),
+      ...(row.learnersWait && { learnersWait: true }),
+      tenantHash: exchange.principal && tenantHash(exchange.principal.tenantId),
+      ...(upstream.upstreamCalls > 0 && { ...upstream, owners: [...owners] }),
     });
   };
   return {
@@ -37,6 +45,11 @@ export function correlation(row: FunctionRow, runtime: BaseRuntime): Stage {
     after: finish,
     onError: finish,
   };
+}
+
+/** Returns whether a status blames the service or an owner: the caller's request was in order. */
+function isFailure(status: number): boolean {
+  return status >= 500 || status === 424;
 }
 
 /**
