@@ -39,13 +39,13 @@ export interface AlarmDefinition extends AlarmWords {
   readonly within?: string;
 }
 
-/** An alarm that follows from others, which notify nobody: one cause is one message. */
+/** An alarm that follows from others, whose own actions are off: one cause is one message. */
 export interface CompositeDefinition extends AlarmWords {
   readonly id: string;
   readonly severity: Severity;
   /** Whether all of its alarms must be on. Absent: one suffices. */
   readonly all?: true;
-  /** The composite alarm that explains this one: while it is on, this one notifies nobody. */
+  /** The composite alarm that explains this one: while it is on, this one sends no message. */
   readonly explainedBy?: 'stores';
 }
 

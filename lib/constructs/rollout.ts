@@ -116,7 +116,7 @@ function failingVersionAlarm(built: lambda.Function, stage: Stage, row: Deployed
   const sum = (namespace: string, name: string, dimensions: Record<string, string>) =>
     metricOf(namespace, name, dimensions, cloudwatch.Stats.SUM, period);
   const alarm = new cloudwatch.Alarm(built, 'NewVersionFails', {
-    alarmDescription: `The new version of ${row.operationId} fails. Impact: CodeDeploy moves its callers back to the former version. What to do: ${stage.config.runbookUrl}#a-deployment-went-back`,
+    alarmDescription: `The new version of ${row.operationId} fails. Impact: CodeDeploy moves its callers back to the former version. What to do: ${stage.config.runbookUrl}#deployment-went-back`,
     metric: new cloudwatch.MathExpression({
       expression: 'FILL(failed, 0) + FILL(lines, 0)',
       label: 'failed invocations and error lines',

@@ -89,8 +89,8 @@ export function operations(
     });
     const { within, severity } = definition;
     if (within === undefined) notify(alarm, severity);
-    else children.set(within, [...(children.get(within) ?? []), alarm as IAlarm]);
-    return alarm as IAlarm;
+    else children.set(within, [...(children.get(within) ?? []), alarm]);
+    return alarm;
   };
   const raised = sections.map(
     ([name, definitions]) => [name, definitions.map((each) => ({ ...each, alarm: raise(each) }))] as const,
@@ -104,7 +104,7 @@ export function operations(
       ...compositeProps(alarms.wordsOf(stage, definition)),
       alarmRule: all === true ? AlarmRule.allOf(...rules) : AlarmRule.anyOf(...rules),
       ...(explanation && {
-        actionsSuppressor: explanation as IAlarm,
+        actionsSuppressor: explanation,
         // The alarm of the stores goes off within three minutes of the first line: a message waits for it that long.
         actionsSuppressorWaitPeriod: Duration.minutes(3),
         actionsSuppressorExtensionPeriod: Duration.minutes(10),
@@ -120,7 +120,7 @@ export function operations(
     .map(({ alarm }) => alarm);
   dashboard(stack, stage, {
     release: `open gates: ${openGates.join(', ') || 'none'}`,
-    notifying: [...combined.values(), ...notifying] as readonly IAlarm[],
+    notifying: [...combined.values(), ...notifying],
     others: new Map(
       raised.map(([name, own]) => [
         name,
@@ -142,7 +142,7 @@ const topics = {
   page: {
     id: 'Pages',
     output: alarmTopicOutputs.page,
-    meaning: 'The topic of the alarms that somebody gets up for',
+    meaning: 'The topic of the alarms for the operator on call',
   },
   ticket: {
     id: 'Tickets',

@@ -20,7 +20,7 @@ const TRACED = 0.05;
 
 /**
  * Computes a month's bill of a stage, of the units that AWS bills for the recorded calls. Left out, since each is small or not of the calls: storage,
- * backups, the transfer of responses, the custom metrics of log codes and of API Gateway per method, the documentation site, and what background functions and the tables' background
+ * backups, the transfer of responses, the metrics of API Gateway per method, the documentation site, and what background functions and the tables' background
  * reads use.
  */
 export function billOf(traffic: Traffic, recording: Recording, prices: PriceList): readonly BillLine[] {

@@ -28,6 +28,8 @@ const idleUnits = [
   'WAF web ACL month',
   'WAF rule month',
   'CloudWatch alarm month',
+  'CloudWatch composite alarm month',
+  'CloudWatch metric month',
   'CloudWatch dashboard month',
 ] as const;
 export type IdleUnit = (typeof idleUnits)[number];

@@ -19,7 +19,7 @@ export const lineMembers = [
 ] as const;
 
 /**
- * Writes only what the row of a line's code allows: the row's meaning as the message, replacing the line's own text; the `fields` that the row names;
+ * Writes only what the row of a line's code allows: the row's meaning as the message of a warning or an error, never the line's own text; the `fields` that the row names;
  * from the `invocation` the members of every line. It reads no other attribute.
  */
 export class LineFormatter extends LogFormatter {
@@ -46,7 +46,8 @@ export class LineFormatter extends LogFormatter {
     const line: LogAttributes = {
       ...admitMembers(lineMembers, invocation),
       level: logLevel,
-      message: row.meaning,
+      // Of other lines docs/log-codes.md has the meaning: a sentence in each would be a tenth of what a call logs.
+      ...(logLevel === 'WARN' || logLevel === 'ERROR' ? { message: row.meaning } : {}),
       timestamp: this.formatTimestamp(new Date(this.#now())),
       service: serviceName,
       code: registered,

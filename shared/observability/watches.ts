@@ -1,6 +1,6 @@
 import type { CountedCode } from './log-codes.ts';
 
-/** Who hears an alarm. `page`: somebody gets up at night, since learners are stopped. `ticket`: somebody looks on the next working day. */
+/** Who hears an alarm. `page`: the operator on call at once, since learners are stopped. `ticket`: operators on the next working day. */
 export const severities = ['page', 'ticket'] as const;
 export type Severity = (typeof severities)[number];
 

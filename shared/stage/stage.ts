@@ -101,7 +101,7 @@ export interface StageConfig {
    */
   readonly key?: 'multi-region' | `arn:${string}:kms:${string}:key/mrk-${string}`;
   /**
-   * The mail addresses of alarms, which confirm their subscriptions once: `page` for those that somebody gets up for at night, `ticket` for those that
+   * The mail addresses of alarms, which confirm their subscriptions once: `page` for those of the operator on call, `ticket` for those that
    * wait for a working day. Absent: no mail.
    */
   readonly alarmsEmail?: Readonly<Record<Severity, `${string}@${string}.${string}`>>;

@@ -7,6 +7,7 @@ import { logCodes, type CountedCode, type LogCode } from '#shared/observability/
 import { severities, watches, type Watch } from '#shared/observability/watches.ts';
 import { createFunctionLog } from '#shared/observability/logger.ts';
 import { alarmTopicOutputs } from '#shared/stage/stack-names.ts';
+import { figures } from './series.ts';
 import { deployed, everySetting, propertiesOf, resourcesOf, stage, templateOf } from './deployed.ts';
 
 interface Alarm {
@@ -27,13 +28,23 @@ const alarmsIn = (stacks: typeof all) =>
 const alarms = alarmsIn(all);
 const alarmOf = (id: string) => alarms.find(({ AlarmName }) => AlarmName === `mastery-reports-prod-${id}`);
 
+interface Composite {
+  readonly AlarmDescription: string;
+  readonly AlarmName: string;
+  readonly AlarmRule: unknown;
+  readonly AlarmActions: readonly string[];
+  readonly ActionsSuppressor?: unknown;
+}
+const compositesIn = (stacks: typeof all) =>
+  propertiesOf(stacks, 'AWS::CloudWatch::CompositeAlarm', 'operations') as unknown as readonly Composite[];
+
 const runbook = readFileSync(join(import.meta.dirname, '../../docs/runbook.md'), 'utf8');
 /** The anchors of the second-level headings that are named like an alarm's section. */
 const anchors = [...runbook.matchAll(/^## `([a-z0-9-]+)`$/gm)].map(([, anchor]) => anchor);
 
 it('each alarm says what happens, who is hurt and where in the runbook to read on, and every section there is of an alarm', () => {
   const { runbookUrl } = stage('prod').config;
-  const linked = alarms.map(({ AlarmName, AlarmDescription }) => {
+  const linked = [...alarms, ...compositesIn(all)].map(({ AlarmName, AlarmDescription }) => {
     const [, page, anchor] =
       /^.{10,}\. Impact: .{20,}\. What to do: (\S+)#(\S+)$/.exec(AlarmDescription) ?? [];
     expect(page, AlarmName).toBe(runbookUrl);
@@ -168,15 +179,6 @@ it('a canary step counts the lines that blame the release, whatever their level,
   expect(counts).not.toContain('FINALIZATION_REFUSED');
 });
 
-interface Composite {
-  readonly AlarmName: string;
-  readonly AlarmRule: unknown;
-  readonly AlarmActions: readonly string[];
-  readonly ActionsSuppressor?: unknown;
-}
-const compositesIn = (stacks: typeof all) =>
-  propertiesOf(stacks, 'AWS::CloudWatch::CompositeAlarm', 'operations') as unknown as readonly Composite[];
-
 it('every alarm notifies, or is part of exactly one composite alarm that does', () => {
   const rules = compositesIn(all).map(({ AlarmRule }) => JSON.stringify(AlarmRule));
   for (const { AlarmName, AlarmActions = [] } of alarms) {
@@ -231,4 +233,38 @@ describe('the alarms tell the address of the stage', () => {
       JSON.stringify(publishing).match(/"Principal":\{"Service":"cloudwatch.amazonaws.com"\}/g) ?? [],
     ).toHaveLength(own.length);
   });
+});
+
+it('every code that is counted has a saved query, which shows its fields', () => {
+  const queries = propertiesOf(all, 'AWS::Logs::QueryDefinition') as unknown as readonly {
+    readonly Name: string;
+    readonly QueryString: string;
+  }[];
+  const saved = new Map(queries.map(({ Name, QueryString }) => [Name, QueryString]));
+  const codes = Object.keys(watches);
+  expect([...saved.keys()].toSorted()).toStrictEqual(
+    ['failures', 'one-request', 'owners-share', ...codes]
+      .map((name) => `mastery-reports-prod/${name}`)
+      .toSorted(),
+  );
+  for (const [code, { fields }] of Object.entries<LogCode>(logCodes).filter(([name]) => codes.includes(name)))
+    for (const part of [`filter code = "${code}"`, ...Object.keys(fields)])
+      expect(saved.get(`mastery-reports-prod/${code}`)).toContain(part);
+});
+
+it('every figure of a line is on the dashboard or watched by an alarm', () => {
+  const dashboards = JSON.stringify(propertiesOf(all, 'AWS::CloudWatch::Dashboard'));
+  const watchedBy = JSON.stringify([alarms, propertiesOf(all, 'AWS::CloudWatch::Alarm')]);
+  const counted = Object.keys(watches);
+  for (const { name } of figures.filter((figure) => !counted.includes(figure.name)))
+    expect([name, dashboards.includes(name) || watchedBy.includes(name)]).toStrictEqual([name, true]);
+});
+
+it('the dashboard shows every alarm, and names the runbook and the open gates', () => {
+  const [dashboardOf] = propertiesOf(all, 'AWS::CloudWatch::Dashboard');
+  const body = JSON.stringify(dashboardOf);
+  for (const { AlarmName } of [...alarms, ...compositesIn(all)]) expect(body).toContain(AlarmName);
+  expect(body).toContain('#the-first-five-minutes');
+  expect(runbook).toContain('## The first five minutes');
+  expect(body).toMatch(/open gates: A, B, C/);
 });

@@ -21,6 +21,7 @@ import {
   stage,
   templateOf,
 } from './deployed.ts';
+import { paidSeries } from './series.ts';
 
 /*
  * What every resource of its type must be like, whatever stage and gates. What cdk-nag (nag.test.ts) and the comparison of deployments
@@ -186,11 +187,18 @@ it('what costs something without traffic is recorded for `npm run cost`', () => 
     'KMS key month': count('AWS::KMS::Key'),
     'WAF web ACL month': firewalls.length,
     'WAF rule month': firewalls.flatMap(({ properties }) => properties['Rules'] as readonly unknown[]).length,
-    'CloudWatch alarm month': count('AWS::CloudWatch::Alarm') + count('AWS::CloudWatch::CompositeAlarm'),
+    // An alarm is billed for each metric that it looks at.
+    'CloudWatch alarm month': resourcesOf(all, 'AWS::CloudWatch::Alarm')
+      .map(({ properties: { Metrics = [{}] } }) => Metrics as readonly object[])
+      .reduce((sum, metrics) => sum + metrics.filter((metric) => !('Expression' in metric)).length, 0),
+    'CloudWatch composite alarm month': count('AWS::CloudWatch::CompositeAlarm'),
+    'CloudWatch metric month': paidSeries(),
     'CloudWatch dashboard month': count('AWS::CloudWatch::Dashboard'),
   };
   record({ resources });
   expect(readRecording().resources).toStrictEqual(resources);
+  expect(count('AWS::CloudWatch::Alarm') + count('AWS::CloudWatch::CompositeAlarm')).toBeLessThanOrEqual(400);
+  expect(paidSeries()).toBeLessThan(300);
 });
 
 describe('the tables', () => {

@@ -14,9 +14,17 @@ export function scaffoldLogCode(plan: Plan, { code, level, fields }: LogCodeOpti
   const meaning = hole(
     `the meaning of ${code} for the operator who reads it: what happened, and what follows`,
   );
+  const isCounted = level === 'warn' || level === 'error';
+  const blame = isCounted ? `${hole(`whom a line of ${code} blames: a member of Blame`)}, ` : '';
+  if (isCounted)
+    plan.insert(
+      'shared/observability/watches.ts',
+      ['watches'],
+      `${code}: ${hole(`the alarm on the lines of ${code}, or the reason why there is none`)}`,
+    );
   plan.insert(
     'shared/observability/log-codes.ts',
     ['logCodes'],
-    `${code}: ${level}(${meaning}${kinds.length === 0 ? '' : `, { ${kinds.join(', ')} }`})`,
+    `${code}: ${level}(${blame}${meaning}${kinds.length === 0 ? '' : `, { ${kinds.join(', ')} }`})`,
   );
 }

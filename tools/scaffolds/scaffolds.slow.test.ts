@@ -68,6 +68,9 @@ const fills: readonly (readonly [what: RegExp, code: string])[] = [
   ],
   [/^the values of receiver/, `'bank blueprint'`],
   [/^whether the owner lists a row for this administrationId/, 'row.administrationId === value'],
+  // A log code.
+  [/^whom a line of POOL_FROZEN blames/, `'data'`],
+  [/^the alarm on the lines of POOL_FROZEN/, `{ quiet: 'The owner of the bank freezes pools on purpose.' }`],
   // An exposure method.
   [/^the item that proportional takes/, 'randomesque(ranked(1), 1, run)'],
   [/^the item of proportional by its definition/, 'offers.inOrder((item) => offers.gains[item]!)[0]'],

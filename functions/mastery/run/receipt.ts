@@ -86,15 +86,38 @@ function traceOf({ profile, platform, isolation }: OpenedRun) {
     hosts: [new URL(profile.baseUrl).host],
     isolationOutcome: isolation.outcome,
     ...('digest' in isolation ? { isolationDigest: isolation.digest } : {}),
-    trace: foldMappings(platform.trace()),
+    trace: foldMappings(platform.trace()).map((entry) => withoutUsual(entry, word(profile.tenantId))),
   };
 }
+
+/** What an entry of the trace omits (docs/log-codes.md): most entries are alike, and the trace is the longest line of a call. */
+const usual = {
+  status: 200,
+  outcome: 'answered',
+  attempts: 1,
+  calls: 1,
+  version: null,
+  upstreamRequestId: null,
+};
+
+/** Returns the members of an entry that differ from a first successful call whose answer names the profile's tenant, or names none. */
+function withoutUsual({ tenant, namedTenant, ...entry }: TraceLine, profileTenant: string): object {
+  const isUsual = ([name, value]: readonly [string, unknown]): boolean =>
+    name in usual && usual[name as keyof typeof usual] === value;
+  return {
+    ...Object.fromEntries(Object.entries(entry).filter((member) => !isUsual(member))),
+    tenant,
+    ...((tenant === 'same' ? namedTenant !== profileTenant : namedTenant !== null) && { namedTenant }),
+  };
+}
+
+type TraceLine = TraceEntry & { readonly calls: number };
 
 /**
  * Returns one entry per call, but only one for all readings of single knowledge components, of which there may be hundreds, with a hash over their hashes.
  * `calls` is the number of calls in an entry.
  */
-function foldMappings(entries: readonly TraceEntry[]): (TraceEntry & { readonly calls: number })[] {
+function foldMappings(entries: readonly TraceEntry[]): TraceLine[] {
   const { mappings = [], others = [] } = Object.groupBy(entries, ({ operation }) =>
     operation === operations.readCfItem.id ? 'mappings' : 'others',
   );
