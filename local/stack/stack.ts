@@ -82,6 +82,8 @@ interface StackOptions {
   readonly allowedOrigins?: readonly string[];
   /** The bound on a tenant's requests in ten seconds, as the setting of a stage. Absent: more than a machine serves. */
   readonly requestsPerTenant?: number;
+  /** How many requests of one function are served at a time before the next one waits. Absent: 8. */
+  readonly maxEnvironments?: number;
   /** How many requests the gateway lets pass. Absent: any number. */
   readonly throttles?: readonly Throttle[];
   /** Renders the documentation site when it is first asked for. Absent: there is none. */
@@ -130,8 +132,6 @@ export interface Stack {
   readonly close: () => Promise<void>;
 }
 
-/** How many requests of one function are served at a time before the next one waits. */
-const MAX_ENVIRONMENTS = 8;
 /** The base path of each service on the gateway's port. */
 const basePaths = [
   ['mastery', '/mastery'],
@@ -197,7 +197,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         timeoutSeconds: row.lambda.timeoutSeconds,
         variables: variablesOf(row, { ...options, awsUrl: aws.url, gatewayUrl, releaseKey }),
       })),
-      MAX_ENVIRONMENTS,
+      options.maxEnvironments ?? 8,
       (name) => createLineReader(name, options.onFunctionLog ?? (() => undefined)),
       options.startEnvironment,
     );

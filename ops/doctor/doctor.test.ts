@@ -156,6 +156,9 @@ const spoiled: Readonly<Record<string, readonly [spoil: () => unknown, asked?: A
         await openProfiles(places()).parameters.remove('tenant3');
       },
     ],
+  "failure profiles .* is not stored where .*--tenant 'the owner'\\\\''s school'": [
+    () => provide("the owner's school", {}),
+  ],
   'failure alarms .*operators@school.org has not confirmed.*aws sns subscribe': [
     () => subscribed('operators@school.org'),
   ],

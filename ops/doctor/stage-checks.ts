@@ -20,6 +20,7 @@ import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import { appliedGates } from '#ops/gates/stage-places.ts';
 import { deployedTable } from '#ops/reach-stage.ts';
 import { openProfiles } from '#ops/release/profiles.ts';
+import { shellWord } from '#tools/terminal/shell-word.ts';
 import { failure, good, warning, type Check, type Finding, type Subject } from './finding.ts';
 import { protectStack, type DeployedStack } from './stacks.ts';
 
@@ -231,7 +232,7 @@ const profiles: Check = async (subject) => {
   const faults: Finding[] = [];
   for (const { folder, tenantId, provisioned, difference } of tenants) {
     const tenant = `the profile /${stage.name}/profiles/${folder}`;
-    const command = `npm run release -- profile --stage ${stage.name} --tenant ${tenantId}`;
+    const command = `npm run release -- profile --stage ${stage.name} --tenant ${shellWord(tenantId)}`;
     if (provisioned === undefined) {
       faults.push(
         failure(

@@ -1,4 +1,4 @@
-import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { GetParametersByPathCommand, PutParameterCommand } from '@aws-sdk/client-ssm';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { localKeyAlias, localTableName } from '#shared/stage/local-stage.ts';
@@ -145,6 +145,48 @@ describe('npm run release -- profile', () => {
     await provide('tenant-a', { PLATFORM_JWT: 'opaque' });
     await open().move('tenant-a', true);
     expect(await readProfileItem(test.dynamo, table, 'tenant-a')).not.toEqual(before);
+  });
+
+  it('of all tenants wraps anew what KMS does not open, also if it was wrapped from the same value, and says what it could not try', async () => {
+    for (const tenantId of ['tenant-a', 'tenant-b']) {
+      await provide(tenantId);
+      await open().move(tenantId);
+    }
+    const [mine, foreign] = await Promise.all(
+      ['tenant-a', 'tenant-b'].map((tenantId) => readProfileItem(test.dynamo, table, tenantId)),
+    );
+    if (typeof mine !== 'object' || typeof foreign !== 'object') throw new Error('expected two items');
+    const swapped = { ...mine, wrappedCredential: foreign.wrappedCredential };
+    expect(await writeProfileItem(test.dynamo, table, 'tenant-a', swapped, mine)).toBe(true);
+    test.aws.faults.refuse('Decrypt', 'AccessDeniedException', 1);
+    expect(await open().move('tenant-a', true)).toEqual({
+      ok: true,
+      value:
+        'profile of tenant-a: functions read it already, if KMS opens its credential, which could not be tried (AccessDeniedException)',
+    });
+    expect(await readProfileItem(test.dynamo, table, 'tenant-a')).toEqual(swapped);
+    expect(await open().move('tenant-a', true)).toMatchObject({
+      value: expect.stringContaining('stored for https://platform.example/base') as string,
+    });
+    const mended = await readProfileItem(test.dynamo, table, 'tenant-a');
+    if (typeof mended !== 'object') throw new Error('expected an item');
+    expect(await openCredential(test.kms, 'frozen', mended.wrappedCredential, 'tenant-a')).toBe(
+      jwt({ exp: NOW / 1000 + 3600 }),
+    );
+  });
+
+  it.each([0, 6_145])('an item with %i bytes of a wrapped credential is damaged', async (length) => {
+    await provide('tenant-a');
+    await open().move('tenant-a');
+    await test.dynamo.send(
+      new UpdateItemCommand({
+        TableName: table,
+        Key: { pk: { S: 'profile#dGVuYW50LWE' }, sk: { S: 'profile' } },
+        UpdateExpression: 'SET wrappedCredential = :wrapped',
+        ExpressionAttributeValues: { ':wrapped': { B: new Uint8Array(length) } },
+      }),
+    );
+    expect(await readProfileItem(test.dynamo, table, 'tenant-a')).toBe('invalid');
   });
 
   it('says what is left when the parameters cannot be removed', async () => {

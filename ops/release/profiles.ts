@@ -5,12 +5,13 @@ import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { nameOf } from '#shared/observability/describe-error.ts';
 import { profileOf, type ProfileRules } from '#shared/platform/service-profiles.ts';
 import { profilesPath } from '#shared/stage/permissions.ts';
-import { wrapCredential } from '#shared/stores/kms.ts';
+import { openCredential, wrapCredential } from '#shared/stores/kms.ts';
 import {
   listProfileItems,
   readProfileItem,
   removeProfileItem,
   writeProfileItem,
+  type ProfileItem,
 } from '#shared/stores/service-profile-items.ts';
 import { createServiceProfileParameters, folderOf } from '#shared/stores/service-profile-parameters.ts';
 import type {
@@ -45,7 +46,8 @@ export interface OperatedProfiles {
   provisionedTenants(): Promise<readonly string[]>;
   /**
    * Stores what is provisioned for a tenant where the functions read it. A profile that no function could use is not stored.
-   * @param onlyIfChanged stores nothing if the functions read the same: a credential that is wrapped anew makes every container ask KMS
+   * @param onlyIfChanged stores nothing if the functions read the same, as far as KMS lets this be seen: a credential that is wrapped anew makes every
+   *   container ask KMS
    */
   move(tenantId: string, onlyIfChanged?: boolean): Promise<Result<string, string>>;
   /** Removes the profile of a tenant from the functions, and then what is provisioned, which a deployment would store again. */
@@ -58,6 +60,18 @@ export interface OperatedProfiles {
 export function openProfiles(places: ProfilePlaces): OperatedProfiles {
   const { dynamo, kms, ssm, stage, settingsTable, keyId, now } = places;
   const parameters = createServiceProfileParameters(ssm, profilesPath(stage), keyId);
+
+  /** Opens the credential that functions use. Returns what to say if KMS does not answer, for example because the operator may not decrypt. */
+  async function openedOf(
+    { wrappedCredential }: ProfileItem,
+    tenantId: string,
+  ): Promise<Result<string | undefined, string>> {
+    try {
+      return ok(await openCredential(kms, stage, wrappedCredential, tenantId));
+    } catch (error) {
+      return err(`, if KMS opens its credential, which could not be tried (${nameOf(error)})`);
+    }
+  }
 
   return {
     parameters,
@@ -84,8 +98,11 @@ export function openProfiles(places: ProfilePlaces): OperatedProfiles {
       if (Buffer.byteLength(credential) > MAX_CREDENTIAL_BYTES)
         return err(`${where}: PLATFORM_JWT has more than the ${MAX_CREDENTIAL_BYTES} bytes that KMS wraps`);
       const expiresAt = expiryOf(credential);
-      if (onlyIfChanged && differenceOf(found, seen) === undefined)
-        return ok(`profile of ${tenantId}: functions read it already`);
+      if (onlyIfChanged && typeof seen === 'object' && differenceOf(found, seen) === undefined) {
+        const opened = await openedOf(seen, tenantId);
+        if (!opened.ok || opened.value === credential)
+          return ok(`profile of ${tenantId}: functions read it already${opened.ok ? '' : opened.error}`);
+      }
       const item = {
         parameters: present(facts),
         wrappedCredential: await wrapCredential(kms, { keyId, stage, tenantId }, credential),

@@ -551,6 +551,14 @@ describe('an owner that gives no answer', () => {
     for (let request = 0; request < 3; request += 1) expect((await open().call(read, call)).ok).toBe(true);
   });
 
+  it('is asked by the next request at once if the one that tried ran out of time', async () => {
+    const { clock, open, sent } = await silence([...Array<Reply>(7).fill('never'), answer()]);
+    clock.now += 1_500;
+    expect((await open().call(read, { ...call, timeLimit: 1_000 })).ok).toBe(false);
+    expect(sent).toHaveLength(7);
+    expect((await open().call(read, call)).ok).toBe(true);
+  });
+
   it.each<[string, readonly Reply[], { readonly timeLimit: number }?]>([
     [
       'connections are dead after a freeze, and the second attempt succeeds',

@@ -85,6 +85,7 @@ function connect(
   const limit = pLimit(maxConcurrency);
   // A circuit is each tenant's own.
   const place = JSON.stringify([profile.tenantId, profile.baseUrl]);
+  const circuitOf = ({ service }: UpstreamOperation): string => `${service} ${place}`;
   const entries: TraceEntry[] = [];
 
   function prepare<O extends UpstreamOperation>(
@@ -145,7 +146,7 @@ function connect(
     let outcome: Outcome = { kind: 'unavailable' };
     const end = Math.min(deadline, now() + timeLimit);
     const repeated: FaultKind[] = [];
-    const circuit = `${operation.service} ${place}`;
+    const circuit = circuitOf(operation);
     for (let made = 0; ;) {
       const began = now();
       const timeout = Math.min(attemptMs, end - began);
@@ -198,6 +199,7 @@ function connect(
       prepared === undefined
         ? [{ kind: 'not-found' }, 0]
         : await limit(() => attempts(operation, prepared, call.timeLimit));
+    circuits.ended(circuitOf(operation), entries);
     const entry = entryOf(operation, outcome, made, { startedAt: issuedAt, endedAt: now() - receivedAt });
     entries.push(entry);
     logCall(operation, outcome, entry);

@@ -138,7 +138,72 @@ describe('createServiceProfiles', () => {
     expect(await addressOf(profiles)).toBe('invalid');
     // Nothing is kept of what must not be served.
     store.open = down;
+    clock.now += 5 * SECOND;
     expect(await addressOf(profiles)).toBe('unreachable');
+  });
+
+  it('reads what cannot be used once per pause of at most five seconds, so that a repair binds within them', async () => {
+    const { profiles, clock, store, reads, opened, lines, log } = setup();
+    store.open = () => Promise.resolve(undefined);
+    const [begun, seconds] = [clock.now, [] as number[]];
+    let requests = 0;
+    for (; clock.now < begun + 20 * SECOND; clock.now += 250) {
+      const before = reads.length;
+      requests += 1;
+      expect(await addressOf(profiles, 'tenant-a', log)).toBe('invalid');
+      if (reads.length > before) seconds.push((clock.now - begun) / SECOND);
+    }
+    expect(seconds).toEqual([0, 1.25, 3.75, 8.75, 13.75, 18.75]);
+    expect(opened).toHaveLength(reads.length);
+    // Each of them fails for it.
+    expect(lines).toEqual(Array.from({ length: requests }, () => ({ code: 'PROFILE_INVALID' })));
+    // Other tenants are read.
+    store.open = (wrapped) => Promise.resolve(Buffer.from(wrapped).toString());
+    expect(await addressOf(profiles, 'tenant-b')).toBe(ADDRESS);
+    clock.now = begun + 23.75 * SECOND;
+    expect(await addressOf(profiles)).toBe(ADDRESS);
+    // The next damage begins with the first pause.
+    store.read = () => Promise.resolve('invalid');
+    clock.now += MINUTE;
+    expect(await addressOf(profiles)).toBe('invalid');
+    store.read = (tenantId) => Promise.resolve(stored(tenantId));
+    clock.now += 1.25 * SECOND;
+    expect(await addressOf(profiles)).toBe(ADDRESS);
+  });
+
+  it('after each pause serves the last profile at once and reads behind the request, but not long after', async () => {
+    const { profiles, clock, store, reads } = setup();
+    await addressOf(profiles);
+    clock.now += MINUTE;
+    store.read = down;
+    expect(await addressOf(profiles)).toBe(ADDRESS);
+    store.read = () => new Promise(() => undefined);
+    clock.now += 2 * SECOND;
+    expect(await Promise.all([addressOf(profiles), addressOf(profiles)])).toEqual([ADDRESS, ADDRESS]);
+    expect(reads).toHaveLength(3);
+    // The store is back, and the profile has been removed meanwhile: a container that was idle must not go on with it.
+    store.read = () => Promise.resolve(undefined);
+    clock.now += MINUTE;
+    expect(await addressOf(profiles)).toBe('missing');
+  });
+
+  it('writes one line per failed read while it serves the last profile, and one per request that fails', async () => {
+    const { profiles, clock, store, reads, lines, log } = setup();
+    const resolve = (logged?: Log) => addressOf(profiles, 'tenant-a', logged);
+    await resolve();
+    clock.now += MINUTE;
+    store.read = down;
+    // A caller without a log does not use up the line.
+    await Promise.all([resolve(), resolve(log), resolve(log)]);
+    expect(lines).toEqual([{ code: 'PROFILE_UNREADABLE', error: 'ThrottlingException', ageSeconds: 60 }]);
+    for (let request = 0; request < 5; request += 1) await resolve(log);
+    expect(lines).toHaveLength(1);
+    clock.now += 2 * SECOND;
+    for (let request = 0; request < 5; request += 1) await resolve(log);
+    expect([reads.length, lines.length]).toEqual([3, 2]);
+    clock.now += 4 * HOUR;
+    expect(await Promise.all([resolve(log), resolve(log)])).toEqual(['unreachable', 'unreachable']);
+    expect(lines).toHaveLength(4);
   });
 
   it('serves the last profile for up to four hours while the store gives no answer, and says so', async () => {

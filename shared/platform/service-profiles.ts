@@ -97,8 +97,9 @@ export const READ_MS = 3_000;
 const RENEW_MS = 30_000;
 /** A refused credential is read anew at most once in this time. */
 const REFUSED_MS = 30_000;
-/** The pauses after reads that failed: doubled from the first to the last. */
-const [FIRST_PAUSE_MS, LAST_PAUSE_MS] = [1_000, 60_000];
+/** The pauses after reads that failed, or found what cannot be used: doubled from the first to the last. */
+const FIRST_PAUSE_MS = 1_000;
+const LAST_PAUSE_MS = { unreachable: 60_000, invalid: 5_000 } as const;
 const MAX_PROFILES = 1_000;
 
 /** What a container knows of one tenant. Times are epoch milliseconds. */
@@ -110,14 +111,24 @@ interface Known {
   renewMs: number;
   /** Absent if that answer was no usable profile. */
   last?: { readonly stored: StoredProfile; readonly profile: ServiceProfile } | undefined;
-  /** The reads that have failed since, and when the next one may begin. */
-  failed?:
-    | { readonly at: number; readonly count: number; readonly pauseMs: number; readonly error: string }
-    | undefined;
+  /** The reads that have failed since, or found what cannot be used, and when the next one may begin. */
+  pause?: Pause | undefined;
   /** When the platform refused the credential; absent once a later read has had an answer. */
   refusedAt?: number | undefined;
   /** When that read began, if it found the same credential. */
   confirmedAt?: number | undefined;
+}
+
+interface Pause {
+  readonly fault: keyof typeof LAST_PAUSE_MS;
+  /** How many reads in a row. */
+  readonly count: number;
+  readonly at: number;
+  readonly ms: number;
+  /** The last error of a read that failed. */
+  readonly error?: string;
+  /** A log line has named the error. */
+  isLogged?: true;
 }
 
 /**
@@ -126,8 +137,9 @@ interface Known {
  *
  * An answer of the store takes effect at once, even that there is no profile. A read without an answer changes nothing: the last profile is served for
  * up to four hours, but not beyond the end of its credential, nor after the platform has refused it. After a failed read, requests do not wait for
- * another one until a pause has passed. That KMS denies access is no answer about the profile: a role or a key policy that is broken must not close
- * tenants whose credential is known. Only what KMS cannot decrypt is `invalid`.
+ * another one while it can be served: after each pause, one is made behind them. What cannot be used is not read again during a pause either. That KMS
+ * denies access is no answer about the profile: a role or a key policy that is broken must not close tenants whose credential is known. Only what KMS
+ * cannot decrypt is `invalid`.
  */
 export function createServiceProfiles(options: ServiceProfilesOptions): ServiceProfiles {
   const { reader, single = {}, now, random } = options;
@@ -136,8 +148,14 @@ export function createServiceProfiles(options: ServiceProfilesOptions): ServiceP
   const tenants = createRecent<Known>(MAX_PROFILES);
   /** Epoch milliseconds, also of profiles that were replaced while a request used them. */
   const readAt = new WeakMap<ServiceProfile, number>();
-  const isPausing = ({ failed }: Known): boolean =>
-    failed !== undefined && isWithin(failed.pauseMs, failed.at, now());
+
+  /** Returns the pause that begins now. */
+  function pauseAfter(before: Pause | undefined, fault: Pause['fault'], error?: string): Pause {
+    const count = before?.fault === fault ? before.count + 1 : 1;
+    const drawn = FIRST_PAUSE_MS * 2 ** (count - 1) * (1 + randomFraction(random) / 2);
+    const ms = Math.min(LAST_PAUSE_MS[fault], drawn);
+    return { fault, count, at: now(), ms, ...(error === undefined ? {} : { error }) };
+  }
 
   function knownOf(tenantId: string, from: ProfileReader): Known {
     const found = tenants.get(tenantId);
@@ -149,14 +167,8 @@ export function createServiceProfiles(options: ServiceProfilesOptions): ServiceP
           return await readNow(known, tenantId, from, at);
         } catch (error) {
           // A read that a freeze of the container has cut is no failure of the store.
-          if (isWithin(3 * READ_MS, at, now())) {
-            const count = (known.failed?.count ?? 0) + 1;
-            const pauseMs = Math.min(
-              LAST_PAUSE_MS,
-              FIRST_PAUSE_MS * 2 ** (count - 1) * (1 + randomFraction(random) / 2),
-            );
-            known.failed = { at: now(), count, pauseMs, error: nameOf(error) };
-          }
+          if (isWithin(3 * READ_MS, at, now()))
+            known.pause = pauseAfter(known.pause, 'unreachable', nameOf(error));
           throw error;
         }
       }),
@@ -186,7 +198,8 @@ export function createServiceProfiles(options: ServiceProfilesOptions): ServiceP
     }
     known.at = at;
     known.renewMs = RENEW_MS * (0.75 + randomFraction(random) / 2);
-    known.failed = undefined;
+    known.pause =
+      !result.ok && result.error === 'invalid' ? pauseAfter(known.pause, result.error) : undefined;
     known.last = result.ok && typeof stored === 'object' ? { stored, profile: result.value } : undefined;
     return result;
   }
@@ -210,6 +223,12 @@ export function createServiceProfiles(options: ServiceProfilesOptions): ServiceP
       : profileOf({ ...parameters, PLATFORM_JWT }, tenantId, options);
   }
 
+  /** Waits for a read. One that was under way when the credential was refused may have found the refused one. */
+  async function latestOf(known: Known): Promise<Result<ServiceProfile, ProfileFault>> {
+    const result = await known.reading.begin();
+    return known.refusedAt === undefined ? result : known.reading.begin();
+  }
+
   /** Returns whether the last profile may be served although it could not be read again. */
   function isServed({ at, last, refusedAt }: Known): boolean {
     const expiresAt = last?.stored.credentialExpiresAt ?? Infinity;
@@ -218,34 +237,45 @@ export function createServiceProfiles(options: ServiceProfilesOptions): ServiceP
     );
   }
 
-  /** Goes on without a read: with the last profile, if it may still be served. */
-  function withoutRead(known: Known, log: Log): Result<ServiceProfile, ProfileFault> {
-    const { at, last, failed } = known;
+  /** Goes on without a read: with the last profile, if it may still be served. Logs that once per failed read, and every request that fails. */
+  function withoutRead(known: Known, log: Log | undefined): Result<ServiceProfile, ProfileFault> {
+    const { at, last, pause } = known;
     const served = isServed(known) ? last?.profile : undefined;
     const ageSeconds = served === undefined ? null : Math.floor((now() - at) / 1_000);
-    log('PROFILE_UNREADABLE', { error: failed?.error ?? 'none', ageSeconds });
+    if (log !== undefined && (served === undefined || pause?.isLogged !== true)) {
+      log('PROFILE_UNREADABLE', { error: pause?.error ?? 'none', ageSeconds });
+      if (pause !== undefined) pause.isLogged = true;
+    }
     return served === undefined ? err('unreachable') : ok(served);
   }
 
   return {
-    async resolve(tenantId, log = () => undefined) {
+    async resolve(tenantId, log) {
       if (own !== undefined && tenantId === ownTenant) return own;
       if (reader === undefined) return err('missing');
       const known = knownOf(tenantId, reader);
-      const { last, refusedAt } = known;
+      const { last, refusedAt, pause } = known;
+      const isPausing = pause !== undefined && isWithin(pause.ms, pause.at, now());
+      // A request that has to wait learns of a failure.
+      const readBehind = (): void => {
+        if (!isPausing) known.reading.begin().catch(() => undefined);
+      };
       if (last !== undefined && refusedAt === undefined && isWithin(FRESH_MS, known.at, now())) {
-        // A request that has to wait learns of a failure.
-        if (!isWithin(known.renewMs, known.at, now()) && !isPausing(known))
-          known.reading.begin().catch(() => undefined);
+        if (!isWithin(known.renewMs, known.at, now())) readBehind();
         return ok(last.profile);
       }
-      if (isPausing(known) && (refusedAt !== undefined || isServed(known))) return withoutRead(known, log);
+      if (pause?.fault === 'unreachable') {
+        // A pause that ended long ago means nothing: the store may have been back for hours.
+        if (isServed(known) && isWithin(pause.ms + FRESH_MS, pause.at, now())) {
+          readBehind();
+          return withoutRead(known, log);
+        }
+        if (isPausing && refusedAt !== undefined) return withoutRead(known, log);
+      }
       try {
-        const result = await known.reading.begin();
-        // A read that was under way when the credential was refused may have found the refused one.
-        const latest = known.refusedAt === undefined ? result : await known.reading.begin();
-        if (!latest.ok && latest.error === 'invalid') log('PROFILE_INVALID');
-        return latest;
+        const found = isPausing && pause.fault === 'invalid' ? err(pause.fault) : await latestOf(known);
+        if (!found.ok && found.error === 'invalid') log?.('PROFILE_INVALID');
+        return found;
       } catch {
         return withoutRead(known, log);
       }

@@ -21,10 +21,14 @@ const PREFIX = 'profile#';
 /** The value of a time that the credential does not show. */
 const UNKNOWN = 'unknown';
 
+/** The most bytes that KMS unwraps. */
+const MAX_WRAPPED_BYTES = 6_144;
+
 /** The columns of a profile's item in addition to its key in the table. */
 const profileColumns = z.object({
   parameters: z.record(z.string(), z.string()),
-  wrappedCredential: bytes,
+  // KMS refuses other lengths as an invalid request, which would pass for an outage.
+  wrappedCredential: bytes.refine(({ length }) => length > 0 && length <= MAX_WRAPPED_BYTES),
   credentialExpiresAt: z.union([z.literal(UNKNOWN), instant]),
   writtenAt: instant,
   source: z.string(),

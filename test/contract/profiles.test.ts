@@ -113,5 +113,6 @@ it('a wrapped credential in the item of another tenant is not used by it [MA-009
   expect(await answers()).toEqual(closed);
   expect(JSON.stringify(stack.logs().slice(from))).toContain('PROFILE_INVALID');
   await writeProfileItem(dynamo, table, tenantId, mine, mine);
+  clock.now += 5 * SECOND;
   expect(await answers()).toEqual(served);
 });

@@ -48,7 +48,15 @@ export interface TestStack extends Omit<Stack, 'reset'>, AsyncDisposable {
 interface TestStackOptions extends Partial<
   Pick<
     Parameters<typeof startStack>[0],
-    'routes' | 'background' | 'allowedOrigins' | 'requestsPerTenant' | 'site' | 'explorer' | 'signer' | 'now'
+    | 'routes'
+    | 'background'
+    | 'allowedOrigins'
+    | 'requestsPerTenant'
+    | 'maxEnvironments'
+    | 'site'
+    | 'explorer'
+    | 'signer'
+    | 'now'
   >
 > {
   readonly seed?: Seed;

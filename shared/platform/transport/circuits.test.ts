@@ -40,6 +40,32 @@ it('lets another one try if the first never comes back, and if the clock is set 
   expect(wait()).toBe(0);
 });
 
+it('lets the next request try at once if the first ends undecided, and only then', () => {
+  const { clock, circuits, wait, fail } = setup();
+  for (let failed = 0; failed < 3; failed += 1) fail();
+  circuits.ended('owner', {});
+  expect(wait()).toBe(2_000);
+  clock.now += 2_000;
+  const [first, second] = [{}, {}];
+  expect(wait('owner', first)).toBe(0);
+  circuits.ended('owner', second);
+  expect(wait('owner', second)).toBe(12_000);
+  circuits.ended('owner', first);
+  expect([wait('owner', second), wait('owner', first)]).toEqual([0, 12_000]);
+  // It stays open.
+  expect(fail()).toBe(4_000);
+});
+
+it('counts the failure of a request that tries although it was the last one that failed', () => {
+  const { clock, circuits, wait, fail } = setup();
+  const long = {};
+  expect([fail(), fail(), circuits.failed('owner', long)]).toEqual([undefined, undefined, 2_000]);
+  clock.now += 2_000;
+  expect(wait('owner', long)).toBe(0);
+  expect([circuits.failed('owner', long), circuits.failed('owner', long)]).toEqual([4_000, undefined]);
+  expect(wait()).toBe(4_000);
+});
+
 it('counts a request once, forgets what is a minute old, and keeps owners apart', () => {
   const { clock, circuits, wait, fail } = setup();
   const request = {};

@@ -32,6 +32,8 @@ export interface Circuits {
   readonly answered: (name: string) => void;
   /** Notes that a request had a call without an answer. Returns for how many milliseconds this opens the circuit, if it does. */
   readonly failed: (name: string, request: object) => number | undefined;
+  /** Lets the next request try at once if this one has tried and its call ended with neither, for example because it ran out of time. */
+  readonly ended: (name: string, request: object) => void;
 }
 
 /**
@@ -62,7 +64,8 @@ export function createCircuits({
     },
     failed(name, request) {
       const known = circuits.get(name);
-      if (known?.request === request) return undefined;
+      // It may be the one that tries again, in the middle of long work.
+      if (known?.request === request && known.probing !== request) return undefined;
       const isRecent = known !== undefined && (known.openMs > 0 || now() - known.failedAt <= QUIET_MS);
       const failures = isRecent ? known.failures + 1 : 1;
       const before = isRecent ? known.openMs : 0;
@@ -71,6 +74,12 @@ export function createCircuits({
       const until = now() + Math.ceil(openMs * (0.5 + randomFraction(random) / 2));
       circuits.set(name, { failures, request, failedAt: now(), openMs, until });
       return isOpen ? until - now() : undefined;
+    },
+    ended(name, request) {
+      const circuit = circuits.get(name);
+      if (circuit?.probing !== request) return;
+      delete circuit.probing;
+      circuit.until = now();
     },
   };
 }
