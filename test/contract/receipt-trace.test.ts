@@ -19,10 +19,10 @@ describe('the trace of a receipt', () => {
     const { trace } = receiptTraceOf(stack, body.receiptId);
     const named = trace.filter(({ tenant }) => tenant === 'same');
     expect(named.map(({ operation }) => operation)).toContain('bank.read_adaptive_pool_manifest');
-    for (const { namedTenant } of named) expect(namedTenant).toBe('tenant-aurora');
+    for (const { namedTenant } of named) expect(namedTenant, 'as the profile').toBeUndefined();
     const silent = trace.filter(({ tenant }) => tenant === 'not-named');
     expect(silent.map(({ operation }) => operation)).toContain('case.resolve_mapping');
-    for (const { namedTenant } of silent) expect(namedTenant).toBeNull();
+    for (const { namedTenant } of silent) expect(namedTenant).toBeUndefined();
   });
 
   it('has the digest and the outcome of the stage’s last isolation proof, of a run and of a simulation [MA-088]', async () => {

@@ -11,7 +11,7 @@ import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
 import { isStrongEntityTag } from '#shared/kernel/entity-tag.ts';
-import { lineMembers } from '#shared/observability/line-formatter.ts';
+import { logCodes } from '#shared/observability/log-codes.ts';
 import { resultRecordRequest } from '#shared/platform/owners/results.ts';
 import type { MasteryProblem } from '#shared/contract/mastery/problem.ts';
 import { openControlRecords, type Controlled } from './control-records.ts';
@@ -213,8 +213,9 @@ export function receiptTraceOf(
   receiptId: string,
 ): z.infer<typeof receiptTrace> & { readonly code: unknown } {
   const { receiptId: own, ...line } = receiptOf(stack, receiptId);
-  const ofAnyLine = new Set<string>(lineMembers);
-  const trace = Object.fromEntries(Object.entries(line).filter(([name]) => !ofAnyLine.has(name)));
+  // Members of every line, and those by which CloudWatch counts it, are no part of the receipt.
+  const { fields } = logCodes.RUN_RECEIPT;
+  const trace = Object.fromEntries(Object.entries(line).filter(([name]) => name in fields));
   expect(hashCanonical(trace)).toBe(own);
   return { code: line['code'], ...receiptTrace.parse(trace) };
 }
@@ -225,8 +226,8 @@ const receiptTrace = z.looseObject({
     z.looseObject({
       operation: z.string(),
       tenant: z.string(),
-      namedTenant: z.string().nullable(),
-      outcome: z.string(),
+      namedTenant: z.string().optional(),
+      outcome: z.string().default('answered'),
     }),
   ),
 });
