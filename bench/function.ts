@@ -5,6 +5,8 @@ import type { Call, Invocation } from './function-process.ts';
 
 /** A bundled function that runs in a process of its own. Disposing of it ends the process. */
 export interface OpenFunction extends AsyncDisposable {
+  /** Milliseconds of all threads from the import of its bundle until it was ready for events. */
+  readonly startCpu: number;
   /** One event at a time. Rejects when the process ends instead of answering. */
   readonly invoke: (event: unknown) => Promise<Invocation>;
   /** Moves its clock ahead of this machine's by so many milliseconds, from the next event on. */
@@ -20,7 +22,7 @@ interface FunctionProcess {
   readonly collects?: true;
 }
 
-/** Starts the process; resolves once the bundle is imported. */
+/** Starts the process as Lambda does; resolves once the function is ready for events. */
 export async function openFunction({
   file,
   variables,
@@ -28,7 +30,7 @@ export async function openFunction({
   collects,
 }: FunctionProcess): Promise<OpenFunction> {
   const child = fork(fileURLToPath(new URL('./function-process.ts', import.meta.url)), [file], {
-    env: { ...variables },
+    env: { ...variables, AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand' },
     execArgv: [
       ...(heapMb === undefined ? [] : [`--max-old-space-size=${Math.floor(heapMb)}`]),
       ...(collects === undefined ? [] : ['--expose-gc']),
@@ -43,9 +45,10 @@ export async function openFunction({
     const [value] = (await Promise.race([once(child, 'message'), ended])) as unknown[];
     return value;
   };
-  await message();
+  const startCpu = (await message()) as number;
   let ahead = 0;
   return {
+    startCpu,
     setClock: (milliseconds) => {
       ahead = milliseconds;
     },

@@ -12,6 +12,9 @@ import type { CheckedRequest } from './syntax/read-request.ts';
 /** The part of a runtime that every function uses that serves HTTP. */
 export type BaseRuntime = Pick<Runtime, 'environment' | 'now' | 'random' | 'write'>;
 
+/** The part of a runtime that a route's pipeline uses. */
+export type PipelineRuntime = BaseRuntime & Pick<Runtime, 'fetch' | 'sleep' | 'prepare'>;
+
 /** The state of a request. The first stage creates it with the first members; each of the others is written by the one stage that it names. */
 export interface Exchange extends Pick<
   OperationRequest,

@@ -3,10 +3,9 @@ import { isGated } from '#shared/contract/grants.ts';
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import type { Route } from '#shared/contract/route.ts';
 import type { Idempotency } from '#shared/idempotency/idempotency.ts';
-import type { Runtime } from '#shared/runtime/runtime.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 import { baseMiddleware, type Pipeline } from './base-middleware.ts';
-import { established, exchangeOf, type BaseRuntime, type Exchange } from './exchange.ts';
+import { established, exchangeOf, type Exchange, type PipelineRuntime } from './exchange.ts';
 import { once } from './once.ts';
 import type { Operation, OperationAnswer, OperationRequest } from './operation.ts';
 import { Refusal } from './refusal.ts';
@@ -19,10 +18,8 @@ import { tenantRate } from './stages/tenant-rate.ts';
 import { token } from './stages/token.ts';
 import type { TenantRate } from './tenant-rate.ts';
 
-export type PipelineRuntime = BaseRuntime & Pick<Runtime, 'fetch' | 'sleep'>;
-
 export interface PipelineParts<R extends Route> {
-  /** Binds the operation; called once per binding, when its first request has passed every stage; a failure is not cached. */
+  /** Binds the operation; called once per binding: as the function starts, or when its first request has passed every stage; a failure is not cached. */
   readonly operation: () => Operation<R> | Promise<Operation<R>>;
   readonly runtime: PipelineRuntime;
   /** For routes with an Idempotency-Key. */
@@ -40,8 +37,14 @@ export function createPipeline<R extends Route>(route: R, parts: PipelineParts<R
   const { operation, runtime, idempotency: keyed, rate, release } = parts;
   if (request.idempotencyKey && keyed === undefined)
     throw new TypeError(`${route.operationId} takes an Idempotency-Key and was given no idempotency`);
-  const bound = once(operation);
-  const [count, admit] = tenantRate(route, rate);
+  /** Makes a part while the function starts, or when its first request needs it. */
+  const part = <T>(make: () => T | Promise<T>): (() => Promise<T>) => {
+    const made = once(make);
+    runtime.prepare?.(made);
+    return made;
+  };
+  const bound = part(operation);
+  const [count, admit] = tenantRate(route, part(rate));
   return baseMiddleware({ ...route, transfer: success.transfer }, runtime, async (_event, context) => {
     const exchange = exchangeOf(context);
     exchange.answer = await operate(route, await bound(), exchange);
@@ -50,8 +53,8 @@ export function createPipeline<R extends Route>(route: R, parts: PipelineParts<R
     .use(scope(route))
     .use(syntax(route))
     .use(count)
-    .use(isGated(route) ? releaseState(route, release) : [])
-    .use(request.idempotencyKey && keyed ? idempotency(route, keyed) : [])
+    .use(isGated(route) ? releaseState(route, part(release)) : [])
+    .use(request.idempotencyKey && keyed ? idempotency(route, part(keyed)) : [])
     .use(admit)
     .use(responseCheck(route));
 }

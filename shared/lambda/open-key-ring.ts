@@ -9,12 +9,12 @@ import { READ_MS } from '#shared/keys/key-states.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
 
 /** Opens the key ring of a function: the stage's keys for the named purposes, which its row's grants cover. Throws EnvironmentError. */
-export function openKeyRing(runtime: Runtime, purposes: readonly KeyPurpose[]): KeyRing {
+export function openKeyRing(runtime: Runtime, purposes: readonly [KeyPurpose, ...KeyPurpose[]]): KeyRing {
   const { environment, aws, now, sleep } = runtime;
   const { STAGE, SETTINGS_TABLE } = readEnvironment(['STAGE', 'SETTINGS_TABLE'], environment);
   const settings = createKeySettings(aws(makeDynamo), SETTINGS_TABLE);
   const kms = createDataKeyOpener(aws(makeKms));
-  return createKeyRing({
+  const ring = createKeyRing({
     settings: {
       list: (purpose) => withTimeLimit(sleep, READ_MS, (signal) => settings.list(purpose, signal)),
     },
@@ -26,4 +26,7 @@ export function openKeyRing(runtime: Runtime, purposes: readonly KeyPurpose[]): 
     purposes,
     clock: now,
   });
+  // For one purpose the ring reads the keys of all.
+  runtime.prepare?.(() => ring.active(purposes[0]));
+  return ring;
 }

@@ -13,7 +13,9 @@ export function openRelease(runtime: Runtime): ReleaseWatch {
   const { STAGE, RELEASE_KEY } = readEnvironment(releaseVariables, runtime.environment);
   const key = parseReleaseKey(RELEASE_KEY);
   if (key === undefined) throw new EnvironmentError(['RELEASE_KEY']);
-  return watchRelease({ stage: STAGE, key, now: runtime.now, read: stateReader(runtime) });
+  const watch = watchRelease({ stage: STAGE, key, now: runtime.now, read: stateReader(runtime) });
+  runtime.prepare?.(watch);
+  return watch;
 }
 
 /** Opens the proof that `gates apply` writes with the flags; it is read again once it is older than the flags may be. Throws EnvironmentError. */

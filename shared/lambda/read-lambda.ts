@@ -8,7 +8,7 @@ import { openRelease } from './open-release.ts';
 import { openTenantRate } from './open-tenant-rate.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
 
-/** Runs once per binding, when its first request has passed every check; a failure is not cached. */
+/** Runs once per binding: as the function starts, or when its first request has passed every check; a failure is not cached. */
 export type BindOperation<R extends Route> = (runtime: Runtime) => Operation<R> | Promise<Operation<R>>;
 
 /**

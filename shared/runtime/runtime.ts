@@ -42,4 +42,9 @@ export interface Runtime {
   readonly random: RandomBytes;
   /** Takes one complete log line. */
   readonly write: (line: string) => void;
+  /**
+   * Begins work that the first request would otherwise wait for, such as a read that every request needs. Only a function that Lambda is starting has it
+   * (`startFunction`). A failure changes nothing: the request does the work again, and reports it.
+   */
+  readonly prepare?: ((work: () => Promise<unknown>) => void) | undefined;
 }

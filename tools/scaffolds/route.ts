@@ -170,6 +170,7 @@ function scaffoldEndpoint(plan: Plan, parts: Parts): void {
     `import { ${operation} } from '${row}';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { ${create} } from '#shared/lambda/${module}.ts';
+import { startFunction } from '#shared/lambda/start-function.ts';
 ${dependencies === undefined ? '' : `import { ${dependencies} } from '${dependenciesModule}';\n`}import { ${operation}Operation } from './operation.ts';
 
 /** The Lambda of ${operation}: the pipeline around the operation, bound to a runtime. */
@@ -179,7 +180,7 @@ export const bind = ${create}(${operation}, ${
         : `(runtime) => ${operation}Operation(${dependencies}(runtime))`
     });
 
-export const handler = bind(processRuntime());
+export const handler = await startFunction(bind, processRuntime());
 `,
   );
   const given = [

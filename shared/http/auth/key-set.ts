@@ -12,7 +12,7 @@ import { Refusal } from '../refusal.ts';
 /** Finds the key that the header of an unverified token names. Throws jose's errors, or a Refusal for an outage. */
 export type KeySet = (header: JWSHeaderParameters, token: FlattenedJWSInput, log: Log) => Promise<CryptoKey>;
 
-export interface KeySetOptions extends Pick<Runtime, 'fetch' | 'now' | 'sleep'> {
+export interface KeySetOptions extends Pick<Runtime, 'fetch' | 'now' | 'sleep' | 'prepare'> {
   /** The pinned address: a token cannot name another one. */
   readonly url: string;
   /** The problem to return if the keys cannot be read and no known one may be used: not the caller's fault, so never a 401. */
@@ -37,7 +37,7 @@ type FindKey = ReturnType<typeof createLocalJWKSet>;
  * Creates the issuer's key set, once per container. It reads keys when first needed, again after ten minutes, and once when a token names an unknown
  * key (the issuer may have rotated). While the issuer cannot be reached, known keys are used for 24 hours.
  */
-export function createKeySet({ url, fetch: fetchKeys, now, sleep, outage }: KeySetOptions): KeySet {
+export function createKeySet({ url, fetch: fetchKeys, now, sleep, prepare, outage }: KeySetOptions): KeySet {
   let known: { readonly keyOf: FindKey; readonly at: number } | undefined;
   let lastQuestion: { readonly at: number; readonly answered: boolean } | undefined;
   let pending: Promise<void> | undefined;
@@ -66,6 +66,8 @@ export function createKeySet({ url, fetch: fetchKeys, now, sleep, outage }: KeyS
 
   const isKnownFor = (limit: number): boolean => known !== undefined && now() - known.at < limit;
   const coolingDown = (): boolean => lastQuestion !== undefined && now() - lastQuestion.at < COOLDOWN_MS;
+
+  prepare?.(() => refresh(() => undefined));
 
   return async (header, token, log) => {
     if (known === undefined || (!isKnownFor(FRESH_MS) && !coolingDown())) await refresh(log);

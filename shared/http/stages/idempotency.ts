@@ -4,7 +4,6 @@ import { canonicalPath } from '#shared/idempotency/request-identity.ts';
 import type { Problem } from '#shared/problems/problem.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { established, exchangeOf, type Exchange } from '../exchange.ts';
-import { once } from '../once.ts';
 import type { OperationRequest } from '../operation.ts';
 import { Refusal } from '../refusal.ts';
 import type { Stage } from './stage.ts';
@@ -18,16 +17,15 @@ const CALL_MS = 400;
  * Returns 409 for a key that was used for another request, before any upstream work [MA-191, RP-332]. Later it runs the operation's work under the
  * key's idempotency record. It marks a repeated response if the route requires it: only if the first request had succeeded, not if this one does the
  * work for the first time [RP-287].
- * @param bind runs once per binding
+ * @param bind returns the same each time
  */
-export function idempotency(route: Route, bind: () => Idempotency | Promise<Idempotency>): Stage {
-  const bound = once(bind);
+export function idempotency(route: Route, bind: () => Promise<Idempotency>): Stage {
   return {
     before: async ({ context }) => {
       const exchange = exchangeOf(context);
       const { idempotencyKey, ifMatch, body, sentBody, pathTexts } = established(exchange.request, 'syntax');
       if (idempotencyKey === undefined) return;
-      const find = await bound();
+      const find = await bind();
       const keyed = await find({
         tenantId: established(exchange.principal, 'token').tenantId,
         method: route.method,

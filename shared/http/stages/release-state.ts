@@ -4,21 +4,19 @@ import { problem } from '#shared/problems/registry.ts';
 import { isReleased, missingFor, type Gated, type ReleaseState } from '#shared/release/release-state.ts';
 import type { ReleaseWatch } from '#shared/release/watch-release.ts';
 import { exchangeOf } from '../exchange.ts';
-import { once } from '../once.ts';
 import { Refusal } from '../refusal.ts';
 import type { Stage } from './stage.ts';
 
 /**
  * Returns 503 if a gate was withdrawn while its function is deployed [RP-018], or if nothing proves what is released. The caller does not learn
  * which; the log does.
- * @param bind runs once per binding
+ * @param bind returns the same each time
  */
-export function releaseState(row: Gated, bind: () => ReleaseWatch): Stage {
-  const bound = once(bind);
+export function releaseState(row: Gated, bind: () => Promise<ReleaseWatch>): Stage {
   return {
     before: async ({ context }) => {
       const exchange = exchangeOf(context);
-      const release = await releaseFor(row, await bound(), exchange.log);
+      const release = await releaseFor(row, await bind(), exchange.log);
       if (release === undefined)
         throw new Refusal(problem('reports', 'dependency-unavailable', 503, { dependency: 'unknown' }));
       exchange.proved = release.proved;

@@ -1,7 +1,6 @@
 import type { Route } from '#shared/contract/route.ts';
 import { problem } from '#shared/problems/registry.ts';
 import { established, exchangeOf } from '../exchange.ts';
-import { once } from '../once.ts';
 import { Refusal } from '../refusal.ts';
 import type { TenantRate } from '../tenant-rate.ts';
 import type { Stage } from './stage.ts';
@@ -9,13 +8,12 @@ import type { Stage } from './stage.ts';
 /**
  * Returns 429 for a tenant that has used up its requests. The first stage begins to count, the second waits for the result: the reads of the stages
  * between them go on meanwhile. Before any work, so that the same request succeeds later as if it were new.
- * @param bind runs once per binding
+ * @param bind returns the same each time
  */
 export function tenantRate(
   { service }: Pick<Route, 'service'>,
-  bind: () => TenantRate,
+  bind: () => Promise<TenantRate>,
 ): readonly [count: Stage, admit: Stage] {
-  const bound = once(bind);
   const refuseUntil = (retryAfterSeconds: number): never => {
     throw new Refusal(problem(service, 'rate-limited', 429, { retryAfterSeconds }));
   };
@@ -23,7 +21,7 @@ export function tenantRate(
     {
       before: async ({ context }) => {
         const exchange = exchangeOf(context);
-        const rate = await bound();
+        const rate = await bind();
         const found = rate(established(exchange.principal, 'token').tenantId, exchange.log);
         if (typeof found === 'number') refuseUntil(found);
         else exchange.waitSeconds = found;

@@ -1,20 +1,16 @@
 import type { Route } from '#shared/contract/route.ts';
-import type { Runtime } from '#shared/runtime/runtime.ts';
 import { deploymentOutage, problem } from '#shared/problems/registry.ts';
 import { createKeySet, type KeySet } from '../auth/key-set.ts';
 import { verifyToken, type TokenRules } from '../auth/verify-token.ts';
 import { readEnvironment, variablesOf } from '../environment.ts';
-import { exchangeOf } from '../exchange.ts';
+import { exchangeOf, type PipelineRuntime } from '../exchange.ts';
 import { once } from '../once.ts';
 import { Refusal } from '../refusal.ts';
 import { headerValues } from '../syntax/headers.ts';
 import type { Stage } from './stage.ts';
 
 /** Returns 401 for a caller that cannot be authenticated, the same for every reason; an unreachable key set is an outage. */
-export function token(
-  route: Route,
-  { environment, fetch, now, sleep }: Pick<Runtime, 'environment' | 'fetch' | 'now' | 'sleep'>,
-): Stage {
+export function token(route: Route, { environment, fetch, now, sleep, prepare }: PipelineRuntime): Stage {
   const bind = once((): { readonly rules: TokenRules; readonly keySet: KeySet } => {
     const variables = readEnvironment([...variablesOf(route)], environment);
     return {
@@ -29,10 +25,12 @@ export function token(
         fetch,
         now,
         sleep,
+        prepare,
         outage: deploymentOutage(route.service, 'platform_auth.read_key_set'),
       }),
     };
   });
+  prepare?.(bind);
   return {
     before: async ({ context }) => {
       const { rules, keySet } = await bind();

@@ -1,6 +1,7 @@
 import { readSelectionPolicy } from '#shared/contract/mastery/routes/read-selection-policy.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createReadLambda } from '#shared/lambda/read-lambda.ts';
+import { startFunction } from '#shared/lambda/start-function.ts';
 import { recordDependencies } from '../support/dependencies.ts';
 import { readSelectionPolicyOperation } from './operation.ts';
 
@@ -9,4 +10,4 @@ export const bind = createReadLambda(readSelectionPolicy, (runtime) =>
   readSelectionPolicyOperation(recordDependencies(runtime)),
 );
 
-export const handler = bind(processRuntime());
+export const handler = await startFunction(bind, processRuntime());

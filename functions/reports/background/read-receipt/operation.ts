@@ -37,7 +37,7 @@ export function createReceiptFunction(
     { ...readReceipt, method: 'GET', transfer: 'stream' },
     runtime,
     async (event, context) => answer(await bound(), exchangeOf(context), event),
-  ).use(releaseState(readReceipt, watch));
+  ).use(releaseState(readReceipt, once(watch)));
 }
 
 async function answer(

@@ -5,6 +5,7 @@ import { readEnvironment } from '#shared/http/environment.ts';
 import { createLambda } from '#shared/lambda/lambda.ts';
 import { openAnalysisPolicies } from '#shared/lambda/open-analysis-policies.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { startFunction } from '#shared/lambda/start-function.ts';
 import { improvementDependencies, linkDependencies } from '../support/dependencies.ts';
 import { analyzeAdministrationOperation } from './operation.ts';
 
@@ -21,4 +22,4 @@ export const bind = createLambda(analyzeAdministration, (runtime) => {
   });
 });
 
-export const handler = bind(processRuntime());
+export const handler = await startFunction(bind, processRuntime());

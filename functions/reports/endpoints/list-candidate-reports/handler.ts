@@ -2,6 +2,7 @@ import { listCandidateReports } from '#shared/contract/reports/routes/list-candi
 import { openKeyRing } from '#shared/lambda/open-key-ring.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createReadLambda } from '#shared/lambda/read-lambda.ts';
+import { startFunction } from '#shared/lambda/start-function.ts';
 import { reportDependencies } from '../support/dependencies.ts';
 import { listCandidateReportsOperation } from './operation.ts';
 
@@ -10,4 +11,4 @@ export const bind = createReadLambda(listCandidateReports, (runtime) =>
   listCandidateReportsOperation({ ...reportDependencies(runtime), keys: openKeyRing(runtime, ['cursor']) }),
 );
 
-export const handler = bind(processRuntime());
+export const handler = await startFunction(bind, processRuntime());

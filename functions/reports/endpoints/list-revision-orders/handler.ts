@@ -3,6 +3,7 @@ import { openAnalysisPolicies } from '#shared/lambda/open-analysis-policies.ts';
 import { openKeyRing } from '#shared/lambda/open-key-ring.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createReadLambda } from '#shared/lambda/read-lambda.ts';
+import { startFunction } from '#shared/lambda/start-function.ts';
 import { improvementDependencies } from '../support/dependencies.ts';
 import { listRevisionOrdersOperation } from './operation.ts';
 
@@ -16,4 +17,4 @@ export const bind = createReadLambda(listRevisionOrders, (runtime) => {
   });
 });
 
-export const handler = bind(processRuntime());
+export const handler = await startFunction(bind, processRuntime());

@@ -1,6 +1,7 @@
 import { readEquivalence } from '#shared/contract/reports/routes/read-equivalence.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { createReadLambda } from '#shared/lambda/read-lambda.ts';
+import { startFunction } from '#shared/lambda/start-function.ts';
 import { reportDependencies } from '../support/dependencies.ts';
 import { readEquivalenceOperation } from './operation.ts';
 
@@ -9,4 +10,4 @@ export const bind = createReadLambda(readEquivalence, (runtime) =>
   readEquivalenceOperation(reportDependencies(runtime)),
 );
 
-export const handler = bind(processRuntime());
+export const handler = await startFunction(bind, processRuntime());
