@@ -26,10 +26,21 @@ export type LiveFunction = lambda.Alias & lambda.IFunction;
  */
 type Release = (row: DeployedFunction, resources: GrantedResources | undefined) => LiveFunction;
 
+/** How many functions of a stack are moved to their new versions at once. A check takes two executions, and a new account has ten. */
+const AT_ONCE = 2;
+
+/** Returns whether learners wait for a function: with a canary step, it takes minutes to move one. */
+const learnersWait = (row: DeployedFunction): boolean => isRoute(row) && row.learnersWait === true;
+
+/** Returns functions in the order in which they are released: what takes minutes comes last, so that nothing else waits for it. */
+export function inReleaseOrder<Row extends DeployedFunction>(rows: readonly Row[]): readonly Row[] {
+  return rows.toSorted((one, other) => Number(learnersWait(one)) - Number(learnersWait(other)));
+}
+
 /**
  * Returns the function that releases new versions of a stack's functions: CodeDeploy moves the alias `live` of a function to its new version after
  * the version has passed the check, and moves it back if the deployment fails. With a canary step, the functions that learners wait for get a tenth
- * of their calls first, and are rolled back if the new version fails.
+ * of their calls first, and are rolled back if the new version fails. Each waits for the one that was released two before it.
  * @param rows the functions of the stack
  * @param assets the folder of the bundles
  */
@@ -66,10 +77,11 @@ export function rollout(
       'cloudwatch:DescribeAlarms takes no single alarm that CodeDeploy asks for.',
   });
 
+  const aliases: lambda.CfnAlias[] = [];
   return (row, resources) => {
     const built = deployedFunction(scope, stage, row, resources, assets);
     const { canaryMinutes } = stage.config;
-    const isCanary = canaryMinutes !== undefined && isRoute(row) && row.learnersWait === true;
+    const isCanary = canaryMinutes !== undefined && learnersWait(row);
     const deployments = new CfnDeploymentGroup(built, 'Deployments', {
       applicationName: application.ref,
       // The check finds the function by this name.
@@ -95,7 +107,11 @@ export function rollout(
       // SAFETY: the CDK declares the role of a version as present in one place and as optional in the other, as for an alias below.
       version: built.currentVersion as lambda.Version & lambda.IVersion,
     });
-    (alias.node.defaultChild as lambda.CfnAlias).cfnOptions.updatePolicy = {
+    const own = alias.node.defaultChild as lambda.CfnAlias;
+    const before = aliases.at(-AT_ONCE);
+    if (before !== undefined) own.addResourceDependency(before);
+    aliases.push(own);
+    own.cfnOptions.updatePolicy = {
       codeDeployLambdaAliasUpdate: {
         applicationName: application.ref,
         deploymentGroupName: deployments.ref,
@@ -107,8 +123,13 @@ export function rollout(
 }
 
 /**
- * Creates an alarm for a new version of a function that ends without a response, or logs an error. Each version has its own alarm: one that is still
- * on because of the former version would stop the deployment that repairs it.
+ * Creates an alarm for a new version of a function that ends without a response, or logs a line that blames the release. Each version has its own alarm:
+ * one that is still on because of the former version would stop the deployment that repairs it.
+ *
+ * It goes off for one bad minute of the last five, since a minute's figures come up to three minutes late. It fills in none: "if your metrics are being
+ * published with a slight delay, and the most recent minute never has data […] FILL replaces that missing data point with the requested value. That causes
+ * the latest data point for the metric to always be the FILL value, which can result in the alarm being stuck in either OK state or ALARM state" (CloudWatch
+ * user guide, "Using metric math"). The SUM of an array of series has a point wherever one of them has.
  */
 function failingVersionAlarm(built: lambda.Function, stage: Stage, row: DeployedFunction): cloudwatch.Alarm {
   const { currentVersion: version } = built;
@@ -118,8 +139,8 @@ function failingVersionAlarm(built: lambda.Function, stage: Stage, row: Deployed
   const alarm = new cloudwatch.Alarm(built, 'NewVersionFails', {
     alarmDescription: `The new version of ${row.operationId} fails. Impact: CodeDeploy moves its callers back to the former version. What to do: ${stage.config.runbookUrl}#deployment-went-back`,
     metric: new cloudwatch.MathExpression({
-      expression: 'FILL(failed, 0) + FILL(lines, 0)',
-      label: 'failed invocations and error lines',
+      expression: 'SUM([failed, lines])',
+      label: 'failed invocations and lines that blame the release',
       period,
       usingMetrics: {
         failed: sum('AWS/Lambda', 'Errors', {
@@ -135,7 +156,8 @@ function failingVersionAlarm(built: lambda.Function, stage: Stage, row: Deployed
     }),
     threshold: 0,
     comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
-    evaluationPeriods: 1,
+    evaluationPeriods: 5,
+    datapointsToAlarm: 1,
     treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
   });
   // The id of a version derives from its content, and is known only at the end of the synth.
@@ -173,17 +195,21 @@ function versionCheckFunction(
   return ownFunction(within, stage, {
     id: 'Check',
     functionName: versionCheckName(stage, name),
-    description: 'Calls a new version before its callers do, and reports to CodeDeploy whether it responds',
+    description: 'Calls a new version before its callers do, and reports to CodeDeploy whether it works',
     asset: join(assets, versionCheck.operationId),
     memorySize: 256,
-    // The sweep of a new sweeper may take a minute.
-    timeout: Duration.seconds(120),
+    // It repeats its calls for ten minutes while a store does not respond. CodeDeploy waits for an hour.
+    timeout: Duration.minutes(15),
     purpose: `Checks new versions of the ${name} functions`,
     statements: versionCheckStatements(
       versions,
       arnOf(within, 'codedeploy', 'application', application.ref),
       names.map((each) => arnOf(within, 'codedeploy', 'deploymentgroup', `${application.ref}/${each}`)),
     ),
-    environment: { LOG_LEVEL: stage.config.logLevel },
+    environment: {
+      STAGE: stage.name,
+      LOG_LEVEL: stage.config.logLevel,
+      ...(stage.config.canary && { CANARY_TENANT: stage.config.canary.tenantId }),
+    },
   });
 }

@@ -4,7 +4,7 @@ import { readReceipt } from '#shared/contract/background.ts';
 import { deployedFunctions, deploymentOf, isRoute } from '#shared/contract/functions.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { restApi } from '../constructs/rest-api.ts';
-import { rollout, type LiveFunction } from '../constructs/rollout.ts';
+import { inReleaseOrder, rollout, type LiveFunction } from '../constructs/rollout.ts';
 import { attachQueue, attachSchedule } from '../constructs/triggers.ts';
 import { isReleased, type ReleaseState } from '#shared/release/release-state.ts';
 import type { Stage } from '#shared/stage/stages.ts';
@@ -37,7 +37,9 @@ export function service(
   stack.addStackDependency(stores);
   const references = storeReferences(stores);
 
-  const released = deployedFunctions.filter((row) => deploymentOf(row) === name && isReleased(row, release));
+  const released = inReleaseOrder(
+    deployedFunctions.filter((row) => deploymentOf(row) === name && isReleased(row, release)),
+  );
   const live = rollout(stack, stage, name, released, assets);
 
   let link: LiveFunction | undefined;

@@ -64,7 +64,8 @@ const OVERLOAD = /Throttl|SlowDown|TooManyRequests|ThroughputExceeded|RequestLim
 /** A code of the network, not one of Node's own errors. */
 const NETWORK_CODE = /^E(?!RR_)[A-Z_]+$/;
 
-function isOutage(error: unknown): boolean {
+/** Returns whether AWS or the way to it is at fault: it failed, did not respond in time, or rejected the call because of its load. */
+export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { name, $fault, code } = error as Error & { readonly $fault?: unknown; readonly code?: unknown };
   if ($fault === 'client') return OVERLOAD.test(name);

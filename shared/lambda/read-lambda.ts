@@ -1,11 +1,16 @@
 import type { Route } from '#shared/contract/route.ts';
 import type { Operation } from '#shared/http/operation.ts';
 import { createPipeline } from '#shared/http/pipeline.ts';
-import { withinInvocation } from '#shared/kernel/store-calls.ts';
 import type { Idempotency } from '#shared/idempotency/idempotency.ts';
-import { bufferedFunction, streamedFunction, type LambdaFunction } from './lambda-function.ts';
+import {
+  bufferedFunction,
+  checkablePipeline,
+  streamedFunction,
+  type LambdaFunction,
+} from './lambda-function.ts';
 import { openRelease } from './open-release.ts';
 import { openTenantRate } from './open-tenant-rate.ts';
+import { proveStores } from './prove-stores.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
 
 /** Runs once per binding: as the function starts, or when its first request has passed every check; a failure is not cached. */
@@ -23,8 +28,10 @@ export function createReadLambda<R extends Route>(
   openIdempotency?: (runtime: Runtime) => Idempotency,
 ): (runtime: Runtime) => LambdaFunction {
   return (runtime) => {
-    const pipeline = withinInvocation(
+    const pipeline = checkablePipeline(
+      route,
       runtime,
+      proveStores,
       createPipeline(route, {
         operation: () => bindOperation(runtime),
         runtime,

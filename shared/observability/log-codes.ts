@@ -203,12 +203,17 @@ export const logCodes = {
     { figures: Object.values(requestFigures) },
   ),
   VERSION_ACCEPTED: info(
-    'A new version responded to the check before its first caller. Its deployment continues.',
+    'A new version passed the check before its first caller. Its deployment continues.',
     { deployment: 'word' },
   ),
   VERSION_REJECTED: error(
     'release',
     'A new version failed the check before its first caller. The former version stays live.',
+    { deployment: 'word', reason: 'word' },
+  ),
+  VERSION_UNPROVED: warn(
+    'account',
+    'The check could not prove that a new version works: what it needs was throttled or unreachable for ten minutes, or there is nothing to try it with. Its deployment continues.',
     { deployment: 'word', reason: 'word' },
   ),
   REQUEST_FAILED: error('release', 'A defect stopped a request. The service returned 500.', thrown),

@@ -52,6 +52,13 @@ export const watches: Readonly<Record<CountedCode, Watched>> = {
     section: 'deployment-went-back',
     rings: AT_ONCE,
   },
+  VERSION_UNPROVED: {
+    severity: 'ticket',
+    title: 'A new version went live unproved',
+    impact: 'No caller is affected unless the version has a fault that the check could not find.',
+    section: 'version-unproved',
+    rings: AT_ONCE,
+  },
   REQUEST_FAILED: defect('A defect fails requests', 'Callers receive 500 where they should get a result.'),
   STORE_UNAVAILABLE: {
     severity: 'page',

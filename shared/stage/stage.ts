@@ -82,6 +82,11 @@ export interface StageConfig {
    * CodeDeploy has these steps. Absent: all calls move at once, after the check of the version.
    */
   readonly canaryMinutes?: 5 | 10 | 15 | 30;
+  /**
+   * A tenant without learners, with a service profile of its own: the check of a new version opens it before callers reach the version. Absent: the
+   * check opens no profile.
+   */
+  readonly canary?: { readonly tenantId: string };
   readonly logLevel: LogLevel;
   /** The retention periods of CloudWatch Logs from two weeks to two years. */
   readonly logRetentionDays: 14 | 30 | 60 | 90 | 120 | 150 | 180 | 365 | 400 | 545 | 731;

@@ -50,7 +50,7 @@ const runtime = (): Runtime => ({
   })),
 });
 /** One call of the schedule, in a container of its own. */
-const call = (remaining = 60_000): Promise<void> =>
+const call = (remaining = 60_000): Promise<unknown> =>
   bind(runtime())({}, { ...context, getRemainingTimeInMillis: () => remaining });
 
 async function ring(purpose: KeyPurpose = 'continuation'): Promise<readonly string[]> {

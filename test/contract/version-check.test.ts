@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createFunctionPool, type FunctionPool } from '#local/gateway/function-pool.ts';
 import { variablesOf } from '#local/stack/function-variables.ts';
 import { deployedFunctions, versionCheck } from '#shared/contract/functions.ts';
+import { grantsOf, type Grant } from '#shared/contract/grants.ts';
 import { startAdaptiveRun } from '#shared/contract/mastery/routes/start-adaptive-run.ts';
 import { versionCheckStatements } from '#shared/stage/permissions.ts';
 import type * as versionCheckHandler from '#functions/deployment/check-version/handler.ts';
@@ -27,6 +28,9 @@ let check: typeof versionCheckHandler.handler;
 
 const broken = 'throwsAtLoad';
 const unset = 'variablesMissing';
+const deaf = 'doesNotKnowTheCheck';
+/** What the version last called has answered. */
+let answered: unknown;
 
 beforeAll(async () => {
   const bundles = bundledFunctions();
@@ -36,6 +40,10 @@ beforeAll(async () => {
   const { masteryUrl, awsUrl } = stack.urls;
   const places = { awsUrl, gatewayUrl: new URL(masteryUrl).origin, releaseKey: stack.rehearsal.releaseKey };
   writeFileSync(join(folder, 'broken.mjs'), "throw new Error('does not load');");
+  writeFileSync(
+    join(folder, 'deaf.mjs'),
+    'export const handler = async () => ({ statusCode: 401, body: "" });',
+  );
   const { lambda } = startAdaptiveRun;
   pool = createFunctionPool(
     [
@@ -45,6 +53,7 @@ beforeAll(async () => {
         ...row.lambda,
         variables: variablesOf(row, places),
       })),
+      { name: deaf, bundleUrl: pathToFileURL(join(folder, 'deaf.mjs')).href, ...lambda, variables: {} },
       { name: broken, bundleUrl: pathToFileURL(join(folder, 'broken.mjs')).href, ...lambda, variables: {} },
       { name: unset, bundleUrl: pathToFileURL(fileOf('startAdaptiveRun')).href, ...lambda, variables: {} },
     ],
@@ -107,10 +116,15 @@ async function answer(...call: Call): Promise<object> {
       const [name = ''] = String(input['FunctionName']).split(':');
       const event = JSON.parse(String(input['Payload'])) as unknown;
       const outcome = await pool.invoke(name, event, 'request-1', new AbortController().signal);
-      if (outcome.kind === 'streaming') return { Payload: await buffer(outcome.stream) };
-      return outcome.kind === 'answered'
-        ? { Payload: new TextEncoder().encode(JSON.stringify(outcome.value ?? null)) }
-        : { FunctionError: 'Unhandled', Payload: new TextEncoder().encode(JSON.stringify(outcome)) };
+      if (outcome.kind === 'streaming' || outcome.kind === 'answered') {
+        const Payload =
+          outcome.kind === 'streaming'
+            ? await buffer(outcome.stream)
+            : Buffer.from(JSON.stringify(outcome.value ?? null));
+        answered = JSON.parse(Payload.toString());
+        return { Payload };
+      }
+      return { FunctionError: 'Unhandled', Payload: new TextEncoder().encode(JSON.stringify(outcome)) };
     }
     default:
       return {};
@@ -130,17 +144,65 @@ async function report(): Promise<unknown> {
   return status;
 }
 
+/** The grants that the check can try without writing anything; the rotation lists the keys that it may not open. */
+const readable = (grant: Grant): readonly string[] => {
+  if (grant === 'ring:rotate') return ['keys:continuation', 'keys:cursor', 'keys:receipt-link'];
+  return /^(keys:.*|(records|release|profiles):read|improvement:read-part|control:write)$/.test(grant)
+    ? [grant]
+    : [];
+};
+
 describe('the check of a new version', () => {
-  it.each(deployedFunctions.map(({ operationId }) => operationId))(
-    'accepts %s as it is bundled',
-    async (name) => {
+  it.each(deployedFunctions)(
+    'accepts $operationId as it is bundled, once it has proved each grant that can be read',
+    async (deployed) => {
+      const { operationId: name } = deployed;
       of(name);
       expect(await report()).toBe('Succeeded');
       expect(calls.filter(([command]) => command === 'invoke')).toMatchObject([
         ['invoke', { FunctionName: `${name}:7` }],
       ]);
+      const answersCaller = !('trigger' in deployed) || /^(link|sandbox)$/.test(deployed.trigger);
+      const expected = [
+        ...new Set(grantsOf(deployed).flatMap(readable)),
+        ...(answersCaller ? ['pipeline'] : []),
+      ].toSorted();
+      const { versionCheck: proofs } = answered as { versionCheck: readonly { readonly of: string }[] };
+      expect(proofs.toSorted((one, other) => (one.of < other.of ? -1 : 1))).toEqual(
+        expected.map((grant) => ({ of: grant })),
+      );
     },
   );
+
+  it('writes nothing', async () => {
+    const writes = ['PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteItems', 'BatchWriteItem'];
+    const written = () => [
+      ...writes.map((write) => stack.awsCalls('dynamodb', write)),
+      ...(['s3', 'sqs', 'ssm'] as const).map((service) =>
+        ['PutObject', 'SendMessage', 'PutParameter'].map((write) => stack.awsCalls(service, write)),
+      ),
+    ];
+    const before = written();
+    for (const { operationId } of deployedFunctions) {
+      of(operationId);
+      await report();
+    }
+    expect(written()).toEqual(before);
+  });
+
+  it('says that a version went live unproved, and lets it', async () => {
+    const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    process.env['CANARY_TENANT'] = 'tenant-without-a-profile';
+    try {
+      expect(await report()).toBe('Succeeded');
+      expect(written.mock.calls.map(([line]) => JSON.parse(String(line)) as unknown)).toMatchObject([
+        { code: 'VERSION_UNPROVED', reason: 'startAdaptiveRun:7: profiles:read: missing' },
+      ]);
+    } finally {
+      delete process.env['CANARY_TENANT'];
+      written.mockRestore();
+    }
+  });
 
   it('makes every call that its role allows, and no other', async () => {
     await report();
@@ -162,7 +224,8 @@ describe('the check of a new version', () => {
 
   it.each<readonly [string, () => void]>([
     ['a version that throws while it is loaded', () => of(broken)],
-    ['a version that returns 500, since its variables are missing', () => of(unset)],
+    ['a version whose variables are missing', () => of(unset)],
+    ['a version that answers something else', () => of(deaf)],
     ['a function that does not exist', () => of('unknown')],
     ['a revision that names no version', () => (content = undefined)],
   ])('rejects %s', async (_, set) => {

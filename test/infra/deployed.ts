@@ -60,6 +60,7 @@ export const everySetting: Partial<StageConfig> = {
   allowedOrigins: ['https://app.school.example'],
   warmThroughput: { control: { reads: 12_000, writes: 8_000 } },
   unlimitedAddresses: ['203.0.113.0/24', '198.51.100.7/32'],
+  canary: { tenantId: 'tenant-canary' },
   recordWriters: {
     release: 'arn:aws:iam::111122223333:role/mastery/release',
     restore: 'arn:aws:iam::111122223333:role/restore',

@@ -235,6 +235,28 @@ describe.each(['mastery', 'reports', 'sandbox'] as const)('a release of %s', (na
     );
   });
 
+  it('moves two functions at a time, those that may take minutes last', () => {
+    const aliases = Object.entries(templateOf(all, name).Resources).filter(
+      ([, { Type }]) => Type === 'AWS::Lambda::Alias',
+    );
+    const operationOf = (alias: string): string =>
+      rows.find(({ operationId }) => alias.startsWith(operationId))?.operationId ?? alias;
+    const isAlias = (id: string): boolean => aliases.some(([alias]) => alias === id);
+    const before = new Map(
+      aliases.map(([id, { DependsOn = [] }]) => [id, [DependsOn].flat().filter(isAlias)]),
+    );
+    // Two chains: two begin, and none waits for two or is waited for by two.
+    const waitedFor = [...before.values()].flat();
+    expect(aliases).toHaveLength(rows.length);
+    expect([...before.values()].map(({ length }) => length).toSorted()).toEqual(
+      rows.map((_, index) => (index < 2 ? 0 : 1)),
+    );
+    expect(new Set(waitedFor).size).toBe(waitedFor.length);
+    for (const [id, [earlier]] of before)
+      if (earlier !== undefined && waiting.includes(operationOf(earlier)))
+        expect(waiting, id).toContain(operationOf(id));
+  });
+
   it('takes a new version back by what its own callers get and its own lines say', () => {
     const alarms = propertiesOf(all, 'AWS::CloudWatch::Alarm', name);
     const watched = rows.filter(({ operationId }) => waiting.includes(operationId));
@@ -257,10 +279,13 @@ describe.each(['mastery', 'reports', 'sandbox'] as const)('a release of %s', (na
         alarms.find(({ AlarmDescription }) => String(AlarmDescription).includes(` ${operationId} `)),
       ).toMatchObject({
         Metrics: [
-          { Expression: 'FILL(failed, 0) + FILL(lines, 0)' },
+          { Expression: 'SUM([failed, lines])' },
           metric('AWS/Lambda', 'Errors', ofVersion),
-          metric('mastery-reports', 'ErrorLines', ofLines),
+          metric('mastery-reports', 'ReleaseFaults', ofLines),
         ],
+        // A figure comes up to three minutes late.
+        EvaluationPeriods: 5,
+        DatapointsToAlarm: 1,
       });
     }
   });

@@ -70,7 +70,7 @@ it.each<readonly [type: string, path: string, to: unknown, defect: string]>([
   ['Lambda::EventSourceMapping', 'properties/FunctionName', 'x', 'calls x, which does not exist'],
   ['Lambda::Function', 'logicalId', 'x', 'exists already'],
   ['Lambda::Function', 'properties/FunctionName', 'x', 'is replaced under its own name'],
-  ['Lambda::Function', 'properties/Environment/Variables/STAGE', 'x', 'has former code or settings'],
+  ['Lambda::Function', 'properties/Environment/Variables/PROBLEMS_URL', 'x', 'has former code or settings'],
   ['Lambda::Permission', '', 0, '(is served|calls .*) without its permission'],
   ['Lambda::Version', 'deletionPolicy', 'Delete', 'loses its version'],
   ['SQS::Queue', 'type', 'AWS::SNS::Topic', 'changes from AWS::SQS::Queue'],

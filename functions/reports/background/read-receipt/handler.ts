@@ -2,10 +2,14 @@ import { makeS3 } from '#shared/stores/make-clients.ts';
 import { createReceiptBucket } from '#shared/stores/receipt-bucket.ts';
 import { readEnvironment, variablesOf } from '#shared/http/environment.ts';
 import { readReceipt } from '#shared/contract/background.ts';
-import { withinInvocation } from '#shared/kernel/store-calls.ts';
-import { streamedFunction, type StreamedFunction } from '#shared/lambda/lambda-function.ts';
+import {
+  checkablePipeline,
+  streamedFunction,
+  type StreamedFunction,
+} from '#shared/lambda/lambda-function.ts';
 import { openKeyRing } from '#shared/lambda/open-key-ring.ts';
 import { openRelease } from '#shared/lambda/open-release.ts';
+import { proveStores } from '#shared/lambda/prove-stores.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
 import { createReceiptFunction, type ReceiptDependencies } from './operation.ts';
@@ -14,7 +18,7 @@ import { createReceiptFunction, type ReceiptDependencies } from './operation.ts'
 export function bind(runtime: Runtime): StreamedFunction {
   const open = () => receiptDependencies(runtime);
   const pipeline = createReceiptFunction(runtime, open, () => openRelease(runtime));
-  return streamedFunction(withinInvocation(runtime, pipeline), runtime);
+  return streamedFunction(checkablePipeline(readReceipt, runtime, proveStores, pipeline), runtime);
 }
 
 export const handler = bind(processRuntime());

@@ -1,6 +1,8 @@
+import { rotateKeys } from '#shared/contract/background.ts';
 import type { ScheduledHandler } from '#functions/reports/background/invocation.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
-import { withinInvocation } from '#shared/kernel/store-calls.ts';
+import { proveStores } from '#shared/lambda/prove-stores.ts';
+import { checkable, type Checkable } from '#shared/lambda/version-check.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
 import { createKeyNotes, noteChanges } from '#shared/stores/key-notes.ts';
@@ -10,9 +12,9 @@ import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
 import { createRotateFunction, type Rotation } from './rotate-keys.ts';
 
 /** Rotates the keys of tokens, bound to a runtime. */
-export function bind(runtime: Runtime): ScheduledHandler {
+export function bind(runtime: Runtime): Checkable<ScheduledHandler> {
   const rotate = createRotateFunction(() => openRotation(runtime), runtime);
-  return withinInvocation(runtime, rotate);
+  return checkable(runtime, (tenantId) => proveStores(rotateKeys, runtime, tenantId), rotate);
 }
 
 export const handler = bind(processRuntime());

@@ -1,19 +1,22 @@
+import { sweepRuns } from '#shared/contract/background.ts';
 import type { ScheduledHandler } from '#functions/reports/background/invocation.ts';
 import { createImprovementQueue } from '#shared/stores/improvement-queue.ts';
 import { createImprovementTable } from '#shared/stores/improvement-table.ts';
 import { makeDynamo, makeSqs } from '#shared/stores/make-clients.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
-import { withinInvocation } from '#shared/kernel/store-calls.ts';
 import { openRelease } from '#shared/lambda/open-release.ts';
+import { proveStores } from '#shared/lambda/prove-stores.ts';
+import { checkable, type Checkable } from '#shared/lambda/version-check.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
 import { createSweepFunction, type SweepStores } from './sweep-runs.ts';
 
 /** Sweeps the improvement runs that have not ended, bound to a runtime. */
-export function bind(runtime: Runtime): ScheduledHandler {
+export function bind(runtime: Runtime): Checkable<ScheduledHandler> {
   const open = () => openStores(runtime);
-  return withinInvocation(
+  return checkable(
     runtime,
+    (tenantId) => proveStores(sweepRuns, runtime, tenantId),
     createSweepFunction(open, runtime, () => openRelease(runtime)),
   );
 }
