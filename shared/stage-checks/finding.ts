@@ -1,5 +1,6 @@
 import type { Fetch } from '#shared/network/http-client.ts';
 import type { Result } from '#shared/kernel/result.ts';
+import { isStoreOutage } from '#shared/kernel/store-calls.ts';
 import type { AwsClients } from '#shared/runtime/runtime.ts';
 import { awsFailure } from '#shared/stage/aws-failure.ts';
 import type { WatchedSettings } from '#shared/stage/checks.ts';
@@ -76,7 +77,8 @@ export async function examine<F extends Finding>(
   try {
     return await work();
   } catch (error) {
-    const message = awsFailure(error);
+    // Within an invocation, a store that is overloaded or silent comes as its own error.
+    const message = isStoreOutage(error) ? 'AWS did not respond in time' : awsFailure(error);
     if (message === undefined) throw error;
     const remedy = 'docs/deploy.md lists the permissions that the command needs; then run it again';
     return [{ ...failure('not-checked', `not checked: ${message}`, remedy), unchecked: true }];
