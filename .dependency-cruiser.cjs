@@ -21,7 +21,7 @@ const order = {
   shared: [
     ...['kernel', 'network', 'observability', 'contract', 'problems', 'catalog', 'release', 'keys', 'tokens'],
     ...['runtime', 'platform', 'records', 'improvement', 'idempotency', 'http', 'stores', 'lambda'],
-    ...['stage', 'openapi'],
+    ...['stage', 'scale', 'stage-checks', 'openapi'],
   ],
   'functions/mastery': [
     ...[
@@ -261,6 +261,20 @@ module.exports = {
       ],
     ),
     only(
+      'scale-from-records',
+      'What a traffic uses is computed from recorded calls and the periods of the caches, for stacks, commands and the watcher alike.',
+      '^shared/scale/',
+      ['^shared/(keys|platform|release|records)/', '^shared/stage/stage\\.ts$'],
+    ),
+    only(
+      'stage-checks-on-stores',
+      'A check looks at a deployed stage: doctor and the watcher run the same ones, with clients of their own.',
+      '^shared/stage-checks/',
+      [
+        '^shared/(kernel|network|observability|contract|keys|platform|records|release|runtime|stores|stage|scale)/',
+      ],
+    ),
+    only(
       'openapi-from-rows',
       'The published document is rendered from the rows of routes and problems.',
       '^shared/openapi/',
@@ -401,7 +415,7 @@ module.exports = {
       'Stacks read the contract as data and name handlers by path: importing one would run a service’s code at synth.',
       '^lib/',
       [
-        '^shared/(kernel|contract|problems|release|stage)/',
+        '^shared/(kernel|contract|problems|release|scale|stage)/',
         '^shared/stores/tables\\.ts$',
         '^shared/keys/key-ring\\.ts$',
         '^shared/observability/log-codes\\.ts$',
@@ -523,10 +537,11 @@ module.exports = {
       name: 'sdk-in-one-folder',
       severity: 'error',
       comment:
-        'One folder speaks to AWS, so that its calls, errors and permissions can be seen in one place; beside it what a deployment asks of the account, tests of the emulator, of commands and of the key ring, and what fills another emulator.',
+        'One folder speaks to AWS, so that its calls, errors and permissions can be seen in one place; beside it what a deployment, doctor and the watcher ask of the account, tests of the emulator, of commands and of the key ring, and what fills another emulator.',
       from: {
         pathNot: [
-          '^shared/stores/',
+          '^shared/(stores|stage-checks)/',
+          '^functions/.*\\.test\\.ts$',
           '^shared/stage/access\\.ts$',
           '^(ops/(deploy|doctor)|tools/foreign/aws)/',
           '^node_modules/',

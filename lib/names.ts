@@ -1,7 +1,7 @@
 import type { StackProps } from 'aws-cdk-lib';
 import { deployedFunctions, versionCheck } from '#shared/contract/functions.ts';
 import type { DeployedFunction, DeploymentName } from '#shared/contract/functions.ts';
-import { stackName, type StackId } from '#shared/stage/stack-names.ts';
+import { apiName as nameOfApi, stackName, type StackId } from '#shared/stage/stack-names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import type { ApiName } from '#shared/stage/stage.ts';
 
@@ -53,7 +53,7 @@ export function versionCheckName(stage: Stage, deployment: DeploymentName): stri
 
 /** Returns the name of an API, and of its firewall. */
 export function apiName(stage: Stage, api: ApiName): string {
-  return `${prefix(stage)}-${api}`;
+  return nameOfApi(stage.name, api);
 }
 
 /** Returns the alias by which operators name the key of the stores: `npm run keys`, `aws ssm put-parameter --key-id`. */

@@ -16,7 +16,7 @@ import {
 } from '#tools/terminal/command.ts';
 import { forecastOf, renderForecast } from './cost/report.ts';
 import { pricesFile, readPrices, readRecording } from './cost/recorded.ts';
-import { trafficOf, type Traffic } from './cost/traffic.ts';
+import { trafficOf, type Traffic } from '#shared/scale/traffic.ts';
 
 const MOST = 1_000_000_000_000;
 

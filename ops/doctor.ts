@@ -1,9 +1,11 @@
 import { stageNamed } from '#shared/stage/stages.ts';
 import { enterStage } from '#shared/stage/access.ts';
+import type { CheckName } from '#shared/stage/checks.ts';
+import { good } from '#shared/stage-checks/finding.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { examples, exits, parsed, profileOption, program, run, text } from '#tools/terminal/command.ts';
 import { accountChecks } from './doctor/account-checks.ts';
-import { good, mendAll, renderLine, runChecks, subjectOf, type Line } from './doctor/finding.ts';
+import { mendAll, renderLine, runChecks, subjectOf, type Check, type Line } from './doctor/finding.ts';
 import { stageChecks } from './doctor/stage-checks.ts';
 
 const command = program(
@@ -30,7 +32,7 @@ async function doctor(values: ReturnType<typeof command.opts>): Promise<Result<u
   const entered = await enterStage(stage, profile);
   if (!entered.ok) return entered;
   const { account, region } = entered.value;
-  const checks = { ...accountChecks, ...stageChecks };
+  const checks: Readonly<Record<CheckName, Check>> = { ...accountChecks, ...stageChecks };
   const examine = () => runChecks(checks, subjectOf(stage, entered.value));
   const found = await examine();
   const mended = fix === true ? await mendAll(found) : [];

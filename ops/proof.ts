@@ -13,7 +13,7 @@ import { exampleTenantFile, readTenantFile } from '#ops/proof/tenant-file.ts';
 import { renderProgress, renderRun } from '#ops/proof/view.ts';
 import { receiptOf, writeReceipt } from '#ops/proof/write-receipt.ts';
 import { examples, exits, program, run, text, UsageError } from '#tools/terminal/command.ts';
-import { shellWord } from '#tools/terminal/shell-word.ts';
+import { shellWord } from '#shared/kernel/shell-word.ts';
 import { paintFor } from '#tools/terminal/paint.ts';
 
 const command = program(

@@ -374,7 +374,7 @@ export function triggerAlarms(
           threshold: 1,
           below: true,
           silence: true,
-          periods: { breaching: 3, of: 3 },
+          periods: { breaching: row.missing ?? 3, of: row.missing ?? 3 },
         },
         ...(rotatesKeys(row) ? [rotationAlarm(stage, row)] : []),
       ];

@@ -16,6 +16,7 @@ import {
   METRIC_NAMESPACE,
   ownerFailures,
   requestFigures,
+  stageFigures,
 } from '#shared/observability/log-codes.ts';
 import type { Figure, LogCode } from '#shared/observability/log-codes.ts';
 import type { Stage } from '#shared/stage/stages.ts';
@@ -79,9 +80,12 @@ export function dashboard(scope: Construct, stage: Stage, parts: DashboardParts)
       [
         graph('Crashes and throttles of functions', [ofFunctions('Errors'), ofFunctions('Throttles')]),
         graph('Oldest improvement run in the queue, s', [queueAge]),
-        graph('Days left', [
-          search(METRIC_NAMESPACE, ['stage'], `MetricName="DaysLeft" stage="${stage.name}"`, Stats.MINIMUM),
-        ]),
+        graph(
+          'Days left',
+          [stageFigures.manifest, stageFigures.credential, stageFigures.certificate].map((figure) =>
+            ofStage(figure, Stats.MINIMUM),
+          ),
+        ),
       ],
       ...[...others].map(([title, alarms]) => [
         new AlarmStatusWidget({ title, width: 24, height: 3, alarms: [...alarms] }),

@@ -4,10 +4,12 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { answersCaller } from '#shared/contract/background.ts';
 import { isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
-import { grantsOf, isGated, rotatesKeys } from '#shared/contract/grants.ts';
+import { grantsOf, isGated, rotatesKeys, watchesStage } from '#shared/contract/grants.ts';
 import { RATE_WINDOW_S } from '#shared/contract/tenant-rate.ts';
 import { functionName } from '../names.ts';
 import { DEFAULT_KEY_ROTATION_DAYS, type StageConfig } from '#shared/stage/stage.ts';
+import { watchedSettings } from '#shared/stage/checks.ts';
+import { namedStatements } from '#shared/stage/permissions.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { renderAccess, type GrantedResources } from './grants.ts';
 import { ownFunction } from './own-function.ts';
@@ -42,7 +44,7 @@ export function deployedFunction(
     memorySize: lambda.memoryMb,
     timeout: Duration.seconds(lambda.timeoutSeconds),
     purpose: `What ${operationId} may do: ${grants.join(', ') || 'nothing but log'}`,
-    statements: access?.statements ?? [],
+    statements: [...(access?.statements ?? []), ...(watchesStage(row) ? namedStatements(config) : [])],
     environment: { ...ownEnvironment(stage, row), ...access?.environment },
     // A version that was live stays, so that `live` can return to it at once. One that never became live is deleted: Lambda would not publish the
     // same code again.
@@ -80,6 +82,7 @@ function ownEnvironment({ name, config }: Stage, row: DeployedFunction): Record<
     ...(rotatesKeys(row) && {
       KEY_ROTATION_DAYS: String(config.keyRotationDays ?? DEFAULT_KEY_ROTATION_DAYS),
     }),
+    ...(watchesStage(row) && { STAGE_SETTINGS: JSON.stringify(watchedSettings(config)) }),
     ...(row.lambda.grants.includes('profiles:read') && { APPROVED_HOSTS: config.approvedHosts.join(',') }),
     ...(row.lambda.grants.includes('records:read') &&
       config.systemRecordTenants && { SYSTEM_RECORD_TENANTS: config.systemRecordTenants.join(',') }),

@@ -36,7 +36,13 @@ export function renderAccess(
   };
   const parameter = (path: string): string =>
     Arn.format({ service: 'ssm', resource: 'parameter', resourceName: path.slice(1) }, Stack.of(scope));
-  const arns = { ...resources, parameter };
+  const { partition, region, account } = Stack.of(scope);
+  const arns: ResourceArns = {
+    ...resources,
+    parameter,
+    other: (service, resource, isAccountless) =>
+      `arn:${partition}:${service}:${region}:${isAccountless === true ? '' : account}:${resource}`,
+  };
   const statements: Readonly<Partial<Record<Grant, readonly Statement[]>>> = statementsByGrant(stage, arns);
   for (const grant of grants) {
     const reason = wildcardReasons[grant];
@@ -70,6 +76,8 @@ const receiptsWildcard =
 const wildcardReasons: Readonly<Partial<Record<Grant, string>>> = {
   'receipts:read': receiptsWildcard,
   'receipts:write': receiptsWildcard,
+  'stage:watch':
+    'CloudFormation, API Gateway and SNS give random parts to ids, a manifest is named by its digest, and quotas are no resource; all actions only read.',
   'ring:rotate':
     'The notes of the retired keys of one purpose: a key’s number is known only when it is retired.',
 };

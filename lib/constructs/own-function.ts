@@ -46,7 +46,7 @@ export function ownFunction(
   acknowledgeWildcards(
     within,
     ['*'],
-    'xray:PutTraceSegments and xray:PutTelemetryRecords take no resource; they are the only actions on *.',
+    'xray:PutTraceSegments, xray:PutTelemetryRecords and, for the watcher alone, lambda:GetAccountSettings take no resource; they are the only actions on *.',
   );
   return new lambda.Function(within, id || 'Function', {
     ...options,

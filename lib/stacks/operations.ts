@@ -18,6 +18,7 @@ import { deploymentOf, isRoute, type DeployedFunction } from '#shared/contract/f
 import { acknowledge } from '../constructs/acknowledge.ts';
 import * as alarms from '../constructs/alarms.ts';
 import type { AlarmDefinition } from '../constructs/alarms.ts';
+import { logVolumeAlarm, stageAlarms } from '../constructs/stage-alarms.ts';
 import { dashboard, savedQueries } from '../constructs/dashboard.ts';
 import { alarmTopicOutputs } from '#shared/stage/stack-names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
@@ -63,6 +64,7 @@ export function operations(
     ),
     ['log codes', alarms.codeAlarms(stage)],
     ['owners', alarms.ownerAlarms(stage)],
+    ['watcher', [...stageAlarms(stage), logVolumeAlarm(stage)]],
     [
       'learners',
       serviceNames

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import * as z from 'zod';
 import { parsedJson } from '#local/parsed-json.ts';
+import { localRegion } from '#shared/stage/local-stage.ts';
 import { err, ok } from '#shared/kernel/result.ts';
 import type { FaultPlan } from './faults.ts';
 import type { AwsAnswer, AwsServiceName, Caller, HttpAnswer, Restore } from './wire.ts';
@@ -42,6 +43,8 @@ export interface AccountState {
   readonly roles: Map<string, readonly string[]>;
   /** The account's settings by service: of API Gateway, the role by which it writes logs. */
   readonly settings: Map<'apigateway', string>;
+  /** The REST APIs by name: whether the stage of each has a web ACL. */
+  readonly restApis: Map<string, { readonly hasFirewall: boolean }>;
   readonly quotas: Map<'executions' | 'apiRequests', number>;
 }
 
@@ -54,6 +57,7 @@ export function emptyAccount(id: string | undefined): AccountState {
     certificates: new Map(),
     roles: new Map(),
     settings: new Map(),
+    restApis: new Map(),
     quotas: new Map([
       ['executions', 1_000],
       ['apiRequests', 10_000],
@@ -167,9 +171,9 @@ export function callAccount(
   caller: Caller | undefined,
 ): HttpAnswer | undefined {
   const { method = '', url = '', headers } = request;
-  // Only operators call these: none of their permissions is for one resource. The caller's own identity takes no permission.
-  const authorize = (action: string) =>
-    action === 'sts:GetCallerIdentity' ? undefined : caller?.authorize([{ action, resource: '*' }]);
+  // The caller's own identity takes no permission.
+  const authorize = (action: string, resource = '*') =>
+    action === 'sts:GetCallerIdentity' ? undefined : caller?.authorize([{ action, resource }]);
   const operations = queryOperations[signedFor];
   if (operations !== undefined) {
     const { Action = '', ...parameters } = Object.fromEntries(new URLSearchParams(body?.toString()));
@@ -177,17 +181,21 @@ export function callAccount(
     const answer =
       // SAFETY: the services of this record are services.
       faults.take(signedFor as AwsServiceName, Action) ??
-      authorize(`${signedFor}:${Action}`) ??
+      authorize(`${signedFor}:${Action}`, resourceOf(signedFor, parameters, account)) ??
       (isKnown ? operations[Action]?.(account, parameters) : foreign()) ??
       refuse('InvalidAction', `${signedFor} ${Action} is not covered by the local AWS emulator`);
     return xmlAnswer(Action, answer);
   }
-  if (signedFor === 'apigateway')
+  if (signedFor === 'apigateway') {
+    const path = url.replace(/\?.*$/, '');
     return jsonAnswer(
-      faults.take('apigateway', `${method} ${url}`) ??
-        authorize(`apigateway:${method}`) ??
-        gatewayAccount(account, method, url, body),
+      faults.take('apigateway', `${method} ${path}`) ??
+        authorize(`apigateway:${method}`, `arn:aws:apigateway:${localRegion}::${path}`) ??
+        (path.startsWith('/restapis')
+          ? restApis(account, method, path)
+          : gatewayAccount(account, method, path, body)),
     );
+  }
   if (signedFor === 'lambda' && method === 'GET' && url === '/2016-08-19/account-settings')
     return jsonAnswer(
       faults.take('lambda', 'GetAccountSettings') ??
@@ -200,9 +208,38 @@ export function callAccount(
   const [, operation = ''] = String(headers['x-amz-target']).split('.');
   return jsonAnswer(
     faults.take('acm', operation) ??
-      authorize(`acm:${operation}`) ??
+      authorize(`acm:${operation}`, certificateOf(body)) ??
       (operation === 'DescribeCertificate' ? certificate(account, body) : notCovered(`ACM ${operation}`)),
   );
+}
+
+/** What an operation of a query protocol is about, if its permission can be limited to that. */
+function resourceOf(service: string, { StackName, TopicArn }: Parameters, { id = '' }: AccountState): string {
+  if (service === 'cloudformation' && StackName !== undefined)
+    return `arn:aws:cloudformation:${localRegion}:${id}:stack/${StackName}/local`;
+  return (service === 'sns' ? TopicArn : undefined) ?? '*';
+}
+
+function certificateOf(body: Buffer | undefined): string {
+  return certificateRequest.safeParse(parsedJson(body?.toString() ?? '')).data?.CertificateArn ?? '*';
+}
+
+/** `GetRestApis`, all on one page, and `GetStage`. */
+function restApis({ restApis: apis, id }: AccountState, method: string, path: string): AwsAnswer {
+  if (id === undefined) return foreign();
+  if (method !== 'GET') return notCovered(`API Gateway ${method} ${path}`);
+  const named = [...apis].map(([name, api], at) => ({ ...api, name, id: `api${at}` }));
+  if (path === '/restapis') return ok({ item: named.map(({ name, id: apiId }) => ({ name, id: apiId })) });
+  const [, apiId, stageName] = /^\/restapis\/([^/]+)\/stages\/([^/]+)$/.exec(path) ?? [];
+  const api = named.find((each) => each.id === apiId);
+  if (api === undefined)
+    return err({ status: 404, type: 'NotFoundException', message: 'Invalid stage identifier specified' });
+  return ok({
+    stageName,
+    ...(api.hasFirewall
+      ? { webAclArn: `arn:aws:wafv2:${localRegion}:${id}:regional/webacl/${api.name}/1` }
+      : {}),
+  });
 }
 
 function foreign(): AwsAnswer {

@@ -4,7 +4,7 @@ import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import { ok } from '#shared/kernel/result.ts';
 import type { Need } from './policy.ts';
-import { type AwsAnswer, type AwsOperation, type AwsService, operation, refuse } from './wire.ts';
+import { type AwsAnswer, type AwsOperation, type AwsService, operation, refuse, snapshotOf } from './wire.ts';
 import { localAccount, localRegion } from '#shared/stage/local-stage.ts';
 
 const context = z.record(z.string(), z.string()).default({});
@@ -14,6 +14,7 @@ const keyId = z.string().min(1).max(2048);
 /** Strict: a member that the emulator would have to ignore is refused by name. */
 const inputs = {
   DescribeKey: z.strictObject({ KeyId: keyId }),
+  DisableKey: z.strictObject({ KeyId: keyId }),
   Encrypt: z.strictObject({
     KeyId: keyId,
     Plaintext: bytes.refine(({ length }) => length >= 1 && length <= 4096),
@@ -34,6 +35,7 @@ interface Key {
   readonly material: Buffer;
   readonly createdAt: number;
   readonly description: string;
+  readonly state: 'Enabled' | 'Disabled';
 }
 
 type Context = Readonly<Record<string, string>>;
@@ -126,6 +128,16 @@ export function createKms(now: () => number): KmsEmulator {
           return key === undefined ? notFound(KeyId) : ok({ KeyMetadata: metadata(key) });
         },
       ),
+      DisableKey: operation(
+        inputs.DisableKey,
+        ({ KeyId }) => needToUse('DisableKey', KeyId),
+        ({ KeyId }) => {
+          const key = find(KeyId);
+          if (key === undefined) return notFound(KeyId);
+          keys.set(key.id, { ...key, state: 'Disabled' });
+          return ok({});
+        },
+      ),
       Decrypt: operation(
         inputs.Decrypt,
         ({ CiphertextBlob, EncryptionContext }) => needToUse('Decrypt', CiphertextBlob, EncryptionContext),
@@ -188,11 +200,18 @@ export function createKms(now: () => number): KmsEmulator {
     contentType: 'application/x-amz-json-1.1',
     operations,
     // No operation makes or changes a key.
-    snapshot: () => () => undefined,
+    snapshot: () => snapshotOf(keys),
     createKey(alias) {
       const id = keyIdOf(alias);
       const arn = keyArnOf(alias);
-      keys.set(id, { id, arn, material: randomBytes(32), createdAt: now(), description: alias });
+      keys.set(id, {
+        id,
+        arn,
+        material: randomBytes(32),
+        createdAt: now(),
+        description: alias,
+        state: 'Enabled',
+      });
       aliases.set(alias, id);
     },
     needToUse,
@@ -220,11 +239,11 @@ function metadata(key: Key): object {
     KeyId: key.id,
     CreationDate: key.createdAt / 1000,
     Description: key.description,
-    Enabled: true,
+    Enabled: key.state === 'Enabled',
     EncryptionAlgorithms: ['SYMMETRIC_DEFAULT'],
     KeyManager: 'CUSTOMER',
     KeySpec: 'SYMMETRIC_DEFAULT',
-    KeyState: 'Enabled',
+    KeyState: key.state,
     KeyUsage: 'ENCRYPT_DECRYPT',
     MultiRegion: false,
     Origin: 'AWS_KMS',

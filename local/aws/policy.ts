@@ -128,8 +128,9 @@ function pattern(text: string, flags = ''): RegExp {
 }
 
 /** Condition keys that have one value, and those that may have several in one request. */
-const singleValued = /^(aws:(PrincipalArn|SecureTransport)|s3:if-(none-)?match|kms:EncryptionContext:.+)$/;
-const multivalued = /^dynamodb:LeadingKeys$/;
+const singleValued =
+  /^(aws:(PrincipalArn|SecureTransport)|dynamodb:Select|s3:if-(none-)?match|kms:EncryptionContext:.+)$/;
+const multivalued = /^dynamodb:(Attributes|LeadingKeys)$/;
 
 interface Operator {
   readonly keys: RegExp;

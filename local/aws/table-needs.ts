@@ -94,7 +94,13 @@ export const needsOf: Readonly<Record<DynaliteOperation, Needs>> = {
     return [tableNeed('Query', table, values)];
   },
   // Without a key, so that a role which ForAllValues restricts to partitions can scan all of them, as in AWS.
-  Scan: ofTable('Scan'),
+  Scan: (_, input) => {
+    const { Select: select, ProjectionExpression: projected } = input;
+    const attributes = typeof projected === 'string' ? projected.split(/\s*,\s*/) : [];
+    const chosen = attributes.length === 0 ? 'ALL_ATTRIBUTES' : 'SPECIFIC_ATTRIBUTES';
+    const context = { 'dynamodb:Attributes': attributes, 'dynamodb:Select': [String(select ?? chosen)] };
+    return [{ ...tableNeed('Scan', String(input['TableName'])), context }];
+  },
   UpdateItem: ofItem('UpdateItem'),
   UpdateTable: ofTable('UpdateTable'),
 };

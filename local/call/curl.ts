@@ -1,6 +1,6 @@
 import { addressOf as addressBelow } from '#client/address.ts';
 import type { StackUrls } from '#shared/stage/description.ts';
-import { shellWord } from '#tools/terminal/shell-word.ts';
+import { shellWord } from '#shared/kernel/shell-word.ts';
 import type { CallRequest } from './example-request.ts';
 
 type ServiceUrls = Pick<StackUrls, 'masteryUrl' | 'reportsUrl'>;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { plain } from '#tools/terminal/paint.ts';
-import { shellWord } from '#tools/terminal/shell-word.ts';
+import { shellWord } from '#shared/kernel/shell-word.ts';
 import { renderJson } from './render-json.ts';
 
 describe('the terminal', () => {

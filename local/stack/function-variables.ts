@@ -8,10 +8,11 @@ import {
 import { accessKeyOf, localKeyArn } from '#local/aws/resources.ts';
 import { localAlgorithm, localAudience, localIssuer } from '#shared/stage/local-issuer.ts';
 import type { BackgroundFunction } from '#shared/contract/background.ts';
-import { grantsOf, isGated, rotatesKeys, variablesOfGrants } from '#shared/contract/grants.ts';
+import { grantsOf, isGated, rotatesKeys, variablesOfGrants, watchesStage } from '#shared/contract/grants.ts';
 import type { GrantVariable } from '#shared/contract/grants.ts';
 import type { Route } from '#shared/contract/route.ts';
 import { DEFAULT_KEY_ROTATION_DAYS } from '#shared/stage/stage.ts';
+import type { WatchedSettings } from '#shared/stage/checks.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
 
 /** Base of every problem's `type`; the gateway serves the same pages under its own `/problems`. */
@@ -60,12 +61,20 @@ export function variablesOf(
     ...(allowedOrigins.length === 0 ? {} : { ALLOWED_ORIGINS: allowedOrigins.join(',') }),
     ...(rotatesKeys(row) ? { KEY_ROTATION_DAYS: String(DEFAULT_KEY_ROTATION_DAYS) } : {}),
     ...(isGated(row) ? { RELEASE_KEY: JSON.stringify(releaseKey) } : {}),
+    ...(watchesStage(row) ? { STAGE_SETTINGS: JSON.stringify(watchedSettings(releaseKey)) } : {}),
     STAGE: localStage,
     PROBLEMS_URL: localProblemsUrl,
     LOG_LEVEL: 'INFO',
     TZ: 'UTC',
   };
 }
+
+/** The settings that the watcher compares: here no stack is deployed, and nobody is called. */
+const watchedSettings = (releaseKey: ReleaseKey): WatchedSettings => ({
+  releaseKey,
+  problemsUrl: localProblemsUrl,
+  throttle: { ratePerSecond: 10_000, burst: 5_000 },
+});
 
 function tokenVariables(gatewayUrl: string): Readonly<Record<string, string>> {
   return {

@@ -59,7 +59,11 @@ interface BundledFunction {
 }
 
 /** What a stack needs of an AWS, with the resources of `resources.ts` in it. */
-export type StackAws = Pick<LocalAws, 'url' | 'faults' | 'access' | 'calls' | 'queue' | 'snapshot' | 'close'>;
+export type StackAws = Pick<
+  LocalAws,
+  'url' | 'faults' | 'access' | 'calls' | 'queue' | 'snapshot' | 'close'
+> &
+  Partial<Pick<LocalAws, 'account'>>;
 
 interface StackOptions {
   /** The port of the gateway; 0 takes any free one. The emulators always do. */
@@ -115,6 +119,8 @@ export interface Stack {
   readonly improvement: Improvement;
   /** Failures of the AWS emulator on demand. */
   readonly awsFaults: AwsFaults;
+  /** What the emulator's account has besides the stores: stacks, subscriptions, APIs. Undefined: another emulator. */
+  readonly awsAccount: LocalAws['account'] | undefined;
   /** How often the AWS emulator was called. */
   readonly awsCalls: LocalAws['calls'];
   /** What the functions' roles were used for. */
@@ -259,6 +265,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     rehearsal,
     improvement,
     awsFaults: aws.faults,
+    awsAccount: aws.account,
     awsCalls: (service, operation) => aws.calls(service, operation),
     access: aws.access,
     killWorkers: (operationId) => functions.kill(operationId),

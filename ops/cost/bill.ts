@@ -1,5 +1,6 @@
-import { callOf, type CallUnit, type IdleUnit, type PriceList, type Recording } from './recorded.ts';
-import { SCHOOL_SECONDS, sharesOf, sumOf, type Traffic } from './traffic.ts';
+import { callOf } from '#shared/scale/recorded.ts';
+import { logBytesOf, SCHOOL_SECONDS, sharesOf, sumOf, type Traffic } from '#shared/scale/traffic.ts';
+import { memoryOf, type CallUnit, type IdleUnit, type PriceList, type Recording } from './recorded.ts';
 
 /** One line of a month's bill. */
 export interface BillLine {
@@ -13,8 +14,6 @@ export interface BillLine {
 }
 
 const GB = 1e9;
-/** Lambda's own lines (START, END, REPORT) and the line of the access log. */
-const OTHER_LOG_BYTES = 1_000;
 /** X-Ray's default rule traces the first request of each second and 5 % of the others. */
 const TRACED = 0.05;
 
@@ -32,7 +31,7 @@ export function billOf(traffic: Traffic, recording: Recording, prices: PriceList
   const seconds = sumOf(
     shares,
     ({ operationId, perMonth, milliseconds }) =>
-      (perMonth * milliseconds * callOf(recording, operationId).memoryMb) / 1_024 / 1_000,
+      (perMonth * milliseconds * memoryOf(operationId)) / 1_024 / 1_000,
   );
   const used: Readonly<Record<CallUnit, number>> = {
     'API Gateway request': calls,
@@ -45,7 +44,7 @@ export function billOf(traffic: Traffic, recording: Recording, prices: PriceList
     'S3 GET': total(({ s3Gets }) => s3Gets),
     'S3 PUT': total(({ s3Puts }) => s3Puts),
     'SQS request': total(({ sqs }) => sqs),
-    'CloudWatch Logs GB ingested': total(({ logBytes }) => logBytes + OTHER_LOG_BYTES) / GB,
+    'CloudWatch Logs GB ingested': logBytesOf(traffic, recording) / GB,
     'X-Ray trace': first + TRACED * (calls - first),
   };
   const quantities = { ...recording.resources, ...used };

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { stages } from '#shared/stage/stages.ts';
 import { billOf } from './bill.ts';
-import { callOf, readPrices, readRecording, type PriceList } from './recorded.ts';
-import { figure, forecastOf, renderForecast } from './report.ts';
-import { OWN_MS, SCHOOL_SECONDS, sharesOf, trafficOf } from './traffic.ts';
-import { wallsOf } from './walls.ts';
+import { callOf } from '#shared/scale/recorded.ts';
+import { memoryOf, readPrices, readRecording, type PriceList } from './recorded.ts';
+import { forecastOf, renderForecast } from './report.ts';
+import { OWN_MS, SCHOOL_SECONDS, sharesOf, trafficOf } from '#shared/scale/traffic.ts';
+import { figure, wallsOf } from '#shared/scale/walls.ts';
 
 const recording = readRecording();
 const prices = readPrices();
@@ -36,9 +37,9 @@ describe('the bill', () => {
   });
 
   it('counts the memory of a function for as long as its owners take, one after another', () => {
-    const { ownersInSequence, memoryMb } = callOf(recording, 'readAttemptReport');
+    const { ownersInSequence } = callOf(recording, 'readAttemptReport');
     expect(costs({ ...none, reports: 1_000, ownerMs: 40 })['Lambda GB-second (arm64)']).toBeCloseTo(
-      (OWN_MS + 40 * ownersInSequence) * (memoryMb / 1_024),
+      (OWN_MS + 40 * ownersInSequence) * (memoryOf('readAttemptReport') / 1_024),
       9,
     );
   });

@@ -2,25 +2,21 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { routes } from '#shared/contract/routes.ts';
+import type { RecordedCall } from '#shared/scale/recorded.ts';
 
 const count = z.number().int().nonnegative();
 
-/** What one warm call of a route was seen to use. */
 const recordedCall = z.strictObject({
-  /** Calls of owners, and how many of them come one after another. */
   owners: count,
   ownersInSequence: count,
-  /** Requests to DynamoDB. */
   reads: count,
   writes: count,
   kms: count,
   s3Gets: count,
   s3Puts: count,
   sqs: count,
-  /** Bytes of the function's own log lines at the level `info`, rounded up to 100. */
   logBytes: count,
-});
-export type RecordedCall = z.infer<typeof recordedCall>;
+} satisfies Readonly<Record<keyof RecordedCall, z.ZodType<number>>>);
 
 /** What AWS bills for a stage without traffic, by the unit. */
 const idleUnits = [
@@ -70,7 +66,7 @@ const priceList = z.strictObject({
 export type PriceList = z.infer<typeof priceList>;
 
 /** Where tests write down what they saw (`UPDATE_RECORDED=1`), and compare it in every other run. */
-export const recordedFile = join(import.meta.dirname, 'recorded.json');
+export const recordedFile = join(import.meta.dirname, '../../shared/scale/recorded.json');
 export const pricesFile = join(import.meta.dirname, 'prices.json');
 
 /** Reads what was recorded. */
@@ -90,14 +86,9 @@ export function readPrices(file: string = pricesFile): PriceList {
   return data;
 }
 
-/** Returns what was recorded of a call, with the memory of its function in MB. */
-export function callOf(
-  { calls }: Pick<Recording, 'calls'>,
-  operationId: string,
-): RecordedCall & { readonly memoryMb: number } {
-  const call = calls[operationId];
+/** Returns the memory of an operation's function in MB. */
+export function memoryOf(operationId: string): number {
   const row = routes.find((route) => route.operationId === operationId);
-  if (call === undefined || row === undefined)
-    throw new TypeError(`nothing is recorded of ${operationId}: run test/contract/cost.test.ts`);
-  return { ...call, memoryMb: row.lambda.memoryMb };
+  if (row === undefined) throw new TypeError(`no route has the operation id ${operationId}`);
+  return row.lambda.memoryMb;
 }

@@ -2,8 +2,8 @@ import { stages, type StageName } from '#shared/stage/stages.ts';
 import { renderTable } from '#tools/terminal/table.ts';
 import { billOf, type BillLine } from './bill.ts';
 import type { PriceList, Recording } from './recorded.ts';
-import { sharesOf, sumOf, type Traffic } from './traffic.ts';
-import { ownersPerSecond, wallsOf, type Wall } from './walls.ts';
+import { sharesOf, sumOf, type Traffic } from '#shared/scale/traffic.ts';
+import { figure, ownersPerSecond, wallsOf, type Wall } from '#shared/scale/walls.ts';
 
 /** A month of a stage: what it costs, and how near its limits are. */
 export interface Forecast {
@@ -35,12 +35,6 @@ export function forecastOf(
     },
     walls: wallsOf(traffic, recording, stages[stage]),
   };
-}
-
-/** Renders a number with two significant digits below 10, and whole above. */
-export function figure(value: number): string {
-  const rounded = value >= 10 ? Math.round(value) : Number(value.toPrecision(2));
-  return rounded.toLocaleString('en-US', { maximumFractionDigits: 6 });
 }
 
 const money = (value: number): string =>

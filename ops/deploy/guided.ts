@@ -4,7 +4,8 @@ import { stackName } from '#shared/stage/stack-names.ts';
 import { accountChecks } from '#ops/doctor/account-checks.ts';
 import { mendAll, renderLine, runChecks, type Check, type Line, type Subject } from '#ops/doctor/finding.ts';
 import { stageChecks } from '#ops/doctor/stage-checks.ts';
-import { readChangeSet, type DeployedStack } from '#ops/doctor/stacks.ts';
+import type { DeployedStack } from '#shared/stage-checks/finding.ts';
+import { readChangeSet } from '#ops/doctor/stacks.ts';
 import { readAssembly, type AssemblyStack } from './assembly.ts';
 import { addressTypes, dataTypes, describeChange, losses } from './losses.ts';
 

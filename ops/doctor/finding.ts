@@ -1,42 +1,56 @@
 import type { Result } from '#shared/kernel/result.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import type { AwsClients, AwsSettings } from '#shared/runtime/runtime.ts';
 import type { Place } from '#shared/stage/access.ts';
-import { awsFailure } from '#shared/stage/aws-failure.ts';
 import type { Stage } from '#shared/stage/stages.ts';
-import { readStacks, type DeployedStack } from './stacks.ts';
+import { makeCloudFormation } from '#shared/stage-checks/clients.ts';
+import {
+  examine,
+  failure,
+  good,
+  type Check as CheckOf,
+  type Finding as Found,
+  type Subject as Deployed,
+} from '#shared/stage-checks/finding.ts';
+import { readStacks } from '#shared/stage-checks/stacks.ts';
+import { clientLimits } from '#shared/stores/clients.ts';
+import { deployedTable } from '#ops/reach-stage.ts';
 
-export interface Subject {
+/** A stage as an operator looks at it and mends it. */
+export interface Subject extends Deployed {
   readonly stage: Stage;
   readonly place: Place;
-  /** The stacks that exist, by name. */
-  readonly stacks: () => Promise<ReadonlyMap<string, DeployedStack>>;
-  /** Epoch milliseconds. */
-  readonly now: number;
-  readonly fetch: typeof fetch;
   readonly pause: (milliseconds: number) => Promise<unknown>;
 }
 
 /** Returns a stage as it is now: its stacks are read once. */
 export function subjectOf(stage: Stage, place: Place): Subject {
+  const { sleep, fetch } = processRuntime();
+  const aws = clientsIn(place);
   let stacks: ReturnType<Subject['stacks']> | undefined;
   return {
     stage,
     place,
-    stacks: () => (stacks ??= readStacks(place, stage.name)),
+    aws,
+    table: (name) => deployedTable(stage.name, name, undefined),
+    stacks: () => (stacks ??= readStacks(aws(makeCloudFormation), stage.name)),
     now: Date.now(),
-    fetch: (...request) => fetch(...request),
-    pause: (milliseconds) => processRuntime().sleep(milliseconds),
+    fetch,
+    pause: (milliseconds) => sleep(milliseconds),
   };
 }
 
-export interface Finding {
-  readonly status: 'ok' | 'warning' | 'failure';
-  /** What was found, and what it means. */
-  readonly message: string;
-  /** What the operator runs or changes. */
-  readonly remedy?: string;
-  /** AWS refused the calls of the check. */
-  readonly unchecked?: true;
+/** Returns the clients of a command, each created once: an operator's calls have no budget but their own time limits. */
+function clientsIn({ region, credentials }: Place): AwsClients {
+  const clients = new Map<unknown, unknown>();
+  return <Client>(make: (settings: AwsSettings) => Client) => {
+    if (!clients.has(make)) clients.set(make, make({ region, credentials, timeLimits: clientLimits }));
+    // SAFETY: under this key is what this very function has created.
+    return clients.get(make) as Client;
+  };
+}
+
+export interface Finding extends Found {
   /** What `--fix` does; returns what it did, or why it could not. */
   readonly mend?: () => Promise<Result<string, string>>;
 }
@@ -45,27 +59,16 @@ export interface Line extends Finding {
   readonly check: string;
 }
 
-/** @returns nothing where there is nothing to check yet */
-export type Check = (subject: Subject) => Promise<readonly Finding[]> | readonly Finding[];
+export type Check = CheckOf<Subject, Finding>;
 
-export const good = (message: string): Finding => ({ status: 'ok', message });
-
-export const warning = (message: string, remedy: string): Finding => ({ status: 'warning', message, remedy });
-
-export const failure = (message: string, remedy?: string): Finding => ({
-  status: 'failure',
-  message,
-  ...(remedy === undefined ? {} : { remedy }),
-});
-
-/** Runs checks side by side. A check that AWS refuses is a failure: nothing is known of what it looks at. */
+/** Runs checks side by side. */
 export async function runChecks(
   checks: Readonly<Record<string, Check>>,
   subject: Subject,
 ): Promise<readonly Line[]> {
   const found = await Promise.all(
     Object.entries(checks).map(async ([check, run]) => {
-      const findings = await attempt(async () => run(subject));
+      const findings: readonly Finding[] = await examine(async () => run(subject));
       return findings.map((finding) => ({ check, ...finding }));
     }),
   );
@@ -78,24 +81,13 @@ export async function mendAll(lines: readonly Line[]): Promise<readonly Line[]> 
   // One after the other: what one of them makes, another may need.
   for (const { check, mend } of lines) {
     if (mend === undefined) continue;
-    const findings = await attempt(async () => {
+    const findings = await examine(async () => {
       const done = await mend();
-      return [done.ok ? good(`mended: ${done.value}`) : failure(`not mended: ${done.error}`)];
+      return [done.ok ? good(`mended: ${done.value}`) : failure('not-mended', `not mended: ${done.error}`)];
     });
     for (const finding of findings) mended.push({ check, ...finding });
   }
   return mended;
-}
-
-async function attempt(work: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
-  try {
-    return await work();
-  } catch (error) {
-    const message = awsFailure(error);
-    if (message === undefined) throw error;
-    const remedy = 'docs/deploy.md lists the permissions that the command needs; then run it again';
-    return [{ ...failure(`not checked: ${message}`, remedy), unchecked: true }];
-  }
 }
 
 /** Returns one line per finding, for a terminal or a log. */

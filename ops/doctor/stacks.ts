@@ -1,51 +1,11 @@
 import {
   ChangeSetNotFoundException,
   CloudFormationClient,
-  DescribeStacksCommand,
   paginateDescribeChangeSet,
   UpdateTerminationProtectionCommand,
 } from '@aws-sdk/client-cloudformation';
 import type { ResourceChange } from '@aws-sdk/client-cloudformation';
 import type { Place } from '#shared/stage/access.ts';
-import { stackIds, stackName } from '#shared/stage/stack-names.ts';
-
-/** A stack as it is deployed. */
-export interface DeployedStack {
-  readonly status: string;
-  readonly terminationProtection: boolean;
-  readonly outputs: ReadonlyMap<string, string>;
-}
-
-/** Returns the stacks of a stage that exist, by name. */
-export async function readStacks(place: Place, stage: string): Promise<ReadonlyMap<string, DeployedStack>> {
-  const client = new CloudFormationClient(place);
-  const found = new Map<string, DeployedStack>();
-  for (const name of stackIds.map((id) => stackName(stage, id))) {
-    const stack = await readStack(client, name);
-    if (stack !== undefined) found.set(name, stack);
-  }
-  return found;
-}
-
-async function readStack(client: CloudFormationClient, name: string): Promise<DeployedStack | undefined> {
-  try {
-    const { Stacks: [stack] = [] } = await client.send(new DescribeStacksCommand({ StackName: name }));
-    return (
-      stack && {
-        status: stack.StackStatus ?? 'without a status',
-        terminationProtection: stack.EnableTerminationProtection === true,
-        outputs: new Map(
-          stack.Outputs?.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]),
-        ),
-      }
-    );
-  } catch (error) {
-    const isAbsent =
-      error instanceof Error && error.name === 'ValidationError' && error.message.includes('does not exist');
-    if (isAbsent) return undefined;
-    throw error;
-  }
-}
 
 export async function protectStack(place: Place, name: string): Promise<void> {
   await new CloudFormationClient(place).send(

@@ -1,22 +1,17 @@
 import type { AppliedGates } from '#shared/release/read-release.ts';
 import { localBucketName, localStage } from '#shared/stage/local-stage.ts';
 import { dynamo, s3, ssm } from '#shared/stores/clients.ts';
-import { readGateFlags, readGateParameter } from '#shared/stores/gate-parameters.ts';
-import { readObject } from '#shared/stores/proof-objects.ts';
+import { readGateParameter } from '#shared/stores/gate-parameters.ts';
 import { ok, type Result } from '#shared/kernel/result.ts';
 import { bucketParameter } from '#shared/release/applied-manifest.ts';
-import { MAX_MANIFEST_BYTES } from '#shared/release/manifest.ts';
+import { gatesIn } from '#shared/stage-checks/release.ts';
 import { deployedTable } from '#ops/reach-stage.ts';
 import type { ReleaseStore } from './apply.ts';
 import { createReleaseStore } from './release-store.ts';
 
 /** Returns what `show` and a synth read of a stage. */
 export function appliedGates(): AppliedGates {
-  return {
-    readFlags: (path) => readGateFlags(ssm(), path),
-    readParameter: (name) => readGateParameter(ssm(), name),
-    readManifest: (location) => readObject(s3(), location, MAX_MANIFEST_BYTES),
-  };
+  return gatesIn(ssm(), s3);
 }
 
 export async function releaseStore(

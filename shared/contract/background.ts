@@ -17,6 +17,8 @@ export type BackgroundFunction = Pick<Route, 'service' | 'operationId' | 'summar
         readonly everyMinutes: number;
         /** The anchor of the heading in docs/runbook.md for when the function is no longer called. */
         readonly silence: string;
+        /** After how many missing calls its silence is an alarm. Absent: 3. */
+        readonly missing?: 2 | 3;
       }
   );
 
@@ -103,9 +105,29 @@ export const rotateKeys: BackgroundFunction = {
   },
 };
 
+/** Looks at the stage as `npm run doctor` does, and changes nothing. */
+export const watchStage: BackgroundFunction = {
+  service: 'reports',
+  operationId: 'watchStage',
+  summary: 'Checks every hour what npm run doctor checks, and counts what is left of whatever ends',
+  trigger: 'schedule',
+  everyMinutes: 60,
+  silence: 'watcher-silent',
+  missing: 2,
+  gates: [],
+  handler: 'functions/reports/background/watch-stage/handler.ts',
+  lambda: {
+    memoryMb: 512,
+    timeoutSeconds: 120,
+    grants: ['stage:watch'],
+    impact: 'Nobody learns of what will end or has been switched off. Requests are not affected.',
+  },
+};
+
 export const backgroundFunctions: readonly BackgroundFunction[] = [
   analyzeRun,
   sweepRuns,
   readReceipt,
   rotateKeys,
+  watchStage,
 ];

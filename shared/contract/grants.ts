@@ -39,6 +39,8 @@ const meanings = {
   /** For having KMS create and wrap a key of these purposes, without exposing it. */
   'ring:wrap': { variable: 'KEY_ARN' },
   'profiles:read': { variable: 'SETTINGS_TABLE', dispensable: true },
+  /** For looking at everything that is deployed: no part of it opens a credential or a key, and only the wrapped keys of the ring can be read. */
+  'stage:watch': { variable: 'SETTINGS_TABLE' },
   /** What is released, and by which proof. The gates of a row imply it; a row without gates names it for its receipts. */
   'release:read': { variable: 'SETTINGS_TABLE' },
 } as const satisfies Readonly<Record<string, GrantMeaning>>;
@@ -62,6 +64,11 @@ export function isGated({ gates }: Pick<Granted, 'gates'>): boolean {
 /** Returns whether a function rotates keys: then it reads how long a key seals. */
 export function rotatesKeys({ lambda }: Pick<Granted, 'lambda'>): boolean {
   return lambda.grants.includes('ring:rotate');
+}
+
+/** Returns whether a function looks at the whole stage: then it reads the settings that it compares. */
+export function watchesStage({ lambda }: Pick<Granted, 'lambda'>): boolean {
+  return lambda.grants.includes('stage:watch');
 }
 
 /** Returns everything that a function may use: what its row names, the count of requests if it serves a route, and the release if it waits for gates. */

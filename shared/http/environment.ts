@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { answersCaller } from '#shared/contract/background.ts';
-import { demandedVariablesOf, grantsOf, isGated, rotatesKeys } from '#shared/contract/grants.ts';
+import { demandedVariablesOf, grantsOf, isGated, rotatesKeys, watchesStage } from '#shared/contract/grants.ts';
 import type { DeployedFunction } from '#shared/contract/functions.ts';
 import type { EnvironmentVariables } from '#shared/runtime/runtime.ts';
 import { parseReleaseKey } from '#shared/release/release-key.ts';
@@ -48,6 +48,8 @@ const variables = {
   /** The most requests of one tenant in one window. */
   REQUESTS_PER_TENANT: z.string().regex(/^[1-9]\d{0,6}$/),
   PROBLEMS_URL: z.string().regex(PROBLEMS_URL),
+  /** The settings that the watcher compares with what is deployed, as JSON. */
+  STAGE_SETTINGS: z.string().regex(/^\{.*\}$/s),
   /** The key whose signature on a manifest opens gates: a public key of P-256 as a JWK. */
   RELEASE_KEY: z.string().refine((text) => parseReleaseKey(text) !== undefined, 'must be a public P-256 JWK'),
 } as const satisfies Readonly<Record<string, z.ZodType<string>>>;
@@ -113,6 +115,7 @@ export function variablesOf(row: DeployedFunction): readonly VariableName[] {
       ...demandedVariablesOf(grantsOf(row)),
       ...(isGated(row) ? releaseVariables : []),
       ...(rotatesKeys(row) ? (['KEY_ROTATION_DAYS'] as const) : []),
+      ...(watchesStage(row) ? (['STAGE_SETTINGS'] as const) : []),
     ]),
   ];
 }

@@ -89,6 +89,18 @@ export const ownerFailures = {
   dimensions: ['stage', 'owner'],
 } as const satisfies Figure;
 
+const daysLeft = (name: string, value: string): Figure => ({
+  ...{ name, value, unit: 'None', dimensions: ['stage'] },
+});
+
+/** What the watcher finds, and for how many days that is valid which ends first. */
+export const stageFigures = {
+  findings: { name: 'StageFindings', unit: 'Count', dimensions: ['stage', 'check'], when: 'rings' },
+  manifest: daysLeft('ManifestDaysLeft', 'manifestDaysLeft'),
+  credential: daysLeft('CredentialDaysLeft', 'credentialDaysLeft'),
+  certificate: daysLeft('CertificateDaysLeft', 'certificateDaysLeft'),
+} as const satisfies Readonly<Record<string, Figure>>;
+
 /** A redacted trace of upstream calls, and what it traces. */
 const receiptFields = {
   receiptId: 'word',
@@ -425,6 +437,24 @@ export const logCodes = {
     {
       figures: [{ name: 'activeKeyAgeDays', unit: 'None', value: 'activeKeyAgeDays', dimensions: ['stage'] }],
     },
+  ),
+  STAGE_FINDING: warn(
+    'account',
+    'The watcher found something that is not in order: `npm run doctor` says what it means and what mends it. `about` is a tenant, a stack, an ARN or an address; `rings`: its check’s alarm counts it.',
+    { check: 'word', finding: 'word', status: 'word', about: 'word', rings: 'boolean' },
+    { figures: [stageFigures.findings] },
+  ),
+  STAGE_WATCHED: always(
+    'The watcher checked the stage. Days are those of whatever ends first; a field is absent where nothing ends.',
+    {
+      checks: 'number',
+      findings: 'number',
+      manifestDaysLeft: 'number',
+      credentialDaysLeft: 'number',
+      certificateDaysLeft: 'number',
+      durationMs: 'number',
+    },
+    { figures: [stageFigures.manifest, stageFigures.credential, stageFigures.certificate] },
   ),
 } as const satisfies Readonly<Record<string, LogCode>>;
 

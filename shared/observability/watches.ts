@@ -217,5 +217,6 @@ export const watches: Readonly<Record<CountedCode, Watched>> = {
     'Improvement runs do not progress, or keys are not rotated. Requests are not affected.',
     { perMinutes: 5, in: 2, of: 36 },
   ),
+  STAGE_FINDING: { quiet: 'It counts against the check that it names, whose alarm it is.' },
   KEY_ROTATION_POSTPONED: { quiet: 'If it stays postponed, the age of the active key goes off.' },
 };

@@ -1,6 +1,10 @@
 import { keyPurposesOf, type Grant } from '#shared/contract/grants.ts';
 import { COUNT_PREFIX } from '#shared/contract/tenant-rate.ts';
-import { scheduledPurposes } from '#shared/keys/key-ring.ts';
+import { keyPurposes, scheduledPurposes } from '#shared/keys/key-ring.ts';
+import { gatesPath, manifestParameter } from '#shared/release/applied-manifest.ts';
+import { expiryAttributes } from '#shared/stores/tables.ts';
+import { certificatesOf, type WatchedSettings } from './checks.ts';
+import { stackIds, stackName } from './stack-names.ts';
 import type { StageConfig } from './stage.ts';
 
 /* What every role may do and what the stores themselves deny: the stacks render these statements, and the local AWS emulator enforces them. */
@@ -25,6 +29,8 @@ export interface ResourceArns extends Readonly<Record<Named, { readonly arn: str
   readonly keyArn: string;
   /** Returns the ARN of a parameter, or of a path of parameters. */
   readonly parameter: (path: string) => string;
+  /** Returns the ARN of another thing: `resource` as in `stack/name/*`, of the stage's account and region unless it has none. */
+  readonly other: (service: string, resource: string, isAccountless?: true) => string;
 }
 
 /** Returns the path where operators provision service profiles: `<path>/<base64url(tenantId)>/PLATFORM_{TENANT,JWT,URL}`. */
@@ -68,7 +74,7 @@ type ByGrant = Readonly<Record<Exclude<Grant, `keys:${string}`>, readonly Statem
 /** Returns the statements of each grant, except grants of keys, which `grantStatements` combines. */
 export function statementsByGrant(
   stage: string,
-  { records, control, improvement, runs, receipts, settings, keyArn, parameter }: ResourceArns,
+  { records, control, improvement, runs, receipts, settings, keyArn, parameter, other }: ResourceArns,
 ): ByGrant {
   const [made, retired] = [`/${stage}/key-ring`, `/${stage}/retired-keys`];
   return {
@@ -103,6 +109,30 @@ export function statementsByGrant(
     'ring:wrap': [
       allow(keyArn, ['kms:GenerateDataKeyWithoutPlaintext'], forPurposes(stage, scheduledPurposes)),
     ],
+    // Nothing here changes anything, and nothing opens what KMS has wrapped: no kms:Decrypt, no read of the parameters below profilesPath.
+    'stage:watch': [
+      allow(settings.arn, items('Query'), keyItems(keyPurposes)),
+      allow(settings.arn, items('Scan'), {
+        'ForAllValues:StringEquals': { 'dynamodb:Attributes': expiryAttributes },
+        StringEquals: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
+      }),
+      allow([gatesPath(stage), made].map(parameter), ['ssm:GetParametersByPath']),
+      allow(parameter(manifestParameter(stage)), ['ssm:GetParameter']),
+      allow(`${receipts.arn}/release.manifests/*`, ['s3:GetObject']),
+      allow(keyArn, ['kms:DescribeKey']),
+      allow(
+        stackIds.map((id) => other('cloudformation', `stack/${stackName(stage, id)}/*`)),
+        ['cloudformation:DescribeStacks'],
+      ),
+      allow(
+        ['/account', '/restapis', `/restapis/*/stages/${stage}`].map((path) =>
+          other('apigateway', path, true),
+        ),
+        ['apigateway:GET'],
+      ),
+      allow(other('sns', `${stackName(stage, 'operations')}-*`), ['sns:ListSubscriptionsByTopic']),
+      allow('*', ['lambda:GetAccountSettings']),
+    ],
     'profiles:read': [
       allow(settings.arn, items('GetItem'), {
         'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['profile#*'] },
@@ -131,6 +161,16 @@ export function grantStatements(
           allow(arns.settings.arn, items('Query'), keyItems(purposes)),
           allow(arns.keyArn, ['kms:Decrypt'], forPurposes(stage, purposes)),
         ]),
+  ];
+}
+
+/** Returns what the watcher may read of the things that the settings of its stage name. */
+export function namedStatements(config: WatchedSettings): readonly Statement[] {
+  const certificates = certificatesOf(config);
+  const topics = Object.values(config.alarmsTopicArn ?? {});
+  return [
+    ...(certificates.length === 0 ? [] : [allow(certificates, ['acm:DescribeCertificate'])]),
+    ...(topics.length === 0 ? [] : [allow(topics, ['sns:ListSubscriptionsByTopic'])]),
   ];
 }
 

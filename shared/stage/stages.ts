@@ -2,7 +2,14 @@ import { createPublicKey } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
-import { nobodysKey, type ApiDomain, type ApiName, type StageConfig, type StageConfigs } from './stage.ts';
+import {
+  nobodysKey,
+  WARM,
+  type ApiDomain,
+  type ApiName,
+  type StageConfig,
+  type StageConfigs,
+} from './stage.ts';
 
 /** The stages of this deployment. Addresses under `.example` (RFC 2606) and `nobodysKey` are placeholders, whose templates CloudFormation rejects. */
 export const stages = {
@@ -105,9 +112,6 @@ export function settingsDefect(config: StageConfig): string | undefined {
     expectedDefect(config)
   );
 }
-
-/** What a new table on demand takes at once, in units per second. */
-export const WARM = { reads: 12_000, writes: 4_000 } as const;
 
 /** The gateway compares each of them with every preflight request. */
 const MAX_ORIGINS = 10;

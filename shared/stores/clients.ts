@@ -14,11 +14,11 @@ export interface Clients {
 }
 
 /** A command may be far from the region, behind a proxy or on a slow line. */
-const timeLimits = { connectMs: 10_000, attemptMs: 60_000 };
+export const clientLimits = { connectMs: 10_000, attemptMs: 60_000 };
 
 /** Creates clients separate from those of the process: for code that calls several endpoints, or must reach only the given one. */
 export function createClients(given: AwsSettings): Clients {
-  const settings = { timeLimits, ...given };
+  const settings = { timeLimits: clientLimits, ...given };
   const clients = {
     dynamo: makeDynamo(settings),
     kms: makeKms(settings),

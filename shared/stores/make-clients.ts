@@ -13,7 +13,7 @@ const limits = { connectMs: 1_000, attemptMs: 2_000 };
 const objectLimits = { connectMs: 1_000, attemptMs: 5_000 };
 
 /** Returns the settings of a client. Without time limits the SDK would wait endlessly for a hanging store, and never make its second attempt. */
-function configOf({ timeLimits, ...settings }: AwsSettings, usual = limits) {
+export function configOf({ timeLimits, ...settings }: AwsSettings, usual = limits) {
   const { connectMs, attemptMs } = timeLimits ?? usual;
   return {
     maxAttempts: 3,

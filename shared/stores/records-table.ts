@@ -1,7 +1,8 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { PutItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { paginateScan, PutItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import * as z from 'zod';
-import { partitionKey, type RecordKey } from '#shared/records/record-key.ts';
+import { parsePartitionKey, partitionKey, type RecordKey } from '#shared/records/record-key.ts';
 import type { NewRecord, RecordsTable, StoredRecord } from '#shared/records/table.ts';
 import { attributesOf, bytes, didHold, getItem, type Item } from './dynamo.ts';
 
@@ -127,6 +128,34 @@ function partItems(pk: string, parameters: NewRecord['parameters']): readonly It
     sk: partKey(parameters.hash, index),
     content: packed.subarray(index * PART_BYTES, (index + 1) * PART_BYTES),
   }));
+}
+
+interface BlockedRecord extends RecordKey {
+  readonly blockedAt: string;
+  readonly because: string;
+}
+
+/** Returns the blocked records with the reasons, in no order. Reads the whole table, so it is for operators. Needs `dynamodb:Scan`. */
+export async function listBlockedRecords(
+  client: DynamoDBClient,
+  TableName: string,
+): Promise<readonly BlockedRecord[]> {
+  const found: BlockedRecord[] = [];
+  const pages = paginateScan(
+    { client },
+    {
+      ...{ TableName, FilterExpression: 'attribute_exists(blockedAt)' },
+      ProjectionExpression: 'pk, blockedAt, blockedBecause',
+    },
+  );
+  for await (const { Items: items = [] } of pages)
+    for (const item of items) {
+      const { pk, ...columns } = unmarshall(item);
+      const { data: { blockedAt = '', blockedBecause = '' } = {} } = lifecycleColumns.safeParse(columns);
+      const key = parsePartitionKey(String(pk));
+      if (key !== undefined) found.push({ ...key, blockedAt, because: blockedBecause });
+    }
+  return found;
 }
 
 const partColumns = z.object({ content: bytes });

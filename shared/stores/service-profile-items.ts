@@ -8,6 +8,7 @@ import {
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import * as z from 'zod';
 import type { StoredProfile } from '#shared/platform/service-profiles.ts';
+import { expiryAttributes } from './tables.ts';
 import { attributesOf, bytes, getItem, instant, type ItemKey } from './dynamo.ts';
 
 /** A profile with what its watchers need to know. Times are epoch milliseconds. */
@@ -36,6 +37,11 @@ const profileColumns = z.object({
 
 function keyOf(tenantId: string): ItemKey {
   return { pk: PREFIX + Buffer.from(tenantId).toString('base64url'), sk: 'profile' };
+}
+
+/** Returns the tenant whose profile has this key; undefined for an item of another kind. */
+function tenantOf(pk: string): string | undefined {
+  return pk.startsWith(PREFIX) ? Buffer.from(pk.slice(PREFIX.length), 'base64url').toString() : undefined;
 }
 
 /**
@@ -107,6 +113,32 @@ export async function removeProfileItem(
   return (await client.send(command)).Attributes !== undefined;
 }
 
+/**
+ * Returns when the credential of each tenant expires, in epoch milliseconds; undefined: it does not show, or its item is damaged. Needs `dynamodb:Scan`
+ * for these attributes alone, so that the caller's role can be without every credential.
+ */
+export async function listCredentialExpiries(
+  client: DynamoDBClient,
+  TableName: string,
+): Promise<ReadonlyMap<string, number | undefined>> {
+  const found = new Map<string, number | undefined>();
+  const pages = paginateScan(
+    { client },
+    {
+      ...{ TableName, ConsistentRead: true, Select: 'SPECIFIC_ATTRIBUTES' },
+      ProjectionExpression: expiryAttributes.join(', '),
+    },
+  );
+  for await (const { Items: items = [] } of pages)
+    for (const item of items) {
+      const { pk, credentialExpiresAt } = unmarshall(item);
+      const tenant = tenantOf(String(pk));
+      const expiry = profileColumns.shape.credentialExpiresAt.safeParse(credentialExpiresAt).data;
+      if (tenant !== undefined) found.set(tenant, expiry === UNKNOWN ? undefined : expiry);
+    }
+  return found;
+}
+
 /** Returns the tenants that have an item, in no order. Needs `dynamodb:Scan`. */
 export async function listProfileItems(
   client: DynamoDBClient,
@@ -116,8 +148,8 @@ export async function listProfileItems(
   const pages = paginateScan({ client }, { TableName, ConsistentRead: true, ProjectionExpression: 'pk' });
   for await (const { Items: items = [] } of pages)
     for (const item of items) {
-      const pk = String(unmarshall(item)['pk']);
-      if (pk.startsWith(PREFIX)) tenants.add(Buffer.from(pk.slice(PREFIX.length), 'base64url').toString());
+      const tenant = tenantOf(String(unmarshall(item)['pk']));
+      if (tenant !== undefined) tenants.add(tenant);
     }
   return tenants;
 }

@@ -44,5 +44,8 @@ export const tables = [
   },
 ] as const satisfies readonly TableDefinition[];
 
+/** The attributes of `settings` that show when credentials expire: all that the watcher's role may scan. */
+export const expiryAttributes = ['pk', 'sk', 'credentialExpiresAt'] as const;
+
 /** For how many days the queues keep a message. */
 export const queueDays = { runs: 4, deadLetters: 14 } as const;

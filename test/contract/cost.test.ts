@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { readRecording, type RecordedCall } from '#ops/cost/recorded.ts';
+import { readRecording } from '#ops/cost/recorded.ts';
+import type { RecordedCall } from '#shared/scale/recorded.ts';
 import type { AwsServiceName } from '#local/aws/wire.ts';
 import { openWorlds, operations } from '#test/lemmas/worlds.ts';
 import { callsDuring, depthOf, slowDown } from '#test/support/platform-calls.ts';

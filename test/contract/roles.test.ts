@@ -1,13 +1,24 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, expect, it } from 'vitest';
+import { bind as bindWatcher } from '#functions/reports/background/watch-stage/handler.ts';
 import { bind as bindRotation } from '#functions/reports/background/rotate-keys/handler.ts';
+import { emptyAccount } from '#local/aws/account.ts';
 import { accessKeyOf } from '#local/aws/resources.ts';
 import { variablesOf } from '#local/stack/function-variables.ts';
-import { analyzeRun, rotateKeys, sweepRuns } from '#shared/contract/background.ts';
+import { analyzeRun, rotateKeys, sweepRuns, watchStage } from '#shared/contract/background.ts';
+import type { BackgroundFunction } from '#shared/contract/background.ts';
 import { deployedFunctions } from '#shared/contract/functions.ts';
+import type { Runtime } from '#shared/runtime/runtime.ts';
 import { PROMOTE_AFTER_MS, RETIRE_AFTER_MS } from '#shared/keys/key-states.ts';
 import { createAwsClients, processRuntime } from '#shared/lambda/process-runtime.ts';
-import { localCredentials, localRegion, localTableName } from '#shared/stage/local-stage.ts';
+import {
+  localAccount,
+  localCredentials,
+  localRegion,
+  localStage,
+  localTableName,
+} from '#shared/stage/local-stage.ts';
+import { alarmTopicOutputs, apiName, stackIds, stackName } from '#shared/stage/stack-names.ts';
 import { openWorlds, operations } from '#test/lemmas/worlds.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import { lazily } from '#test/support/lazily.ts';
@@ -77,23 +88,55 @@ async function sweep(): Promise<void> {
   expect((await runs.progress(run)).run.state).toBe('failed');
 }
 
-/** A whole rotation: begun, ended, and the old keys retired. */
-async function rotate(): Promise<void> {
+/** What a function on a schedule runs on, with its own role. */
+function runtimeOf(row: BackgroundFunction): Runtime {
   const { urls, rehearsal } = stack;
   const { awsUrl: endpoint } = urls;
-  const credentials = { ...localCredentials, accessKeyId: accessKeyOf(rotateKeys) };
-  let now = Date.now();
-  const call = bindRotation({
+  const credentials = { ...localCredentials, accessKeyId: accessKeyOf(row) };
+  return {
     ...own,
-    now: () => now,
     write: () => undefined,
-    environment: variablesOf(rotateKeys, {
+    environment: variablesOf(row, {
       awsUrl: endpoint,
       gatewayUrl: new URL(urls.reportsUrl).origin,
       releaseKey: rehearsal.releaseKey,
     }),
     aws: createAwsClients(() => ({ endpoint, region: localRegion, credentials })),
+  };
+}
+
+/** A look at a stage whose stacks, APIs and topics exist. The local stage has an expected traffic, so that its quotas are read. */
+async function watch(): Promise<void> {
+  const { stacks, subscriptions, restApis } = stack.awsAccount ?? emptyAccount(undefined);
+  const topic = `arn:aws:sns:${localRegion}:${localAccount}:${stackName(localStage, 'operations')}-Pages`;
+  const outputs = Object.fromEntries(Object.values(alarmTopicOutputs).map((name) => [name, topic]));
+  for (const id of stackIds)
+    stacks.set(stackName(localStage, id), {
+      ...{ status: 'CREATE_COMPLETE', terminationProtection: true },
+      outputs: id === 'operations' ? outputs : {},
+    });
+  subscriptions.set(topic, [{ endpoint: 'operators@school.org', confirmed: true }]);
+  restApis.set(apiName(localStage, 'reports'), { hasFirewall: true });
+  const runtime = runtimeOf(watchStage);
+  const settings: unknown = JSON.parse(runtime.environment['STAGE_SETTINGS'] ?? '');
+  const expected = { runsPerMonth: 1, reportsPerMonth: 1 };
+  const lines: string[] = [];
+  const call = bindWatcher({
+    ...runtime,
+    environment: {
+      ...runtime.environment,
+      STAGE_SETTINGS: JSON.stringify({ ...(settings as object), expected }),
+    },
+    write: (line) => lines.push(line),
   });
+  await call({}, { awsRequestId: 'f-1', getRemainingTimeInMillis: () => MINUTE });
+  expect(lines.join('')).not.toContain('not-checked');
+}
+
+/** A whole rotation: begun, ended, and the old keys retired. */
+async function rotate(): Promise<void> {
+  let now = Date.now();
+  const call = bindRotation({ ...runtimeOf(rotateKeys), now: () => now });
   for (const passed of [31 * DAY, PROMOTE_AFTER_MS, RETIRE_AFTER_MS]) {
     now += passed;
     await call({}, { awsRequestId: 'f-1', getRemainingTimeInMillis: () => MINUTE });
@@ -105,6 +148,7 @@ beforeAll(async () => {
   await serveEveryRoute();
   await sweep();
   await rotate();
+  await watch();
 }, 300_000);
 
 it.each(deployedFunctions.map(({ operationId }) => operationId))(

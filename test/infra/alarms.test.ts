@@ -92,11 +92,19 @@ it.each([
 it('a schedule that calls nothing is noticed, and silence alarms nowhere else', () => {
   const silent = alarms.filter(({ TreatMissingData }) => TreatMissingData === 'breaching');
   expect(silent).toMatchObject(
-    ['rotateKeys', 'sweepImprovementRuns'].map((operationId) => ({
+    (
+      [
+        ['rotateKeys', 3],
+        ['sweepImprovementRuns', 3],
+        ['watchStage', 2],
+      ] as const
+    ).map(([operationId, missing]) => ({
       AlarmName: `mastery-reports-prod-${operationId}-silent`,
       MetricName: 'Invocations',
       ComparisonOperator: 'LessThanThreshold',
       Threshold: 1,
+      EvaluationPeriods: missing,
+      DatapointsToAlarm: missing,
     })),
   );
 });

@@ -10,11 +10,13 @@ import {
 import type { Grant } from '#shared/contract/grants.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { variablesOf as demandedBy } from '#shared/http/environment.ts';
-import type { StackId } from '#shared/stage/stack-names.ts';
+import { stackIds, type StackId } from '#shared/stage/stack-names.ts';
 import { appOf, deployed, policiesOf, propertiesOf, resourcesOf, templateOf } from './deployed.ts';
 import type { Found, RoleStatement } from './deployed.ts';
 
 const all = deployed();
+const certificate = 'arn:aws:acm:us-east-1:111122223333:certificate/1';
+const topic = 'arn:aws:sns:us-east-1:111122223333:alarms';
 /** A stage with other settings of what is looked at here. */
 const changed = deployed({
   settings: {
@@ -22,6 +24,8 @@ const changed = deployed({
     systemRecordTenants: ['a', 'b'],
     runsAtOnce: 20,
     keyRotationDays: 90,
+    documentation: { domain: 'docs.school.org', certificateArn: certificate },
+    alarmsTopicArn: { page: topic, ticket: topic },
     requestsPerTenant: 40,
   },
 });
@@ -38,6 +42,8 @@ const leading = (...keys: readonly string[]) =>
 const encrypted = (purposes: readonly string[]) =>
   ` if {"StringEquals":{"kms:EncryptionContext:stage":"prod","kms:EncryptionContext:purpose":${JSON.stringify(purposes)}}}`;
 const parameter = (path: string) => `arn:AWS-Partition:ssm:AWS-Region:AWS-AccountId:parameter/prod/${path}`;
+/** The purposes of all keys. */
+const purposes = ['continuation', 'cursor', 'idempotency', 'pseudonym', 'receipt-link'];
 /** The purposes of the keys that a schedule rotates. */
 const scheduled = ['continuation', 'cursor', 'receipt-link'];
 
@@ -65,6 +71,18 @@ const allowed: Readonly<Partial<Record<Grant, readonly string[]>>> = {
       .map(parameter)
       .toSorted()
       .join()}`,
+  ],
+  'stage:watch': [
+    `dynamodb:Query on Settings.Arn${leading(...purposes.map((purpose) => `key#${purpose}`))}`,
+    'dynamodb:Scan on Settings.Arn if {"ForAllValues:StringEquals":{"dynamodb:Attributes":["pk","sk","credentialExpiresAt"]},"StringEquals":{"dynamodb:Select":"SPECIFIC_ATTRIBUTES"}}',
+    `ssm:GetParametersByPath on ${['gates', 'key-ring'].map(parameter).join()}`,
+    `ssm:GetParameter on ${parameter('gates-manifest')}`,
+    's3:GetObject on Receipts.Arn/release.manifests/*',
+    'kms:DescribeKey on Key.Arn',
+    `cloudformation:DescribeStacks on ${stackIds.map((id) => `arn:AWS-Partition:cloudformation:AWS-Region:AWS-AccountId:stack/mastery-reports-prod-${id}/*`).join()}`,
+    `apigateway:GET on ${['/account', '/restapis', '/restapis/*/stages/prod'].map((path) => `arn:AWS-Partition:apigateway:AWS-Region::${path}`).join()}`,
+    'sns:ListSubscriptionsByTopic on arn:AWS-Partition:sns:AWS-Region:AWS-AccountId:mastery-reports-prod-operations-*',
+    'lambda:GetAccountSettings on *',
   ],
   'ring:wrap': [`kms:GenerateDataKeyWithoutPlaintext on Key.Arn${encrypted(scheduled)}`],
   'profiles:read': [
@@ -168,6 +186,16 @@ describe.each(deployedFunctions.map((row) => [row.operationId, row] as const))('
       [...new Set([...demandedBy(row), ...optional])].toSorted(),
     );
   });
+});
+
+it('the watcher may look at the certificates and topics that the settings name, and its settings fit into an environment', () => {
+  const lines = apart(policiesOf(changed, 'watchStageRole', 'reports').map(lineOf));
+  expect(lines).toContain(`acm:DescribeCertificate on ${certificate}`);
+  expect(lines).toContain(`sns:ListSubscriptionsByTopic on ${topic}`);
+  const settings = String(variablesIn(changed, 'watchStage')['STAGE_SETTINGS']);
+  expect(JSON.parse(settings)).toMatchObject({ production: true, alarmsTopicArn: { page: topic } });
+  // Lambda takes 4 KB of variables.
+  expect(settings.length).toBeLessThan(3_000);
 });
 
 it('links to receipts begin with the address of their API', () => {
@@ -319,6 +347,7 @@ describe('what runs behind the routes', () => {
   it.each([
     ['sweepImprovementRuns', '5 minutes', 300],
     ['rotateKeys', '1 hour', 3600],
+    ['watchStage', '1 hour', 3600],
   ])('%s is called every %s, and a call that fails is left to the next', (operationId, every, seconds) => {
     const once = { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: seconds };
     const [rule, asynchronous] = ['AWS::Events::Rule', 'AWS::Lambda::EventInvokeConfig'].map(

@@ -42,6 +42,7 @@ const storesOfThings = {
   release: ['settings'],
   profiles: ['settings', 'kms'],
   receipts: ['s3'],
+  stage: ['settings', 'kms', 'ssm', 's3'],
 } as const satisfies Readonly<
   Record<Grant extends `${infer Thing}:${string}` ? Thing : never, readonly StoreName[]>
 >;

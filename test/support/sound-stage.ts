@@ -10,6 +10,8 @@ import { writeGateParameter } from '#shared/stores/gate-parameters.ts';
 import { keepProof, placeOfProof } from '#shared/stores/proof-objects.ts';
 import { createServiceProfileParameters } from '#shared/stores/service-profile-parameters.ts';
 import type { Provable } from '#shared/contract/gates.ts';
+import { serviceNames } from '#shared/contract/route.ts';
+import { apiName } from '#shared/stage/stack-names.ts';
 import { mendAll, runChecks, subjectOf, type Subject } from '#ops/doctor/finding.ts';
 import { stageChecks } from '#ops/doctor/stage-checks.ts';
 import { startTestAws, type TestAws } from './aws.ts';
@@ -17,6 +19,7 @@ import { createSigner, signedManifest } from './release.ts';
 
 export const NOW = Date.parse('2030-01-01T00:00:00Z');
 export const TOPIC = 'arn:aws:sns:us-east-1:000000000000:alarms';
+const TICKETS = 'arn:aws:sns:us-east-1:000000000000:tickets';
 export const CERTIFICATE = 'arn:aws:acm:us-east-1:000000000000:certificate/1';
 export const MARKER = '/prod/gates/marker';
 
@@ -77,7 +80,7 @@ export async function startSoundStage(): Promise<SoundStage> {
         { account: '000000000000', region: localRegion, credentials: localCredentials },
       ),
       now,
-      fetch: (url) => reply(replies, url as string),
+      fetch: (url) => reply(replies, url),
       pause: () => Promise.resolve(),
     }),
     change: (id, changed) => {
@@ -124,7 +127,7 @@ async function fill({ test }: SoundStage): Promise<void> {
     reports: { BaseUrl: 'https://reports.test', ReceiptsUrl: 'https://receipts.test' },
     sandbox: { BaseUrl: 'https://sandbox.test' },
     documentation: { SiteUrl: 'https://docs.school.org' },
-    operations: { [alarmTopicOutputs.page]: TOPIC, [alarmTopicOutputs.ticket]: TOPIC },
+    operations: { [alarmTopicOutputs.page]: TOPIC, [alarmTopicOutputs.ticket]: TICKETS },
   };
   for (const id of stackIds)
     account.stacks.set(stackName('prod', id), {
@@ -132,8 +135,11 @@ async function fill({ test }: SoundStage): Promise<void> {
       terminationProtection: true,
       outputs: outputs[id] ?? {},
     });
+  for (const api of [...serviceNames, 'receipts', 'sandbox'] as const)
+    account.restApis.set(apiName('prod', api), { hasFirewall: true });
   account.settings.set('apigateway', 'arn:aws:iam::000000000000:role/logs');
-  account.subscriptions.set(TOPIC, [{ endpoint: 'operators@school.org', confirmed: true }]);
+  for (const topic of [TOPIC, TICKETS])
+    account.subscriptions.set(topic, [{ endpoint: 'operators@school.org', confirmed: true }]);
   account.certificates.set(CERTIFICATE, { status: 'ISSUED', notAfter: NOW + 90 * 86_400_000 });
   await createServiceProfileParameters(test.ssm, '/prod/profiles').write('tenant', {
     PLATFORM_TENANT: 'tenant',
@@ -157,8 +163,7 @@ function setReplies(replies: SoundStage['replies']): void {
 function reply(replies: SoundStage['replies'], url: string): Promise<Response> {
   const found = [...replies].find(([base]) => url.startsWith(base))?.[1];
   if (found === undefined) {
-    const cause = Object.assign(new Error(), { code: 'ENOTFOUND' });
-    return Promise.reject(new TypeError('fetch failed', { cause }));
+    return Promise.reject(Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' }));
   }
   const [status, code] = found;
   return Promise.resolve(new Response(JSON.stringify({ type: `${prod.problemsUrl}/${code}` }), { status }));

@@ -1,6 +1,8 @@
-import { figure, forecastOf } from '#ops/cost/report.ts';
-import { callOf, readPrices, readRecording } from '#ops/cost/recorded.ts';
-import { trafficOf } from '#ops/cost/traffic.ts';
+import { forecastOf } from '#ops/cost/report.ts';
+import { memoryOf, readPrices, readRecording } from '#ops/cost/recorded.ts';
+import { callOf } from '#shared/scale/recorded.ts';
+import { trafficOf } from '#shared/scale/traffic.ts';
+import { figure } from '#shared/scale/walls.ts';
 
 /** Renders the table of `docs/cost.md`: what one warm call of each route uses. */
 export function renderCalls(): string {
@@ -8,7 +10,7 @@ export function renderCalls(): string {
   const rows = Object.keys(recording.calls).map((operation) => {
     const call = callOf(recording, operation);
     const cells = [
-      call.memoryMb,
+      memoryOf(operation),
       `${call.owners} (${call.ownersInSequence})`,
       call.reads,
       call.writes,

@@ -2,9 +2,8 @@ import { REFRESH_MS as RING_MS } from '#shared/keys/key-states.ts';
 import { FRESH_MS as PROFILE_MS } from '#shared/platform/service-profiles.ts';
 import { FRESH_MS as RELEASE_MS } from '#shared/release/watch-release.ts';
 import { LIFECYCLE_MS } from '#shared/records/find-record.ts';
-import type { StageConfig } from '#shared/stage/stage.ts';
-import { WARM } from '#shared/stage/stages.ts';
-import { callOf, type Recording } from './recorded.ts';
+import { WARM, type StageConfig } from '#shared/stage/stage.ts';
+import { callOf, type RecordedCalls } from './recorded.ts';
 import { sharesOf, sumOf, type Traffic } from './traffic.ts';
 
 /** A limit that a stage meets when its traffic grows. */
@@ -44,7 +43,7 @@ const STARTING = 0.1;
 /** Returns every wall for a stage's traffic, the nearest first: the one with the greatest share of its limit in use. */
 export function wallsOf(
   traffic: Traffic,
-  recording: Pick<Recording, 'calls'>,
+  recording: RecordedCalls,
   config: Pick<StageConfig, 'throttle' | 'warmThroughput'>,
   account: AccountQuotas = quotas,
 ): readonly Wall[] {
@@ -127,9 +126,15 @@ export function wallsOf(
 }
 
 /** Returns the calls that all owners together get in the busiest second. */
-export function ownersPerSecond(traffic: Traffic, recording: Pick<Recording, 'calls'>): number {
+export function ownersPerSecond(traffic: Traffic, recording: RecordedCalls): number {
   return sumOf(
     sharesOf(traffic, recording),
     ({ operationId, peakPerSecond }) => peakPerSecond * callOf(recording, operationId).owners,
   );
+}
+
+/** Renders a number with two significant digits below 10, and whole above. */
+export function figure(value: number): string {
+  const rounded = value >= 10 ? Math.round(value) : Number(value.toPrecision(2));
+  return rounded.toLocaleString('en-US', { maximumFractionDigits: 6 });
 }

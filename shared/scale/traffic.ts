@@ -1,4 +1,4 @@
-import { callOf, type Recording } from './recorded.ts';
+import { callOf, type RecordedCalls } from './recorded.ts';
 
 /** What a stage has to serve. */
 export interface Traffic {
@@ -38,7 +38,7 @@ export interface Share {
 }
 
 /** Returns the calls of each operation, the most frequent first. */
-export function sharesOf(traffic: Traffic, recording: Pick<Recording, 'calls'>): readonly Share[] {
+export function sharesOf(traffic: Traffic, recording: RecordedCalls): readonly Share[] {
   const { runs, itemsPerRun, reports, others, ownerMs, peak } = traffic;
   const perMonth = new Map<string, number>();
   const calls: readonly (readonly [operationId: string, count: number])[] = [
@@ -64,4 +64,15 @@ export function sharesOf(traffic: Traffic, recording: Pick<Recording, 'calls'>):
 /** Returns the sum of what each share counts for. */
 export function sumOf(shares: readonly Share[], value: (share: Share) => number): number {
   return shares.reduce((sum, share) => sum + value(share), 0);
+}
+
+/** Lambda's own lines (START, END, REPORT) and the line of the access log. */
+const OTHER_LOG_BYTES = 1_000;
+
+/** Returns the bytes of log lines of a month. */
+export function logBytesOf(traffic: Traffic, recording: RecordedCalls): number {
+  return sumOf(
+    sharesOf(traffic, recording),
+    ({ operationId, perMonth }) => perMonth * (callOf(recording, operationId).logBytes + OTHER_LOG_BYTES),
+  );
 }
