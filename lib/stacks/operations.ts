@@ -18,6 +18,7 @@ import { deploymentOf, isRoute, type DeployedFunction } from '#shared/contract/f
 import { acknowledge } from '../constructs/acknowledge.ts';
 import * as alarms from '../constructs/alarms.ts';
 import type { AlarmDefinition } from '../constructs/alarms.ts';
+import { canaryAlarms, canaryComposites } from '../constructs/canary-alarms.ts';
 import { dashboard, savedQueries } from '../constructs/dashboard.ts';
 import { alarmTopicOutputs } from '#shared/stage/stack-names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
@@ -63,6 +64,7 @@ export function operations(
     ),
     ['log codes', alarms.codeAlarms(stage)],
     ['owners', alarms.ownerAlarms(stage)],
+    ['canary', canaryAlarms(stage)],
     [
       'learners',
       serviceNames
@@ -96,7 +98,7 @@ export function operations(
     ([name, definitions]) => [name, definitions.map((each) => ({ ...each, alarm: raise(each) }))] as const,
   );
   const combined = new Map<string, CompositeAlarm>();
-  for (const definition of alarms.composites(stage, functions)) {
+  for (const definition of [...alarms.composites(stage, functions), ...canaryComposites(stage)]) {
     const { id, all, severity, explainedBy } = definition;
     const rules = (children.get(id) ?? []).map((child) => AlarmRule.fromAlarm(child, AlarmState.ALARM));
     const explanation = explainedBy && combined.get(explainedBy);

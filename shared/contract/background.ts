@@ -103,9 +103,29 @@ export const rotateKeys: BackgroundFunction = {
   },
 };
 
+/** Calls the stage from outside, as clients do, also while no learner is online. */
+export const runCanary = {
+  service: 'reports',
+  operationId: 'runCanary',
+  summary:
+    'Calls the sandbox and, where the stage names one, starts and inspects a conformance run, as a client does',
+  trigger: 'schedule',
+  everyMinutes: 15,
+  silence: 'canary-silent',
+  gates: [],
+  handler: 'functions/reports/background/run-canary/handler.ts',
+  lambda: {
+    memoryMb: 512,
+    timeoutSeconds: 75,
+    grants: ['sandbox:call', 'canary:run'],
+    impact: 'An outage while no learner is online is noticed only when the first learner meets it.',
+  },
+} as const satisfies BackgroundFunction;
+
 export const backgroundFunctions: readonly BackgroundFunction[] = [
   analyzeRun,
   sweepRuns,
   readReceipt,
   rotateKeys,
+  runCanary,
 ];

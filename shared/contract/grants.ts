@@ -4,7 +4,7 @@ import type { Gate } from './gates.ts';
 interface GrantMeaning {
   /** The environment variable with the address of the thing. */
   readonly variable: string;
-  /** The function works without it: its environment may contain a single service profile instead [MA-010]. */
+  /** The function works without it: its environment may contain a single service profile instead [MA-010], or the stage names no run of the canary. */
   readonly dispensable?: true;
 }
 
@@ -38,6 +38,10 @@ const meanings = {
   'ring:rotate': { variable: 'SETTINGS_TABLE' },
   /** For having KMS create and wrap a key of these purposes, without exposing it. */
   'ring:wrap': { variable: 'KEY_ARN' },
+  /** For calling the public address of the sandbox. */
+  'sandbox:call': { variable: 'SANDBOX_URL' },
+  /** For running the canary's test: its token, and the public address of the mastery engine. Only where the stage names a run. */
+  'canary:run': { variable: 'MASTERY_URL', dispensable: true },
   'profiles:read': { variable: 'SETTINGS_TABLE', dispensable: true },
   /** What is released, and by which proof. The gates of a row imply it; a row without gates names it for its receipts. */
   'release:read': { variable: 'SETTINGS_TABLE' },

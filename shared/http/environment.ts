@@ -38,6 +38,13 @@ const variables = {
   /** `{receipts_url}`: links are made below it. */
   RECEIPTS_URL: address,
   KEY_ARN: name,
+  /** Public addresses that the canary calls. */
+  SANDBOX_URL: address,
+  MASTERY_URL: address,
+  /** The tenant whose runs serve no learner. */
+  CANARY_TENANT: name,
+  /** The ids of the test that the canary starts, as JSON. */
+  CANARY_RUN: name,
   /** For how many days a key seals before the schedule replaces it. */
   KEY_ROTATION_DAYS: z.string().regex(/^[1-9]\d{0,2}$/),
   TOKEN_ISSUER: name,

@@ -210,5 +210,6 @@ export const watches: Readonly<Record<CountedCode, Watched>> = {
     'Improvement runs do not progress, or keys are not rotated. Requests are not affected.',
     { perMinutes: 5, in: 2, of: 36 },
   ),
+  CANARY_FAILED: { quiet: 'A single call may fail. Each step has an alarm for several in a row.' },
   KEY_ROTATION_POSTPONED: { quiet: 'If it stays postponed, the age of the active key goes off.' },
 };

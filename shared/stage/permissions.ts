@@ -32,6 +32,11 @@ export function profilesPath(stage: string): string {
   return `/${stage}/profiles`;
 }
 
+/** Returns the name of the SecureString with the bearer token of the canary's runs. */
+export function canaryCredential(stage: string): string {
+  return `/${stage}/canary/token`;
+}
+
 /** Returns a statement that allows these actions on these resources. */
 export function allow(
   resources: string | readonly string[],
@@ -84,8 +89,11 @@ export function statementsByGrant(
     // No s3:ListBucket: links are created only for existing bundles, and listing would expose the bundles of every tenant.
     'receipts:read': [allow(`${receipts.arn}/*`, ['s3:GetObject'])],
     'receipts:write': [allow(`${receipts.arn}/*`, ['s3:PutObject'])],
-    // Needs only the variable, no permission.
+    // These need only the variable, no permission.
     'receipts:link': [],
+    'sandbox:call': [],
+    // Systems Manager decrypts with the account's own key, which needs no permission of the caller.
+    'canary:run': [allow(parameter(canaryCredential(stage)), ['ssm:GetParameter'])],
     'release:read': [allow(settings.arn, items('GetItem'), onPartitions('release'))],
     // Its notes: `shared/stores/key-notes.ts`.
     'ring:rotate': [

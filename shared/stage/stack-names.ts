@@ -4,8 +4,8 @@ import type { Severity } from '#shared/observability/watches.ts';
 export const stackIds = [
   'records-and-keys',
   'mastery',
-  'reports',
   'sandbox',
+  'reports',
   'operations',
   'documentation',
 ] as const;

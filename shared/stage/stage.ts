@@ -82,6 +82,19 @@ export interface StageConfig {
    * CodeDeploy has these steps. Absent: all calls move at once, after the check of the version.
    */
   readonly canaryMinutes?: 5 | 10 | 15 | 30;
+  /**
+   * A tenant with only synthetic facts and without learners, for checks of the stage. `run`: the test that the function `runCanary` starts and
+   * inspects every 15 minutes as `owner_conformance`, with the token in the parameter `/<stage>/canary/token`. Absent: the canary calls only the sandbox.
+   */
+  readonly canary?: {
+    readonly tenantId: string;
+    readonly run?: Readonly<
+      Record<
+        'selectionPolicyId' | 'scaleCalibrationId' | 'testSpecId' | 'testBankId' | 'bankOperationId',
+        string
+      >
+    >;
+  };
   readonly logLevel: LogLevel;
   /** The retention periods of CloudWatch Logs from two weeks to two years. */
   readonly logRetentionDays: 14 | 30 | 60 | 90 | 120 | 150 | 180 | 365 | 400 | 545 | 731;

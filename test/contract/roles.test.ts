@@ -1,13 +1,17 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { PutParameterCommand } from '@aws-sdk/client-ssm';
 import { beforeAll, expect, it } from 'vitest';
 import { bind as bindRotation } from '#functions/reports/background/rotate-keys/handler.ts';
+import { bind as bindCanary } from '#functions/reports/background/run-canary/handler.ts';
 import { accessKeyOf } from '#local/aws/resources.ts';
 import { variablesOf } from '#local/stack/function-variables.ts';
-import { analyzeRun, rotateKeys, sweepRuns } from '#shared/contract/background.ts';
+import { analyzeRun, rotateKeys, runCanary, sweepRuns } from '#shared/contract/background.ts';
 import { deployedFunctions } from '#shared/contract/functions.ts';
 import { PROMOTE_AFTER_MS, RETIRE_AFTER_MS } from '#shared/keys/key-states.ts';
 import { createAwsClients, processRuntime } from '#shared/lambda/process-runtime.ts';
-import { localCredentials, localRegion, localTableName } from '#shared/stage/local-stage.ts';
+import { localCredentials, localRegion, localStage, localTableName } from '#shared/stage/local-stage.ts';
+import { canaryCredential } from '#shared/stage/permissions.ts';
+import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { openWorlds, operations } from '#test/lemmas/worlds.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import { lazily } from '#test/support/lazily.ts';
@@ -100,7 +104,34 @@ async function rotate(): Promise<void> {
   }
 }
 
+/** A run of the canary, whose token is its only store. */
+async function runTheCanary(): Promise<void> {
+  const { urls, rehearsal } = stack;
+  const { awsUrl: endpoint } = urls;
+  const { ssm } = clientsOf(stack);
+  const parameter = { Name: canaryCredential(localStage), Type: 'SecureString', Value: 'a token' } as const;
+  await ssm.send(new PutParameterCommand(parameter));
+  const credentials = { ...localCredentials, accessKeyId: accessKeyOf(runCanary) };
+  const ids = openAdaptiveRuns(stack).startBody({ mode: 'owner_conformance' });
+  const call = bindCanary({
+    ...own,
+    write: () => undefined,
+    environment: {
+      ...variablesOf(runCanary, {
+        awsUrl: endpoint,
+        gatewayUrl: new URL(urls.reportsUrl).origin,
+        releaseKey: rehearsal.releaseKey,
+      }),
+      CANARY_TENANT: 'tenant-canary',
+      CANARY_RUN: JSON.stringify(ids),
+    },
+    aws: createAwsClients(() => ({ endpoint, region: localRegion, credentials })),
+  });
+  await call({}, { awsRequestId: 'f-1', getRemainingTimeInMillis: () => MINUTE });
+}
+
 beforeAll(async () => {
+  await runTheCanary();
   await analyze();
   await serveEveryRoute();
   await sweep();

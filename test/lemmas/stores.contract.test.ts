@@ -43,7 +43,10 @@ const storesOfThings = {
   profiles: ['settings', 'kms'],
   receipts: ['s3'],
 } as const satisfies Readonly<
-  Record<Grant extends `${infer Thing}:${string}` ? Thing : never, readonly StoreName[]>
+  Record<
+    Exclude<Grant, 'sandbox:call' | 'canary:run'> extends `${infer Thing}:${string}` ? Thing : never,
+    readonly StoreName[]
+  >
 >;
 
 function storesOf(grant: Grant): readonly StoreName[] {
