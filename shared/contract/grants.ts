@@ -50,6 +50,11 @@ const meanings = {
 /** A stored thing that a route's function uses: the stacks grant exactly these, and no more. */
 export type Grant = keyof typeof meanings;
 
+/** Returns the name of the SecureString with the bearer token of the canary's runs. */
+export function canaryCredential(stage: string): string {
+  return `/${stage}/canary/token`;
+}
+
 /** The part of a row that decides what its function may use. */
 interface Granted {
   readonly gates: readonly Gate[];

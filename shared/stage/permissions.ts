@@ -1,4 +1,4 @@
-import { keyPurposesOf, type Grant } from '#shared/contract/grants.ts';
+import { canaryCredential, keyPurposesOf, type Grant } from '#shared/contract/grants.ts';
 import { COUNT_PREFIX } from '#shared/contract/tenant-rate.ts';
 import { scheduledPurposes } from '#shared/keys/key-ring.ts';
 import type { StageConfig } from './stage.ts';
@@ -30,11 +30,6 @@ export interface ResourceArns extends Readonly<Record<Named, { readonly arn: str
 /** Returns the path where operators provision service profiles: `<path>/<base64url(tenantId)>/PLATFORM_{TENANT,JWT,URL}`. */
 export function profilesPath(stage: string): string {
   return `/${stage}/profiles`;
-}
-
-/** Returns the name of the SecureString with the bearer token of the canary's runs. */
-export function canaryCredential(stage: string): string {
-  return `/${stage}/canary/token`;
 }
 
 /** Returns a statement that allows these actions on these resources. */

@@ -13,7 +13,7 @@ import { sandboxIds } from '#shared/contract/reports/sandbox-fixtures.ts';
 import { createAwsClients, processRuntime } from '#shared/lambda/process-runtime.ts';
 import { readCapped, type Fetch, type FetchAnswer } from '#shared/network/http-client.ts';
 import { localCredentials, localRegion, localStage } from '#shared/stage/local-stage.ts';
-import { canaryCredential } from '#shared/stage/permissions.ts';
+import { canaryCredential } from '#shared/contract/grants.ts';
 import { openAdaptiveRuns, SHORT_BANK } from '#test/support/adaptive-run.ts';
 import { lazily } from '#test/support/lazily.ts';
 import { countsOf } from '#test/support/platform-control.ts';

@@ -10,7 +10,7 @@ import { deployedFunctions } from '#shared/contract/functions.ts';
 import { PROMOTE_AFTER_MS, RETIRE_AFTER_MS } from '#shared/keys/key-states.ts';
 import { createAwsClients, processRuntime } from '#shared/lambda/process-runtime.ts';
 import { localCredentials, localRegion, localStage, localTableName } from '#shared/stage/local-stage.ts';
-import { canaryCredential } from '#shared/stage/permissions.ts';
+import { canaryCredential } from '#shared/contract/grants.ts';
 import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { openWorlds, operations } from '#test/lemmas/worlds.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';

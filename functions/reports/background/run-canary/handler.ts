@@ -1,11 +1,11 @@
 import type { ScheduledHandler } from '#functions/reports/background/invocation.ts';
 import { startAdaptiveRunRequest } from '#shared/contract/mastery/adaptive-run.ts';
+import { canaryCredential } from '#shared/contract/grants.ts';
 import { EnvironmentError, readEnvironment } from '#shared/http/environment.ts';
 import { withinInvocation } from '#shared/kernel/store-calls.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
-import { canaryCredential } from '#shared/stage/permissions.ts';
 import { makeSsm } from '#shared/stores/make-clients.ts';
 import { readSecureParameter } from '#shared/stores/secure-parameter.ts';
 import { createCanaryFunction, type Canary } from './run-canary.ts';
