@@ -129,7 +129,10 @@ describe('the log lines of a request', () => {
     expect(await completed('tenant-of-another')).toMatchObject({ learnersWait: true });
     expect(await completed('tenant-aurora')).not.toHaveProperty('learnersWait');
     // A request whose tenant is unknown.
-    expect(await completed(undefined, { headers: {} })).toMatchObject({ status: 401, learnersWait: true });
+    expect(await completed(undefined, { headers: { Authorization: undefined } })).toMatchObject({
+      status: 401,
+      learnersWait: true,
+    });
   });
 
   it('note an owner that is to blame with its own request id', async () => {
