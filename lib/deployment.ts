@@ -1,6 +1,5 @@
 import { CfnParameter, Stack, type App } from 'aws-cdk-lib';
 import { deployedFunctions } from '#shared/contract/functions.ts';
-import { serviceNames } from '#shared/contract/route.ts';
 import { isReleased } from '#shared/release/release-state.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { acknowledge } from './constructs/acknowledge.ts';
@@ -24,11 +23,14 @@ export function deployment(
 ): void {
   const open = deployedFunctions.filter((row) => isReleased(row, release));
   const stores = recordsAndKeys(app, stage);
-  const services = serviceNames.map((name) => service(app, stage, name, { release, stores, assets }));
+  const mastery = service(app, stage, 'mastery', { release, stores, assets });
+  const reports = service(app, stage, 'reports', { release, stores, assets });
   const synthetic = sandbox(app, stage, assets);
+  // The canary of the reports service calls the other two.
+  for (const called of [mastery, synthetic]) reports.addStackDependency(called);
   const watching = operations(app, stage, open, stores, [...release.open]);
   // An alarm without its function has nothing to count, and the sweeper's alarm goes off on silence.
-  for (const watched of [...services, synthetic]) watching.addStackDependency(watched);
+  for (const watched of [mastery, reports, synthetic]) watching.addStackDependency(watched);
   const site = documentation(app, stage, siteFolder, synthetic);
   // The site reads the address of the sandbox.
   site.addStackDependency(synthetic);

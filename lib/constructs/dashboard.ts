@@ -12,6 +12,7 @@ import {
 import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import {
+  canaryFigures,
   logCodes,
   METRIC_NAMESPACE,
   ownerFailures,
@@ -86,6 +87,10 @@ export function dashboard(scope: Construct, stage: Stage, parts: DashboardParts)
             ofStage(figure, Stats.MINIMUM),
           ),
         ),
+      ],
+      [
+        graph('Canary: share of calls that succeed', [ofStage(canaryFigures.success, Stats.AVERAGE)]),
+        graph('Canary: latency, ms', [ofStage(canaryFigures.latency, Stats.MAXIMUM)]),
       ],
       ...[...others].map(([title, alarms]) => [
         new AlarmStatusWidget({ title, width: 24, height: 3, alarms: [...alarms] }),

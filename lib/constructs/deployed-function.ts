@@ -30,7 +30,8 @@ export function deployedFunction(
   const { config } = stage;
   const { operationId, lambda } = row;
   const within = new Construct(scope, operationId);
-  const grants = grantsOf(row);
+  const { run } = config.canary ?? {};
+  const grants = grantsOf(row).filter((grant) => grant !== 'canary:run' || run !== undefined);
   if (resources === undefined && grants.length > 0)
     throw new Error(`the resources of the grants of ${operationId} are missing`);
   const access = resources && renderAccess(within, grants, stage.name, resources);
@@ -83,6 +84,13 @@ function ownEnvironment({ name, config }: Stage, row: DeployedFunction): Record<
       KEY_ROTATION_DAYS: String(config.keyRotationDays ?? DEFAULT_KEY_ROTATION_DAYS),
     }),
     ...(watchesStage(row) && { STAGE_SETTINGS: JSON.stringify(watchedSettings(config)) }),
+    // A route tells the canary's requests from those of learners.
+    ...(config.canary !== undefined &&
+      ((isRoute(row) && row.learnersWait === true) || row.lambda.grants.includes('canary:run')) && {
+        CANARY_TENANT: config.canary.tenantId,
+      }),
+    ...(config.canary?.run !== undefined &&
+      row.lambda.grants.includes('canary:run') && { CANARY_RUN: JSON.stringify(config.canary.run) }),
     ...(row.lambda.grants.includes('profiles:read') && { APPROVED_HOSTS: config.approvedHosts.join(',') }),
     ...(row.lambda.grants.includes('records:read') &&
       config.systemRecordTenants && { SYSTEM_RECORD_TENANTS: config.systemRecordTenants.join(',') }),

@@ -12,6 +12,9 @@ import type { StageName } from '#shared/stage/stages.ts';
 export interface GrantedResources extends StoreReferences {
   /** The base URL of receipt links; absent in a stack without the API of the receipts, where no function creates links. */
   readonly receiptsUrl?: string;
+  /** The public addresses that the canary calls; absent in other stacks than its own. */
+  readonly sandboxUrl?: string;
+  readonly masteryUrl?: string;
 }
 
 /** Returns the IAM statements and environment variables of a function's grants. */
@@ -33,6 +36,8 @@ export function renderAccess(
     RECEIPTS_BUCKET: resources.receipts.name,
     RECEIPTS_URL: resources.receiptsUrl,
     KEY_ARN: resources.keyArn,
+    SANDBOX_URL: resources.sandboxUrl,
+    MASTERY_URL: resources.masteryUrl,
   };
   const parameter = (path: string): string =>
     Arn.format({ service: 'ssm', resource: 'parameter', resourceName: path.slice(1) }, Stack.of(scope));

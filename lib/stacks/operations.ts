@@ -19,6 +19,7 @@ import { acknowledge } from '../constructs/acknowledge.ts';
 import * as alarms from '../constructs/alarms.ts';
 import type { AlarmDefinition } from '../constructs/alarms.ts';
 import { logVolumeAlarm, stageAlarms } from '../constructs/stage-alarms.ts';
+import { canaryAlarms, canaryComposites } from '../constructs/canary-alarms.ts';
 import { dashboard, savedQueries } from '../constructs/dashboard.ts';
 import { alarmTopicOutputs } from '#shared/stage/stack-names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
@@ -65,6 +66,7 @@ export function operations(
     ['log codes', alarms.codeAlarms(stage)],
     ['owners', alarms.ownerAlarms(stage)],
     ['watcher', [...stageAlarms(stage), logVolumeAlarm(stage)]],
+    ['canary', canaryAlarms(stage)],
     [
       'learners',
       serviceNames
@@ -98,7 +100,7 @@ export function operations(
     ([name, definitions]) => [name, definitions.map((each) => ({ ...each, alarm: raise(each) }))] as const,
   );
   const combined = new Map<string, CompositeAlarm>();
-  for (const definition of alarms.composites(stage, functions)) {
+  for (const definition of [...alarms.composites(stage, functions), ...canaryComposites(stage)]) {
     const { id, all, severity, explainedBy } = definition;
     const rules = (children.get(id) ?? []).map((child) => AlarmRule.fromAlarm(child, AlarmState.ALARM));
     const explanation = explainedBy && combined.get(explainedBy);

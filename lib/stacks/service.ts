@@ -1,14 +1,17 @@
-import { CfnOutput, Stack, type App } from 'aws-cdk-lib';
+import { CfnOutput, Fn, Stack, type App } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
 import { readReceipt } from '#shared/contract/background.ts';
 import { deployedFunctions, deploymentOf, isRoute } from '#shared/contract/functions.ts';
 import type { ServiceName } from '#shared/contract/route.ts';
 import { restApi } from '../constructs/rest-api.ts';
+import type { GrantedResources } from '../constructs/grants.ts';
 import { inReleaseOrder, rollout, type LiveFunction } from '../constructs/rollout.ts';
 import { attachQueue, attachSchedule } from '../constructs/triggers.ts';
 import { isReleased, type ReleaseState } from '#shared/release/release-state.ts';
+import { stackName } from '#shared/stage/stack-names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { storeReferences } from './records-and-keys.ts';
+import { sandboxOutputs } from './sandbox.ts';
 import { stackProps } from '../names.ts';
 
 export interface ServiceOptions {
@@ -45,7 +48,7 @@ export function service(
   let link: LiveFunction | undefined;
   for (const row of released) {
     if (isRoute(row)) continue;
-    const built = live(row, references);
+    const built = live(row, { ...references, ...publicAddresses(stage) });
     if (row.trigger === 'queue') attachQueue(built, stage, references.runs);
     else if (row.trigger === 'schedule') attachSchedule(built, row.everyMinutes);
     else link = built;
@@ -62,6 +65,14 @@ export function service(
     description: 'The {base_url} of the API document: routes follow as /v1/…',
   });
   return stack;
+}
+
+/** Returns the addresses that the canary calls, as weak references: neither stack blocks this one after its first deployment. */
+function publicAddresses({ name }: Stage): Pick<GrantedResources, 'sandboxUrl' | 'masteryUrl'> {
+  return {
+    sandboxUrl: Fn.getStackOutput(stackName(name, 'sandbox'), sandboxOutputs.url),
+    masteryUrl: Fn.getStackOutput(stackName(name, 'mastery'), 'BaseUrl'),
+  };
 }
 
 /**

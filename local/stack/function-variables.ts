@@ -51,6 +51,8 @@ export function variablesOf(
     RECEIPTS_BUCKET: localBucketName,
     RECEIPTS_URL: receiptsUrlOf(gatewayUrl),
     KEY_ARN: localKeyArn,
+    SANDBOX_URL: `${gatewayUrl}/sandbox`,
+    MASTERY_URL: `${gatewayUrl}/mastery`,
   };
   return {
     ...('trigger' in row && row.trigger === 'sandbox' ? {} : awsEnvironment(awsUrl, accessKeyOf(row))),

@@ -123,6 +123,24 @@ export const watchStage: BackgroundFunction = {
     impact: 'Nobody learns of what will end or has been switched off. Requests are not affected.',
   },
 };
+/** Calls the stage from outside, as clients do, also while no learner is online. */
+export const runCanary = {
+  service: 'reports',
+  operationId: 'runCanary',
+  summary:
+    'Calls the sandbox and, where the stage names one, starts and inspects a conformance run, as a client does',
+  trigger: 'schedule',
+  everyMinutes: 15,
+  silence: 'canary-silent',
+  gates: [],
+  handler: 'functions/reports/background/run-canary/handler.ts',
+  lambda: {
+    memoryMb: 512,
+    timeoutSeconds: 75,
+    grants: ['sandbox:call', 'canary:run'],
+    impact: 'An outage while no learner is online is noticed only when the first learner meets it.',
+  },
+} as const satisfies BackgroundFunction;
 
 export const backgroundFunctions: readonly BackgroundFunction[] = [
   analyzeRun,
@@ -130,4 +148,5 @@ export const backgroundFunctions: readonly BackgroundFunction[] = [
   readReceipt,
   rotateKeys,
   watchStage,
+  runCanary,
 ];

@@ -4,7 +4,7 @@ import type { Gate } from './gates.ts';
 interface GrantMeaning {
   /** The environment variable with the address of the thing. */
   readonly variable: string;
-  /** The function works without it: its environment may contain a single service profile instead [MA-010]. */
+  /** The function works without it: its environment may contain a single service profile instead [MA-010], or the stage names no run of the canary. */
   readonly dispensable?: true;
 }
 
@@ -38,6 +38,10 @@ const meanings = {
   'ring:rotate': { variable: 'SETTINGS_TABLE' },
   /** For having KMS create and wrap a key of these purposes, without exposing it. */
   'ring:wrap': { variable: 'KEY_ARN' },
+  /** For calling the public address of the sandbox. */
+  'sandbox:call': { variable: 'SANDBOX_URL' },
+  /** For running the canary's test: its token, and the public address of the mastery engine. Only where the stage names a run. */
+  'canary:run': { variable: 'MASTERY_URL', dispensable: true },
   'profiles:read': { variable: 'SETTINGS_TABLE', dispensable: true },
   /** For looking at everything that is deployed: no part of it opens a credential or a key, and only the wrapped keys of the ring can be read. */
   'stage:watch': { variable: 'SETTINGS_TABLE' },
@@ -47,6 +51,11 @@ const meanings = {
 
 /** A stored thing that a route's function uses: the stacks grant exactly these, and no more. */
 export type Grant = keyof typeof meanings;
+
+/** Returns the name of the SecureString with the bearer token of the canary's runs. */
+export function canaryCredential(stage: string): string {
+  return `/${stage}/canary/token`;
+}
 
 /** The part of a row that decides what its function may use. */
 interface Granted {

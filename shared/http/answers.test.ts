@@ -118,6 +118,23 @@ describe('the log lines of a request', () => {
     ]);
   });
 
+  it('say that a learner waits, unless the request is the canary’s', async () => {
+    const row = { ...readProbe('mastery'), learnersWait: true as const };
+    const completed = async (tenant?: string, request = {}) => {
+      const lambda = await testProbe(row, seen, { environment: { CANARY_TENANT: tenant } });
+      await lambda.invoke(request);
+      return JSON.parse(lambda.lines.at(-1) ?? '') as unknown;
+    };
+    expect(await completed()).toMatchObject({ learnersWait: true });
+    expect(await completed('tenant-of-another')).toMatchObject({ learnersWait: true });
+    expect(await completed('tenant-aurora')).not.toHaveProperty('learnersWait');
+    // A request whose tenant is unknown.
+    expect(await completed(undefined, { headers: { Authorization: undefined } })).toMatchObject({
+      status: 401,
+      learnersWait: true,
+    });
+  });
+
   it('note an owner that is to blame with its own request id', async () => {
     const upstream = {
       service: 'bank',

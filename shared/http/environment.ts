@@ -1,6 +1,12 @@
 import * as z from 'zod';
 import { answersCaller } from '#shared/contract/background.ts';
-import { demandedVariablesOf, grantsOf, isGated, rotatesKeys, watchesStage } from '#shared/contract/grants.ts';
+import {
+  demandedVariablesOf,
+  grantsOf,
+  isGated,
+  rotatesKeys,
+  watchesStage,
+} from '#shared/contract/grants.ts';
 import type { DeployedFunction } from '#shared/contract/functions.ts';
 import type { EnvironmentVariables } from '#shared/runtime/runtime.ts';
 import { parseReleaseKey } from '#shared/release/release-key.ts';
@@ -38,6 +44,13 @@ const variables = {
   /** `{receipts_url}`: links are made below it. */
   RECEIPTS_URL: address,
   KEY_ARN: name,
+  /** Public addresses that the canary calls. */
+  SANDBOX_URL: address,
+  MASTERY_URL: address,
+  /** The tenant whose runs serve no learner. */
+  CANARY_TENANT: name,
+  /** The ids of the test that the canary starts, as JSON. */
+  CANARY_RUN: name,
   /** For how many days a key seals before the schedule replaces it. */
   KEY_ROTATION_DAYS: z.string().regex(/^[1-9]\d{0,2}$/),
   TOKEN_ISSUER: name,

@@ -100,6 +100,17 @@ export const stageFigures = {
   credential: daysLeft('CredentialDaysLeft', 'credentialDaysLeft'),
   certificate: daysLeft('CertificateDaysLeft', 'certificateDaysLeft'),
 } as const satisfies Readonly<Record<string, Figure>>;
+/** What each step of the canary leaves: `sandbox`, `credential` or `run`. */
+export const canaryFigures = {
+  success: { name: 'CanarySuccess', unit: 'Count', value: 'success', dimensions: ['stage', 'step'] },
+  latency: {
+    name: 'CanaryLatency',
+    unit: 'Milliseconds',
+    value: 'durationMs',
+    dimensions: ['stage', 'step'],
+  },
+} as const satisfies Readonly<Record<string, Figure>>;
+const canaryStep = { step: 'word', success: 'number', durationMs: 'number' } as const;
 
 /** A redacted trace of upstream calls, and what it traces. */
 const receiptFields = {
@@ -455,6 +466,17 @@ export const logCodes = {
       durationMs: 'number',
     },
     { figures: [stageFigures.manifest, stageFigures.credential, stageFigures.certificate] },
+  ),
+  CANARY_SUCCEEDED: always(
+    'A step of the canary succeeded: the sandbox returned its report, the token of the canary is valid, or its conformance run was started and inspected.',
+    canaryStep,
+    { figures: Object.values(canaryFigures) },
+  ),
+  CANARY_FAILED: error(
+    'account',
+    'A step of the canary failed. `call`: the operation that was called from outside; `kind`: what was wrong with the response or with the token.',
+    { ...canaryStep, call: 'word', status: 'number', problem: 'word', kind: 'word', error: 'word' },
+    { figures: Object.values(canaryFigures) },
   ),
 } as const satisfies Readonly<Record<string, LogCode>>;
 

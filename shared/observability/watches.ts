@@ -218,5 +218,6 @@ export const watches: Readonly<Record<CountedCode, Watched>> = {
     { perMinutes: 5, in: 2, of: 36 },
   ),
   STAGE_FINDING: { quiet: 'It counts against the check that it names, whose alarm it is.' },
+  CANARY_FAILED: { quiet: 'A single call may fail. Each step has an alarm for several in a row.' },
   KEY_ROTATION_POSTPONED: { quiet: 'If it stays postponed, the age of the active key goes off.' },
 };

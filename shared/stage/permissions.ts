@@ -1,4 +1,4 @@
-import { keyPurposesOf, type Grant } from '#shared/contract/grants.ts';
+import { canaryCredential, keyPurposesOf, type Grant } from '#shared/contract/grants.ts';
 import { COUNT_PREFIX } from '#shared/contract/tenant-rate.ts';
 import { keyPurposes, scheduledPurposes } from '#shared/keys/key-ring.ts';
 import { gatesPath, manifestParameter } from '#shared/release/applied-manifest.ts';
@@ -90,8 +90,11 @@ export function statementsByGrant(
     // No s3:ListBucket: links are created only for existing bundles, and listing would expose the bundles of every tenant.
     'receipts:read': [allow(`${receipts.arn}/*`, ['s3:GetObject'])],
     'receipts:write': [allow(`${receipts.arn}/*`, ['s3:PutObject'])],
-    // Needs only the variable, no permission.
+    // These need only the variable, no permission.
     'receipts:link': [],
+    'sandbox:call': [],
+    // Systems Manager decrypts with the account's own key, which needs no permission of the caller.
+    'canary:run': [allow(parameter(canaryCredential(stage)), ['ssm:GetParameter'])],
     'release:read': [allow(settings.arn, items('GetItem'), onPartitions('release'))],
     // Its notes: `shared/stores/key-notes.ts`.
     'ring:rotate': [

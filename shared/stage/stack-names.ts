@@ -5,8 +5,8 @@ import type { ApiName } from './stage.ts';
 export const stackIds = [
   'records-and-keys',
   'mastery',
-  'reports',
   'sandbox',
+  'reports',
   'operations',
   'documentation',
 ] as const;

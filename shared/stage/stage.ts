@@ -86,10 +86,19 @@ export interface StageConfig {
    */
   readonly canaryMinutes?: 5 | 10 | 15 | 30;
   /**
-   * A tenant without learners, with a service profile of its own: the check of a new version opens it before callers reach the version. Absent: the
-   * check opens no profile.
+   * A tenant with only synthetic facts and without learners, for checks of the stage: the check of a new version opens its service profile before callers
+   * reach the version. `run`: the test that the function `runCanary` starts and inspects every 15 minutes as `owner_conformance`, with the token in the
+   * parameter `/<stage>/canary/token`. Absent: the check opens no profile, and the canary calls only the sandbox.
    */
-  readonly canary?: { readonly tenantId: string };
+  readonly canary?: {
+    readonly tenantId: string;
+    readonly run?: Readonly<
+      Record<
+        'selectionPolicyId' | 'scaleCalibrationId' | 'testSpecId' | 'testBankId' | 'bankOperationId',
+        string
+      >
+    >;
+  };
   readonly logLevel: LogLevel;
   /** The retention periods of CloudWatch Logs from two weeks to two years. */
   readonly logRetentionDays: 14 | 30 | 60 | 90 | 120 | 150 | 180 | 365 | 400 | 545 | 731;

@@ -19,6 +19,13 @@ const silent = { alarmsEmail: undefined };
 const alarmsTopicArn = 'arn:aws:sns:eu-central-1:111122223333:alarms';
 const many = Array.from({ length: 11 }, (_, index) => `https://a${index}.org`);
 const apiOf = (changes: object) => ({ domains: { reports: { ...reports, ...changes } } });
+const canary = {
+  tenantId: 'tenant-canary',
+  run: {
+    ...{ selectionPolicyId: 'policy-1', scaleCalibrationId: 'calibration-1', testSpecId: 'spec-1' },
+    ...{ testBankId: 'bank-1', bankOperationId: 'operation-1' },
+  },
+};
 const writer = (release: string) => ({ recordWriters: { release } });
 
 it.each<object>([
@@ -31,6 +38,7 @@ it.each<object>([
   { unlimitedAddresses: Array.from({ length: 100 }, (_, at) => `10.0.${at}.0/24`) },
   ...[{ requestsPerTenant: 10 }, { requestsPerTenant: 1_000_000 }],
   writer('arn:aws:iam::111122223333:role/release'),
+  ...[{ canary }, { canary: { tenantId: 'tenant-canary' } }],
   writer('arn:aws-us-gov:iam::111122223333:role/a/b/release@x'),
 ])('a stage takes %j', (changes) => {
   expect(named(changes)).toMatchObject({ ok: true, value: { config: changes } });
@@ -48,6 +56,11 @@ it.each<readonly [object, string | RegExp]>([
     `allowedOrigins contains ${JSON.stringify(origin)}: expected an https origin such as`,
   ]),
   [origins('https://a.org', 'https://a.org'), 'allowedOrigins contains an origin twice: remove one'],
+  [{ canary: { tenantId: '' } }, 'canary.tenantId is empty'],
+  [
+    { canary: { ...canary, run: { ...canary.run, selectionPolicyId: 'latest' } } },
+    'canary.run.selectionPolicyId cannot be an id of a start',
+  ],
   [origins(...many), 'allowedOrigins contains 11 origins: expected at most 10'],
   [apiOf({ certificateArn: ofAmerica }), /domains\.reports has the certificate .* in eu-central-1$/],
   [apiOf({ certificateArn: certificateArn.replace('1111', '9999') }), /of account 111122223333 in eu-/],

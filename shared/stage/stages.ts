@@ -1,5 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import { isIPv4 } from 'node:net';
+import { startAdaptiveRunRequest } from '#shared/contract/mastery/adaptive-run.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
 import {
@@ -109,7 +110,8 @@ export function settingsDefect(config: StageConfig): string | undefined {
     writersDefect(config) ??
     domainsDefect(config) ??
     throughputDefect(config) ??
-    expectedDefect(config)
+    expectedDefect(config) ??
+    canaryDefect(config)
   );
 }
 
@@ -209,6 +211,16 @@ function expectedDefect({
     : `expected.${wrong[0]} is ${wrong[1]}: expected a number of at least 0`;
 }
 
+/** Returns what is wrong with `canary`, if anything. */
+function canaryDefect({ canary }: StageConfig): string | undefined {
+  if (canary === undefined) return undefined;
+  const { tenantId, run } = canary;
+  if (tenantId === '') return 'canary.tenantId is empty: expected the id of a tenant without learners';
+  if (run === undefined) return undefined;
+  const wrong = startAdaptiveRunRequest.safeParse({ ...run, runMode: 'owner_conformance' }).error?.issues[0];
+  return wrong && `canary.run.${wrong.path.join('.')} cannot be an id of a start: ${wrong.message}`;
+}
+
 /** Returns what is wrong with `warmThroughput`, if anything: DynamoDB takes no less than what a new table has. */
 function throughputDefect({ warmThroughput = {} }: StageConfig): string | undefined {
   const wrong = Object.entries(warmThroughput).find(
@@ -233,6 +245,7 @@ export function placeholders({ config }: Stage): readonly string[] {
     token: [],
     // Ids, not hosts.
     systemRecordTenants: [],
+    canary: [],
   })
     .filter(([, value]) => /(?:"|@|\/\/)[^"/?#:]*\.example["/?#:]/i.test(JSON.stringify(value)))
     .map(([setting]) => setting);

@@ -1,11 +1,13 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { PutParameterCommand } from '@aws-sdk/client-ssm';
 import { beforeAll, expect, it } from 'vitest';
 import { bind as bindWatcher } from '#functions/reports/background/watch-stage/handler.ts';
 import { bind as bindRotation } from '#functions/reports/background/rotate-keys/handler.ts';
+import { bind as bindCanary } from '#functions/reports/background/run-canary/handler.ts';
 import { emptyAccount } from '#local/aws/account.ts';
 import { accessKeyOf } from '#local/aws/resources.ts';
 import { variablesOf } from '#local/stack/function-variables.ts';
-import { analyzeRun, rotateKeys, sweepRuns, watchStage } from '#shared/contract/background.ts';
+import { analyzeRun, rotateKeys, runCanary, sweepRuns, watchStage } from '#shared/contract/background.ts';
 import type { BackgroundFunction } from '#shared/contract/background.ts';
 import { deployedFunctions } from '#shared/contract/functions.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
@@ -19,6 +21,8 @@ import {
   localTableName,
 } from '#shared/stage/local-stage.ts';
 import { alarmTopicOutputs, apiName, stackIds, stackName } from '#shared/stage/stack-names.ts';
+import { canaryCredential } from '#shared/contract/grants.ts';
+import { openAdaptiveRuns } from '#test/support/adaptive-run.ts';
 import { openWorlds, operations } from '#test/lemmas/worlds.ts';
 import { openImprovementRuns } from '#test/support/improvement-runs.ts';
 import { lazily } from '#test/support/lazily.ts';
@@ -143,7 +147,34 @@ async function rotate(): Promise<void> {
   }
 }
 
+/** A run of the canary, whose token is its only store. */
+async function runTheCanary(): Promise<void> {
+  const { urls, rehearsal } = stack;
+  const { awsUrl: endpoint } = urls;
+  const { ssm } = clientsOf(stack);
+  const parameter = { Name: canaryCredential(localStage), Type: 'SecureString', Value: 'a token' } as const;
+  await ssm.send(new PutParameterCommand(parameter));
+  const credentials = { ...localCredentials, accessKeyId: accessKeyOf(runCanary) };
+  const ids = openAdaptiveRuns(stack).startBody({ mode: 'owner_conformance' });
+  const call = bindCanary({
+    ...own,
+    write: () => undefined,
+    environment: {
+      ...variablesOf(runCanary, {
+        awsUrl: endpoint,
+        gatewayUrl: new URL(urls.reportsUrl).origin,
+        releaseKey: rehearsal.releaseKey,
+      }),
+      CANARY_TENANT: 'tenant-canary',
+      CANARY_RUN: JSON.stringify(ids),
+    },
+    aws: createAwsClients(() => ({ endpoint, region: localRegion, credentials })),
+  });
+  await call({}, { awsRequestId: 'f-1', getRemainingTimeInMillis: () => MINUTE });
+}
+
 beforeAll(async () => {
+  await runTheCanary();
   await analyze();
   await serveEveryRoute();
   await sweep();

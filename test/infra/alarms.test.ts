@@ -8,7 +8,7 @@ import { severities, watches, type Watch } from '#shared/observability/watches.t
 import { createFunctionLog } from '#shared/observability/logger.ts';
 import { alarmTopicOutputs } from '#shared/stage/stack-names.ts';
 import { figures } from './series.ts';
-import { deployed, everySetting, propertiesOf, resourcesOf, stage, templateOf } from './deployed.ts';
+import { canary, deployed, everySetting, propertiesOf, resourcesOf, stage, templateOf } from './deployed.ts';
 
 interface Alarm {
   readonly AlarmName: string;
@@ -22,7 +22,7 @@ interface Alarm {
   readonly AlarmActions?: readonly string[];
 }
 
-const all = deployed();
+const all = deployed({ settings: { canary } });
 const alarmsIn = (stacks: typeof all) =>
   propertiesOf(stacks, 'AWS::CloudWatch::Alarm', 'operations') as unknown as readonly Alarm[];
 const alarms = alarmsIn(all);
@@ -95,6 +95,7 @@ it('a schedule that calls nothing is noticed, and silence alarms nowhere else', 
     (
       [
         ['rotateKeys', 3],
+        ['runCanary', 3],
         ['sweepImprovementRuns', 3],
         ['watchStage', 2],
       ] as const
@@ -187,6 +188,46 @@ it('a canary step counts the lines that blame the release, whatever their level,
   expect(counts).not.toContain('FINALIZATION_REFUSED');
 });
 
+it.each([
+  ['canary-sandbox', 'sandbox'],
+  ['canary-credential', 'credential'],
+  ['canary-run-steps', 'run'],
+])('%s rings after three of four calls in vain, on the figure that the canary logs', (id, step) => {
+  const Namespace = 'mastery-reports';
+  const fields = { step, success: 0, durationMs: 7, kind: 'unreachable' };
+  expect(lineOf('CANARY_FAILED', fields)).toMatchObject({
+    CanarySuccess: 0,
+    CanaryLatency: 7,
+    _aws: {
+      CloudWatchMetrics: expect.arrayContaining([
+        {
+          ...{ Namespace, Dimensions: [['stage', 'step']] },
+          Metrics: [
+            { Name: 'CanarySuccess', Unit: 'Count' },
+            { Name: 'CanaryLatency', Unit: 'Milliseconds' },
+          ],
+        },
+      ]) as unknown,
+    },
+  });
+  expect(alarmOf(id)).toMatchObject({
+    ...{ Namespace, MetricName: 'CanarySuccess', Statistic: 'Minimum', Period: 900 },
+    Dimensions: [
+      { Name: 'stage', Value: 'prod' },
+      { Name: 'step', Value: step },
+    ],
+    ...{ ComparisonOperator: 'LessThanThreshold', Threshold: 1, TreatMissingData: 'notBreaching' },
+    ...{ EvaluationPeriods: 4, DatapointsToAlarm: 3 },
+  });
+});
+
+it('a stage without a run of the canary watches only the sandbox', () => {
+  const ids = [...alarmsIn(deployed()), ...compositesIn(deployed())].map(({ AlarmName }) =>
+    AlarmName.replace('mastery-reports-prod-', ''),
+  );
+  expect(ids.filter((id) => id.startsWith('canary-'))).toStrictEqual(['canary-sandbox']);
+});
+
 it('every alarm notifies, or is part of exactly one composite alarm that does', () => {
   const rules = compositesIn(all).map(({ AlarmRule }) => JSON.stringify(AlarmRule));
   for (const { AlarmName, AlarmActions = [] } of alarms) {
@@ -206,7 +247,7 @@ it('one page stands for an outage of the stores: the alarms that follow from it 
   for (const [id, { ActionsSuppressor }] of named)
     expect([id, ActionsSuppressor !== undefined]).toStrictEqual([
       id,
-      id.startsWith('function-') || id.startsWith('learners-'),
+      /^(?:function|learners|canary)-/.test(id),
     ]);
 });
 

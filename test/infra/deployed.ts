@@ -43,6 +43,18 @@ export function ownDomains(keeps?: { readonly keepsFormerAddress: true }): Requi
   };
 }
 
+/** A canary that takes a test. */
+export const canary = {
+  tenantId: 'tenant-canary',
+  run: {
+    selectionPolicyId: 'policy-1',
+    scaleCalibrationId: 'calibration-1',
+    testSpecId: 'spec-1',
+    testBankId: 'bank-1',
+    bankOperationId: 'operation-1',
+  },
+} as const satisfies StageConfig['canary'];
+
 /** Every setting with which a stage has more resources. */
 export const everySetting: Partial<StageConfig> = {
   environment: { account: '111122223333', region: 'eu-central-1' },
@@ -58,9 +70,9 @@ export const everySetting: Partial<StageConfig> = {
     certificateArn: 'arn:aws:acm:us-east-1:111122223333:certificate/one',
   },
   allowedOrigins: ['https://app.school.example'],
+  canary,
   warmThroughput: { control: { reads: 12_000, writes: 8_000 } },
   unlimitedAddresses: ['203.0.113.0/24', '198.51.100.7/32'],
-  canary: { tenantId: 'tenant-canary' },
   recordWriters: {
     release: 'arn:aws:iam::111122223333:role/mastery/release',
     restore: 'arn:aws:iam::111122223333:role/restore',

@@ -11,7 +11,7 @@ import type { Grant } from '#shared/contract/grants.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { variablesOf as demandedBy } from '#shared/http/environment.ts';
 import { stackIds, type StackId } from '#shared/stage/stack-names.ts';
-import { appOf, deployed, policiesOf, propertiesOf, resourcesOf, templateOf } from './deployed.ts';
+import { appOf, canary, deployed, policiesOf, propertiesOf, resourcesOf, templateOf } from './deployed.ts';
 import type { Found, RoleStatement } from './deployed.ts';
 
 const all = deployed();
@@ -27,6 +27,7 @@ const changed = deployed({
     documentation: { domain: 'docs.school.org', certificateArn: certificate },
     alarmsTopicArn: { page: topic, ticket: topic },
     requestsPerTenant: 40,
+    canary,
   },
 });
 
@@ -213,6 +214,26 @@ it('a tenant may use half of the throttle, unless the stage says otherwise', () 
   expect([boundOf(all), boundOf(changed)]).toEqual(['2500', '40']);
 });
 
+it('the canary may read one parameter and knows its test only where the stage names one; routes of learners know its tenant', () => {
+  expect(apart(policiesOf(changed, 'runCanaryRole', 'reports').map(lineOf))).toStrictEqual(
+    apart([
+      'logs:CreateLogStream,logs:PutLogEvents on runCanaryLogs.Arn',
+      'xray:PutTelemetryRecords,xray:PutTraceSegments on *',
+      `ssm:GetParameter on ${parameter('canary/token')}`,
+    ]),
+  );
+  expect(variablesIn(all, 'runCanary')).toStrictEqual({
+    LOG_LEVEL: 'info',
+    STAGE: 'prod',
+    SANDBOX_URL: 'https://Api.execute-api.AWS-Region.AWS-URLSuffix/prod',
+  });
+  const { CANARY_RUN, ...others } = variablesIn(changed, 'runCanary');
+  expect(JSON.parse(String(CANARY_RUN))).toStrictEqual(canary.run);
+  expect(others).toMatchObject({ CANARY_TENANT: canary.tenantId, MASTERY_URL: expect.any(String) as string });
+  const knowing = routes.filter(({ operationId }) => 'CANARY_TENANT' in variablesIn(changed, operationId));
+  expect(knowing).toStrictEqual(routes.filter(({ learnersWait }) => learnersWait));
+});
+
 it('the worker may have the system’s records of the stage’s tenants alone', () => {
   expect(variablesIn(changed, 'analyzeImprovementRun')['SYSTEM_RECORD_TENANTS']).toBe('a,b');
 });
@@ -348,6 +369,7 @@ describe('what runs behind the routes', () => {
     ['sweepImprovementRuns', '5 minutes', 300],
     ['rotateKeys', '1 hour', 3600],
     ['watchStage', '1 hour', 3600],
+    ['runCanary', '15 minutes', 900],
   ])('%s is called every %s, and a call that fails is left to the next', (operationId, every, seconds) => {
     const once = { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: seconds };
     const [rule, asynchronous] = ['AWS::Events::Rule', 'AWS::Lambda::EventInvokeConfig'].map(

@@ -5,7 +5,7 @@ import { isReleased } from '#shared/release/release-state.ts';
 import { offlineRelease } from '#shared/release/read-release.ts';
 import { localAccount, localRegion, localStage } from '#shared/stage/local-stage.ts';
 import type { Statement } from '#shared/stage/permissions.ts';
-import { deployed, policiesOf, resourcesOf } from './deployed.ts';
+import { canary, deployed, policiesOf, resourcesOf } from './deployed.ts';
 
 // What the local AWS emulator enforces, statement by statement, against what the templates of a stage give to the roles and resources.
 
@@ -58,7 +58,7 @@ describe.each([
   ['with every gate open', undefined],
   ['with every gate closed', []],
 ] as const)('%s', (_, gates) => {
-  const stacks = deployed(gates === undefined ? {} : { gates });
+  const stacks = deployed({ settings: { canary }, ...(gates !== undefined && { gates }) });
   const released = deployedFunctions.filter(
     (row) => gates === undefined || isReleased(row, offlineRelease(new Set(gates))),
   );

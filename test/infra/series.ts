@@ -27,6 +27,8 @@ const combinations: Readonly<Record<string, () => number>> = {
   'stage operation problem': () =>
     answering.reduce((sum, row) => sum + (isRoute(row) ? failuresOf(row).length : 1), 0),
   'stage service': () => serviceNames.length,
+  // The sandbox, the credential and the run of the canary.
+  'stage step': () => 3,
   'stage owner': () => new Set([...owners, ...sourceService.options, 'platform_auth']).size,
   // One version of each function at a time: a rollback ends the series of the former.
   'stage operation function_version': () => deployedFunctions.length,

@@ -44,7 +44,10 @@ const storesOfThings = {
   receipts: ['s3'],
   stage: ['settings', 'kms', 'ssm', 's3'],
 } as const satisfies Readonly<
-  Record<Grant extends `${infer Thing}:${string}` ? Thing : never, readonly StoreName[]>
+  Record<
+    Exclude<Grant, 'sandbox:call' | 'canary:run'> extends `${infer Thing}:${string}` ? Thing : never,
+    readonly StoreName[]
+  >
 >;
 
 function storesOf(grant: Grant): readonly StoreName[] {

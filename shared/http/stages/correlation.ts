@@ -33,7 +33,10 @@ export function correlation(row: FunctionRow, runtime: BaseRuntime): Stage {
       problem: response.problem,
       failures: Number(failed),
       ...(failed && { failed }),
-      ...(row.learnersWait && { learnersWait: true }),
+      // Behind the canary waits no learner: its failures have an alarm of their own.
+      ...(row.learnersWait &&
+        (exchange.principal === undefined ||
+          exchange.principal.tenantId !== runtime.environment['CANARY_TENANT']) && { learnersWait: true }),
       tenantHash: exchange.principal && tenantHash(exchange.principal.tenantId),
       ...(upstream.upstreamCalls > 0 && { ...upstream, owners: [...owners] }),
     });
