@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { parseAlarmRule, type AlarmState } from './alarm-rule.ts';
-import { evaluateExpression, type Series } from './metric-math.ts';
+import { compileExpression, type Series } from './metric-math.ts';
 
 /*
  * Replays how CloudWatch evaluates alarms, minute by minute, over a timeline of data points. Each rule quotes AWS's text. Unless a page is named, that is
@@ -190,7 +190,7 @@ function metricAlarm({ name, properties }: AlarmResource, seriesOf: SeriesOf, ex
     Threshold: threshold,
     ComparisonOperator: operator,
   } = alarm;
-  const watched = watchedBy(alarm, name);
+  const watched = watchedBy(alarm, name, seriesOf);
   if (breaching > of) throw new Error(`${name}: DatapointsToAlarm is above EvaluationPeriods`);
   // "The number of evaluation periods for an alarm multiplied by the length of each evaluation period can't exceed one day."
   if (of * watched.period > 1440) throw new Error(`${name}: the evaluation periods exceed one day`);
@@ -217,7 +217,7 @@ function metricAlarm({ name, properties }: AlarmResource, seriesOf: SeriesOf, ex
     name,
     topics: topicsOf(alarm),
     evaluate: (at, before) => {
-      const { values, samples } = watched.pointsAt(seriesOf, at, of + extra);
+      const { values, samples } = watched.pointsAt(at, of + extra);
       // "You can have the alarm ignore the metric while the sample size is low, and wait to evaluate it until there is enough data".
       if (samples.slice(-of).reduce((all, one) => all + one, 0) < few) return before;
       return judge(
@@ -281,25 +281,29 @@ export function judge(
   return oldest !== -1 && points.length - oldest >= breaching ? 'ALARM' : 'INSUFFICIENT_DATA';
 }
 
-/** What an alarm watches, as one value per period. */
+interface Values {
+  /** One per period. */
+  readonly values: Series;
+  readonly samples: readonly number[];
+}
+
+/** Returns the values of this many periods until a minute. */
+type ValuesAt = (at: number, length: number) => Values;
+
 interface Watched {
   /** Minutes. */
   readonly period: number;
-  readonly pointsAt: (
-    seriesOf: SeriesOf,
-    at: number,
-    length: number,
-  ) => { readonly values: Series; readonly samples: readonly number[] };
+  readonly pointsAt: ValuesAt;
 }
 
-function watchedBy(alarm: MetricAlarmProperties, name: string): Watched {
+function watchedBy(alarm: MetricAlarmProperties, name: string, seriesOf: SeriesOf): Watched {
   const { Namespace, MetricName, Dimensions, Statistic, ExtendedStatistic, Period, Metrics } = alarm;
   if (Metrics === undefined) {
     const Metric = { Namespace, MetricName, Dimensions };
     const stat = read(metricStat, { Metric, Period, Stat: Statistic ?? ExtendedStatistic }, name);
     if (Statistic !== undefined && ExtendedStatistic !== undefined)
       throw new Error(`${name}: two statistics`);
-    return { period: stat.Period / 60, pointsAt: (...range) => aggregate(stat, ...range) };
+    return { period: stat.Period / 60, pointsAt: aggregate(stat, seriesOf) };
   }
   if ([Namespace, MetricName, Statistic, ExtendedStatistic, Period].some((one) => one !== undefined))
     throw new Error(`${name}: a metric next to Metrics`);
@@ -319,14 +323,15 @@ function watchedBy(alarm: MetricAlarmProperties, name: string): Watched {
   if (stats.size + expressions.size !== Metrics.length || returned.length !== 1)
     throw new Error(`${name}: one entry must return data, and each is either a metric or an expression`);
   const [id = ''] = returned;
+  const valuesOf = new Map([...stats].map(([own, stat]) => [own, aggregate(stat, seriesOf)]));
+  const compiled = expressions.has(id)
+    ? compileExpression(id, new Set(stats.keys()), expressions)
+    : undefined;
   return {
     period: seconds / 60,
-    pointsAt: (seriesOf, at, length) => {
-      const metrics = new Map(
-        [...stats].map(([own, stat]) => [own, aggregate(stat, seriesOf, at, length).values]),
-      );
-      const values = metrics.get(id) ?? evaluateExpression(id, { metrics, expressions, length });
-      return { values, samples: [] };
+    pointsAt: (at, length) => {
+      const metrics = new Map([...valuesOf].map(([own, valuesAt]) => [own, valuesAt(at, length).values]));
+      return { values: compiled?.({ metrics, length }) ?? metrics.get(id) ?? [], samples: [] };
     },
   };
 }
@@ -338,30 +343,34 @@ interface Sample {
   readonly seenAt: number;
 }
 
-/** Per minute in which they happened. */
-type Minutes = ReadonlyMap<number, readonly Sample[]>;
+/** By the minute in which they happened. */
+type Minutes = Map<number, Sample[]>;
 type SeriesOf = (metric: MetricStat['Metric']) => Minutes;
 
 /** "Each unique combination of dimensions is a separate metric" (page "Amazon CloudWatch concepts", section "Dimension combinations"). */
 function indexed(timeline: readonly DataPoint[]): SeriesOf {
   const key = (namespace: string, metric: string, of: readonly (readonly [string, string])[]): string =>
     JSON.stringify([namespace, metric, of.toSorted(([a], [b]) => (a < b ? -1 : 1))]);
-  const all = new Map<string, Map<number, Sample[]>>();
+  const all = new Map<string, Minutes>();
+  const stored = (series: string): Minutes => {
+    const found = all.get(series) ?? new Map<number, Sample[]>();
+    all.set(series, found);
+    return found;
+  };
   for (const { namespace, metric, dimensions: own, value, samples: count = 1, at, delay = 0 } of timeline) {
-    const series = key(namespace, metric, Object.entries(own));
-    const minutes = all.get(series) ?? new Map<number, Sample[]>();
-    all.set(series, minutes);
+    const minutes = stored(key(namespace, metric, Object.entries(own)));
     const minute = minutes.get(Math.floor(at)) ?? [];
-    minutes.set(Math.floor(at), [...minute, { value, count, seenAt: at + delay }]);
+    minutes.set(Math.floor(at), minute);
+    minute.push({ value, count, seenAt: at + delay });
   }
   return ({ Namespace, MetricName, Dimensions }) =>
-    all.get(
+    stored(
       key(
         Namespace,
         MetricName,
         Dimensions.map(({ Name, Value }) => [Name, Value] as const),
       ),
-    ) ?? new Map<number, Sample[]>();
+    );
 }
 
 /**
@@ -370,23 +379,36 @@ function indexed(timeline: readonly DataPoint[]): SeriesOf {
  * from minutes 2 to 6." It sees what has arrived: "the values of that aggregated data may change as CloudWatch collects more samples" (page "Amazon
  * CloudWatch concepts", section "Periods").
  */
-function aggregate(
-  { Metric, Period, Stat }: MetricStat,
-  seriesOf: SeriesOf,
-  at: number,
-  length: number,
-): ReturnType<Watched['pointsAt']> {
+function aggregate({ Metric, Period, Stat }: MetricStat, seriesOf: SeriesOf): ValuesAt {
   const minutes = seriesOf(Metric);
   const size = Period / 60;
-  const all = Array.from({ length }, (_, index) => {
-    const start = at - (length - index) * size;
-    return Array.from({ length: minutes.size === 0 ? 0 : size }, (__, minute) =>
-      (minutes.get(start + minute) ?? []).filter(({ seenAt }) => seenAt <= at),
-    ).flat();
-  });
-  return {
-    values: all.map((samples) => statistic(Stat, samples)),
-    samples: all.map(sampleCount),
+  /** By their start: periods whose samples have all arrived. */
+  const complete = new Map<number, readonly [value: number | undefined, samples: number]>();
+  const pointFrom = (start: number, at: number) => {
+    const known = complete.get(start);
+    if (known !== undefined) return known;
+    const happened: Sample[] = [];
+    for (let minute = start; minute < start + size; minute += 1)
+      happened.push(...(minutes.get(minute) ?? []));
+    const seen = happened.filter(({ seenAt }) => seenAt <= at);
+    const point = [statistic(Stat, seen), sampleCount(seen)] as const;
+    if (seen.length === happened.length) complete.set(start, point);
+    return point;
+  };
+  return (at, length) => {
+    const values = new Array<number | undefined>(length).fill(undefined);
+    const samples = new Array<number>(length).fill(0);
+    const fill = (index: number): void => {
+      [values[index], samples[index] = 0] = pointFrom(at - (length - index) * size, at);
+    };
+    // Most series have few samples, and some alarms look at a whole day.
+    if (minutes.size < length)
+      for (const minute of minutes.keys()) {
+        const index = length - 1 - Math.floor((at - 1 - minute) / size);
+        if (index >= 0 && index < length) fill(index);
+      }
+    else for (let index = 0; index < length; index += 1) fill(index);
+    return { values, samples };
   };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { evaluateExpression, type Series } from './metric-math.ts';
+import { compileExpression, type Series } from './metric-math.ts';
 
 const _ = undefined;
 
@@ -9,11 +9,12 @@ function valuesOf(
   metrics: Readonly<Record<string, Series>>,
   more: Readonly<Record<string, string>> = {},
 ): Series {
-  return evaluateExpression('result', {
-    metrics: new Map(Object.entries(metrics)),
-    expressions: new Map(Object.entries({ result: expression, ...more })),
-    length: Object.values(metrics)[0]?.length ?? 0,
-  });
+  const expressions = new Map(Object.entries({ result: expression, ...more }));
+  return compileExpression(
+    'result',
+    new Set(Object.keys(metrics)),
+    expressions,
+  )({ metrics: new Map(Object.entries(metrics)), length: Object.values(metrics)[0]?.length ?? 0 });
 }
 
 describe('AWS’s examples', () => {

@@ -12,45 +12,59 @@ type Value = Scalar | { readonly series: Series } | { readonly array: readonly S
 export interface MathInput {
   /** The metrics of the alarm, by id, in the order of the template. */
   readonly metrics: ReadonlyMap<string, Series>;
-  /** The expressions of the alarm, by id. */
-  readonly expressions: ReadonlyMap<string, string>;
   /** How many periods each series has. */
   readonly length: number;
 }
 
 /**
- * Returns the time series of an expression.
- * @throws for a function, an operator or a form that CloudWatch or the evaluator does not know, and for one that CloudWatch advises against in alarms
+ * Compiles an expression to a function that returns its time series.
+ * @param names the ids of the alarm's metrics
+ * @param expressions the expressions of the alarm, by id
+ * @throws for a function, an operator or a form that CloudWatch or the evaluator does not know, and for one that CloudWatch advises against in alarms;
+ * the function throws for a value of the wrong type
  */
-export function evaluateExpression(id: string, input: MathInput, within: readonly string[] = []): Series {
-  const text = input.expressions.get(id);
+export function compileExpression(
+  id: string,
+  names: ReadonlySet<string>,
+  expressions: ReadonlyMap<string, string>,
+  within: readonly string[] = [],
+): (input: MathInput) => Series {
+  const text = expressions.get(id);
   if (text === undefined || within.includes(id))
     throw new Error(`expression ${id} is missing or refers to itself`);
   const tokens = tokensOf(text, TOKEN);
-  const value = either(tokens, { ...input, within: [...within, id] });
+  const node = either(tokens, { names, expressions, within: [...within, id] });
   if (tokens.peek() !== undefined) tokens.fail('expected an operator or the end');
-  // "The final result of any math expression must be a single time series or an array of time series"; an alarm can watch only one.
-  if (!('series' in value)) return tokens.fail('an alarm needs a single time series');
-  return value.series;
+  return (input) => {
+    const value = node(input);
+    // "The final result of any math expression must be a single time series or an array of time series"; an alarm can watch only one.
+    if (!('series' in value)) throw new Error(`an alarm needs a single time series: ${text}`);
+    return value.series;
+  };
 }
 
 const TOKEN = /[A-Za-z]\w*|\d+(?:\.\d+)?|"[^"]*"|&&|\|\||[=!<>]=|[-+*/<>(),[\]]/;
 
-interface Scope extends MathInput {
+interface Scope {
+  readonly names: ReadonlySet<string>;
+  readonly expressions: ReadonlyMap<string, string>;
   readonly within: readonly string[];
 }
 
-type Rule = (tokens: Tokens, scope: Scope) => Value;
+type Node = (input: MathInput) => Value;
+type Rule = (tokens: Tokens, scope: Scope) => Node;
 
 /** A level of operators that are taken from left to right. */
 function level(operand: Rule, operators: Readonly<Record<string, (a: number, b: number) => number>>): Rule {
+  const signs = Object.keys(operators);
   return (tokens, scope) => {
-    let left = operand(tokens, scope);
-    for (let sign; (sign = tokens.take(...Object.keys(operators))) !== undefined;) {
+    let node = operand(tokens, scope);
+    for (let sign = tokens.take(...signs); sign !== undefined; sign = tokens.take(...signs)) {
       const operator = operators[sign] ?? tokens.fail(`no operator ${sign}`);
-      left = combine(left, operand(tokens, scope), operator, scope.length);
+      const [left, right] = [node, operand(tokens, scope)];
+      node = (input) => combine(left(input), right(input), operator, input.length);
     }
-    return left;
+    return node;
   };
 }
 
@@ -107,37 +121,43 @@ function valueIn(value: Exclude<Value, { array: unknown }>, index: number): numb
   return 'scalar' in value ? value.scalar : value.series[index];
 }
 
-function unary(tokens: Tokens, scope: Scope): Value {
+function unary(tokens: Tokens, scope: Scope): Node {
   if (tokens.take('-') === undefined) return primary(tokens, scope);
-  return combine({ scalar: 0 }, unary(tokens, scope), (a, b) => a - b, scope.length);
+  const operand = unary(tokens, scope);
+  return (input) => combine({ scalar: 0 }, operand(input), (a, b) => a - b, input.length);
 }
 
-function primary(tokens: Tokens, scope: Scope): Value {
+function primary(tokens: Tokens, scope: Scope): Node {
   const token = tokens.next();
   if (token === '(') {
     const inner = either(tokens, scope);
     tokens.expect(')');
     return inner;
   }
-  if (token === '[') return { array: list(tokens, scope, ']').flatMap(seriesOf) };
-  if (/^\d/.test(token)) return { scalar: Number(token) };
-  const metric = scope.metrics.get(token);
-  if (metric !== undefined) return { series: metric };
-  if (scope.expressions.has(token)) return { series: evaluateExpression(token, scope, scope.within) };
+  if (token === '[') {
+    const members = list(tokens, scope, ']');
+    return (input) => ({ array: members.flatMap((member) => seriesOf(member(input))) });
+  }
+  if (/^\d/.test(token)) return () => ({ scalar: Number(token) });
+  if (scope.names.has(token)) return ({ metrics }) => ({ series: metrics.get(token) ?? [] });
+  if (scope.expressions.has(token)) {
+    const other = compileExpression(token, scope.names, scope.expressions, scope.within);
+    return (input) => ({ series: other(input) });
+  }
   const own = Object.hasOwn(functions, token) ? functions[token] : undefined;
   if (own === undefined || tokens.take('(') === undefined)
     return tokens.fail(`the evaluator does not know ${token}`);
   return own(tokens, scope);
 }
 
-/** The values up to a closing token. */
-function list(tokens: Tokens, scope: Scope, end: string): readonly Value[] {
-  const values: Value[] = [];
+/** The operands up to a closing token. */
+function list(tokens: Tokens, scope: Scope, end: string): readonly Node[] {
+  const nodes: Node[] = [];
   while (tokens.take(end) === undefined) {
-    if (values.length > 0) tokens.expect(',');
-    values.push(either(tokens, scope));
+    if (nodes.length > 0) tokens.expect(',');
+    nodes.push(either(tokens, scope));
   }
-  return values;
+  return nodes;
 }
 
 function seriesOf(value: Value): readonly Series[] {
@@ -151,14 +171,18 @@ function seriesOf(value: Value): readonly Series[] {
  */
 function across(result: (values: readonly number[], count: number) => number): Rule {
   return (tokens, scope) => {
-    const [value, ...more] = list(tokens, scope, ')');
-    if (value === undefined || !('array' in value) || more.length > 0)
-      return tokens.fail('CloudWatch advises alarms against this function of a single time series');
-    return {
-      series: periods(scope.length, (index) => {
-        const values = value.array.flatMap((series) => series[index] ?? []);
-        return values.length === 0 ? undefined : result(values, value.array.length);
-      }),
+    const [node, ...more] = list(tokens, scope, ')');
+    const advice = 'CloudWatch advises alarms against this function of a single time series';
+    if (node === undefined || more.length > 0) return tokens.fail(advice);
+    return (input) => {
+      const value = node(input);
+      if (!('array' in value)) throw new Error(advice);
+      return {
+        series: periods(input.length, (index) => {
+          const values = value.array.flatMap((series) => series[index] ?? []);
+          return values.length === 0 ? undefined : result(values, value.array.length);
+        }),
+      };
     };
   };
 }
@@ -173,12 +197,13 @@ const functions: Readonly<Record<string, Rule>> = {
   MIN: across((values) => Math.min(...values)),
 
   /** "The METRICS() function returns all the metrics in the request. Math expressions aren't included"; with a string those with it in their id. */
-  METRICS: (tokens, { metrics }) => {
+  METRICS: (tokens) => {
     const part = tokens.peek() === ')' ? '""' : tokens.next();
     if (!part.startsWith('"')) tokens.fail('METRICS takes a string');
     tokens.expect(')');
-    const named = [...metrics].filter(([id]) => id.includes(part.slice(1, -1)));
-    return { array: named.map(([, series]) => series) };
+    return ({ metrics }) => ({
+      array: [...metrics].flatMap(([id, series]) => (id.includes(part.slice(1, -1)) ? [series] : [])),
+    });
   },
 
   /**
@@ -189,18 +214,21 @@ const functions: Readonly<Record<string, Rule>> = {
    * expression is computed over the whole evaluation range before the alarm looks for missing points.
    */
   FILL: (tokens, scope) => {
-    const value = either(tokens, scope);
+    const node = either(tokens, scope);
     tokens.expect(',');
     const mode = tokens.take('REPEAT', 'LINEAR');
     const filler = mode === undefined ? either(tokens, scope) : undefined;
     tokens.expect(')');
-    if (filler !== undefined && !('scalar' in filler))
-      return tokens.fail('the evaluator fills with a number, REPEAT or LINEAR');
-    const filled = seriesOf(value).map((series) =>
-      filler === undefined ? bridged(series, mode === 'LINEAR') : series.map((one) => one ?? filler.scalar),
-    );
-    const [single] = filled;
-    return 'series' in value && single !== undefined ? { series: single } : { array: filled };
+    return (input) => {
+      const [value, fill] = [node(input), filler?.(input)];
+      if (fill !== undefined && !('scalar' in fill))
+        throw new Error('the evaluator fills with a number, REPEAT or LINEAR');
+      const filled = seriesOf(value).map((series) =>
+        fill === undefined ? bridged(series, mode === 'LINEAR') : series.map((one) => one ?? fill.scalar),
+      );
+      const [single] = filled;
+      return 'series' in value && single !== undefined ? { series: single } : { array: filled };
+    };
   },
 
   /**
@@ -208,24 +236,24 @@ const functions: Readonly<Record<string, Rule>> = {
    * point is dropped if the condition has none, and if it is false and there is no third value; a missing second value is 0.
    */
   IF: (tokens, scope) => {
-    const values = list(tokens, scope, ')');
-    const [condition, yes, no, ...more] = values;
-    if (
-      condition === undefined ||
-      yes === undefined ||
-      more.length > 0 ||
-      values.some((value) => 'array' in value) ||
-      values.every((value) => 'scalar' in value)
-    )
-      return tokens.fail('IF takes a condition and one or two values, of which one is a time series');
-    const at = (value: Value | undefined, index: number) =>
-      value === undefined || 'array' in value ? undefined : valueIn(value, index);
-    return {
-      series: periods(scope.length, (index) => {
-        const test = at(condition, index);
-        if (test === undefined) return undefined;
-        return test === 0 ? at(no, index) : (at(yes, index) ?? ('scalar' in condition ? undefined : 0));
-      }),
+    const nodes = list(tokens, scope, ')');
+    const form = 'IF takes a condition and one or two values, of which one is a time series';
+    if (nodes.length < 2 || nodes.length > 3) tokens.fail(form);
+    return (input) => {
+      const values = nodes.map((node) => node(input));
+      if (values.some((value) => 'array' in value) || values.every((value) => 'scalar' in value))
+        throw new Error(form);
+      const [condition, yes, no] = values;
+      const at = (value: Value | undefined, index: number) =>
+        value === undefined || 'array' in value ? undefined : valueIn(value, index);
+      const isSeries = condition !== undefined && 'series' in condition;
+      return {
+        series: periods(input.length, (index) => {
+          const test = at(condition, index);
+          if (test === undefined) return undefined;
+          return test === 0 ? at(no, index) : (at(yes, index) ?? (isSeries ? 0 : undefined));
+        }),
+      };
     };
   },
 };
