@@ -11,6 +11,7 @@ import { DEFAULT_KEY_ROTATION_DAYS, type StageConfig } from '#shared/stage/stage
 import { watchedSettings } from '#shared/stage/checks.ts';
 import { namedStatements } from '#shared/stage/permissions.ts';
 import type { Stage } from '#shared/stage/stages.ts';
+import { acknowledge } from './acknowledge.ts';
 import { renderAccess, type GrantedResources } from './grants.ts';
 import { ownFunction } from './own-function.ts';
 
@@ -35,6 +36,11 @@ export function deployedFunction(
   if (resources === undefined && grants.length > 0)
     throw new Error(`the resources of the grants of ${operationId} are missing`);
   const access = resources && renderAccess(within, grants, stage.name, resources);
+  if (watchesStage(row))
+    acknowledge(within, {
+      'Serverless-LambdaStarPermissions':
+        'lambda:GetAccountSettings takes no resource; every other action of this role names what it reads.',
+    });
   const reserved =
     config.reservedConcurrency?.[operationId] ?? (isRoute(row) ? undefined : row.lambda.reservedConcurrency);
   return ownFunction(within, stage, {

@@ -1,4 +1,5 @@
 import { DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { DisableKeyCommand } from '@aws-sdk/client-kms';
 import { DeleteParameterCommand } from '@aws-sdk/client-ssm';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ProfileParameters } from '#shared/platform/service-profiles.ts';
@@ -22,6 +23,7 @@ import { mendAll, renderLine, runChecks, type Line } from './finding.ts';
 import { stageChecks } from './stage-checks.ts';
 
 const settingsTable = 'mastery-reports-prod-records-and-keys-Settings01234567-ABC';
+const recordsTable = settingsTable.replace('Settings', 'Records');
 
 let stage: SoundStage;
 beforeAll(async () => {
@@ -159,6 +161,25 @@ const spoiled: Readonly<Record<string, readonly [spoil: () => unknown, asked?: A
   "failure profiles .* is not stored where .*--tenant 'the owner'\\\\''s school'": [
     () => provide("the owner's school", {}),
   ],
+  'failure kms key .* is Disabled: .*aws kms enable-key': [
+    () => stage.test.kms.send(new DisableKeyCommand({ KeyId: 'alias/mastery-reports/prod' })),
+  ],
+  'failure firewall the API mastery-reports-prod-receipts has no firewall': [
+    () => account().restApis.set('mastery-reports-prod-receipts', { hasFirewall: false }),
+  ],
+  'failure credentials the credential of tenant expired at 2029-12-31T12:00:00.000Z .*--tenant tenant': [
+    () => expiring('2029-12-31T12:00:00Z'),
+  ],
+  'warning credentials the credential of tenant expires at 2030-01-21T00:00:00.000Z \\(20 days\\)': [
+    () => expiring('2030-01-21T00:00:00Z'),
+  ],
+  'warning blocked the policy p-1 of a/b has been blocked since 2029-12-01T00:00:00Z: wrong items\\. ': [
+    () =>
+      createRecordsTable(stage.test.dynamo, recordsTable).changeLifecycle(
+        { kind: 'policy', id: 'p-1', tenantId: 'a/b' },
+        { blockedAt: '2029-12-01T00:00:00Z', blockedBecause: 'wrong items' },
+      ),
+  ],
   'failure alarms .*operators@school.org has not confirmed.*aws sns subscribe': [
     () => subscribed('operators@school.org'),
   ],
@@ -184,6 +205,13 @@ it.each(Object.entries(spoiled))('%s is the one complaint', async (line, [spoil,
   await spoil();
   expect(await complaints(asked)).toMatch(new RegExp(`^${line.replaceAll(' ', ' +')}[^\\n]*$`));
 });
+
+/** Gives the tenant a credential that ends then. */
+async function expiring(end: string): Promise<void> {
+  const claims = Buffer.from(JSON.stringify({ exp: Date.parse(end) / 1_000 })).toString('base64url');
+  await provide('tenant', { PLATFORM_JWT: `e30.${claims}.x` });
+  await openProfiles(places()).move('tenant');
+}
 
 async function writeBare(tenant: string, url: string): Promise<void> {
   const folder = `/prod/profiles/${Buffer.from(tenant).toString('base64url')}`;
@@ -253,7 +281,7 @@ describe('open gates', () => {
     await openProfiles(places()).remove('tenant2');
     await writeGateParameter(stage.test.ssm, `/prod/profiles/dGVuYW50/ANALYSIS_POLICY_ID`, 'thresholds-1');
     expect(await complaints({ only })).toMatch(/^failure +profiles .*thresholds-1, which is not released/);
-    const records = createRecordsTable(stage.test.dynamo, settingsTable.replace('Settings', 'Records'));
+    const records = createRecordsTable(stage.test.dynamo, recordsTable);
     await records.writeOnce({ kind: 'analysis-policy', id: 'thresholds-1' }, { document: '{}' });
     expect(await complaints({ only })).toMatch(/^failure +profiles .* has other facts than functions read/);
     await openProfiles(places()).move('tenant');

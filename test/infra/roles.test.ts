@@ -21,6 +21,8 @@ const places: readonly (readonly [template: string, local: string])[] = [
   ['AWS-Partition', 'aws'],
   ['AWS-Region', localRegion],
   ['AWS-AccountId', localAccount],
+  ['mastery-reports-prod-', `mastery-reports-${localStage}-`],
+  ['/stages/prod"', `/stages/${localStage}"`],
   [':parameter/prod/', `:parameter/${localStage}/`],
   ['"kms:EncryptionContext:stage":"prod"', `"kms:EncryptionContext:stage":"${localStage}"`],
 ];
