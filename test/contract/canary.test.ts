@@ -112,7 +112,7 @@ it('calls the sandbox without a token, starts one conformance run and inspects i
   ]);
 });
 
-it('leaves one open session of a candidate of its own, and nothing at Results or Caliper [MA-013]', async () => {
+it('leaves one open session of a candidate of its own, and nothing at Results or Caliper', async () => {
   const before = await countsOf(stack, TENANT);
   await call({ ahead: 900_000 });
   const after = await countsOf(stack, TENANT);
