@@ -29,8 +29,8 @@ export function deployment(
   const watching = operations(app, stage, open, stores);
   // An alarm without its function has nothing to count, and the sweeper's alarm goes off on silence.
   for (const watched of [...services, synthetic]) watching.addStackDependency(watched);
-  const site = documentation(app, stage, siteFolder, synthetic);
-  // The site reads the address of the sandbox.
+  const site = documentation(app, stage, siteFolder);
+  // The site reads the address of the sandbox, and its secret.
   site.addStackDependency(synthetic);
   if (undeployable !== undefined) makeUndeployable(app, undeployable);
 }

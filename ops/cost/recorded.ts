@@ -27,6 +27,7 @@ const idleUnits = [
   'KMS key month',
   'WAF web ACL month',
   'WAF rule month',
+  'Secrets Manager secret month',
   'CloudWatch alarm month',
   'CloudWatch dashboard month',
 ] as const;

@@ -14,14 +14,15 @@ import {
   IAMClient,
 } from '@aws-sdk/client-iam';
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { SSMClient } from '@aws-sdk/client-ssm';
 import { figure } from '#ops/cost/report.ts';
 import { readRecording } from '#ops/cost/recorded.ts';
 import { trafficOf } from '#ops/cost/traffic.ts';
 import { wallsOf } from '#ops/cost/walls.ts';
 import { ok, type Result } from '#shared/kernel/result.ts';
 import { deployedFunctions } from '#shared/contract/functions.ts';
+import { stackIds, stackRegion } from '#shared/stage/stack-names.ts';
 import { placeholders } from '#shared/stage/stages.ts';
-import { ssm } from '#shared/stores/clients.ts';
 import { readGateParameter } from '#shared/stores/gate-parameters.ts';
 import { projectRoot } from '#tools/bundling/build.ts';
 import { failure, good, warning, type Check, type Finding, type Subject } from './finding.ts';
@@ -52,15 +53,29 @@ const settings: Check = ({ stage }) => {
 /** The version of the bootstrap stack that the CDK of this project asks for. */
 const BOOTSTRAP_VERSION = 6;
 
-const bootstrap: Check = async ({ stage }) => {
-  const version = await readGateParameter(ssm(), '/cdk-bootstrap/hnb659fds/version');
-  const remedy = `npx cdk bootstrap -c stage=${stage.name} -c gates=`;
-  if (version === undefined) return [failure('account and region are not bootstrapped for the CDK', remedy)];
-  if (!/^\d+$/.test(version))
-    return [failure(`the version of the CDK bootstrap is not a number: ${JSON.stringify(version)}`, remedy)];
-  return Number(version) >= BOOTSTRAP_VERSION
-    ? [good(`CDK bootstrap version ${version}`)]
-    : [failure(`CDK bootstrap version ${version} is older than ${BOOTSTRAP_VERSION}`, remedy)];
+/** A stage has stacks in its region and, with the site, in another. */
+const bootstrap: Check = async ({ stage, place }) => {
+  const regions = [...new Set(stackIds.map((id) => stackRegion(id, place.region)))];
+  return Promise.all(
+    regions.map(async (region): Promise<Finding> => {
+      const version = await readGateParameter(
+        new SSMClient({ ...place, region }),
+        '/cdk-bootstrap/hnb659fds/version',
+      );
+      const remedy = `npx cdk bootstrap -c stage=${stage.name} -c gates=`;
+      if (version === undefined)
+        return failure(`account and region ${region} are not bootstrapped for the CDK`, remedy);
+      if (!/^\d+$/.test(version))
+        return failure(
+          `${region}: the version of the CDK bootstrap is not a number: ${JSON.stringify(version)}`,
+          remedy,
+        );
+      const message = `${region}: CDK bootstrap version ${version}`;
+      return Number(version) >= BOOTSTRAP_VERSION
+        ? good(message)
+        : failure(`${message} is older than ${BOOTSTRAP_VERSION}`, remedy);
+    }),
+  );
 };
 
 const LOG_ROLE = 'mastery-reports-api-gateway-logs';

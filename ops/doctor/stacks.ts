@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-cloudformation';
 import type { ResourceChange } from '@aws-sdk/client-cloudformation';
 import type { Place } from '#shared/stage/access.ts';
-import { stackIds, stackName } from '#shared/stage/stack-names.ts';
+import { stackIds, stackName, stackRegion, type StackId } from '#shared/stage/stack-names.ts';
 
 /** A stack as it is deployed. */
 export interface DeployedStack {
@@ -16,12 +16,17 @@ export interface DeployedStack {
   readonly outputs: ReadonlyMap<string, string>;
 }
 
+/** Returns where CloudFormation has a stack of the stage. */
+function cloudFormation(place: Place, id: StackId): CloudFormationClient {
+  return new CloudFormationClient({ ...place, region: stackRegion(id, place.region) });
+}
+
 /** Returns the stacks of a stage that exist, by name. */
 export async function readStacks(place: Place, stage: string): Promise<ReadonlyMap<string, DeployedStack>> {
-  const client = new CloudFormationClient(place);
   const found = new Map<string, DeployedStack>();
-  for (const name of stackIds.map((id) => stackName(stage, id))) {
-    const stack = await readStack(client, name);
+  for (const id of stackIds) {
+    const name = stackName(stage, id);
+    const stack = await readStack(cloudFormation(place, id), name);
     if (stack !== undefined) found.set(name, stack);
   }
   return found;
@@ -47,9 +52,12 @@ async function readStack(client: CloudFormationClient, name: string): Promise<De
   }
 }
 
-export async function protectStack(place: Place, name: string): Promise<void> {
-  await new CloudFormationClient(place).send(
-    new UpdateTerminationProtectionCommand({ StackName: name, EnableTerminationProtection: true }),
+export async function protectStack(place: Place, stage: string, id: StackId): Promise<void> {
+  await cloudFormation(place, id).send(
+    new UpdateTerminationProtectionCommand({
+      StackName: stackName(stage, id),
+      EnableTerminationProtection: true,
+    }),
   );
 }
 
@@ -60,7 +68,8 @@ export async function readChangeSet(
   name: string,
 ): Promise<readonly ResourceChange[] | undefined> {
   const changes: ResourceChange[] = [];
-  const client = new CloudFormationClient(place);
+  const id = stackIds.find((each) => stack.endsWith(`-${each}`));
+  const client = id === undefined ? new CloudFormationClient(place) : cloudFormation(place, id);
   try {
     for await (const page of paginateDescribeChangeSet({ client }, { StackName: stack, ChangeSetName: name }))
       changes.push(...(page.Changes ?? []).flatMap(({ ResourceChange: change }) => change ?? []));

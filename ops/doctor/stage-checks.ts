@@ -10,7 +10,14 @@ import { readAppliedManifest, readRelease } from '#shared/release/read-release.t
 import { closed, isReleased, type ReleaseState } from '#shared/release/release-state.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
-import { ALARM_TOPIC_OUTPUT, stackIds, stackName, type StackId } from '#shared/stage/stack-names.ts';
+import {
+  ALARM_TOPIC_OUTPUT,
+  SANDBOX_HOST_OUTPUT,
+  SANDBOX_URL_OUTPUT,
+  stackIds,
+  stackName,
+  type StackId,
+} from '#shared/stage/stack-names.ts';
 import { dynamo, kms, ssm } from '#shared/stores/clients.ts';
 import { createKeyNotes, noteChanges } from '#shared/stores/key-notes.ts';
 import { createDataKeyMaker } from '#shared/stores/kms.ts';
@@ -88,7 +95,7 @@ const stacks: Check = async (subject) => {
                 `npm run doctor -- --stage ${stage.name} --fix`,
               ),
               mend: async () => {
-                await protectStack(subject.place, name);
+                await protectStack(subject.place, stage.name, id);
                 return ok(`${name} has termination protection`);
               },
             },
@@ -317,10 +324,13 @@ const health: Check = async (subject) => {
   const state = read.ok ? read.value.release : closed;
   const output = (id: StackId, name: string): string | undefined =>
     deployed.get(stackName(stage.name, id))?.outputs.get(name);
+  const direct = output('sandbox', SANDBOX_HOST_OUTPUT);
   const probes = [
     ...serviceNames.map((service) => serviceProbe(service, output(service, 'BaseUrl'), state)),
     probe('receipts', output('reports', 'ReceiptsUrl'), `/${'0'.repeat(64)}`, 404, 'not-found'),
-    probe('sandbox', output('sandbox', 'BaseUrl'), '/v1/doctor', 404, 'not-found'),
+    probe('sandbox', output('documentation', SANDBOX_URL_OUTPUT), '/v1/doctor', 404, 'not-found'),
+    // A caller who could avoid the distribution would have no limit per address.
+    probe('sandbox', direct && `https://${direct}/${stage.name}`, '/v1/doctor', 400, 'validation'),
     probe('documentation', output('documentation', 'SiteUrl'), '/docs/index.html', 200),
   ].filter((each) => each !== undefined);
   return Promise.all(probes.map((each) => visit(each, subject)));
