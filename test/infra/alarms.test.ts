@@ -26,7 +26,10 @@ const alarmOf = (id: string) => alarms.find(({ AlarmName }) => AlarmName === `ma
 
 const runbook = readFileSync(join(import.meta.dirname, '../../docs/runbook.md'), 'utf8');
 /** The anchors of the second-level headings that are named like an alarm's section. */
-const anchors = [...runbook.matchAll(/^## `([a-z0-9-]+)`$/gm)].map(([, anchor]) => anchor);
+const anchors = [...runbook.matchAll(/^## `([a-z0-9-]+)`$/gm)]
+  .map(([, anchor = '']) => anchor)
+  // Of alarms that are in no stack yet: edge-alarms.test.ts.
+  .filter((anchor) => !['firewall-blocks', 'site-server-errors'].includes(anchor));
 
 it('each alarm says what happens, who is hurt and where in the runbook to read on, and every section there is of an alarm', () => {
   const { runbookUrl } = stage('prod').config;
