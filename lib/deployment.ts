@@ -26,14 +26,14 @@ export function deployment(
   const mastery = service(app, stage, 'mastery', { release, stores, assets });
   const reports = service(app, stage, 'reports', { release, stores, assets });
   const synthetic = sandbox(app, stage, assets);
-  // The canary of the reports service calls the other two.
-  for (const called of [mastery, synthetic]) reports.addStackDependency(called);
+  const site = documentation(app, stage, siteFolder);
+  // The site reads the address of the sandbox, and its secret.
+  site.addStackDependency(synthetic);
+  // The canary of the reports service calls the sandbox, through the site, and the mastery engine.
+  for (const called of [mastery, site]) reports.addStackDependency(called);
   const watching = operations(app, stage, open, stores, [...release.open]);
   // An alarm without its function has nothing to count, and the sweeper's alarm goes off on silence.
   for (const watched of [mastery, reports, synthetic]) watching.addStackDependency(watched);
-  const site = documentation(app, stage, siteFolder, synthetic);
-  // The site reads the address of the sandbox.
-  site.addStackDependency(synthetic);
   if (undeployable !== undefined) makeUndeployable(app, undeployable);
 }
 

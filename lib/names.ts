@@ -1,9 +1,9 @@
 import type { StackProps } from 'aws-cdk-lib';
 import { deployedFunctions, versionCheck } from '#shared/contract/functions.ts';
 import type { DeployedFunction, DeploymentName } from '#shared/contract/functions.ts';
-import { apiName as nameOfApi, stackName, type StackId } from '#shared/stage/stack-names.ts';
+import { apiName as nameOfApi, stackName, stackRegion, type StackId } from '#shared/stage/stack-names.ts';
 import type { Stage } from '#shared/stage/stages.ts';
-import type { ApiName } from '#shared/stage/stage.ts';
+import { SITE_REGION, type ApiName } from '#shared/stage/stage.ts';
 
 /* Every physical name of a stage. Constructs, alarms and dashboards take names from here, so that code that looks up a resource finds it. */
 
@@ -17,7 +17,10 @@ export function stackProps(stage: Stage, id: StackId): StackProps {
   const { environment, production, terminationProtection = production ?? false } = stage.config;
   return {
     stackName: stackName(stage.name, id),
-    ...(environment !== 'agnostic' && { env: environment }),
+    ...(environment === 'agnostic'
+      ? // Such a template is for reading: a deployment binds every stack to the account and region that it enters.
+        id === 'documentation' && { env: { region: SITE_REGION } }
+      : { env: { ...environment, region: stackRegion(id, environment.region) } }),
     terminationProtection,
     tags: { product: 'mastery-reports', stage: stage.name },
   };
@@ -54,6 +57,23 @@ export function versionCheckName(stage: Stage, deployment: DeploymentName): stri
 /** Returns the name of an API, and of its firewall. */
 export function apiName(stage: Stage, api: ApiName): string {
   return nameOfApi(stage.name, api);
+}
+
+/** Returns the name of the firewall of the site's distribution. */
+export function siteName(stage: Stage): string {
+  return `${prefix(stage)}-site`;
+}
+
+/** The header with which the site's distribution proves itself to the sandbox's firewall. */
+export const DISTRIBUTION_HEADER = 'x-origin-verify';
+
+/**
+ * Returns the name of the secret in that header, and what a template has in its place: CloudFormation reads the secret when it deploys. It does not
+ * notice another value under the same name, so to replace the secret, raise the number at the end of the name.
+ */
+export function distributionSecret(stage: Stage): { readonly name: string; readonly reference: string } {
+  const name = `${prefix(stage)}-sandbox-distribution-1`;
+  return { name, reference: `{{resolve:secretsmanager:${name}:SecretString}}` };
 }
 
 /** Returns the alias by which operators name the key of the stores: `npm run keys`, `aws ssm put-parameter --key-id`. */

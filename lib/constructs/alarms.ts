@@ -296,22 +296,27 @@ export function apiAlarms(stage: Stage, api: ApiName): readonly AlarmDefinition[
             periods: { breaching: 3, of: 4 },
           } as const,
         ]),
-    {
-      id: `${api}-firewall-rate-limit`,
-      severity: 'ticket',
-      section: 'firewall-rate-limit',
-      title: `The firewall blocks an address at the ${api} API`,
-      impact:
-        'All clients behind one IP address receive 429. It may be an attacker, or a school whose clients share the address.',
-      metric: metricOf(
-        'AWS/WAFV2',
-        'BlockedRequests',
-        { WebACL: apiName(stage, api), Rule: 'rate-per-address', Region: Aws.REGION },
-        Stats.SUM,
-        MINUTE,
-      ),
-      periods: REPEATEDLY,
-    },
+    // Only the firewall before the site, which all its callers pass, limits those of the sandbox.
+    ...(api === 'sandbox'
+      ? []
+      : [
+          {
+            id: `${api}-firewall-rate-limit`,
+            severity: 'ticket',
+            section: 'firewall-rate-limit',
+            title: `The firewall blocks an address at the ${api} API`,
+            impact:
+              'All clients behind one IP address receive 429. It may be an attacker, or a school whose clients share the address.',
+            metric: metricOf(
+              'AWS/WAFV2',
+              'BlockedRequests',
+              { WebACL: apiName(stage, api), Rule: 'rate-per-address', Region: Aws.REGION },
+              Stats.SUM,
+              MINUTE,
+            ),
+            periods: REPEATEDLY,
+          } as const,
+        ]),
   ];
 }
 

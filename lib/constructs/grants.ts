@@ -45,8 +45,8 @@ export function renderAccess(
   const arns: ResourceArns = {
     ...resources,
     parameter,
-    other: (service, resource, isAccountless) =>
-      `arn:${partition}:${service}:${region}:${isAccountless === true ? '' : account}:${resource}`,
+    other: (service, resource, place = {}) =>
+      `arn:${partition}:${service}:${place.region ?? region}:${place.accountless === true ? '' : account}:${resource}`,
   };
   const statements: Readonly<Partial<Record<Grant, readonly Statement[]>>> = statementsByGrant(stage, arns);
   for (const grant of grants) {

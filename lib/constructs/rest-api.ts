@@ -27,13 +27,11 @@ const apis: Readonly<
   sandbox: { title: 'Attempt Reports Sandbox API', service: 'reports', traced: false },
 };
 
-/** Where an API is. Without a host name of the stage's own, host and URL are known when it is deployed. */
+/** Where an API is. Without a host name of the stage's own, it is known when it is deployed. */
 export interface ApiAddress {
   /** Without a slash at the end. */
   readonly url: string;
   readonly host: string;
-  /** The path below which the routes are. */
-  readonly path: string;
 }
 
 /**
@@ -48,7 +46,7 @@ export function restApi(
 ): ApiAddress {
   const { config } = stage;
   const { title, service, traced } = apis[name];
-  const domain = config.domains?.[name];
+  const domain = name === 'sandbox' ? undefined : config.domains?.[name];
   const accessLogs = logGroup(scope, 'AccessLogs', stage);
   const api = new apigateway.SpecRestApi(scope, 'Api', {
     restApiName: apiName(stage, name),
@@ -107,8 +105,7 @@ export function restApi(
         }),
   });
   const host = domain?.domain ?? `${api.restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`;
-  const path = domain === undefined ? `/${stage.name}` : '/';
-  return { url: `https://${host}${path === '/' ? '' : path}`, host, path };
+  return { url: `https://${host}${domain === undefined ? `/${stage.name}` : ''}`, host };
 }
 
 /** Routes a host name of the stage's own to the stage of an API, whose paths it then has without a prefix. */

@@ -1,4 +1,4 @@
-import { CfnOutput, Duration, Stack, type App } from 'aws-cdk-lib';
+import { Duration, Stack, type App } from 'aws-cdk-lib';
 import {
   Alarm,
   AlarmRule,
@@ -8,20 +8,18 @@ import {
   type IAlarm,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Topic, type ITopic } from 'aws-cdk-lib/aws-sns';
-import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { tables, type TableDefinition } from '#shared/stores/tables.ts';
 import { serviceNames } from '#shared/contract/route.ts';
 import type { Severity } from '#shared/observability/watches.ts';
 import { deploymentOf, isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
-import { acknowledge } from '../constructs/acknowledge.ts';
+import { alarmTopic } from '../constructs/alarm-topic.ts';
+import { firewallAlarms } from '../constructs/edge-alarms.ts';
 import * as alarms from '../constructs/alarms.ts';
 import type { AlarmDefinition } from '../constructs/alarms.ts';
 import { logVolumeAlarm, stageAlarms } from '../constructs/stage-alarms.ts';
 import { canaryAlarms, canaryComposites } from '../constructs/canary-alarms.ts';
 import { dashboard, savedQueries } from '../constructs/dashboard.ts';
-import { alarmTopicOutputs } from '#shared/stage/stack-names.ts';
+import type { ApiName } from '#shared/stage/stage.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { storeReferences } from './records-and-keys.ts';
 import { stackProps } from '../names.ts';
@@ -44,9 +42,10 @@ export function operations(
   });
   stack.addStackDependency(stores);
 
+  const { config } = stage;
   const actions = {
-    page: new SnsAction(alarmTopic(stack, stage, 'page')),
-    ticket: new SnsAction(alarmTopic(stack, stage, 'ticket')),
+    page: new SnsAction(alarmTopic(stack, stage, 'page', config.alarmsTopicArn?.page)),
+    ticket: new SnsAction(alarmTopic(stack, stage, 'ticket', config.alarmsTopicArn?.ticket)),
   };
   const references = storeReferences(stores);
   const sections: readonly (readonly [name: string, definitions: readonly AlarmDefinition[]])[] = [
@@ -63,6 +62,7 @@ export function operations(
           ],
         ] as const,
     ),
+    ['firewalls', apisOf(functions).flatMap((api) => firewallAlarms(stage, api))],
     ['log codes', alarms.codeAlarms(stage)],
     ['owners', alarms.ownerAlarms(stage)],
     ['watcher', [...stageAlarms(stage), logVolumeAlarm(stage)]],
@@ -142,44 +142,11 @@ function compositeProps({ alarmName, alarmDescription }: ReturnType<typeof alarm
   return { compositeAlarmName: alarmName, alarmDescription };
 }
 
-const topics = {
-  page: {
-    id: 'Pages',
-    output: alarmTopicOutputs.page,
-    meaning: 'The topic of the alarms for the operator on call',
-  },
-  ticket: {
-    id: 'Tickets',
-    output: alarmTopicOutputs.ticket,
-    meaning: 'The topic of the alarms that wait for a working day',
-  },
-} as const satisfies Readonly<Record<Severity, unknown>>;
-
-/** Returns the topic of the alarms of a severity: the stage's own, or the one that its settings name. */
-function alarmTopic(stack: Stack, { name, config }: Stage, severity: Severity): ITopic {
-  const email = config.alarmsEmail?.[severity];
-  const given = config.alarmsTopicArn?.[severity];
-  const { id, output, meaning } = topics[severity];
-  const topic: ITopic =
-    given === undefined
-      ? new Topic(stack, id, { displayName: `Mastery reports ${name}: ${severity}`, enforceSSL: true })
-      : Topic.fromTopicArn(stack, id, given);
-  new CfnOutput(stack, output, { value: topic.topicArn, description: meaning });
-  // The policy of our own topic replaces the default one, which would have let CloudWatch publish.
-  topic.addToResourcePolicy(
-    new PolicyStatement({
-      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
-      actions: ['sns:Publish'],
-      resources: [topic.topicArn],
-      conditions: { StringEquals: { 'aws:SourceAccount': stack.account } },
-    }),
-  );
-  if (email !== undefined) {
-    topic.addSubscription(new EmailSubscription(email));
-    acknowledge(topic, {
-      'Serverless-SNSRedrivePolicy':
-        'Undeliverable mail has no use later: the alarm itself stays visible in CloudWatch and on the dashboard.',
-    });
-  }
-  return topic;
+/** Returns the APIs that serve these functions, each with its firewall. */
+function apisOf(functions: readonly DeployedFunction[]): readonly ApiName[] {
+  const apis = functions.flatMap((row): readonly ApiName[] => {
+    if (isRoute(row)) return [row.service];
+    return row.trigger === 'link' ? ['receipts'] : row.trigger === 'sandbox' ? ['sandbox'] : [];
+  });
+  return [...new Set(apis)];
 }

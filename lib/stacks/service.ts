@@ -8,10 +8,10 @@ import type { GrantedResources } from '../constructs/grants.ts';
 import { inReleaseOrder, rollout, type LiveFunction } from '../constructs/rollout.ts';
 import { attachQueue, attachSchedule } from '../constructs/triggers.ts';
 import { isReleased, type ReleaseState } from '#shared/release/release-state.ts';
-import { stackName } from '#shared/stage/stack-names.ts';
+import { SANDBOX_URL_OUTPUT, stackName } from '#shared/stage/stack-names.ts';
+import { SITE_REGION } from '#shared/stage/stage.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { storeReferences } from './records-and-keys.ts';
-import { sandboxOutputs } from './sandbox.ts';
 import { stackProps } from '../names.ts';
 
 export interface ServiceOptions {
@@ -70,7 +70,7 @@ export function service(
 /** Returns the addresses that the canary calls, as weak references: neither stack blocks this one after its first deployment. */
 function publicAddresses({ name }: Stage): Pick<GrantedResources, 'sandboxUrl' | 'masteryUrl'> {
   return {
-    sandboxUrl: Fn.getStackOutput(stackName(name, 'sandbox'), sandboxOutputs.url),
+    sandboxUrl: Fn.getStackOutput(stackName(name, 'documentation'), SANDBOX_URL_OUTPUT, SITE_REGION),
     masteryUrl: Fn.getStackOutput(stackName(name, 'mastery'), 'BaseUrl'),
   };
 }

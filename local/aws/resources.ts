@@ -69,8 +69,8 @@ export const localArns: permissions.ResourceArns = {
   runs: { arn: queueArnOf(localQueueName) },
   receipts: { arn: bucketArnOf(localBucketName) },
   keyArn: localKeyArn,
-  other: (service, resource, isAccountless) =>
-    `arn:aws:${service}:${localRegion}:${isAccountless === true ? '' : localAccount}:${resource}`,
+  other: (service, resource, { region = localRegion, accountless } = {}) =>
+    `arn:aws:${service}:${region}:${accountless === true ? '' : localAccount}:${resource}`,
   parameter: (path) => `arn:aws:ssm:${localRegion}:${localAccount}:parameter${path}`,
 };
 

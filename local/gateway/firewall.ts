@@ -1,4 +1,4 @@
-import { countedFirewallRules } from '#shared/stage/firewall.ts';
+import { countedFirewallRules, type ManagedRuleName } from '#shared/stage/firewall.ts';
 
 /** The parts of a request that rules inspect. */
 export interface Inspected {
@@ -19,40 +19,72 @@ const extension = /\.(?:log|ini|conf|cfg|config|bak|backup|env|sql|db|dll|exe|sh
 const url = /(?:https?|ftps?|file):\/\//i;
 const script = /<\/?(?:script|iframe|object|embed|svg|img)\b|javascript:|\bon(?:error|load|click)\s*=/i;
 const lookup = /\$\{(?:jndi|lower|upper|env|::-)/i;
-const suffixes = { path: 'URIPATH', query: 'QUERYARGUMENTS', body: 'BODY', headers: 'HEADER' } as const;
 const java = /java\.lang\.(?:runtime|processbuilder)|getruntime\s*\(/i;
+/** The references of React Server Components to an object's prototype or constructor (CVE-2025-55182). */
+const flight = /\$\d+:(?:__proto__|constructor)|:constructor:constructor/i;
+
+type Rule = readonly [name: ManagedRuleName, part: keyof Inspected, matches: (text: string) => boolean];
 
 /**
- * The rules of the groups that are deployed (`lib/constructs/web-acl.ts`), as AWS describes each (“Baseline rule groups” in the developer guide of AWS
+ * The rules of the groups that are deployed (`shared/stage/firewall.ts`), as AWS describes each (“Baseline rule groups” in the developer guide of AWS
  * WAF). AWS publishes examples and no patterns: these ones match at least the examples, and rather too much. Left out are the rules for the
  * reputation of addresses, for `Host: localhost`, which is right here, for cookies, methods and user agents.
  */
-const rules: readonly (readonly [name: string, part: keyof Inspected, matches: (text: string) => boolean])[] =
-  [
-    ['SizeRestrictions_QUERYSTRING', 'query', (text) => text.length > 2048],
-    ['SizeRestrictions_BODY', 'body', (text) => text.length > 8192],
-    ['SizeRestrictions_URIPATH', 'path', (text) => text.length > 1024],
-    ...inEach('EC2MetaDataSSRF', metadata, 'path', 'query', 'body'),
-    ...inEach('GenericLFI', traversal, 'path', 'query', 'body'),
-    ...inEach('RestrictedExtensions', extension, 'path', 'query'),
-    ...inEach('GenericRFI', url, 'path', 'query', 'body'),
-    ...inEach('CrossSiteScripting', script, 'path', 'query', 'body'),
-    ...inEach('JavaDeserializationRCE', java, 'path', 'query', 'body', 'headers'),
-    ...inEach('Log4JRCE', lookup, 'path', 'query', 'body', 'headers'),
-    ...inEach('ExploitablePaths', /web-inf/i, 'path'),
-  ];
+const rules: readonly Rule[] = [
+  ['SizeRestrictions_QUERYSTRING', 'query', (text) => text.length > 2048],
+  ['SizeRestrictions_BODY', 'body', (text) => text.length > 8192],
+  ['SizeRestrictions_URIPATH', 'path', (text) => text.length > 1024],
+  ...inEach(metadata, 'EC2MetaDataSSRF_URIPATH', 'EC2MetaDataSSRF_QUERYARGUMENTS', 'EC2MetaDataSSRF_BODY'),
+  ...inEach(traversal, 'GenericLFI_URIPATH', 'GenericLFI_QUERYARGUMENTS', 'GenericLFI_BODY'),
+  ...inEach(extension, 'RestrictedExtensions_URIPATH', 'RestrictedExtensions_QUERYARGUMENTS'),
+  ...inEach(url, 'GenericRFI_URIPATH', 'GenericRFI_QUERYARGUMENTS', 'GenericRFI_BODY'),
+  ...inEach(
+    script,
+    ...([
+      'CrossSiteScripting_URIPATH',
+      'CrossSiteScripting_QUERYARGUMENTS',
+      'CrossSiteScripting_BODY',
+    ] as const),
+  ),
+  ...inEach(
+    java,
+    ...(['JavaDeserializationRCE_URIPATH', 'JavaDeserializationRCE_QUERYSTRING'] as const),
+    ...(['JavaDeserializationRCE_BODY', 'JavaDeserializationRCE_HEADER'] as const),
+  ),
+  ...inEach(lookup, 'Log4JRCE_URIPATH', 'Log4JRCE_QUERYSTRING', 'Log4JRCE_BODY', 'Log4JRCE_HEADER'),
+  ...inEach(/web-inf/i, 'ExploitablePaths_URIPATH'),
+  ...inEach(flight, 'ReactJSRCE_BODY'),
+];
 
-function inEach(group: string, pattern: RegExp, ...parts: readonly (keyof Inspected)[]): typeof rules {
-  return parts.map((part) => {
-    // The values of a query's arguments, without their names.
-    const inspected = (text: string): string =>
-      part === 'query' ? text.replaceAll(/(?<=^|&)[^&=]*=?/g, '') : text;
-    return [
-      `${group}_${suffixes[part]}`,
-      part,
-      (text) => forms(inspected(text)).some((form) => pattern.test(form)),
-    ];
+/** Every rule that the model has. */
+export const modelledRules: readonly ManagedRuleName[] = rules.map(([name]) => name);
+
+/** One pattern in the part of a request that each of the rules is named for. */
+function inEach(pattern: RegExp, ...names: readonly ManagedRuleName[]): readonly Rule[] {
+  return names.map((name) => {
+    const [part, inspected] = partOf(name);
+    return [name, part, (text) => forms(inspected(text)).some((form) => pattern.test(form))];
   });
+}
+
+function whole(text: string): string {
+  return text;
+}
+
+function partOf(rule: string): readonly [keyof Inspected, (text: string) => string] {
+  switch (rule.split('_').at(-1)) {
+    case 'URIPATH':
+      return ['path', whole];
+    case 'QUERYARGUMENTS':
+      // The values of the arguments, without their names.
+      return ['query', (text) => text.replaceAll(/(?<=^|&)[^&=]*=?/g, '')];
+    case 'QUERYSTRING':
+      return ['query', whole];
+    case 'BODY':
+      return ['body', whole];
+    default:
+      return ['headers', whole];
+  }
 }
 
 /** A text as it is, and percent-decoded once and twice: AWS does not say what it decodes. */
@@ -73,7 +105,7 @@ function decoded(text: string): string {
  */
 export function blockedBy(
   request: Inspected,
-  counted: ReadonlySet<string> = new Set(Object.keys(countedFirewallRules)),
+  counted: ReadonlySet<string> = countedFirewallRules,
 ): readonly string[] {
   const inspected = { ...request, body: request.body.slice(0, INSPECTED_BODY) };
   return rules

@@ -95,7 +95,7 @@ describe('the limits of the gateway', () => {
   it('block what the deployed firewall blocks, and not an id that looks like a file', async () => {
     const read = async (id: string): Promise<unknown> =>
       (await fetch(`${gateway.url}/mastery/v1/policies/${id}`)).json();
-    expect(await read('%253Cscript%253E')).toEqual({ service: 'mastery', failure: 'filtered' });
+    expect(await read('%24%7Bjndi%3Aldap%3A%2F%2Fx%7D')).toEqual({ service: 'mastery', failure: 'filtered' });
     expect(await read('..%2Fserver.log')).toMatchObject({ pathParameters: { policyId: '..%2Fserver.log' } });
   });
 

@@ -23,6 +23,7 @@ const idleUnits = [
   'KMS key month',
   'WAF web ACL month',
   'WAF rule month',
+  'Secrets Manager secret month',
   'CloudWatch alarm month',
   'CloudWatch composite alarm month',
   'CloudWatch metric month',

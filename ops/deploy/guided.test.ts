@@ -142,7 +142,10 @@ describe('npm run deploy', () => {
     expect(text).toContain('  add               AWS::CloudWatch::Alarm  Alarm1');
     expect(text.match(/Function1/g)).toHaveLength(3);
     expect(text).toContain('ok       health       mastery: https://mastery.test/v1/');
-    expect(printed.at(-1)).toBe('mastery-reports-prod-documentation SiteUrl: https://docs.school.org');
+    expect(printed.slice(-2)).toStrictEqual([
+      'mastery-reports-prod-documentation SiteUrl: https://docs.school.org',
+      'mastery-reports-prod-documentation SandboxUrl: https://docs.school.org/sandbox',
+    ]);
   });
 
   it('stops before anything is deployed when an address would be lost, unless that is allowed by name', async () => {
@@ -206,7 +209,7 @@ describe('npm run deploy', () => {
       expect(await deploy()).toStrictEqual(ok(undefined));
       const stored = printed.findIndex((line) => line.includes('mended: profile of tenant2: stored'));
       expect(stored).toBeGreaterThan(-1);
-      expect(printed.at(-1)).toContain('SiteUrl');
+      expect(printed.at(-1)).toContain('SandboxUrl');
       expect(printed.join('\n')).toContain('2 service profiles are complete, and as functions read them');
     });
 

@@ -204,7 +204,7 @@ async function verify(deploying: Deploying): Promise<Result<undefined, string>> 
   const lines = await report(deploying, { ...accountChecks, ...stageChecks });
   for (const [stack, { outputs }] of await subject().stacks())
     for (const [name, value] of outputs)
-      if (/^(Base|Receipts|Site)Url$/.test(name)) print(`${stack} ${name}: ${value}`);
+      if (/^(Base|Receipts|Site|Sandbox)Url$/.test(name)) print(`${stack} ${name}: ${value}`);
   const failures = lines.filter(isFailure).length;
   return failures === 0
     ? ok(undefined)

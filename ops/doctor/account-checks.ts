@@ -7,13 +7,14 @@ import {
   EntityAlreadyExistsException,
   IAMClient,
 } from '@aws-sdk/client-iam';
+import { SSMClient } from '@aws-sdk/client-ssm';
 import { ok, type Result } from '#shared/kernel/result.ts';
 import { deployedFunctions } from '#shared/contract/functions.ts';
 import type { CheckName } from '#shared/stage/checks.ts';
+import { stackIds, stackRegion } from '#shared/stage/stack-names.ts';
 import { placeholders } from '#shared/stage/stages.ts';
 import { failure, good, warning } from '#shared/stage-checks/finding.ts';
 import { scheduled } from '#shared/stage-checks/scheduled.ts';
-import { ssm } from '#shared/stores/clients.ts';
 import { readGateParameter } from '#shared/stores/gate-parameters.ts';
 import { projectRoot } from '#tools/bundling/build.ts';
 import type { Check, Subject } from './finding.ts';
@@ -52,28 +53,34 @@ const settings: Check = ({ stage }) => {
 /** The version of the bootstrap stack that the CDK of this project asks for. */
 const BOOTSTRAP_VERSION = 6;
 
-const bootstrap: Check = async ({ stage }) => {
-  const version = await readGateParameter(ssm(), '/cdk-bootstrap/hnb659fds/version');
-  const remedy = `npx cdk bootstrap -c stage=${stage.name} -c gates=`;
-  if (version === undefined)
-    return [failure('not-bootstrapped', 'account and region are not bootstrapped for the CDK', remedy)];
-  if (!/^\d+$/.test(version))
-    return [
-      failure(
-        'bootstrap-unknown',
-        `the version of the CDK bootstrap is not a number: ${JSON.stringify(version)}`,
-        remedy,
-      ),
-    ];
-  return Number(version) >= BOOTSTRAP_VERSION
-    ? [good(`CDK bootstrap version ${version}`)]
-    : [
-        failure(
-          'bootstrap-old',
-          `CDK bootstrap version ${version} is older than ${BOOTSTRAP_VERSION}`,
+/** A stage has stacks in its region and, with the site, in another. */
+const bootstrap: Check = async ({ stage, place }) => {
+  const regions = [...new Set(stackIds.map((id) => stackRegion(id, place.region)))];
+  return Promise.all(
+    regions.map(async (region) => {
+      const version = await readGateParameter(
+        new SSMClient({ ...place, region }),
+        '/cdk-bootstrap/hnb659fds/version',
+      );
+      const remedy = `npx cdk bootstrap -c stage=${stage.name} -c gates=`;
+      if (version === undefined)
+        return failure(
+          'not-bootstrapped',
+          `account and region ${region} are not bootstrapped for the CDK`,
           remedy,
-        ),
-      ];
+        );
+      if (!/^\d+$/.test(version))
+        return failure(
+          'bootstrap-unknown',
+          `${region}: the version of the CDK bootstrap is not a number: ${JSON.stringify(version)}`,
+          remedy,
+        );
+      const message = `${region}: CDK bootstrap version ${version}`;
+      return Number(version) >= BOOTSTRAP_VERSION
+        ? good(message)
+        : failure('bootstrap-old', `${message} is older than ${BOOTSTRAP_VERSION}`, remedy);
+    }),
+  );
 };
 
 const LOG_ROLE = 'mastery-reports-api-gateway-logs';

@@ -1,10 +1,15 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { DisableKeyCommand } from '@aws-sdk/client-kms';
 import { DeleteParameterCommand } from '@aws-sdk/client-ssm';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ProfileParameters } from '#shared/platform/service-profiles.ts';
 import { openProfiles } from '#ops/release/profiles.ts';
-import { stackIds, stackName } from '#shared/stage/stack-names.ts';
+import { stackIds, stackName, stackRegion } from '#shared/stage/stack-names.ts';
+import { localCredentials } from '#shared/stage/local-stage.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { writeGateParameter } from '#shared/stores/gate-parameters.ts';
 import { createRecordsTable } from '#shared/stores/records-table.ts';
@@ -19,7 +24,8 @@ import {
   type SoundStage,
 } from '#test/support/sound-stage.ts';
 import { accountChecks } from './account-checks.ts';
-import { mendAll, renderLine, runChecks, type Line } from './finding.ts';
+import { mendAll, renderLine, runChecks, subjectOf, type Line } from './finding.ts';
+import { protectStack, readChangeSet } from './stacks.ts';
 import { stageChecks } from './stage-checks.ts';
 
 const settingsTable = 'mastery-reports-prod-records-and-keys-Settings01234567-ABC';
@@ -188,8 +194,11 @@ const spoiled: Readonly<Record<string, readonly [spoil: () => unknown, asked?: A
   'failure health .*mastery: .* returned 200; expected 401': [
     () => stage.replies.set('https://mastery.test/v1/', [200, '']),
   ],
-  'failure health .*sandbox: .* returned the type': [
-    () => stage.replies.set('https://sandbox.test/v1/', [404, 'other']),
+  'failure health .*sandbox: https://docs.* returned the type': [
+    () => stage.replies.set('https://docs.school.org/sandbox/v1/', [404, 'other']),
+  ],
+  'failure health .*sandbox: https://sandbox.* returned 404; expected 400 validation': [
+    () => stage.replies.set('https://sandbox.test/prod/v1/', [404, 'not-found']),
   ],
   'failure health .*receipts: .*cannot be reached \\(ENOTFOUND\\)': [
     () => stage.replies.delete('https://receipts.test/'),
@@ -233,6 +242,42 @@ async function provide(tenant: string, changed: ProfileParameters): Promise<void
     ...changed,
   });
 }
+
+it('a stage of another region has the site, and so a bootstrap, in us-east-1', async () => {
+  const place = { account: '000000000000', region: 'eu-central-1', credentials: localCredentials } as const;
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    const region = /Credential=[^/]+\/\d+\/([^/]+)\//.exec(request.headers.authorization ?? '')?.[1] ?? '';
+    void text(request).then((body) => {
+      const { StackName = '', Name = '' } = Object.fromEntries(
+        new URLSearchParams(body.startsWith('{') ? (JSON.parse(body) as Record<string, string>) : body),
+      );
+      asked.push(`${StackName}${Name} ${region}`);
+      response.writeHead(400, { 'x-amzn-errortype': 'ParameterNotFound', 'content-type': 'text/xml' });
+      response.end(
+        '<ErrorResponse><Error><Code>ValidationError</Code><Message>It does not exist</Message></Error></ErrorResponse>',
+      );
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  vi.stubEnv('AWS_ENDPOINT_URL_CLOUDFORMATION', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  await subjectOf({ name: 'prod', config: prod }, place).stacks();
+  await protectStack(place, stackName('prod', 'documentation')).catch(() => undefined);
+  await readChangeSet(place, stackName('prod', 'documentation'), 'review').catch(() => undefined);
+  vi.stubEnv('AWS_ENDPOINT_URL_CLOUDFORMATION', undefined);
+  server.close();
+  const site = `${stackName('prod', 'documentation')} us-east-1`;
+  expect(asked).toStrictEqual([
+    ...stackIds.map((id) => `${stackName('prod', id)} ${stackRegion(id, 'eu-central-1')}`),
+    ...[site, site],
+  ]);
+
+  const bootstrapped = await runChecks({ bootstrap: accountChecks.bootstrap }, { ...stage.subject(), place });
+  expect(bootstrapped.map(({ message }) => message)).toStrictEqual([
+    'eu-central-1: CDK bootstrap version 25',
+    'us-east-1: CDK bootstrap version 25',
+  ]);
+});
 
 it('--fix says as a failure what it could not store', async () => {
   await provide('tenant2', {});

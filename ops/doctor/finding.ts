@@ -3,7 +3,7 @@ import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { AwsClients, AwsSettings } from '#shared/runtime/runtime.ts';
 import type { Place } from '#shared/stage/access.ts';
 import type { Stage } from '#shared/stage/stages.ts';
-import { makeCloudFormation } from '#shared/stage-checks/clients.ts';
+import { cloudFormationOf } from '#shared/stage-checks/clients.ts';
 import {
   examine,
   failure,
@@ -33,7 +33,7 @@ export function subjectOf(stage: Stage, place: Place): Subject {
     place,
     aws,
     table: (name) => deployedTable(stage.name, name, undefined),
-    stacks: () => (stacks ??= readStacks(aws(makeCloudFormation), stage.name)),
+    stacks: () => (stacks ??= readStacks((id) => aws(cloudFormationOf(id)), stage.name)),
     now: Date.now(),
     fetch,
     pause: (milliseconds) => sleep(milliseconds),

@@ -6,9 +6,17 @@ import {
 } from '@aws-sdk/client-cloudformation';
 import type { ResourceChange } from '@aws-sdk/client-cloudformation';
 import type { Place } from '#shared/stage/access.ts';
+import { stackIds, stackRegion } from '#shared/stage/stack-names.ts';
+
+/** Returns where CloudFormation has a stack of that name: the site’s is in a region of its own. */
+function cloudFormation(place: Place, name: string): CloudFormationClient {
+  const id = stackIds.find((each) => name.endsWith(`-${each}`));
+  const region = id === undefined ? place.region : stackRegion(id, place.region);
+  return new CloudFormationClient({ ...place, region });
+}
 
 export async function protectStack(place: Place, name: string): Promise<void> {
-  await new CloudFormationClient(place).send(
+  await cloudFormation(place, name).send(
     new UpdateTerminationProtectionCommand({ StackName: name, EnableTerminationProtection: true }),
   );
 }
@@ -20,7 +28,7 @@ export async function readChangeSet(
   name: string,
 ): Promise<readonly ResourceChange[] | undefined> {
   const changes: ResourceChange[] = [];
-  const client = new CloudFormationClient(place);
+  const client = cloudFormation(place, stack);
   try {
     for await (const page of paginateDescribeChangeSet({ client }, { StackName: stack, ChangeSetName: name }))
       changes.push(...(page.Changes ?? []).flatMap(({ ResourceChange: change }) => change ?? []));

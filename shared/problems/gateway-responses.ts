@@ -79,10 +79,14 @@ export function gatewayResponses(
   ) as Record<GatewayResponseType, GatewayResponse>;
 }
 
-/** Returns the problem of a rate limit of either service, for the firewall, which knows no request id. */
-export function rateLimitedDocument(service: ServiceName, problemsUrl: string): string {
+/** Returns the problem of a type as text for the firewall, which knows no request id. */
+export function gatewayDocument(
+  service: ServiceName,
+  type: GatewayResponseType,
+  problemsUrl: string,
+): string {
   const unassigned = { requestId: 'unassigned', traceId: 'unassigned' };
-  return JSON.stringify(problemDocument(problemOf(service, 'THROTTLED'), { problemsUrl, ...unassigned }));
+  return JSON.stringify(problemDocument(problemOf(service, type), { problemsUrl, ...unassigned }));
 }
 
 function gatewayResponse(

@@ -4,6 +4,8 @@ import type * as apiGatewaySdk from '@aws-sdk/client-api-gateway';
 import type * as cloudFormationSdk from '@aws-sdk/client-cloudformation';
 import type * as lambdaSdk from '@aws-sdk/client-lambda';
 import type * as snsSdk from '@aws-sdk/client-sns';
+import type { StackId } from '#shared/stage/stack-names.ts';
+import { SITE_REGION } from '#shared/stage/stage.ts';
 import type { AwsSettings } from '#shared/runtime/runtime.ts';
 import { configOf } from '#shared/stores/make-clients.ts';
 
@@ -22,7 +24,7 @@ export function makeAcm(settings: AwsSettings): acmSdk.ACM {
 
 /** Creates a client for the certificates of CloudFront. */
 export function makeAcmOfCloudFront(settings: AwsSettings): acmSdk.ACM {
-  return makeAcm({ ...settings, region: 'us-east-1' });
+  return makeAcm({ ...settings, region: SITE_REGION });
 }
 
 export function makeApiGateway(settings: AwsSettings): apiGatewaySdk.APIGateway {
@@ -33,6 +35,16 @@ export function makeApiGateway(settings: AwsSettings): apiGatewaySdk.APIGateway 
 export function makeCloudFormation(settings: AwsSettings): cloudFormationSdk.CloudFormation {
   const { CloudFormation } = load('@aws-sdk/client-cloudformation') as typeof cloudFormationSdk;
   return new CloudFormation(configOf(settings));
+}
+
+/** Creates a client for the stack of the site. */
+export function makeCloudFormationOfSite(settings: AwsSettings): cloudFormationSdk.CloudFormation {
+  return makeCloudFormation({ ...settings, region: SITE_REGION });
+}
+
+/** Returns what creates a client for a stack. */
+export function cloudFormationOf(id: StackId): typeof makeCloudFormation {
+  return id === 'documentation' ? makeCloudFormationOfSite : makeCloudFormation;
 }
 
 export function makeLambda(settings: AwsSettings): lambdaSdk.Lambda {

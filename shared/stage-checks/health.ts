@@ -5,7 +5,12 @@ import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import type { FetchAnswer } from '#shared/network/http-client.ts';
 import { closed, isReleased, type ReleaseState } from '#shared/release/release-state.ts';
-import { stackName, type StackId } from '#shared/stage/stack-names.ts';
+import {
+  SANDBOX_HOST_OUTPUT,
+  SANDBOX_URL_OUTPUT,
+  stackName,
+  type StackId,
+} from '#shared/stage/stack-names.ts';
 import { failure, good, type Check, type Finding, type Subject } from './finding.ts';
 import { releaseOf } from './release.ts';
 
@@ -29,10 +34,13 @@ export const health: Check = async (subject) => {
   const state = read.ok ? read.value.release : closed;
   const output = (id: StackId, name: string): string | undefined =>
     deployed.get(stackName(stage.name, id))?.outputs.get(name);
+  const direct = output('sandbox', SANDBOX_HOST_OUTPUT);
   const probes = [
     ...serviceNames.map((service) => serviceProbe(service, output(service, 'BaseUrl'), state)),
     probe('receipts', output('reports', 'ReceiptsUrl'), `/${'0'.repeat(64)}`, 404, 'not-found'),
-    probe('sandbox', output('sandbox', 'BaseUrl'), '/v1/doctor', 404, 'not-found'),
+    probe('sandbox', output('documentation', SANDBOX_URL_OUTPUT), '/v1/doctor', 404, 'not-found'),
+    // A caller who could avoid the distribution would have no limit per address.
+    probe('sandbox', direct && `https://${direct}/${stage.name}`, '/v1/doctor', 400, 'validation'),
     probe('documentation', output('documentation', 'SiteUrl'), '/docs/index.html', 200),
   ].filter((each) => each !== undefined);
   return Promise.all(probes.map((each) => visit(each, subject)));

@@ -10,14 +10,15 @@ import {
   type Subject,
 } from './finding.ts';
 
-/** Returns the stacks of a stage that exist, by name. */
+/** Returns the stacks of a stage that exist, by name. The site’s is in a region of its own. */
 export async function readStacks(
-  client: CloudFormation,
+  clientOf: (id: StackId) => CloudFormation,
   stage: string,
 ): Promise<ReadonlyMap<string, DeployedStack>> {
   const found = new Map<string, DeployedStack>();
-  for (const name of stackIds.map((id) => stackName(stage, id))) {
-    const stack = await readStack(client, name);
+  for (const id of stackIds) {
+    const name = stackName(stage, id);
+    const stack = await readStack(clientOf(id), name);
     if (stack !== undefined) found.set(name, stack);
   }
   return found;

@@ -5,7 +5,7 @@ import { gatesPath, manifestParameter } from '#shared/release/applied-manifest.t
 import { expiryAttributes } from '#shared/stores/tables.ts';
 import { certificatesOf, type WatchedSettings } from './checks.ts';
 import { stackIds, stackName } from './stack-names.ts';
-import type { StageConfig } from './stage.ts';
+import { SITE_REGION, type StageConfig } from './stage.ts';
 
 /* What every role may do and what the stores themselves deny: the stacks render these statements, and the local AWS emulator enforces them. */
 
@@ -29,8 +29,12 @@ export interface ResourceArns extends Readonly<Record<Named, { readonly arn: str
   readonly keyArn: string;
   /** Returns the ARN of a parameter, or of a path of parameters. */
   readonly parameter: (path: string) => string;
-  /** Returns the ARN of another thing: `resource` as in `stack/name/*`, of the stage's account and region unless it has none. */
-  readonly other: (service: string, resource: string, isAccountless?: true) => string;
+  /** Returns the ARN of another thing, as in `stack/name/*`: of the stage's region unless another is given, and of its account unless ARNs of its kind have none. */
+  readonly other: (
+    service: string,
+    resource: string,
+    place?: { readonly region?: string; readonly accountless?: true },
+  ) => string;
 }
 
 /** Returns the path where operators provision service profiles: `<path>/<base64url(tenantId)>/PLATFORM_{TENANT,JWT,URL}`. */
@@ -124,12 +128,18 @@ export function statementsByGrant(
       allow(`${receipts.arn}/release.manifests/*`, ['s3:GetObject']),
       allow(keyArn, ['kms:DescribeKey']),
       allow(
-        stackIds.map((id) => other('cloudformation', `stack/${stackName(stage, id)}/*`)),
+        stackIds.map((id) =>
+          other(
+            'cloudformation',
+            `stack/${stackName(stage, id)}/*`,
+            id === 'documentation' ? { region: SITE_REGION } : {},
+          ),
+        ),
         ['cloudformation:DescribeStacks'],
       ),
       allow(
         ['/account', '/restapis', `/restapis/*/stages/${stage}`].map((path) =>
-          other('apigateway', path, true),
+          other('apigateway', path, { accountless: true }),
         ),
         ['apigateway:GET'],
       ),

@@ -21,6 +21,12 @@ export const WARM = { reads: 12_000, writes: 4_000 } as const;
 /** The APIs: one per service, one that serves receipts to the holders of links, and the sandbox. */
 export type ApiName = ServiceName | 'receipts' | 'sandbox';
 
+/** The region of the stack with the site: CloudFront takes certificates and firewalls, and has its metrics, only there. */
+export const SITE_REGION = 'us-east-1';
+
+/** The path at which the site's origin forwards to the sandbox: the one way to the sandbox. */
+export const SANDBOX_PATH = '/sandbox';
+
 /** A host name, with its certificate from AWS Certificate Manager in the stage's account. */
 interface CustomDomain<Region extends string> {
   readonly domain: string;
@@ -60,13 +66,19 @@ export interface StageConfig {
   readonly approvedHosts: readonly [string, ...string[]];
   /** Base of every problem's `type`, without a trailing slash. */
   readonly problemsUrl: HttpsUrl;
-  /** The documentation site's own host name, with its certificate, which CloudFront requires in us-east-1. Absent: a name of CloudFront's. */
-  readonly documentation?: CustomDomain<'us-east-1'>;
-  /** Own host names of the APIs and of the receipts, which then replace those that AWS creates. Absent: those of AWS. */
-  readonly domains?: Readonly<Partial<Record<ApiName, ApiDomain>>>;
+  /**
+   * The own host name of the documentation site and, at `SANDBOX_PATH`, of the sandbox, with its certificate, which CloudFront requires in us-east-1.
+   * Absent: a name of CloudFront's.
+   */
+  readonly documentation?: CustomDomain<typeof SITE_REGION>;
+  /** Own host names of the APIs and of the receipts, which then replace those that AWS creates. Absent: those of AWS. The sandbox has none: its API serves no direct call. */
+  readonly domains?: Readonly<Partial<Record<Exclude<ApiName, 'sandbox'>, ApiDomain>>>;
   /** The page whose anchors the alarms name: your operators' copy of docs/runbook.md. */
   readonly runbookUrl: HttpsUrl;
-  /** Requests per second over all callers, and how many may arrive at once. Beyond them: 429 `rate-limited`. */
+  /**
+   * For each method of each API, over all its callers: requests per second, and how many may arrive at once. Beyond them: 429 `rate-limited`. An API
+   * with ten methods can thus be sent ten times as many.
+   */
   readonly throttle: { readonly ratePerSecond: number; readonly burst: number };
   /**
    * The most requests of one tenant in ten seconds, over all routes of both services; beyond them: 429 `rate-limited`. Absent: half of what `throttle`

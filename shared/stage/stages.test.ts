@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { StageConfigs } from './stage.ts';
-import { stageNamed, stages } from './stages.ts';
+import type { StageConfig, StageConfigs } from './stage.ts';
+import { domainsOf, stageNamed, stages } from './stages.ts';
 
 it('no deployment is called local, since a rehearsal opens the stage of that name [RP-032]', () => {
   // @ts-expect-error a deployment of that name does not compile
@@ -105,6 +105,14 @@ it.each<readonly [object, string | RegExp]>([
   const error = refused.ok ? '' : refused.error;
   expect(error).toMatch(/^stage prod: /);
   expect(error).toMatch(sentence);
+});
+
+it('the address of the sandbox is a path of the site, if the stage has a name for it', () => {
+  const config = { ...stages.prod, domains: { reports }, documentation: docs };
+  const address = { reports: 'https://reports.school.org', sandbox: 'https://docs.school.org/sandbox' };
+  // SAFETY: the ARNs have the form of the setting.
+  expect(domainsOf(config as StageConfig)).toStrictEqual(address);
+  expect(domainsOf(stages.prod)).toStrictEqual({});
 });
 
 /** Production in its place with other settings. */

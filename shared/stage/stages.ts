@@ -5,6 +5,8 @@ import { err, ok, type Result } from '#shared/kernel/result.ts';
 import type { ReleaseKey } from '#shared/release/release-key.ts';
 import {
   nobodysKey,
+  SANDBOX_PATH,
+  SITE_REGION,
   WARM,
   type ApiDomain,
   type ApiName,
@@ -181,7 +183,7 @@ function domainsDefect({ environment, documentation, domains = {} }: StageConfig
     environment === 'agnostic' ? { account: String.raw`\d{12}`, region: '[a-z0-9-]+' } : environment;
   const named: readonly (readonly [string, ApiDomain, string])[] = [
     ...Object.entries(domains).map(([name, domain]) => [`domains.${name}`, domain, place.region] as const),
-    ...(documentation ? [['documentation', documentation, 'us-east-1'] as const] : []),
+    ...(documentation ? [['documentation', documentation, SITE_REGION] as const] : []),
   ];
   for (const [setting, { domain, certificateArn, hostedZoneId = 'Z00000' }, region] of named) {
     if (!/^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]+$/.test(domain))
@@ -232,8 +234,14 @@ function throughputDefect({ warmThroughput = {} }: StageConfig): string | undefi
 }
 
 /** Returns the addresses of a stage's APIs under names of its own, without a slash at their end. */
-export function domainsOf({ domains = {} }: StageConfig): Readonly<Partial<Record<ApiName, string>>> {
-  return Object.fromEntries(Object.entries(domains).map(([name, { domain }]) => [name, `https://${domain}`]));
+export function domainsOf({
+  documentation,
+  domains = {},
+}: StageConfig): Readonly<Partial<Record<ApiName, string>>> {
+  return {
+    ...Object.fromEntries(Object.entries(domains).map(([name, { domain }]) => [name, `https://${domain}`])),
+    ...(documentation && { sandbox: `https://${documentation.domain}${SANDBOX_PATH}` }),
+  };
 }
 
 /** Returns what must be filled in before the stage can be deployed: the settings with a host below `.example`, and a key that is none. */

@@ -28,7 +28,7 @@ export function stage(name: string): Stage {
   return named.value;
 }
 
-/** Host names of its own for every API of a stage. */
+/** Host names of its own for every API of a stage that may have one. */
 export function ownDomains(keeps?: { readonly keepsFormerAddress: true }): Required<StageConfig>['domains'] {
   const own = (api: string) => ({
     domain: `${api}.school.org`,
@@ -39,7 +39,6 @@ export function ownDomains(keeps?: { readonly keepsFormerAddress: true }): Requi
     mastery: { ...own('mastery'), hostedZoneId: 'Z0123456789ABCDEFGHIJ' },
     reports: own('reports'),
     receipts: own('receipts'),
-    sandbox: own('sandbox'),
   };
 }
 
@@ -154,8 +153,9 @@ export function deployed(options: DeployedOptions = {}): readonly StackTemplate[
 function synthesize(options: DeployedOptions): readonly StackTemplate[] {
   return appOf(options)
     .synth()
-    .stacks.map(({ stackName, template, dependencies }) => ({
+    .stacks.map(({ stackName, template, dependencies, environment }) => ({
       name: stackName,
+      region: environment.region,
       waitsFor: dependencies.flatMap((one) => ('stackName' in one ? [String(one.stackName)] : [])),
       template: template as Template,
     }));

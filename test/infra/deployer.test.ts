@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { deployArguments } from '#ops/cdk/arguments.ts';
 import { gatesPath, manifestParameter, markerName } from '#shared/release/applied-manifest.ts';
+import { stackIds, stackName, stackRegion } from '#shared/stage/stack-names.ts';
 import { placeOfProof } from '#shared/stores/proof-objects.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -61,6 +62,26 @@ describe('the example of a deployer’s policy', () => {
     expect(allows('ssm:GetParameter', parameter('/prod/profiles/x/PLATFORM_JWT'))).toBe(false);
     expect(allows('s3:GetObject', 'arn:aws:s3:::mastery-reports-prod-records-receipts/dGVuYW50/0')).toBe(
       false,
+    );
+  });
+});
+
+describe('the example of a deployer’s policy, for a stage with stacks in two regions,', () => {
+  const { Statement } = policy.parse(JSON.parse(read('examples/deploy/deployer-policy.json')));
+  const resources = Statement.flatMap(({ Resource }) => Resource);
+
+  it.each(stackIds)('reaches the stack %s where it is', (id) => {
+    const region = stackRegion(id, 'eu-central-1');
+    const stack = `arn:aws:cloudformation:${region}:111122223333:stack/${stackName('prod', id)}/one`;
+    const covers = (pattern: string) =>
+      new RegExp(`^${RegExp.escape(pattern).replaceAll(String.raw`\*`, '.*')}$`).test(stack);
+    expect(resources.some(covers)).toBe(true);
+    for (const role of ['deploy', 'file-publishing', 'lookup'])
+      expect(resources).toContain(
+        `arn:aws:iam::111122223333:role/cdk-hnb659fds-${role}-role-111122223333-${region}`,
+      );
+    expect(resources).toContain(
+      `arn:aws:ssm:${region}:111122223333:parameter/cdk-bootstrap/hnb659fds/version`,
     );
   });
 });

@@ -1,7 +1,7 @@
-import { createContext, runInContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { pathFunction, sandboxPathFunction } from '#lib/stacks/documentation.ts';
 import { createPages } from '#local/stack/pages.ts';
+import { atEdge } from '#test/support/at-edge.ts';
 import { pageHeaders } from '#tools/page/headers.ts';
 import { deployed, everySetting, propertiesOf } from './deployed.ts';
 
@@ -12,13 +12,6 @@ const only = (type: string, stacks = all) => {
   return found ?? {};
 };
 const configuration = only('AWS::CloudFront::Distribution')['DistributionConfig'];
-/** What a function of CloudFront makes of a request. */
-const atEdge = (code: string, uri: string) =>
-  runInContext(`${code}\nhandler(event)`, createContext({ event: { request: { uri } } })) as {
-    uri?: string;
-    headers?: { location: { value: string } };
-  };
-
 describe('the documentation stack', () => {
   it('keeps its bucket private: only its own distribution reads it', () => {
     const { Statement } = only('AWS::S3::BucketPolicy')['PolicyDocument'] as {
@@ -40,10 +33,9 @@ describe('the documentation stack', () => {
     only('AWS::CloudFront::OriginAccessControl');
   });
 
-  it('is read over HTTPS alone, under the policy that the local site has, and has a page for what is absent', () => {
+  it('is read over HTTPS alone, under the policy that the local site has', () => {
     expect(configuration).toMatchObject({
       DefaultCacheBehavior: { ViewerProtocolPolicy: 'redirect-to-https' },
-      CustomErrorResponses: [{ ErrorCode: 403, ResponseCode: 404, ResponsePagePath: '/404.html' }],
     });
     expect(only('AWS::CloudFront::ResponseHeadersPolicy')['ResponseHeadersPolicyConfig']).toMatchObject({
       SecurityHeadersConfig: {
@@ -66,6 +58,8 @@ describe('the documentation stack', () => {
           // The policies that AWS manages: no caching; everything of the viewer but its Host.
           CachePolicyId: '4135ea2d-6df8-44a3-9df3-4b5a84be39ad',
           OriginRequestPolicyId: 'b689b0a8-53d0-40ab-baf2-68738e2966ac',
+          // One function alone, on the request: none would see a problem of the sandbox.
+          FunctionAssociations: [{ EventType: 'viewer-request' }],
         },
       ],
     });
@@ -75,6 +69,7 @@ describe('the documentation stack', () => {
       OriginPath: '/prod',
       CustomOriginConfig: { OriginProtocolPolicy: 'https-only' },
     });
+    expect([...JSON.stringify(Origins[0]).matchAll(/HeaderName/g)]).toHaveLength(0);
     expect(atEdge(sandboxPathFunction, '/sandbox/v1/forms/a%2Fb/equivalence').uri).toBe(
       '/v1/forms/a%2Fb/equivalence',
     );
@@ -88,6 +83,33 @@ describe('the documentation stack', () => {
       ViewerCertificate: { AcmCertificateArn: certificateArn, MinimumProtocolVersion: 'TLSv1.2_2021' },
     });
   });
+
+  it('is in us-east-1 with its firewall, whatever the region of the stage', () => {
+    const stacks = deployed({ settings: everySetting });
+    const regions = stacks.map(({ name, region }) => [name.split('-').slice(3).join('-'), region]);
+    expect(Object.fromEntries(regions)).toStrictEqual({
+      ...Object.fromEntries(regions.map(([name]) => [name, 'eu-central-1'])),
+      documentation: 'us-east-1',
+    });
+    // Fails for a reference into another region than that of the stack that it names.
+    expect(propertiesOf(stacks, 'AWS::WAFv2::WebACL', 'documentation')).toMatchObject([
+      { Scope: 'CLOUDFRONT', Name: 'mastery-reports-prod-site' },
+    ]);
+  });
+
+  it('replaces no answer of the sandbox: an error page applies to a whole distribution', () => {
+    expect(configuration).not.toHaveProperty('CustomErrorResponses');
+  });
+
+  it.each(['/docs/no-such-page', '/no-such.css', '/docs/engine', '/sandbox', '/source'])(
+    'has a page with 404 and the headers of every page for %s, which is absent',
+    (uri) => {
+      const result = atEdge(pathFunction(['404.html', 'docs/index.html'], '<h1>"absent"</h1>'), uri);
+      expect(result).toMatchObject({ statusCode: 404, body: { data: '<h1>"absent"</h1>' } });
+      for (const [name, value] of Object.entries(pageHeaders))
+        expect(result.headers?.[name.toLowerCase()]).toEqual({ value });
+    },
+  );
 
   it.each([
     '/',
@@ -115,8 +137,8 @@ describe('the documentation stack', () => {
       site: () => Promise.resolve(new Map(files.map((path) => [path, path]))),
     });
     const local = await page('GET', uri);
-    const edge = atEdge(pathFunction, uri);
-    expect(edge.headers?.location.value ?? edge.uri).toBe(
+    const edge = atEdge(pathFunction(files, ''), uri);
+    expect(edge.headers?.['location']?.value ?? edge.uri).toBe(
       local?.status === 302 ? local.headers['Location'] : `/${String(local?.body)}`,
     );
   });

@@ -84,10 +84,7 @@ describe.each(deployments)('a deployment %s', (_, stacks) => {
       },
     ],
     ['AWS::ApiGateway::RestApi', { Mode: 'overwrite', EndpointConfiguration: { Types: ['REGIONAL'] } }],
-    [
-      'AWS::WAFv2::WebACL',
-      { Rules: expect.arrayContaining([expect.objectContaining(noOverride)]) as unknown },
-    ],
+    ['AWS::WAFv2::WebACL', { DefaultAction: { Allow: {} } }],
     ['AWS::Lambda::Alias', { Name: 'live' }],
   ])('every %s is as it must be', (type, pattern) => {
     const found = resourcesOf(stacks, type);
@@ -116,13 +113,21 @@ describe.each(deployments)('a deployment %s', (_, stacks) => {
     expect(receipts?.[1].DeletionPolicy).toBe('RetainExceptOnCreate');
   });
 
-  it('puts its own firewall before each API, and none keeps requests or derives metrics from text', () => {
+  it('puts its own firewall before each API and before the site, and none keeps requests or derives metrics from text', () => {
     const associations = resourcesOf(stacks, 'AWS::WAFv2::WebACLAssociation');
     expect(associations).toHaveLength(resourcesOf(stacks, 'AWS::ApiGateway::Stage').length);
     for (const { properties } of associations) {
       const api = /restapis\/(\w*)Api\//.exec(String(properties['ResourceArn']))?.[1];
       expect(properties['WebACLArn']).toBe(`${api === '' ? '' : 'ReceiptsApi'}WebAcl.Arn`);
     }
+    const firewalls = propertiesOf(stacks, 'AWS::WAFv2::WebACL');
+    const regional = firewalls.filter(({ Scope }) => Scope === 'REGIONAL');
+    expect(regional).toHaveLength(associations.length);
+    for (const { Rules } of regional) expect(Rules).toContainEqual(expect.objectContaining(noOverride));
+    expect(firewalls).toHaveLength(regional.length + 1);
+    expect(propertiesOf(stacks, 'AWS::CloudFront::Distribution')).toMatchObject([
+      { DistributionConfig: { WebACLId: 'WebAcl.Arn' } },
+    ]);
     const text = JSON.stringify(stacks);
     expect(text).not.toContain('"SampledRequestsEnabled":true');
     expect(text).not.toMatch(/AWS::WAFv2::LoggingConfiguration|AWS::Logs::MetricFilter|InsightRule/);
@@ -187,6 +192,7 @@ it('what costs something without traffic is recorded for `npm run cost`', () => 
     'KMS key month': count('AWS::KMS::Key'),
     'WAF web ACL month': firewalls.length,
     'WAF rule month': firewalls.flatMap(({ properties }) => properties['Rules'] as readonly unknown[]).length,
+    'Secrets Manager secret month': count('AWS::SecretsManager::Secret'),
     // An alarm is billed for each metric that it looks at.
     'CloudWatch alarm month': resourcesOf(all, 'AWS::CloudWatch::Alarm')
       .map(({ properties: { Metrics = [{}] } }) => Metrics as readonly object[])

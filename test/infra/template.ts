@@ -21,6 +21,8 @@ interface TemplateResource extends DeclaredResource {
 /** One stack of a deployment. */
 export interface StackTemplate {
   readonly name: string;
+  /** `unknown-region`: that of the caller, who cannot deploy such a template. */
+  readonly region: string;
   /** The names of the stacks that are deployed before it, whatever the order of the others. */
   readonly waitsFor: readonly string[];
   readonly template: Template;
@@ -55,7 +57,8 @@ export interface Deployment {
  */
 export function readStacks(stacks: readonly StackTemplate[]): Deployment {
   const outputs = new Map<string, string>();
-  const resources = stacks.flatMap(({ name: stack, waitsFor, template }) => {
+  const regions = new Map(stacks.map(({ name, region }) => [name, region]));
+  const resources = stacks.flatMap(({ name: stack, region: here, waitsFor, template }) => {
     const { Resources, Outputs = {}, Parameters = {} } = template;
     const known = new Map<string, Resource>();
     const resource = (id: string): Resource => {
@@ -119,7 +122,10 @@ export function readStacks(stacks: readonly StackTemplate[]): Deployment {
           return Array.isArray(parts) ? (parts[index] as unknown) : `${String(parts)}[${String(index)}]`;
         }
         case 'Fn::GetStackOutput': {
-          const { StackName = '', OutputName = '' } = argument as Record<string, string>;
+          const { StackName = '', OutputName = '', Region = here } = argument as Record<string, string>;
+          const there = regions.get(StackName);
+          if (there !== 'unknown-region' && there !== Region)
+            throw new Error(`${stack} looks for ${StackName} in ${Region}, but it is in ${String(there)}`);
           const output = outputs.get(`${StackName}/${OutputName}`);
           if (output === undefined || !waitsFor.includes(StackName))
             throw new Error(`${stack} reads ${OutputName} of ${StackName}, which may not be there yet`);

@@ -3,7 +3,14 @@ import { localTables } from '#local/aws/resources.ts';
 import { keyPurposes } from '#shared/keys/key-ring.ts';
 import { localBucketName, localCredentials, localRegion } from '#shared/stage/local-stage.ts';
 import { formatReference, manifestParameter } from '#shared/release/applied-manifest.ts';
-import { alarmTopicOutputs, stackIds, stackName, type StackId } from '#shared/stage/stack-names.ts';
+import {
+  alarmTopicOutputs,
+  SANDBOX_HOST_OUTPUT,
+  SANDBOX_URL_OUTPUT,
+  stackIds,
+  stackName,
+  type StackId,
+} from '#shared/stage/stack-names.ts';
 import { stages, type Stage } from '#shared/stage/stages.ts';
 import { dynamo, s3, ssm, useSettings } from '#shared/stores/clients.ts';
 import { writeGateParameter } from '#shared/stores/gate-parameters.ts';
@@ -125,8 +132,11 @@ async function fill({ test }: SoundStage): Promise<void> {
   const outputs: Partial<Record<StackId, Record<string, string>>> = {
     mastery: { BaseUrl: 'https://mastery.test' },
     reports: { BaseUrl: 'https://reports.test', ReceiptsUrl: 'https://receipts.test' },
-    sandbox: { BaseUrl: 'https://sandbox.test' },
-    documentation: { SiteUrl: 'https://docs.school.org' },
+    sandbox: { [SANDBOX_HOST_OUTPUT]: 'sandbox.test' },
+    documentation: {
+      SiteUrl: 'https://docs.school.org',
+      [SANDBOX_URL_OUTPUT]: 'https://docs.school.org/sandbox',
+    },
     operations: { [alarmTopicOutputs.page]: TOPIC, [alarmTopicOutputs.ticket]: TICKETS },
   };
   for (const id of stackIds)
@@ -154,8 +164,9 @@ function setReplies(replies: SoundStage['replies']): void {
     ['https://mastery.test/v1/', [401, 'authentication-required']],
     ['https://reports.test/v1/', [404, 'not-found']],
     ['https://receipts.test/', [404, 'not-found']],
-    ['https://sandbox.test/v1/', [404, 'not-found']],
-    ['https://docs.school.org/', [200, '']],
+    ['https://sandbox.test/prod/v1/', [400, 'validation']],
+    ['https://docs.school.org/sandbox/v1/', [404, 'not-found']],
+    ['https://docs.school.org/docs/', [200, '']],
   ] as const)
     replies.set(base, reply);
 }

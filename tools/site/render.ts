@@ -205,10 +205,12 @@ function addPages(
   add(
     '404.html',
     'html',
-    '<h1>Page not found</h1>\n<p>There is no page at this address. Try the search or the list of pages.</p>',
+    '<h1>Page not found</h1>\n<p>There is no page at this address. Try the search or the <a href="/docs/index.html">list of pages</a>.</p>',
     {
       title: 'Page not found',
       root: '/',
+      // A function of CloudFront's contains it, which may have 10 KB.
+      alone: true,
     },
   );
   for (const name of openApi.keys()) {
@@ -255,6 +257,8 @@ function addSources(
         : `<ul>${content.map(entry).join('')}</ul>`;
     config.addTemplate(`pages/${url}`, `<h1>${escaped(file)}</h1>\n${body}`, {
       layout: 'page.njk',
+      // A file may contain what a template language would take for its own.
+      templateEngineOverride: false,
       root: base,
       permalink: `/${url}`,
       current: url,

@@ -2,8 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import MiniSearch from 'minisearch';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { pathFunction } from '#lib/stacks/documentation.ts';
 import { allOpen } from '#shared/release/release-state.ts';
 import { offlineRelease } from '#shared/release/read-release.ts';
+import { atEdge } from '#test/support/at-edge.ts';
 import { buildIndex } from './assets/search-index.mjs';
 import { contentTypeOf } from './files.ts';
 import { renderSite, type Site } from './render.ts';
@@ -43,6 +45,16 @@ describe('the documentation site', () => {
     expect(missing).toEqual([]);
     const [, guide = ''] = pages.find(([path]) => path === 'docs/uncertainty.html') ?? [];
     expect(guide).toContain('<p class="kind">Explanation · client developer, psychometrician</p>\n<h1');
+  });
+
+  it('is known to the function of its distribution path by path, in less than the 10 KB of one', () => {
+    const code = pathFunction([...site.keys()], String(site.get('404.html')));
+    expect(Buffer.byteLength(code)).toBeLessThan(8 * 1024);
+    for (const path of site.keys()) expect(atEdge(code, `/${path}`)).toEqual({ uri: `/${path}` });
+    expect(atEdge(code, '/docs/engine.htm')).toMatchObject({
+      statusCode: 404,
+      body: { data: site.get('404.html') },
+    });
   });
 
   it('links only to what is there: pages, anchors, files', () => {

@@ -4,7 +4,7 @@ import { ok } from '#shared/kernel/result.ts';
 import { withinInvocation } from '#shared/kernel/store-calls.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
-import { makeCloudFormation } from '#shared/stage-checks/clients.ts';
+import { cloudFormationOf } from '#shared/stage-checks/clients.ts';
 import type { Subject } from '#shared/stage-checks/finding.ts';
 import { scheduled } from '#shared/stage-checks/scheduled.ts';
 import { readStacks } from '#shared/stage-checks/stacks.ts';
@@ -32,7 +32,7 @@ function openSubject({ environment, aws, now, fetch }: Runtime): Subject {
     stage: { name: STAGE, config: JSON.parse(STAGE_SETTINGS) as Subject['stage']['config'] },
     aws,
     table: () => Promise.resolve(ok(SETTINGS_TABLE)),
-    stacks: () => (stacks ??= readStacks(aws(makeCloudFormation), STAGE)),
+    stacks: () => (stacks ??= readStacks((id) => aws(cloudFormationOf(id)), STAGE)),
     now: now(),
     fetch,
   };
