@@ -6,7 +6,7 @@ import { replay } from './cloudwatch/evaluator.ts';
 import { delayed, figuresOf, lines, NEW_VERSION, type Points } from './cloudwatch/happenings.ts';
 import { outageOf, quietNights, rareRouteDies, storesDown } from './cloudwatch/outages.ts';
 import type { Outage, WatchedMetric } from './cloudwatch/outages.ts';
-import { deployed, resourcesOf, stage } from './deployed.ts';
+import { canary, deployed, resourcesOf, stage } from './deployed.ts';
 
 interface Properties {
   readonly AlarmName?: string;
@@ -25,7 +25,7 @@ interface Metric {
 
 const prod = stage('prod');
 const prefix = 'mastery-reports-prod-';
-const stacks = deployed({ settings: { canaryMinutes: 10 } });
+const stacks = deployed({ settings: { canaryMinutes: 10, canary } });
 /** With one number for each new version, which CloudFormation knows only later. */
 const alarms = ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::CompositeAlarm'].flatMap((type) =>
   resourcesOf(stacks, type).map(({ id, properties }) => {
@@ -98,6 +98,13 @@ const latenesses: readonly (readonly [
 /** The minutes before an outage or a night in which alarms are evaluated. */
 const BEFORE = 10;
 
+const deployments = JSON.stringify(resourcesOf(stacks, 'AWS::CodeDeploy::DeploymentGroup'));
+
+/** Returns whether CodeDeploy reads the state of an alarm, instead of a person its message. */
+function isRead({ name }: Alarm): boolean {
+  return deployments.includes(`"${name}"`);
+}
+
 /** Returns the minute of the outage at which the alarm, or one that notifies in its place, is heard; undefined: it is not. */
 function heardAfter(
   alarm: Alarm,
@@ -115,7 +122,9 @@ function heardAfter(
   const rang = changes.find(
     ({ alarm: name, state, at }) => name === alarm.name && state === 'ALARM' && at > BEFORE,
   );
-  const heard = notifications.find(({ state, at }) => state === 'ALARM' && at > BEFORE);
+  const heard = isRead(alarm)
+    ? rang
+    : notifications.find(({ state, at }) => state === 'ALARM' && at > BEFORE);
   return rang && heard && Math.max(rang.at, heard.at) - BEFORE;
 }
 
@@ -130,10 +139,8 @@ const outagesOf = (alarm: Alarm): readonly Outage[] =>
 
 /** Alarms that an outage may leave silent. */
 const unheard: readonly RegExp[] = [
-  // FILL(…, 0) over one period: the last point is always 0 while the metrics are late.
-  /-new-version-fails$/,
-  // Three of five periods of five minutes, for a function that is called once per hour.
-  /^rotateKeys-slow$/,
+  // Three of five periods of five minutes, for a function that is called every 15 minutes or less.
+  /^(?:rotateKeys|watchStage|runCanary)-slow$/,
 ];
 /** Alarms that go off in a quiet night. */
 const loud: Readonly<Record<string, RegExp>> = {

@@ -1,4 +1,4 @@
-import { analyzeRun } from '#shared/contract/background.ts';
+import { analyzeRun, runCanary } from '#shared/contract/background.ts';
 import { deployedFunctions, isRoute } from '#shared/contract/functions.ts';
 import { logCodes, type LogCodeName } from '#shared/observability/log-codes.ts';
 import type { LogFields } from '#shared/observability/logger.ts';
@@ -46,6 +46,7 @@ const constantly: Trouble = { times: 5, within: 8 };
 /** What is not here happens constantly. */
 const troubles: Readonly<Partial<Record<LogCodeName, Trouble>>> = {
   VERSION_REJECTED: onceIsTooMuch,
+  VERSION_UNPROVED: onceIsTooMuch,
   ENVIRONMENT_INVALID: onceIsTooMuch,
   RECEIPT_ABSENT: onceIsTooMuch,
   IMPROVEMENT_RUN_FAILED: onceIsTooMuch,
@@ -209,6 +210,40 @@ export function outageOf(stage: Stage, watched: WatchedMetric): Outage | undefin
         points: ageOfKeys(stage, -240, LONG, (at) => 33 + at / 1440),
         ...{ within: 65 },
       };
+    case 'mastery-reports CanarySuccess': {
+      const { step = '' } = dimensions;
+      return {
+        title: `the step ${step} of the canary fails each time`,
+        points: [
+          ...canarySteps(stage, step, { from: -120, to: 0, every: runCanary.everyMinutes }, 1),
+          ...canarySteps(stage, step, { ...from, every: runCanary.everyMinutes }, 0),
+        ],
+        within: 40,
+      };
+    }
+    case 'mastery-reports StageFindings':
+      return {
+        title: `the watcher finds each hour that ${dimensions['check'] ?? ''} is not in order`,
+        points: findings(stage, dimensions['check'] ?? '', { ...from, every: 60 }),
+        within: 65,
+      };
+    case 'mastery-reports ManifestDaysLeft':
+    case 'mastery-reports CredentialDaysLeft':
+    case 'mastery-reports CertificateDaysLeft':
+      return {
+        title: 'what is valid for two months is suddenly valid for six days',
+        points: [
+          ...daysLeft(stage, { from: -600, to: 0, every: 60 }, 60),
+          ...daysLeft(stage, { ...from, every: 60 }, 6),
+        ],
+        within: 5,
+      };
+    case 'AWS/Logs IncomingBytes':
+      return {
+        title: 'log lines take a gigabyte per minute',
+        points: points(watched, from, 1e9),
+        within: 60,
+      };
     case 'mastery-reports Failures':
       return {
         title: `${operation}, which is called once per hour, fails each time`,
@@ -263,6 +298,21 @@ function operationOf(stage: Stage, name: string | undefined): string {
   return found.operationId;
 }
 
+function canarySteps(stage: Stage, step: string, span: Span, success: 0 | 1): Points {
+  const code = success === 1 ? 'CANARY_SUCCEEDED' : 'CANARY_FAILED';
+  return lines(stage, 'runCanary', span, code, { step, success, durationMs: 900 });
+}
+
+function findings(stage: Stage, check: string, span: Span): Points {
+  return lines(stage, 'watchStage', span, 'STAGE_FINDING', { check, status: 'failure', rings: true });
+}
+
+/** What the watcher logs each hour. */
+function daysLeft(stage: Stage, span: Span, days: number): Points {
+  const left = { manifestDaysLeft: days, credentialDaysLeft: days, certificateDaysLeft: days };
+  return lines(stage, 'watchStage', span, 'STAGE_WATCHED', { checks: 12, findings: 0, ...left });
+}
+
 function ageOfKeys(stage: Stage, first: number, to: number, daysAt: (at: number) => number): Points {
   return Array.from({ length: Math.ceil((to - first) / 60) }, (_, hour) => first + hour * 60).flatMap(
     (from) =>
@@ -292,6 +342,24 @@ function background(stage: Stage, minutes: number, metrics: readonly WatchedMetr
   return [
     ...scheduled.flatMap((operation) => calls(stage, operation, usualSpan(operation, -600, minutes))),
     ...ageOfKeys(stage, -600, minutes, () => 20),
+    ...daysLeft(stage, { from: -600, to: minutes, every: 60 }, 60),
+    // One finding, which is gone when the watcher looks again.
+    ...metrics.flatMap(({ dimensions: { check } }) =>
+      check === undefined ? [] : findings(stage, check, { from: 60, to: 61 }),
+    ),
+    ...metrics.flatMap(({ dimensions: { step } }) =>
+      step === undefined
+        ? []
+        : [
+            ...canarySteps(stage, step, { from: -600, to: 60, every: runCanary.everyMinutes }, 1),
+            // Two calls in a row fail, as they may during a deployment.
+            ...canarySteps(stage, step, { from: 60, to: 90, every: runCanary.everyMinutes }, 0),
+            ...canarySteps(stage, step, { from: 90, to: minutes, every: runCanary.everyMinutes }, 1),
+          ],
+    ),
+    ...metrics
+      .filter(({ namespace }) => namespace === 'AWS/Logs')
+      .flatMap((metric) => points(metric, { from: -30, to: minutes }, 1e5)),
     ...metrics
       .filter(({ namespace }) => namespace === 'AWS/SQS')
       .flatMap((metric) => points(metric, { from: -30, to: minutes }, 0)),
