@@ -4,6 +4,7 @@ import { owners } from '#shared/contract/owners.ts';
 import { sourceService } from '#shared/contract/reports/problem.ts';
 import { problemKeysOf } from '#shared/contract/route-problems.ts';
 import { serviceNames, type Route } from '#shared/contract/route.ts';
+import { scheduledChecks } from '#shared/stage/checks.ts';
 import { logCodes, RELEASE_FAULTS, type Figure, type LogCode } from '#shared/observability/log-codes.ts';
 
 /** The operations that write REQUEST_COMPLETED. */
@@ -27,6 +28,7 @@ const combinations: Readonly<Record<string, () => number>> = {
   'stage operation problem': () =>
     answering.reduce((sum, row) => sum + (isRoute(row) ? failuresOf(row).length : 1), 0),
   'stage service': () => serviceNames.length,
+  'stage check': () => scheduledChecks.length,
   // The sandbox, the credential and the run of the canary.
   'stage step': () => 3,
   'stage owner': () => new Set([...owners, ...sourceService.options, 'platform_auth']).size,
