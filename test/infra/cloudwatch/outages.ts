@@ -48,6 +48,7 @@ const constantly: Trouble = { times: 5, within: 8 };
 /** What is not here happens constantly. */
 const troubles: Readonly<Partial<Record<LogCodeName, Trouble>>> = {
   VERSION_REJECTED: onceIsTooMuch,
+  VERSION_UNPROVED: onceIsTooMuch,
   ENVIRONMENT_INVALID: onceIsTooMuch,
   RECEIPT_ABSENT: onceIsTooMuch,
   IMPROVEMENT_RUN_FAILED: onceIsTooMuch,
