@@ -149,6 +149,7 @@ module.exports = {
       [
         '^shared/(kernel|network|observability)/',
         '^shared/contract/[^/]+/primitives\\.ts$',
+        '^shared/contract/owners\\.ts$',
         '^shared/contract/reports/order-content\\.ts$',
       ],
     ),
@@ -257,6 +258,7 @@ module.exports = {
       [
         '^shared/(kernel|contract|release)/',
         '^shared/keys/key-ring\\.ts$',
+        '^shared/observability/watches\\.ts$',
         '^shared/stores/(tables|clients)\\.ts$',
       ],
     ),
@@ -418,7 +420,7 @@ module.exports = {
         '^shared/(kernel|contract|problems|release|scale|stage)/',
         '^shared/stores/tables\\.ts$',
         '^shared/keys/key-ring\\.ts$',
-        '^shared/observability/log-codes\\.ts$',
+        '^shared/observability/(log-codes|watches)\\.ts$',
         '^tools/page/',
       ],
     ),

@@ -182,7 +182,7 @@ function shareOf(
 }
 
 /** The share of the requests that learners wait for which may fail over a month. */
-export const ERROR_BUDGET = 0.005;
+const ERROR_BUDGET = 0.005;
 
 /**
  * How fast the budget burns, after chapter 5 of the Site Reliability Workbook: `times` as fast as it may, over a long window and still over a short one.
@@ -250,7 +250,7 @@ export function ownerAlarms(stage: Stage): readonly AlarmDefinition[] {
 }
 
 /** Every owner that a request can fail because of. This service is none of its own, and what is unknown has no name. */
-export const blamedOwners: readonly string[] = [
+const blamedOwners: readonly string[] = [
   ...new Set([
     ...owners,
     ...sourceService.options.filter((name) => name !== 'mastery_engine' && name !== 'unknown'),

@@ -90,7 +90,7 @@ function ownEnvironment({ name, config }: Stage, row: DeployedFunction): Record<
       KEY_ROTATION_DAYS: String(config.keyRotationDays ?? DEFAULT_KEY_ROTATION_DAYS),
     }),
     ...(watchesStage(row) && { STAGE_SETTINGS: JSON.stringify(watchedSettings(config)) }),
-    // A route tells the canary's requests from those of learners.
+    // A route counts the canary's requests apart from those of learners.
     ...(config.canary !== undefined &&
       ((isRoute(row) && row.learnersWait === true) || row.lambda.grants.includes('canary:run')) && {
         CANARY_TENANT: config.canary.tenantId,

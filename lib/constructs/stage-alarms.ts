@@ -10,8 +10,8 @@ import { metricOf, type AlarmDefinition } from './alarms.ts';
 
 const HOUR = Duration.hours(1);
 
-/** How many days before the end a ticket and then a page is due: there is time to make a new one, and to notice that nobody does. */
-export const dueDays: readonly (readonly [Severity, number])[] = [
+/** How many days before the end a ticket and then a page is due: there is time to make a new one, and to notice that no operator does. */
+const dueDays: readonly (readonly [Severity, number])[] = [
   ['ticket', 30],
   ['page', 7],
 ];

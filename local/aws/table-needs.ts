@@ -98,7 +98,10 @@ export const needsOf: Readonly<Record<DynaliteOperation, Needs>> = {
     const { Select: select, ProjectionExpression: projected } = input;
     const attributes = typeof projected === 'string' ? projected.split(/\s*,\s*/) : [];
     const chosen = attributes.length === 0 ? 'ALL_ATTRIBUTES' : 'SPECIFIC_ATTRIBUTES';
-    const context = { 'dynamodb:Attributes': attributes, 'dynamodb:Select': [String(select ?? chosen)] };
+    const context = {
+      'dynamodb:Attributes': attributes,
+      'dynamodb:Select': [typeof select === 'string' ? select : chosen],
+    };
     return [{ ...tableNeed('Scan', String(input['TableName'])), context }];
   },
   UpdateItem: ofItem('UpdateItem'),

@@ -71,7 +71,7 @@ export function variablesOf(
   };
 }
 
-/** The settings that the watcher compares: here no stack is deployed, and nobody is called. */
+/** The settings that the watcher compares: here no stack is deployed, and no alarm has a reader. */
 const watchedSettings = (releaseKey: ReleaseKey): WatchedSettings => ({
   releaseKey,
   problemsUrl: localProblemsUrl,

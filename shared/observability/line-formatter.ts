@@ -46,7 +46,7 @@ export class LineFormatter extends LogFormatter {
     const line: LogAttributes = {
       ...admitMembers(lineMembers, invocation),
       level: logLevel,
-      // Of other lines docs/log-codes.md has the meaning: a sentence in each would be a tenth of what a call logs.
+      // For other lines docs/log-codes.md has the meaning: a sentence in each would be a tenth of what a call logs.
       ...(logLevel === 'WARN' || logLevel === 'ERROR' ? { message: row.meaning } : {}),
       timestamp: this.formatTimestamp(new Date(this.#now())),
       service: serviceName,

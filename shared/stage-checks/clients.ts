@@ -15,7 +15,7 @@ import { configOf } from '#shared/stores/make-clients.ts';
  */
 
 const load = createRequire(import.meta.url);
-// SAFETY, for each `load`: the package has what its types say; those of Lambda's runtime have had these classes since its Node 18.
+// SAFETY, for each `load`: the package has what its types declare; those of Lambda's runtime have had these classes since its Node 18.
 
 export function makeAcm(settings: AwsSettings): acmSdk.ACM {
   const { ACM } = load('@aws-sdk/client-acm') as typeof acmSdk;
@@ -38,7 +38,7 @@ export function makeCloudFormation(settings: AwsSettings): cloudFormationSdk.Clo
 }
 
 /** Creates a client for the stack of the site. */
-export function makeCloudFormationOfSite(settings: AwsSettings): cloudFormationSdk.CloudFormation {
+function makeCloudFormationOfSite(settings: AwsSettings): cloudFormationSdk.CloudFormation {
   return makeCloudFormation({ ...settings, region: SITE_REGION });
 }
 

@@ -12,7 +12,7 @@ export interface DeployedStack {
   readonly outputs: ReadonlyMap<string, string>;
 }
 
-/** What the checks look at: a deployed stage, through the clients and permissions of whoever looks. */
+/** What the checks look at: a deployed stage, through the clients and permissions of the operator or the watcher. */
 export interface Subject {
   readonly stage: { readonly name: string; readonly config: WatchedSettings };
   /** Where it is, for a person. */
@@ -63,7 +63,7 @@ export const failure = (code: string, message: string, remedy?: string, about?: 
   ...(about !== undefined && { about }),
 });
 
-export const DAY_MS = 86_400_000;
+const DAY_MS = 86_400_000;
 
 /** Returns how many whole days are left until an instant: negative after it. */
 export function daysUntil(end: number, now: number): number {

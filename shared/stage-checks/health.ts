@@ -86,7 +86,7 @@ async function visit(
       url,
     );
   try {
-    // oxlint-disable-next-line no-restricted-properties -- an address that hangs is waited for in real time, whatever time the stage is looked at
+    // oxlint-disable-next-line no-restricted-properties -- an address that hangs is waited for in real time, for any time at which the stage is looked at
     const signal = AbortSignal.timeout(PROBE_MS);
     const response = await get(url, { method: 'GET', headers: {}, signal });
     const text = await textOf(response.body);

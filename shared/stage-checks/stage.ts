@@ -75,7 +75,7 @@ export const keys: Check = async (subject) => {
 /** The owners make a new credential, and an operator provisions it. */
 const CREDENTIAL_DAYS = 30;
 
-/** How long the credentials that functions use are valid; nobody opens one for it. */
+/** How long the credentials that functions use are valid. None is opened for it. */
 export const credentials: Check = async (subject) => {
   const { stage, now, aws } = subject;
   if (!(await hasStores(subject))) return [];

@@ -12,8 +12,21 @@ const limits = { connectMs: 1_000, attemptMs: 2_000 };
 /** A bundle of receipts may have several megabytes. */
 const objectLimits = { connectMs: 1_000, attemptMs: 5_000 };
 
+/** The part of a client's settings that is the same for all of them. */
+interface ClientLimits {
+  readonly maxAttempts: number;
+  readonly requestHandler: Readonly<
+    Record<'connectionTimeout' | 'requestTimeout' | 'socketTimeout', number> & {
+      throwOnRequestTimeout: boolean;
+    }
+  >;
+}
+
 /** Returns the settings of a client. Without time limits the SDK would wait endlessly for a hanging store, and never make its second attempt. */
-export function configOf({ timeLimits, ...settings }: AwsSettings, usual = limits) {
+export function configOf(
+  { timeLimits, ...settings }: AwsSettings,
+  usual = limits,
+): Omit<AwsSettings, 'timeLimits'> & ClientLimits {
   const { connectMs, attemptMs } = timeLimits ?? usual;
   return {
     maxAttempts: 3,

@@ -115,7 +115,7 @@ export async function removeProfileItem(
 
 /**
  * Returns when the credential of each tenant expires, in epoch milliseconds; undefined: it does not show, or its item is damaged. Needs `dynamodb:Scan`
- * for these attributes alone, so that the caller's role can be without every credential.
+ * for only these attributes, so that the caller's role can be without every credential.
  */
 export async function listCredentialExpiries(
   client: DynamoDBClient,

@@ -136,7 +136,7 @@ it('every alarm on a firewall watches a rule of a firewall that is deployed', ()
   for (const rule of rules) expect(rule).toMatch(/^(?!all |default_action )[\w-]{1,128} [\w-]{1,128}$/i);
   const watched = alarms.flatMap(({ Dimensions = [] }) => {
     const { WebACL, Rule } = Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, Value]));
-    return WebACL === undefined || Rule === undefined ? [] : [`${WebACL} ${String(Rule)}`];
+    return WebACL === undefined || Rule === undefined ? [] : [`${WebACL} ${Rule}`];
   });
   expect(watched).toHaveLength(3);
   expect(watched.filter((rule) => !rules.includes(rule))).toEqual([]);

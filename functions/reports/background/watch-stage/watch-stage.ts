@@ -19,14 +19,14 @@ export function createWatchFunction(
     const log = openLog(context);
     const startedAt = runtime.now();
     const subject = await attempt(log, () => Promise.resolve().then(open));
-    let isBroken = false;
+    const broken: string[] = [];
     const found = new Map<string, readonly Finding[]>();
     await Promise.all(
       Object.entries(checks).map(async ([check, run]) => {
         try {
           found.set(check, await examine(async () => run(subject)));
         } catch (error) {
-          isBroken = true;
+          broken.push(check);
           logBroken(log, error, { purpose: check });
         }
       }),
@@ -48,6 +48,6 @@ export function createWatchFunction(
       certificateDaysLeft: left('certificate'),
       durationMs: runtime.now() - startedAt,
     });
-    if (isBroken) throw new BackgroundWorkBroken();
+    if (broken.length > 0) throw new BackgroundWorkBroken();
   };
 }
