@@ -18,6 +18,7 @@ import * as alarms from '../constructs/alarms.ts';
 import type { AlarmDefinition } from '../constructs/alarms.ts';
 import { logVolumeAlarm, stageAlarms } from '../constructs/stage-alarms.ts';
 import { canaryAlarms, canaryComposites } from '../constructs/canary-alarms.ts';
+import { budget } from '../constructs/budget.ts';
 import { dashboard, savedQueries } from '../constructs/dashboard.ts';
 import type { ApiName } from '#shared/stage/stage.ts';
 import type { Stage } from '#shared/stage/stages.ts';
@@ -134,6 +135,7 @@ export function operations(
     queueAge: alarms.queueAge(references.runs.name),
   });
   savedQueries(stack, stage);
+  budget(stack, stage);
   return stack;
 }
 

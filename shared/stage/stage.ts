@@ -158,6 +158,11 @@ export interface StageConfig {
    * at most 10 executions at once, and every other function the account's pool.
    */
   readonly reservedConcurrency?: Readonly<Record<string, number | 'none'>>;
+  /**
+   * US dollars per month that the stage may cost, by the cost allocation tag `stage`. AWS reports a month that exceeds them, or will by its forecast, to
+   * the address of tickets. Absent: no budget.
+   */
+  readonly monthlyBudgetUsd?: number;
   /** What the stage has to serve in a month; `npm run doctor` compares the account's quotas with it. Absent: it compares none. */
   readonly expected?: { readonly runsPerMonth: number; readonly reportsPerMonth: number };
   /**

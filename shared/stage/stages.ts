@@ -109,6 +109,7 @@ export function settingsDefect(config: StageConfig): string | undefined {
     rateDefect(config) ??
     addressesDefect(config.unlimitedAddresses ?? []) ??
     alarmsDefect(config) ??
+    budgetDefect(config) ??
     writersDefect(config) ??
     domainsDefect(config) ??
     throughputDefect(config) ??
@@ -164,6 +165,16 @@ function isAddressRange(range: string): boolean {
 function alarmsDefect({ production, alarmsEmail, alarmsTopicArn }: StageConfig): string | undefined {
   return production === true && alarmsEmail === undefined && alarmsTopicArn === undefined
     ? 'production needs alarmsEmail or alarmsTopicArn: otherwise alarms reach no operator'
+    : undefined;
+}
+
+/** Returns what is wrong with `monthlyBudgetUsd`, if anything. */
+function budgetDefect({ monthlyBudgetUsd, alarmsEmail, alarmsTopicArn }: StageConfig): string | undefined {
+  if (monthlyBudgetUsd === undefined) return undefined;
+  if (!(Number.isFinite(monthlyBudgetUsd) && monthlyBudgetUsd >= 1))
+    return `monthlyBudgetUsd is ${monthlyBudgetUsd}: expected an amount from 1`;
+  return alarmsEmail === undefined && alarmsTopicArn === undefined
+    ? 'monthlyBudgetUsd needs alarmsEmail or alarmsTopicArn: otherwise AWS has no address to report to'
     : undefined;
 }
 

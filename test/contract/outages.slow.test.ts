@@ -7,12 +7,16 @@ import { routes, type OperationId } from '#shared/contract/routes.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
 import { allOperations } from '#shared/platform/all-operations.ts';
 import { answerOf } from '#test/lemmas/answers.ts';
+import { deployed, resourcesOf } from '#test/infra/deployed.ts';
+import { replay } from '#test/infra/cloudwatch/evaluator.ts';
+import { figuresOf, points } from '#test/infra/cloudwatch/happenings.ts';
 import { openWorlds, operations } from '#test/lemmas/worlds.ts';
 import type { GatewayCall } from '#test/support/gateway-call.ts';
 import { lazily } from '#test/support/lazily.ts';
 import { useTestStack } from '#test/support/stack.ts';
 
-// What callers see while one dependency is out: docs/reliability.md has the table, and each of its rows is compared with what every route returns.
+// What callers see while one dependency is out, and which alarms operators hear: docs/reliability.md has the tables, and each of their rows is compared
+// with what every route returns, and with what CloudWatch makes of the lines that the functions write meanwhile.
 
 /** Since when the dependency is out, in minutes. */
 const minutes = [1, 10, 60, 1_440] as const;
@@ -133,9 +137,41 @@ async function cells(goOut: () => void, containers: 'warm' | 'cold'): Promise<re
   for (const minute of minutes) {
     clock.now = started + minute * 60_000;
     if (containers === 'cold') await stack.killWorkers();
+    const before = stack.logs().length;
     found.push(textOf(await probe()));
+    if (minute === 10) written.push(...stack.logs().slice(before));
   }
   return found;
+}
+
+/** What functions wrote in the tenth minute of an outage, on warm and on new containers. */
+let written: ReturnType<typeof stack.logs>[number][] = [];
+
+const deployedAlarms = ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::CompositeAlarm'].flatMap((type) =>
+  resourcesOf(deployed(), type, 'operations').map(({ properties }) => ({
+    name: String(properties['AlarmName']),
+    type,
+    properties,
+  })),
+);
+
+/** The alarms that notify within two hours if every minute of an outage is like the tenth, by their topic. */
+function heard(): string {
+  const outage = written
+    .flatMap(({ line }) => figuresOf(JSON.stringify(line)))
+    .map(({ dimensions, ...figure }) => ({ ...figure, dimensions: { ...dimensions, stage: 'prod' } }))
+    .flatMap(({ value, ...metric }) => points(metric, { from: 60, to: 180 }, value));
+  const { notifications } = replay(deployedAlarms, outage, { minutes: 180 });
+  const alarms = (topic: string): string => {
+    const names = notifications
+      .filter((notification) => notification.topic === topic && notification.state === 'ALARM')
+      .map(({ alarm }) => alarm.replace('mastery-reports-prod-', ''));
+    return [...new Set(names)]
+      .toSorted()
+      .map((name) => `\`${name}\``)
+      .join(', ');
+  };
+  return `${alarms('Pages') || 'none'} | ${alarms('Tickets') || 'none'}`;
 }
 
 /** The rows of a dependency: one if it makes no difference to the containers. */
@@ -152,9 +188,18 @@ function rowsOf(name: string, warm: readonly string[], cold: readonly string[]):
 const page = await readFile(join(import.meta.dirname, '../../docs/reliability.md'), 'utf8');
 const part = /begin of outages.*-start -->\n\n(.*?)\n<!--/s.exec(page)?.[1]?.split('\n') ?? [];
 
+const alarmsPart =
+  /begin of alarms of outages.*-start -->\n\n(.*?)\n<!--/s.exec(page)?.[1]?.split('\n') ?? [];
+
 describe('docs/reliability.md has what callers see', () => {
   it.each(dependencies)('while %s is out [MA-218, RP-334]', { timeout: 300_000 }, async (name, goOut) => {
+    written = [];
     const found = rowsOf(name, await cells(goOut, 'warm'), await cells(goOut, 'cold'));
+    if (name !== 'nothing')
+      expect(alarmsPart.filter((line) => line.startsWith(`| ${name} | `))).toEqual([
+        `| ${name} | ${heard()} |`,
+      ]);
+    else expect(heard()).toBe('none | none');
     if (name === 'nothing')
       expect(found).toEqual([`| nothing | any |${' all served |'.repeat(minutes.length)}`]);
     else expect(part.filter((line) => line.startsWith(`| ${name} | `))).toEqual(found);
@@ -164,5 +209,9 @@ describe('docs/reliability.md has what callers see', () => {
     const names = part.slice(2).map((line) => line.split(' | ')[0]?.slice(2));
     expect([...new Set(names)]).toEqual(dependencies.slice(1).map(([name]) => name));
     expect(part[0]).toBe('| Out | Container | 1 minute | 10 minutes | 1 hour | 1 day |');
+    expect(alarmsPart.slice(2).map((line) => line.split(' | ')[0]?.slice(2))).toEqual(
+      dependencies.slice(1).map(([name]) => name),
+    );
+    expect(alarmsPart[0]).toBe('| Out | Pages | Tickets |');
   });
 });

@@ -320,3 +320,19 @@ it('the dashboard shows every alarm, and names the runbook and the open gates', 
   expect(runbook).toContain('## The first five minutes');
   expect(body).toMatch(/open gates: A, B, C/);
 });
+
+it('a stage with a budget has its month reported to the address of tickets, by its own tag alone', () => {
+  expect(propertiesOf(all, 'AWS::Budgets::Budget')).toStrictEqual([]);
+  const settings = { monthlyBudgetUsd: 900 };
+  const [budget] = propertiesOf(deployed({ settings }), 'AWS::Budgets::Budget', 'operations');
+  expect(budget).toMatchObject({
+    Budget: {
+      BudgetLimit: { Amount: 900, Unit: 'USD' },
+      CostFilters: { TagKeyValue: ['user:stage$prod'] },
+    },
+    NotificationsWithSubscribers: ['ACTUAL', 'FORECASTED'].map((NotificationType) => ({
+      Notification: { NotificationType, Threshold: 100, ThresholdType: 'PERCENTAGE' },
+      Subscribers: [{ SubscriptionType: 'EMAIL', Address: 'operators@school.example' }],
+    })),
+  });
+});

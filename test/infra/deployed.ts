@@ -70,6 +70,7 @@ export const everySetting: Partial<StageConfig> = {
   },
   allowedOrigins: ['https://app.school.example'],
   canary,
+  monthlyBudgetUsd: 900,
   warmThroughput: { control: { reads: 12_000, writes: 8_000 } },
   unlimitedAddresses: ['203.0.113.0/24', '198.51.100.7/32'],
   recordWriters: {
