@@ -115,14 +115,15 @@ export function functionAlarms(stage: Stage, row: DeployedFunction): readonly Al
     periods: schedule === undefined ? REPEATEDLY : { breaching: 2, of: 3 },
     within: functionGroup(row).id,
   });
-  const counted = (name: string): Metric =>
+  const ofCalls = (name: string, statistic: string, usual: Duration): Metric =>
     metricOf(
       'AWS/Lambda',
       name,
       liveDimensions(stage, row),
-      Stats.SUM,
-      schedule === undefined ? MINUTE : Duration.minutes(schedule.everyMinutes),
+      statistic,
+      schedule === undefined ? usual : Duration.minutes(schedule.everyMinutes),
     );
+  const counted = (name: string): Metric => ofCalls(name, Stats.SUM, MINUTE);
   return [
     alarm('errors', `${operationId} fails with errors`, counted('Errors')),
     alarm('throttles', `Lambda throttles ${operationId}`, counted('Throttles')),
@@ -130,31 +131,52 @@ export function functionAlarms(stage: Stage, row: DeployedFunction): readonly Al
       ...alarm(
         'slow',
         `${operationId} is close to its time limit`,
-        metricOf('AWS/Lambda', 'Duration', liveDimensions(stage, row), Stats.percentile(99)),
+        ofCalls('Duration', Stats.percentile(99), FIVE_MINUTES),
       ),
       impact: `If it exceeds the limit: ${lambda.impact}`,
       threshold: lambda.timeoutSeconds * 1000 * share,
-      periods: { breaching: 3, of: 5 },
+      periods: schedule === undefined ? { breaching: 3, of: 5 } : { breaching: 2, of: 3 },
     },
     ...(isRoute(row)
       ? [
+          {
+            // An invocation that ends without a response writes no line that counts it.
+            ...alarm(
+              'dies',
+              `${operationId} ends without a response more often than not`,
+              shareOf(
+                {
+                  namespace: 'AWS/Lambda',
+                  dimensions: liveDimensions(stage, row),
+                  requests: { name: 'Invocations' },
+                  failures: { name: 'Errors' },
+                },
+                Duration.hours(1),
+                1,
+              ),
+            ),
+            section: 'function-errors',
+            ...rarely,
+          },
           {
             ...alarm(
               'fails',
               `${operationId} fails more often than not`,
               shareOf(requestMetrics(stage, { operation: operationId }), Duration.hours(1), 1),
             ),
-            threshold: 0.5,
-            // A route that is called once an hour must be heard, too.
-            periods: { breaching: 2, of: 6 },
+            ...rarely,
           },
         ]
       : []),
   ];
 }
 
+/** A route that is called once an hour must be heard, too. */
+const rarely = { threshold: 0.5, periods: { breaching: 2, of: 6 } } as const;
+
 /** The names of a metric of requests and of one of failures, with their dimensions. */
 interface RequestMetrics {
+  readonly namespace: string;
   readonly dimensions: Record<string, string>;
   readonly requests: Pick<Figure, 'name'>;
   readonly failures: Pick<Figure, 'name'>;
@@ -162,17 +184,22 @@ interface RequestMetrics {
 
 function requestMetrics(stage: Stage, dimensions: Record<string, string>): RequestMetrics {
   const { requests, failures } = requestFigures;
-  return { dimensions: { stage: stage.name, ...dimensions }, requests, failures };
+  return {
+    namespace: METRIC_NAMESPACE,
+    dimensions: { stage: stage.name, ...dimensions },
+    requests,
+    failures,
+  };
 }
 
 /** Returns the share of failures of a period; 0 with fewer than `least` of them, since a share of few requests means little. */
 function shareOf(
-  { dimensions, requests, failures }: RequestMetrics,
+  { namespace, dimensions, requests, failures }: RequestMetrics,
   period: Duration,
   least: number,
 ): MathExpression {
   const sum = ({ name }: Pick<Figure, 'name'>): Metric =>
-    metricOf(METRIC_NAMESPACE, name, dimensions, Stats.SUM, period);
+    metricOf(namespace, name, dimensions, Stats.SUM, period);
   return new MathExpression({
     expression: `IF(failures >= ${least}, failures / requests, 0)`,
     label: 'share of failures',
@@ -199,7 +226,12 @@ export function learnerAlarms(
   service: ServiceName,
 ): readonly (CompositeDefinition & { readonly alarms: readonly AlarmDefinition[] })[] {
   const { learnerRequests: requests, learnerFailures: failures } = requestFigures;
-  const metrics = { dimensions: { stage: stage.name, service }, requests, failures };
+  const metrics = {
+    namespace: METRIC_NAMESPACE,
+    dimensions: { stage: stage.name, service },
+    requests,
+    failures,
+  };
   return burns.map(({ kind, severity, times, windows, least }) => {
     const words: AlarmWords & Pick<AlarmDefinition, 'severity'> = {
       severity,
@@ -437,8 +469,8 @@ export function tableAlarms(table: TableDefinition['name'], tableName: string): 
     section: 'table-throttles',
     title: `DynamoDB throttles ${verb} the table ${table}`,
     impact: tableImpact[table],
-    metric: metricOf('AWS/DynamoDB', metricName, { TableName: tableName }),
-    periods: { breaching: 2, of: 3 },
+    metric: metricOf('AWS/DynamoDB', metricName, { TableName: tableName }, Stats.SUM, MINUTE),
+    periods: REPEATEDLY,
   }));
 }
 

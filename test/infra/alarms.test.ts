@@ -44,7 +44,8 @@ const anchors = [...runbook.matchAll(/^## `([a-z0-9-]+)`$/gm)].map(([, anchor = 
 
 it('each alarm says what happens, who is hurt and where in the runbook to read on, and every section there is of an alarm', () => {
   const { runbookUrl } = stage('prod').config;
-  const linked = [...alarms, ...compositesIn(all)].map(({ AlarmName, AlarmDescription }) => {
+  const ofSite = propertiesOf(all, 'AWS::CloudWatch::Alarm', 'documentation') as unknown as typeof alarms;
+  const linked = [...alarms, ...ofSite, ...compositesIn(all)].map(({ AlarmName, AlarmDescription }) => {
     const [, page, anchor] =
       /^.{10,}\. Impact: .{20,}\. What to do: (\S+)#(\S+)$/.exec(AlarmDescription) ?? [];
     expect(page, AlarmName).toBe(runbookUrl);
@@ -273,14 +274,14 @@ describe('the alarms tell the address of the stage', () => {
       ({ AlarmActions = [] }) => AlarmActions,
     );
     expect([...new Set(used)].toSorted()).toStrictEqual(Object.values(topics).toSorted());
-    expect(resourcesOf(stacks, 'AWS::SNS::Topic').map(({ id }) => id)).toStrictEqual(own);
-    expect(propertiesOf(stacks, 'AWS::SNS::Subscription')).toMatchObject([
+    expect(resourcesOf(stacks, 'AWS::SNS::Topic', 'operations').map(({ id }) => id)).toStrictEqual(own);
+    expect(propertiesOf(stacks, 'AWS::SNS::Subscription', 'operations')).toMatchObject([
       { Protocol: 'email', Endpoint: 'on-call@school.example', TopicArn: topics.page },
       { Protocol: 'email', Endpoint: 'operators@school.example', TopicArn: topics.ticket },
     ]);
     for (const severity of severities)
       expect(templateOf(stacks, 'operations').Outputs).toHaveProperty(alarmTopicOutputs[severity]);
-    const publishing = propertiesOf(stacks, 'AWS::SNS::TopicPolicy');
+    const publishing = propertiesOf(stacks, 'AWS::SNS::TopicPolicy', 'operations');
     expect(
       JSON.stringify(publishing).match(/"Principal":\{"Service":"cloudwatch.amazonaws.com"\}/g) ?? [],
     ).toHaveLength(own.length);
@@ -335,4 +336,14 @@ it('a stage with a budget has its month reported to the address of tickets, by i
       Subscribers: [{ SubscriptionType: 'EMAIL', Address: 'operators@school.example' }],
     })),
   });
+});
+
+it('the alarms of the site notify a topic beside them, since CloudWatch has their metrics in one region only', () => {
+  for (const stacks of [all, deployed({ settings: everySetting })])
+    for (const { AlarmActions } of propertiesOf(
+      stacks,
+      'AWS::CloudWatch::Alarm',
+      'documentation',
+    ) as unknown as typeof alarms)
+      expect(AlarmActions).toStrictEqual(['Tickets']);
 });

@@ -128,7 +128,7 @@ export function outageOf(stage: Stage, watched: WatchedMetric): Outage | undefin
         ? {
             title: `${operation} ends without a response`,
             points: failing(stage, operation, 120, { end: 'died' }),
-            ...{ within: soon(operation, 18) },
+            ...{ within: period === 60 ? 125 : soon(operation, 18) },
           }
         : {
             title: `the new version of ${operation} ends without a response`,
@@ -159,7 +159,9 @@ export function outageOf(stage: Stage, watched: WatchedMetric): Outage | undefin
     }
     case 'AWS/Lambda Invocations': {
       const row = rowOf(operation);
-      const every = !isRoute(row) && row.trigger === 'schedule' ? row.everyMinutes : NaN;
+      // With those of errors it is the share of calls that die.
+      if (isRoute(row) || row.trigger !== 'schedule') return undefined;
+      const every = row.everyMinutes;
       return {
         title: `the schedule of ${operation} calls nothing`,
         points: calls(stage, operation, usualSpan(operation, -10 * every, 0)),
@@ -183,7 +185,13 @@ export function outageOf(stage: Stage, watched: WatchedMetric): Outage | undefin
       return {
         title: 'the firewall blocks an address',
         points: points(watched, { ...from, times: 50 }),
-        within: 8,
+        within: dimensions['Rule'] === undefined || dimensions['WebACL']?.endsWith('-site') ? 20 : 8,
+      };
+    case 'AWS/CloudFront 5xxErrorRate':
+      return {
+        title: 'every fifth request to the site fails',
+        points: points(watched, from, 20),
+        within: 20,
       };
     case 'AWS/SQS ApproximateAgeOfOldestMessage':
       return {
@@ -361,7 +369,7 @@ function background(stage: Stage, minutes: number, metrics: readonly WatchedMetr
       .filter(({ namespace }) => namespace === 'AWS/Logs')
       .flatMap((metric) => points(metric, { from: -30, to: minutes }, 1e5)),
     ...metrics
-      .filter(({ namespace }) => namespace === 'AWS/SQS')
+      .filter(({ namespace }) => namespace === 'AWS/SQS' || namespace === 'AWS/CloudFront')
       .flatMap((metric) => points(metric, { from: -30, to: minutes }, 0)),
   ];
 }
