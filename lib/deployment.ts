@@ -24,11 +24,11 @@ export function deployment(
   const open = deployedFunctions.filter((row) => isReleased(row, release));
   const stores = recordsAndKeys(app, stage);
   const mastery = service(app, stage, 'mastery', { release, stores, assets });
-  const reports = service(app, stage, 'reports', { release, stores, assets });
   const synthetic = sandbox(app, stage, assets);
   const site = documentation(app, stage, siteFolder);
   // The site reads the address of the sandbox, and its secret.
   site.addStackDependency(synthetic);
+  const reports = service(app, stage, 'reports', { release, stores, assets });
   // The canary of the reports service calls the sandbox, through the site, and the mastery engine.
   for (const called of [mastery, site]) reports.addStackDependency(called);
   const watching = operations(app, stage, open, stores, [...release.open]);

@@ -27,6 +27,8 @@ const wrong: Readonly<Record<string, readonly [from: string, to: string]>> = {
   'http-takes-interfaces': ['shared/http/h.ts', '#shared/stores/target.ts'],
   'stores-implement': ['shared/stores/i.ts', '#shared/http/target.ts'],
   'stage-settings': ['shared/stage/au.ts', '#shared/platform/target.ts'],
+  'scale-from-records': ['shared/scale/bk.ts', '#shared/http/reaches-platform.ts'],
+  'stage-checks-on-stores': ['shared/stage-checks/bl.ts', '#shared/http/reaches-platform.ts'],
   'openapi-from-rows': ['shared/openapi/av.ts', '#shared/platform/target.ts'],
   'runtime-is-ports': ['shared/runtime/bi.ts', '#shared/stores/target.ts'],
   'handlers-bind-the-process': [

@@ -107,7 +107,7 @@ describe('the function', () => {
       expect(answered.statusCode).toBe(200);
     }
     expect(new Set(reached)).toEqual(
-      new Set(['PROBLEMS_URL', 'ALLOWED_ORIGINS', 'LOG_LEVEL', 'AWS_LAMBDA_FUNCTION_VERSION']),
+      new Set(['PROBLEMS_URL', 'ALLOWED_ORIGINS', 'LOG_LEVEL', 'AWS_LAMBDA_FUNCTION_VERSION', 'STAGE']),
     );
     expect(variablesOf(serveSandbox)).toEqual([]);
     expect(serveSandbox.lambda.grants).toEqual([]);

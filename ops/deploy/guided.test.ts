@@ -143,9 +143,12 @@ describe('npm run deploy', () => {
     expect(text.match(/Function1/g)).toHaveLength(3);
     expect(text).toContain('ok       health       mastery: https://mastery.test/v1/');
     expect(printed.slice(-2)).toStrictEqual([
-      'mastery-reports-prod-documentation SiteUrl: https://docs.school.org',
-      'mastery-reports-prod-documentation SandboxUrl: https://docs.school.org/sandbox',
+      'mastery-reports-prod-reports BaseUrl: https://reports.test',
+      'mastery-reports-prod-reports ReceiptsUrl: https://receipts.test',
     ]);
+    expect(printed).toContain(
+      'mastery-reports-prod-documentation SandboxUrl: https://docs.school.org/sandbox',
+    );
   });
 
   it('stops before anything is deployed when an address would be lost, unless that is allowed by name', async () => {
@@ -209,7 +212,7 @@ describe('npm run deploy', () => {
       expect(await deploy()).toStrictEqual(ok(undefined));
       const stored = printed.findIndex((line) => line.includes('mended: profile of tenant2: stored'));
       expect(stored).toBeGreaterThan(-1);
-      expect(printed.at(-1)).toContain('SandboxUrl');
+      expect(printed.at(-1)).toContain('ReceiptsUrl');
       expect(printed.join('\n')).toContain('2 service profiles are complete, and as functions read them');
     });
 

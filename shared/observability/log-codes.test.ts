@@ -19,7 +19,7 @@ describe('the log codes', () => {
       .filter((file) => !file.endsWith('.test.ts') && !file.endsWith('observability/log-codes.ts'))
       .flatMap((file) => [
         ...readFileSync(new URL(file, root), 'utf8').matchAll(
-          /\b(?:log\(\s*|(?:record|log)Receipt\([\w.]+, )'([^']+)'/g,
+          /\b(?:log(?:\?\.)?\(\s*|(?:record|log)Receipt\([\w.]+, )'([^']+)'/g,
         ),
       ])
       .map(([, code]) => code);

@@ -465,9 +465,15 @@ describe('the trace', () => {
     const about = { owner: 'content', upstreamOperation: 'content.read_probe', upstreamRequestId: null };
     expect(lines).toEqual([
       ['UPSTREAM_ANSWER_REFUSED', { ...about, status: 200, kind: 'wrong-tenant' }],
-      ['UPSTREAM_CALL_FAILED', { ...about, status: 200, kind: 'wrong-tenant', transient: false }],
+      [
+        'UPSTREAM_CALL_FAILED',
+        { ...about, status: 200, durationMs: 50, attempts: 2, kind: 'wrong-tenant', transient: false },
+      ],
       ['UPSTREAM_CALL', { ...about, status: 200, durationMs: 0, attempts: 1 }],
-      ['UPSTREAM_CALL_FAILED', { ...about, status: null, kind: 'unavailable', transient: true }],
+      [
+        'UPSTREAM_CALL_FAILED',
+        { ...about, status: null, durationMs: 50, attempts: 2, kind: 'unavailable', transient: true },
+      ],
     ]);
   });
 });

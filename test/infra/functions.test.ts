@@ -10,7 +10,7 @@ import {
 import type { Grant } from '#shared/contract/grants.ts';
 import { routes } from '#shared/contract/routes.ts';
 import { variablesOf as demandedBy } from '#shared/http/environment.ts';
-import { stackIds, type StackId } from '#shared/stage/stack-names.ts';
+import { stackIds, stackRegion, type StackId } from '#shared/stage/stack-names.ts';
 import { appOf, canary, deployed, policiesOf, propertiesOf, resourcesOf, templateOf } from './deployed.ts';
 import type { Found, RoleStatement } from './deployed.ts';
 
@@ -80,7 +80,7 @@ const allowed: Readonly<Partial<Record<Grant, readonly string[]>>> = {
     `ssm:GetParameter on ${parameter('gates-manifest')}`,
     's3:GetObject on Receipts.Arn/release.manifests/*',
     'kms:DescribeKey on Key.Arn',
-    `cloudformation:DescribeStacks on ${stackIds.map((id) => `arn:AWS-Partition:cloudformation:AWS-Region:AWS-AccountId:stack/mastery-reports-prod-${id}/*`).join()}`,
+    `cloudformation:DescribeStacks on ${stackIds.map((id) => `arn:AWS-Partition:cloudformation:${stackRegion(id, 'AWS-Region')}:AWS-AccountId:stack/mastery-reports-prod-${id}/*`).join()}`,
     `apigateway:GET on ${['/account', '/restapis', '/restapis/*/stages/prod'].map((path) => `arn:AWS-Partition:apigateway:AWS-Region::${path}`).join()}`,
     'sns:ListSubscriptionsByTopic on arn:AWS-Partition:sns:AWS-Region:AWS-AccountId:mastery-reports-prod-operations-*',
     'lambda:GetAccountSettings on *',
@@ -225,7 +225,7 @@ it('the canary may read one parameter and knows its test only where the stage na
   expect(variablesIn(all, 'runCanary')).toStrictEqual({
     LOG_LEVEL: 'info',
     STAGE: 'prod',
-    SANDBOX_URL: 'https://Api.execute-api.AWS-Region.AWS-URLSuffix/prod',
+    SANDBOX_URL: 'https://Distribution.DomainName/sandbox',
   });
   const { CANARY_RUN, ...others } = variablesIn(changed, 'runCanary');
   expect(JSON.parse(String(CANARY_RUN))).toStrictEqual(canary.run);
@@ -346,7 +346,7 @@ it('the sandbox is a stack of its own, which waits for no other, refers to none 
   expect(JSON.stringify(sandbox)).not.toMatch(/GetStackOutput|ImportValue|"security"/);
   const services = new Set(Object.values(sandbox.Resources).map(({ Type }) => Type.split('::')[1]));
   expect([...services].toSorted()).toStrictEqual([
-    ...['ApiGateway', 'CodeDeploy', 'IAM', 'Lambda', 'Logs', 'WAFv2'],
+    ...['ApiGateway', 'CodeDeploy', 'IAM', 'Lambda', 'Logs', 'SecretsManager', 'WAFv2'],
   ]);
 });
 

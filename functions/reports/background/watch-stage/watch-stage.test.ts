@@ -109,7 +109,7 @@ it.each([
     'subscription-missing',
     () => stage.test.aws.account.subscriptions.set('arn:aws:sns:us-east-1:000000000000:alarms', []),
   ],
-  ['health', 'no-sound-answer', () => stage.replies.set('https://docs.school.org/', [403, ''])],
+  ['health', 'no-sound-answer', () => stage.replies.set('https://docs.school.org/docs/', [403, ''])],
   ['log role', 'log-role-missing', () => stage.test.aws.account.settings.clear()],
   ['quotas', 'quota-unknown', () => stage.test.aws.account.quotas.delete('executions')],
   [
