@@ -1,3 +1,4 @@
+import type { SendSegment } from '#shared/network/send-segment.ts';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { randomFraction, type RandomBytes } from '#shared/kernel/random.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
@@ -24,6 +25,7 @@ export interface PlatformPorts {
   readonly sleep: Sleep;
   /** Spreads retries. */
   readonly random: RandomBytes;
+  readonly traceCall?: SendSegment | undefined;
 }
 
 export interface PlatformOptions {
@@ -76,7 +78,7 @@ export function createPlatform(
 }
 
 function connect(
-  { fetch, now, sleep, random }: PlatformPorts,
+  { fetch, now, sleep, random, traceCall }: PlatformPorts,
   profile: ServiceProfile,
   { receivedAt, deadline, log }: Omit<PlatformRequest, 'principal'>,
   { memo, maxConcurrency = 32, circuits }: PlatformOptions & { readonly circuits: Circuits },
@@ -182,7 +184,12 @@ function connect(
     const { startedAt, endedAt, attempts: made } = entry;
     const { kind } = outcome;
     const about = { ...callOf(operation, outcome), durationMs: endedAt - startedAt, attempts: made };
-    if (kind === 'answered' || kind === 'unchanged') log('UPSTREAM_CALL', about);
+    const isUsable = kind === 'answered' || kind === 'unchanged';
+    traceCall?.({
+      ...{ name: operation.service, operation: operation.id, failed: !isUsable },
+      ...{ startedAt: receivedAt + startedAt, endedAt: receivedAt + endedAt },
+    });
+    if (isUsable) log('UPSTREAM_CALL', about);
     else log('UPSTREAM_CALL_FAILED', { ...about, kind, transient: kind === 'unavailable' });
   }
 

@@ -1,6 +1,7 @@
 import type { RandomBytes } from '#shared/kernel/random.ts';
 import type { Sleep } from '#shared/kernel/sleep.ts';
 import type { Fetch } from '#shared/network/http-client.ts';
+import type { SendSegment } from '#shared/network/send-segment.ts';
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
@@ -42,6 +43,8 @@ export interface Runtime {
   readonly random: RandomBytes;
   /** Takes one complete log line. */
   readonly write: (line: string) => void;
+  /** Absent where nothing is traced. */
+  readonly traceCall?: SendSegment | undefined;
   /**
    * Begins work that the first request would otherwise wait for, such as a read that every request needs. Only a function that Lambda is starting has it
    * (`startFunction`). A failure changes nothing: the request does the work again, and reports it.
