@@ -46,7 +46,7 @@ export interface CompositeDefinition extends AlarmWords {
   /** Whether all of its alarms must be on. Absent: one suffices. */
   readonly all?: true;
   /** The composite alarm that explains this one: while it is on, this one sends no message. */
-  readonly explainedBy?: 'stores';
+  readonly explainedBy?: 'stores' | 'dependencies';
 }
 
 const MINUTE = Duration.minutes(1);
@@ -69,13 +69,16 @@ const ownersDown: CompositeDefinition = {
   section: 'owner-failing',
 };
 
+/** On while a store or an owner is out: it sends no message of its own, and keeps those of what follows from it back. */
+export const DEPENDENCIES = { id: 'dependencies', of: [stores.id, ownersDown.id] } as const;
+
 const functionGroup = ({ operationId, lambda }: DeployedFunction): CompositeDefinition => ({
   id: `function-${operationId}`,
   severity: 'ticket',
   title: `${operationId} does not work as it should`,
   impact: lambda.impact,
   section: 'functions',
-  explainedBy: 'stores',
+  explainedBy: 'dependencies',
 });
 
 /** Returns the dimensions of a function's metrics for callers: calls of its alias, without those of the check before a deployment. */
@@ -216,8 +219,8 @@ const ERROR_BUDGET = 0.005;
  * At 14.4 times a month's budget is gone in two days, at 6 times in five.
  */
 const burns = [
-  { kind: 'fast', severity: 'page', times: 14.4, windows: [60, 5], least: 5 },
-  { kind: 'slow', severity: 'ticket', times: 6, windows: [360, 30], least: 10 },
+  { kind: 'fast', severity: 'page', times: 14.4, windows: [60, 5], least: 5, explainedBy: 'stores' },
+  { kind: 'slow', severity: 'ticket', times: 6, windows: [360, 30], least: 10, explainedBy: 'dependencies' },
 ] as const;
 
 /** Returns the alarms on the failures that learners of a service meet. */
@@ -232,7 +235,7 @@ export function learnerAlarms(
     requests,
     failures,
   };
-  return burns.map(({ kind, severity, times, windows, least }) => {
+  return burns.map(({ kind, severity, times, windows, least, explainedBy }) => {
     const words: AlarmWords & Pick<AlarmDefinition, 'severity'> = {
       severity,
       title: `Learners meet failures of the ${service} service`,
@@ -244,7 +247,7 @@ export function learnerAlarms(
       ...words,
       id,
       all: true,
-      explainedBy: 'stores',
+      explainedBy,
       alarms: windows.map((minutes) => ({
         ...words,
         id: `${id}-${minutes}-minutes`,
@@ -525,7 +528,7 @@ export function wordsOf(
   };
 }
 
-/** Returns the composite alarms, each with the words for its message. The first explains the others. */
+/** Returns the composite alarms, each with the words for its message. Those that explain others come first. */
 export function composites(
   stage: Stage,
   functions: readonly DeployedFunction[],
@@ -533,8 +536,8 @@ export function composites(
   const services = new Set(functions.filter(isRoute).map(({ service }) => service));
   return [
     stores,
-    ...[...services].flatMap((service) => learnerAlarms(stage, service)),
     ownersDown,
+    ...[...services].flatMap((service) => learnerAlarms(stage, service)),
     ...functions.map(functionGroup),
   ];
 }

@@ -23,7 +23,7 @@ import { dashboard, savedQueries } from '../constructs/dashboard.ts';
 import type { ApiName } from '#shared/stage/stage.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { storeReferences } from './records-and-keys.ts';
-import { stackProps } from '../names.ts';
+import { prefix, stackProps } from '../names.ts';
 
 /**
  * Creates alarms and a dashboard over everything that is deployed. It finds functions, APIs and firewalls by name, tables and queues by weak outputs:
@@ -104,12 +104,12 @@ export function operations(
   for (const definition of [...alarms.composites(stage, functions), ...canaryComposites(stage)]) {
     const { id, all, severity, explainedBy } = definition;
     const rules = (children.get(id) ?? []).map((child) => AlarmRule.fromAlarm(child, AlarmState.ALARM));
-    const explanation = explainedBy && combined.get(explainedBy);
+    const cause = explainedBy && combined.get(explainedBy);
     const composite = new CompositeAlarm(stack, `All-${id}`, {
       ...compositeProps(alarms.wordsOf(stage, definition)),
       alarmRule: all === true ? AlarmRule.allOf(...rules) : AlarmRule.anyOf(...rules),
-      ...(explanation && {
-        actionsSuppressor: explanation,
+      ...(cause && {
+        actionsSuppressor: cause,
         // The alarm of the stores goes off within three minutes of the first line: a message waits for it that long.
         actionsSuppressorWaitPeriod: Duration.minutes(3),
         actionsSuppressorExtensionPeriod: Duration.minutes(10),
@@ -117,6 +117,8 @@ export function operations(
     });
     notify(composite, severity);
     combined.set(id, composite);
+    if (id === alarms.DEPENDENCIES.of.at(-1))
+      combined.set(alarms.DEPENDENCIES.id, explanation(stack, stage, combined));
   }
 
   const notifying = raised
@@ -137,6 +139,25 @@ export function operations(
   savedQueries(stack, stage);
   budget(stack, stage);
   return stack;
+}
+
+/** Creates the alarm that keeps others back while one of its own is on. */
+function explanation(
+  stack: Stack,
+  stage: Stage,
+  combined: ReadonlyMap<string, CompositeAlarm>,
+): CompositeAlarm {
+  const { id, of } = alarms.DEPENDENCIES;
+  return new CompositeAlarm(stack, `All-${id}`, {
+    compositeAlarmName: `${prefix(stage)}-${id}`,
+    alarmDescription:
+      'A store or an owner is out. It sends no message: the alarms that follow from it wait for it.',
+    alarmRule: AlarmRule.anyOf(
+      ...of
+        .flatMap((name) => combined.get(name) ?? [])
+        .map((one) => AlarmRule.fromAlarm(one, AlarmState.ALARM)),
+    ),
+  });
 }
 
 /** A composite alarm names its text otherwise than an alarm on a metric. */

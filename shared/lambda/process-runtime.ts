@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { callStore } from '#shared/kernel/store-calls.ts';
 import { fetchOverHttp } from '#shared/network/http-client.ts';
-import { segmentSender } from './trace-segments.ts';
+import { segmentSender } from '#shared/network/trace-segments.ts';
 import type { AwsClients, AwsSettings, Runtime } from '#shared/runtime/runtime.ts';
 
 /** Returns the process itself, for deployed handlers, read only when asked. Lines go to standard output: Lambda's `console` would wrap them. */

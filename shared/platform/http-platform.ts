@@ -1,4 +1,4 @@
-import type { SendSegment } from '#shared/network/send-segment.ts';
+import type { SendSegment } from '#shared/network/trace-segments.ts';
 import { canonicalJson } from '#shared/kernel/canonical-json.ts';
 import { randomFraction, type RandomBytes } from '#shared/kernel/random.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';

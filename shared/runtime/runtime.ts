@@ -1,7 +1,7 @@
 import type { RandomBytes } from '#shared/kernel/random.ts';
 import type { Sleep } from '#shared/kernel/sleep.ts';
 import type { Fetch } from '#shared/network/http-client.ts';
-import type { SendSegment } from '#shared/network/send-segment.ts';
+import type { SendSegment } from '#shared/network/trace-segments.ts';
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 

@@ -1,18 +1,26 @@
 import type { Socket } from 'node:dgram';
 import { randomBytes } from 'node:crypto';
-import type { SendSegment } from '#shared/network/send-segment.ts';
-import type { EnvironmentVariables } from '#shared/runtime/runtime.ts';
+
+/** Adds a call of an owner to the trace of the invocation in progress. Times are epoch milliseconds. */
+export type SendSegment = (call: {
+  /** The owner. */
+  readonly name: string;
+  readonly operation: string;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly failed: boolean;
+}) => void;
 
 /** What precedes a document to the X-Ray daemon. */
 const HEADER = '{"format":"json","version":1}\n';
 
 /**
  * Returns what adds calls to the X-Ray trace of the invocation in progress: one subsegment per call, with names of ours and times only, sent to the daemon
- * that Lambda runs beside a traced function. Without a daemon, or in an invocation that is not sampled, it does nothing. Datagrams are not
+ * that Lambda runs with a traced function. Without a daemon, or in an invocation that is not sampled, it does nothing. Datagrams are not
  * confirmed: a lost one is a gap in a trace, never a failure of a request.
  * @see https://docs.aws.amazon.com/xray/latest/devguide/xray-api-segmentdocuments.html
  */
-export function segmentSender(environment: EnvironmentVariables): SendSegment {
+export function segmentSender(environment: Readonly<Record<string, string | undefined>>): SendSegment {
   let socket: Socket | undefined;
   return ({ name, operation, startedAt, endedAt, failed }) => {
     const [, host, port] = /^([\w.-]+):(\d+)$/.exec(environment['AWS_XRAY_DAEMON_ADDRESS'] ?? '') ?? [];
