@@ -167,6 +167,8 @@ describe('the check of a new version', () => {
         ...new Set(grantsOf(deployed).flatMap(readable)),
         ...(answersCaller ? ['pipeline'] : []),
       ].toSorted();
+      // The watcher and the canary only read when they work.
+      if (expected.length === 0) expected.push('environment');
       const { versionCheck: proofs } = answered as { versionCheck: readonly { readonly of: string }[] };
       expect(proofs.toSorted((one, other) => (one.of < other.of ? -1 : 1))).toEqual(
         expected.map((grant) => ({ of: grant })),

@@ -2,20 +2,23 @@ import type { ScheduledHandler } from '#functions/reports/background/invocation.
 import { startAdaptiveRunRequest } from '#shared/contract/mastery/adaptive-run.ts';
 import { canaryCredential } from '#shared/contract/grants.ts';
 import { EnvironmentError, readEnvironment } from '#shared/http/environment.ts';
-import { withinInvocation } from '#shared/kernel/store-calls.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { checkable, type Checkable, type Proof } from '#shared/lambda/version-check.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
 import { makeSsm } from '#shared/stores/make-clients.ts';
 import { readSecureParameter } from '#shared/stores/secure-parameter.ts';
 import { createCanaryFunction, type Canary } from './run-canary.ts';
 
 /** Calls the sandbox and the mastery engine as a client does, bound to a runtime. */
-export function bind(runtime: Runtime): ScheduledHandler {
-  return withinInvocation(
-    runtime,
-    createCanaryFunction(() => openCanary(runtime), runtime),
-  );
+export function bind(runtime: Runtime): Checkable<ScheduledHandler> {
+  const work = createCanaryFunction(() => openCanary(runtime), runtime);
+  // It needs its settings; what it may read, it only reads when it works.
+  const prove = (): Promise<readonly Proof[]> => {
+    openCanary(runtime);
+    return Promise.resolve([{ of: 'environment' }]);
+  };
+  return checkable(runtime, prove, work);
 }
 
 export const handler = bind(processRuntime());

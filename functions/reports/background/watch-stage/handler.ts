@@ -1,8 +1,8 @@
 import type { ScheduledHandler } from '#functions/reports/background/invocation.ts';
 import { readEnvironment } from '#shared/http/environment.ts';
 import { ok } from '#shared/kernel/result.ts';
-import { withinInvocation } from '#shared/kernel/store-calls.ts';
 import { processRuntime } from '#shared/lambda/process-runtime.ts';
+import { checkable, type Checkable, type Proof } from '#shared/lambda/version-check.ts';
 import type { Runtime } from '#shared/runtime/runtime.ts';
 import { cloudFormationOf } from '#shared/stage-checks/clients.ts';
 import type { Subject } from '#shared/stage-checks/finding.ts';
@@ -11,11 +11,14 @@ import { readStacks } from '#shared/stage-checks/stacks.ts';
 import { createWatchFunction } from './watch-stage.ts';
 
 /** Watches the stage, bound to a runtime. */
-export function bind(runtime: Runtime): ScheduledHandler {
-  return withinInvocation(
-    runtime,
-    createWatchFunction(scheduled, () => openSubject(runtime), runtime),
-  );
+export function bind(runtime: Runtime): Checkable<ScheduledHandler> {
+  const work = createWatchFunction(scheduled, () => openSubject(runtime), runtime);
+  // It needs its settings; what it may read, it only reads when it works.
+  const prove = (): Promise<readonly Proof[]> => {
+    openSubject(runtime);
+    return Promise.resolve([{ of: 'environment' }]);
+  };
+  return checkable(runtime, prove, work);
 }
 
 export const handler = bind(processRuntime());
