@@ -7,6 +7,10 @@ import { logCodes, type CountedCode, type LogCode } from '#shared/observability/
 import { severities, watches, type Watch } from '#shared/observability/watches.ts';
 import { createFunctionLog } from '#shared/observability/logger.ts';
 import { alarmTopicOutputs } from '#shared/stage/stack-names.ts';
+import { scheduledChecks } from '#shared/stage/checks.ts';
+import { tables } from '#shared/stores/tables.ts';
+import { owners } from '#shared/contract/owners.ts';
+import { serviceNames } from '#shared/contract/route.ts';
 import { figures } from './series.ts';
 import { canary, deployed, everySetting, propertiesOf, resourcesOf, stage, templateOf } from './deployed.ts';
 
@@ -353,4 +357,33 @@ it('the alarms of the site notify a topic beside them, since CloudWatch has thei
       'documentation',
     ) as unknown as typeof alarms)
       expect(AlarmActions).toStrictEqual(['Tickets']);
+});
+
+it('no alarm is missing: each function, route, code, owner, service, table and check has its own', () => {
+  const expected = [
+    ...deployedFunctions.flatMap((row) =>
+      [
+        ...['errors', 'throttles', 'slow', ...(isRoute(row) ? ['dies', 'fails'] : [])],
+        ...(!isRoute(row) && row.trigger === 'schedule' ? ['silent'] : []),
+      ].map((kind) => `${row.operationId}-${kind}`),
+    ),
+    ...watched.map(({ code }) => code.toLowerCase().replaceAll('_', '-')),
+    ...[...owners].map((owner) => `owner-${owner}`),
+    ...serviceNames.flatMap((service) =>
+      ['fast-60', 'fast-5', 'slow-360', 'slow-30'].map((kind) => `learners-${service}-${kind}-minutes`),
+    ),
+    ...tables.flatMap(({ name }) => ['read', 'write'].map((access) => `${name}-${access}-throttles`)),
+    ...['runs-waiting', 'runs-given-up', 'keys-not-rotated', 'log-volume', 'canary-sandbox'],
+    ...['mastery', 'reports', 'receipts', 'sandbox'].map((api) => `${api}-server-errors`),
+    ...['mastery-client-errors', 'reports-client-errors'],
+    ...['mastery', 'reports', 'receipts'].map((api) => `${api}-firewall-rate-limit`),
+    ...scheduledChecks.flatMap(([check, { daysLeft }]) => [
+      ...['', ...(daysLeft === undefined ? [] : ['-30-days', '-7-days'])].map(
+        (kind) => `stage-${check.replaceAll(' ', '-')}${kind}`,
+      ),
+    ]),
+  ];
+  const names = alarms.map(({ AlarmName }) => AlarmName.replace('mastery-reports-prod-', ''));
+  expect(names.filter((name) => !expected.includes(name) && !/-firewall-|^canary-/.test(name))).toEqual([]);
+  expect(expected.filter((name) => !names.includes(name))).toEqual([]);
 });
