@@ -30,7 +30,9 @@ export function deployment(
   site.addStackDependency(synthetic);
   const reports = service(app, stage, 'reports', { release, stores, assets });
   // The canary of the reports service calls the sandbox, through the site, and the mastery engine.
-  for (const called of [mastery, site]) reports.addStackDependency(called);
+  reports.addStackDependency(mastery);
+  // With a domain of its own the site has a known address, and an outage of its region stops no deployment of the service.
+  if (stage.config.documentation === undefined) reports.addStackDependency(site);
   const watching = operations(app, stage, open, stores, [...release.open]);
   // An alarm without its function has nothing to count, and the sweeper's alarm goes off on silence.
   for (const watched of [mastery, reports, synthetic]) watching.addStackDependency(watched);

@@ -57,7 +57,8 @@ const stores: CompositeDefinition = {
   id: 'stores',
   severity: 'page',
   title: 'A store of the deployment, or what proves its release, cannot be read or written',
-  impact: 'Learners of all tenants cannot continue their tests, and reports cannot be read.',
+  impact:
+    'Requests that need the store fail, usually for all tenants: learners may not be able to continue tests or read reports.',
   section: 'stores',
 };
 
@@ -72,13 +73,23 @@ const ownersDown: CompositeDefinition = {
 /** On while a store or an owner is out: it sends no message of its own, and keeps those of what follows from it back. */
 export const DEPENDENCIES = { id: 'dependencies', of: [stores.id, ownersDown.id] } as const;
 
+/** An owner that fails makes many routes fail, so their alarms are one message, which waits for that of the owner. */
+const routesGroup = (service: ServiceName): CompositeDefinition => ({
+  id: `routes-${service}`,
+  severity: 'ticket',
+  title: `Routes of the ${service} service fail more often than not`,
+  impact: 'Callers of these routes get a problem in place of a result. The message names the routes.',
+  section: 'function-fails',
+  explainedBy: 'dependencies',
+});
+
 const functionGroup = ({ operationId, lambda }: DeployedFunction): CompositeDefinition => ({
   id: `function-${operationId}`,
   severity: 'ticket',
   title: `${operationId} does not work as it should`,
   impact: lambda.impact,
   section: 'functions',
-  explainedBy: 'dependencies',
+  explainedBy: 'stores',
 });
 
 /** Returns the dimensions of a function's metrics for callers: calls of its alias, without those of the check before a deployment. */
@@ -168,6 +179,7 @@ export function functionAlarms(stage: Stage, row: DeployedFunction): readonly Al
               shareOf(requestMetrics(stage, { operation: operationId }), Duration.hours(1), 1),
             ),
             ...rarely,
+            within: routesGroup(row.service).id,
           },
         ]
       : []),
@@ -219,7 +231,7 @@ const ERROR_BUDGET = 0.005;
  * At 14.4 times a month's budget is gone in two days, at 6 times in five.
  */
 const burns = [
-  { kind: 'fast', severity: 'page', times: 14.4, windows: [60, 5], least: 5, explainedBy: 'stores' },
+  { kind: 'fast', severity: 'page', times: 14.4, windows: [60, 5], least: 10, explainedBy: 'stores' },
   { kind: 'slow', severity: 'ticket', times: 6, windows: [360, 30], least: 10, explainedBy: 'dependencies' },
 ] as const;
 
@@ -473,6 +485,8 @@ export function tableAlarms(table: TableDefinition['name'], tableName: string): 
     title: `DynamoDB throttles ${verb} the table ${table}`,
     impact: tableImpact[table],
     metric: metricOf('AWS/DynamoDB', metricName, { TableName: tableName }, Stats.SUM, MINUTE),
+    // The SDK repeats a throttled attempt, and a table on demand throttles for moments when it grows.
+    threshold: 9,
     periods: REPEATEDLY,
   }));
 }
@@ -538,6 +552,7 @@ export function composites(
     stores,
     ownersDown,
     ...[...services].flatMap((service) => learnerAlarms(stage, service)),
+    ...[...services].map(routesGroup),
     ...functions.map(functionGroup),
   ];
 }

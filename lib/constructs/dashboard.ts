@@ -27,8 +27,8 @@ import { prefix } from '../names.ts';
 export interface DashboardParts {
   /** The open gates, by which a reader sees which release is deployed. */
   readonly release: string;
-  /** The alarms that notify. */
-  readonly notifying: readonly IAlarm[];
+  /** The alarms that notify, by their severity. */
+  readonly notifying: ReadonlyMap<string, readonly IAlarm[]>;
   /** All others, by what they watch. */
   readonly others: ReadonlyMap<string, readonly IAlarm[]>;
   readonly queueAge: IMetric;
@@ -61,7 +61,7 @@ export function dashboard(scope: Construct, stage: Stage, parts: DashboardParts)
           markdown: `**${prefix(stage)}** · ${release} · [Runbook: the first five minutes](${stage.config.runbookUrl}#the-first-five-minutes) · saved queries: CloudWatch, Logs Insights, _Queries_, folder \`${queryFolder(stage)}\``,
         }),
       ],
-      [new AlarmStatusWidget({ title: 'What notifies', width: 24, height: 4, alarms: [...notifying] })],
+      ...statusOf(notifying, 4),
       [
         graph('Requests and failures that learners meet', [
           ofStage(learnerRequests),
@@ -92,11 +92,27 @@ export function dashboard(scope: Construct, stage: Stage, parts: DashboardParts)
         graph('Canary: share of calls that succeed', [ofStage(canaryFigures.success, Stats.AVERAGE)]),
         graph('Canary: latency, ms', [ofStage(canaryFigures.latency, Stats.MAXIMUM)]),
       ],
-      ...[...others].map(([title, alarms]) => [
-        new AlarmStatusWidget({ title, width: 24, height: 3, alarms: [...alarms] }),
-      ]),
+      ...statusOf(others, 3),
     ],
   });
+}
+
+/** A widget of alarms takes 1 to 100 of them. */
+const ALARMS_PER_WIDGET = 100;
+
+/** Returns rows with the states of alarms. */
+function statusOf(
+  groups: ReadonlyMap<string, readonly IAlarm[]>,
+  height: number,
+): readonly AlarmStatusWidget[][] {
+  return [...groups].flatMap(([title, alarms]) =>
+    Array.from({ length: Math.ceil(alarms.length / ALARMS_PER_WIDGET) }, (_, at) => [
+      new AlarmStatusWidget({
+        ...{ title, width: 24, height },
+        alarms: alarms.slice(at * ALARMS_PER_WIDGET, (at + 1) * ALARMS_PER_WIDGET),
+      }),
+    ]),
+  );
 }
 
 /** Returns every series of a metric, as CloudWatch finds them. */

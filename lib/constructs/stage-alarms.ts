@@ -60,22 +60,25 @@ export function stageAlarms(stage: Stage): readonly AlarmDefinition[] {
 /** Other lines than those of requests: of background functions, and of deployments. */
 const OTHER_BYTES = 1e9;
 
-/** Returns the alarm on the volume of logs. CloudWatch counts it for the account: the names of the log groups are made at their deployment. */
-export function logVolumeAlarm({ config }: Stage): AlarmDefinition {
-  const { runsPerMonth: runs, reportsPerMonth: reports } = config.expected ?? {
-    runsPerMonth: 0,
-    reportsPerMonth: 0,
-  };
+/**
+ * Returns the alarm on the volume of logs of a stage that expects a traffic. CloudWatch counts it for the account: the names of the log groups are made
+ * at their deployment.
+ */
+export function logVolumeAlarms({ config }: Stage): readonly AlarmDefinition[] {
+  if (config.expected === undefined) return [];
+  const { runsPerMonth: runs, reportsPerMonth: reports } = config.expected;
   const bytes = logBytesOf({ ...trafficOf(0), runs, reports }, recordedCalls);
-  return {
-    id: 'log-volume',
-    severity: 'ticket',
-    title: 'Log lines take far more bytes than the expected traffic explains',
-    impact: 'Nobody is hurt, but CloudWatch Logs costs more than all else of the stage.',
-    section: 'log-volume',
-    metric: metricOf('AWS/Logs', 'IncomingBytes', {}, Stats.SUM, Duration.hours(6)),
-    // A school day's traffic comes within six hours, on some 20 days a month.
-    threshold: Math.ceil(OTHER_BYTES + 3 * (bytes / 20)),
-    periods: { breaching: 1, of: 2 },
-  };
+  return [
+    {
+      id: 'log-volume',
+      severity: 'ticket',
+      title: 'Log lines take far more bytes than the expected traffic explains',
+      impact: 'Nobody is hurt, but CloudWatch Logs costs more than all else of the stage.',
+      section: 'log-volume',
+      metric: metricOf('AWS/Logs', 'IncomingBytes', {}, Stats.SUM, Duration.hours(6)),
+      // A school day's traffic comes within six hours, on some 20 days a month.
+      threshold: Math.ceil(OTHER_BYTES + 3 * (bytes / 20)),
+      periods: { breaching: 1, of: 2 },
+    },
+  ];
 }

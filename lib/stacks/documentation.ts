@@ -148,7 +148,6 @@ export function documentation(app: App, stage: Stage, site: string): Stack {
       metric: definition.metric,
     });
     alarm.addAlarmAction(action);
-    alarm.addOkAction(action);
   }
   new CfnOutput(stack, 'SiteUrl', {
     value: url,

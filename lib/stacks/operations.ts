@@ -10,13 +10,13 @@ import {
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { tables, type TableDefinition } from '#shared/stores/tables.ts';
 import { serviceNames } from '#shared/contract/route.ts';
-import type { Severity } from '#shared/observability/watches.ts';
+import { severities, type Severity } from '#shared/observability/watches.ts';
 import { deploymentOf, isRoute, type DeployedFunction } from '#shared/contract/functions.ts';
 import { alarmTopic } from '../constructs/alarm-topic.ts';
 import { firewallAlarms } from '../constructs/edge-alarms.ts';
 import * as alarms from '../constructs/alarms.ts';
 import type { AlarmDefinition } from '../constructs/alarms.ts';
-import { logVolumeAlarm, stageAlarms } from '../constructs/stage-alarms.ts';
+import { logVolumeAlarms, stageAlarms } from '../constructs/stage-alarms.ts';
 import { canaryAlarms, canaryComposites } from '../constructs/canary-alarms.ts';
 import { budget } from '../constructs/budget.ts';
 import { dashboard, savedQueries } from '../constructs/dashboard.ts';
@@ -66,7 +66,7 @@ export function operations(
     ['firewalls', apisOf(functions).flatMap((api) => firewallAlarms(stage, api))],
     ['log codes', alarms.codeAlarms(stage)],
     ['owners', alarms.ownerAlarms(stage)],
-    ['watcher', [...stageAlarms(stage), logVolumeAlarm(stage)]],
+    ['watcher', [...stageAlarms(stage), ...logVolumeAlarms(stage)]],
     ['canary', canaryAlarms(stage)],
     [
       'learners',
@@ -84,7 +84,8 @@ export function operations(
   ];
   const notify = (alarm: AlarmBase, severity: Severity): void => {
     alarm.addAlarmAction(actions[severity]);
-    alarm.addOkAction(actions[severity]);
+    // A ticket is closed by the operator who works on it; its end is on the dashboard.
+    if (severity === 'page') alarm.addOkAction(actions[severity]);
   };
   const children = new Map<string, IAlarm[]>();
   const raise = (definition: AlarmDefinition): IAlarm => {
@@ -121,13 +122,26 @@ export function operations(
       combined.set(alarms.DEPENDENCIES.id, explanation(stack, stage, combined));
   }
 
-  const notifying = raised
-    .flatMap(([, own]) => own)
-    .filter(({ within }) => within === undefined)
-    .map(({ alarm }) => alarm);
+  const notifying: readonly (readonly [Severity, IAlarm])[] = [
+    ...alarms
+      .composites(stage, functions)
+      .concat(canaryComposites(stage))
+      .flatMap(({ id, severity }) => {
+        const composite = combined.get(id);
+        return composite === undefined ? [] : [[severity, composite] as const];
+      }),
+    ...raised
+      .flatMap(([, own]) => own)
+      .flatMap(({ within, severity, alarm }) => (within === undefined ? [[severity, alarm] as const] : [])),
+  ];
   dashboard(stack, stage, {
     release: `open gates: ${openGates.join(', ') || 'none'}`,
-    notifying: [...combined.values(), ...notifying],
+    notifying: new Map(
+      severities.map((severity) => [
+        severity === 'page' ? 'Pages' : 'Tickets',
+        notifying.filter(([own]) => own === severity).map(([, alarm]) => alarm),
+      ]),
+    ),
     others: new Map(
       raised.map(([name, own]) => [
         name,

@@ -9,7 +9,7 @@ import { inReleaseOrder, rollout, type LiveFunction } from '../constructs/rollou
 import { attachQueue, attachSchedule } from '../constructs/triggers.ts';
 import { isReleased, type ReleaseState } from '#shared/release/release-state.ts';
 import { SANDBOX_URL_OUTPUT, stackName } from '#shared/stage/stack-names.ts';
-import { SITE_REGION } from '#shared/stage/stage.ts';
+import { SANDBOX_PATH, SITE_REGION } from '#shared/stage/stage.ts';
 import type { Stage } from '#shared/stage/stages.ts';
 import { storeReferences } from './records-and-keys.ts';
 import { stackProps } from '../names.ts';
@@ -68,9 +68,12 @@ export function service(
 }
 
 /** Returns the addresses that the canary calls, as weak references: neither stack blocks this one after its first deployment. */
-function publicAddresses({ name }: Stage): Pick<GrantedResources, 'sandboxUrl' | 'masteryUrl'> {
+function publicAddresses({ name, config }: Stage): Pick<GrantedResources, 'sandboxUrl' | 'masteryUrl'> {
   return {
-    sandboxUrl: Fn.getStackOutput(stackName(name, 'documentation'), SANDBOX_URL_OUTPUT, SITE_REGION),
+    sandboxUrl:
+      config.documentation === undefined
+        ? Fn.getStackOutput(stackName(name, 'documentation'), SANDBOX_URL_OUTPUT, SITE_REGION)
+        : `https://${config.documentation.domain}${SANDBOX_PATH}`,
     masteryUrl: Fn.getStackOutput(stackName(name, 'mastery'), 'BaseUrl'),
   };
 }

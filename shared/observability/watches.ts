@@ -65,7 +65,7 @@ export const watches: Readonly<Record<CountedCode, Watched>> = {
     title: 'A store of the service is unavailable',
     impact: 'Requests fail with a problem that clients may repeat, and improvement runs do not progress.',
     section: 'store-unavailable',
-    rings: REPEATEDLY,
+    rings: { ...REPEATEDLY, atLeast: 3 },
     dependency: 'stores',
   },
   TENANT_RATE_LIMITED: {
@@ -102,7 +102,7 @@ export const watches: Readonly<Record<CountedCode, Watched>> = {
     title: 'Nothing proves which release gates are open',
     impact: 'Every route that needs a release gate returns 503, for all tenants.',
     section: 'release-unproved',
-    rings: REPEATEDLY,
+    rings: { ...REPEATEDLY, atLeast: 3 },
     dependency: 'stores',
   },
   ANSWER_REFUSED: defect(
@@ -145,7 +145,7 @@ export const watches: Readonly<Record<CountedCode, Watched>> = {
     impact:
       'Functions that have a tenant’s profile use it for at most four hours; requests to the others fail with a problem that clients may repeat.',
     section: 'profile-unreadable',
-    rings: REPEATEDLY,
+    rings: { ...REPEATEDLY, atLeast: 3 },
     dependency: 'stores',
   },
   PROFILE_INVALID: {

@@ -39,8 +39,12 @@ export const keys: Check = async (subject) => {
       found.push(
         failure(
           active.length === 0 ? 'no-active-key' : 'several-active-keys',
-          `${purpose} has ${active.length} active keys: requests that need one return 500`,
-          mending,
+          active.length === 0
+            ? `${purpose} has 0 active keys: requests that need one return 500`
+            : `${purpose} has ${active.length} active keys: the newest seals, and no command makes this state`,
+          active.length === 0
+            ? mending
+            : 'look in CloudTrail for who wrote to the table settings (docs/runbook.md)',
           purpose,
         ),
       );
@@ -65,7 +69,6 @@ export const keys: Check = async (subject) => {
             `npm run keys -- ${state === 'pending' ? 'rotate' : 'retire'} --stage ${stage.name} --purpose ${purpose}`,
             purpose,
           ),
-          rings: true,
         });
     }
   }
@@ -87,7 +90,8 @@ export const credentials: Check = async (subject) => {
     const daysLeft = daysUntil(end, now);
     const remedy = `provision a new one (docs/deploy.md, step 7), then: npm run release -- profile --stage ${stage.name} --tenant ${shellWord(tenant)}`;
     const message = `the credential of ${tenant} ${end > now ? 'expires' : 'expired'} at ${new Date(end).toISOString()} (${daysLeft} days)`;
-    if (end <= now) return { ...failure('credential-expired', message, remedy, tenant), daysLeft };
+    // It counts as a finding. In the figure it would hide the next one that ends.
+    if (end <= now) return failure('credential-expired', message, remedy, tenant);
     return {
       ...(daysLeft >= CREDENTIAL_DAYS ? good(message) : warning('credential-ends', message, remedy, tenant)),
       daysLeft,

@@ -109,7 +109,7 @@ export const checks = {
     severity: 'page',
     title: 'The KMS key of the stage is not enabled',
     impact:
-      'New containers cannot open keys or service profiles: within minutes to four hours every request fails.',
+      'New containers cannot open keys or service profiles: requests fail as Lambda replaces containers, in the end all of them.',
     section: 'stage-kms-key',
   },
   profiles: {
@@ -139,7 +139,7 @@ export const checks = {
     section: 'stage-alarms',
   },
   health: {
-    severity: 'page',
+    severity: 'ticket',
     title: 'An address of the stage does not respond as it should',
     impact: 'Clients of that address receive errors, or reach nothing.',
     section: 'stage-health',

@@ -25,7 +25,9 @@ interface Metric {
 
 const prod = stage('prod');
 const prefix = 'mastery-reports-prod-';
-const stacks = deployed({ settings: { canaryMinutes: 10, canary } });
+const stacks = deployed({
+  settings: { canaryMinutes: 10, canary, expected: { runsPerMonth: 100_000, reportsPerMonth: 100_000 } },
+});
 /** With one number for each new version, which CloudFormation knows only later. */
 const alarms = ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::CompositeAlarm'].flatMap((type) =>
   resourcesOf(stacks, type).map(({ id, properties }) => {

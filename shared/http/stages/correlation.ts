@@ -33,10 +33,11 @@ export function correlation(row: FunctionRow, runtime: BaseRuntime): Stage {
       problem: response.problem,
       failures: Number(failed),
       ...(failed && { failed }),
-      // Behind the canary waits no learner: its failures have an alarm of their own.
+      // Behind the canary waits no learner (its failures have an alarm of their own), nor behind a client without a valid token.
       ...(row.learnersWait &&
-        (exchange.principal === undefined ||
-          exchange.principal.tenantId !== runtime.environment['CANARY_TENANT']) && { learnersWait: true }),
+        (exchange.principal === undefined
+          ? failed
+          : exchange.principal.tenantId !== runtime.environment['CANARY_TENANT']) && { learnersWait: true }),
       tenantHash: exchange.principal && tenantHash(exchange.principal.tenantId),
       ...(upstream.upstreamCalls > 0 && { ...upstream, owners: [...owners] }),
     });
