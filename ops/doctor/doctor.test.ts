@@ -20,6 +20,7 @@ import {
   NOW,
   prod,
   startSoundStage,
+  SITE_TICKETS,
   TOPIC,
   type SoundStage,
 } from '#test/support/sound-stage.ts';
@@ -191,6 +192,9 @@ const spoiled: Readonly<Record<string, readonly [spoil: () => unknown, asked?: A
   ],
   'warning alarms .*has not confirmed': [() => subscribed('operators@school.org'), trial],
   'failure alarms .*nothing subscribes': [() => subscribed()],
+  'failure alarms .*nothing subscribes to the topic of the alarms of the site': [
+    () => account().subscriptions.set(SITE_TICKETS, []),
+  ],
   'failure health .*mastery: .* returned 200; expected 401': [
     () => stage.replies.set('https://mastery.test/v1/', [200, '']),
   ],

@@ -56,3 +56,8 @@ export function makeSns(settings: AwsSettings): snsSdk.SNS {
   const { SNS } = load('@aws-sdk/client-sns') as typeof snsSdk;
   return new SNS(configOf(settings));
 }
+
+/** Creates a client for the topic of the site. */
+export function makeSnsOfSite(settings: AwsSettings): snsSdk.SNS {
+  return makeSns({ ...settings, region: SITE_REGION });
+}

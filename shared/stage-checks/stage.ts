@@ -2,13 +2,13 @@ import { shellWord } from '#shared/kernel/shell-word.ts';
 import type { Subscription } from '@aws-sdk/client-sns';
 import { keyPurposes } from '#shared/keys/key-ring.ts';
 import { PROMOTE_AFTER_MS, RETIRE_AFTER_MS } from '#shared/keys/key-states.ts';
-import { severities, type Severity } from '#shared/observability/watches.ts';
+import { severities } from '#shared/observability/watches.ts';
 import { alarmTopicOutputs, stackName } from '#shared/stage/stack-names.ts';
 import { createKeyNotes } from '#shared/stores/key-notes.ts';
 import { makeDynamo, makeSsm } from '#shared/stores/make-clients.ts';
 import { listCredentialExpiries } from '#shared/stores/service-profile-items.ts';
 import { createWritableKeySettings } from '#shared/stores/settings-table.ts';
-import { makeSns } from './clients.ts';
+import { makeSns, makeSnsOfSite } from './clients.ts';
 import { daysUntil, failure, good, warning, type Check, type Finding } from './finding.ts';
 import { hasStores } from './stacks.ts';
 
@@ -106,19 +106,32 @@ export const alarms: Check = async ({ stage, aws, stacks: read }) => {
   const outputs = (await read()).get(stackName(stage.name, 'operations'))?.outputs;
   if (outputs === undefined) return [];
   const finding = stage.config.production === true ? failure : warning;
+  const site = (await read()).get(stackName(stage.name, 'documentation'))?.outputs;
+  const topics = [
+    ...severities.map(
+      (severity) =>
+        [
+          `severity ${severity}`,
+          stage.config.alarmsTopicArn?.[severity] ?? outputs.get(alarmTopicOutputs[severity]),
+          makeSns,
+          makeSnsOfSite,
+        ] as const,
+    ),
+    // The site has a topic of its own, in its own region.
+    ['the site', site?.get(alarmTopicOutputs.ticket), makeSnsOfSite] as const,
+  ];
   const found = await Promise.all(
-    severities.map(async (severity): Promise<readonly Finding[]> => {
-      const topic = stage.config.alarmsTopicArn?.[severity] ?? outputs.get(alarmTopicOutputs[severity]);
+    topics.map(async ([which, topic, make]): Promise<readonly Finding[]> => {
       if (topic === undefined) return [];
-      const { Subscriptions = [] } = await aws(makeSns).listSubscriptionsByTopic({ TopicArn: topic });
-      return subscriptionFindings(severity, topic, Subscriptions, finding);
+      const { Subscriptions = [] } = await aws(make).listSubscriptionsByTopic({ TopicArn: topic });
+      return subscriptionFindings(which, topic, Subscriptions, finding);
     }),
   );
   return found.flat();
 };
 
 function subscriptionFindings(
-  severity: Severity,
+  which: string,
   topic: string,
   subscriptions: readonly Subscription[],
   finding: (code: string, message: string, remedy: string, about: string) => Finding,
@@ -126,12 +139,12 @@ function subscriptionFindings(
   const pending = subscriptions.filter(({ SubscriptionArn }) => SubscriptionArn === 'PendingConfirmation');
   const confirmed = subscriptions.filter(({ SubscriptionArn }) => SubscriptionArn?.startsWith('arn:'));
   if (pending.length === 0 && confirmed.length > 0)
-    return [good(`alarms of severity ${severity} reach ${confirmed.length} subscriptions`)];
+    return [good(`alarms of ${which} reach ${confirmed.length} subscriptions`)];
   return [
     ...pending.map(({ Endpoint: endpoint = '', Protocol: protocol = '' }) =>
       finding(
         'subscription-pending',
-        `${endpoint} has not confirmed its subscription, so it gets no alarm of severity ${severity}`,
+        `${endpoint} has not confirmed its subscription, so it gets no alarm of ${which}`,
         `open the link in the mail; to send it again: aws sns subscribe --topic-arn ${topic} --protocol ${protocol} --notification-endpoint ${endpoint}`,
         topic,
       ),
@@ -140,7 +153,7 @@ function subscriptionFindings(
       ? [
           finding(
             'subscription-missing',
-            `nothing subscribes to the topic of the alarms of severity ${severity}`,
+            `nothing subscribes to the topic of the alarms of ${which}`,
             'set alarmsEmail in shared/stage/stages.ts and deploy',
             topic,
           ),

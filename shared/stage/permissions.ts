@@ -143,7 +143,13 @@ export function statementsByGrant(
         ),
         ['apigateway:GET'],
       ),
-      allow(other('sns', `${stackName(stage, 'operations')}-*`), ['sns:ListSubscriptionsByTopic']),
+      allow(
+        [
+          other('sns', `${stackName(stage, 'operations')}-*`),
+          other('sns', `${stackName(stage, 'documentation')}-*`, { region: SITE_REGION }),
+        ],
+        ['sns:ListSubscriptionsByTopic'],
+      ),
       allow('*', ['lambda:GetAccountSettings']),
     ],
     'profiles:read': [

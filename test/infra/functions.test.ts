@@ -82,7 +82,7 @@ const allowed: Readonly<Partial<Record<Grant, readonly string[]>>> = {
     'kms:DescribeKey on Key.Arn',
     `cloudformation:DescribeStacks on ${stackIds.map((id) => `arn:AWS-Partition:cloudformation:${stackRegion(id, 'AWS-Region')}:AWS-AccountId:stack/mastery-reports-prod-${id}/*`).join()}`,
     `apigateway:GET on ${['/account', '/restapis', '/restapis/*/stages/prod'].map((path) => `arn:AWS-Partition:apigateway:AWS-Region::${path}`).join()}`,
-    'sns:ListSubscriptionsByTopic on arn:AWS-Partition:sns:AWS-Region:AWS-AccountId:mastery-reports-prod-operations-*',
+    'sns:ListSubscriptionsByTopic on arn:AWS-Partition:sns:AWS-Region:AWS-AccountId:mastery-reports-prod-operations-*,arn:AWS-Partition:sns:us-east-1:AWS-AccountId:mastery-reports-prod-documentation-*',
     'lambda:GetAccountSettings on *',
   ],
   'ring:wrap': [`kms:GenerateDataKeyWithoutPlaintext on Key.Arn${encrypted(scheduled)}`],

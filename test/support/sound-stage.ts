@@ -27,6 +27,7 @@ import { createSigner, signedManifest } from './release.ts';
 export const NOW = Date.parse('2030-01-01T00:00:00Z');
 export const TOPIC = 'arn:aws:sns:us-east-1:000000000000:alarms';
 const TICKETS = 'arn:aws:sns:us-east-1:000000000000:tickets';
+export const SITE_TICKETS = 'arn:aws:sns:us-east-1:000000000000:site-tickets';
 export const CERTIFICATE = 'arn:aws:acm:us-east-1:000000000000:certificate/1';
 export const MARKER = '/prod/gates/marker';
 
@@ -136,6 +137,7 @@ async function fill({ test }: SoundStage): Promise<void> {
     documentation: {
       SiteUrl: 'https://docs.school.org',
       [SANDBOX_URL_OUTPUT]: 'https://docs.school.org/sandbox',
+      [alarmTopicOutputs.ticket]: SITE_TICKETS,
     },
     operations: { [alarmTopicOutputs.page]: TOPIC, [alarmTopicOutputs.ticket]: TICKETS },
   };
@@ -148,7 +150,7 @@ async function fill({ test }: SoundStage): Promise<void> {
   for (const api of [...serviceNames, 'receipts', 'sandbox'] as const)
     account.restApis.set(apiName('prod', api), { hasFirewall: true });
   account.settings.set('apigateway', 'arn:aws:iam::000000000000:role/logs');
-  for (const topic of [TOPIC, TICKETS])
+  for (const topic of [TOPIC, TICKETS, SITE_TICKETS])
     account.subscriptions.set(topic, [{ endpoint: 'operators@school.org', confirmed: true }]);
   account.certificates.set(CERTIFICATE, { status: 'ISSUED', notAfter: NOW + 90 * 86_400_000 });
   await createServiceProfileParameters(test.ssm, '/prod/profiles').write('tenant', {
