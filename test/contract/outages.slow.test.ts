@@ -190,10 +190,10 @@ function rowsOf(name: string, warm: readonly string[], cold: readonly string[]):
 }
 
 const page = await readFile(join(import.meta.dirname, '../../docs/reliability.md'), 'utf8');
-const part = /begin of outages.*-start -->\n\n(.*?)\n<!--/s.exec(page)?.[1]?.split('\n') ?? [];
+const part = /begin of outages.*?-start -->\n\n(.*?)\n<!--/s.exec(page)?.[1]?.split('\n') ?? [];
 
 const alarmsPart =
-  /begin of alarms of outages.*-start -->\n\n(.*?)\n<!--/s.exec(page)?.[1]?.split('\n') ?? [];
+  /begin of alarms of outages.*?-start -->\n\n(.*?)\n<!--/s.exec(page)?.[1]?.split('\n') ?? [];
 
 describe('docs/reliability.md has what callers see', () => {
   it.each(dependencies)('while %s is out [MA-218, RP-334]', { timeout: 300_000 }, async (name, goOut) => {
