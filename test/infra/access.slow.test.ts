@@ -55,8 +55,11 @@ const synth = (given: Readonly<Record<string, string>> = {}, env: Readonly<Recor
     ...env,
   });
 const says = (code: number, message: RegExp) => ({ code, stderr: expect.stringMatching(message) as string });
-const write = (name: string, value: string): Promise<void> =>
-  writeGateParameter(test.ssm, `/prod/gates/${name}`, value);
+/** Tries twice: while a synth runs, the emulator may close the connection that is kept for the next call. */
+const write = async (name: string, value: string): Promise<void> => {
+  const put = (): Promise<void> => writeGateParameter(test.ssm, `/prod/gates/${name}`, value);
+  await put().catch(put);
+};
 
 describe('a synth of a stage that is bound to an account and region', () => {
   it('reads the gates there, whatever region the shell has', async () => {
