@@ -176,7 +176,16 @@ export function functionAlarms(stage: Stage, row: DeployedFunction): readonly Al
             ...alarm(
               'fails',
               `${operationId} fails more often than not`,
-              shareOf(requestMetrics(stage, { operation: operationId }), Duration.hours(1), 1),
+              shareOf(
+                {
+                  namespace: METRIC_NAMESPACE,
+                  dimensions: { stage: stage.name, operation: operationId },
+                  requests: requestFigures.requests,
+                  failures: requestFigures.failures,
+                },
+                Duration.hours(1),
+                1,
+              ),
             ),
             ...rarely,
             within: routesGroup(row.service).id,
@@ -195,16 +204,6 @@ interface RequestMetrics {
   readonly dimensions: Record<string, string>;
   readonly requests: Pick<Figure, 'name'>;
   readonly failures: Pick<Figure, 'name'>;
-}
-
-function requestMetrics(stage: Stage, dimensions: Record<string, string>): RequestMetrics {
-  const { requests, failures } = requestFigures;
-  return {
-    namespace: METRIC_NAMESPACE,
-    dimensions: { stage: stage.name, ...dimensions },
-    requests,
-    failures,
-  };
 }
 
 /** Returns the share of failures of a period; 0 with fewer than `least` of them, since a share of few requests means little. */
@@ -306,17 +305,12 @@ const blamedOwners: readonly string[] = [
 
 export function apiAlarms(stage: Stage, api: ApiName): readonly AlarmDefinition[] {
   const dimensions = { ApiName: apiName(stage, api), Stage: stage.name };
-  /** The share of a kind of responses; 0 with fewer than `least` of them. */
   const share = (name: string, least: number): MathExpression =>
-    new MathExpression({
-      expression: `IF(responses >= ${least}, responses / requests, 0)`,
-      label: `share of ${name}`,
-      period: FIVE_MINUTES,
-      usingMetrics: {
-        responses: metricOf('AWS/ApiGateway', name, dimensions),
-        requests: metricOf('AWS/ApiGateway', 'Count', dimensions),
-      },
-    });
+    shareOf(
+      { namespace: 'AWS/ApiGateway', dimensions, requests: { name: 'Count' }, failures: { name } },
+      FIVE_MINUTES,
+      least,
+    );
   return [
     {
       id: `${api}-server-errors`,

@@ -58,7 +58,7 @@ export function dashboard(scope: Construct, stage: Stage, parts: DashboardParts)
         new TextWidget({
           width: 24,
           height: 2,
-          markdown: `**${prefix(stage)}** · ${release} · [Runbook: the first five minutes](${stage.config.runbookUrl}#the-first-five-minutes) · saved queries: CloudWatch, Logs Insights, _Queries_, folder \`${queryFolder(stage)}\``,
+          markdown: `**${prefix(stage)}** · ${release} · [Runbook: the first five minutes](${stage.config.runbookUrl}#the-first-five-minutes) · saved queries: CloudWatch, Logs Insights, _Queries_, folder \`${prefix(stage)}\``,
         }),
       ],
       ...statusOf(notifying, 4),
@@ -129,16 +129,12 @@ function search(
   });
 }
 
-/** CloudWatch shows the part of a query's name before a slash as a folder. */
-function queryFolder(stage: Stage): string {
-  return prefix(stage);
-}
-
 /** Creates the saved queries: one for each code that is counted, one for a request, and one for the problems of a time. */
 export function savedQueries(scope: Construct, stage: Stage): void {
   const save = (id: string, lines: readonly string[]): void => {
     new CfnQueryDefinition(scope, `Query-${id}`, {
-      name: `${queryFolder(stage)}/${id}`,
+      // CloudWatch shows the part before the slash as a folder.
+      name: `${prefix(stage)}/${id}`,
       queryString: lines.join('\n| '),
     });
   };
