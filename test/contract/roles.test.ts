@@ -112,14 +112,17 @@ function runtimeOf(row: BackgroundFunction): Runtime {
 /** A look at a stage whose stacks, APIs and topics exist. The local stage has an expected traffic, so that its quotas are read. */
 async function watch(): Promise<void> {
   const { stacks, subscriptions, restApis } = stack.awsAccount ?? emptyAccount(undefined);
-  const topic = `arn:aws:sns:${localRegion}:${localAccount}:${stackName(localStage, 'operations')}-Pages`;
-  const outputs = Object.fromEntries(Object.values(alarmTopicOutputs).map((name) => [name, topic]));
-  for (const id of stackIds)
+  for (const id of stackIds) {
+    const topic = `arn:aws:sns:${localRegion}:${localAccount}:${stackName(localStage, id)}-Alarms`;
+    const hasTopics = id === 'operations' || id === 'documentation';
     stacks.set(stackName(localStage, id), {
       ...{ status: 'CREATE_COMPLETE', terminationProtection: true },
-      outputs: id === 'operations' ? outputs : {},
+      outputs: hasTopics
+        ? Object.fromEntries(Object.values(alarmTopicOutputs).map((name) => [name, topic]))
+        : {},
     });
-  subscriptions.set(topic, [{ endpoint: 'operators@school.org', confirmed: true }]);
+    subscriptions.set(topic, [{ endpoint: 'operators@school.org', confirmed: true }]);
+  }
   restApis.set(apiName(localStage, 'reports'), { hasFirewall: true });
   const runtime = runtimeOf(watchStage);
   const settings: unknown = JSON.parse(runtime.environment['STAGE_SETTINGS'] ?? '');
