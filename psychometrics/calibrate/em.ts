@@ -74,6 +74,19 @@ const NEAR = 0.03;
 
 /** Fits the model from the given start. */
 export function fit(design: Design, responses: Responses, start: Parameters, options: EmOptions): EmResult {
+  const climbed = climb(design, responses, start, options);
+  const { parameters, counts } = climbed;
+  const face = faceAt(design, parameters, counts);
+  return { ...climbed, scoreLength: scoreLength(face, observedMetric(design, parameters, face, responses)) };
+}
+
+/** Does the same without the length of the score. */
+export function climb(
+  design: Design,
+  responses: Responses,
+  start: Parameters,
+  options: EmOptions,
+): Omit<EmResult, 'scoreLength'> {
   const history: EmStep[] = [];
   let iterations = 0;
   const evaluate = (parameters: Parameters): State => {
@@ -94,14 +107,16 @@ export function fit(design: Design, responses: Responses, start: Parameters, opt
     history.push(step);
     options.progress?.(step);
   };
-  const end = ({ parameters, counts, objective, face }: State, converged: boolean): EmResult => ({
+  const end = (
+    { parameters, counts, objective }: State,
+    converged: boolean,
+  ): Omit<EmResult, 'scoreLength'> => ({
     parameters,
     counts,
     objective,
     logLikelihood: counts.logLikelihood,
     iterations,
     converged,
-    scoreLength: scoreLength(face, observedMetric(design, parameters, face, responses)),
     history,
   });
 

@@ -24,7 +24,7 @@ export function maximize(design: Design, counts: ExpectedCounts, before: Paramet
   };
 }
 
-/** Returns the monotone table, of the form that the model allows, with the highest binomial likelihood within the bounds. */
+/** Returns the table, monotone and of the form that the model allows, with the highest binomial likelihood within the bounds. */
 export function fitTable(
   design: Design,
   { size }: ItemDesign,
@@ -34,6 +34,7 @@ export function fitTable(
   const rates = (n: Float64Array, r: Float64Array): Float64Array =>
     n.map((count, s) => (count > 0 ? at(r, s) / count : 0));
   const bounded = (p: number): number => clamp(p, design.bound, 1 - design.bound);
+  if (!design.monotone) return rates(answered, correct).map(bounded);
   if (design.model === 'gdina') return isotonicTable(rates(answered, correct), answered).map(bounded);
   // DINA has two values, for learners who have mastered all and for the others: the lattice is a chain of two.
   const n = new Float64Array(2);
@@ -109,13 +110,11 @@ export function curveTerms(design: Design, curves: Curves, everybody: Float64Arr
   const { kcCount, patterns } = design;
   const size = 2 * kcCount;
   const prior = latentPrior(design, curves);
-  const byPattern = Array.from({ length: size }, (_, n) =>
-    n < kcCount
-      ? curveScores(design, curves, prior, { kind: 'slope', kc: n }).map(
-          (value) => value * at(curves.slopes, n),
-        )
-      : curveScores(design, curves, prior, { kind: 'location', kc: n - kcCount }),
-  );
+  const scores = Array.from(curves.slopes, (_, kc) => curveScores(design, curves, prior, kc));
+  const byPattern = [
+    ...scores.map(({ slope }, kc) => slope.map((value) => value * at(curves.slopes, kc))),
+    ...scores.map(({ location }) => location),
+  ];
   const learners = sum(everybody);
   const score = Float64Array.from(byPattern, (values) => dot(values, everybody));
   const values = new Float64Array(size * size);

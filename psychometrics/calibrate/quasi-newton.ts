@@ -152,6 +152,7 @@ export function moved(design: Design, { parameters, counts, face }: Point, step:
   });
   return {
     tables: tables.map((table, j) => {
+      if (!design.monotone) return table;
       const weights = (counts.answered[j] ?? table).map((n) => n + LEAST_WEIGHT);
       return design.model === 'gdina' ? isotonicTable(table, weights) : pooled(table, weights);
     }),
