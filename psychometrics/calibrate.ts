@@ -153,11 +153,13 @@ async function main(values: Values): Promise<Result<undefined, string>> {
     return err(`cannot write ${out}: ${fileFailure(error)}`);
   }
   console.log(summary(calibration, file.value.placeholders, values, out));
-  return calibration.em.converged
-    ? ok(undefined)
-    : err(
-        `not converged after ${calibration.em.iterations} E-steps: increase --max-iterations or --tolerance`,
-      );
+  const { converged, iterations } = calibration.em;
+  if (converged) return ok(undefined);
+  return err(
+    iterations < values.maxIterations
+      ? `not converged: after ${iterations} E-steps no step raises the likelihood any more; use --penalty weak`
+      : `not converged after ${iterations} E-steps: increase --max-iterations or --tolerance`,
+  );
 }
 
 function json(value: unknown): string {
