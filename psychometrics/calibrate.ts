@@ -5,11 +5,13 @@ import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import { calibrate, type Calibration } from './calibrate/calibrate.ts';
+import { verdictOf, type Verdict } from './calibrate/conditions.ts';
 import { FIT_MARK, fitFile } from './calibrate/fit-file.ts';
 import type { ItemModel } from './calibrate/model.ts';
 import { progressLine } from './calibrate/progress-line.ts';
 import { missingLine, studyOf, type Study } from './calibrate/read-data.ts';
 import { renderReport } from './calibrate/report/page.ts';
+import { verdictSentence } from './calibrate/report/verdict.ts';
 import { calibrationFile, parametersFile, readMeta, type Meta } from './calibrate/write-calibration.ts';
 import { decimal, examples, exits, integer, program, run, text } from '#tools/terminal/command.ts';
 import { fileFailure, readIfThere } from '#tools/terminal/file-failure.ts';
@@ -237,7 +239,6 @@ function summary(
         : ''
     }`,
     `classification accuracy per knowledge component ${Math.min(...accuracies).toFixed(3)} to ${Math.max(...accuracies).toFixed(3)}`,
-    ...calibration.warnings.map((warning) => plainText(`! ${warning}`)),
     ...(placeholders.length === 0
       ? []
       : [
@@ -249,7 +250,20 @@ function summary(
     ...(values.withData === true
       ? [`npm run seed -- from-responses ${out} --out ${join('.local', `${basename(out)}-seed`)}`]
       : []),
+    '',
+    ...verdictLines(verdictOf(calibration.conditions)),
   ].join('\n');
+}
+
+/** The most lines of the verdict in the terminal. */
+const VERDICT_LINES = 10;
+
+/** Returns the verdict and its gravest conditions; fit.json and the report have all of them. */
+function verdictLines(verdict: Verdict): string[] {
+  const lines = verdict.conditions.map(({ sentence }) => plainText(`! ${sentence}`));
+  const shown = lines.slice(0, lines.length < VERDICT_LINES ? lines.length : VERDICT_LINES - 2);
+  const more = lines.length - shown.length;
+  return [verdictSentence(verdict), ...shown, ...(more > 0 ? [`  and ${more} more, in report.html`] : [])];
 }
 
 if (import.meta.main) {

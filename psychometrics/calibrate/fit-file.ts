@@ -1,4 +1,5 @@
 import type { Calibration } from './calibrate.ts';
+import { verdictOf } from './conditions.ts';
 import { worstPair, srmsr } from './item-fit.ts';
 import { SLOPE_RANGE, theta } from './model.ts';
 import { at } from './numbers.ts';
@@ -41,7 +42,7 @@ export function fitFile(calibration: Calibration): Record<string, unknown> {
       missing: study.missing,
       leftOut: study.silent,
     },
-    warnings: calibration.warnings,
+    verdict: verdictOf(calibration.conditions),
     standardErrors: {
       method: 'cross-product of individual scores, all parameters together, with the penalty’s information',
       free: errors.free,

@@ -1,5 +1,6 @@
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { MISSING, withAnswers, type StudyTables } from '#tools/terminal/study-tables.ts';
+import { condition, type Condition } from './conditions.ts';
 import { MAXIMUM_KCS, collapse, type Responses } from './model.ts';
 
 /** The most steps (rows x items x patterns) of one E-step, which then takes minutes. */
@@ -18,8 +19,8 @@ export interface Study {
   /** Learners without any answer, who are left out. */
   readonly silent: number;
   readonly missing: number;
-  /** Sentences about what makes the fit less reliable. */
-  readonly warnings: readonly string[];
+  /** What the tables themselves have against the fit. */
+  readonly conditions: readonly Condition[];
 }
 
 /** Groups equal rows of answers, and checks that a model can be fitted to them. The error is one line per defect. */
@@ -61,7 +62,7 @@ export function studyOf({ items, kcs, kcsOf, learners }: StudyTables): Result<St
     silent: learners.length - answering.length,
     missing: answers.reduce((count, answer) => count + Number(answer === MISSING), 0),
   };
-  return ok({ ...study, warnings: warningsOf(study) });
+  return ok({ ...study, conditions: conditionsOf(study) });
 }
 
 /** The most items that are named. */
@@ -87,47 +88,22 @@ const FEW_LEARNERS = 100;
 /** Items that each KC needs for identification of DINA (Gu and Xu, 2019, Psychometrika 84, 468-483). */
 const ITEMS_PER_KC = 3;
 
-/** Returns what makes the fit less reliable, in sentences. */
-function warningsOf(study: Omit<Study, 'warnings'>): string[] {
+/** Returns the conditions that follow from the tables themselves. */
+function conditionsOf(study: Omit<Study, 'conditions'>): Condition[] {
   const { items, kcs, kcsOf, responses, answered, correct } = study;
   const alone = new Set(kcsOf.flatMap((own) => (own.length === 1 ? own : [])));
-  const named = (indices: readonly number[], names: readonly string[]): string =>
-    indices.map((index) => `"${names[index] ?? ''}"`).join(', ');
-  const jointly = kcs.flatMap((_, k) => (alone.has(k) ? [] : [k]));
-  const rarely = kcs.flatMap((_, k) =>
-    kcsOf.filter((own) => own.includes(k)).length < ITEMS_PER_KC ? [k] : [],
-  );
-  const same = kcs.flatMap((_, k) => {
-    const column = (of: number): string => kcsOf.map((own) => Number(own.includes(of))).join('');
-    return kcs.some((_other, l) => l < k && column(l) === column(k)) ? [k] : [];
-  });
-  const constant = items.flatMap((_, j) => (correct[j] === 0 || correct[j] === answered[j] ? [j] : []));
+  const column = (k: number): string => kcsOf.map((own) => Number(own.includes(k))).join('');
+  const jointly = kcs.filter((_, k) => !alone.has(k));
+  const rarely = kcs.filter((_, k) => kcsOf.filter((own) => own.includes(k)).length < ITEMS_PER_KC);
+  const same = kcs.filter((_, k) => kcs.some((_other, l) => l < k && column(l) === column(k)));
+  const constant = items.filter((_, j) => correct[j] === 0 || correct[j] === answered[j]);
+  const few = responses.learners < FEW_LEARNERS;
   return [
-    ...(study.silent === 0 ? [] : [`Learners left out because they answered no item: ${study.silent}.`]),
-    ...(responses.learners >= FEW_LEARNERS
-      ? []
-      : [
-          `Only ${responses.learners} learners: with fewer than ${FEW_LEARNERS}, parameters and standard errors are rough.`,
-        ]),
-    ...(constant.length === 0
-      ? []
-      : [
-          `No variance on ${named(constant, items)}: all answers are correct, or all are incorrect. Their probabilities are at the bound and carry little information.`,
-        ]),
-    ...(jointly.length === 0
-      ? []
-      : [
-          `The Q-matrix is incomplete: no item measures ${named(jointly, kcs)} alone, so the answers cannot tell some patterns of mastery apart (Chiu, Douglas and Li, 2009). The posteriors of these patterns depend on the higher-order model.`,
-        ]),
-    ...(rarely.length === 0
-      ? []
-      : [
-          `Fewer than ${ITEMS_PER_KC} items need ${named(rarely, kcs)}: identification requires ${ITEMS_PER_KC} (Gu and Xu, 2019).`,
-        ]),
-    ...(same.length === 0
-      ? []
-      : [
-          `The same items need ${named(same, kcs)} and an earlier knowledge component: the data cannot tell these apart.`,
-        ]),
+    ...(same.length === 0 ? [] : [condition('components_alike', same)]),
+    ...(jointly.length === 0 ? [] : [condition('incomplete_q_matrix', jointly)]),
+    ...(rarely.length === 0 ? [] : [condition('component_rarely_measured', rarely, { least: ITEMS_PER_KC })]),
+    ...(constant.length === 0 ? [] : [condition('constant_item', constant)]),
+    ...(few ? [condition('few_learners', [], { learners: responses.learners, least: FEW_LEARNERS })] : []),
+    ...(study.silent === 0 ? [] : [condition('learners_without_answers', [], { learners: study.silent })]),
   ];
 }

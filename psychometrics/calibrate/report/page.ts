@@ -1,6 +1,7 @@
 import { markup, table, type Markup } from '#tools/page/markup.ts';
 import { htmlPage } from '#psychometrics/pages/page.ts';
 import type { Calibration } from '../calibrate.ts';
+import { verdictOf } from '../conditions.ts';
 import { srmsr, worstPair } from '../item-fit.ts';
 import { SLOPE_RANGE, theta } from '../model.ts';
 import { at } from '../numbers.ts';
@@ -15,7 +16,7 @@ import {
   prevalencePicture,
 } from './pictures.ts';
 import { style } from './style.ts';
-import { verdictOf } from './verdict.ts';
+import { verdictSentence } from './verdict.ts';
 
 /** Renders the report of a fit as one HTML page: no script, no requests, readable without its pictures. All figures are over all learners. */
 export function renderReport(
@@ -56,21 +57,15 @@ ${content.filter((part) => part !== undefined)}</section>`,
 }
 
 function verdict(calibration: Calibration, placeholders: readonly string[]): (Markup | undefined)[] {
-  const { em, abilities, limitedInformation: m2, warnings, pairs } = calibration;
-  const { sentence, points } = verdictOf({
-    converged: em.converged,
-    rmsea: typeof m2 === 'string' ? NaN : m2.rmsea,
-    srmsr: srmsr(pairs) ?? NaN,
-    reliabilityCeiling: abilities.theta.reliabilityCeiling,
-    warnings,
-    placeholders: placeholders.length,
-  });
+  const found = verdictOf(calibration.conditions);
   return [
-    markup`<p><strong>${sentence}</strong></p>`,
-    markup`<ul class="warnings">${points.map((point) => markup`<li>${point}</li>`)}</ul>`,
+    markup`<p><strong>${verdictSentence(found)}</strong></p>`,
+    found.conditions.length === 0
+      ? undefined
+      : markup`<ul class="warnings">${found.conditions.map(({ sentence }) => markup`<li>${sentence}</li>`)}</ul>`,
     placeholders.length === 0
       ? undefined
-      : markup`<p>Supply the real values of these members of <code>calibration.json</code> with <code>--meta FILE</code>: ${distinctMembers(placeholders)}.</p>`,
+      : markup`<p>Until its ${placeholders.length} placeholder values are replaced, it is for local use only. Supply the real values of these members of <code>calibration.json</code> with <code>--meta FILE</code>: ${distinctMembers(placeholders)}.</p>`,
   ];
 }
 
