@@ -1,4 +1,4 @@
-/** The Q-matrices of real tests. A study that is simulated from one has the form that people meet: few items for a KC, KCs that no item measures alone. */
+/** The Q-matrices of real tests. A study that is simulated from one has the form that people meet: few items for a KC, KCs that are measured only together. */
 
 /** The form of a test. */
 export interface TestDesign {
@@ -11,7 +11,7 @@ export interface TestDesign {
 /** Reads one row of 1 and 0 per item. */
 function design(learners: number, rows: string): TestDesign {
   const items = rows.trim().split(/\s+/);
-  const kcsOf = items.map((row) => [...row].flatMap((cell, k) => (cell === '1' ? [k] : [])));
+  const kcsOf = items.map((row) => row.split('').flatMap((cell, k) => (cell === '1' ? [k] : [])));
   return { learners, kcs: items[0]?.length ?? 0, kcsOf };
 }
 
