@@ -82,9 +82,9 @@ const command = program(
   .option('--max-iterations <N>', 'maximum number of E-steps per start', integer(1, 1_000_000), 5000)
   .option(
     '--tolerance <T>',
-    'EM ends when a step gains less log-likelihood than this',
+    'the fit ends when no parameter is further than this many standard errors from the maximum',
     decimal('above 0 and below 1', (tolerance) => tolerance > 0 && tolerance < 1),
-    1e-6,
+    1e-3,
   )
   .option(
     '--starts <N>',

@@ -21,7 +21,7 @@ export function fitFile(calibration: Calibration): Record<string, unknown> {
     logLikelihood: criteria.logLikelihood,
     iterations: em.iterations,
     converged: em.converged,
-    largestChange: em.largestChange,
+    scoreLength: em.scoreLength,
     tolerance: options.tolerance,
     objective: criteria.logLikelihood + calibration.penaltyValue,
     penalty:

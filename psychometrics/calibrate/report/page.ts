@@ -270,8 +270,8 @@ function estimation(calibration: Calibration): Markup[] {
     ],
     ['log-likelihood', figure(criteria.logLikelihood, 4)],
     ['E-steps', String(em.iterations)],
-    ['converged', em.converged ? `yes: an EM step gains less than ${options.tolerance}` : 'no'],
-    ['largest change in the last EM step', em.largestChange.toExponential(1)],
+    ['converged', em.converged ? `yes: within ${options.tolerance} standard errors of the maximum` : 'no'],
+    ['length of the score, in standard errors', em.scoreLength.toExponential(1)],
     [
       'starts',
       starts.length === 1
