@@ -258,7 +258,7 @@ function reducedLogLikelihood(
 const OTHER_MAXIMUM = 0.01;
 
 /** Above it a fit is poor: RMSEA2 (Liu, Tian and Xin, 2016) and SRMSR (Maydeu-Olivares and Joe, 2014). */
-const POOR = 0.08;
+export const POOR = 0.08;
 
 /** Returns the conditions that follow from the fit. */
 function conditionsOf(calibration: Omit<Calibration, 'conditions'>): Condition[] {

@@ -42,7 +42,8 @@ const conditions = {
       `${percent} % of the learners gave fewer than ${least} answers: a distribution of mastery shows only in the joint answers to ${least} items (Allman, Matias and Rhodes, 2009). Collect more answers per learner.`,
   ),
   identical_items: forbiddingFact(
-    (items) => `Learners gave the same answers to ${items}: the table contains a column twice. Leave one out with --ignore.`,
+    (items) =>
+      `Learners gave the same answers to ${items}: the table contains a column twice. Leave one out with --ignore.`,
   ),
   reversed_items: forbiddingFinding(
     (items) =>
@@ -56,9 +57,9 @@ const conditions = {
     (_, { rows, times }) =>
       `${rows} different rows of answers occur exactly ${times} times, far more than chance produces: the table contains learners several times. Keep one row per learner.`,
   ),
-  zero_tails: limitingFinding<{ readonly percent: string }>(
-    (items, { percent }) =>
-      `Some ${percent} % of the learners seem to stop early: their answers to the last items, among ${items}, are all 0, more than the items explain. If these were not reached, leave the cells empty.`,
+  zero_tails: limitingFinding<{ readonly percent: string; readonly from: string }>(
+    (_, { percent, from }) =>
+      `Some ${percent} % of the learners seem to stop early: their answers from "${from}" on, or later, are all 0, more than the items explain. If these items were not reached, leave the cells empty.`,
   ),
   unlinked_parts: limitingFact(
     (parts) =>
@@ -70,9 +71,9 @@ const conditions = {
   mostly_missing: limitingFact<{ readonly percent: string }>(
     (_, { percent }) => `${percent} % of all answers are missing: the fit uses the others.`,
   ),
-  not_reached: limitingFact<{ readonly learners: number }>(
-    (items, { learners }) =>
-      `${learners} learners answered all items up to one and none after it: ${items}. Late items rest on learners who were fast enough to reach them.`,
+  not_reached: limitingFact<{ readonly learners: number; readonly from: string }>(
+    (_, { learners, from }) =>
+      `${learners} learners answered all items up to one, and none from there on, the earliest from "${from}" on. Late items rest on learners who were fast enough to reach them.`,
   ),
   // End of the checks of the tables.
   poor_fit: limitingFact<{ readonly rmsea: string; readonly srmsr: string }>(

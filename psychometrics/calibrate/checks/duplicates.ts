@@ -5,8 +5,8 @@ import type { StudyData } from '../study-data.ts';
 
 /** With fewer different rows, all their numbers may have a common divisor by chance. */
 const DISTINCT_ROWS = 16;
-/** How many standard errors a number of equal rows must be above its bound. */
-export const EXCESS = 4.5;
+/** How many standard errors the number of rows that occur equally often must be above its bound. */
+export const EXCESS = 5;
 
 /** Rows of answers that occur suspiciously often the same number of times. */
 interface Copies {
@@ -31,15 +31,22 @@ export function copiesIn({ counts }: { readonly counts: Float64Array }): Copies 
     .filter((times) => times > 1)
     .map((times) => ({ times, rows: frequency.get(times) ?? 0, z: excessOf(frequency, times) }))
     .reduce((worst, one) => (one.z > worst.z ? one : worst), { times: 0, rows: 0, z: 0 });
-  return found.z > EXCESS ? found : undefined;
+  return found.z > EXCESS ? { rows: found.rows, times: found.times } : undefined;
 }
 
-/** Returns by how many standard errors log(r! f_r) is above the mean of its neighbours, by the delta method with half a row added to each. */
+/**
+ * Tests whether f_r is above the bound that its neighbours set, f_r^2 r <= f_(r-1) f_(r+1) (r + 1) in expectation: the root of the likelihood ratio of
+ * three Poisson counts x, y, z. On the bound their means are x + s, y - 2s and z + s, where s is the smaller root of a quadratic equation.
+ */
 function excessOf(frequency: ReadonlyMap<number, number>, times: number): number {
-  const [below, own, above] = [times - 1, times, times + 1].map((r) => (frequency.get(r) ?? 0) + 0.5);
-  if (below === undefined || own === undefined || above === undefined) return 0;
-  const excess = log((own * own * times) / (below * above * (times + 1)));
-  return excess / sqrt(4 / own + 1 / below + 1 / above);
+  const [x = 0, y = 0, z = 0] = [times - 1, times, times + 1].map((r) => frequency.get(r));
+  const ratio = times / (times + 1);
+  const gap = ratio * y * y - x * z;
+  if (gap <= 0) return 0;
+  const [a, b] = [4 * ratio - 1, 4 * ratio * y + x + z];
+  const shift = (b - sqrt(b * b - 4 * a * gap)) / (2 * a);
+  const part = (count: number, mean: number): number => (count === 0 ? 0 : count * log(count / mean));
+  return sqrt(2 * (part(x, x + shift) + part(y, y - 2 * shift) + part(z, z + shift)));
 }
 
 function greatestCommonDivisor(a: number, b: number): number {

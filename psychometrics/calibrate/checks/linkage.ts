@@ -57,7 +57,10 @@ interface AnsweredSet {
 }
 
 /** Groups learners by the items that they answered. */
-function answeredSets({ items, responses }: Pick<StudyData, 'items' | 'responses'>): Map<string, AnsweredSet> {
+function answeredSets({
+  items,
+  responses,
+}: Pick<StudyData, 'items' | 'responses'>): Map<string, AnsweredSet> {
   const sets = new Map<string, AnsweredSet>();
   responses.counts.forEach((learners, row) => {
     const answers = answersOf(responses, row);
@@ -120,11 +123,12 @@ export function linkageConditions({ items }: StudyData, { parts, weak }: Linkage
   ];
 }
 
-/** The most items that the name of a part lists. */
+/** The name of a part lists this many items if it has more than one beyond them. */
 const LISTED = 5;
 
 /** Returns the name of a part: its items, or the first of them and their number. */
 function partName(items: readonly string[], part: readonly number[]): string {
-  const names = part.slice(0, LISTED).map((j) => items[j] ?? '');
-  return part.length > LISTED ? `${names.join(', ')}, … (${part.length} items)` : names.join(', ');
+  const isLong = part.length > LISTED + 1;
+  const names = part.slice(0, isLong ? LISTED : part.length).map((j) => items[j] ?? '');
+  return isLong ? `${names.join(', ')}, … (${part.length} items)` : names.join(', ');
 }

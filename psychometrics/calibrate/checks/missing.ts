@@ -54,16 +54,17 @@ export function missingFigures({ items, responses, missing }: StudyData): Missin
 }
 
 /** Returns the conditions of missing answers. */
-export function missingConditions(study: StudyData, { share, few, tails, ends }: MissingFigures): Condition[] {
+export function missingConditions(
+  study: StudyData,
+  { share, few, tails, ends }: MissingFigures,
+): Condition[] {
   const { items, responses } = study;
   const percent = (value: number): string => (100 * value).toFixed(1);
   const isTimed = tails > NOT_REACHED * responses.learners && ends.length >= ENDS;
   const late = items.slice(ends[0] ?? 0);
   return [
-    ...(few > 0.5
-      ? [condition('few_answers', [], { percent: percent(few), least: JOINT_ANSWERS })]
-      : []),
+    ...(few > 0.5 ? [condition('few_answers', [], { percent: percent(few), least: JOINT_ANSWERS })] : []),
     ...(share > MOSTLY_MISSING ? [condition('mostly_missing', [], { percent: percent(share) })] : []),
-    ...(isTimed ? [condition('not_reached', late, { learners: tails })] : []),
+    ...(isTimed ? [condition('not_reached', late, { learners: tails, from: late[0] ?? '' })] : []),
   ];
 }

@@ -5,10 +5,10 @@ import { spread } from '../expectation.ts';
 import { addTo, at, exp, log, sum } from '../numbers.ts';
 import type { StudyData } from '../study-data.ts';
 
-/** The shortest tail: one incorrect answer at the end tells nothing. */
+/** The shortest tail: one incorrect answer at the end shows nothing. */
 const SHORTEST = 2;
 /** Twice the gain in log-likelihood by learners who stop, above which they are named: far beyond a chi-square variable per place. */
-export const TAIL_GAIN = 25;
+export const TAIL_GAIN = 20;
 /** And the share of learners who stop. */
 export const TAIL_SHARE = 0.02;
 /** An item belongs to the tail if at least this share of the learners did not reach it. */
@@ -69,11 +69,7 @@ interface TailRow {
 }
 
 /** Compares for each row the probability of all answers with that of the answers before each possible stop. */
-function tailRatios(
-  design: Design,
-  parameters: Parameters,
-  responses: StudyData['responses'],
-): TailRow[] {
+function tailRatios(design: Design, parameters: Parameters, responses: StudyData['responses']): TailRow[] {
   const success = design.items.map(({ own }, j) => spread(parameters.tables[j], own, (p) => p));
   const { patterns } = latentPrior(design, parameters);
   const state = new Float64Array(design.patterns);
@@ -110,5 +106,5 @@ export function tailConditions(design: Design, parameters: Parameters, study: St
   const { share, gain, items } = zeroTails(design, parameters, study);
   if (gain < TAIL_GAIN || share < TAIL_SHARE) return [];
   const names = items.map((j) => study.items[j] ?? '');
-  return [condition('zero_tails', names, { percent: (100 * share).toFixed(1) })];
+  return [condition('zero_tails', names, { percent: (100 * share).toFixed(1), from: names[0] ?? '' })];
 }
