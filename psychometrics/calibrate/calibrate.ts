@@ -255,7 +255,7 @@ function reducedLogLikelihood(
 }
 
 /** A start that ends this far below the best one has found another maximum. */
-const OTHER_MAXIMUM = 0.01;
+export const OTHER_MAXIMUM = 0.01;
 
 /** Above it a fit is poor: RMSEA2 (Liu, Tian and Xin, 2016) and SRMSR (Maydeu-Olivares and Joe, 2014). */
 export const POOR = 0.08;

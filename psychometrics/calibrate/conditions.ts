@@ -160,6 +160,15 @@ export function isFinding({ code }: Condition): boolean {
   return conditions[code].basis === 'finding';
 }
 
+/** Returns level and basis of every condition, the gravest first: docs/calibrate.md lists them. */
+export function allConditions(): readonly {
+  readonly code: string;
+  readonly level: Level;
+  readonly basis: Basis;
+}[] {
+  return Object.entries(conditions).map(([code, { level, basis }]) => ({ code, level, basis }));
+}
+
 /** Whether a calibration can be released, and the conditions that limit or forbid it, the gravest first. */
 export interface Verdict {
   readonly level: 'releasable' | Level;

@@ -80,9 +80,9 @@ export function missingLine({ items, responses, answered, missing }: Study): str
 }
 
 /** Fewer learners than this give unstable parameters of any cognitive diagnosis model. */
-const FEW_LEARNERS = 100;
+export const FEW_LEARNERS = 100;
 /** Items that each KC needs for identification of DINA (Gu and Xu, 2019, Psychometrika 84, 468-483). */
-const ITEMS_PER_KC = 3;
+export const ITEMS_PER_KC = 3;
 
 /** Returns the conditions that follow from the tables themselves. */
 function conditionsOf(study: Omit<Study, 'conditions'>): Condition[] {

@@ -20,9 +20,9 @@ export function designSection({ study }: Calibration): (Markup | undefined)[] {
       ['figure', 'number'],
       [
         ['different sets of answered items', String(linkage.sets)],
-        ['parts that nothing links', String(linkage.parts.length)],
+        ['parts of the test, each linked by its learners', String(linkage.parts.length)],
         ['share of missing answers', figure(lacking.share)],
-        ['learners with a tail of unanswered items', String(lacking.tails)],
+        ['learners who answered all items up to one, and none of those after it', String(lacking.tails)],
         ['different rows of answers', String(responses.counts.length)],
         ['learners with the most frequent row', String(most)],
         ['pairs of items of which one needs the KCs of the other and more', String(pairs)],
