@@ -1,6 +1,8 @@
 /** Fits a study and computes every figure. Deterministic: the same study and options give the same numbers. */
 import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import { describeAbilities, type Abilities } from './abilities.ts';
+import { nestingConditions } from './checks/nesting.ts';
+import { tailConditions } from './checks/tails.ts';
 import { condition, type Condition } from './conditions.ts';
 import { fit, type EmResult, type EmStep } from './em.ts';
 import { expectedCounts, logLikelihoodOf } from './expectation.ts';
@@ -115,7 +117,9 @@ export function calibrate(study: Study, options: CalibrateOptions): Calibration 
     monotonicity,
     againstDina: options.model === 'gdina' ? compareWithDina(design, parameters, study, options) : undefined,
   };
-  return { ...calibration, conditions: [...study.conditions, ...conditionsOf(calibration)] };
+  progress?.('checks');
+  const found = [...nestingConditions(study), ...tailConditions(design, parameters, study)];
+  return { ...calibration, conditions: [...study.conditions, ...found, ...conditionsOf(calibration)] };
 }
 
 function bestFit(
@@ -251,10 +255,10 @@ function reducedLogLikelihood(
 }
 
 /** A start that ends this far below the best one has found another maximum. */
-const OTHER_MAXIMUM = 0.01;
+export const OTHER_MAXIMUM = 0.01;
 
 /** Above it a fit is poor: RMSEA2 (Liu, Tian and Xin, 2016) and SRMSR (Maydeu-Olivares and Joe, 2014). */
-const POOR = 0.08;
+export const POOR = 0.08;
 
 /** Returns the conditions that follow from the fit. */
 function conditionsOf(calibration: Omit<Calibration, 'conditions'>): Condition[] {
