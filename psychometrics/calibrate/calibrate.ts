@@ -1,6 +1,8 @@
 /** Fits a study and computes every figure. Deterministic: the same study and options give the same numbers. */
 import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import { describeAbilities, type Abilities } from './abilities.ts';
+import { checkItems } from './checks/items.ts';
+import { checkLearners } from './checks/learners.ts';
 import { condition, type Condition } from './conditions.ts';
 import { fit, type EmResult, type EmStep } from './em.ts';
 import { expectedCounts, logLikelihoodOf } from './expectation.ts';
@@ -115,7 +117,11 @@ export function calibrate(study: Study, options: CalibrateOptions): Calibration 
     monotonicity,
     againstDina: options.model === 'gdina' ? compareWithDina(design, parameters, study, options) : undefined,
   };
-  return { ...calibration, conditions: [...study.conditions, ...conditionsOf(calibration)] };
+  progress?.('checks');
+  const { conditions: ofItems, better } = checkItems(calibration);
+  const ofLearners = better === undefined ? [] : checkLearners(better.design, better.parameters, responses);
+  const conditions = [...study.conditions, ...ofItems, ...ofLearners, ...conditionsOf(calibration)];
+  return { ...calibration, conditions };
 }
 
 function bestFit(
