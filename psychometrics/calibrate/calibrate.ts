@@ -1,6 +1,8 @@
 /** Fits a study and computes every figure. Deterministic: the same study and options give the same numbers. */
 import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import { describeAbilities, type Abilities } from './abilities.ts';
+import { checkItems } from './checks/items.ts';
+import { checkLearners } from './checks/learners.ts';
 import { nestingConditions } from './checks/nesting.ts';
 import { tailConditions } from './checks/tails.ts';
 import { condition, type Condition } from './conditions.ts';
@@ -118,8 +120,16 @@ export function calibrate(study: Study, options: CalibrateOptions): Calibration 
     againstDina: options.model === 'gdina' ? compareWithDina(design, parameters, study, options) : undefined,
   };
   progress?.('checks');
-  const found = [...nestingConditions(study), ...tailConditions(design, parameters, study)];
-  return { ...calibration, conditions: [...study.conditions, ...found, ...conditionsOf(calibration)] };
+  const { conditions: ofItems, better } = checkItems(calibration);
+  const conditions = [
+    ...study.conditions,
+    ...nestingConditions(study),
+    ...tailConditions(design, parameters, study),
+    ...ofItems,
+    ...(better === undefined ? [] : checkLearners(better.design, better.parameters, responses)),
+    ...conditionsOf(calibration),
+  ];
+  return { ...calibration, conditions };
 }
 
 function bestFit(

@@ -76,6 +76,24 @@ const conditions = {
       `${learners} learners answered all items up to one, and none from there on, the earliest from "${from}" on. Late items rest on learners who were fast enough to reach them.`,
   ),
   // End of the checks of the tables.
+  // Items, rows of the Q-matrix and learners, after the fit.
+  q_matrix_does_not_fit: forbiddingFinding<{ readonly count: number; readonly items: number }>(
+    (_, { count, items }) =>
+      `The Q-matrix does not fit the answers: ${count} of ${items} items follow other knowledge components than their rows name. Check that its rows are in the order of the items.`,
+  ),
+  q_row_doubtful: limitingFinding<{ readonly first: string; readonly needs: string }>(
+    (items, { first, needs }) =>
+      `The answers contradict the Q-matrix on ${items}: "${first}" fits better if it needs ${needs}. Check these rows.`,
+  ),
+  item_tells_nothing: limitingFinding(
+    (items) =>
+      `Learners with and without the knowledge components answer ${items} alike: check key and row, or leave the items out.`,
+  ),
+  rapid_guessers: limitingFinding<{ readonly percent: number; readonly success: string }>(
+    (_, { percent, success }) =>
+      `About ${percent} % of the learners answer as if they guessed, right with probability ${success} on every item: remove careless answers.`,
+  ),
+
   poor_fit: limitingFact<{ readonly rmsea: string; readonly srmsr: string }>(
     (_, { rmsea, srmsr }) => `The model fits pairs of items poorly (RMSEA₂ ${rmsea}, SRMSR ${srmsr}).`,
   ),

@@ -22,4 +22,15 @@ export const designs = {
     `110 010 101 001 001 001 101 010 001 100 101 101 100 100
      001 101 011 001 001 101 101 001 010 010 100 001 100 001`,
   ),
+  /** Fraction subtraction: 20 items, 8 KCs, of which only two are measured by items of their own (de la Torre and Douglas, 2004, Psychometrika 69, 333-353). */
+  fractions: design(
+    536,
+    `00010110 00010010 00010010 01101010 01010011 00000010 11000010 00000010 01000000 01001011
+     01001010 00000011 01011010 01000010 10000010 01000010 01001010 01001110 11101010 01101010`,
+  ),
+  /** Fraction subtraction again, by other KCs: 15 items, 5 KCs (de la Torre, 2009, J. of Educational and Behavioral Statistics 34, 115-130). */
+  didactic: design(
+    536,
+    `10000 11110 10000 11111 00100 11110 11110 11000 10100 10111 10100 10110 11110 11111 11110`,
+  ),
 } as const;
