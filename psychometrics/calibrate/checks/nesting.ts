@@ -36,7 +36,7 @@ const EFFORT = { maximumIterations: 100, tolerance: 0.01 } as const;
  * Returns the gain in the log-likelihood of DINA if all answers are reversed; undefined if the items cannot show it, or are not suspicious.
  * G-DINA cannot tell: having a KC and lacking it change places. With items of one KC each DINA cannot tell either.
  */
-export function reversalGain(study: StudyData): number | undefined {
+function reversalGain(study: StudyData): number | undefined {
   const { pairs, difference } = nestingOf(study);
   if (pairs === 0 || difference < -HARDER) return undefined;
   const design = createDesign('dina', study.kcs.length, study.kcsOf, { bound: 0.001, penalty: 'weak' });

@@ -37,7 +37,7 @@ export interface Tails {
  * Estimates how many learners stop after each item, if their later answers are all scored 0: a mixture of the fitted model and of the same model up to
  * each place, by EM. A tail has two or more items, in the order of the Q-matrix; items keep their fitted probabilities.
  */
-export function zeroTails(design: Design, parameters: Parameters, responses: Responses): Tails {
+function zeroTails(design: Design, parameters: Parameters, responses: Responses): Tails {
   const { learners, items } = responses;
   const rows = tailRatios(design, parameters, responses);
   const others = learners - rows.reduce((total, row) => total + row.learners, 0);
