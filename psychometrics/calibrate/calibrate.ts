@@ -118,7 +118,7 @@ export function calibrate(study: Study, options: CalibrateOptions): Calibration 
     againstDina: options.model === 'gdina' ? compareWithDina(design, parameters, study, options) : undefined,
   };
   progress?.('checks');
-  const upsideDown = nestingConditions(study);
+  const upsideDown = nestingConditions(study, options.model);
   // In a reversed sheet, 0 is a correct answer: its tails mean nothing.
   const found = upsideDown.length > 0 ? upsideDown : tailConditions(design, parameters, study);
   return { ...calibration, conditions: [...study.conditions, ...found, ...conditionsOf(calibration)] };

@@ -18,8 +18,9 @@ const START = 0.05;
 const STEPS = 200;
 /** EM ends when a step gains less. */
 const LEAST_STEP = 0.01;
-/** Other orders of the items, of which none may show as much. */
+/** Other orders of the items, and how many times the largest gain in them the gain must be. */
 const ORDERS = 19;
+const AGAINST_OTHERS = 1.5;
 /** Keeps exp finite. */
 const LARGEST = 600;
 
@@ -142,7 +143,7 @@ export function tailConditions(
   if (names.length <= SHORTEST + 1) return [];
   const { share, gain, items } = zeroTails(design, parameters, responses);
   if (gain < TAIL_GAIN || share < TAIL_SHARE) return [];
-  if (gain <= gainInOtherOrders(design, parameters, responses)) return [];
+  if (gain < AGAINST_OTHERS * gainInOtherOrders(design, parameters, responses)) return [];
   const late = items.map((j) => names[j] ?? '');
   return [condition('zero_tails', late, { percent: (100 * share).toFixed(1), from: late[0] ?? '' })];
 }
