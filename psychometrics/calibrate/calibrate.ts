@@ -120,11 +120,12 @@ export function calibrate(study: Study, options: CalibrateOptions): Calibration 
     againstDina: options.model === 'gdina' ? compareWithDina(design, parameters, study, options) : undefined,
   };
   progress?.('checks');
+  const upsideDown = nestingConditions(study, options.model);
   const { conditions: ofItems, better } = checkItems(calibration);
   const conditions = [
     ...study.conditions,
-    ...nestingConditions(study),
-    ...tailConditions(design, parameters, study),
+    // In a reversed sheet, 0 is a correct answer: its tails mean nothing.
+    ...(upsideDown.length > 0 ? upsideDown : tailConditions(design, parameters, study)),
     ...ofItems,
     ...(better === undefined ? [] : checkLearners(better.design, better.parameters, responses)),
     ...conditionsOf(calibration),

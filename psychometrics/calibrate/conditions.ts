@@ -57,6 +57,10 @@ const conditions = {
     (_, { rows, times }) =>
       `${rows} different rows of answers occur exactly ${times} times, far more than chance produces: the table contains learners several times. Keep one row per learner.`,
   ),
+  disjunctive_items: limitingFinding<{ readonly easier: string; readonly gain: string }>(
+    (_, { easier, gain }) =>
+      `Items that need more of the same knowledge components are not harder (${easier} more correct on average), and DINA fits better with all answers reversed (log-likelihood ${gain} higher): items need any of their knowledge components instead of all, or 1 and 0 are exchanged. The answers cannot tell these apart.`,
+  ),
   zero_tails: limitingFinding<{ readonly percent: string; readonly from: string }>(
     (_, { percent, from }) =>
       `Some ${percent} % of the learners seem to stop early: their answers from "${from}" on, or later, are all 0, more than the items explain. If these items were not reached, leave the cells empty.`,
