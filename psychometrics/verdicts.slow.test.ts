@@ -7,25 +7,36 @@ import { useCommands } from '#test/support/commands.ts';
 const command = useCommands();
 const verdicts = (...args: readonly string[]) => command('psychometrics/verdicts.ts', args);
 
-describe('npm run verdicts', () => {
-  it('meets no finding in 10 sound studies of each design', async () => {
-    const { code, stdout, stderr } = await verdicts('--studies', 'sound', '--seeds', '300-309');
-    expect([code, stderr]).toEqual([0, '']);
-    expect(
-      stdout.match(/^(english|fractions|didactic) +sound +\(no finding\) +10\/10 .* 0\/10 /gm),
-    ).toHaveLength(3);
-  });
+/** Half a minute on an idle machine. */
+const PATIENCE = 300_000;
 
-  it('finds every damage by its own condition and the right items, and writes the counts', async () => {
-    const out = join(mkdtempSync(join(tmpdir(), 'verdicts-')), 'verdicts.json');
-    const names = ['coin_item', 'shuffled_rows', 'two_wrong_rows', 'guessing_learners'];
-    const args = ['--designs', 'english', '--studies', names.join(), '--seeds', '300-304', '--out', out];
-    const { code, stdout, stderr } = await verdicts(...args);
-    expect([code, stderr]).toEqual([0, '']);
-    const counts = JSON.parse(readFileSync(out, 'utf8')) as { name: string; right: number }[];
-    expect(counts.map(({ name, right }) => [name, right])).toEqual(names.map((name) => [name, 5]));
-    for (const name of names) expect(stdout).toMatch(new RegExp(`^english +${name} +[a-z_]+ +5/5 `, 'm'));
-  });
+describe('npm run verdicts', () => {
+  it(
+    'meets no finding in 10 sound studies of each design',
+    async () => {
+      const { code, stdout, stderr } = await verdicts('--studies', 'sound', '--seeds', '300-309');
+      expect([code, stderr]).toEqual([0, '']);
+      expect(
+        stdout.match(/^(english|fractions|didactic) +sound +\(no finding\) +10\/10 .* 0\/10 /gm),
+      ).toHaveLength(3);
+    },
+    PATIENCE,
+  );
+
+  it(
+    'finds every damage by its own condition and the right items, and writes the counts',
+    async () => {
+      const out = join(mkdtempSync(join(tmpdir(), 'verdicts-')), 'verdicts.json');
+      const names = ['coin_item', 'shuffled_rows', 'two_wrong_rows', 'guessing_learners'];
+      const args = ['--designs', 'english', '--studies', names.join(), '--seeds', '300-304', '--out', out];
+      const { code, stdout, stderr } = await verdicts(...args);
+      expect([code, stderr]).toEqual([0, '']);
+      const counts = JSON.parse(readFileSync(out, 'utf8')) as { name: string; right: number }[];
+      expect(counts.map(({ name, right }) => [name, right])).toEqual(names.map((name) => [name, 5]));
+      for (const name of names) expect(stdout).toMatch(new RegExp(`^english +${name} +[a-z_]+ +5/5 `, 'm'));
+    },
+    PATIENCE,
+  );
 
   it('damages a real study, without aims', async () => {
     const args = ['--data', 'examples/study', '--studies', 'sound,reversed_item', '--seeds', '1'];
