@@ -3,6 +3,8 @@ import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import { describeAbilities, type Abilities } from './abilities.ts';
 import { checkItems } from './checks/items.ts';
 import { checkLearners } from './checks/learners.ts';
+import { nestingConditions } from './checks/nesting.ts';
+import { tailConditions } from './checks/tails.ts';
 import { condition, type Condition } from './conditions.ts';
 import { fit, type EmResult, type EmStep } from './em.ts';
 import { expectedCounts, logLikelihoodOf } from './expectation.ts';
@@ -119,8 +121,14 @@ export function calibrate(study: Study, options: CalibrateOptions): Calibration 
   };
   progress?.('checks');
   const { conditions: ofItems, better } = checkItems(calibration);
-  const ofLearners = better === undefined ? [] : checkLearners(better.design, better.parameters, responses);
-  const conditions = [...study.conditions, ...ofItems, ...ofLearners, ...conditionsOf(calibration)];
+  const conditions = [
+    ...study.conditions,
+    ...nestingConditions(study),
+    ...tailConditions(design, parameters, study),
+    ...ofItems,
+    ...(better === undefined ? [] : checkLearners(better.design, better.parameters, responses)),
+    ...conditionsOf(calibration),
+  ];
   return { ...calibration, conditions };
 }
 
@@ -257,10 +265,10 @@ function reducedLogLikelihood(
 }
 
 /** A start that ends this far below the best one has found another maximum. */
-const OTHER_MAXIMUM = 0.01;
+export const OTHER_MAXIMUM = 0.01;
 
 /** Above it a fit is poor: RMSEA2 (Liu, Tian and Xin, 2016) and SRMSR (Maydeu-Olivares and Joe, 2014). */
-const POOR = 0.08;
+export const POOR = 0.08;
 
 /** Returns the conditions that follow from the fit. */
 function conditionsOf(calibration: Omit<Calibration, 'conditions'>): Condition[] {

@@ -36,6 +36,46 @@ const conditions = {
     (_, { iterations }) =>
       `Not converged after ${iterations} E-steps: increase --max-iterations or --tolerance.`,
   ),
+  // Checks of the tables: checks/.
+  few_answers: forbiddingFact<{ readonly percent: string; readonly least: number }>(
+    (_, { percent, least }) =>
+      `${percent} % of the learners gave fewer than ${least} answers: a distribution of mastery shows only in the joint answers to ${least} items (Allman, Matias and Rhodes, 2009). Collect more answers per learner.`,
+  ),
+  identical_items: forbiddingFact(
+    (items) =>
+      `Learners gave the same answers to ${items}: the table contains a column twice. Leave one out with --ignore.`,
+  ),
+  reversed_items: forbiddingFinding(
+    (items) =>
+      `Learners who do better on the other items do worse on ${items}: check the key. Score the answers anew, or leave them out with --ignore.`,
+  ),
+  answers_upside_down: forbiddingFinding<{ readonly easier: string; readonly gain: string }>(
+    (_, { easier, gain }) =>
+      `Items that need more of the same knowledge components are not harder (${easier} more correct on average), and the model fits better with all answers reversed (log-likelihood ${gain} higher): 1 and 0 are exchanged, or items need any of their knowledge components instead of all.`,
+  ),
+  duplicated_learners: forbiddingFinding<{ readonly rows: number; readonly times: number }>(
+    (_, { rows, times }) =>
+      `${rows} different rows of answers occur exactly ${times} times, far more than chance produces: the table contains learners several times. Keep one row per learner.`,
+  ),
+  zero_tails: limitingFinding<{ readonly percent: string; readonly from: string }>(
+    (_, { percent, from }) =>
+      `Some ${percent} % of the learners seem to stop early: their answers from "${from}" on, or later, are all 0, more than the items explain. If these items were not reached, leave the cells empty.`,
+  ),
+  unlinked_parts: limitingFact(
+    (parts) =>
+      `Nothing links the parts ${parts}: no learner answered items of two of them. They have a common scale only if their groups of learners are equally able, which the fit assumes.`,
+  ),
+  weakly_linked_parts: limitingFact<{ readonly link: string }>(
+    (parts, { link }) => `The parts ${parts} are linked weakly: ${link}. Their common scale is uncertain.`,
+  ),
+  mostly_missing: limitingFact<{ readonly percent: string }>(
+    (_, { percent }) => `${percent} % of all answers are missing: the fit uses the others.`,
+  ),
+  not_reached: limitingFact<{ readonly learners: number; readonly from: string }>(
+    (_, { learners, from }) =>
+      `${learners} learners answered all items up to one, and none from there on, the earliest from "${from}" on. Late items rest on learners who were fast enough to reach them.`,
+  ),
+  // End of the checks of the tables.
   // Items, rows of the Q-matrix and learners, after the fit.
   q_matrix_does_not_fit: forbiddingFinding<{ readonly count: number; readonly items: number }>(
     (_, { count, items }) =>
@@ -136,6 +176,15 @@ export function condition<Code extends ConditionCode>(
 /** Returns whether a condition is inferred from the answers, so that chance can produce it in a sound study. */
 export function isFinding({ code }: Condition): boolean {
   return conditions[code].basis === 'finding';
+}
+
+/** Returns level and basis of every condition, the gravest first: docs/calibrate.md lists them. */
+export function allConditions(): readonly {
+  readonly code: string;
+  readonly level: Level;
+  readonly basis: Basis;
+}[] {
+  return Object.entries(conditions).map(([code, { level, basis }]) => ({ code, level, basis }));
 }
 
 /** Whether a calibration can be released, and the conditions that limit or forbid it, the gravest first. */

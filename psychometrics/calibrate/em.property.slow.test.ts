@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { referencePosterior, type ReferenceModel } from '#psychometrics/reference/higher-order-cdm.ts';
 import { pairedQ, simulateAnswers, simulateResponses } from '#test/support/simulate-study.ts';
-import { fit, largestDifference } from './em.ts';
+import { fit } from './em.ts';
 import { eachRow, expectedCounts, logLikelihoodOf } from './expectation.ts';
 import { isMonotone } from './isotonic.ts';
 import { collapse, createDesign, latentPrior, randomParameters, startingParameters, theta } from './model.ts';
@@ -31,6 +31,17 @@ function reference(design: Design, { tables, slopes, locations }: Parameters): R
   };
 }
 
+/** The largest difference of any probability, location or slope. */
+function largestDifference(a: Parameters, b: Parameters): number {
+  const all = ({ tables, slopes, locations }: Parameters): number[] => [
+    ...tables.flatMap((table) => [...table]),
+    ...slopes,
+    ...locations,
+  ];
+  const other = all(b);
+  return Math.max(...all(a).map((value, n) => Math.abs(value - other[n]!)));
+}
+
 describe('the E-step', () => {
   it.each(models)('is that of brute force over nodes and patterns, missing answers included: %s', (model) => {
     const uniform = uniformFrom(3);
@@ -41,7 +52,6 @@ describe('the E-step', () => {
     const oracle = reference(design, parameters);
     let logLikelihood = 0;
     const mastered = [0, 0, 0];
-    const atNode = new Array<number>(theta.nodes).fill(0);
     const correctOfFirst = [0, 0];
     const answeredFirst = [0, 0];
     for (let learner = 0; learner < 12; learner += 1) {
@@ -50,7 +60,6 @@ describe('the E-step', () => {
       const posterior = referencePosterior(oracle, given);
       logLikelihood += posterior.logLikelihood;
       posterior.kcs.forEach((p, k) => (mastered[k]! += p));
-      posterior.theta.forEach((p, g) => (atNode[g]! += p));
       if (own[0]! < 0) continue;
       answeredFirst[1]! += posterior.kcs[0]!;
       answeredFirst[0]! += 1 - posterior.kcs[0]!;
@@ -59,11 +68,8 @@ describe('the E-step', () => {
     }
     expect(counts.logLikelihood).toBeCloseTo(logLikelihood, 9);
     expect(logLikelihoodOf(design, parameters, collapse(answers, q.length))).toBeCloseTo(logLikelihood, 9);
-    atNode.forEach((count, g) => {
-      expect(counts.atNode[g]).toBeCloseTo(count, 9);
-    });
     mastered.forEach((count, k) => {
-      const sum = counts.mastered.subarray(k * theta.nodes, (k + 1) * theta.nodes).reduce((a, b) => a + b, 0);
+      const sum = counts.everybody.reduce((total, n, pattern) => total + ((pattern >>> k) & 1) * n, 0);
       expect(sum).toBeCloseTo(count, 9);
     });
     [0, 1].forEach((pattern) => {
@@ -97,7 +103,7 @@ describe('EM', () => {
             randomParameters(design, uniform),
             {
               maximumIterations: 60,
-              tolerance: 1e-9,
+              tolerance: 1e-6,
             },
           );
           for (const { change } of history) expect(change).toBeGreaterThan(-1e-8);
@@ -130,7 +136,7 @@ describe('recovery of known parameters', () => {
     };
     const responses = simulateResponses(design, truth, 4000, uniform);
     const [end, other] = [startingParameters(design), randomParameters(design, uniform)].map((start) =>
-      fit(design, responses, start, { maximumIterations: 3000, tolerance: 1e-7 }),
+      fit(design, responses, start, { maximumIterations: 3000, tolerance: 1e-3 }),
     );
     const { parameters } = end!;
     expect([end!.converged, other!.converged]).toEqual([true, true]);

@@ -1,11 +1,11 @@
 /**
  * The E-step, exact. The likelihood of a learner's answers depends on theta only through the pattern of mastery. So a learner contributes only the
- * posterior over all 2^K patterns, P(pattern | answers), and the joint with theta follows from the sum over learners:
- * n(pattern, node) = c(pattern) P(node | pattern).
+ * posterior over all 2^K patterns, P(pattern | answers), and theta is no missing value: the M-step integrates it out.
  */
+import { addDown, answerBlocks, multiplyUp } from './answer-blocks.ts';
 import { answersOf, latentPrior } from './model.ts';
 import type { Design, LatentPrior, Parameters, Responses } from './model.ts';
-import { addTo, at, exp, integerAt, log } from './numbers.ts';
+import { addTo, at, exp, integerAt, log, sum } from './numbers.ts';
 
 /** The input of the M-step: expected counts given the answers. */
 export interface ExpectedCounts {
@@ -13,15 +13,71 @@ export interface ExpectedCounts {
   /** For each item and own pattern: learners who answered it, and who answered it correctly. */
   readonly answered: readonly Float64Array[];
   readonly correct: readonly Float64Array[];
-  /** Learners at each node, and those at it who have mastered KC k (k * nodes + g). */
-  readonly atNode: Float64Array;
-  readonly mastered: Float64Array;
+  /** Learners with each pattern of all KCs. */
+  readonly everybody: Float64Array;
 }
 
 /** One distinct row of answers. `posterior` is P(pattern | answers), overwritten by the next row. */
 export type RowVisitor = (row: number, posterior: Float64Array, logLikelihood: number) => void;
 
-/** Calls `visit` for each distinct row of answers, in order. Rows cost items x 2^K each. */
+/** Below this, a row's likelihood is computed from logarithms: the product over items may have underflowed. */
+const SMALLEST = 1e-250;
+
+/** One distinct row of answers: P(pattern, answers) up to a factor, overwritten by the next row, and its sum over patterns. */
+type JointVisitor = (row: number, joint: Float64Array, total: number, logLikelihood: number) => void;
+
+/**
+ * Calls `visit` for each distinct row of answers, in order. Likelihoods are products; if one underflows where the total is above `SMALLEST`, its
+ * posterior below 1e-57.
+ */
+function eachJoint(
+  design: Design,
+  parameters: Parameters,
+  prior: LatentPrior,
+  responses: Responses,
+  visit: JointVisitor,
+): void {
+  const shared = answerBlocks(responses, design.patterns);
+  multiplyUp(
+    shared,
+    design.items.map(({ own }, j) => spread(parameters.tables[j], own, (p) => p)),
+  );
+  const top = shared.top.map(({ block, of }) => ({
+    values: shared.blocks[block]?.values ?? prior.patterns,
+    of,
+  }));
+  const [first, ...others] = top;
+  if (first === undefined) return;
+  scaleAll(first.values, prior.patterns);
+  const joint = new Float64Array(design.patterns);
+  for (let row = 0; row < responses.counts.length; row += 1) {
+    const start = integerAt(first.of, row) * joint.length;
+    joint.set(first.values.subarray(start, start + joint.length));
+    let total = others.length === 0 ? sum(joint) : 0;
+    for (const { values, of } of others) total = multiply(joint, values, integerAt(of, row) * joint.length);
+    if (total > SMALLEST) visit(row, joint, total, log(total));
+    else visit(row, joint, 1, fillByLogarithms(joint, design, parameters, prior, answersOf(responses, row)));
+  }
+}
+
+/** Multiplies each sub-row by the prior. */
+function scaleAll(values: Float64Array, prior: Float64Array): void {
+  for (let start = 0; start < values.length; start += prior.length)
+    for (let a = 0; a < prior.length; a += 1) values[start + a] = at(values, start + a) * at(prior, a);
+}
+
+/** Multiplies by values from an index on; returns the sum of the products. */
+function multiply(joint: Float64Array, values: Float64Array, start: number): number {
+  let total = 0;
+  for (let a = 0; a < joint.length; a += 1) {
+    const value = at(joint, a) * at(values, start + a);
+    joint[a] = value;
+    total += value;
+  }
+  return total;
+}
+
+/** Calls `visit` for each distinct row of answers, in order. */
 export function eachRow(
   design: Design,
   parameters: Parameters,
@@ -29,31 +85,36 @@ export function eachRow(
   responses: Responses,
   visit: RowVisitor,
 ): void {
-  const { patterns } = design;
-  const logCorrect = design.items.map(({ own }, j) => spread(parameters.tables[j], own, (p) => log(p)));
-  const logWrong = design.items.map(({ own }, j) => spread(parameters.tables[j], own, (p) => log(1 - p)));
-  const posterior = new Float64Array(patterns);
-  for (let row = 0; row < responses.counts.length; row += 1) {
-    const answers = answersOf(responses, row);
-    posterior.fill(0);
-    for (let j = 0; j < answers.length; j += 1) {
-      const answer = integerAt(answers, j);
-      if (answer < 0) continue;
-      const terms = (answer === 1 ? logCorrect : logWrong)[j];
-      if (terms === undefined) continue;
-      for (let a = 0; a < patterns; a += 1) addTo(posterior, a, at(terms, a));
-    }
-    let highest = -Infinity;
-    for (let a = 0; a < patterns; a += 1) highest = Math.max(highest, at(posterior, a));
-    let total = 0;
-    for (let a = 0; a < patterns; a += 1) {
-      const value = exp(at(posterior, a) - highest) * at(prior.patterns, a);
-      posterior[a] = value;
-      total += value;
-    }
-    for (let a = 0; a < patterns; a += 1) posterior[a] = at(posterior, a) / total;
-    visit(row, posterior, highest + log(total));
+  const posterior = new Float64Array(design.patterns);
+  eachJoint(design, parameters, prior, responses, (row, joint, total, logLikelihood) => {
+    for (let a = 0; a < posterior.length; a += 1) posterior[a] = at(joint, a) / total;
+    visit(row, posterior, logLikelihood);
+  });
+}
+
+/** Writes the posterior of one row without underflow; returns the row's log-likelihood. */
+function fillByLogarithms(
+  posterior: Float64Array,
+  design: Design,
+  parameters: Parameters,
+  prior: LatentPrior,
+  answers: Int8Array,
+): number {
+  posterior.set(prior.patterns.map(log));
+  design.items.forEach(({ own }, j) => {
+    const answer = integerAt(answers, j);
+    if (answer < 0) return;
+    const terms = spread(parameters.tables[j], own, (p) => log(answer === 1 ? p : 1 - p));
+    for (let a = 0; a < posterior.length; a += 1) addTo(posterior, a, at(terms, a));
+  });
+  const highest = posterior.reduce((a, b) => Math.max(a, b), -Infinity);
+  let total = 0;
+  for (let a = 0; a < posterior.length; a += 1) {
+    posterior[a] = exp(at(posterior, a) - highest);
+    total += at(posterior, a);
   }
+  for (let a = 0; a < posterior.length; a += 1) posterior[a] = at(posterior, a) / total;
+  return highest + log(total);
 }
 
 /** Returns a function of an item's table for each pattern of all KCs. */
@@ -63,90 +124,63 @@ export function spread(
   of: (probability: number) => number,
 ): Float64Array {
   const values = (table ?? new Float64Array()).map(of);
-  return Float64Array.from(own, (pattern) => at(values, pattern));
+  const all = new Float64Array(own.length);
+  for (let a = 0; a < own.length; a += 1) all[a] = at(values, integerAt(own, a));
+  return all;
 }
 
 /** Returns the log-likelihood of all answers, natural logarithm. */
 export function logLikelihoodOf(design: Design, parameters: Parameters, responses: Responses): number {
   let total = 0;
-  eachRow(
-    design,
-    parameters,
-    latentPrior(design, parameters),
-    responses,
-    (row, _posterior, logLikelihood) => {
-      total += at(responses.counts, row) * logLikelihood;
-    },
-  );
+  const prior = latentPrior(design, parameters);
+  eachJoint(design, parameters, prior, responses, (row, _joint, _total, logLikelihood) => {
+    total += at(responses.counts, row) * logLikelihood;
+  });
   return total;
 }
 
 /** Makes the E-step: returns expected counts at these parameters, with the log-likelihood of the answers. */
 export function expectedCounts(design: Design, parameters: Parameters, responses: Responses): ExpectedCounts {
-  const { patterns, items } = design;
+  const { patterns } = design;
   const prior = latentPrior(design, parameters);
-  const everybody = new Float64Array(patterns);
-  const correctly = items.map(() => new Float64Array(patterns));
-  const missing = items.map(() => new Float64Array(0));
+  const shared = answerBlocks(responses, patterns);
+  const sums = shared.blocks.map(({ values }) => new Float64Array(values.length));
+  const top = shared.top.map(({ block, of }) => ({ sums: sums[block] ?? new Float64Array(), of }));
   let logLikelihood = 0;
-  eachRow(design, parameters, prior, responses, (row, posterior, rowLogLikelihood) => {
+  eachJoint(design, parameters, prior, responses, (row, joint, total, rowLogLikelihood) => {
     const count = at(responses.counts, row);
     logLikelihood += count * rowLogLikelihood;
-    for (let a = 0; a < patterns; a += 1) posterior[a] = at(posterior, a) * count;
-    add(everybody, posterior);
-    const answers = answersOf(responses, row);
-    for (let j = 0; j < answers.length; j += 1) {
-      const answer = integerAt(answers, j);
-      if (answer === 0) continue;
-      if (answer < 0 && missing[j]?.length === 0) missing[j] = new Float64Array(patterns);
-      const sums = (answer === 1 ? correctly : missing)[j];
-      if (sums !== undefined) add(sums, posterior);
-    }
+    for (const part of top) add(part.sums, integerAt(part.of, row) * patterns, joint, count / total);
   });
-  return {
-    logLikelihood,
-    answered: items.map(({ own, size }, j) => {
-      const none = missing[j] ?? new Float64Array(0);
-      return gather(
-        none.length === 0 ? everybody : everybody.map((count, a) => Math.max(0, count - at(none, a))),
-        own,
-        size,
-      );
-    }),
-    correct: items.map(({ own, size }, j) => gather(correctly[j] ?? everybody, own, size)),
-    ...abilityCounts(design, prior, everybody),
-  };
+  const everybody = new Float64Array(patterns);
+  const all = top[0]?.sums ?? everybody;
+  for (let start = 0; start < all.length; start += patterns)
+    for (let a = 0; a < patterns; a += 1) addTo(everybody, a, at(all, start + a));
+  addDown(shared, sums, patterns);
+  const answered: Float64Array[] = [];
+  const correct: Float64Array[] = [];
+  shared.blocks.forEach(({ item, answer }, n) => {
+    const own = design.items[item ?? -1];
+    if (own === undefined || item === undefined) return;
+    const of = (wanted: (given: number) => boolean): Float64Array => {
+      const total = new Float64Array(own.size);
+      answer.forEach((given, subRow) => {
+        if (wanted(given)) gather(total, sums[n] ?? everybody, subRow * patterns, own.own);
+      });
+      return total;
+    };
+    answered[item] = of((given) => given >= 0);
+    correct[item] = of((given) => given === 1);
+  });
+  return { logLikelihood, answered, correct, everybody };
 }
 
-function add(sums: Float64Array, values: Float64Array): void {
-  for (let a = 0; a < sums.length; a += 1) addTo(sums, a, at(values, a));
+/** Adds multiples of some values to sums from an index on. */
+function add(sums: Float64Array, start: number, values: Float64Array, factor: number): void {
+  for (let a = 0; a < values.length; a += 1) sums[start + a] = at(sums, start + a) + factor * at(values, a);
 }
 
-/** Sums values over patterns of all KCs, by an item's own pattern. */
-function gather(values: Float64Array, own: Uint16Array, size: number): Float64Array {
-  const sums = new Float64Array(size);
-  for (let a = 0; a < values.length; a += 1) addTo(sums, integerAt(own, a), at(values, a));
-  return sums;
-}
-
-/** Returns n(node) and n(node, KC k mastered), from the expected number of learners with each pattern. */
-function abilityCounts(
-  design: Design,
-  prior: LatentPrior,
-  everybody: Float64Array,
-): Pick<ExpectedCounts, 'atNode' | 'mastered'> {
-  const nodes = design.points.length;
-  const atNode = new Float64Array(nodes);
-  const mastered = new Float64Array(design.kcCount * nodes);
-  for (let a = 0; a < design.patterns; a += 1) {
-    const ratio = at(everybody, a) / at(prior.patterns, a);
-    for (let g = 0; g < nodes; g += 1) {
-      const count = ratio * at(prior.joint, a * nodes + g);
-      addTo(atNode, g, count);
-      for (let k = 0; k < design.kcCount; k += 1) {
-        if ((a >>> k) & 1) addTo(mastered, k * nodes + g, count);
-      }
-    }
-  }
-  return { atNode, mastered };
+/** Adds values over patterns of all KCs to sums by an item's own pattern. */
+function gather(sums: Float64Array, values: Float64Array, start: number, own: Uint16Array): void {
+  for (let a = 0; a < own.length; a += 1) addTo(sums, integerAt(own, a), at(values, start + a));
 }

@@ -1,4 +1,6 @@
 import type { Calibration } from './calibrate.ts';
+import { itemRest } from './checks/columns.ts';
+import { nestingOf } from './checks/nesting.ts';
 import { verdictOf } from './conditions.ts';
 import { worstPair, srmsr } from './item-fit.ts';
 import { SLOPE_RANGE, theta } from './model.ts';
@@ -13,6 +15,7 @@ export function fitFile(calibration: Calibration): Record<string, unknown> {
   const { study, options, design, em, criteria, errors, abilities, pairs, parameters, againstDina } =
     calibration;
   const nameOf = (item: number): string => study.items[item] ?? '';
+  const rest = itemRest(study);
   const worstCorrelation = worstPair(pairs, (pair) => pair.zCorrelation);
   const worstLogOdds = worstPair(pairs, (pair) => pair.zLogOdds);
   return rounded({
@@ -21,7 +24,7 @@ export function fitFile(calibration: Calibration): Record<string, unknown> {
     logLikelihood: criteria.logLikelihood,
     iterations: em.iterations,
     converged: em.converged,
-    largestChange: em.largestChange,
+    scoreLength: em.scoreLength,
     tolerance: options.tolerance,
     objective: criteria.logLikelihood + calibration.penaltyValue,
     penalty:
@@ -43,6 +46,13 @@ export function fitFile(calibration: Calibration): Record<string, unknown> {
       leftOut: study.silent,
     },
     verdict: verdictOf(calibration.conditions),
+    design: {
+      answeredSets: study.linkage.sets,
+      parts: study.linkage.parts.map((part) => part.map(nameOf)),
+      missing: study.lacking.share,
+      tails: study.lacking.tails,
+      nested: nestingOf(study),
+    },
     standardErrors: {
       method: 'cross-product of individual scores, all parameters together, with the penalty’s information',
       free: errors.free,
@@ -68,6 +78,7 @@ export function fitFile(calibration: Calibration): Record<string, unknown> {
           : {}),
         answered: figures?.answered,
         proportion: figures?.proportion,
+        itemRest: rest[j]?.correlation ?? null,
         expectedProportion: figures?.expectedProportion,
         sx2: figures?.sx2 ?? null,
         monotonicity,

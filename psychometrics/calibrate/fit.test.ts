@@ -18,7 +18,7 @@ const truth: Parameters = {
 const LEARNERS = 2000;
 
 function fitted(of: Design, responses: Responses): Parameters {
-  return fit(of, responses, startingParameters(of), { maximumIterations: 2000, tolerance: 1e-7 }).parameters;
+  return fit(of, responses, startingParameters(of), { maximumIterations: 2000, tolerance: 1e-3 }).parameters;
 }
 
 /** All answers as the model expects them, one row each, weighted by P(row) * learners. */

@@ -16,7 +16,8 @@ import {
   quadraticForm,
   sqrt,
 } from './numbers.ts';
-import { curveScores, type StandardErrors } from './standard-errors.ts';
+import { curveScores } from './curve-scores.ts';
+import type { StandardErrors } from './standard-errors.ts';
 
 export interface LimitedInformationFit extends ChiSquare {
   readonly rmsea: number;

@@ -1,25 +1,16 @@
-/** The M-step: item tables in closed form, each KC's curve by Newton's method on the nodes of theta. Neither ever lowers the likelihood. */
+/** The M-step: item tables in closed form, the KCs' curves by Fisher scoring with theta integrated out. Neither ever lowers the likelihood. */
+import { curveScores } from './curve-scores.ts';
 import type { ExpectedCounts } from './expectation.ts';
 import { isotonicTable } from './isotonic.ts';
-import { SLOPE_RANGE, isClamped, masteryCurve, theta } from './model.ts';
+import { SLOPE_RANGE, latentPrior, theta } from './model.ts';
 import type { Design, ItemDesign, Parameters } from './model.ts';
-import { curvePenalty, curvePenaltyTerms } from './penalty.ts';
-import { at, clamp, exp, log } from './numbers.ts';
+import { addTo, at, clamp, dot, exp, invert, log, product, sum, type SquareMatrix } from './numbers.ts';
+import { curvePenaltyTerms, penaltyOf } from './penalty.ts';
+
+type Curves = Pick<Parameters, 'slopes' | 'locations'>;
 
 /** Returns the parameters that maximize the expected complete-data log-likelihood within the bounds, at least near the start of the search. */
 export function maximize(design: Design, counts: ExpectedCounts, before: Parameters): Parameters {
-  const slopes = new Float64Array(design.kcCount);
-  const locations = new Float64Array(design.kcCount);
-  const nodes = design.points.length;
-  for (let k = 0; k < design.kcCount; k += 1) {
-    const mastered = counts.mastered.subarray(k * nodes, (k + 1) * nodes);
-    const curve = fitCurve(design, counts.atNode, mastered, {
-      slope: at(before.slopes, k),
-      location: at(before.locations, k),
-    });
-    slopes[k] = curve.slope;
-    locations[k] = curve.location;
-  }
   return {
     tables: design.items.map((item, j) =>
       fitTable(
@@ -29,8 +20,7 @@ export function maximize(design: Design, counts: ExpectedCounts, before: Paramet
         counts.correct[j] ?? new Float64Array(),
       ),
     ),
-    slopes,
-    locations,
+    ...fitCurves(design, counts.everybody, { slopes: before.slopes, locations: before.locations }),
   };
 }
 
@@ -57,98 +47,112 @@ export function fitTable(
   return new Float64Array(size).fill(guess, 0, size - 1).fill(success, size - 1);
 }
 
-interface Curve {
-  readonly slope: number;
-  readonly location: number;
-}
-
-const NEWTON_STEPS = 25;
-const HALVINGS = 30;
+const NEWTON_STEPS = 10;
+const HALVINGS = 20;
+/** A scoring step that promises less than this gain ends the search. */
+const LEAST_GAIN = 1e-12;
+/** The most that a log slope or a location moves in one step. */
+const LONGEST_STEP = 1;
 
 /**
- * Fits a weighted logistic regression of mastery on the nodes: Fisher scoring in log slope and location, within the bounds, halved until the
- * objective does not fall. The engine's clamp and the penalty are part of the objective.
+ * Fits the curves of all KCs to the expected numbers of learners with each pattern, theta integrated out: Fisher scoring in log slopes and locations,
+ * within the bounds, halved until the objective does not fall. The engine's clamp and the penalty are part of the objective.
  */
-function fitCurve(design: Design, atNode: Float64Array, mastered: Float64Array, from: Curve): Curve {
-  const objective = (candidate: Curve): number => {
-    const curve = masteryCurve(design, candidate.slope, candidate.location);
-    let total = curvePenalty(design.penalty, candidate.slope, candidate.location);
-    for (let g = 0; g < curve.length; g += 1) {
-      const yes = at(mastered, g);
-      total += yes * log(at(curve, g)) + Math.max(0, at(atNode, g) - yes) * log(1 - at(curve, g));
-    }
+function fitCurves(design: Design, everybody: Float64Array, from: Curves): Curves {
+  const objective = (candidate: Curves): number => {
+    const { patterns } = latentPrior(design, candidate);
+    let total = penaltyOf(design.penalty, candidate);
+    for (let a = 0; a < patterns.length; a += 1) total += at(everybody, a) * log(at(patterns, a));
     return total;
   };
   let best = from;
   let highest = objective(best);
   for (let step = 0; step < NEWTON_STEPS; step += 1) {
-    const direction = scoringStep(design, atNode, mastered, best);
-    let taken: Curve | undefined;
-    for (let halving = 0, share = 1; halving < HALVINGS; halving += 1, share /= 2) {
-      const candidate = moved(best, direction, share);
+    const { score, information } = curveTerms(design, best, everybody);
+    const isFree = score.map((value, n) => Number(!pushesOutward(best, n, value)));
+    const direction = product(invertOn(information, isFree), score);
+    if (dot(direction, score) < LEAST_GAIN) return best;
+    let taken: Curves | undefined;
+    for (let halving = 0, share = 1; halving < HALVINGS && taken === undefined; halving += 1, share /= 2) {
+      const candidate = movedCurves(
+        best,
+        direction.map((value) => clamp(share * value, -LONGEST_STEP, LONGEST_STEP)),
+      );
       const value = objective(candidate);
       if (value > highest) {
         taken = candidate;
         highest = value;
-        break;
       }
     }
     if (taken === undefined) return best;
-    const change = Math.abs(taken.slope - best.slope) + Math.abs(taken.location - best.location);
     best = taken;
-    if (change < 1e-12) return best;
   }
   return best;
 }
 
-/** A step in log slope and location. */
-interface Direction {
-  readonly logSlope: number;
-  readonly location: number;
+/** Returns whether a log slope (n < K) or a location is on a bound, and its score points out of it. */
+export function pushesOutward({ slopes, locations }: Curves, n: number, score: number): boolean {
+  const isSlope = n < slopes.length;
+  const value = isSlope ? at(slopes, n) : at(locations, n - slopes.length);
+  const { min, max } = isSlope ? SLOPE_RANGE : theta;
+  return (value <= min && score < 0) || (value >= max && score > 0);
 }
 
-/** The most that a log slope or a location moves in one step. */
-const LONGEST_STEP = 1;
-/** Keeps the information invertible where the data contain none; it changes the path to the maximum, not the maximum. */
-const RIDGE = 1e-6;
+/** Score and expected information of the curves in log slopes and locations (2K), the penalty's share included. */
+export interface CurveTerms {
+  readonly score: Float64Array;
+  readonly information: SquareMatrix;
+}
 
-/** Returns the Fisher scoring step: inverse information times score, both with the penalty's share. */
-function scoringStep(
-  design: Design,
-  atNode: Float64Array,
-  mastered: Float64Array,
-  { slope, location }: Curve,
-): Direction {
-  const curve = masteryCurve(design, slope, location);
-  const penalty = curvePenaltyTerms(design.penalty, slope, location);
-  let scoreSlope = penalty.scoreLogSlope;
-  let scoreLocation = penalty.scoreLocation;
-  let i00 = penalty.informationLogSlope + RIDGE;
-  let i01 = penalty.informationMixed;
-  let i11 = penalty.informationLocation + RIDGE;
-  for (let g = 0; g < curve.length; g += 1) {
-    const p = at(curve, g);
-    if (isClamped(p)) continue;
-    const bySlope = slope * (at(design.points, g) - location);
-    const residual = at(mastered, g) - at(atNode, g) * p;
-    const weight = at(atNode, g) * p * (1 - p);
-    scoreSlope += residual * bySlope;
-    scoreLocation -= residual * slope;
-    i00 += weight * bySlope * bySlope;
-    i01 -= weight * bySlope * slope;
-    i11 += weight * slope * slope;
+/** Returns the terms for these expected numbers of learners by pattern. */
+export function curveTerms(design: Design, curves: Curves, everybody: Float64Array): CurveTerms {
+  const { kcCount, patterns } = design;
+  const size = 2 * kcCount;
+  const prior = latentPrior(design, curves);
+  const byPattern = Array.from({ length: size }, (_, n) =>
+    n < kcCount
+      ? curveScores(design, curves, prior, { kind: 'slope', kc: n }).map(
+          (value) => value * at(curves.slopes, n),
+        )
+      : curveScores(design, curves, prior, { kind: 'location', kc: n - kcCount }),
+  );
+  const learners = sum(everybody);
+  const score = Float64Array.from(byPattern, (values) => dot(values, everybody));
+  const values = new Float64Array(size * size);
+  for (let n = 0; n < size; n += 1) {
+    for (let m = 0; m <= n; m += 1) {
+      let total = 0;
+      for (let a = 0; a < patterns; a += 1)
+        total += at(prior.patterns, a) * at(byPattern[n] ?? score, a) * at(byPattern[m] ?? score, a);
+      values[n * size + m] = learners * total;
+      values[m * size + n] = learners * total;
+    }
   }
-  const determinant = i00 * i11 - i01 * i01;
-  return {
-    logSlope: clamp((i11 * scoreSlope - i01 * scoreLocation) / determinant, -LONGEST_STEP, LONGEST_STEP),
-    location: clamp((i00 * scoreLocation - i01 * scoreSlope) / determinant, -LONGEST_STEP, LONGEST_STEP),
-  };
+  for (let kc = 0; kc < kcCount; kc += 1) {
+    const terms = curvePenaltyTerms(design.penalty, at(curves.slopes, kc), at(curves.locations, kc));
+    const l = kcCount + kc;
+    addTo(score, kc, terms.scoreLogSlope);
+    addTo(score, l, terms.scoreLocation);
+    addTo(values, kc * size + kc, terms.informationLogSlope);
+    addTo(values, l * size + l, terms.informationLocation);
+    addTo(values, kc * size + l, terms.informationMixed);
+    addTo(values, l * size + kc, terms.informationMixed);
+  }
+  return { score, information: { size, values } };
 }
 
-/** Returns the curve after some share of a step, within the bounds. */
-function moved(from: Curve, direction: Direction, share: number): Curve {
+/** Returns the inverse on the rows that are free; all others are 0. */
+function invertOn({ size, values }: SquareMatrix, isFree: Float64Array): SquareMatrix {
+  const masked = values.map((value, n) => value * at(isFree, Math.floor(n / size)) * at(isFree, n % size));
+  return invert({ size, values: masked }).inverse;
+}
+
+/** Returns the curves after a step in log slopes and locations, within the bounds. */
+export function movedCurves({ slopes, locations }: Curves, step: Float64Array): Curves {
   return {
-    slope: clamp(from.slope * exp(share * direction.logSlope), SLOPE_RANGE.min, SLOPE_RANGE.max),
-    location: clamp(from.location + share * direction.location, theta.min, theta.max),
+    slopes: slopes.map((slope, k) => clamp(slope * exp(at(step, k)), SLOPE_RANGE.min, SLOPE_RANGE.max)),
+    locations: locations.map((location, k) =>
+      clamp(location + at(step, slopes.length + k), theta.min, theta.max),
+    ),
   };
 }

@@ -154,7 +154,10 @@ export interface LatentPrior {
 }
 
 /** Computes P(pattern, node) = w_g * product of pi^a (1 - pi)^(1 - a), for all patterns by doubling. */
-export function latentPrior(design: Design, { slopes, locations }: Parameters): LatentPrior {
+export function latentPrior(
+  design: Design,
+  { slopes, locations }: Pick<Parameters, 'slopes' | 'locations'>,
+): LatentPrior {
   const { kcCount, patterns, weights } = design;
   const nodes = weights.length;
   const curves = new Float64Array(kcCount * nodes);

@@ -275,15 +275,14 @@ function invertKept(
   return { size, values: inverse };
 }
 
+/** Returns A x. */
+export function product({ size, values }: SquareMatrix, x: Float64Array): Float64Array {
+  return x.map((_, i) => dot(values.subarray(i * size, (i + 1) * size), x));
+}
+
 /** Returns x' A x. */
-export function quadraticForm({ size, values }: SquareMatrix, x: Float64Array): number {
-  let total = 0;
-  for (let i = 0; i < size; i += 1) {
-    let row = 0;
-    for (let j = 0; j < size; j += 1) row += at(values, i * size + j) * at(x, j);
-    total += at(x, i) * row;
-  }
-  return total;
+export function quadraticForm(matrix: SquareMatrix, x: Float64Array): number {
+  return dot(product(matrix, x), x);
 }
 
 /** Returns a source of uniform numbers in [0, 1) from a seed: mulberry32, the same on every runtime. For starting values, never for secrets. */

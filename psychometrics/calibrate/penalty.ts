@@ -44,7 +44,10 @@ export function curvePenaltyTerms(penalty: Penalty, slope: number, location: num
 }
 
 /** Returns the penalty of all curves. */
-export function penaltyOf(penalty: Penalty, { slopes, locations }: Parameters): number {
+export function penaltyOf(
+  penalty: Penalty,
+  { slopes, locations }: Pick<Parameters, 'slopes' | 'locations'>,
+): number {
   let total = 0;
   for (let k = 0; k < slopes.length; k += 1) total += curvePenalty(penalty, at(slopes, k), at(locations, k));
   return total;

@@ -4,16 +4,13 @@
  * Statistics 43, 88-115) find necessary for cognitive diagnosis models. The scores are exact: by Fisher's identity the score of the
  * observed data is the posterior mean of the complete data's (Louis, 1982, J. Royal Statistical Society B 44, 226-233).
  */
+import { curveScores } from './curve-scores.ts';
+import { levelSets, type FreeParameter } from './faces.ts';
 import { eachRow } from './expectation.ts';
-import { answersOf, isClamped, latentPrior, SLOPE_RANGE, theta } from './model.ts';
-import type { Design, LatentPrior, Parameters, Responses } from './model.ts';
+import { answersOf, latentPrior, SLOPE_RANGE, theta } from './model.ts';
+import type { Design, Parameters, Responses } from './model.ts';
 import { addTo, at, integerAt, invert, sqrt, type SquareMatrix } from './numbers.ts';
 import { curvePenaltyTerms } from './penalty.ts';
-
-/** One free parameter. Patterns of a table that monotonicity holds together share one. */
-type FreeParameter =
-  | { readonly kind: 'table'; readonly item: number; readonly patterns: readonly number[] }
-  | { readonly kind: 'slope' | 'location'; readonly kc: number };
 
 /** Standard errors; `undefined` if a parameter is on its bound or its information is singular. */
 export interface StandardErrors {
@@ -46,23 +43,6 @@ export function freeParameters(design: Design, parameters: Parameters): FreePara
       inside(location, theta.min, theta.max) ? [{ kind: 'location' as const, kc }] : [],
     ),
   ];
-}
-
-/** Returns the sets of patterns of equal value that are connected by adding one KC at a time. */
-function levelSets(table: Float64Array): number[][] {
-  const setOf = Int32Array.from(table, (_, pattern) => pattern);
-  for (let pattern = 0; pattern < table.length; pattern += 1) {
-    for (let bit = 1; bit < table.length; bit *= 2) {
-      const larger = pattern | bit;
-      if (larger === pattern || at(table, larger) !== at(table, pattern)) continue;
-      const low = Math.min(integerAt(setOf, pattern), integerAt(setOf, larger));
-      const high = Math.max(integerAt(setOf, pattern), integerAt(setOf, larger));
-      setOf.forEach((set, member) => {
-        if (set === high) setOf[member] = low;
-      });
-    }
-  }
-  return [...Map.groupBy(setOf.keys(), (pattern) => integerAt(setOf, pattern)).values()];
 }
 
 /** Calls `visit` with each distinct row's score vector (d log P(answers) / d parameter), which the next row overwrites. */
@@ -107,35 +87,16 @@ function eachScore(
   });
 }
 
-/** Returns, for each pattern, the mean over P(node | pattern) of the complete data's score of a slope or location: d log P(pattern). */
-export function curveScores(
-  design: Design,
-  { slopes, locations }: Parameters,
-  prior: LatentPrior,
-  { kind, kc }: { readonly kind: 'slope' | 'location'; readonly kc: number },
-): Float64Array {
-  const nodes = design.points.length;
-  const slope = at(slopes, kc);
-  const location = at(locations, kc);
-  const terms = new Float64Array(design.patterns);
-  for (let g = 0; g < nodes; g += 1) {
-    const p = at(prior.curves, kc * nodes + g);
-    if (isClamped(p)) continue;
-    const derivative = kind === 'slope' ? at(design.points, g) - location : -slope;
-    for (let a = 0; a < design.patterns; a += 1) {
-      const residual = ((a >>> kc) & 1) - p;
-      addTo(terms, a, (at(prior.joint, a * nodes + g) / at(prior.patterns, a)) * residual * derivative);
-    }
-  }
-  return terms;
-}
-
 /**
  * Returns the standard errors at fitted parameters. They include the penalty's information, so that with a penalty they are those of a posterior
  * mode.
  */
-export function standardErrors(design: Design, parameters: Parameters, responses: Responses): StandardErrors {
-  const free = freeParameters(design, parameters);
+export function informationOn(
+  design: Design,
+  parameters: Parameters,
+  free: readonly FreeParameter[],
+  responses: Responses,
+): SquareMatrix {
   const size = free.length;
   const values = new Float64Array(size * size);
   eachScore(design, parameters, free, responses, (row, score) => {
@@ -149,7 +110,13 @@ export function standardErrors(design: Design, parameters: Parameters, responses
   for (let n = 0; n < size; n += 1)
     for (let m = 0; m < n; m += 1) values[m * size + n] = at(values, n * size + m);
   addPenalty(design, parameters, free, values);
-  const { inverse, kept, rank } = invert({ size, values });
+  return { size, values };
+}
+
+export function standardErrors(design: Design, parameters: Parameters, responses: Responses): StandardErrors {
+  const free = freeParameters(design, parameters);
+  const size = free.length;
+  const { inverse, kept, rank } = invert(informationOn(design, parameters, free, responses));
   const errorOf = (wanted: (parameter: FreeParameter) => boolean): number | undefined => {
     const n = free.findIndex(wanted);
     return n >= 0 && kept[n] === 1 ? sqrt(at(inverse.values, n * size + n)) : undefined;

@@ -74,7 +74,7 @@ function strandOf({ kcs: [first = 0] }: WorldItem, { kcs }: World): readonly num
   return Array.from({ length: Math.min(STRAND, kcs.length - start) }, (_, k) => start + k);
 }
 
-const FIT = { maximumIterations: 300, tolerance: 1e-3 } as const;
+const FIT = { maximumIterations: 300, tolerance: 1e-2 } as const;
 
 /**
  * Returns the parameters that the calibrator fits to the answers of this many learners to every item, strand by strand, with saturated monotone

@@ -32,7 +32,9 @@ export function posteriorsOf(
   return { responses, values };
 }
 
-function everyNth({ items, answers, counts }: Responses, n: number): Responses {
+function everyNth(all: Responses, n: number): Responses {
+  if (n === 1) return all;
+  const { items, answers, counts } = all;
   const rows = Array.from({ length: Math.ceil(counts.length / n) }, (_, row) => row * n);
   const taken = new Int8Array(rows.length * items);
   rows.forEach((row, to) => {
