@@ -5,6 +5,8 @@ import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import { OTHER_MAXIMUM, POOR } from './calibrate.ts';
 import { COMMON_ANSWERS, REVERSED_LEVEL } from './checks/columns.ts';
 import { EXCESS } from './checks/duplicates.ts';
+import { NO_DIFFERENCE, ROW_GAIN, ROW_GAIN_PER_LEARNER, SHARE_OF_ROWS } from './checks/items.ts';
+import { GUESSERS_GAIN, LEAST_SHARE } from './checks/learners.ts';
 import { COMMON_LEARNERS } from './checks/linkage.ts';
 import { JOINT_ANSWERS, MOSTLY_MISSING, NOT_REACHED } from './checks/missing.ts';
 import { REVERSAL_GAIN } from './checks/nesting.ts';
@@ -70,6 +72,12 @@ describe('docs/calibrate.md', () => {
       ['weakly_linked_parts', COMMON_LEARNERS],
       ['mostly_missing', MOSTLY_MISSING],
       ['not_reached', NOT_REACHED],
+      ['q_matrix_does_not_fit', SHARE_OF_ROWS],
+      ['q_row_doubtful', ROW_GAIN],
+      ['q_row_doubtful', ROW_GAIN_PER_LEARNER],
+      ['item_tells_nothing', NO_DIFFERENCE],
+      ['rapid_guessers', GUESSERS_GAIN],
+      ['rapid_guessers', LEAST_SHARE],
       ['poor_fit', POOR],
       ['component_rarely_measured', ITEMS_PER_KC],
       ['few_learners', FEW_LEARNERS],

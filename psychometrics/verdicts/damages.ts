@@ -1,4 +1,5 @@
 /** Damages of a study, one at a time, with the condition that must name each: the verdict must tell a damaged study from a sound one. */
+import type { ConditionCode } from '#psychometrics/calibrate/conditions.ts';
 import { uniformFrom } from '#psychometrics/calibrate/numbers.ts';
 import { MISSING, type LearnerAnswers, type StudyTables } from '#tools/terminal/study-tables.ts';
 
@@ -12,7 +13,7 @@ export interface DamagedStudy {
 /** One kind of damage. */
 export interface Damage {
   /** The code of its condition; undefined if the answers cannot show it. */
-  readonly code: string | undefined;
+  readonly code: ConditionCode | undefined;
   readonly apply: (sound: StudyTables, uniform: () => number) => DamagedStudy;
 }
 
