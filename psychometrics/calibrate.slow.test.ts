@@ -12,7 +12,7 @@ import { pairedQ, simulateAnswers } from '#test/support/simulate-study.ts';
 import { createDesign, randomParameters } from './calibrate/model.ts';
 import { uniformFrom } from './calibrate/numbers.ts';
 import { releaseRecord } from '#ops/release.ts';
-import { readCsv } from '#tools/terminal/csv.ts';
+import { readCsv, writeCsv } from '#tools/terminal/csv.ts';
 
 const shared = join(import.meta.dirname, '../../shared/data/fraction-subtraction');
 
@@ -51,6 +51,16 @@ async function readJson(path: string): Promise<unknown> {
   return JSON.parse(await read(path)) as unknown;
 }
 
+/** The cells of a table. */
+function csvOf(text: string): {
+  readonly header: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+} {
+  const table = readCsv(text);
+  if (!table.ok) throw new Error(table.error.join('\n'));
+  return { header: table.value.header, rows: table.value.rows.map(({ cells }) => cells) };
+}
+
 const command = useCommands();
 const calibrate = (...args: readonly string[]) => command('psychometrics/calibrate.ts', args, directory);
 
@@ -68,6 +78,13 @@ const fitFile = z.looseObject({
   kcs: z.array(
     z.looseObject({ kc: z.string(), slope: z.number(), location: z.number(), slopeSeFromPrior: z.boolean() }),
   ),
+});
+
+const verdictFile = z.looseObject({
+  verdict: z.object({
+    level: z.string(),
+    conditions: z.array(z.object({ code: z.string(), subjects: z.array(z.string()), sentence: z.string() })),
+  }),
 });
 
 describe.each(['dina', 'gdina'])('npm run calibrate, %s', (model) => {
@@ -133,7 +150,7 @@ describe.each(['dina', 'gdina'])('npm run calibrate, %s', (model) => {
     expect(html).not.toMatch(/<script|\u202E|NaN|Infinity|undefined|\[object/);
     // Whether the calibration can be used comes before every figure.
     expect(html).toMatch(
-      /<main>\s*<section id="verdict"[^>]*><h2[^>]*>Verdict<\/h2>\s*<p><strong>Use this calibration/,
+      /<main>\s*<section id="verdict"[^>]*><h2[^>]*>Verdict<\/h2>\s*<p><strong>(?:Releasable|Not releasable)/,
     );
   });
 });
@@ -168,9 +185,15 @@ describe('npm run calibrate', () => {
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     expect(ended.stdout).not.toContain('placeholder');
     const record = calibrationRecord.parse(await readJson('known/calibration.json'));
+    const { verdict } = verdictFile.parse(await readJson('known/fit.json'));
+    // Its own limitations come first, then those of the verdict.
+    const limitations = [
+      ...z.array(z.string()).parse(document['limitations']),
+      ...verdict.conditions.flatMap(({ code, sentence }) => (code === 'coarse_scores' ? [] : [sentence])),
+    ];
     expect(record).toMatchObject({
       tenantId: 'tenant-aurora',
-      document: { ...document, visibility: 'tenant' },
+      document: { ...document, visibility: 'tenant', limitations },
     });
     expect(record.parameters.kcs.map(({ guid, uri }) => [guid, uri])).toEqual([
       [KC_A, 'https://case.example/B'],
@@ -246,9 +269,110 @@ describe('npm run calibrate', () => {
     const ended = await dina('short', '--max-iterations', '2');
     expect(ended).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^not converged after 2 E-steps/) as string,
+      stdout: expect.stringMatching(/^! Not converged after 2 E-steps/m) as string,
+      stderr: expect.stringMatching(/^not releasable: calibration\.json is not written/) as string,
     });
-    expect(await readJson('short/fit.json')).toMatchObject({ converged: false });
+    expect(await readJson('short/fit.json')).toMatchObject({
+      converged: false,
+      verdict: { level: 'not_releasable' },
+    });
+  });
+
+  describe('of a study that is not releasable', () => {
+    const reversed = ['--responses', 'reversed.csv', '--q-matrix', 'q-matrix.csv', '--model', 'dina'];
+
+    beforeAll(async () => {
+      const { header, rows } = csvOf(await read('responses.csv'));
+      const turned = rows.map(([id = '', first, ...others]) => [id, first === '1' ? '0' : '1', ...others]);
+      await write('reversed.csv', writeCsv([header, ...turned]));
+    });
+
+    it('writes no calibration, and removes an earlier one', async () => {
+      await dina('turned');
+      expect(existsSync(join(directory, 'turned/calibration.json'))).toBe(true);
+      const ended = await calibrate(...reversed, '--out', 'turned');
+      expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('add --insist') as string });
+      expect(ended.stdout).not.toContain('npm run release');
+      expect(existsSync(join(directory, 'turned/calibration.json'))).toBe(false);
+      expect(existsSync(join(directory, 'turned/parameters.json'))).toBe(true);
+      const { verdict } = verdictFile.parse(await readJson('turned/fit.json'));
+      expect(verdict.level).toBe('not_releasable');
+      expect(verdict.conditions[0]).toMatchObject({ code: 'reversed_items', subjects: ['I1'] });
+      // The verdict comes last, in at most ten lines; the report has it first.
+      const lines = ended.stdout
+        .trimEnd()
+        .split('\n')
+        .slice(-1 - verdict.conditions.length);
+      expect(lines[0]).toMatch(/^Not releasable, because of \d conditions?:$/);
+      expect(lines.slice(1)).toEqual(verdict.conditions.map(({ sentence }) => `! ${sentence}`));
+      expect(await read('turned/report.html')).toMatch(
+        /<strong>Not releasable, .*?<\/strong><\/p>\s*<ul class="warnings"><li>[^<]*I1[^<]*<code>reversed_items<\/code>/,
+      );
+    });
+
+    it('writes it with --insist, with the cause among its limitations', async () => {
+      expect((await calibrate(...reversed, '--out', 'insisted', '--insist')).code).toBe(0);
+      const record = calibrationRecord.parse(await readJson('insisted/calibration.json'));
+      const { verdict } = verdictFile.parse(await readJson('insisted/fit.json'));
+      expect(record.document.limitations).toContain(verdict.conditions[0]?.sentence);
+    });
+  });
+
+  describe('of two groups that nothing links', () => {
+    const groups = ['--responses', 'groups.csv', '--q-matrix', 'groups-q.csv', '--model', 'dina'];
+
+    beforeAll(async () => {
+      const { header, rows } = csvOf(await read('responses.csv'));
+      // The second form has the same items under other names, answered by the second half of the learners.
+      const names = header.slice(1, 5);
+      const others = names.map((name) => `percentile ${name}`);
+      const blank = names.map(() => '');
+      const halves = rows.map(([id = '', ...cells], n) =>
+        n < 150 ? [id, ...cells.slice(0, 4), ...blank] : [id, ...blank, ...cells.slice(0, 4)],
+      );
+      await write('groups.csv', writeCsv([['', ...names, ...others], ...halves]));
+      const q = csvOf(await read('q-matrix.csv'));
+      const needs = q.rows.slice(0, 4);
+      await write(
+        'groups-q.csv',
+        writeCsv([q.header, ...needs, ...needs.map(([, ...cells], j) => [others[j] ?? '', ...cells])]),
+      );
+    });
+
+    it('names the parts, in the calibration without a claim that it may not contain', async () => {
+      expect((await calibrate(...groups, '--out', 'groups')).code).toBe(0);
+      const { verdict } = verdictFile.parse(await readJson('groups/fit.json'));
+      expect(verdict.conditions[0]).toMatchObject({
+        code: 'unlinked_parts',
+        subjects: ['I1, I2, I3, I4', 'percentile I1, percentile I2, percentile I3, percentile I4'],
+      });
+      const record = calibrationRecord.parse(await readJson('groups/calibration.json'));
+      expect(record.document.limitations).toContain(
+        'Meets the condition unlinked_parts (docs/calibrate.md).',
+      );
+      expect(await read('groups/report.html')).toContain('Parts that nothing links');
+    });
+
+    it.each([
+      ['/scale', { scale: { base: 500, perTheta: 100 } }],
+      [
+        '/document/anchor',
+        {
+          document: { anchor: { source: 's', version: '1', checksum: 'a'.repeat(64), licenseScope: 'all' } },
+        },
+      ],
+    ])('refuses %s without --assume-equal-groups', async (pointer, meta) => {
+      await write('scale.json', JSON.stringify(meta));
+      const refused = await calibrate(...groups, '--meta', 'scale.json', '--out', 'no-scale');
+      expect(refused.code).toBe(1);
+      expect(refused.stderr).toContain(`scale.json#${pointer}: Nothing links the parts "I1, I2`);
+      expect(refused.stderr).toContain('--assume-equal-groups');
+      expect(existsSync(join(directory, 'no-scale'))).toBe(false);
+      const assumed = await calibrate(
+        ...[...groups, '--meta', 'scale.json', '--out', 'a-scale', '--assume-equal-groups'],
+      );
+      expect(assumed.code).toBe(0);
+    });
   });
 
   it('random starts are those of their seed, and never end below the fixed one', async () => {

@@ -1,15 +1,17 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import { calibrate, type Calibration } from './calibrate/calibrate.ts';
+import { verdictOf, type Verdict } from './calibrate/conditions.ts';
 import { FIT_MARK, fitFile } from './calibrate/fit-file.ts';
 import type { ItemModel } from './calibrate/model.ts';
 import { progressLine } from './calibrate/progress-line.ts';
 import { missingLine, studyOf, type Study } from './calibrate/read-data.ts';
 import { renderReport } from './calibrate/report/page.ts';
+import { verdictSentence } from './calibrate/report/verdict.ts';
 import { calibrationFile, parametersFile, readMeta, type Meta } from './calibrate/write-calibration.ts';
 import { decimal, examples, exits, integer, program, run, text } from '#tools/terminal/command.ts';
 import { fileFailure, readIfThere } from '#tools/terminal/file-failure.ts';
@@ -91,6 +93,14 @@ const command = program(
   )
   .option('--seed <N>', 'seed of the random starts', integer(0, 4_294_967_295), 1)
   .option('--with-data', 'also writes both tables into DIR, as npm run seed -- from-responses DIR needs them')
+  .option(
+    '--assume-equal-groups',
+    'allow a scale or an anchor in --meta although nothing links some parts of the test',
+  )
+  .option(
+    '--insist',
+    'write calibration.json even if the verdict is "not releasable"; its limitations then state why',
+  )
   .option('--force', 'overwrite files in DIR that this command did not write')
   .addHelpText(
     'after',
@@ -114,6 +124,8 @@ async function main(values: Values): Promise<Result<undefined, string>> {
   if (!study.ok) return err(shorten(study.error));
   const meta = await readMetaFile(values.meta, study.value);
   if (!meta.ok) return meta;
+  const common = mayClaimScale(values, meta.value, study.value);
+  if (!common.ok) return common;
   const free = await mayWrite(out, values.force === true);
   if (!free.ok) return free;
 
@@ -138,8 +150,10 @@ async function main(values: Values): Promise<Result<undefined, string>> {
       `the calibration cannot be released: correct these values with --meta FILE\n${shorten(lines)}`,
     );
   }
+  const verdict = verdictOf(calibration.conditions);
+  const isWritten = verdict.level !== 'not_releasable' || values.insist === true;
   const texts = {
-    'calibration.json': json(file.value.record),
+    ...(isWritten ? { 'calibration.json': json(file.value.record) } : {}),
     'fit.json': json(fitFile(calibration)),
     'parameters.json': json(parametersFile(calibration, values.name, meta.value)),
     'report.html': renderReport(calibration, { title: values.name, placeholders: file.value.placeholders }),
@@ -148,18 +162,34 @@ async function main(values: Values): Promise<Result<undefined, string>> {
   const folder = await makeFolder(out);
   if (!folder.ok) return folder;
   try {
+    // One of an earlier run would pass for this run's.
+    if (!isWritten) await rm(join(out, 'calibration.json'), { force: true });
     for (const [path, content] of Object.entries(texts)) await writeFile(join(out, path), content);
   } catch (error) {
     return err(`cannot write ${out}: ${fileFailure(error)}`);
   }
-  console.log(summary(calibration, file.value.placeholders, values, out));
-  const { converged, iterations } = calibration.em;
-  if (converged) return ok(undefined);
-  return err(
-    iterations < values.maxIterations
-      ? `not converged: after ${iterations} E-steps no step raises the likelihood any more; use --penalty weak`
-      : `not converged after ${iterations} E-steps: increase --max-iterations or --tolerance`,
-  );
+  console.log(summary(calibration, isWritten ? file.value.placeholders : undefined, values, out));
+  return isWritten
+    ? ok(undefined)
+    : err(
+        'not releasable: calibration.json is not written. Remove the causes, or add --insist to write it with these conditions among its limitations.',
+      );
+}
+
+/** Returns whether metadata may describe the scale: not if nothing links parts of the test, unless the caller assumes equally able groups. */
+function mayClaimScale(
+  { meta: path, assumeEqualGroups }: Values,
+  meta: Meta,
+  { conditions }: Study,
+): Result<undefined, string> {
+  const unlinked = conditions.find(({ code }) => code === 'unlinked_parts');
+  const claims = [
+    ...(meta.scale === undefined ? [] : ['/scale']),
+    ...(meta.document?.anchor === undefined ? [] : ['/document/anchor']),
+  ];
+  if (unlinked === undefined || claims.length === 0 || assumeEqualGroups === true) return ok(undefined);
+  const reason = `${unlinked.sentence} Fit each part as a study of its own, or add --assume-equal-groups.`;
+  return err(shorten(claims.map((pointer) => plainText(`${path}#${pointer}: ${reason}`))));
 }
 
 function json(value: unknown): string {
@@ -226,7 +256,7 @@ function priceLine({ prices: { penalty, monotonicity } }: Calibration): readonly
 
 function summary(
   calibration: Calibration,
-  placeholders: readonly string[],
+  placeholders: readonly string[] | undefined,
   values: Values,
   out: string,
 ): string {
@@ -248,19 +278,33 @@ function summary(
     }`,
     `classification accuracy per knowledge component ${Math.min(...accuracies).toFixed(3)} to ${Math.max(...accuracies).toFixed(3)}`,
     ...priceLine(calibration),
-    ...calibration.warnings.map((warning) => plainText(`! ${warning}`)),
-    ...(placeholders.length === 0
+    ...(placeholders === undefined || placeholders.length === 0
       ? []
       : [
           `! calibration.json contains ${placeholders.length} placeholder values (local use only). Supply real ones with --meta FILE (docs/calibrate.md).`,
         ]),
     '',
     join(out, 'report.html'),
-    `npm run release -- calibration ${join(out, 'calibration.json')} --dry-run`,
+    ...(placeholders === undefined
+      ? []
+      : [`npm run release -- calibration ${join(out, 'calibration.json')} --dry-run`]),
     ...(values.withData === true
       ? [`npm run seed -- from-responses ${out} --out ${join('.local', `${basename(out)}-seed`)}`]
       : []),
+    '',
+    ...verdictLines(verdictOf(calibration.conditions)),
   ].join('\n');
+}
+
+/** The most lines of the verdict in the terminal. */
+const VERDICT_LINES = 10;
+
+/** Returns the verdict and its gravest conditions; fit.json and the report have all of them. */
+function verdictLines(verdict: Verdict): string[] {
+  const lines = verdict.conditions.map(({ sentence }) => plainText(`! ${sentence}`));
+  const shown = lines.slice(0, lines.length < VERDICT_LINES ? lines.length : VERDICT_LINES - 2);
+  const more = lines.length - shown.length;
+  return [verdictSentence(verdict), ...shown, ...(more > 0 ? [`  and ${more} more, in report.html`] : [])];
 }
 
 if (import.meta.main) {

@@ -1,9 +1,15 @@
 /** Fits a study and computes every figure. Deterministic: the same study and options give the same numbers. */
+import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import { describeAbilities, type Abilities } from './abilities.ts';
+import { checkItems } from './checks/items.ts';
+import { checkLearners } from './checks/learners.ts';
+import { nestingConditions } from './checks/nesting.ts';
+import { tailConditions } from './checks/tails.ts';
+import { condition, type Condition } from './conditions.ts';
 import { fit, type EmResult, type EmStep } from './em.ts';
 import { expectedCounts, logLikelihoodOf } from './expectation.ts';
 import { largestFall } from './isotonic.ts';
-import { fitItems, fitPairs, type ChiSquare, type ItemFit, type PairFit } from './item-fit.ts';
+import { fitItems, fitPairs, srmsr, type ChiSquare, type ItemFit, type PairFit } from './item-fit.ts';
 import { limitedInformationFit, type LimitedInformationFit } from './limited-information.ts';
 import { fitTable } from './maximization.ts';
 import { createDesign, parameterCount, startingParameters } from './model.ts';
@@ -12,6 +18,7 @@ import { at, chiSquareUpper, log } from './numbers.ts';
 import { penaltyOf } from './penalty.ts';
 import { pricesOf, type Prices } from './prices.ts';
 import type { Study } from './read-data.ts';
+import { figure } from './report/figures.ts';
 import { standardErrors, type StandardErrors } from './standard-errors.ts';
 import { bestFit } from './starts.ts';
 
@@ -59,7 +66,7 @@ export interface Calibration {
   readonly monotonicity: readonly Monotonicity[];
   /** Only for a G-DINA fit. */
   readonly againstDina: AgainstDina | undefined;
-  readonly warnings: readonly string[];
+  readonly conditions: readonly Condition[];
 }
 
 /** The effect of monotonicity on one item. */
@@ -121,7 +128,18 @@ export function calibrate(study: Study, options: CalibrateOptions): Calibration 
     monotonicity,
     againstDina: options.model === 'gdina' ? compareWithDina(design, parameters, study, options) : undefined,
   };
-  return { ...calibration, warnings: [...study.warnings, ...warningsOf(calibration)] };
+  progress?.('checks');
+  const upsideDown = nestingConditions(study, options.model);
+  const { conditions: ofItems, better } = checkItems(calibration);
+  const conditions = [
+    ...study.conditions,
+    // In a reversed sheet, 0 is a correct answer: its tails mean nothing.
+    ...(upsideDown.length > 0 ? upsideDown : tailConditions(design, parameters, study)),
+    ...ofItems,
+    ...(better === undefined ? [] : checkLearners(better.design, better.parameters, responses)),
+    ...conditionsOf(calibration),
+  ];
+  return { ...calibration, conditions };
 }
 
 /** Rounds parameters for writing, which keeps order and bounds: both are monotone. */
@@ -235,43 +253,49 @@ function reducedLogLikelihood(
 }
 
 /** A start that ends this far below the best one has found another maximum. */
-const OTHER_MAXIMUM = 0.01;
+export const OTHER_MAXIMUM = 0.01;
 
-function warningsOf(calibration: Omit<Calibration, 'warnings'>): string[] {
-  const { em, errors, starts, study, design, options, parameters, criteria } = calibration;
-  const atBound = parameters.tables.reduce(
-    (count, table) => count + table.filter((p) => p <= design.bound || p >= 1 - design.bound).length,
+/** Above it a fit is poor: RMSEA2 (Liu, Tian and Xin, 2016) and SRMSR (Maydeu-Olivares and Joe, 2014). */
+export const POOR = 0.08;
+
+/** Returns the conditions that follow from the fit. */
+function conditionsOf(calibration: Omit<Calibration, 'conditions'>): Condition[] {
+  const { em, errors, starts, study, design, options, parameters, criteria, pairs, abilities } = calibration;
+  const { learners } = study.responses;
+  const { bound } = design;
+  const count = parameters.tables.reduce(
+    (total, table) => total + table.filter((p) => p <= bound || p >= 1 - bound).length,
     0,
   );
   const lower = starts.filter((objective) => objective < em.objective - OTHER_MAXIMUM).length;
+  const m2 = calibration.limitedInformation;
+  const rmsea = typeof m2 === 'string' ? undefined : m2.rmsea;
+  const residual = srmsr(pairs);
+  const isPoor = Math.max(rmsea ?? 0, residual ?? 0) > POOR;
+  const ceiling = abilities.theta.reliabilityCeiling;
   return [
     ...(em.converged
       ? []
-      : [`Not converged after ${em.iterations} E-steps: increase --max-iterations or --tolerance.`]),
-    ...(options.model === 'gdina' && starts.length === 1
-      ? [
-          'Only one start: a G-DINA likelihood often has several maxima. Add --starts 10 to look for higher ones.',
-        ]
+      : [
+          condition('not_converged', [], {
+            iterations: em.iterations,
+            isAtRest: em.iterations < options.maximumIterations,
+          }),
+        ]),
+    ...(isPoor ? [condition('poor_fit', [], { rmsea: figure(rmsea), srmsr: figure(residual) })] : []),
+    ...(criteria.parameters > learners / 2
+      ? [condition('many_parameters', [], { parameters: criteria.parameters, learners })]
       : []),
     ...(errors.rank < errors.free
-      ? [
-          `The information matrix is singular: ${errors.free - errors.rank} of ${errors.free} free parameters have no standard error, because the data cannot tell them apart from others.`,
-        ]
+      ? [condition('singular_information', [], { missing: errors.free - errors.rank, free: errors.free })]
       : []),
-    ...(atBound === 0
-      ? []
-      : [
-          `${atBound} item probabilities are on the bound (${design.bound} or ${1 - design.bound}) and have no standard error.`,
-        ]),
-    ...(criteria.parameters > study.responses.learners / 2
-      ? [
-          `${criteria.parameters} parameters for ${study.responses.learners} learners: all of them are uncertain.`,
-        ]
-      : []),
+    ...(count === 0 ? [] : [condition('probabilities_on_bound', [], { count, bound })]),
+    ...(options.model === 'gdina' && starts.length === 1 ? [condition('one_start', [])] : []),
     ...(lower === 0
       ? []
-      : [
-          `${lower} of ${starts.length} starts (seed ${options.seed}) ended at a lower maximum. The best fit is written.`,
-        ]),
+      : [condition('several_maxima', [], { lower, starts: starts.length, seed: options.seed })]),
+    ...(ceiling < INDIVIDUAL_RELIABILITY
+      ? [condition('coarse_scores', [], { ceiling: figure(ceiling) })]
+      : []),
   ];
 }

@@ -1,4 +1,7 @@
 import type { Calibration } from './calibrate.ts';
+import { itemRest } from './checks/columns.ts';
+import { nestingOf } from './checks/nesting.ts';
+import { verdictOf } from './conditions.ts';
 import { worstPair, srmsr } from './item-fit.ts';
 import { SLOPE_RANGE, theta } from './model.ts';
 import { at } from './numbers.ts';
@@ -12,6 +15,7 @@ export function fitFile(calibration: Calibration): Record<string, unknown> {
   const { study, options, design, em, criteria, errors, abilities, pairs, parameters, againstDina } =
     calibration;
   const nameOf = (item: number): string => study.items[item] ?? '';
+  const rest = itemRest(study);
   const worstCorrelation = worstPair(pairs, (pair) => pair.zCorrelation);
   const worstLogOdds = worstPair(pairs, (pair) => pair.zLogOdds);
   return rounded({
@@ -49,7 +53,14 @@ export function fitFile(calibration: Calibration): Record<string, unknown> {
       missing: study.missing,
       leftOut: study.silent,
     },
-    warnings: calibration.warnings,
+    verdict: verdictOf(calibration.conditions),
+    design: {
+      answeredSets: study.linkage.sets,
+      parts: study.linkage.parts.map((part) => part.map(nameOf)),
+      missing: study.lacking.share,
+      tails: study.lacking.tails,
+      nested: nestingOf(study),
+    },
     standardErrors: {
       method: 'cross-product of individual scores, all parameters together, with the penalty’s information',
       free: errors.free,
@@ -75,6 +86,7 @@ export function fitFile(calibration: Calibration): Record<string, unknown> {
           : {}),
         answered: figures?.answered,
         proportion: figures?.proportion,
+        itemRest: rest[j]?.correlation ?? null,
         expectedProportion: figures?.expectedProportion,
         sx2: figures?.sx2 ?? null,
         monotonicity,

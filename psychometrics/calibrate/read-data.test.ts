@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { err } from '#shared/kernel/result.ts';
 import { readStudyTables } from '#tools/terminal/study-tables.ts';
+import { condition } from './conditions.ts';
 import { missingLine, studyOf, type Study } from './read-data.ts';
 
 const qMatrix = ',A,B\nI1,1,0\nI2,0,1\nI3,1,1\n';
@@ -38,7 +39,7 @@ describe('studyOf', () => {
     expect(given.responses.learners).toBe(4);
     expect(given.silent).toBe(1);
     expect(given.missing).toBe(2);
-    expect(given.warnings).toContain('Learners left out because they answered no item: 1.');
+    expect(given.conditions).toContainEqual(condition('learners_without_answers', [], { learners: 1 }));
   });
 
   it('names the items with most missing answers, worst first', () => {
@@ -65,7 +66,7 @@ describe('studyOf', () => {
   });
 });
 
-describe('warnings', () => {
+describe('conditions of the tables', () => {
   it.each([
     ['few learners', {}, /Only 3 learners/],
     [
@@ -85,6 +86,10 @@ describe('warnings', () => {
       /The same items need "B"/,
     ],
   ])('names %s', (_name, files, warning) => {
-    expect(study(files).warnings.join('\n')).toMatch(warning);
+    expect(
+      study(files)
+        .conditions.map(({ sentence }) => sentence)
+        .join('\n'),
+    ).toMatch(warning);
   });
 });

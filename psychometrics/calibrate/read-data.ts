@@ -1,25 +1,21 @@
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { MISSING, withAnswers, type StudyTables } from '#tools/terminal/study-tables.ts';
-import { MAXIMUM_KCS, collapse, type Responses } from './model.ts';
+import { columnConditions } from './checks/columns.ts';
+import { duplicateConditions } from './checks/duplicates.ts';
+import { linkageConditions, linkageOf, type Linkage } from './checks/linkage.ts';
+import { missingConditions, missingFigures, type MissingFigures } from './checks/missing.ts';
+import { condition, type Condition } from './conditions.ts';
+import { MAXIMUM_KCS, collapse } from './model.ts';
+import type { StudyData } from './study-data.ts';
 
 /** The most steps (rows x items x patterns) of one E-step, which then takes minutes. */
 const MAXIMUM_WORK = 2e10;
 
-/** The data that a model is fitted to; items and knowledge components (KCs) in the order of the Q-matrix. */
-export interface Study {
-  readonly items: readonly string[];
-  readonly kcs: readonly string[];
-  /** For each item the ascending indices of its KCs. */
-  readonly kcsOf: readonly (readonly number[])[];
-  readonly responses: Responses;
-  /** For each item: learners who answered it, and how many of them correctly. */
-  readonly answered: readonly number[];
-  readonly correct: readonly number[];
-  /** Learners without any answer, who are left out. */
-  readonly silent: number;
-  readonly missing: number;
-  /** Sentences about what makes the fit less reliable. */
-  readonly warnings: readonly string[];
+/** A study, what its tables show before any fit, and what they have against it. */
+export interface Study extends StudyData {
+  readonly linkage: Linkage;
+  readonly lacking: MissingFigures;
+  readonly conditions: readonly Condition[];
 }
 
 /** Groups equal rows of answers, and checks that a model can be fitted to them. The error is one line per defect. */
@@ -51,7 +47,7 @@ export function studyOf({ items, kcs, kcsOf, learners }: StudyTables): Result<St
     const message = `${responses.counts.length} different rows of answers × ${items.length} items × ${2 ** kcs.length} patterns are too many for exact steps: use a random sample of the learners`;
     return err([message]);
   }
-  const study = {
+  const data: StudyData = {
     items,
     kcs,
     kcsOf,
@@ -61,7 +57,8 @@ export function studyOf({ items, kcs, kcsOf, learners }: StudyTables): Result<St
     silent: learners.length - answering.length,
     missing: answers.reduce((count, answer) => count + Number(answer === MISSING), 0),
   };
-  return ok({ ...study, warnings: warningsOf(study) });
+  const study = { ...data, linkage: linkageOf(data), lacking: missingFigures(data) };
+  return ok({ ...study, conditions: conditionsOf(study) });
 }
 
 /** The most items that are named. */
@@ -83,51 +80,28 @@ export function missingLine({ items, responses, answered, missing }: Study): str
 }
 
 /** Fewer learners than this give unstable parameters of any cognitive diagnosis model. */
-const FEW_LEARNERS = 100;
+export const FEW_LEARNERS = 100;
 /** Items that each KC needs for identification of DINA (Gu and Xu, 2019, Psychometrika 84, 468-483). */
-const ITEMS_PER_KC = 3;
+export const ITEMS_PER_KC = 3;
 
-/** Returns what makes the fit less reliable, in sentences. */
-function warningsOf(study: Omit<Study, 'warnings'>): string[] {
-  const { items, kcs, kcsOf, responses, answered, correct } = study;
+/** Returns the conditions that follow from the tables themselves. */
+function conditionsOf(study: Omit<Study, 'conditions'>): Condition[] {
+  const { kcs, kcsOf, responses } = study;
   const alone = new Set(kcsOf.flatMap((own) => (own.length === 1 ? own : [])));
-  const named = (indices: readonly number[], names: readonly string[]): string =>
-    indices.map((index) => `"${names[index] ?? ''}"`).join(', ');
-  const jointly = kcs.flatMap((_, k) => (alone.has(k) ? [] : [k]));
-  const rarely = kcs.flatMap((_, k) =>
-    kcsOf.filter((own) => own.includes(k)).length < ITEMS_PER_KC ? [k] : [],
-  );
-  const same = kcs.flatMap((_, k) => {
-    const column = (of: number): string => kcsOf.map((own) => Number(own.includes(of))).join('');
-    return kcs.some((_other, l) => l < k && column(l) === column(k)) ? [k] : [];
-  });
-  const constant = items.flatMap((_, j) => (correct[j] === 0 || correct[j] === answered[j] ? [j] : []));
+  const column = (k: number): string => kcsOf.map((own) => Number(own.includes(k))).join('');
+  const jointly = kcs.filter((_, k) => !alone.has(k));
+  const rarely = kcs.filter((_, k) => kcsOf.filter((own) => own.includes(k)).length < ITEMS_PER_KC);
+  const same = kcs.filter((_, k) => kcs.some((_other, l) => l < k && column(l) === column(k)));
+  const few = responses.learners < FEW_LEARNERS;
   return [
-    ...(study.silent === 0 ? [] : [`Learners left out because they answered no item: ${study.silent}.`]),
-    ...(responses.learners >= FEW_LEARNERS
-      ? []
-      : [
-          `Only ${responses.learners} learners: with fewer than ${FEW_LEARNERS}, parameters and standard errors are rough.`,
-        ]),
-    ...(constant.length === 0
-      ? []
-      : [
-          `No variance on ${named(constant, items)}: all answers are correct, or all are incorrect. Their probabilities are at the bound and carry little information.`,
-        ]),
-    ...(jointly.length === 0
-      ? []
-      : [
-          `The Q-matrix is incomplete: no item measures ${named(jointly, kcs)} alone, so the answers cannot tell some patterns of mastery apart (Chiu, Douglas and Li, 2009). The posteriors of these patterns depend on the higher-order model.`,
-        ]),
-    ...(rarely.length === 0
-      ? []
-      : [
-          `Fewer than ${ITEMS_PER_KC} items need ${named(rarely, kcs)}: identification requires ${ITEMS_PER_KC} (Gu and Xu, 2019).`,
-        ]),
-    ...(same.length === 0
-      ? []
-      : [
-          `The same items need ${named(same, kcs)} and an earlier knowledge component: the data cannot tell these apart.`,
-        ]),
+    ...linkageConditions(study, study.linkage),
+    ...missingConditions(study, study.lacking),
+    ...columnConditions(study),
+    ...duplicateConditions(study),
+    ...(same.length === 0 ? [] : [condition('components_alike', same)]),
+    ...(jointly.length === 0 ? [] : [condition('incomplete_q_matrix', jointly)]),
+    ...(rarely.length === 0 ? [] : [condition('component_rarely_measured', rarely, { least: ITEMS_PER_KC })]),
+    ...(few ? [condition('few_learners', [], { learners: responses.learners, least: FEW_LEARNERS })] : []),
+    ...(study.silent === 0 ? [] : [condition('learners_without_answers', [], { learners: study.silent })]),
   ];
 }

@@ -7,9 +7,11 @@ import { pointer, schemaDefects, type Defect } from '#shared/kernel/defect.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { checkCalibration } from '#shared/records/check-calibration.ts';
+import { claimsRank } from '#shared/records/rank-claims.ts';
 import { inGuidOrder } from '#shared/records/record-guids.ts';
 import type { CalibrationRecord } from '#shared/records/records.ts';
 import type { Calibration } from './calibrate.ts';
+import { verdictOf, type Condition } from './conditions.ts';
 import { theta } from './model.ts';
 import { at } from './numbers.ts';
 
@@ -142,9 +144,12 @@ export function calibrationFile(
     reliabilityCeiling: Number(calibration.abilities.theta.reliabilityCeiling.toFixed(6)),
   });
   const doc = (member: string): readonly string[] => ['document', member];
-  const limitations = given(known.limitations, doc('limitations'), [
-    `Fitted to ${study.responses.learners} learners; the scale is not linked to any other.`,
-  ]);
+  const limitations = [
+    ...given(known.limitations, doc('limitations'), [
+      `Fitted to ${study.responses.learners} learners; the scale is not linked to any other.`,
+    ]),
+    ...limitationsOf(calibration.conditions),
+  ];
   const described = {
     scaleId: given(known.scaleId, doc('scaleId'), `${studyName}-scale`),
     visibility: known.visibility ?? (meta.tenantId === undefined ? 'system' : 'tenant'),
@@ -187,6 +192,19 @@ export function calibrationFile(
     checkModel,
   );
   return checked.ok ? ok({ record: checked.value, placeholders }) : checked;
+}
+
+/**
+ * Returns the limitations that the conditions of a fit put on its calibration. Coarse scores are not among them: `reliabilityCeiling` states them, and
+ * every run adds its own sentence. If the name of an item makes a sentence read like a claim about ranks, which no calibration may contain, the
+ * limitation gives only the code.
+ */
+function limitationsOf(conditions: readonly Condition[]): string[] {
+  return verdictOf(conditions)
+    .conditions.filter(({ code }) => code !== 'coarse_scores')
+    .map(({ code, sentence }) =>
+      claimsRank(sentence) ? `Meets the condition ${code} (docs/calibrate.md).` : sentence,
+    );
 }
 
 /** Returns `parameters.json` of a study, as `npm run seed -- from-responses` reads it (docs/seeds.md). */

@@ -110,6 +110,6 @@ function compensatory({ kcs, guess, slip }: WorldItem, has: number): number {
 }
 
 /** Returns a standard normal draw (Box and Muller, 1958). */
-function normal(draw: () => number): number {
+export function normal(draw: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw());
 }

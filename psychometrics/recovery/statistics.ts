@@ -31,6 +31,19 @@ export function share<T>(values: readonly T[], holds: (value: T) => boolean): nu
   return values.filter(holds).length / values.length;
 }
 
+/** The upper 2.5 % of the normal distribution. */
+const Z = 1.959964;
+
+/** Returns the 95 % interval of a probability from a number of successes (Wilson, 1927, J. of the American Statistical Association 22, 209-212). */
+export function wilson(successes: number, total: number): { readonly low: number; readonly high: number } {
+  const rate = successes / total;
+  const share = (Z * Z) / total;
+  const half = Z * Math.sqrt((rate * (1 - rate)) / total + share / (4 * total));
+  const low = (rate + share / 2 - half) / (1 + share);
+  const high = (rate + share / 2 + half) / (1 + share);
+  return { low: Math.max(0, low), high: Math.min(1, high) };
+}
+
 /** Returns the mean of recovered minus known: the common error of all estimates. */
 export function bias(pairs: readonly Recovered[]): number {
   return mean(pairs.map(({ known, recovered }) => recovered - known));

@@ -1,10 +1,12 @@
 import { markup, table, type Markup } from '#tools/page/markup.ts';
 import { htmlPage } from '#psychometrics/pages/page.ts';
-import type { Calibration } from '../calibrate.ts';
+import { POOR, type Calibration } from '../calibrate.ts';
+import { verdictOf, type Condition } from '../conditions.ts';
 import { srmsr, worstPair } from '../item-fit.ts';
 import { SLOPE_RANGE, theta } from '../model.ts';
 import { at } from '../numbers.ts';
 import { INTERCEPT_PRIOR, SLOPE_PRIOR } from '../penalty.ts';
+import { designSection } from './design.ts';
 import { figure, pValue } from './figures.ts';
 import {
   abilityPicture,
@@ -15,7 +17,7 @@ import {
   prevalencePicture,
 } from './pictures.ts';
 import { style } from './style.ts';
-import { verdictOf } from './verdict.ts';
+import { verdictSentence } from './verdict.ts';
 
 /** Renders the report of a fit as one HTML page: no script, no requests, readable without its pictures. All figures are over all learners. */
 export function renderReport(
@@ -31,6 +33,7 @@ export function renderReport(
   ])[] = [
     ['verdict', 'Verdict', verdict(calibration, placeholders)],
     ['summary', 'Summary', summary(calibration)],
+    ['design', 'Design', designSection(calibration)],
     ['reading', 'How to read it', howToRead(calibration)],
     ['data', 'Data', data(calibration)],
     ['item-parameters', 'Items', items(calibration)],
@@ -56,22 +59,26 @@ ${content.filter((part) => part !== undefined)}</section>`,
 }
 
 function verdict(calibration: Calibration, placeholders: readonly string[]): (Markup | undefined)[] {
-  const { em, abilities, limitedInformation: m2, warnings, pairs } = calibration;
-  const { sentence, points } = verdictOf({
-    converged: em.converged,
-    rmsea: typeof m2 === 'string' ? NaN : m2.rmsea,
-    srmsr: srmsr(pairs) ?? NaN,
-    reliabilityCeiling: abilities.theta.reliabilityCeiling,
-    warnings,
-    placeholders: placeholders.length,
-  });
+  const found = verdictOf(calibration.conditions);
   return [
-    markup`<p><strong>${sentence}</strong></p>`,
-    markup`<ul class="warnings">${points.map((point) => markup`<li>${point}</li>`)}</ul>`,
+    markup`<p><strong>${verdictSentence(found)}</strong></p>`,
+    found.conditions.length === 0
+      ? undefined
+      : markup`<ul class="warnings">${found.conditions.map(conditionLine)}</ul>`,
     placeholders.length === 0
       ? undefined
-      : markup`<p>Supply the real values of these members of <code>calibration.json</code> with <code>--meta FILE</code>: ${distinctMembers(placeholders)}.</p>`,
+      : markup`<p>Until its ${placeholders.length} placeholder values are replaced, it is for local use only. Supply the real values of these members of <code>calibration.json</code> with <code>--meta FILE</code>: ${distinctMembers(placeholders)}.</p>`,
   ];
+}
+
+/** Renders a condition with its code, by which docs/calibrate.md lists it, and all subjects if the sentence names only some. */
+function conditionLine({ code, subjects, sentence }: Condition): Markup {
+  const hidden = subjects.filter((subject) => !sentence.includes(`"${subject}"`));
+  const all =
+    hidden.length === 0
+      ? undefined
+      : markup`<details><summary>All of them</summary><p>${subjects.join(', ')}</p></details>`;
+  return markup`<li>${sentence} <code>${code}</code>${all}</li>`;
 }
 
 function summary(calibration: Calibration): Markup[] {
@@ -110,7 +117,7 @@ function howToRead({ options }: Calibration): Markup[] {
       : markup`<p>A G-DINA item has one P(correct) for each pattern of its KCs; it never falls when a KC is added. <b>Guess</b> is P(correct) for learners with none of the KCs, 1 − <b>slip</b> for learners with all of them. Their difference is the item’s discrimination.</p>`,
     markup`<ul>
 <li><b>Standard errors</b> come from the observed information (cross-products of the learners’ scores, all parameters together). A dash means that the parameter is on its bound, or that the data cannot tell it apart from others.</li>
-<li><b>RMSEA₂</b> and <b>SRMSR</b> show how well the model fits pairs of items: below about 0.05 the fit is close, above 0.08 it is poor. Do not judge by the p value of M₂ alone: with many learners, every model is rejected.</li>
+<li><b>RMSEA₂</b> and <b>SRMSR</b> show how well the model fits pairs of items: below about 0.05 the fit is close, above ${POOR} it is poor. A close fit is not a sound study: most errors in a study leave both small. RMSEA₂ needs complete answers. Do not judge by the p value of M₂ alone: with many learners, every model is rejected.</li>
 <li><b>S-X²</b> tests the fit of one item, over groups of equal total score. With many items, expect one in twenty below p = 0.05.</li>
 <li><b>Residual correlations</b>: two items with a large positive z share something that is not in the model, such as a common stem or a KC that is missing in the Q-matrix. With a large negative z, the model assumes that they share too much.</li>
 <li><b>Accuracy</b> of a KC is the expected share of learners classified correctly at 0.5 when they answer all items. <b>Consistency</b> is the expected share that a second test would classify the same way.</li>

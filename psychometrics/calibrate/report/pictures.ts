@@ -312,20 +312,85 @@ export function convergencePicture({ em }: Calibration): Markup {
 /** With more items, cells are too small to see. */
 const MOST_ITEMS = 45;
 
+/** Draws how many learners answered both items of each pair; undefined if a chart would not be legible. `common` is items x items. */
+export function linkagePicture(
+  { items, responses }: Calibration['study'],
+  common: Float64Array,
+): Markup | undefined {
+  const count = items.length;
+  if (count > MOST_ITEMS) return undefined;
+  const pairs = Array.from(common, (learners, n) => ({
+    first: n % count,
+    second: Math.floor(n / count),
+    learners,
+  })).filter(({ first, second }) => first < second);
+  const unlinked = pairs.filter(({ learners }) => learners === 0);
+  type Pair = (typeof pairs)[number];
+  const channels = { x: ({ first }: Pair) => first, y: ({ second }: Pair) => second, inset: 0.5 };
+  return pairChart(
+    items,
+    {
+      id: 'linkage',
+      title: 'Learners who answered both items',
+      description:
+        'One cell per pair of items. The darker the cell, the more learners answered both. Outlined cells are pairs that no learner answered together. Parts of the test without any common learner have no cell between them that is filled.',
+      legend: [
+        ['above', 'all learners'],
+        ['outlined', 'no learner'],
+      ],
+    },
+    [
+      Plot.cell(pairs, {
+        ...channels,
+        fill: colour.two,
+        fillOpacity: ({ learners }: Pair) => learners / responses.learners,
+        title: ({ first, second, learners }: Pair) =>
+          `${items[first]}, ${items[second]}: ${learners} learners`,
+      }),
+      Plot.cell(unlinked, { ...channels, fill: 'none', stroke: colour.ink, strokeWidth: 2 }),
+    ],
+  );
+}
+
+/** Draws a chart with a row and a column per item. */
+function pairChart(
+  items: readonly string[],
+  caption: Parameters<typeof chart>[0],
+  marks: Plot.Markish[],
+): Markup {
+  const margin = 104;
+  // Leaves room for a name in each row and column: above about twenty items the chart is wider than the page and scrolls.
+  const width = Math.max(CHART_WIDTH, margin + 24 + 15 * items.length);
+  const picture = chart(caption, {
+    width,
+    height: width,
+    marginLeft: margin,
+    marginBottom: margin,
+    marginRight: 14,
+    marginTop: 10,
+    x: { ...names(items), tickRotate: -90 },
+    y: names(items),
+    marks,
+    color: { type: 'identity' },
+    opacity: { type: 'identity' },
+  });
+  return width === CHART_WIDTH
+    ? picture
+    : markup`<div class="scroll" role="region" aria-label="${caption.title} (chart)" tabindex="0">${picture}</div>`;
+}
+
 /** Draws the residual correlations of all pairs, as z; undefined if a chart would not be legible. */
 export function pairsPicture({ study, pairs }: Calibration): Markup | undefined {
   const count = study.items.length;
   if (count > MOST_ITEMS || pairs.length === 0) return undefined;
   const critical = normalQuantileTwoSided(0.05 / pairs.length);
-  const margin = 104;
-  // Leaves room for a name in each row and column: above about twenty items the chart is wider than the page and scrolls.
-  const width = Math.max(CHART_WIDTH, margin + 24 + 15 * count);
   const channels = {
     x: ({ first }: (typeof pairs)[number]) => first,
     y: ({ second }: (typeof pairs)[number]) => second,
     inset: 0.5,
   };
-  const picture = chart(
+  return pairChart(
+    study.items,
     {
       id: 'pairs',
       title: 'Residual correlations of item pairs',
@@ -336,33 +401,18 @@ export function pairsPicture({ study, pairs }: Calibration): Markup | undefined 
         ['outlined', `beyond ${figure(critical, 2)}`],
       ],
     },
-    {
-      width,
-      height: width,
-      marginLeft: margin,
-      marginBottom: margin,
-      marginRight: 14,
-      marginTop: 10,
-      x: { ...names(study.items), tickRotate: -90 },
-      y: names(study.items),
-      marks: [
-        Plot.cell(pairs, {
-          ...channels,
-          fill: ({ zCorrelation }: (typeof pairs)[number]) => (zCorrelation < 0 ? colour.one : colour.two),
-          fillOpacity: ({ zCorrelation }: (typeof pairs)[number]) => Math.min(1, Math.abs(zCorrelation) / 5),
-          title: ({ first, second, zCorrelation }: (typeof pairs)[number]) =>
-            `${study.items[first]}, ${study.items[second]}: z ${figure(zCorrelation, 2)}`,
-        }),
-        Plot.cell(
-          pairs.filter(({ zCorrelation }) => Math.abs(zCorrelation) > critical),
-          { ...channels, fill: 'none', stroke: colour.ink, strokeWidth: 2 },
-        ),
-      ],
-      color: { type: 'identity' },
-      opacity: { type: 'identity' },
-    },
+    [
+      Plot.cell(pairs, {
+        ...channels,
+        fill: ({ zCorrelation }: (typeof pairs)[number]) => (zCorrelation < 0 ? colour.one : colour.two),
+        fillOpacity: ({ zCorrelation }: (typeof pairs)[number]) => Math.min(1, Math.abs(zCorrelation) / 5),
+        title: ({ first, second, zCorrelation }: (typeof pairs)[number]) =>
+          `${study.items[first]}, ${study.items[second]}: z ${figure(zCorrelation, 2)}`,
+      }),
+      Plot.cell(
+        pairs.filter(({ zCorrelation }) => Math.abs(zCorrelation) > critical),
+        { ...channels, fill: 'none', stroke: colour.ink, strokeWidth: 2 },
+      ),
+    ],
   );
-  return width === CHART_WIDTH
-    ? picture
-    : markup`<div class="scroll" role="region" aria-label="Residual correlations of item pairs (chart)" tabindex="0">${picture}</div>`;
 }

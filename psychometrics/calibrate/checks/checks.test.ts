@@ -1,0 +1,308 @@
+import { describe, expect, it } from 'vitest';
+import { designs, type TestDesign } from '#psychometrics/verdicts/designs.ts';
+import { simulateStudy } from '#psychometrics/verdicts/simulate.ts';
+import { MISSING, type StudyTables } from '#tools/terminal/study-tables.ts';
+import type { Condition } from '../conditions.ts';
+import { fit } from '../em.ts';
+import { createDesign, startingParameters } from '../model.ts';
+import { uniformFrom } from '../numbers.ts';
+import { studyOf, type Study } from '../read-data.ts';
+import { copiesIn } from './duplicates.ts';
+import { nestingConditions, nestingOf } from './nesting.ts';
+import { tailConditions } from './tails.ts';
+
+/** A short test of three KCs: few learners, many equal rows. */
+const short: TestDesign = {
+  learners: 220,
+  kcs: 3,
+  kcsOf: [[0], [1], [2], [0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2], [0], [1]],
+};
+
+function read(tables: StudyTables): Study {
+  const study = studyOf(tables);
+  if (!study.ok) throw new Error(study.error.join('\n'));
+  return study.value;
+}
+
+/** All conditions of this folder, and those of the tables. */
+function check(tables: StudyTables): Condition[] {
+  const study = read(tables);
+  return [...study.conditions, ...nestingConditions(study, 'dina'), ...tailsOf(study)];
+}
+
+function tailsOf(study: Study): Condition[] {
+  const design = createDesign('dina', study.kcs.length, study.kcsOf, { bound: 0.001, penalty: 'weak' });
+  const { parameters } = fit(design, study.responses, startingParameters(design), {
+    maximumIterations: 500,
+    tolerance: 1e-3,
+  });
+  return tailConditions(design, parameters, study);
+}
+
+/** A study whose answers are changed: `of` returns the answers of one learner. */
+function changed(tables: StudyTables, of: (answers: Int8Array, learner: number) => Int8Array): StudyTables {
+  return {
+    ...tables,
+    learners: tables.learners.map(({ name, answers }, n) => ({
+      name,
+      answers: of(Int8Array.from(answers), n),
+    })),
+  };
+}
+
+/** A study of one item per entry of `sets`, of learners who answered those items only. */
+function sets(groups: readonly (readonly [learners: number, items: readonly number[]])[]): StudyTables {
+  const count = Math.max(...groups.flatMap(([, own]) => own)) + 1;
+  const uniform = uniformFrom(1);
+  const learners = groups.flatMap(([number, own]) =>
+    Array.from({ length: number }, () => ({
+      name: '',
+      answers: Int8Array.from({ length: count }, (_, j) =>
+        own.includes(j) ? Number(uniform() < 0.5) : MISSING,
+      ),
+    })),
+  );
+  return {
+    items: Array.from({ length: count }, (_, j) => `I${j + 1}`),
+    kcs: ['A'],
+    kcsOf: Array.from({ length: count }, () => [0]),
+    learners,
+  };
+}
+
+const upside = (answers: Int8Array): Int8Array => answers.map((answer) => 1 - answer);
+
+const damages: readonly (readonly [
+  name: string,
+  damage: (tables: StudyTables) => StudyTables,
+  code: Condition['code'],
+  subjects: readonly string[],
+])[] = [
+  [
+    'every learner twice',
+    (tables) => ({ ...tables, learners: [...tables.learners, ...tables.learners] }),
+    'duplicated_learners',
+    [],
+  ],
+  [
+    'a column twice',
+    (tables) =>
+      changed(tables, (answers) => {
+        answers[8] = answers[1] ?? 0;
+        return answers;
+      }),
+    'identical_items',
+    ['I2', 'I9'],
+  ],
+  [
+    'a reversed item',
+    (tables) => changed(tables, (answers) => answers.map((answer, j) => (j === 6 ? 1 - answer : answer))),
+    'reversed_items',
+    ['I7'],
+  ],
+  [
+    'an item without variance',
+    (tables) => changed(tables, (answers) => answers.fill(1, 4, 5)),
+    'constant_item',
+    ['I5'],
+  ],
+  ['every answer reversed', (tables) => changed(tables, upside), 'answers_upside_down', []],
+  [
+    '95 % missing',
+    (tables) => {
+      const uniform = uniformFrom(5);
+      return changed(tables, (answers) => answers.map((answer) => (uniform() < 0.95 ? MISSING : answer)));
+    },
+    'few_answers',
+    [],
+  ],
+];
+
+describe('checks of a study', () => {
+  it.each([100, 101, 102])('find nothing in a sound study, seed %i', (seed) => {
+    expect(check(simulateStudy({ ...short, seed }))).toEqual([]);
+  });
+
+  it.each(damages)('find %s', (_, damage, code, subjects) => {
+    for (const seed of [100, 101]) {
+      const found = check(damage(simulateStudy({ ...short, seed }))).find((one) => one.code === code);
+      expect(found?.subjects).toEqual(subjects);
+    }
+  });
+
+  it('find 300 learners who were copied ten times', () => {
+    const { learners, ...tables } = simulateStudy({ ...designs.english, seed: 100 });
+    const copies = Array.from({ length: 9 }, () => learners.slice(0, 300)).flat();
+    expect(copiesIn(read({ ...tables, learners: [...learners, ...copies] }).responses)?.times).toBe(10);
+    expect(copiesIn(read({ ...tables, learners }).responses)).toBeUndefined();
+  });
+
+  it('find a tail of zeros, and where it begins', () => {
+    const tables = changed(simulateStudy({ ...short, learners: 1000, seed: 100 }), (answers, n) =>
+      n % 4 === 0 ? answers.fill(0, 8 + (n % 3)) : answers,
+    );
+    const found = check(tables).find(({ code }) => code === 'zero_tails');
+    expect(found?.subjects).toEqual(['I9', 'I10', 'I11', 'I12']);
+    expect(found?.sentence).toMatch(/^Some \d\d\.\d % of the learners seem to stop early: .* from "I9" on/);
+  });
+
+  it('take no misfit in general for tails: other orders of the items show as much', () => {
+    for (const seed of [100, 101]) {
+      const codes = tailsOf(read(changed(simulateStudy({ ...short, learners: 800, seed }), upside))).map(
+        ({ code }) => code,
+      );
+      expect(codes).toEqual([]);
+    }
+  });
+
+  it('cannot tell a reversed sheet from items that need any of their KCs, if G-DINA is fitted', () => {
+    const tables = changed(simulateStudy({ ...short, seed: 100 }), upside);
+    expect(nestingConditions(read(tables), 'gdina').map(({ code }) => code)).toEqual(['disjunctive_items']);
+  });
+
+  it('cannot tell a reversed sheet without nested rows', () => {
+    const kcsOf = [[0], [0], [0], [1], [1], [1]];
+    const tables = changed(simulateStudy({ learners: 300, kcs: 2, kcsOf, seed: 1 }), upside);
+    expect(nestingOf(read(tables)).pairs).toBe(0);
+    expect(nestingConditions(read(tables), 'dina')).toEqual([]);
+  });
+
+  it('find several reversed items', () => {
+    const tables = changed(simulateStudy({ ...designs.english, seed: 100 }), (answers) =>
+      answers.map((answer, j) => (j < 5 ? 1 - answer : answer)),
+    );
+    const found = read(tables).conditions.find(({ code }) => code === 'reversed_items');
+    expect(found?.subjects).toEqual(['I1', 'I2', 'I3', 'I4', 'I5']);
+  });
+});
+
+describe('copiesIn', () => {
+  it.each([
+    ['each row twice', Array<number>(16).fill(2), { rows: 16, times: 2 }],
+    ['too few rows to tell', Array<number>(12).fill(2), undefined],
+    [
+      'a Poisson distribution',
+      [...Array<number>(50).fill(1), ...Array<number>(25).fill(2), 3, 3, 3, 3, 3, 3, 3, 3],
+      undefined,
+    ],
+    [
+      'more pairs than singles, and no triples',
+      [...Array<number>(60).fill(1), ...Array<number>(120).fill(2)],
+      { rows: 120, times: 2 },
+    ],
+    ['one frequent row', [...Array<number>(60).fill(1), 500], undefined],
+  ])('%s', (_, counts, copies) => {
+    expect(copiesIn({ counts: Float64Array.from(counts) })).toEqual(copies);
+  });
+});
+
+describe('parts of a study', () => {
+  const parts = (tables: StudyTables): readonly (readonly [string, readonly string[]])[] =>
+    read(tables).conditions.flatMap(({ code, subjects }) =>
+      code.endsWith('linked_parts') ? [[code, subjects] as const] : [],
+    );
+
+  it.each([
+    [
+      'booklets in a chain',
+      [
+        [60, [0, 1, 2, 3]],
+        [60, [2, 3, 4, 5]],
+      ],
+      [],
+    ],
+    [
+      'two groups',
+      [
+        [60, [0, 1, 2]],
+        [60, [3, 4, 5]],
+      ],
+      [['unlinked_parts', ['I1, I2, I3', 'I4, I5, I6']]],
+    ],
+    [
+      'a single item between them',
+      [
+        [60, [0, 1, 2]],
+        [60, [2, 3, 4]],
+      ],
+      [['weakly_linked_parts', ['I1, I2', 'I4, I5']]],
+    ],
+    [
+      'nine learners between them',
+      [
+        [60, [0, 1, 2]],
+        [60, [3, 4, 5]],
+        [9, [0, 1, 2, 3, 4, 5]],
+      ],
+      [['weakly_linked_parts', ['I1, I2, I3', 'I4, I5, I6']]],
+    ],
+    [
+      'ten learners between them',
+      [
+        [60, [0, 1, 2]],
+        [60, [3, 4, 5]],
+        [10, [0, 1, 2, 3, 4, 5]],
+      ],
+      [],
+    ],
+    ['all answers', [[60, [0, 1, 2]]], []],
+  ] as const)('%s', (_, groups, expected) => {
+    expect(parts(sets(groups))).toEqual(expected);
+  });
+});
+
+describe('missing answers', () => {
+  it.each([
+    [
+      'learners who stop at different items',
+      [
+        [90, [0, 1, 2, 3, 4, 5]],
+        [2, [0, 1, 2, 3]],
+        [2, [0, 1, 2]],
+        [2, [0, 1]],
+      ],
+      ['not_reached'],
+    ],
+    [
+      'a shorter booklet',
+      [
+        [90, [0, 1, 2, 3, 4, 5]],
+        [20, [0, 1, 2, 3]],
+      ],
+      [],
+    ],
+    [
+      'two in a hundred learners',
+      [
+        [294, [0, 1, 2, 3, 4, 5]],
+        [2, [0, 1, 2, 3]],
+        [2, [0, 1, 2]],
+        [2, [0, 1]],
+      ],
+      [],
+    ],
+    [
+      'a majority of cells',
+      [
+        [90, [0, 1, 2]],
+        [90, [1, 2, 3]],
+        [90, [3, 4, 5, 6]],
+        [90, [6, 7, 1]],
+      ],
+      ['mostly_missing'],
+    ],
+    [
+      'most learners with two answers',
+      [
+        [60, [0, 1]],
+        [50, [0, 1, 2, 3]],
+      ],
+      ['few_answers'],
+    ],
+  ] as const)('%s', (_, groups, expected) => {
+    const codes = read(sets(groups)).conditions.map(({ code }) => code);
+    expect(codes.filter((code) => ['not_reached', 'mostly_missing', 'few_answers'].includes(code))).toEqual(
+      expected,
+    );
+  });
+});
