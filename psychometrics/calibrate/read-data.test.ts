@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { err } from '#shared/kernel/result.ts';
-import { readStudyTables } from '#tools/terminal/study-tables.ts';
+import { readStudyTables } from '#tools/terminal/study/tables.ts';
 import { missingLine, studyOf, type Study } from './read-data.ts';
 
 const qMatrix = ',A,B\nI1,1,0\nI2,0,1\nI3,1,1\n';

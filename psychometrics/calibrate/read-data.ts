@@ -1,5 +1,6 @@
 import { err, ok, type Result } from '#shared/kernel/result.ts';
-import { MISSING, withAnswers, type StudyTables } from '#tools/terminal/study-tables.ts';
+import { withAnswers, type StudyTables } from '#tools/terminal/study/tables.ts';
+import { MISSING } from '#tools/terminal/study/values.ts';
 import { MAXIMUM_KCS, collapse, type Responses } from './model.ts';
 
 /** The most steps (rows x items x patterns) of one E-step, which then takes minutes. */
