@@ -211,7 +211,7 @@ describe('npm run calibrate', () => {
     [
       ['--responses', 'q-matrix.csv', '--q-matrix', 'q-matrix.csv', '--model', 'dina', '--out', 'no'],
       1,
-      /^q-matrix\.csv: row 1: no column is named after an item of q-matrix\.csv/m,
+      /^the answers and the Q-matrix are the same table: q-matrix\.csv, q-matrix\.csv$/m,
     ],
   ])('refuses %j without a stack trace', async (args, code, message) => {
     const ended = await calibrate(...args);

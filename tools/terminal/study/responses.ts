@@ -81,6 +81,9 @@ function readWide(table: CsvTable, expected: Expected, options: TableOptions): S
     name === '' || column === at || isItem(name) ? [] : [{ name, column }],
   );
   const spare = others.filter(({ column }) => isUnique(learners, column)).map(({ name }) => name);
+  const ofIds = at === undefined ? [] : idDefects(learners, at, header[at] ?? '', spare, options);
+  // A column that may contain the ids is named with them.
+  const further = others.filter(({ name }) => ofIds.length === 0 || name !== spare[0]);
   return {
     learners: learners.map(({ cells }, n) => (at === undefined ? String(n + 1) : (cells[at] ?? ''))),
     column: at === undefined ? undefined : (header[at] ?? ''),
@@ -99,9 +102,9 @@ function readWide(table: CsvTable, expected: Expected, options: TableOptions): S
         1,
       ),
       ...odd.map(({ defect }) => defect),
-      ...(at === undefined ? [] : idDefects(learners, at, header[at] ?? '', spare, options)),
+      ...ofIds,
       ...otherColumns(
-        others.map(({ name }) => name),
+        further.map(({ name }) => name),
         expected,
         found,
         qMatrix,
@@ -158,7 +161,12 @@ function idDefects(
   spare: readonly string[],
   options: TableOptions,
 ): string[] {
-  const defects = rowDefects(rows, at, 'learner id');
+  const defects = rowDefects(rows, at, 'learner id').map((defect) => {
+    const [, row] = /^(row \d+): no learner id$/.exec(defect) ?? [];
+    return row === undefined
+      ? defect
+      : `${defect}: add one, or, if this is no learner, leave it out with --ignore-rows "${row}"`;
+  });
   if (defects.length === 0) return [];
   const rounded = rows.filter(({ cells }) => /^\d[.,]\d+E\+\d+$/i.test(cells[at] ?? '')).length;
   const cause =
@@ -190,7 +198,9 @@ function otherColumns(
   const near = nearest([...indexOf.keys()].filter((item) => !found.has(item)));
   const alike = others.filter((name) => near(name) !== undefined);
   const rest = others.filter((name) => near(name) === undefined);
-  const weights = rest.some((name) => /^(?:w|wgt|weights?|gewicht(?:ung)?|poids|peso)/i.test(name));
+  const weights = rest.some((name) =>
+    /^(?:w(?:[_-].*)?|(?:.*[_ -])?(?:wgt|weights?|gewicht(?:ung)?|poids|peso)(?:[_ -].*)?)$/i.test(name),
+  );
   const [first] = spare.filter((name) => rest.includes(name));
   const left = rest.filter((name) => name !== first);
   return [

@@ -24,6 +24,8 @@ const SUMMARY = new RegExp(
 
 /** Rows that only look odd if there are some others. */
 const FEWEST_ROWS = 5;
+/** If more rows have values of their own, it is not the rows that are odd. */
+const MOST_ODD_ROWS = 3;
 
 /** Where the answers of a row are. */
 export interface Layout {
@@ -65,15 +67,25 @@ export function notLearners(
   const taken = rowNamed(options.take, [0, layout.id]);
   const lonely = lonelyValues(rows, layout);
   const marks = new Set(options.missing);
-  return rows.flatMap((row) => {
-    if (taken(row).length > 0) return [];
-    const why = reasonOf(row, layout, lonely, marks);
-    if (why === undefined) return [];
+  const odd = rows.flatMap((row) => {
+    const reason = taken(row).length > 0 ? undefined : reasonOf(row, layout, lonely, marks);
+    return reason === undefined ? [] : [{ row, ...reason }];
+  });
+  const byValues = odd.filter(({ kind }) => kind === 'values').length;
+  const isColumn = byValues > Math.max(MOST_ODD_ROWS, rows.length / 20);
+  return odd.flatMap(({ row, why, kind }) => {
+    if (isColumn && kind === 'values') return [];
     const first = row.cells[layout.id ?? 0] ?? '';
     const isName = first !== '' && (layout.id ?? 0) === 0 && binaryOf(first) === undefined;
     const name = isName ? first : `row ${row.line}`;
     return [{ line: row.line, defect: `row ${row.line}: ${why}: ${choice(name)}` }];
   });
+}
+
+interface Reason {
+  readonly why: string;
+  /** Whether a name or only the values make the row odd. */
+  readonly kind: 'name' | 'values';
 }
 
 /** The options between which the user chooses. */
@@ -86,15 +98,16 @@ function reasonOf(
   { header, items, id }: Layout,
   lonely: ReadonlyMap<string, number>,
   missing: ReadonlySet<string>,
-): string | undefined {
+): Reason | undefined {
   const repeated = items.filter((at) => cells[at] !== '' && cells[at] === header[at]).length;
-  if (repeated > items.length / 2) return 'this repeats the names of row 1, as joined exports do';
+  if (repeated > items.length / 2)
+    return { kind: 'name', why: 'this repeats the names of row 1, as joined exports do' };
   const isItem = new Set(items);
   const label = cells.find((cell, at) => !isItem.has(at) && isSummary(cell));
-  if (label !== undefined) return `"${shown(label)}" is no learner`;
+  if (label !== undefined) return { kind: 'name', why: `"${shown(label)}" is no learner` };
   const given = items.map((at) => cells[at] ?? '').filter((cell) => cell !== '' && !missing.has(cell));
   if (id !== undefined && /^max(?:imum)?$/i.test(folded(cells[id] ?? '')) && new Set(given).size === 1)
-    return 'this looks like a row of maximum points';
+    return { kind: 'name', why: 'this looks like a row of maximum points' };
   if (given.length < 2) return undefined;
   const own = given.filter((cell) => lonely.get(cell) === 1);
   const fractions = own.filter((cell) => {
@@ -102,9 +115,15 @@ function reasonOf(
     return n > 0 && n < 1;
   });
   if (fractions.length > given.length / 2)
-    return `values like ${fractions[0]} occur in no other row: this looks like a row of averages or difficulties`;
+    return {
+      kind: 'values',
+      why: `values like ${fractions[0]} occur in no other row: this looks like a row of averages or difficulties`,
+    };
   if (own.length > given.length / 2 && own.some((cell) => !/^-|^9+$/.test(cell)))
-    return `values like "${shown(own[0] ?? '')}" occur in no other row: this looks like a row of maximum points, a key, totals or a second header`;
+    return {
+      kind: 'values',
+      why: `values like "${shown(own[0] ?? '')}" occur in no other row: this looks like a row of maximum points, a key, totals or a second header`,
+    };
   return undefined;
 }
 

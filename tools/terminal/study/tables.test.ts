@@ -95,7 +95,8 @@ describe('readStudyTables', () => {
       'r.csv: row 5: duplicate learner id "a" (first in row 2)': answers(`${responses}a,1,1,1\n`),
       'r.csv: row 1, column "age": give each learner an id of its own, or number the learners with --ignore age':
         answers('age,I1,I2,I3\n12,1,0,1\n12,0,0,1\n'),
-      'r.csv: row 5: no learner id': answers(`${responses},1,1,1\n`),
+      'r.csv: row 5: no learner id: add one, or, if this is no learner, leave it out with --ignore-rows "row 5"':
+        answers(`${responses},1,1,1\n`),
       'q.csv: row 5: duplicate item "I1" (first in row 2)': q(`${qMatrix}I1,1,0\n`),
       'r.csv: row 1: no item of q.csv is named "sex", "age group": add --ignore "sex,age group"': answers(
         'id,I1,sex,I2,I3,age group\na,1,f,1,1,10\n',

@@ -4,6 +4,7 @@ import type { NamedText } from './files.ts';
 import { readKey } from './key.ts';
 import { headlessDefect, isHeadless } from './mismatch.ts';
 import { argument, nearest, quoted, shown } from './names.ts';
+import { binaryOf } from './numbers.ts';
 import type { TableOptions } from './options.ts';
 import { readQMatrix, type QMatrix } from './q-matrix.ts';
 import { idColumn, readSheet, type Sheet } from './responses.ts';
@@ -44,6 +45,10 @@ export function readStudyTables(
   files: StudyFiles,
   options: TableOptions = {},
 ): Result<ReadStudyTables, readonly string[]> {
+  if (files.responses.text === files.qMatrix.text)
+    return err([
+      `the answers and the Q-matrix are the same table: ${files.responses.name}, ${files.qMatrix.name}`,
+    ]);
   const read = readBoth(files, options);
   if (read.ok || !inOrder(files.responses, files.qMatrix).exchanged) return read;
   const { responses, qMatrix } = files;
@@ -329,7 +334,10 @@ function isExchanged(first: CsvTable, second: CsvTable): boolean {
 
 /** Share of the rows of a Q-matrix that a table of answers names: in its first row, or in a column with one row per answer. */
 function sharedItems(answers: CsvTable, needs: CsvTable): number {
-  const items = new Set(needs.rows.map(({ cells }) => cells[0] ?? ''));
+  const items = new Set(
+    needs.rows.map(({ cells }) => cells[0] ?? '').filter((name) => binaryOf(name) === undefined),
+  );
+  if (items.size === 0) return 0;
   const shareOf = (names: readonly string[]): number =>
     new Set(names.filter((name) => items.has(name))).size / items.size;
   const columns = answers.header

@@ -86,7 +86,7 @@ export function understoodLines({
         : `ids in column "${shown(learners.column)}"`;
   return [
     `learners  ${counted(learners.count)}: ${range(learners.first, learners.last)}, ${ids}`,
-    `items     ${items.count}: ${range(items.first, items.last)}, matched by ${items.by}; ${kcs.length} knowledge components: ${range(kcs[0] ?? '', kcs.at(-1) ?? '')}`,
+    `items     ${items.count}: ${range(items.first, items.last)}, matched by ${items.by}; ${kcs.length} knowledge component${kcs.length === 1 ? '' : 's'}: ${range(kcs[0] ?? '', kcs.at(-1) ?? '')}`,
     `codes     ${codes}`,
     `scoring   ${scoring}`,
     `booklets  ${bookletText(booklets, items.count)}`,
@@ -95,6 +95,7 @@ export function understoodLines({
 }
 
 function bookletText({ count, sets, items: [fewest, most] }: Booklets, items: number): string {
+  if (sets === 0) return '0: there is no answer';
   const size = fewest === most ? `${most} items` : `${fewest} to ${most} items`;
   if (count === undefined)
     return `more than ${MAXIMUM_BOOKLETS}: learners answered ${counted(sets)} different sets of items`;

@@ -129,7 +129,10 @@ interface Judged {
 
 /** Answers that are scored already: 1 and 0. */
 function asScored(values: readonly Value[], tally: Tally): Judged {
-  return { score: binaryOf, rule: '1 is correct, 0 is incorrect', defects: oddities(values, tally) };
+  const meaning = (answer: 0 | 1): string =>
+    quoted(values.flatMap(({ text }) => (binaryOf(text) === answer ? [text] : []))) || `"${answer}"`;
+  const rule = `${meaning(1)} correct, ${meaning(0)} incorrect`;
+  return { score: binaryOf, rule, defects: oddities(values, tally) };
 }
 
 /** Values that the user sorted into correct and incorrect ones. */
@@ -161,8 +164,11 @@ function byValue(
         (value) =>
           `no answer is "${shown(value)}" (--correct, --incorrect): found ${quoted(values.map(({ text }) => text))}`,
       ),
-      ...missingAdvice(marks.filter((mark) => unsorted.includes(mark))),
-      ...(open.length === 0
+      ...missingAdvice(
+        marks.filter((mark) => unsorted.includes(mark)),
+        'If it is an incorrect answer, list it with --incorrect',
+      ),
+      ...(open.length === 0 || absent.length > 0
         ? []
         : [
             `${open[0]?.place}: found ${quoted(open.map(({ text }) => text))} in addition to --correct: list the incorrect ones with --incorrect ${argument(...open.slice(0, 5).map(({ text }) => shown(text)))}`,
@@ -252,7 +258,9 @@ function missingAdvice(marks: readonly Value[], otherwise = ''): string[] {
 function oddities(values: readonly Value[], tally: Tally): string[] {
   const odd = values.filter(({ text }) => binaryOf(text) === undefined);
   if (odd.length === 0) return [];
-  const marks = missingMarks(values).filter((value) => odd.includes(value));
+  const likely = missingMarks(values).filter((value) => odd.includes(value));
+  // 1 and -1, for example, are two answers.
+  const marks = values.length - likely.length < 2 ? [] : likely;
   const answers = values.filter((value) => !marks.includes(value));
   const wrong = odd.filter((value) => !marks.includes(value));
   return [...missingAdvice(marks), ...(wrong.length === 0 ? [] : answerAdvice(answers, wrong, tally))];
@@ -305,7 +313,12 @@ function numberAdvice(answers: readonly Value[], found: string, where: string): 
   const numbers = answers.map(({ text }) => numberOf(text) ?? NaN);
   const lowest = Math.min(...numbers);
   const [highest] = answers.toSorted((a, b) => (numberOf(b.text) ?? 0) - (numberOf(a.text) ?? 0));
-  const cut = argument(shown(highest?.text ?? ''));
+  // Of 1 and a code such as -1 or 99, 1 is correct.
+  const one =
+    answers.length === 2 && missingMarks(answers).length > 0
+      ? answers.find(({ text }) => text === '1')
+      : undefined;
+  const cut = argument(shown((one ?? highest)?.text ?? ''));
   const distinct = new Set(numbers).size;
   if (distinct === 2)
     return `found two values, ${found}${where}: state which one is correct, for example --correct ${cut}`;
