@@ -313,7 +313,7 @@ function numberAdvice(answers: readonly Value[], found: string, where: string): 
   const numbers = answers.map(({ text }) => numberOf(text) ?? NaN);
   const lowest = Math.min(...numbers);
   const [highest] = answers.toSorted((a, b) => (numberOf(b.text) ?? 0) - (numberOf(a.text) ?? 0));
-  // Of 1 and a code such as -1 or 99, 1 is correct.
+  // With a code such as -1 or 99, 1 is the correct one.
   const one =
     answers.length === 2 && missingMarks(answers).length > 0
       ? answers.find(({ text }) => text === '1')
