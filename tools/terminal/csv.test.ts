@@ -55,7 +55,12 @@ describe('readCsv', () => {
   });
 
   it('leaves out rows before it compares their lengths', () => {
-    const read = readCsv('id,A,B\nx,1,0\nTotal: 1\n', ({ line }) => line === 3);
+    const read = readCsv(
+      'id,A,B\nx,1,0\nTotal: 1\n',
+      () =>
+        ({ line }) =>
+          line === 3,
+    );
     expect(read.ok && read.value.rows).toEqual([{ line: 2, cells: ['x', '1', '0'] }]);
   });
 

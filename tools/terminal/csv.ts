@@ -73,11 +73,11 @@ export function decodeText(bytes: Uint8Array): Result<string, string> {
 
 /**
  * Reads a table separated by commas, semicolons or tabs (RFC 4180), with LF or CRLF. Each defect names which row it is and what to do.
- * @param skip whether a row is to be left out before rows are compared with the first
+ * @param skipped returns, for the names in the first row, which rows to leave out before they are compared with it
  */
 export function readCsv(
   text: string,
-  skip: (row: CsvRow, header: readonly string[]) => boolean = () => false,
+  skipped?: (header: readonly string[]) => (row: CsvRow) => boolean,
 ): Result<CsvTable, readonly string[]> {
   // Tabs at the end are empty cells.
   let content = text.replace(/^\uFEFF/, '').replace(/(?:\r?\n *)+$/, '');
@@ -96,7 +96,9 @@ export function readCsv(
   const given = first?.cells ?? [];
   const notes: string[] = [];
   const last = all.findLastIndex(({ cells }) => cells.some((cell) => cell !== ''));
-  const rows = all.slice(0, last + 1).filter((row) => !skip(row, given));
+  const isSkipped = skipped?.(given);
+  const filled = all.slice(0, last + 1);
+  const rows = isSkipped === undefined ? filled : filled.filter((row) => !isSkipped(row));
   if (last + 1 < all.length) notes.push(`empty rows at the end: ${all.length - last - 1}`);
   if (rows.length === 0) defects.push('there are no rows below row 1');
   const { header, note } = completed(given, rows);

@@ -181,7 +181,13 @@ function idDefects(
     name === '' || options.learner !== undefined
       ? ''
       : `, or number the learners with --ignore ${argument(name)}`;
-  return [`row 1, column "${shown(name)}": ${cause}${numbers}${column}`, ...defects];
+  // If most rows are affected, it is the wrong column.
+  const [first = '', ...more] = defects;
+  const named =
+    defects.length > rows.length / 2 && more.length > 0
+      ? [`${first}, and ${more.length} rows like this`]
+      : defects;
+  return [`row 1, column "${shown(name)}": ${cause}${numbers}${column}`, ...named];
 }
 
 /** More columns than these are left out by a pattern. */
@@ -389,14 +395,14 @@ function furtherAttempts(
     if (earlier === undefined) first.set(key, entry);
     else {
       repeated.push([earlier, entry]);
-      const before = latest.get(key)?.row.cells ?? [];
+      const before = (latest.get(key) ?? earlier).row.cells;
       const fallen = orders.find((at) => isBefore(entry.row.cells[at] ?? '', before[at] ?? ''));
       if (fallen !== undefined)
         falls.push(
           `row ${entry.row.line}: "${shown(header[fallen] ?? '')}" is lower than in an earlier attempt at this item: sort the rows by it, because --attempts ${attempts} follows the order of rows`,
         );
+      latest.set(key, entry);
     }
-    latest.set(key, entry);
   }
   if (repeated.length === 0) return { defects: [], notes: [] };
   if (attempts !== undefined)

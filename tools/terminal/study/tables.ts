@@ -60,7 +60,7 @@ export function readStudyTables(
 function readBoth(files: StudyFiles, options: TableOptions): Result<ReadStudyTables, readonly string[]> {
   const { responses, qMatrix } = files;
   const left = new Set<string>();
-  const answers = readCsv(responses.text, (row, header) => isLeftOut(row, header, options, left));
+  const answers = readCsv(responses.text, leftOut(options, left));
   const needs = readCsv(qMatrix.text);
   if (!answers.ok || !needs.ok) return err([...located(qMatrix, needs), ...located(responses, answers)]);
   const ignored = new Set(options.ignore);
@@ -212,16 +212,20 @@ function withNames(
   return { ...matrix, items: columns, named: true, notes: [...matrix.notes, note] };
 }
 
-/** Whether `--ignore-rows` names a row; notes which of its names were found. */
-function isLeftOut(
-  row: CsvRow,
-  header: readonly string[],
+/** Finds the rows that `--ignore-rows` names, and notes which of its names were found; undefined without the option. */
+function leftOut(
   { ignoreRows, learner }: TableOptions,
   left: Set<string>,
-): boolean {
-  const names = rowNamed(ignoreRows, [0, learner === undefined ? 0 : header.indexOf(learner)])(row);
-  for (const name of names) left.add(name);
-  return names.length > 0;
+): ((header: readonly string[]) => (row: CsvRow) => boolean) | undefined {
+  if (ignoreRows === undefined) return undefined;
+  return (header) => {
+    const namesOf = rowNamed(ignoreRows, [0, learner === undefined ? undefined : header.indexOf(learner)]);
+    return (row) => {
+      const names = namesOf(row);
+      for (const name of names) left.add(name);
+      return names.length > 0;
+    };
+  };
 }
 
 /** The columns of answers that a pattern of `--ignore` leaves out: neither ids nor an item. */
