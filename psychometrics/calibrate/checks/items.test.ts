@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { damaged, damages } from '#psychometrics/verdicts/damages.ts';
 import { designs } from '#psychometrics/verdicts/designs.ts';
 import { simulateStudy } from '#psychometrics/verdicts/simulate.ts';
-import type { StudyTables } from '#tools/terminal/study-tables.ts';
+import type { StudyTables } from '#tools/terminal/study/tables.ts';
 import { fit } from '../em.ts';
 import { createDesign, startingParameters, type ItemModel } from '../model.ts';
 import { studyOf } from '../read-data.ts';
