@@ -72,9 +72,12 @@ const fitFile = z.looseObject({
   logLikelihood: z.number(),
   iterations: z.int(),
   converged: z.boolean(),
+  scoreLength: z.number(),
   items: z.array(z.looseObject({ item: z.string(), guess: z.number(), slip: z.number() })),
   ability: z.looseObject({ reliabilityCeiling: z.number() }),
-  kcs: z.array(z.looseObject({ kc: z.string(), slope: z.number(), location: z.number() })),
+  kcs: z.array(
+    z.looseObject({ kc: z.string(), slope: z.number(), location: z.number(), slopeSeFromPrior: z.boolean() }),
+  ),
 });
 
 const verdictFile = z.looseObject({
@@ -95,6 +98,11 @@ describe.each(['dina', 'gdina'])('npm run calibrate, %s', (model) => {
       expect(ended.stdout).toMatch(
         /at most 0\.\d{3} on any test .* below 0\.80, .* too coarse for an individual/,
       );
+      expect(ended.stdout).toMatch(
+        model === 'dina'
+          ? /^log-likelihood given up: \d+\.\d\d by the priors of the curves$/m
+          : /^log-likelihood given up: \d+\.\d\d by the priors of the curves, \d+\.\d\d by monotonicity$/m,
+      );
       texts.push(await Promise.all(files.map((file) => read(`${out}/${file}`))));
     }
     expect(texts[1]).toEqual(texts[0]);
@@ -108,7 +116,21 @@ describe.each(['dina', 'gdina'])('npm run calibrate, %s', (model) => {
       parameters: model === 'dina' ? 14 : 16,
       data: { learners: 300, items: 5, kcs: 2, missing: 0 },
       standardErrors: { singular: expect.any(Boolean) as boolean },
+      tolerance: 0.001,
+      // G-DINA has short runs, and DINA on a complete Q-matrix with many learners has none.
+      starts: {
+        shortRuns: { length: model === 'dina' ? 0 : 6 },
+        objectives: { length: model === 'dina' ? 1 : 2 },
+      },
+      prices: {
+        penalty: expect.any(Number) as number,
+        monotonicity: model === 'dina' ? null : (expect.any(Number) as number),
+      },
     });
+    expect(fit.scoreLength).toBeLessThan(0.001);
+    // Two KCs have one association: their slopes have the error of the prior, and the report marks them.
+    expect(fit.kcs.map(({ slopeSeFromPrior }) => slopeSeFromPrior)).toEqual([true, true]);
+    expect(await read(`${model}-1/report.html`)).toMatch(/>\d\.\d\d†</);
     const file = await readJson(`${model}-1/calibration.json`);
     expect(JSON.stringify(file)).toContain('placeholders');
     expect(await releaseRecord(createMemoryRecordsTable(), 'calibration', file)).toMatchObject({ ok: true });
@@ -415,7 +437,8 @@ describe.skipIf(!existsSync(shared))('the fraction-subtraction study', () => {
     const ended = await calibrate(...data, '--model', 'dina', '--out', 'fractions');
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     const fit = fitFile.parse(await readJson('fractions/fit.json'));
-    expect(fit.logLikelihood).toBeGreaterThan(-4432.34);
+    expect(fit.logLikelihood).toBeGreaterThan(-4431.55);
+    expect(fit.iterations).toBeLessThan(100);
     const known = published.parse(JSON.parse(await readFile(join(shared, 'parameters.json'), 'utf8')));
     known.items.forEach(({ guess, slip }, j) => {
       expect(Math.abs(fit.items[j]!.guess - guess)).toBeLessThan(0.01);
@@ -425,6 +448,11 @@ describe.skipIf(!existsSync(shared))('the fraction-subtraction study', () => {
       expect(Math.abs(fit.kcs[k]!.slope - slope)).toBeLessThan(0.15);
       expect(Math.abs(fit.kcs[k]!.location - location)).toBeLessThan(0.1);
     });
+    const saturated = await calibrate(...data, '--model', 'gdina', '--starts', '0', '--out', 'saturated');
+    expect(saturated).toMatchObject({ code: 0, stderr: '' });
+    const other = fitFile.parse(await readJson('saturated/fit.json'));
+    expect(other.logLikelihood).toBeGreaterThan(-4292.93);
+    expect(other.iterations).toBeLessThan(300);
     const record = await readJson('fractions/calibration.json');
     expect(await releaseRecord(createMemoryRecordsTable(), 'calibration', record)).toMatchObject({
       ok: true,

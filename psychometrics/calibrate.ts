@@ -97,9 +97,8 @@ const command = studyOptions(
   )
   .option(
     '--starts <N>',
-    'random starts in addition to the fixed one; the best fit is written',
+    'random starts in addition to the fixed one, each run to its end; the best fit is written. Without it: five short runs where several maxima are likely, else none',
     integer(0, 1000),
-    0,
   )
   .option('--seed <N>', 'seed of the random starts', integer(0, 4_294_967_295), 1)
   .option('--with-data', 'also writes both tables into DIR, as npm run seed -- from-responses DIR needs them')
@@ -283,6 +282,15 @@ async function mayWrite(out: string, force: boolean): Promise<Result<undefined, 
   return ok(undefined);
 }
 
+/** Returns what priors and monotonicity cost, where they restrict the fit. */
+function priceLine({ prices: { penalty, monotonicity } }: Calibration): readonly string[] {
+  const prices = [
+    ...(penalty === undefined ? [] : [`${penalty.toFixed(2)} by the priors of the curves`]),
+    ...(monotonicity === undefined ? [] : [`${monotonicity.toFixed(2)} by monotonicity`]),
+  ];
+  return prices.length === 0 ? [] : [`log-likelihood given up: ${prices.join(', ')}`];
+}
+
 function summary(
   calibration: Calibration,
   placeholders: readonly string[] | undefined,
@@ -306,6 +314,7 @@ function summary(
         : ''
     }`,
     `classification accuracy per knowledge component ${Math.min(...accuracies).toFixed(3)} to ${Math.max(...accuracies).toFixed(3)}`,
+    ...priceLine(calibration),
     ...(placeholders === undefined || placeholders.length === 0
       ? []
       : [
