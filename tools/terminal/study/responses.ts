@@ -130,17 +130,14 @@ function noItem(header: readonly string[], rows: readonly CsvRow[], expected: Ex
 /** The table without an unnamed column of row numbers, if another column contains the ids. */
 function withoutIndex(table: CsvTable, id: number | undefined): CsvTable {
   const { header, rows, notes } = table;
-  const start = Number(rows[0]?.cells[0]);
+  const numbers = new Set(rows.map(({ cells }) => (/^\d+$/.test(cells[0] ?? '') ? cells[0] : '')));
   const isIndex =
-    id !== undefined &&
-    id > 0 &&
-    header[0] === '' &&
-    rows.every(({ cells }, n) => Number(cells[0]) - n === start);
+    id !== undefined && id > 0 && header[0] === '' && numbers.size === rows.length && !numbers.has('');
   if (!isIndex) return table;
   return {
     header: header.slice(1),
     rows: rows.map(({ line, cells }) => ({ line, cells: cells.slice(1) })),
-    notes: [...notes, `left out: the unnamed first column, which numbers the rows from ${start}`],
+    notes: [...notes, `left out: the unnamed first column, which numbers the rows`],
   };
 }
 
