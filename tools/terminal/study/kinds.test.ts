@@ -444,6 +444,15 @@ describe('a table of answers is refused', () => {
     expect(tables.ok ? '' : tables.error.join('\n')).not.toContain('--ignore pupil');
   });
 
+  it('an item under a name of its own', () => {
+    const tables = read(r(wide().replace('I2', 'Solve')));
+    expect(tables.ok ? [] : tables.error).toContainEqual(
+      expect.stringMatching(
+        /named "Solve": .*; but if it is the item that is missing here \("I2"\), give it/,
+      ),
+    );
+  });
+
   it('an unnamed column', () => {
     const tables = read(
       r(

@@ -198,7 +198,8 @@ function otherColumns(
   qMatrix: string,
   spare: readonly string[],
 ): string[] {
-  const near = nearest([...indexOf.keys()].filter((item) => !found.has(item)));
+  const absent = [...indexOf.keys()].filter((item) => !found.has(item));
+  const near = nearest(absent);
   const alike = others.filter((name) => near(name) !== undefined);
   const rest = others.filter((name) => near(name) === undefined);
   const weights = rest.some((name) =>
@@ -206,6 +207,11 @@ function otherColumns(
   );
   const [first] = spare.filter((name) => rest.includes(name));
   const left = rest.filter((name) => name !== first);
+  // One name for each item that is missing: more likely another name than another column.
+  const renamed =
+    left.length > 0 && left.length === absent.length
+      ? `; but if it is the item that is missing here (${quoted(absent)}), give it the same name in both tables`
+      : '';
   return [
     ...alike.map(
       (name) =>
@@ -222,7 +228,7 @@ function otherColumns(
             first === undefined
               ? ''
               : `, or, if "${shown(first)}" contains the learner ids, --learner ${argument(first)}${left.length === 0 ? '' : ` --ignore ${argument(...left)}`}`
-          }${weights ? '. Weights of learners are not used: every learner counts once' : ''}`,
+          }${renamed}${weights ? '. Weights of learners are not used: every learner counts once' : ''}`,
         ]),
   ];
 }
