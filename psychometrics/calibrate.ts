@@ -139,6 +139,7 @@ async function main(
   const { out, model } = values;
   const tables = await readTables(files, values);
   if (!tables.ok) return tables;
+  console.log(`${understoodLines(tables.value.understood).map(plainText).join('\n')}\n`);
   const study = studyOf(tables.value);
   if (!study.ok) return err(shorten(study.error));
   const meta = await readMetaFile(values.meta, study.value);
@@ -147,7 +148,6 @@ async function main(
   if (!common.ok) return common;
   const free = await mayWrite(out, values.force === true);
   if (!free.ok) return free;
-  console.log(`${understoodLines(tables.value.understood).map(plainText).join('\n')}\n`);
 
   const calibration = await withLiveLine(process.stderr, (show) =>
     calibrate(study.value, {

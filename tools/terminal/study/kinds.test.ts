@@ -106,7 +106,7 @@ describe('a table of answers is taken', () => {
           .join('\n'),
       ),
       { learner: 'id' },
-      /left out: the unnamed first column, which numbers the rows from 0/,
+      /left out: the unnamed first column, which numbers the rows$/m,
     ],
     [
       'with many other columns',
@@ -180,6 +180,20 @@ describe('a table of answers is taken', () => {
     expect(read(r(odd)).ok).toBe(false);
     const tables = read(r(odd), { take: ['Total'] });
     expect(tables.ok && tables.value.learners.at(-1)?.name).toBe('Total');
+  });
+
+  it('with numbered learners and a row that is named by its number', () => {
+    const text = wide().replaceAll(/^[^,]*,/gm, '');
+    const tables = read(r(`${text}.5,.5,.6,.4\n`));
+    expect(tables.ok ? [] : tables.error).toEqual([expect.stringMatching(/--ignore-rows "row 8"/)]);
+    const without = read(r(`${text}.5,.5,.6,.4\n`), { ignoreRows: ['row 8'] });
+    expect(without.ok && without.value.learners).toHaveLength(6);
+  });
+
+  it('with scores that only one learner reached', () => {
+    const points: Cell = (answer, n, j) => String(n === 2 ? 3 : answer * 2 + ((n + j) % 2) * 2);
+    const tables = read(r(wide(points)), { correctFrom: 2 });
+    expect(tables.ok && tables.value.learners).toHaveLength(6);
   });
 
   it('with one learner', () => {
@@ -412,6 +426,47 @@ describe('a table of answers is refused', () => {
     expect(tables.ok ? [] : tables.error).toContainEqual(expect.stringMatching(sentence));
   });
 
+  it.each<[string, Texts, RegExp]>([
+    [
+      'points up to nine',
+      r(many((_a, n, j) => String((n + j) % 10))),
+      /and 2 more values: this is partial credit/,
+    ],
+    ['1 and -1', r(wide((a) => String(a || -1))), /found two values, "-1" .*, "1" .*--correct 1$/],
+    ['one name in another case', r(wide().replace('I2', 'i 2')), /it has "I2"/],
+  ])('in one sentence: %s', (_kind, texts, sentence) => {
+    const tables = read(texts);
+    expect(tables.ok ? [] : tables.error).toEqual([expect.stringMatching(sentence)]);
+  });
+
+  it('several columns of ids, without advice to leave out the right one', () => {
+    const tables = read(r('class,pupil,I1,I2,I3,I4\nx,a,1,0,1,1\nx,b,0,1,1,0\n'));
+    expect(tables.ok ? '' : tables.error.join('\n')).not.toContain('--ignore pupil');
+  });
+
+  it('an item under a name of its own', () => {
+    const tables = read(r(wide().replace('I2', 'Solve')));
+    expect(tables.ok ? [] : tables.error).toContainEqual(
+      expect.stringMatching(
+        /named "Solve": .*; but if it is the item that is missing here \("I2"\), give it/,
+      ),
+    );
+  });
+
+  it('an unnamed column', () => {
+    const tables = read(
+      r(
+        wide()
+          .replaceAll(/$/gm, ',x')
+          .replaceAll(/^,x\n?/gm, '')
+          .replace(',x', ','),
+      ),
+    );
+    expect(tables.ok ? [] : tables.error).toEqual([
+      'r.csv: row 1, column 6: no column name: name it, or remove the column',
+    ]);
+  });
+
   it('never advises a missing code for an answer', () => {
     for (const cell of ['2', 'no', 'F', 'b', '0.5']) {
       const tables = read(r(many((a, n) => (a ? '1' : n % 2 ? '0' : cell))));
@@ -545,6 +600,12 @@ describe('two files', () => {
       { name: 'q.csv', text: qMatrix },
       { name: 'l.csv', text: long('user,task,score') },
       true,
+    ],
+    [
+      'learners with the names of components',
+      { name: 'r.csv', text: `${names}A,1,0,1,1\nB,0,0,0,1\n` },
+      b,
+      false,
     ],
     ['names that do not meet', { name: 'q.csv', text: 'A,B\n1,0\n0,1\n' }, a, false],
   ])('%s', (_name, first, second, exchanged) => {

@@ -38,7 +38,11 @@ export function namesOf(value: string): readonly string[] {
 
 /** Columns without a name of their own. @param from number of the first one in the file */
 export function columnDefects(names: readonly string[], from: number): string[] {
-  return nameDefects(names, (at) => `column ${at + from}`, 'column name').map((defect) => `row 1, ${defect}`);
+  return nameDefects(names, (at) => `column ${at + from}`, 'column name').map((defect) =>
+    defect.endsWith(': no column name')
+      ? `row 1, ${defect}: name it, or remove the column`
+      : `row 1, ${defect}`,
+  );
 }
 
 /** Rows without a name of their own in a column. */

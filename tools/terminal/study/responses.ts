@@ -130,17 +130,14 @@ function noItem(header: readonly string[], rows: readonly CsvRow[], expected: Ex
 /** The table without an unnamed column of row numbers, if another column contains the ids. */
 function withoutIndex(table: CsvTable, id: number | undefined): CsvTable {
   const { header, rows, notes } = table;
-  const start = Number(rows[0]?.cells[0]);
+  const numbers = new Set(rows.map(({ cells }) => (/^\d+$/.test(cells[0] ?? '') ? cells[0] : '')));
   const isIndex =
-    id !== undefined &&
-    id > 0 &&
-    header[0] === '' &&
-    rows.every(({ cells }, n) => Number(cells[0]) - n === start);
+    id !== undefined && id > 0 && header[0] === '' && numbers.size === rows.length && !numbers.has('');
   if (!isIndex) return table;
   return {
     header: header.slice(1),
     rows: rows.map(({ line, cells }) => ({ line, cells: cells.slice(1) })),
-    notes: [...notes, `left out: the unnamed first column, which numbers the rows from ${start}`],
+    notes: [...notes, `left out: the unnamed first column, which numbers the rows`],
   };
 }
 
@@ -201,7 +198,8 @@ function otherColumns(
   qMatrix: string,
   spare: readonly string[],
 ): string[] {
-  const near = nearest([...indexOf.keys()].filter((item) => !found.has(item)));
+  const absent = [...indexOf.keys()].filter((item) => !found.has(item));
+  const near = nearest(absent);
   const alike = others.filter((name) => near(name) !== undefined);
   const rest = others.filter((name) => near(name) === undefined);
   const weights = rest.some((name) =>
@@ -209,6 +207,11 @@ function otherColumns(
   );
   const [first] = spare.filter((name) => rest.includes(name));
   const left = rest.filter((name) => name !== first);
+  // One name for each item that is missing: more likely another name than another column.
+  const renamed =
+    left.length > 0 && left.length === absent.length
+      ? `; but if it is the item that is missing here (${quoted(absent)}), give it the same name in both tables`
+      : '';
   return [
     ...alike.map(
       (name) =>
@@ -225,7 +228,7 @@ function otherColumns(
             first === undefined
               ? ''
               : `, or, if "${shown(first)}" contains the learner ids, --learner ${argument(first)}${left.length === 0 ? '' : ` --ignore ${argument(...left)}`}`
-          }${weights ? '. Weights of learners are not used: every learner counts once' : ''}`,
+          }${renamed}${weights ? '. Weights of learners are not used: every learner counts once' : ''}`,
         ]),
   ];
 }

@@ -1,6 +1,6 @@
 import type { CsvRow } from '../csv.ts';
 import { argument, folded, shown } from './names.ts';
-import { binaryOf, numberOf } from './numbers.ts';
+import { numberOf } from './numbers.ts';
 import type { TableOptions } from './options.ts';
 
 /*
@@ -76,7 +76,7 @@ export function notLearners(
   return odd.flatMap(({ row, why, kind }) => {
     if (isColumn && kind === 'values') return [];
     const first = row.cells[layout.id ?? 0] ?? '';
-    const isName = first !== '' && (layout.id ?? 0) === 0 && binaryOf(first) === undefined;
+    const isName = first !== '' && layout.id === 0;
     const name = isName ? first : `row ${row.line}`;
     return [{ line: row.line, defect: `row ${row.line}: ${why}: ${choice(name)}` }];
   });
@@ -96,7 +96,7 @@ export function choice(name: string): string {
 function reasonOf(
   { cells }: CsvRow,
   { header, items, id }: Layout,
-  lonely: ReadonlyMap<string, number>,
+  lonely: ReadonlySet<string>,
   missing: ReadonlySet<string>,
 ): Reason | undefined {
   const repeated = items.filter((at) => cells[at] !== '' && cells[at] === header[at]).length;
@@ -109,7 +109,7 @@ function reasonOf(
   if (id !== undefined && /^max(?:imum)?$/i.test(folded(cells[id] ?? '')) && new Set(given).size === 1)
     return { kind: 'name', why: 'this looks like a row of maximum points' };
   if (given.length < 2) return undefined;
-  const own = given.filter((cell) => lonely.get(cell) === 1);
+  const own = given.filter((cell) => lonely.has(cell));
   const fractions = own.filter((cell) => {
     const n = numberOf(cell) ?? NaN;
     return n > 0 && n < 1;
@@ -127,18 +127,24 @@ function reasonOf(
   return undefined;
 }
 
-/** Per value, in how many rows it occurs (at most 2 are counted); empty for a table with few rows. */
-function lonelyValues(rows: readonly CsvRow[], { items }: Layout): ReadonlyMap<string, number> {
-  const found = new Map<string, number>();
-  if (rows.length < FEWEST_ROWS) return found;
-  const last = new Map<string, number>();
+/** Values that only one row has and that are unlike the others: text, fractions, or higher than the shared numbers; empty for few rows. */
+function lonelyValues(rows: readonly CsvRow[], { items }: Layout): ReadonlySet<string> {
+  if (rows.length < FEWEST_ROWS) return new Set();
+  const first = new Map<string, number>();
+  const shared = new Set<string>();
   for (const { line, cells } of rows) {
     for (const at of items) {
       const cell = cells[at] ?? '';
-      if (last.get(cell) === line) continue;
-      last.set(cell, line);
-      found.set(cell, Math.min(2, (found.get(cell) ?? 0) + 1));
+      const earlier = first.get(cell);
+      if (earlier === undefined) first.set(cell, line);
+      else if (earlier !== line) shared.add(cell);
     }
   }
-  return found;
+  let highest = -Infinity;
+  for (const cell of shared) highest = Math.max(highest, numberOf(cell) ?? -Infinity);
+  const isUnlike = (cell: string): boolean => {
+    const n = numberOf(cell);
+    return n === undefined || !Number.isInteger(n) || n > highest;
+  };
+  return new Set([...first.keys()].filter((cell) => cell !== '' && !shared.has(cell) && isUnlike(cell)));
 }

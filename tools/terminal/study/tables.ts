@@ -59,7 +59,7 @@ export function readStudyTables(
 
 function readBoth(files: StudyFiles, options: TableOptions): Result<ReadStudyTables, readonly string[]> {
   const { responses, qMatrix } = files;
-  const left = new Set<string>();
+  const left = new Map<string, number>();
   const answers = readCsv(responses.text, leftOut(options, left));
   const needs = readCsv(qMatrix.text);
   if (!answers.ok || !needs.ok) return err([...located(qMatrix, needs), ...located(responses, answers)]);
@@ -90,7 +90,7 @@ function studyOf(
   { responses, qMatrix }: StudyFiles,
   options: TableOptions,
   defects: string[],
-  left: ReadonlySet<string>,
+  left: ReadonlyMap<string, number>,
 ): Result<ReadStudyTables, readonly string[]> {
   const { items, kcs, kcsOf, notes } = matrix;
   const expected = {
@@ -129,7 +129,7 @@ function studyOf(
       scoring: scoring.rule,
       booklets: bookletsOf(learners.map(({ answers }) => answers)),
       notes: [
-        ...(left.size === 0 ? [] : [`rows left out of the answers: ${quoted([...left])}`]),
+        ...(left.size === 0 ? [] : [`rows left out of the answers: ${rowCounts(left)}`]),
         ...(options.ignore === undefined ? [] : [`columns left out: ${quoted(options.ignore)}`]),
         ...notes,
         ...sheet.notes,
@@ -212,17 +212,23 @@ function withNames(
   return { ...matrix, items: columns, named: true, notes: [...matrix.notes, note] };
 }
 
+function rowCounts(left: ReadonlyMap<string, number>): string {
+  return [...left]
+    .map(([name, count]) => `"${shown(name)}"${count === 1 ? '' : ` (${count} rows)`}`)
+    .join(', ');
+}
+
 /** Finds the rows that `--ignore-rows` names, and notes which of its names were found; undefined without the option. */
 function leftOut(
   { ignoreRows, learner }: TableOptions,
-  left: Set<string>,
+  left: Map<string, number>,
 ): ((header: readonly string[]) => (row: CsvRow) => boolean) | undefined {
   if (ignoreRows === undefined) return undefined;
   return (header) => {
     const namesOf = rowNamed(ignoreRows, [0, learner === undefined ? undefined : header.indexOf(learner)]);
     return (row) => {
       const names = namesOf(row);
-      for (const name of names) left.add(name);
+      for (const name of names) left.set(name, (left.get(name) ?? 0) + 1);
       return names.length > 0;
     };
   };
@@ -252,7 +258,7 @@ function unusedOptions(
   answers: CsvTable,
   needs: CsvTable,
   { ignore = [], ignoreRows = [] }: TableOptions,
-  left: ReadonlySet<string>,
+  left: ReadonlyMap<string, number>,
 ): string[] {
   const columns = [...answers.header, ...needs.header, ...needs.rows.map(({ cells }) => cells[0] ?? '')];
   const known = new Set(columns);
