@@ -58,6 +58,11 @@ describe('checkItems', () => {
 
   it('finds nothing in an item that nobody gets right', () => {
     const learners = sound.learners.map(({ name, answers }) => ({ name, answers: answers.with(0, 0) }));
-    expect(codes(findings({ ...sound, learners }))).not.toContain('q_row_doubtful');
+    expect(findings({ ...sound, learners }).conditions).toEqual([]);
+  });
+
+  it('does not blame an item of coin flips in a study that is too small to show it', () => {
+    const few = simulateStudy({ ...designs.english, learners: 40, seed: 3 });
+    expect(codes(findings(damaged(few, damages['coin_item']!, 3).tables))).toEqual([]);
   });
 });
