@@ -279,7 +279,7 @@ function conditionsOf(calibration: Omit<Calibration, 'conditions'>): Condition[]
       : [
           condition('not_converged', [], {
             iterations: em.iterations,
-            isExhausted: em.iterations >= options.maximumIterations,
+            isAtRest: em.iterations < options.maximumIterations,
           }),
         ]),
     ...(isPoor ? [condition('poor_fit', [], { rmsea: figure(rmsea), srmsr: figure(residual) })] : []),

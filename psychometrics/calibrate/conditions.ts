@@ -32,11 +32,11 @@ const forbiddingFinding = rowsOf('not_releasable', 'finding');
 
 /** All conditions, the gravest first: a verdict lists them in this order. */
 const conditions = {
-  not_converged: forbiddingFact<{ readonly iterations: number; readonly isExhausted: boolean }>(
-    (_, { iterations, isExhausted }) =>
-      isExhausted
-        ? `Not converged after ${iterations} E-steps: increase --max-iterations or --tolerance.`
-        : `Not converged: after ${iterations} E-steps no step raises the likelihood any more. Use --penalty weak.`,
+  not_converged: forbiddingFact<{ readonly iterations: number; readonly isAtRest?: boolean }>(
+    (_, { iterations, isAtRest }) =>
+      isAtRest === true
+        ? `Not converged: after ${iterations} E-steps no step raises the likelihood, but its score is not zero. Use --penalty weak.`
+        : `Not converged after ${iterations} E-steps: increase --max-iterations or --tolerance.`,
   ),
   // Checks of the tables: checks/.
   few_answers: forbiddingFact<{ readonly percent: string; readonly least: number }>(

@@ -12,7 +12,7 @@ export const SLOPE_PRIOR = { mean: 1.7, sd: 0.75 } as const;
 export const INTERCEPT_PRIOR = { mean: 0, sd: 7 } as const;
 
 /** Returns the log prior density of one curve, up to a constant; at most 0. */
-export function curvePenalty(penalty: Penalty, slope: number, location: number): number {
+function curvePenalty(penalty: Penalty, slope: number, location: number): number {
   if (penalty === 'none') return 0;
   const a = (slope - SLOPE_PRIOR.mean) / SLOPE_PRIOR.sd;
   const b = (slope * location) / INTERCEPT_PRIOR.sd;

@@ -71,7 +71,7 @@ const OPTIONS = {
   penalty: 'weak',
   bound: 0.001,
   maximumIterations: 5000,
-  tolerance: 1e-6,
+  tolerance: 1e-3,
   randomStarts: 0,
   seed: 1,
 } as const;
