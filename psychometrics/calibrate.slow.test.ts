@@ -219,6 +219,21 @@ describe('npm run calibrate', () => {
       /#\/kcs\/C: is not a knowledge component.*\n.*#\/items\/I9: is not an item/,
     ],
     [
+      'GUIDs in capitals',
+      { kcs: { A: { guid: `{${KC_A.toUpperCase()}}` } } },
+      new RegExp(`meta\\.json#/kcs/A/guid: .* must be written as "${KC_A}"`),
+    ],
+    [
+      'one GUID for two components',
+      { kcs: { A: { guid: KC_A }, B: { guid: KC_A } } },
+      /meta\.json#\/kcs\/B\/guid: repeats the GUID before it/,
+    ],
+    [
+      'a place of an item',
+      { items: { I3: { accessibility: ['braille', 'braille'] } } },
+      /meta\.json#\/items\/I3\/accessibility\/1: /,
+    ],
+    [
       'what spoils the record',
       { document: { limitations: ['Gives percentiles.'] } },
       /#\/document\/limitations\/0: claims a percentile/,
@@ -229,6 +244,27 @@ describe('npm run calibrate', () => {
     expect(ended.code).toBe(1);
     expect(ended.stderr).toMatch(message);
     expect(existsSync(join(directory, 'no'))).toBe(false);
+  });
+
+  it('takes both tables as arguments in either order, and states first what it understood', async () => {
+    const given = await calibrate('q-matrix.csv', 'responses.csv', '--model', 'dina', '--out', 'arguments');
+    expect(given).toMatchObject({ code: 0, stderr: '' });
+    expect(given.stdout).toMatch(
+      /^learners {2}300: "1" to "300", .*\nitems {5}5: .*\ncodes {5}"[01]".*\nscoring {3}"1" correct.*\nbooklets {2}1: .*\nnote {6}the answers are in responses\.csv, the Q-matrix is in q-matrix\.csv\n\n300 learners/,
+    );
+    await dina('options');
+    expect(await read('arguments/fit.json')).toBe(await read('options/fit.json'));
+  });
+
+  it.each([
+    [['responses.csv'], /FILES are two, the answers and the Q-matrix: found 1/],
+    [['responses.csv', ...study], /give either two FILES, or --responses and --q-matrix/],
+    [['responses.csv', 'q-matrix.csv', '--correct-from', 'x'], /It must be a number, for example 2 or 80%/],
+    [['responses.csv', 'q-matrix.csv', '--attempts', 'some'], /Allowed choices are first, last, best/],
+  ])('refuses the arguments %j', async (args, message) => {
+    const ended = await calibrate(...args, '--model', 'dina', '--out', 'no');
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toMatch(message);
   });
 
   it('does not overwrite other files without --force', async () => {
@@ -256,7 +292,7 @@ describe('npm run calibrate', () => {
     [
       ['--responses', 'q-matrix.csv', '--q-matrix', 'q-matrix.csv', '--model', 'dina', '--out', 'no'],
       1,
-      /^q-matrix\.csv: row 1: no column is named after an item of q-matrix\.csv/m,
+      /^the answers and the Q-matrix are the same table: q-matrix\.csv, q-matrix\.csv$/m,
     ],
   ])('refuses %j without a stack trace', async (args, code, message) => {
     const ended = await calibrate(...args);

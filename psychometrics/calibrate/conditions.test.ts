@@ -16,7 +16,7 @@ import { FEW_LEARNERS, ITEMS_PER_KC } from './read-data.ts';
 import { verdictSentence } from './report/verdict.ts';
 
 const few = condition('few_learners', [], { learners: 3, least: 100 });
-const unfinished = condition('not_converged', [], { iterations: 7 });
+const unfinished = condition('not_converged', [], { iterations: 7, isAtRest: false });
 
 describe('verdictOf', () => {
   it.each([

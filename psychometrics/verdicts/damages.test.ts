@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MISSING } from '#tools/terminal/study-tables.ts';
+import { MISSING } from '#tools/terminal/study/values.ts';
 import { damaged, damages } from './damages.ts';
 import { designs } from './designs.ts';
 import { simulateStudy } from './simulate.ts';

@@ -2,7 +2,7 @@
 import { calibrate, type CalibrateOptions } from '#psychometrics/calibrate/calibrate.ts';
 import { isFinding, type ConditionCode } from '#psychometrics/calibrate/conditions.ts';
 import { studyOf } from '#psychometrics/calibrate/read-data.ts';
-import type { StudyTables } from '#tools/terminal/study-tables.ts';
+import type { StudyTables } from '#tools/terminal/study/tables.ts';
 import { damaged, damages, type DamagedStudy } from './damages.ts';
 import { designs } from './designs.ts';
 import { simulateStudy } from './simulate.ts';

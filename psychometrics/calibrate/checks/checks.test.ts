@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { designs, type TestDesign } from '#psychometrics/verdicts/designs.ts';
 import { simulateStudy } from '#psychometrics/verdicts/simulate.ts';
-import { MISSING, type StudyTables } from '#tools/terminal/study-tables.ts';
+import type { StudyTables } from '#tools/terminal/study/tables.ts';
+import { MISSING } from '#tools/terminal/study/values.ts';
 import type { Condition } from '../conditions.ts';
 import { fit } from '../em.ts';
 import { createDesign, startingParameters } from '../model.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { damaged, damages } from '#psychometrics/verdicts/damages.ts';
 import { designs } from '#psychometrics/verdicts/designs.ts';
 import { simulateStudy } from '#psychometrics/verdicts/simulate.ts';
-import type { StudyTables } from '#tools/terminal/study-tables.ts';
+import type { StudyTables } from '#tools/terminal/study/tables.ts';
 import { fit } from '../em.ts';
 import { createDesign, startingParameters, type ItemModel } from '../model.ts';
 import { studyOf } from '../read-data.ts';
@@ -58,6 +58,11 @@ describe('checkItems', () => {
 
   it('finds nothing in an item that nobody gets right', () => {
     const learners = sound.learners.map(({ name, answers }) => ({ name, answers: answers.with(0, 0) }));
-    expect(codes(findings({ ...sound, learners }))).not.toContain('q_row_doubtful');
+    expect(findings({ ...sound, learners }).conditions).toEqual([]);
+  });
+
+  it('does not blame an item of coin flips in a study that is too small to show it', () => {
+    const few = simulateStudy({ ...designs.english, learners: 40, seed: 3 });
+    expect(codes(findings(damaged(few, damages['coin_item']!, 3).tables))).toEqual([]);
   });
 });

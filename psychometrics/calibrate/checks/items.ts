@@ -162,7 +162,9 @@ function lookAt(view: ItemView, own: number, { model, bound }: Design): ItemLook
     own,
     best,
     gain: 2 * (reached - reference),
+    // A constant item is a condition of its own.
     uninformative:
+      constant < 0 &&
       (2 * (logLikelihood - constant) < CHANCE || Math.abs(difference) < NO_DIFFERENCE) &&
       2 * (reached - constant) < chance &&
       Math.abs(difference) + UPPER * at(error, own) < SOME_DIFFERENCE,
