@@ -10,7 +10,7 @@ import type { Study } from '../read-data.ts';
 import { hierarchyOfCurves, independent, twoAbilities, type CurveStructure } from './curves.ts';
 import { fitStructure, fitToCounts, fitTwoParameter, type Fit, type StructureFit } from './fit-structure.ts';
 import { createBank, tablesByLevel, type Bank } from './pattern-steps.ts';
-import { closedPatterns, hierarchyText, type Prerequisites } from './prerequisites.ts';
+import { closedPatterns, directEdges, hierarchyText, type Prerequisites } from './prerequisites.ts';
 import { proposeHierarchies, proposeParts } from './proposals.ts';
 import { allPairs, saturated, type Structure } from './structures.ts';
 
@@ -32,6 +32,8 @@ export interface Candidate {
   readonly logLikelihood: number;
   readonly parameters: number;
   readonly bic: number;
+  /** Added to BIC where the answers proposed it: 2 log of the number of structures of its kind and size (Chen and Chen, 2008, Biometrika 95, 759-771). */
+  readonly searchCost: number;
   /** Log-likelihood per learner above that of the independent structure. */
   readonly gainPerLearner: number;
 }
@@ -39,7 +41,7 @@ export interface Candidate {
 /** The bootstrap of the best alternative against independent KCs. */
 export interface Bootstrap {
   readonly draws: number;
-  /** BIC of independent KCs less that of the best alternative. */
+  /** BIC of independent KCs less that of the best alternative with the cost of its search. */
   readonly statistic: number;
   /** (1 + draws at least as large) / (draws + 1). */
   readonly p: number;
@@ -51,7 +53,9 @@ export interface StructureTest {
   readonly chosen: Candidate;
   /** KCs whose curve in the unpenalized independent fit has its slope on a bound: with hierarchies, curves become steps. */
   readonly slopesOnBound: readonly number[];
-  /** Correlation of the abilities, if two were chosen. */
+  /** The hierarchy that was chosen, or the ability of each KC and the correlation if two abilities were. */
+  readonly required: Prerequisites | undefined;
+  readonly parts: readonly number[] | undefined;
   readonly correlation: number | undefined;
   /** Largest reliability of any test of these KCs under the chosen structure; undefined if that has no single ability. */
   readonly reliabilityCeiling: number | undefined;
@@ -71,10 +75,10 @@ export const MAXIMUM_TESTED_KCS = 10;
 const MAXIMUM_SATURATED_KCS = 5;
 /** Learners that each own pattern of an item needs for a saturated table. */
 const RICH = 20;
-/** BIC of independent KCs less that of another structure: above 10 the evidence is very strong (Kass and Raftery, 1995, J. of the ASA 90, 773-795). */
-const STRONG = 10;
+/** BIC of independent KCs less that of another structure: from 10 on the evidence is very strong (Kass and Raftery, 1995, J. of the ASA 90, 773-795). */
+export const STRONG = 10;
 /** Log-likelihood per learner that a structure with more parameters must gain: with many learners, trifles are strong evidence. */
-const LEAST_GAIN = 0.005;
+export const LEAST_GAIN = 0.005;
 
 /** Tests the structure of a study, from the parameters of its calibration. */
 export function testStructure(
@@ -83,10 +87,11 @@ export function testStructure(
   study: Study,
   options: StructureOptions,
 ): StructureTest {
-  const { responses, kcsOf, kcs } = study;
+  const { responses, kcs } = study;
+  const kcsOf = design.items.map((item) => item.kcs);
   const context = { design, kcsOf, hierarchy: options.hierarchy };
   const counts = expectedCounts(design, parameters, responses);
-  const bank = createBank(design, (j) => responsesPerLevel(design, counts.answered[j], j));
+  const bank = createBank(design, (j) => counts.answered[j]?.every((count) => count >= RICH) ?? false);
   const start = {
     vector: Float64Array.from([...parameters.slopes.map(log), ...parameters.locations]),
     tables: tablesByLevel(bank, parameters),
@@ -97,9 +102,10 @@ export function testStructure(
   const proportions = study.correct.map((correct, j) => correct / (study.answered[j] ?? 1));
   const none = fitTwoParameter(responses, proportions);
   const base = found.independent.fit;
-  const describe = (kind: StructureKind, detail: string, fit: Fit): Candidate => ({
+  const describe = (kind: StructureKind, detail: string, fit: Fit, searchCost = 0): Candidate => ({
     kind,
     detail,
+    searchCost,
     logLikelihood: fit.logLikelihood,
     parameters: fit.parameters,
     bic: fit.bic,
@@ -107,12 +113,12 @@ export function testStructure(
   });
   const described = [found.independent, ...found.others].map((tried) => ({
     tried,
-    candidate: describe(tried.kind, detailOf(tried, kcs), tried.fit),
+    candidate: describe(tried.kind, detailOf(tried, kcs), tried.fit, searchCostOf(tried)),
   }));
   const independentOne = described[0] as (typeof described)[number];
   const chosen = described
     .filter(({ candidate }) => isShown(candidate, independentOne.candidate))
-    .reduce((a, b) => (b.candidate.bic < a.candidate.bic ? b : a), independentOne);
+    .reduce((a, b) => (costed(b.candidate) < costed(a.candidate) ? b : a), independentOne);
   return {
     candidates: [...described.map(({ candidate }) => candidate), describe('no_components', '', none)],
     chosen: chosen.candidate,
@@ -120,6 +126,8 @@ export function testStructure(
       const logSlope = at(base.vector, k);
       return logSlope <= log(SLOPE_RANGE.min * 1.01) || logSlope >= log(SLOPE_RANGE.max / 1.01) ? [k] : [];
     }),
+    required: chosen.tried.required,
+    parts: chosen.tried.abilityOf,
     correlation:
       chosen.tried.kind === 'two_abilities' ? at(chosen.tried.fit.vector, 2 * kcs.length) : undefined,
     reliabilityCeiling: ceilingOf(chosen.tried),
@@ -127,18 +135,26 @@ export function testStructure(
   };
 }
 
-/** Returns whether an item bears a saturated table: enough learners are expected to have each of its own patterns. */
-function responsesPerLevel(design: Design, answered: Float64Array | undefined, item: number): boolean {
-  return design.items[item] !== undefined && (answered?.every((count) => count >= RICH) ?? false);
-}
-
 /**
  * Returns whether the answers show a structure rather than independent KCs: its BIC is lower by strong evidence, and, if it has more parameters, its
- * gain is no trifle.
+ * gain is no trifle. One that the answers proposed must outweigh the search, too.
  */
 export function isShown(candidate: Candidate, base: Candidate): boolean {
   const isSimpler = candidate.parameters <= base.parameters;
-  return base.bic - candidate.bic >= STRONG && (isSimpler || candidate.gainPerLearner >= LEAST_GAIN);
+  return base.bic - costed(candidate) >= STRONG && (isSimpler || candidate.gainPerLearner >= LEAST_GAIN);
+}
+
+function costed({ bic, searchCost }: Pick<Candidate, 'bic' | 'searchCost'>): number {
+  return bic + searchCost;
+}
+
+/** Returns 2 log of the number of structures among which the answers chose: sets of as many prerequisites, or partitions into two abilities. */
+function searchCostOf({ kind, required, abilityOf }: Tried): number {
+  if (kind === 'hierarchy' && required !== undefined) {
+    const pairs = required.length * (required.length - 1);
+    return directEdges(required).reduce((cost, _, n) => cost + 2 * log((pairs - n) / (n + 1)), 0);
+  }
+  return abilityOf === undefined ? 0 : 2 * log(2 ** (abilityOf.length - 1) - abilityOf.length - 1);
 }
 
 /** What a search needs of the study. */
@@ -270,9 +286,9 @@ function isCurveStructure(structure: Structure): structure is CurveStructure {
   return 'joint' in structure;
 }
 
-/** Returns BIC of independent KCs less that of the best alternative. */
+/** Returns BIC of independent KCs less that of the best alternative with the cost of its search. */
 function statisticOf({ independent: base, others }: Found): number {
-  return base.fit.bic - Math.min(...others.map(({ fit }) => fit.bic));
+  return base.fit.bic - Math.min(...others.map((tried) => tried.fit.bic + searchCostOf(tried)));
 }
 
 /** Draws studies from the independent fit, with the same answers missing, and searches each as the study itself was searched. */
