@@ -65,10 +65,10 @@ function study(kcs: number, relations: Relations): StructureStudy['tables'] {
     });
 }
 
-/** The four structures. */
+/** Six KCs under one ability, two chains of three, six KCs under two abilities, and a chain of five. */
 export const structureStudies: Readonly<Record<string, StructureStudy>> = {
-  'six components under one ability': { tables: study(6, {}), expected: undefined },
-  'two chains of three': { tables: study(6, { follows: (k) => k % 3 !== 0 }), expected: 'prerequisites' },
-  'two abilities': { tables: study(6, { abilityOf: (k) => Number(k >= 3) }), expected: 'two_abilities' },
-  'one chain of five': { tables: study(5, { follows: (k) => k > 0 }), expected: 'prerequisites' },
+  one_ability: { tables: study(6, {}), expected: undefined },
+  two_chains: { tables: study(6, { follows: (k) => k % 3 !== 0 }), expected: 'prerequisites' },
+  two_abilities: { tables: study(6, { abilityOf: (k) => Number(k >= 3) }), expected: 'two_abilities' },
+  one_chain: { tables: study(5, { follows: (k) => k > 0 }), expected: 'prerequisites' },
 };

@@ -300,8 +300,8 @@ export function hierarchyOfCurves({ points, weights }: Design, required: Prerequ
 }
 
 /** Nodes per ability where there are two, from -LIMIT to LIMIT. */
-const SIDE = 21;
-const LIMIT = 5;
+const SIDE = 17;
+const LIMIT = 4.8;
 
 /** Creates two correlated normal abilities: each KC has a curve over that of its part. */
 export function twoAbilities(abilityOf: readonly number[]): CurveStructure {

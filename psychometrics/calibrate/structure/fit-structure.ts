@@ -93,7 +93,7 @@ export function fitStructure(
 
 /** Steps of a fit to known counts, and the gain per learner below which it ends. */
 const COUNT_STEPS = 60;
-const COUNT_GAIN = 1e-6;
+const COUNT_GAIN = 2e-5;
 
 /** Fits a structure to numbers of learners with each of all patterns; those outside the support are left out. */
 export function fitToCounts(
@@ -117,8 +117,8 @@ export function fitToCounts(
 }
 
 /** Nodes of ability of the model without KCs, and the start of its slopes. */
-const NODES = 31;
-const LIMIT = 5;
+const NODES = 21;
+const LIMIT = 4;
 const SLOPE = 1.2;
 
 /** Fits the two-parameter logistic model (Birnbaum, 1968): one normal ability, no KCs, a slope and a location per item. */

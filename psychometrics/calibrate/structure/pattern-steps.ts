@@ -143,16 +143,15 @@ export function patternStep(
         for (let a = 0; a < size; a += 1) addInto(byLevel, integerAt(levelOf, a) * n, posterior, a * n, n);
         for (const j of members) {
           for (let s = 0; s < levels; s += 1) {
-            addTo(
-              answered[j] as Float64Array,
-              s,
-              totalOf(byLevel, s * n, byItem, j * rows + from, n, ANSWERED),
-            );
-            addTo(
-              correct[j] as Float64Array,
-              s,
-              totalOf(byLevel, s * n, byItem, j * rows + from, n, CORRECT),
-            );
+            const place = s * n;
+            let [right, wrong] = [0, 0];
+            for (let r = 0; r < n; r += 1) {
+              const answer = byItem[j * rows + from + r] as number;
+              if (answer === 2) right += at(byLevel, place + r);
+              else if (answer === 1) wrong += at(byLevel, place + r);
+            }
+            addTo(answered[j] as Float64Array, s, right + wrong);
+            addTo(correct[j] as Float64Array, s, right);
           }
         }
       }
@@ -172,10 +171,6 @@ function transposed(responses: Responses): Int8Array {
   return result;
 }
 
-/** What counts, by the place of an answer. */
-const ANSWERED = Float64Array.of(0, 1, 1);
-const CORRECT = Float64Array.of(0, 0, 1);
-
 function multiplyByAnswers(
   values: Float64Array,
   place: number,
@@ -188,20 +183,6 @@ function multiplyByAnswers(
   for (let r = 0; r < n; r += 1) {
     values[place + r] = (values[place + r] as number) * (factors[answers[from + r] as number] as number);
   }
-}
-
-function totalOf(
-  values: Float64Array,
-  place: number,
-  answers: Int8Array,
-  from: number,
-  n: number,
-  counted: Float64Array,
-): number {
-  let result = 0;
-  for (let r = 0; r < n; r += 1)
-    result += (values[place + r] as number) * (counted[answers[from + r] as number] as number);
-  return result;
 }
 
 function multiplyInto(

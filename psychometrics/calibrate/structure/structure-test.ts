@@ -118,7 +118,7 @@ export function testStructure(
   const independentOne = described[0] as (typeof described)[number];
   const chosen = described
     .filter(({ candidate }) => isShown(candidate, independentOne.candidate))
-    .reduce((a, b) => (costed(b.candidate) < costed(a.candidate) ? b : a), independentOne);
+    .reduce((a, b) => (b.candidate.bic < a.candidate.bic ? b : a), independentOne);
   return {
     candidates: [...described.map(({ candidate }) => candidate), describe('no_components', '', none)],
     chosen: chosen.candidate,
