@@ -8,10 +8,10 @@ import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { examples, exits, program, run, text } from '#tools/terminal/command.ts';
 import { fileFailure, readIfThere } from '#tools/terminal/file-failure.ts';
 import { makeFolder } from '#tools/terminal/make-folder.ts';
-import { ignoreOption, missingOption, type TableOptions } from '#tools/terminal/study-tables.ts';
+import { studyOptions, tableOptions, type GivenOptions } from '#tools/terminal/study/options.ts';
 import { readResponseFiles, shorten } from '#tools/terminal/study.ts';
 
-interface Options extends TableOptions {
+interface Options extends GivenOptions {
   readonly out: string;
   readonly name?: string | undefined;
   readonly force?: true | undefined;
@@ -21,7 +21,9 @@ async function main(directory: string, values: Options): Promise<Result<undefine
   const inputs = await readResponseFiles(directory);
   if (!inputs.ok) return inputs;
   const given = { name: values.name, fallbackName: basename(resolve(directory)) };
-  const seed = seedFromResponses(inputs.value, given, values);
+  const options = await tableOptions(values);
+  if (!options.ok) return options;
+  const seed = seedFromResponses(inputs.value, given, options.value);
   if (!seed.ok) return err(shorten(seed.error));
   const { files, leftOut, complete } = seed.value;
   try {
@@ -118,11 +120,11 @@ const command = program(
   examples('npm run seed -- from-responses .local/fit --out .local/seed', 'npm start -- --seed .local/seed'),
 );
 
-command
-  .command('from-responses')
-  .description('turns DIR/responses.csv, DIR/q-matrix.csv and DIR/parameters.json into a seed directory')
-  .addOption(missingOption)
-  .addOption(ignoreOption)
+studyOptions(
+  command
+    .command('from-responses')
+    .description('turns DIR/responses.csv, DIR/q-matrix.csv and DIR/parameters.json into a seed directory'),
+)
   .argument('<DIR>')
   .requiredOption('--out <SEED>', 'directory to write the seed into (required)', text)
   .option(

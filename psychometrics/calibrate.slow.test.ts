@@ -12,7 +12,7 @@ import { pairedQ, simulateAnswers } from '#test/support/simulate-study.ts';
 import { createDesign, randomParameters } from './calibrate/model.ts';
 import { uniformFrom } from './calibrate/numbers.ts';
 import { releaseRecord } from '#ops/release.ts';
-import { readCsv } from '#tools/terminal/csv.ts';
+import { readCsv, writeCsv } from '#tools/terminal/csv.ts';
 
 const shared = join(import.meta.dirname, '../../shared/data/fraction-subtraction');
 
@@ -51,6 +51,16 @@ async function readJson(path: string): Promise<unknown> {
   return JSON.parse(await read(path)) as unknown;
 }
 
+/** The cells of a table. */
+function csvOf(text: string): {
+  readonly header: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+} {
+  const table = readCsv(text);
+  if (!table.ok) throw new Error(table.error.join('\n'));
+  return { header: table.value.header, rows: table.value.rows.map(({ cells }) => cells) };
+}
+
 const command = useCommands();
 const calibrate = (...args: readonly string[]) => command('psychometrics/calibrate.ts', args, directory);
 
@@ -62,9 +72,19 @@ const fitFile = z.looseObject({
   logLikelihood: z.number(),
   iterations: z.int(),
   converged: z.boolean(),
+  scoreLength: z.number(),
   items: z.array(z.looseObject({ item: z.string(), guess: z.number(), slip: z.number() })),
   ability: z.looseObject({ reliabilityCeiling: z.number() }),
-  kcs: z.array(z.looseObject({ kc: z.string(), slope: z.number(), location: z.number() })),
+  kcs: z.array(
+    z.looseObject({ kc: z.string(), slope: z.number(), location: z.number(), slopeSeFromPrior: z.boolean() }),
+  ),
+});
+
+const verdictFile = z.looseObject({
+  verdict: z.object({
+    level: z.string(),
+    conditions: z.array(z.object({ code: z.string(), subjects: z.array(z.string()), sentence: z.string() })),
+  }),
 });
 
 describe.each(['dina', 'gdina'])('npm run calibrate, %s', (model) => {
@@ -77,6 +97,11 @@ describe.each(['dina', 'gdina'])('npm run calibrate, %s', (model) => {
       expect(ended.stdout).toMatch(/300 learners, 5 items, 2 knowledge components\nlog-likelihood −?-?\d/);
       expect(ended.stdout).toMatch(
         /at most 0\.\d{3} on any test .* below 0\.80, .* too coarse for an individual/,
+      );
+      expect(ended.stdout).toMatch(
+        model === 'dina'
+          ? /^log-likelihood given up: \d+\.\d\d by the priors of the curves$/m
+          : /^log-likelihood given up: \d+\.\d\d by the priors of the curves, \d+\.\d\d by monotonicity$/m,
       );
       texts.push(await Promise.all(files.map((file) => read(`${out}/${file}`))));
     }
@@ -91,7 +116,21 @@ describe.each(['dina', 'gdina'])('npm run calibrate, %s', (model) => {
       parameters: model === 'dina' ? 14 : 16,
       data: { learners: 300, items: 5, kcs: 2, missing: 0 },
       standardErrors: { singular: expect.any(Boolean) as boolean },
+      tolerance: 0.001,
+      // G-DINA has short runs, and DINA on a complete Q-matrix with many learners has none.
+      starts: {
+        shortRuns: { length: model === 'dina' ? 0 : 6 },
+        objectives: { length: model === 'dina' ? 1 : 2 },
+      },
+      prices: {
+        penalty: expect.any(Number) as number,
+        monotonicity: model === 'dina' ? null : (expect.any(Number) as number),
+      },
     });
+    expect(fit.scoreLength).toBeLessThan(0.001);
+    // Two KCs have one association: their slopes have the error of the prior, and the report marks them.
+    expect(fit.kcs.map(({ slopeSeFromPrior }) => slopeSeFromPrior)).toEqual([true, true]);
+    expect(await read(`${model}-1/report.html`)).toMatch(/>\d\.\d\d†</);
     const file = await readJson(`${model}-1/calibration.json`);
     expect(JSON.stringify(file)).toContain('placeholders');
     expect(await releaseRecord(createMemoryRecordsTable(), 'calibration', file)).toMatchObject({ ok: true });
@@ -146,9 +185,15 @@ describe('npm run calibrate', () => {
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     expect(ended.stdout).not.toContain('placeholder');
     const record = calibrationRecord.parse(await readJson('known/calibration.json'));
+    const { verdict } = verdictFile.parse(await readJson('known/fit.json'));
+    // Its own limitations come first, then those of the verdict.
+    const limitations = [
+      ...z.array(z.string()).parse(document['limitations']),
+      ...verdict.conditions.flatMap(({ code, sentence }) => (code === 'coarse_scores' ? [] : [sentence])),
+    ];
     expect(record).toMatchObject({
       tenantId: 'tenant-aurora',
-      document: { ...document, visibility: 'tenant' },
+      document: { ...document, visibility: 'tenant', limitations },
     });
     expect(record.parameters.kcs.map(({ guid, uri }) => [guid, uri])).toEqual([
       [KC_A, 'https://case.example/B'],
@@ -174,6 +219,21 @@ describe('npm run calibrate', () => {
       /#\/kcs\/C: is not a knowledge component.*\n.*#\/items\/I9: is not an item/,
     ],
     [
+      'GUIDs in capitals',
+      { kcs: { A: { guid: `{${KC_A.toUpperCase()}}` } } },
+      new RegExp(`meta\\.json#/kcs/A/guid: .* must be written as "${KC_A}"`),
+    ],
+    [
+      'one GUID for two components',
+      { kcs: { A: { guid: KC_A }, B: { guid: KC_A } } },
+      /meta\.json#\/kcs\/B\/guid: repeats the GUID before it/,
+    ],
+    [
+      'a place of an item',
+      { items: { I3: { accessibility: ['braille', 'braille'] } } },
+      /meta\.json#\/items\/I3\/accessibility\/1: /,
+    ],
+    [
       'what spoils the record',
       { document: { limitations: ['Gives percentiles.'] } },
       /#\/document\/limitations\/0: claims a percentile/,
@@ -184,6 +244,27 @@ describe('npm run calibrate', () => {
     expect(ended.code).toBe(1);
     expect(ended.stderr).toMatch(message);
     expect(existsSync(join(directory, 'no'))).toBe(false);
+  });
+
+  it('takes both tables as arguments in either order, and states first what it understood', async () => {
+    const given = await calibrate('q-matrix.csv', 'responses.csv', '--model', 'dina', '--out', 'arguments');
+    expect(given).toMatchObject({ code: 0, stderr: '' });
+    expect(given.stdout).toMatch(
+      /^learners {2}300: "1" to "300", .*\nitems {5}5: .*\ncodes {5}"[01]".*\nscoring {3}"1" correct.*\nbooklets {2}1: .*\nnote {6}the answers are in responses\.csv, the Q-matrix is in q-matrix\.csv\n\n300 learners/,
+    );
+    await dina('options');
+    expect(await read('arguments/fit.json')).toBe(await read('options/fit.json'));
+  });
+
+  it.each([
+    [['responses.csv'], /FILES are two, the answers and the Q-matrix: found 1/],
+    [['responses.csv', ...study], /give either two FILES, or --responses and --q-matrix/],
+    [['responses.csv', 'q-matrix.csv', '--correct-from', 'x'], /It must be a number, for example 2 or 80%/],
+    [['responses.csv', 'q-matrix.csv', '--attempts', 'some'], /Allowed choices are first, last, best/],
+  ])('refuses the arguments %j', async (args, message) => {
+    const ended = await calibrate(...args, '--model', 'dina', '--out', 'no');
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toMatch(message);
   });
 
   it('does not overwrite other files without --force', async () => {
@@ -211,7 +292,7 @@ describe('npm run calibrate', () => {
     [
       ['--responses', 'q-matrix.csv', '--q-matrix', 'q-matrix.csv', '--model', 'dina', '--out', 'no'],
       1,
-      /^q-matrix\.csv: row 1: no column is named after an item of q-matrix\.csv/m,
+      /^the answers and the Q-matrix are the same table: q-matrix\.csv, q-matrix\.csv$/m,
     ],
   ])('refuses %j without a stack trace', async (args, code, message) => {
     const ended = await calibrate(...args);
@@ -224,9 +305,110 @@ describe('npm run calibrate', () => {
     const ended = await dina('short', '--max-iterations', '2');
     expect(ended).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^not converged after 2 E-steps/) as string,
+      stdout: expect.stringMatching(/^! Not converged after 2 E-steps/m) as string,
+      stderr: expect.stringMatching(/^not releasable: calibration\.json is not written/) as string,
     });
-    expect(await readJson('short/fit.json')).toMatchObject({ converged: false });
+    expect(await readJson('short/fit.json')).toMatchObject({
+      converged: false,
+      verdict: { level: 'not_releasable' },
+    });
+  });
+
+  describe('of a study that is not releasable', () => {
+    const reversed = ['--responses', 'reversed.csv', '--q-matrix', 'q-matrix.csv', '--model', 'dina'];
+
+    beforeAll(async () => {
+      const { header, rows } = csvOf(await read('responses.csv'));
+      const turned = rows.map(([id = '', first, ...others]) => [id, first === '1' ? '0' : '1', ...others]);
+      await write('reversed.csv', writeCsv([header, ...turned]));
+    });
+
+    it('writes no calibration, and removes an earlier one', async () => {
+      await dina('turned');
+      expect(existsSync(join(directory, 'turned/calibration.json'))).toBe(true);
+      const ended = await calibrate(...reversed, '--out', 'turned');
+      expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('add --insist') as string });
+      expect(ended.stdout).not.toContain('npm run release');
+      expect(existsSync(join(directory, 'turned/calibration.json'))).toBe(false);
+      expect(existsSync(join(directory, 'turned/parameters.json'))).toBe(true);
+      const { verdict } = verdictFile.parse(await readJson('turned/fit.json'));
+      expect(verdict.level).toBe('not_releasable');
+      expect(verdict.conditions[0]).toMatchObject({ code: 'reversed_items', subjects: ['I1'] });
+      // The verdict comes last, in at most ten lines; the report has it first.
+      const lines = ended.stdout
+        .trimEnd()
+        .split('\n')
+        .slice(-1 - verdict.conditions.length);
+      expect(lines[0]).toMatch(/^Not releasable, because of \d conditions?:$/);
+      expect(lines.slice(1)).toEqual(verdict.conditions.map(({ sentence }) => `! ${sentence}`));
+      expect(await read('turned/report.html')).toMatch(
+        /<strong>Not releasable, .*?<\/strong><\/p>\s*<ul class="warnings"><li>[^<]*I1[^<]*<code>reversed_items<\/code>/,
+      );
+    });
+
+    it('writes it with --insist, with the cause among its limitations', async () => {
+      expect((await calibrate(...reversed, '--out', 'insisted', '--insist')).code).toBe(0);
+      const record = calibrationRecord.parse(await readJson('insisted/calibration.json'));
+      const { verdict } = verdictFile.parse(await readJson('insisted/fit.json'));
+      expect(record.document.limitations).toContain(verdict.conditions[0]?.sentence);
+    });
+  });
+
+  describe('of two groups that nothing links', () => {
+    const groups = ['--responses', 'groups.csv', '--q-matrix', 'groups-q.csv', '--model', 'dina'];
+
+    beforeAll(async () => {
+      const { header, rows } = csvOf(await read('responses.csv'));
+      // The second form has the same items under other names, answered by the second half of the learners.
+      const names = header.slice(1, 5);
+      const others = names.map((name) => `percentile ${name}`);
+      const blank = names.map(() => '');
+      const halves = rows.map(([id = '', ...cells], n) =>
+        n < 150 ? [id, ...cells.slice(0, 4), ...blank] : [id, ...blank, ...cells.slice(0, 4)],
+      );
+      await write('groups.csv', writeCsv([['', ...names, ...others], ...halves]));
+      const q = csvOf(await read('q-matrix.csv'));
+      const needs = q.rows.slice(0, 4);
+      await write(
+        'groups-q.csv',
+        writeCsv([q.header, ...needs, ...needs.map(([, ...cells], j) => [others[j] ?? '', ...cells])]),
+      );
+    });
+
+    it('names the parts, in the calibration without a claim that it may not contain', async () => {
+      expect((await calibrate(...groups, '--out', 'groups')).code).toBe(0);
+      const { verdict } = verdictFile.parse(await readJson('groups/fit.json'));
+      expect(verdict.conditions[0]).toMatchObject({
+        code: 'unlinked_parts',
+        subjects: ['I1, I2, I3, I4', 'percentile I1, percentile I2, percentile I3, percentile I4'],
+      });
+      const record = calibrationRecord.parse(await readJson('groups/calibration.json'));
+      expect(record.document.limitations).toContain(
+        'Meets the condition unlinked_parts (docs/calibrate.md).',
+      );
+      expect(await read('groups/report.html')).toContain('Parts that nothing links');
+    });
+
+    it.each([
+      ['/scale', { scale: { base: 500, perTheta: 100 } }],
+      [
+        '/document/anchor',
+        {
+          document: { anchor: { source: 's', version: '1', checksum: 'a'.repeat(64), licenseScope: 'all' } },
+        },
+      ],
+    ])('refuses %s without --assume-equal-groups', async (pointer, meta) => {
+      await write('scale.json', JSON.stringify(meta));
+      const refused = await calibrate(...groups, '--meta', 'scale.json', '--out', 'no-scale');
+      expect(refused.code).toBe(1);
+      expect(refused.stderr).toContain(`scale.json#${pointer}: Nothing links the parts "I1, I2`);
+      expect(refused.stderr).toContain('--assume-equal-groups');
+      expect(existsSync(join(directory, 'no-scale'))).toBe(false);
+      const assumed = await calibrate(
+        ...[...groups, '--meta', 'scale.json', '--out', 'a-scale', '--assume-equal-groups'],
+      );
+      expect(assumed.code).toBe(0);
+    });
   });
 
   it('random starts are those of their seed, and never end below the fixed one', async () => {
@@ -255,7 +437,8 @@ describe.skipIf(!existsSync(shared))('the fraction-subtraction study', () => {
     const ended = await calibrate(...data, '--model', 'dina', '--out', 'fractions');
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     const fit = fitFile.parse(await readJson('fractions/fit.json'));
-    expect(fit.logLikelihood).toBeGreaterThan(-4432.34);
+    expect(fit.logLikelihood).toBeGreaterThan(-4431.55);
+    expect(fit.iterations).toBeLessThan(100);
     const known = published.parse(JSON.parse(await readFile(join(shared, 'parameters.json'), 'utf8')));
     known.items.forEach(({ guess, slip }, j) => {
       expect(Math.abs(fit.items[j]!.guess - guess)).toBeLessThan(0.01);
@@ -265,6 +448,11 @@ describe.skipIf(!existsSync(shared))('the fraction-subtraction study', () => {
       expect(Math.abs(fit.kcs[k]!.slope - slope)).toBeLessThan(0.15);
       expect(Math.abs(fit.kcs[k]!.location - location)).toBeLessThan(0.1);
     });
+    const saturated = await calibrate(...data, '--model', 'gdina', '--starts', '0', '--out', 'saturated');
+    expect(saturated).toMatchObject({ code: 0, stderr: '' });
+    const other = fitFile.parse(await readJson('saturated/fit.json'));
+    expect(other.logLikelihood).toBeGreaterThan(-4292.93);
+    expect(other.iterations).toBeLessThan(300);
     const record = await readJson('fractions/calibration.json');
     expect(await releaseRecord(createMemoryRecordsTable(), 'calibration', record)).toMatchObject({
       ok: true,

@@ -2,6 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
+import { pointer } from '#shared/kernel/defect.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import { calibrate, type Calibration } from './calibrate/calibrate.ts';
@@ -15,37 +16,45 @@ import { structureLine } from './calibrate/report/structure.ts';
 import { verdictSentence } from './calibrate/report/verdict.ts';
 import { readHierarchy, type Prerequisites } from './calibrate/structure/prerequisites.ts';
 import { calibrationFile, parametersFile, readMeta, type Meta } from './calibrate/write-calibration.ts';
-import { decimal, examples, exits, integer, program, run, text } from '#tools/terminal/command.ts';
+import {
+  decimal,
+  examples,
+  exits,
+  integer,
+  needs,
+  program,
+  run,
+  text,
+  UsageError,
+} from '#tools/terminal/command.ts';
 import { fileFailure, readIfThere } from '#tools/terminal/file-failure.ts';
 import { makeFolder } from '#tools/terminal/make-folder.ts';
 import { withLiveLine } from '#tools/terminal/live-line.ts';
 import { plainText } from '#tools/terminal/plain-text.ts';
-import {
-  ignoreOption,
-  missingOption,
-  readStudyTables,
-  readTableFile,
-  writeStudyTables,
-} from '#tools/terminal/study-tables.ts';
-import type { StudyTables, TableOptions } from '#tools/terminal/study-tables.ts';
+import { readTexts } from '#tools/terminal/study/files.ts';
+import { studyOptions, tableOptions } from '#tools/terminal/study/options.ts';
+import { inOrder, readStudyTables, writeStudyTables } from '#tools/terminal/study/tables.ts';
+import type { ReadStudyTables } from '#tools/terminal/study/tables.ts';
+import { understoodLines } from '#tools/terminal/study/understood.ts';
 import { shorten } from '#tools/terminal/study.ts';
 
-const command = program(
-  'npm run calibrate --',
-  'Fits a scale calibration to learners’ answers: a higher-order model with DINA or G-DINA items, by marginal maximum likelihood.\nHow to use your own data: docs/own-study.md. Model, figures and files: docs/calibrate.md.',
+const command = studyOptions(
+  program(
+    'npm run calibrate --',
+    'Fits a scale calibration to learners’ answers: a higher-order model with DINA or G-DINA items, by marginal maximum likelihood.\nHow to use your own data: docs/own-study.md. Model, figures and files: docs/calibrate.md.',
+  )
+    .argument('[FILES...]', 'the two tables, instead of --responses and --q-matrix: RESPONSES Q-MATRIX')
+    .option(
+      '--responses <CSV>',
+      'learners’ answers: one row per learner and one column per item, or one row per answer',
+      text,
+    )
+    .option(
+      '--q-matrix <CSV>',
+      'which knowledge components each item needs: one row per item, with one column per component or a list of them',
+      text,
+    ),
 )
-  .requiredOption(
-    '--responses <CSV>',
-    'learners’ answers: one row per learner and one column per item, or columns learner, item, score (required)',
-    text,
-  )
-  .requiredOption(
-    '--q-matrix <CSV>',
-    'which knowledge components each item needs: one row per item, one column per component, 1 or 0 (required)',
-    text,
-  )
-  .addOption(missingOption)
-  .addOption(ignoreOption)
   .addOption(
     new Option('--model <MODEL>', 'item model (required)')
       .choices(['dina', 'gdina'] as const satisfies readonly ItemModel[])
@@ -90,9 +99,8 @@ const command = program(
   )
   .option(
     '--starts <N>',
-    'random starts in addition to the fixed one; the best fit is written',
+    'random starts in addition to the fixed one, each run to its end; the best fit is written. Without it: five short runs where several maxima are likely, else none',
     integer(0, 1000),
-    0,
   )
   .option(
     '--hierarchy <PREREQUISITES>',
@@ -120,9 +128,16 @@ const command = program(
     'after',
     examples(
       'npm run calibrate -- --responses examples/study/responses.csv --q-matrix examples/study/q-matrix.csv --model dina --out .local/fit --with-data',
-      'npm run calibrate -- --responses r.csv --q-matrix q.csv --missing 99 --ignore age,school --model gdina --starts 10 --out .local/fit',
+      'npm run calibrate -- r.csv q.csv --missing 99 --ignore age,school --model gdina --starts 10 --out .local/fit',
+      'npm run calibrate -- r.csv q.csv --ignore-rows "Points Possible" --correct-from 2 --model dina --out .local/fit',
+      'npm run calibrate -- log.csv q.csv --learner user_id --item task --score correct --attempts first --model dina --out .local/fit',
     ),
   );
+needs(command, ({ responses, qMatrix }, files) =>
+  files.length > 0
+    ? []
+    : [...(responses === undefined ? ['--responses'] : []), ...(qMatrix === undefined ? ['--q-matrix'] : [])],
+);
 type Values = ReturnType<typeof command.opts>;
 
 function studyName(value: string): string {
@@ -130,10 +145,14 @@ function studyName(value: string): string {
   throw new InvalidArgumentError('It must be 1 to 64 of a-z, 0-9 and -, not beginning with -.');
 }
 
-async function main(values: Values): Promise<Result<undefined, string>> {
+async function main(
+  files: readonly string[],
+  values: Values,
+): Promise<Result<undefined, string | UsageError>> {
   const { out, model } = values;
-  const tables = await readTables(values.responses, values.qMatrix, values);
+  const tables = await readTables(files, values);
   if (!tables.ok) return tables;
+  console.log(`${understoodLines(tables.value.understood).map(plainText).join('\n')}\n`);
   const study = studyOf(tables.value);
   if (!study.ok) return err(shorten(study.error));
   const meta = await readMetaFile(values.meta, study.value);
@@ -163,10 +182,9 @@ async function main(values: Values): Promise<Result<undefined, string>> {
   );
   const file = calibrationFile(calibration, { name: values.name, meta: meta.value });
   if (!file.ok) {
-    const lines = file.error.map(({ pointer, message }) => `calibration.json#${pointer}: ${message}`);
-    return err(
-      `the calibration cannot be released: correct these values with --meta FILE\n${shorten(lines)}`,
-    );
+    const place = values.meta ?? '--meta FILE';
+    const lines = file.error.map((defect) => `${place}#${defect.pointer}: ${defect.message}`);
+    return err(`the calibration cannot be released: correct these values\n${plainLines(lines)}`);
   }
   const verdict = verdictOf(calibration.conditions);
   const isWritten = verdict.level !== 'not_releasable' || values.insist === true;
@@ -214,20 +232,35 @@ function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
+/** Reads both tables. Those of `FILES` may be in either order where their names show which is which. */
 async function readTables(
-  responses: string,
-  qMatrix: string,
-  options: TableOptions,
-): Promise<Result<StudyTables, string>> {
-  const [answers, needs] = [await readTableFile(responses), await readTableFile(qMatrix)];
-  if (!answers.ok) return answers;
-  if (!needs.ok) return needs;
-  const files = {
-    responses: { name: responses, text: answers.value },
-    qMatrix: { name: qMatrix, text: needs.value },
-  };
-  const tables = readStudyTables(files, options);
-  return tables.ok ? tables : err(shorten(tables.error));
+  files: readonly string[],
+  values: Values,
+): Promise<Result<ReadStudyTables, string | UsageError>> {
+  const options = await tableOptions(values);
+  if (!options.ok) return options;
+  const isPositional = files.length > 0;
+  if (isPositional && (values.responses ?? values.qMatrix) !== undefined)
+    return err(new UsageError('give either two FILES, or --responses and --q-matrix'));
+  if (isPositional && files.length !== 2)
+    return err(new UsageError(`FILES are two, the answers and the Q-matrix: found ${files.length}`));
+  const [responses = '', qMatrix = ''] = isPositional ? files : [values.responses, values.qMatrix];
+  const texts = await readTexts(responses, qMatrix);
+  if (!texts.ok) return texts;
+  const ordered = isPositional
+    ? inOrder(texts.value.responses, texts.value.qMatrix)
+    : { files: texts.value, exchanged: false };
+  const tables = readStudyTables(ordered.files, options.value);
+  if (!tables.ok) return err(plainLines(tables.error));
+  const { understood } = tables.value;
+  const order = `the answers are in ${qMatrix}, the Q-matrix is in ${responses}`;
+  const notes = ordered.exchanged ? [order, ...understood.notes] : understood.notes;
+  return ok({ ...tables.value, understood: { ...understood, notes } });
+}
+
+/** The first defects of the tables; names and values in them are foreign text. */
+function plainLines(defects: readonly string[]): string {
+  return shorten(defects.map(plainText));
 }
 
 /** Reads prerequisites from a file of that name, or from the text itself. */
@@ -250,11 +283,14 @@ async function readMetaFile(path: string | undefined, study: Study): Promise<Res
   } catch (error) {
     return err(`cannot read ${path}: ${fileFailure(error)}`);
   }
-  const parsed = parseStrictJson(content);
-  if (!parsed.ok) return err(`${path} is not valid JSON (${parsed.error.kind})`);
+  const parsed = parseStrictJson(content.replace(/^\uFEFF/, ''));
+  if (!parsed.ok) {
+    const { kind, path: place } = parsed.error;
+    return err(`${path}${place.length === 0 ? '' : `#${pointer(...place)}`}: is not valid JSON (${kind})`);
+  }
   const meta = readMeta(parsed.value, study);
   if (meta.ok) return meta;
-  return err(shorten(meta.error.map(({ pointer, message }) => plainText(`${path}#${pointer}: ${message}`))));
+  return err(plainLines(meta.error.map((defect) => `${path}#${defect.pointer}: ${defect.message}`)));
 }
 
 /**
@@ -273,6 +309,15 @@ async function mayWrite(out: string, force: boolean): Promise<Result<undefined, 
     return err(`${join(out, path)} was not written by this command; --force overwrites it`);
   }
   return ok(undefined);
+}
+
+/** Returns what priors and monotonicity cost, where they restrict the fit. */
+function priceLine({ prices: { penalty, monotonicity } }: Calibration): readonly string[] {
+  const prices = [
+    ...(penalty === undefined ? [] : [`${penalty.toFixed(2)} by the priors of the curves`]),
+    ...(monotonicity === undefined ? [] : [`${monotonicity.toFixed(2)} by monotonicity`]),
+  ];
+  return prices.length === 0 ? [] : [`log-likelihood given up: ${prices.join(', ')}`];
 }
 
 function summary(
@@ -299,6 +344,7 @@ function summary(
     }`,
     plainText(structureLine(calibration)),
     `classification accuracy per knowledge component ${Math.min(...accuracies).toFixed(3)} to ${Math.max(...accuracies).toFixed(3)}`,
+    ...priceLine(calibration),
     ...(placeholders === undefined || placeholders.length === 0
       ? []
       : [

@@ -17,19 +17,19 @@ import {
 import { sha256Hex } from '#shared/kernel/canonical-json.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { referencePosterior } from '#psychometrics/reference/higher-order-cdm.ts';
-import { MISSING, ignoreOption, missingOption, type TableOptions } from '#tools/terminal/study-tables.ts';
+import { studyOptions, tableOptions, type TableOptions } from '#tools/terminal/study/options.ts';
+import { MISSING } from '#tools/terminal/study/values.ts';
 import { readResponseFiles, readStudy, shorten, type ResponseFiles } from '#tools/terminal/study.ts';
 import { decimal, examples, exits, integer, program, run, text } from '#tools/terminal/command.ts';
 
 const share = decimal('from 0 to 1', (n) => n >= 0 && n <= 1);
-const command = program(
-  'npm run replay --',
-  'Replays the learners of a study adaptively and compares the classifications with those from all their answers.\n' +
-    'DIR contains responses.csv, q-matrix.csv and parameters.json, as npm run calibrate -- --with-data writes them.',
+const command = studyOptions(
+  program(
+    'npm run replay --',
+    'Replays the learners of a study adaptively and compares the classifications with those from all their answers.\n' +
+      'DIR contains responses.csv, q-matrix.csv and parameters.json, as npm run calibrate -- --with-data writes them.',
+  ).requiredOption('--data <DIR>', 'the study to replay (required)', text),
 )
-  .requiredOption('--data <DIR>', 'the study to replay (required)', text)
-  .addOption(missingOption)
-  .addOption(ignoreOption)
   .option('--confidence <P>', 'confidence threshold of the classification', share, 0.8)
   .option('--cut <P>', 'mastery cut on the posterior', share, 0.5)
   .option('--limit <N>', 'only the first N learners', integer(1, 1_000_000))
@@ -288,7 +288,9 @@ function print(figures: Figures): void {
 async function main(values: ReturnType<typeof command.opts>): Promise<Result<undefined, string>> {
   const files = await readResponseFiles(values.data);
   if (!files.ok) return files;
-  const study = replayedStudy(files.value, values);
+  const options = await tableOptions(values);
+  if (!options.ok) return options;
+  const study = replayedStudy(files.value, options.value);
   if (!study.ok) return study;
   const { parameters } = study.value;
   const policy = { kcCutScore: values.cut, confidenceThreshold: values.confidence };

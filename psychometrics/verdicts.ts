@@ -20,7 +20,8 @@ import { fileFailure } from '#tools/terminal/file-failure.ts';
 import { withLiveLine } from '#tools/terminal/live-line.ts';
 import { openProgress } from '#tools/terminal/progress.ts';
 import { shorten } from '#tools/terminal/study.ts';
-import { readStudyTables, readTableFile, type StudyTables } from '#tools/terminal/study-tables.ts';
+import { readTableFile } from '#tools/terminal/study/files.ts';
+import { readStudyTables, type StudyTables } from '#tools/terminal/study/tables.ts';
 import { renderTable } from '#tools/terminal/table.ts';
 
 /** The design in which every damage must be found: the others have too few learners for some. */

@@ -72,6 +72,8 @@ describe('docs/own-study.md', () => {
       printed.push(out);
     }
     const [calibrated, replayed, seeded, first] = printed;
+    // The page shows what the command understood.
+    expect(calibrated).toContain(/^learners {2}300[^`]*/m.exec(page)?.[0] ?? 'no such lines');
     expect(calibrated).toMatch(/^335 of 5960 answers missing \(5\.6 %\), most on "F17" 48 \(16\.1 %\), /m);
     expect(replayed).toMatch(/^left out +2 learners, because they answered no item$/m);
     expect(seeded).toContain('298 learners\nlearners left out because they answered no item: 2\n');
@@ -102,7 +104,7 @@ describe('docs/own-study.md', () => {
       );
     const refused = await calibrate('odd.csv', 'no');
     expect(refused.code).toBe(1);
-    expect(refused.error).toContain('add --ignore');
+    expect(refused.error).toContain('add --learner learner --ignore school');
     expect((await calibrate('odd.csv', 'odd', ' --missing 99 --ignore school')).code).toBe(0);
     expect((await calibrate('examples/study/responses.csv', 'plain')).code).toBe(0);
     for (const file of ['responses.csv', 'q-matrix.csv', 'parameters.json', 'fit.json', 'calibration.json'])

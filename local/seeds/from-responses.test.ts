@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { seedFromResponses } from './from-responses.ts';
 import type { ResponseFiles } from '#tools/terminal/study.ts';
-import type { TableOptions } from '#tools/terminal/study-tables.ts';
+import type { TableOptions } from '#tools/terminal/study/options.ts';
 import { bankFile, calibrationFile, learnersFile, policyFile } from './bank-files.ts';
 
 const parameters = {

@@ -1,6 +1,7 @@
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { readStudy, type ResponseFiles, type Study } from '#tools/terminal/study.ts';
-import { MISSING, type TableOptions } from '#tools/terminal/study-tables.ts';
+import type { TableOptions } from '#tools/terminal/study/options.ts';
+import { MISSING } from '#tools/terminal/study/values.ts';
 import { localCalibration } from './bank-files.ts';
 import { markMadeHere, type SeedFiles } from './made-here.ts';
 

@@ -12,13 +12,15 @@ import { largestFall } from './isotonic.ts';
 import { fitItems, fitPairs, srmsr, type ChiSquare, type ItemFit, type PairFit } from './item-fit.ts';
 import { limitedInformationFit, type LimitedInformationFit } from './limited-information.ts';
 import { fitTable } from './maximization.ts';
-import { createDesign, randomParameters, startingParameters } from './model.ts';
+import { createDesign, parameterCount, startingParameters } from './model.ts';
 import type { Design, ItemModel, Parameters, Penalty } from './model.ts';
-import { at, chiSquareUpper, log, uniformFrom } from './numbers.ts';
+import { at, chiSquareUpper, log } from './numbers.ts';
 import { penaltyOf } from './penalty.ts';
+import { pricesOf, type Prices } from './prices.ts';
 import type { Study } from './read-data.ts';
 import { figure } from './report/figures.ts';
 import { standardErrors, type StandardErrors } from './standard-errors.ts';
+import { bestFit } from './starts.ts';
 import { slopeConditions, structureConditions, untestedConditions } from './structure/findings.ts';
 import type { Prerequisites } from './structure/prerequisites.ts';
 import { MAXIMUM_TESTED_KCS, testStructure, type StructureTest } from './structure/structure-test.ts';
@@ -30,8 +32,8 @@ export interface CalibrateOptions {
   readonly bound: number;
   readonly maximumIterations: number;
   readonly tolerance: number;
-  /** Random starts in addition to the fixed one. */
-  readonly randomStarts: number;
+  /** Random starts in addition to the fixed one, each to its end; `undefined` lets the design decide (starts.ts). */
+  readonly randomStarts: number | undefined;
   readonly seed: number;
   /** A hierarchy to compare with the answers, besides those that they suggest. */
   readonly hierarchy?: Prerequisites | undefined;
@@ -55,8 +57,11 @@ export interface Calibration {
   /** The parameters as written: rounded, inside the bounds, monotone. All figures refer to these. */
   readonly parameters: Parameters;
   readonly em: EmResult;
-  /** Objective reached from each start, the fixed one first. */
+  /** Objectives of the fits that were run to their end. */
   readonly starts: readonly number[];
+  /** Objectives of the short runs that chose these fits; empty if there were none. */
+  readonly shortRuns: readonly number[];
+  readonly prices: Prices;
   readonly penaltyValue: number;
   readonly criteria: Criteria;
   readonly errors: StandardErrors;
@@ -105,7 +110,7 @@ export function calibrate(study: Study, options: CalibrateOptions): Calibration 
   const { responses } = study;
   const { progress, ...settings } = options;
   const design = createDesign(options.model, study.kcs.length, study.kcsOf, options);
-  const { best: em, starts } = bestFit(design, study, options);
+  const { best: em, starts, shortRuns } = bestFit(design, responses, options);
   const parameters = written(em.parameters);
   progress?.('standard errors');
   const errors = standardErrors(design, parameters, responses);
@@ -113,6 +118,8 @@ export function calibrate(study: Study, options: CalibrateOptions): Calibration 
   const pairs = fitPairs(design, parameters, responses);
   const criteria = criteriaOf(design, logLikelihoodOf(design, parameters, responses), responses.learners);
   const monotonicity = monotonicityOf(design, parameters, study);
+  progress?.('prices of the restrictions');
+  const prices = pricesOf(design, parameters, responses, criteria.logLikelihood);
   const calibration = {
     study,
     options: settings,
@@ -120,6 +127,8 @@ export function calibrate(study: Study, options: CalibrateOptions): Calibration 
     parameters,
     em,
     starts,
+    shortRuns,
+    prices,
     penaltyValue: penaltyOf(design.penalty, parameters),
     criteria,
     errors,
@@ -131,11 +140,12 @@ export function calibrate(study: Study, options: CalibrateOptions): Calibration 
     againstDina: options.model === 'gdina' ? compareWithDina(design, parameters, study, options) : undefined,
   };
   progress?.('checks');
+  const upsideDown = nestingConditions(study, options.model);
   const { conditions: ofItems, better } = checkItems(calibration);
   const found = [
     ...study.conditions,
-    ...nestingConditions(study),
-    ...tailConditions(design, parameters, study),
+    // In a reversed sheet, 0 is a correct answer: its tails mean nothing.
+    ...(upsideDown.length > 0 ? upsideDown : tailConditions(design, parameters, study)),
     ...ofItems,
     ...(better === undefined ? [] : checkLearners(better.design, better.parameters, responses)),
   ];
@@ -175,27 +185,6 @@ function structureOf(
   });
 }
 
-function bestFit(
-  design: Design,
-  { responses }: Study,
-  options: CalibrateOptions,
-): { readonly best: EmResult; readonly starts: readonly number[] } {
-  const uniform = uniformFrom(options.seed);
-  const begins = [
-    startingParameters(design),
-    ...Array.from({ length: options.randomStarts }, () => randomParameters(design, uniform)),
-  ];
-  const results = begins.map((start, n) =>
-    fit(design, responses, start, {
-      ...options,
-      progress: (step) =>
-        options.progress?.(begins.length === 1 ? 'EM' : `EM, start ${n + 1} of ${begins.length}`, step),
-    }),
-  );
-  const best = results.reduce((a, b) => (b.objective > a.objective ? b : a));
-  return { best, starts: results.map(({ objective }) => objective) };
-}
-
 /** Rounds parameters for writing, which keeps order and bounds: both are monotone. */
 function written({ tables, slopes, locations }: Parameters): Parameters {
   const rounded = (value: number): number => Number(value.toFixed(DECIMALS));
@@ -206,10 +195,9 @@ function written({ tables, slopes, locations }: Parameters): Parameters {
   };
 }
 
-/** Returns AIC and BIC by the nominal number of parameters: two per DINA item, one per G-DINA pattern, two per KC; bounds and pooling reduce none. */
+/** Returns AIC and BIC by the number of named parameters; bounds and pooling reduce none. */
 function criteriaOf(design: Design, logLikelihood: number, learners: number): Criteria {
-  const ofItems = design.items.reduce((total, { size }) => total + (design.model === 'dina' ? 2 : size), 0);
-  const parameters = ofItems + 2 * design.kcCount;
+  const parameters = parameterCount(design);
   return {
     logLikelihood,
     parameters,
@@ -329,7 +317,14 @@ function conditionsOf(calibration: Omit<Calibration, 'conditions'>): Condition[]
   const isPoor = Math.max(rmsea ?? 0, residual ?? 0) > POOR;
   const ceiling = calibration.reliabilityCeiling;
   return [
-    ...(em.converged ? [] : [condition('not_converged', [], { iterations: em.iterations })]),
+    ...(em.converged
+      ? []
+      : [
+          condition('not_converged', [], {
+            iterations: em.iterations,
+            isExhausted: em.iterations >= options.maximumIterations,
+          }),
+        ]),
     ...(isPoor ? [condition('poor_fit', [], { rmsea: figure(rmsea), srmsr: figure(residual) })] : []),
     ...(criteria.parameters > learners / 2
       ? [condition('many_parameters', [], { parameters: criteria.parameters, learners })]

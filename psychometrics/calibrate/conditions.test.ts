@@ -5,6 +5,8 @@ import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import { OTHER_MAXIMUM, POOR } from './calibrate.ts';
 import { COMMON_ANSWERS, REVERSED_LEVEL } from './checks/columns.ts';
 import { EXCESS } from './checks/duplicates.ts';
+import { NO_DIFFERENCE, ROW_GAIN, ROW_GAIN_PER_LEARNER, SHARE_OF_ROWS } from './checks/items.ts';
+import { GUESSERS_GAIN, LEAST_SHARE } from './checks/learners.ts';
 import { COMMON_LEARNERS } from './checks/linkage.ts';
 import { JOINT_ANSWERS, MOSTLY_MISSING, NOT_REACHED } from './checks/missing.ts';
 import { REVERSAL_GAIN } from './checks/nesting.ts';
@@ -12,9 +14,10 @@ import { TAIL_GAIN, TAIL_SHARE } from './checks/tails.ts';
 import { allConditions, condition, isFinding, verdictOf } from './conditions.ts';
 import { FEW_LEARNERS, ITEMS_PER_KC } from './read-data.ts';
 import { verdictSentence } from './report/verdict.ts';
+import { LEAST_GAIN, MAXIMUM_TESTED_KCS, STRONG } from './structure/structure-test.ts';
 
 const few = condition('few_learners', [], { learners: 3, least: 100 });
-const unfinished = condition('not_converged', [], { iterations: 7 });
+const unfinished = condition('not_converged', [], { iterations: 7, isExhausted: true });
 
 describe('verdictOf', () => {
   it.each([
@@ -70,6 +73,15 @@ describe('docs/calibrate.md', () => {
       ['weakly_linked_parts', COMMON_LEARNERS],
       ['mostly_missing', MOSTLY_MISSING],
       ['not_reached', NOT_REACHED],
+      ['q_matrix_does_not_fit', SHARE_OF_ROWS],
+      ['q_row_doubtful', ROW_GAIN],
+      ['q_row_doubtful', ROW_GAIN_PER_LEARNER],
+      ['item_tells_nothing', NO_DIFFERENCE],
+      ['rapid_guessers', GUESSERS_GAIN],
+      ['rapid_guessers', LEAST_SHARE],
+      ['prerequisites', STRONG],
+      ['two_abilities', LEAST_GAIN],
+      ['structure_untested', MAXIMUM_TESTED_KCS],
       ['poor_fit', POOR],
       ['component_rarely_measured', ITEMS_PER_KC],
       ['few_learners', FEW_LEARNERS],

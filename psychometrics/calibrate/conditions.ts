@@ -32,9 +32,11 @@ const forbiddingFinding = rowsOf('not_releasable', 'finding');
 
 /** All conditions, the gravest first: a verdict lists them in this order. */
 const conditions = {
-  not_converged: forbiddingFact<{ readonly iterations: number }>(
-    (_, { iterations }) =>
-      `Not converged after ${iterations} E-steps: increase --max-iterations or --tolerance.`,
+  not_converged: forbiddingFact<{ readonly iterations: number; readonly isExhausted: boolean }>(
+    (_, { iterations, isExhausted }) =>
+      isExhausted
+        ? `Not converged after ${iterations} E-steps: increase --max-iterations or --tolerance.`
+        : `Not converged: after ${iterations} E-steps no step raises the likelihood any more. Use --penalty weak.`,
   ),
   // Checks of the tables: checks/.
   few_answers: forbiddingFact<{ readonly percent: string; readonly least: number }>(
@@ -56,6 +58,10 @@ const conditions = {
   duplicated_learners: forbiddingFinding<{ readonly rows: number; readonly times: number }>(
     (_, { rows, times }) =>
       `${rows} different rows of answers occur exactly ${times} times, far more than chance produces: the table contains learners several times. Keep one row per learner.`,
+  ),
+  disjunctive_items: limitingFinding<{ readonly easier: string; readonly gain: string }>(
+    (_, { easier, gain }) =>
+      `Items that need more of the same knowledge components are not harder (${easier} more correct on average), and DINA fits better with all answers reversed (log-likelihood ${gain} higher): items need any of their knowledge components instead of all, or 1 and 0 are exchanged. The answers cannot tell these apart.`,
   ),
   zero_tails: limitingFinding<{ readonly percent: string; readonly from: string }>(
     (_, { percent, from }) =>

@@ -4,10 +4,20 @@ import { referencePosterior, type ReferenceModel } from '#psychometrics/referenc
 import { pairedQ, simulateAnswers, simulateResponses } from '#test/support/simulate-study.ts';
 import { fit } from './em.ts';
 import { eachRow, expectedCounts, logLikelihoodOf } from './expectation.ts';
+import { levelSets } from './faces.ts';
 import { isMonotone } from './isotonic.ts';
-import { collapse, createDesign, latentPrior, randomParameters, startingParameters, theta } from './model.ts';
-import type { Design, ItemModel, Parameters, Penalty } from './model.ts';
+import {
+  collapse,
+  createDesign,
+  latentPrior,
+  randomParameters,
+  SLOPE_RANGE,
+  startingParameters,
+  theta,
+} from './model.ts';
+import type { Design, ItemModel, Parameters, Penalty, Responses } from './model.ts';
 import { uniformFrom } from './numbers.ts';
+import { penaltyOf } from './penalty.ts';
 import { freeParameters, standardErrors } from './standard-errors.ts';
 
 const q = [[0], [1], [0, 1], [0, 2], [0, 1, 2]];
@@ -117,6 +127,110 @@ describe('EM', () => {
       ),
       { numRuns: 25 },
     );
+  });
+});
+
+/** Derivative of the objective per step of the logit, log slope or location, in one direction of the tables and curves. */
+type Direction = (parameters: Parameters, by: number) => void;
+
+const shiftLogit = (p: number, by: number): number => 1 / (1 + Math.exp(-Math.log(p / (1 - p)) - by));
+
+/** The sets of a level set that stay closed when a KC is added: they generate the directions in which a monotone table may move. */
+function upperSets(level: readonly number[]): number[][] {
+  return Array.from({ length: 2 ** level.length }, (_, code) =>
+    level.filter((__, n) => (code >>> n) & 1),
+  ).filter((set) => set.length > 0 && set.every((s) => level.every((t) => (t & s) !== s || set.includes(t))));
+}
+
+/** Every direction out of a point that stays feasible, and generates all others. */
+function feasibleDirections(design: Design, { tables, slopes, locations }: Parameters): Direction[] {
+  const directions: Direction[] = [];
+  tables.forEach((table, j) => {
+    const move =
+      (set: readonly number[], sign: number): Direction =>
+      (parameters, by) => {
+        for (const s of set) parameters.tables[j]![s] = shiftLogit(table[s]!, sign * by);
+      };
+    const last = table.length - 1;
+    const isPooled = table[0] === table[last];
+    const below = [...table.keys()].slice(0, last);
+    const levels =
+      design.model === 'gdina' ? levelSets(table) : isPooled ? [[...table.keys()]] : [below, [last]];
+    for (const level of levels) {
+      const uppers = design.model === 'gdina' ? upperSets(level) : isPooled ? [[last], level] : [level];
+      for (const upper of uppers) {
+        if (table[level[0]!]! < 1 - design.bound) directions.push(move(upper, 1));
+        const lower = level.filter((s) => upper.length === level.length || !upper.includes(s));
+        if (table[level[0]!]! > design.bound) directions.push(move(lower, -1));
+      }
+    }
+  });
+  for (const sign of [1, -1]) {
+    slopes.forEach((slope, k) => {
+      if (sign > 0 ? slope < SLOPE_RANGE.max : slope > SLOPE_RANGE.min)
+        directions.push((parameters, by) => (parameters.slopes[k] = slope * Math.exp(sign * by)));
+    });
+    locations.forEach((location, k) => {
+      if (sign > 0 ? location < theta.max : location > theta.min)
+        directions.push((parameters, by) => (parameters.locations[k] = location + sign * by));
+    });
+  }
+  return directions;
+}
+
+/** The steepest ascent of the objective in any of these directions, by finite differences. */
+function steepest(design: Design, parameters: Parameters, responses: Responses): number {
+  const objective = (at: Parameters): number =>
+    logLikelihoodOf(design, at, responses) + penaltyOf(design.penalty, at);
+  const here = objective(parameters);
+  const step = 1e-5;
+  return Math.max(
+    ...feasibleDirections(design, parameters).map((move) => {
+      const moved = {
+        tables: parameters.tables.map((table) => Float64Array.from(table)),
+        slopes: Float64Array.from(parameters.slopes),
+        locations: Float64Array.from(parameters.locations),
+      };
+      move(moved, step);
+      return (objective(moved) - here) / step;
+    }),
+  );
+}
+
+describe('convergence', () => {
+  it('is at a point from which no feasible direction rises: bounds, pooled patterns and all', () => {
+    let bound = 0;
+    let pooled = 0;
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...models),
+        fc.constantFrom<Penalty>('weak', 'none'),
+        fc.integer({ min: 1, max: 1e6 }),
+        fc.constantFrom(0, 0.3),
+        (model, penalty, seed, missing) => {
+          const uniform = uniformFrom(seed);
+          const design = designOf(model, penalty, [...q, [0], [1], [2]]);
+          const truth = randomParameters(design, uniform);
+          const responses = simulateResponses(design, truth, 120, uniform, missing);
+          const { parameters, converged, scoreLength } = fit(design, responses, startingParameters(design), {
+            maximumIterations: 2000,
+            tolerance: 1e-3,
+          });
+          expect(converged).toBe(true);
+          expect(scoreLength).toBeLessThan(1e-3);
+          expect(steepest(design, parameters, responses)).toBeLessThan(0.02);
+          const values = parameters.tables.flatMap((table) => [...table]);
+          bound += values.filter((p) => p <= 0.001 || p >= 0.999).length;
+          bound += parameters.slopes.filter((slope) => slope >= SLOPE_RANGE.max).length;
+          if (model === 'gdina') pooled += values.length - freeParameters(design, parameters).length;
+          // Elsewhere some direction rises.
+          expect(steepest(design, startingParameters(design), responses)).toBeGreaterThan(1);
+        },
+      ),
+      { numRuns: 30, seed: 1 },
+    );
+    expect(bound).toBeGreaterThan(0);
+    expect(pooled).toBeGreaterThan(0);
   });
 });
 

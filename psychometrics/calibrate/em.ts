@@ -10,7 +10,7 @@ import { expectedCounts, type ExpectedCounts } from './expectation.ts';
 import { faceAt, type Face } from './faces.ts';
 import { maximize } from './maximization.ts';
 import type { Design, Parameters, Responses } from './model.ts';
-import { at, dot, invert, product, sqrt } from './numbers.ts';
+import { at, clamp, dot, invert, product, sqrt } from './numbers.ts';
 import { penaltyOf } from './penalty.ts';
 import {
   completeMetric,
@@ -72,8 +72,27 @@ const MEMORY = 20;
 /** The observed information is computed when the score's length by the complete data's information, which is a lower limit, is below this. */
 const NEAR = 0.03;
 
+/** After failures, a step is tried up to this many times, each a quarter of the one before. */
+const MOST_HALVINGS = 8;
+
+/** A gain below this share of the objective is rounding. */
+const REST = 1e-14;
+
 /** Fits the model from the given start. */
 export function fit(design: Design, responses: Responses, start: Parameters, options: EmOptions): EmResult {
+  const climbed = climb(design, responses, start, options);
+  const { parameters, counts } = climbed;
+  const face = faceAt(design, parameters, counts);
+  return { ...climbed, scoreLength: scoreLength(face, observedMetric(design, parameters, face, responses)) };
+}
+
+/** Does the same without the length of the score. */
+export function climb(
+  design: Design,
+  responses: Responses,
+  start: Parameters,
+  options: EmOptions,
+): Omit<EmResult, 'scoreLength'> {
   const history: EmStep[] = [];
   let iterations = 0;
   const evaluate = (parameters: Parameters): State => {
@@ -94,14 +113,16 @@ export function fit(design: Design, responses: Responses, start: Parameters, opt
     history.push(step);
     options.progress?.(step);
   };
-  const end = ({ parameters, counts, objective, face }: State, converged: boolean): EmResult => ({
+  const end = (
+    { parameters, counts, objective }: State,
+    converged: boolean,
+  ): Omit<EmResult, 'scoreLength'> => ({
     parameters,
     counts,
     objective,
     logLikelihood: counts.logLikelihood,
     iterations,
     converged,
-    scoreLength: scoreLength(face, observedMetric(design, parameters, face, responses)),
     history,
   });
 
@@ -109,32 +130,47 @@ export function fit(design: Design, responses: Responses, start: Parameters, opt
   accept(current, false);
   let secants: readonly Secant[] = [];
   let observed: { readonly face: Face; readonly metric: Metric } | undefined;
+  let failures = 0;
   let near = Math.max(NEAR, options.tolerance);
   for (;;) {
     const complete = completeMetric(design, current.face);
     const length = scoreLength(current.face, complete);
-    if (length < near) {
+    // At a kink, or where rounding hides what is left to gain, no step rises any more.
+    const isAtRest = failures > 0 && (history.at(-1)?.change ?? 0) < REST * Math.abs(current.objective);
+    if (length < near || isAtRest) {
       observed = {
         face: current.face,
         metric: observedMetric(design, current.parameters, current.face, responses),
       };
       const exact = scoreLength(current.face, observed.metric);
       if (exact < options.tolerance) return end(current, true);
-      near = length * Math.min(0.1, options.tolerance / exact);
+      if (isAtRest && failures === MOST_HALVINGS) return end(current, false);
+      near = length * clamp(options.tolerance / exact, 0.1, 0.5);
     }
     if (iterations >= options.maximumIterations) return end(current, false);
     const metric = observed !== undefined && isSame(observed.face, current.face) ? observed.metric : complete;
-    const ahead =
-      iterations > FIRST_STEPS
-        ? evaluate(moved(design, current, quasiNewtonStep(design, current.face, metric, secants)))
-        : undefined;
-    const extrapolated = ahead !== undefined && ahead.objective > current.objective;
-    if (ahead !== undefined && !extrapolated) {
-      secants = [];
-      observed = undefined;
-      if (iterations >= options.maximumIterations) return end(current, false);
+    let ahead: State | undefined;
+    if (iterations > FIRST_STEPS) {
+      const step = quasiNewtonStep(design, current.face, metric, secants);
+      for (let trial = 0, share = 1; trial <= failures && ahead === undefined; trial += 1, share /= 4) {
+        const candidate = evaluate(
+          moved(
+            design,
+            current,
+            step.map((value) => share * value),
+          ),
+        );
+        if (candidate.objective > current.objective) ahead = candidate;
+        else if (iterations >= options.maximumIterations) return end(current, false);
+      }
+      failures = ahead === undefined ? Math.min(MOST_HALVINGS, failures + 1) : 0;
+      if (ahead === undefined) {
+        secants = [];
+        observed = undefined;
+      }
     }
-    const next = extrapolated ? ahead : evaluate(maximize(design, current.counts, current.parameters));
+    const extrapolated = ahead !== undefined;
+    const next = ahead ?? evaluate(maximize(design, current.counts, current.parameters));
     secants = [...secants.slice(1 - MEMORY), secantOf(current, next)];
     current = next;
     accept(current, extrapolated);

@@ -5,7 +5,7 @@
 import { addDown, answerBlocks, multiplyUp } from './answer-blocks.ts';
 import { answersOf, latentPrior } from './model.ts';
 import type { Design, LatentPrior, Parameters, Responses } from './model.ts';
-import { addTo, at, exp, integerAt, log, sum } from './numbers.ts';
+import { addTo, at, exp, integerAt, log } from './numbers.ts';
 
 /** The input of the M-step: expected counts given the answers. */
 export interface ExpectedCounts {
@@ -28,7 +28,7 @@ type JointVisitor = (row: number, joint: Float64Array, total: number, logLikelih
 
 /**
  * Calls `visit` for each distinct row of answers, in order. Likelihoods are products; if one underflows where the total is above `SMALLEST`, its
- * posterior below 1e-57.
+ * posterior is below 1e-57.
  */
 function eachJoint(
   design: Design,
@@ -48,13 +48,20 @@ function eachJoint(
   }));
   const [first, ...others] = top;
   if (first === undefined) return;
-  scaleAll(first.values, prior.patterns);
-  const joint = new Float64Array(design.patterns);
+  if (others.length === 0)
+    others.push({ values: prior.patterns, of: new Int32Array(responses.counts.length) });
+  else scaleAll(first.values, prior.patterns);
+  const { patterns } = design;
+  const joint = new Float64Array(patterns);
   for (let row = 0; row < responses.counts.length; row += 1) {
-    const start = integerAt(first.of, row) * joint.length;
-    joint.set(first.values.subarray(start, start + joint.length));
-    let total = others.length === 0 ? sum(joint) : 0;
-    for (const { values, of } of others) total = multiply(joint, values, integerAt(of, row) * joint.length);
+    let source = first.values;
+    let start = integerAt(first.of, row) * patterns;
+    let total = 0;
+    for (const { values, of } of others) {
+      total = multiply(joint, source, start, values, integerAt(of, row) * patterns);
+      source = joint;
+      start = 0;
+    }
     if (total > SMALLEST) visit(row, joint, total, log(total));
     else visit(row, joint, 1, fillByLogarithms(joint, design, parameters, prior, answersOf(responses, row)));
   }
@@ -66,15 +73,25 @@ function scaleAll(values: Float64Array, prior: Float64Array): void {
     for (let a = 0; a < prior.length; a += 1) values[start + a] = at(values, start + a) * at(prior, a);
 }
 
-/** Multiplies by values from an index on; returns the sum of the products. */
-function multiply(joint: Float64Array, values: Float64Array, start: number): number {
-  let total = 0;
-  for (let a = 0; a < joint.length; a += 1) {
-    const value = at(joint, a) * at(values, start + a);
-    joint[a] = value;
-    total += value;
+/** Writes products of values from two indices on; returns their sum. Two partial sums do not wait for each other. */
+function multiply(
+  products: Float64Array,
+  left: Float64Array,
+  l: number,
+  right: Float64Array,
+  r: number,
+): number {
+  let even = 0;
+  let odd = 0;
+  for (let a = 0; a < products.length; a += 2) {
+    const one = at(left, l + a) * at(right, r + a);
+    const two = at(left, l + a + 1) * at(right, r + a + 1);
+    products[a] = one;
+    products[a + 1] = two;
+    even += one;
+    odd += two;
   }
-  return total;
+  return even + odd;
 }
 
 /** Calls `visit` for each distinct row of answers, in order. */

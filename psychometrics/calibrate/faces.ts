@@ -63,6 +63,7 @@ function together(
   answered: Float64Array,
   correct: Float64Array,
 ): number[][] {
+  if (!design.monotone) return Array.from(table, (_, pattern) => [pattern]);
   const last = table.length - 1;
   if (design.model === 'dina' && at(table, 0) < at(table, last))
     return [Array.from({ length: last }, (_, s) => s), [last]];

@@ -143,7 +143,7 @@ function derivatives(
         return table === undefined ? weight.reduce((total, p) => total + p, 0) : dot(weight, table);
       });
     }
-    const change = curveScores(design, parameters, prior, parameter).map(
+    const change = curveScores(design, parameters, prior, parameter.kc)[parameter.kind].map(
       (term, a) => term * at(prior.patterns, a),
     );
     return Float64Array.from(margins, (margin) => {

@@ -24,7 +24,7 @@ export function maximize(design: Design, counts: ExpectedCounts, before: Paramet
   };
 }
 
-/** Returns the monotone table, of the form that the model allows, with the highest binomial likelihood within the bounds. */
+/** Returns the table, monotone and of the form that the model allows, with the highest binomial likelihood within the bounds. */
 export function fitTable(
   design: Design,
   { size }: ItemDesign,
@@ -34,6 +34,7 @@ export function fitTable(
   const rates = (n: Float64Array, r: Float64Array): Float64Array =>
     n.map((count, s) => (count > 0 ? at(r, s) / count : 0));
   const bounded = (p: number): number => clamp(p, design.bound, 1 - design.bound);
+  if (!design.monotone) return rates(answered, correct).map(bounded);
   if (design.model === 'gdina') return isotonicTable(rates(answered, correct), answered).map(bounded);
   // DINA has two values, for learners who have mastered all and for the others: the lattice is a chain of two.
   const n = new Float64Array(2);
@@ -47,8 +48,11 @@ export function fitTable(
   return new Float64Array(size).fill(guess, 0, size - 1).fill(success, size - 1);
 }
 
-const NEWTON_STEPS = 10;
-const HALVINGS = 20;
+const SCORING_STEPS = 10;
+/** Each trial that does not rise is damped more: from Fisher scoring towards a short step along the score (Levenberg and Marquardt). */
+const TRIALS = 12;
+const LEAST_DAMPING = 0.1;
+const DAMPING_GROWTH = 8;
 /** A scoring step that promises less than this gain ends the search. */
 const LEAST_GAIN = 1e-12;
 /** The most that a log slope or a location moves in one step. */
@@ -56,7 +60,7 @@ const LONGEST_STEP = 1;
 
 /**
  * Fits the curves of all KCs to the expected numbers of learners with each pattern, theta integrated out: Fisher scoring in log slopes and locations,
- * within the bounds, halved until the objective does not fall. The engine's clamp and the penalty are part of the objective.
+ * within the bounds, damped until the objective rises. The engine's clamp and the penalty are part of the objective.
  */
 function fitCurves(design: Design, everybody: Float64Array, from: Curves): Curves {
   const objective = (candidate: Curves): number => {
@@ -67,21 +71,25 @@ function fitCurves(design: Design, everybody: Float64Array, from: Curves): Curve
   };
   let best = from;
   let highest = objective(best);
-  for (let step = 0; step < NEWTON_STEPS; step += 1) {
+  let damping = 0;
+  for (let step = 0; step < SCORING_STEPS; step += 1) {
     const { score, information } = curveTerms(design, best, everybody);
     const isFree = score.map((value, n) => Number(!pushesOutward(best, n, value)));
-    const direction = product(invertOn(information, isFree), score);
-    if (dot(direction, score) < LEAST_GAIN) return best;
     let taken: Curves | undefined;
-    for (let halving = 0, share = 1; halving < HALVINGS && taken === undefined; halving += 1, share /= 2) {
+    for (let trial = 0; trial < TRIALS && taken === undefined; trial += 1) {
+      const direction = product(invertOn(information, isFree, damping), score);
+      if (dot(direction, score) < LEAST_GAIN) return best;
       const candidate = movedCurves(
         best,
-        direction.map((value) => clamp(share * value, -LONGEST_STEP, LONGEST_STEP)),
+        direction.map((value) => clamp(value, -LONGEST_STEP, LONGEST_STEP)),
       );
       const value = objective(candidate);
       if (value > highest) {
         taken = candidate;
         highest = value;
+        damping = damping > LEAST_DAMPING ? damping / DAMPING_GROWTH : 0;
+      } else {
+        damping = Math.max(LEAST_DAMPING, DAMPING_GROWTH * damping);
       }
     }
     if (taken === undefined) return best;
@@ -109,13 +117,11 @@ export function curveTerms(design: Design, curves: Curves, everybody: Float64Arr
   const { kcCount, patterns } = design;
   const size = 2 * kcCount;
   const prior = latentPrior(design, curves);
-  const byPattern = Array.from({ length: size }, (_, n) =>
-    n < kcCount
-      ? curveScores(design, curves, prior, { kind: 'slope', kc: n }).map(
-          (value) => value * at(curves.slopes, n),
-        )
-      : curveScores(design, curves, prior, { kind: 'location', kc: n - kcCount }),
-  );
+  const scores = Array.from(curves.slopes, (_, kc) => curveScores(design, curves, prior, kc));
+  const byPattern = [
+    ...scores.map(({ slope }, kc) => slope.map((value) => value * at(curves.slopes, kc))),
+    ...scores.map(({ location }) => location),
+  ];
   const learners = sum(everybody);
   const score = Float64Array.from(byPattern, (values) => dot(values, everybody));
   const values = new Float64Array(size * size);
@@ -141,9 +147,12 @@ export function curveTerms(design: Design, curves: Curves, everybody: Float64Arr
   return { score, information: { size, values } };
 }
 
-/** Returns the inverse on the rows that are free; all others are 0. */
-function invertOn({ size, values }: SquareMatrix, isFree: Float64Array): SquareMatrix {
-  const masked = values.map((value, n) => value * at(isFree, Math.floor(n / size)) * at(isFree, n % size));
+/** Returns the inverse on the rows that are free, with the diagonal raised by a share; all others are 0. */
+function invertOn({ size, values }: SquareMatrix, isFree: Float64Array, damping: number): SquareMatrix {
+  const masked = values.map((value, n) => {
+    const [row, column] = [Math.floor(n / size), n % size];
+    return value * at(isFree, row) * at(isFree, column) * (row === column ? 1 + damping : 1);
+  });
   return invert({ size, values: masked }).inverse;
 }
 

@@ -45,6 +45,8 @@ export interface Design {
   /** Item probabilities stay inside [bound, 1 - bound]. */
   readonly bound: number;
   readonly penalty: Penalty;
+  /** Whether an additional KC never lowers P(correct). False only to compute what that costs. */
+  readonly monotone: boolean;
 }
 
 /** The fitted parameters. */
@@ -87,7 +89,13 @@ export function createDesign(
     weights: raw.map((weight) => weight / total),
     bound,
     penalty,
+    monotone: true,
   };
+}
+
+/** Returns the number of named parameters: two per DINA item, one per G-DINA pattern, two per KC. */
+export function parameterCount({ model, items, kcCount }: Design): number {
+  return items.reduce((total, { size }) => total + (model === 'dina' ? 2 : size), 2 * kcCount);
 }
 
 /** Returns the start of the search: every item is informative, every KC is mastered with probability 1/2 at the mean of theta. */

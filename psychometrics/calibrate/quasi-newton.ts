@@ -70,6 +70,8 @@ function placesOf({ items, kcCount }: Design, { free }: Face): readonly (readonl
   });
 }
 
+/** The most that a logit, a log slope or a location moves in one step. */
+const LONGEST_STEP = 2;
 /** Below this cosine between step and fall of the score, a secant is left out. */
 const LEAST_COSINE = 1e-10;
 
@@ -100,11 +102,11 @@ export function quasiNewtonStep(
     const share = (shares[used.length - 1 - m] ?? 0) - dot(fall, result) / curvature;
     for (let n = 0; n < result.length; n += 1) addTo(result, n, share * at(step, n));
   });
-  return result;
+  return result.map((value) => clamp(value, -LONGEST_STEP, LONGEST_STEP));
 }
 
 /** Keeps the information invertible where the data contain none; it changes the path to the maximum, not the maximum. */
-const RIDGE = 1e-6;
+const RIDGE = 0.01;
 
 /** Returns the metric of the complete data: each probability on its own, the curves together. */
 export function completeMetric({ kcCount }: Design, { free, information, curves }: Face): Metric {
@@ -115,7 +117,10 @@ export function completeMetric({ kcCount }: Design, { free, information, curves 
   const isFree = (column: number): boolean => columns.includes(column);
   const { inverse } = invert({
     size,
-    values: values.map((value, n) => (isFree(Math.floor(n / size)) && isFree(n % size) ? value : 0)),
+    values: values.map((value, n) => {
+      const [row, column] = [Math.floor(n / size), n % size];
+      return isFree(row) && isFree(column) ? value + (row === column ? RIDGE : 0) : 0;
+    }),
   });
   return (score) => {
     const ofCurves = new Float64Array(size);
@@ -130,8 +135,6 @@ export function completeMetric({ kcCount }: Design, { free, information, curves 
   };
 }
 
-/** The most that a logit, a log slope or a location moves in one step. */
-const LONGEST_STEP = 2;
 /** The weight of a pattern that no learner is expected to have. */
 const LEAST_WEIGHT = 1e-12;
 
@@ -140,7 +143,7 @@ export function moved(design: Design, { parameters, counts, face }: Point, step:
   const tables = parameters.tables.map((table) => Float64Array.from(table));
   const ofCurves = new Float64Array(2 * design.kcCount);
   face.free.forEach((one, n) => {
-    const by = clamp(at(step, n), -LONGEST_STEP, LONGEST_STEP);
+    const by = at(step, n);
     if (one.kind === 'table') {
       const table = tables[one.item] ?? new Float64Array();
       const before = at(table, one.patterns[0] ?? 0);
@@ -152,6 +155,7 @@ export function moved(design: Design, { parameters, counts, face }: Point, step:
   });
   return {
     tables: tables.map((table, j) => {
+      if (!design.monotone) return table;
       const weights = (counts.answered[j] ?? table).map((n) => n + LEAST_WEIGHT);
       return design.model === 'gdina' ? isotonicTable(table, weights) : pooled(table, weights);
     }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { err } from '#shared/kernel/result.ts';
-import { readStudyTables } from '#tools/terminal/study-tables.ts';
+import { readStudyTables } from '#tools/terminal/study/tables.ts';
 import { condition } from './conditions.ts';
 import { missingLine, studyOf, type Study } from './read-data.ts';
 

@@ -1,5 +1,6 @@
 import { err, ok, type Result } from '#shared/kernel/result.ts';
-import { MISSING, withAnswers, type StudyTables } from '#tools/terminal/study-tables.ts';
+import { withAnswers, type StudyTables } from '#tools/terminal/study/tables.ts';
+import { MISSING } from '#tools/terminal/study/values.ts';
 import { columnConditions } from './checks/columns.ts';
 import { duplicateConditions } from './checks/duplicates.ts';
 import { linkageConditions, linkageOf, type Linkage } from './checks/linkage.ts';

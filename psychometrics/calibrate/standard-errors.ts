@@ -12,12 +12,18 @@ import type { Design, Parameters, Responses } from './model.ts';
 import { addTo, at, integerAt, invert, sqrt, type SquareMatrix } from './numbers.ts';
 import { curvePenaltyTerms } from './penalty.ts';
 
+/** Above this share, a standard error is rather the prior's than the data's. */
+const MOSTLY_PRIOR = 0.5;
+
 /** Standard errors; `undefined` if a parameter is on its bound or its information is singular. */
 export interface StandardErrors {
   /** For each item and own pattern. */
   readonly tables: readonly (readonly (number | undefined)[])[];
   readonly slopes: readonly (number | undefined)[];
   readonly locations: readonly (number | undefined)[];
+  /** Whether more than half of the information on a slope or location is the prior's: the prior's information times the squared standard error. */
+  readonly slopesFromPrior: readonly boolean[];
+  readonly locationsFromPrior: readonly boolean[];
   /** Parameters inside their bounds; values that monotonicity holds together count once. */
   readonly free: number;
   /** Rank of the information matrix; below `free` it is singular. */
@@ -55,7 +61,9 @@ function eachScore(
 ): void {
   const prior = latentPrior(design, parameters);
   const curveTerms = free.map((parameter) =>
-    parameter.kind === 'table' ? undefined : curveScores(design, parameters, prior, parameter),
+    parameter.kind === 'table'
+      ? undefined
+      : curveScores(design, parameters, prior, parameter.kc)[parameter.kind],
   );
   const members = free.map((parameter) => {
     if (parameter.kind !== 'table') return undefined;
@@ -121,22 +129,37 @@ export function standardErrors(design: Design, parameters: Parameters, responses
     const n = free.findIndex(wanted);
     return n >= 0 && kept[n] === 1 ? sqrt(at(inverse.values, n * size + n)) : undefined;
   };
+  const slopes = Array.from(parameters.slopes, (_, kc) =>
+    errorOf((one) => one.kind === 'slope' && one.kc === kc),
+  );
+  const locations = Array.from(parameters.locations, (_, kc) =>
+    errorOf((one) => one.kind === 'location' && one.kc === kc),
+  );
+  const priorInformation = (kc: number): { readonly slope: number; readonly location: number } => {
+    const slope = at(parameters.slopes, kc);
+    const terms = curvePenaltyTerms(design.penalty, slope, at(parameters.locations, kc));
+    return { slope: terms.informationLogSlope / (slope * slope), location: terms.informationLocation };
+  };
   return {
     tables: parameters.tables.map((table, item) =>
       Array.from(table, (_, pattern) =>
         errorOf((one) => one.kind === 'table' && one.item === item && one.patterns.includes(pattern)),
       ),
     ),
-    slopes: Array.from(parameters.slopes, (_, kc) => errorOf((one) => one.kind === 'slope' && one.kc === kc)),
-    locations: Array.from(parameters.locations, (_, kc) =>
-      errorOf((one) => one.kind === 'location' && one.kc === kc),
-    ),
+    slopes,
+    locations,
+    slopesFromPrior: slopes.map((error, kc) => isFromPrior(error, priorInformation(kc).slope)),
+    locationsFromPrior: locations.map((error, kc) => isFromPrior(error, priorInformation(kc).location)),
     free: size,
     rank,
     parameters: free,
     covariance: inverse,
     kept,
   };
+}
+
+function isFromPrior(error: number | undefined, information: number): boolean {
+  return error !== undefined && information * error * error > MOSTLY_PRIOR;
 }
 
 /** Adds the penalty's information, converted from log slope and location to slope and location. */

@@ -3,8 +3,9 @@ import { checkModel } from '#functions/mastery/records/check-model.ts';
 import { identifier } from '#shared/contract/mastery/primitives.ts';
 import { anchor, scaleCalibration } from '#shared/contract/mastery/scale-calibration.ts';
 import { hashCanonical } from '#shared/kernel/canonical-json.ts';
-import { pointer, schemaDefects, type Defect } from '#shared/kernel/defect.ts';
+import { distinctDefects, pointer, schemaDefects, type Defect } from '#shared/kernel/defect.ts';
 import { deterministicUuid } from '#shared/kernel/deterministic-uuid.ts';
+import { CANONICAL_GUID } from '#shared/kernel/guid.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { checkCalibration } from '#shared/records/check-calibration.ts';
 import { claimsRank } from '#shared/records/rank-claims.ts';
@@ -78,7 +79,34 @@ export function readMeta(
             : 'is not an item of the Q-matrix',
       })),
   );
-  return unknown.length > 0 ? err(unknown) : ok(parsed.data);
+  const defects = [...unknown, ...guidsOf(parsed.data).flatMap(guidDefect)];
+  return defects.length > 0 ? err(defects) : ok(parsed.data);
+}
+
+interface GivenGuid {
+  readonly path: readonly string[];
+  readonly guid: string;
+}
+
+/** Lists the GUIDs of a metadata file with their paths in it. */
+function guidsOf({ document: described, kcs = {} }: Meta): readonly GivenGuid[] {
+  const framework = described?.caseFrameworkGuid;
+  return [
+    ...(framework === undefined ? [] : [{ path: ['document', 'caseFrameworkGuid'], guid: framework }]),
+    ...Object.entries(kcs).flatMap(([kc, { guid }]) =>
+      guid === undefined ? [] : [{ path: ['kcs', kc, 'guid'], guid }],
+    ),
+  ];
+}
+
+/** Returns what is wrong with the form of a GUID, and its right form if only that differs. */
+function guidDefect({ path, guid }: GivenGuid): readonly Defect[] {
+  if (CANONICAL_GUID.test(guid)) return [];
+  const form = guid.replaceAll(/^\s*(?:urn:uuid:|\{)?|\}?\s*$/gi, '').toLowerCase();
+  const message = CANONICAL_GUID.test(form)
+    ? `"${guid}" must be written as "${form}"`
+    : `"${guid}" is no UUID in lower case, as in "d23f0824-128b-4f33-8c5c-7fd0a6a3a450"`;
+  return [{ pointer: pointer(...path), message }];
 }
 
 export interface CalibrationFile {
@@ -92,7 +120,8 @@ const DEFAULT_SCALE = { base: 500, perTheta: 100 };
 
 /**
  * Returns the calibration in the form that `npm run release -- calibration` takes, checked by the same code. Members that the metadata do not supply
- * get a placeholder derived from `name`, so that the same input gives the same bytes. Defects are those that metadata can cause.
+ * get a placeholder derived from `name`, so that the same input gives the same bytes. Defects are those that metadata can cause; their pointers are into
+ * the metadata file.
  */
 export function calibrationFile(
   calibration: Calibration,
@@ -191,7 +220,37 @@ export function calibrationFile(
     },
     checkModel,
   );
-  return checked.ok ? ok({ record: checked.value, placeholders }) : checked;
+  if (checked.ok) return ok({ record: checked.value, placeholders });
+  const kcNames = kcs.map(({ k }) => study.kcs[k] ?? '');
+  const byGuid = new Map(kcs.map(({ guid }, place) => [guid, kcNames[place] ?? '']));
+  const kcsOf = parameters.items.map((item) => item.kcs.map((guid) => byGuid.get(guid) ?? ''));
+  return err(
+    distinctDefects(
+      checked.error.map((defect) => ({
+        ...defect,
+        pointer: metaPointer(defect.pointer, { kcs: kcNames, items: study.items, kcsOf }),
+      })),
+    ),
+  );
+}
+
+/** Returns the place in the metadata file that supplies a place of the record. @param names in the order of the record */
+function metaPointer(
+  place: string,
+  names: {
+    readonly kcs: readonly string[];
+    readonly items: readonly string[];
+    readonly kcsOf: readonly (readonly string[])[];
+  },
+): string {
+  const [, member, first, rest = ''] = /^\/parameters\/(kcs|items)\/(\d+)(\/.*)?$/.exec(place) ?? [];
+  if (member === 'kcs') return pointer('kcs', names.kcs[Number(first)] ?? '') + rest;
+  if (member === 'items') {
+    const [, kc] = /^\/kcs\/(\d+)$/.exec(rest) ?? [];
+    if (kc !== undefined) return pointer('kcs', names.kcsOf[Number(first)]?.[Number(kc)] ?? '', 'guid');
+    return pointer('items', names.items[Number(first)] ?? '') + rest;
+  }
+  return place.replace(/^\/parameters\/scale\b.*/, '/scale');
 }
 
 /**

@@ -159,6 +159,33 @@ export function conditionsOf({ items, kcs, length, policy, exposure = [] }: Stud
     { name: 'weaker items, until classified', change: { quality: WEAK_ITEMS } },
     ...(kcs > SCOPE ? [{ name: `${SCOPE} KCs in scope, until classified`, change: { scope: SCOPE } }] : []),
   ];
+  /** Mistakes of the model, each for a test of full length and for one that ends as the built-in policies end it. */
+  const mistakes: readonly {
+    readonly group: string;
+    readonly name: string;
+    readonly change: Partial<Condition>;
+  }[] = [
+    {
+      group: 'wrong',
+      name: `wrong Q-matrix rows: ${percent(WRONG_ROWS)} of items`,
+      change: { knowledge: { kind: 'wrong rows', share: WRONG_ROWS } },
+    },
+    ...chains(kcs).map(({ name, structure }) => ({
+      group: 'chains',
+      name: `prerequisites: ${name}`,
+      change: { structure },
+    })),
+    {
+      group: 'wrong',
+      name: `two abilities, correlation ${CORRELATION}`,
+      change: { structure: 'two abilities' },
+    },
+    {
+      group: 'wrong',
+      name: `rapid guessers: ${percent(RAPID.learners)}, ${percent(RAPID.items)} of items`,
+      change: { answers: 'rapid guessing' },
+    },
+  ];
   const distinct = (values: readonly number[], least: number, given: number): readonly number[] =>
     [...new Set(values.map(Math.round))].filter((value) => value >= least && value !== given);
   return [
@@ -186,14 +213,14 @@ export function conditionsOf({ items, kcs, length, policy, exposure = [] }: Stud
     }),
     vary('wrong', 'compensatory responders', { answers: 'compensatory' }),
     vary('wrong', 'population N(0.5, 1.2²), prior N(0, 1)', { population: { mean: 0.5, sd: 1.2 } }),
-    vary('wrong', `wrong Q-matrix rows: ${percent(WRONG_ROWS)} of items`, {
-      knowledge: { kind: 'wrong rows', share: WRONG_ROWS },
-    }),
-    ...chains(kcs).map(({ name, structure }) => vary('chains', `prerequisites: ${name}`, { structure })),
-    vary('wrong', `two abilities, correlation ${CORRELATION}`, { structure: 'two abilities' }),
-    vary('wrong', `rapid guessers: ${percent(RAPID.learners)}, ${percent(RAPID.items)} of items`, {
-      answers: 'rapid guessing',
-    }),
+    ...mistakes.map(({ group, name, change }) => vary(group, name, change)),
+    ...mistakes.map(({ name, change }) =>
+      vary('unsettled mistakes', `${name}, until classified: unsettled first`, {
+        ...untilClassified,
+        policy: 'unsettled',
+        ...change,
+      }),
+    ),
     ...CALIBRATED_ON.map((learners) =>
       vary('calibrated', `calibrated on ${learners} learners`, {
         knowledge: { kind: 'calibrated', learners },

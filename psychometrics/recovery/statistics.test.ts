@@ -8,6 +8,7 @@ import {
   rootMeanSquareError,
   share,
   standardErrorOfBias,
+  wilson,
 } from './statistics.ts';
 
 const pairs = [
@@ -18,6 +19,16 @@ const pairs = [
 ];
 
 describe('statistics against cases worked out by hand', () => {
+  it('the interval of Wilson keeps the coverage that its equation states, and stays within 0 and 1', () => {
+    // The bounds are where (rate - p)² = z² p (1 - p) / n.
+    for (const p of Object.values(wilson(19, 20))) {
+      expect((0.95 - p) ** 2).toBeCloseTo((1.959964 ** 2 * p * (1 - p)) / 20, 12);
+    }
+    expect(wilson(0, 200)).toMatchObject({ low: 0 });
+    expect(wilson(0, 200).high).toBeCloseTo(0.0188, 4);
+    expect(wilson(20, 20)).toMatchObject({ high: 1 });
+  });
+
   it('bias is the mean of recovered minus known, with its standard error', () => {
     // Errors 1, 0, −2, 1: mean 0, squares 6, variance 6/3, standard error √(2/4).
     expect(bias(pairs)).toBe(0);

@@ -195,6 +195,25 @@ describe('a study', () => {
     expect(rowOf('wrong Q-matrix rows').agreement).toBeLessThan(reference.agreement);
   });
 
+  it('shows each mistake of the model for the target of the built-in policies too', () => {
+    const rows = study.rows.filter(({ group }) => group === 'unsettled mistakes');
+    expect(rows.map(({ name }) => name.split(':', 1)[0])).toEqual([
+      'wrong Q-matrix rows',
+      'prerequisites',
+      'prerequisites',
+      'two abilities, correlation 0.6, until classified',
+      'rapid guessers',
+    ]);
+    const sound = study.rows.find(({ group }) => group === 'unsettled')!.figures;
+    for (const { name, figures } of rows) {
+      expect(figures.meanLength).toBeLessThan(
+        study.rows.find(({ group }) => group === 'stop')!.figures.meanLength,
+      );
+      if (name.startsWith('rapid')) expect(figures.agreement).toBeLessThan(sound.agreement);
+      expect(figures).not.toEqual(sound);
+    }
+  });
+
   it('has weighted likelihood estimates that lean inwards less than posterior means at either end', () => {
     const groups = study.byAbility.filter(({ learners }) => learners > 5);
     const [lowest, highest] = [groups[0]!, groups.at(-1)!];

@@ -1,6 +1,8 @@
 /** Damages of a study, one at a time, with the condition that must name each: the verdict must tell a damaged study from a sound one. */
+import type { ConditionCode } from '#psychometrics/calibrate/conditions.ts';
 import { uniformFrom } from '#psychometrics/calibrate/numbers.ts';
-import { MISSING, type LearnerAnswers, type StudyTables } from '#tools/terminal/study-tables.ts';
+import type { LearnerAnswers, StudyTables } from '#tools/terminal/study/tables.ts';
+import { MISSING } from '#tools/terminal/study/values.ts';
 
 /** A damaged study, and what its condition must name. */
 export interface DamagedStudy {
@@ -12,7 +14,7 @@ export interface DamagedStudy {
 /** One kind of damage. */
 export interface Damage {
   /** The code of its condition; undefined if the answers cannot show it. */
-  readonly code: string | undefined;
+  readonly code: ConditionCode | undefined;
   readonly apply: (sound: StudyTables, uniform: () => number) => DamagedStudy;
 }
 

@@ -1,32 +1,34 @@
 /** Fits simulated studies whose truth is known, and counts what their verdicts contain. */
 import { calibrate, type CalibrateOptions } from '#psychometrics/calibrate/calibrate.ts';
-import { isFinding } from '#psychometrics/calibrate/conditions.ts';
+import { isFinding, type ConditionCode } from '#psychometrics/calibrate/conditions.ts';
 import { studyOf } from '#psychometrics/calibrate/read-data.ts';
-import type { StudyTables } from '#tools/terminal/study-tables.ts';
+import type { StudyTables } from '#tools/terminal/study/tables.ts';
 import { damaged, damages, type DamagedStudy } from './damages.ts';
 import { designs } from './designs.ts';
 import { simulateStudy } from './simulate.ts';
 import { structureStudies } from './structures.ts';
 
+/** The name of undamaged studies. */
+export const SOUND = 'sound';
+export const NO_FINDING = 'none' as const;
+export const ANY_FINDING = 'any' as const;
+
+/** The condition that a study must meet; `none` if it must meet no finding, `any` if its answers cannot show what is wrong. */
+type Expected = ConditionCode | typeof NO_FINDING | typeof ANY_FINDING;
+
 /** A kind of study: one per seed is made and fitted. */
 export interface VerdictStudy {
   readonly design: string;
   readonly name: string;
-  /** The code of the condition that must be met; `none` if no finding may be met, `any` if the answers cannot show what is wrong. */
-  readonly expected: string;
+  readonly expected: Expected;
   readonly make: (seed: number) => DamagedStudy;
 }
-
-/** The name of undamaged studies. */
-export const SOUND = 'sound';
-export const NO_FINDING = 'none';
-export const ANY_FINDING = 'any';
 
 /** What all studies of one kind amount to. */
 export interface Outcome {
   readonly design: string;
   readonly name: string;
-  readonly expected: string;
+  readonly expected: Expected;
   readonly studies: number;
   /** Studies that met the expected condition with its subjects, or with none expected those that met no finding. */
   readonly right: number;
@@ -70,7 +72,7 @@ export function studiesFrom(design: string, source: (seed: number) => StudyTable
       expected: NO_FINDING,
       make: (seed) => ({ tables: source(seed), subjects: [] }),
     },
-    ...Object.entries(damages).map(([name, damage]) => ({
+    ...Object.entries(damages).map(([name, damage]): VerdictStudy => ({
       design,
       name,
       expected: damage.code ?? ANY_FINDING,

@@ -1,7 +1,7 @@
 /** Simulated studies whose truth is known: sound ones, and what damages and structures are made from. Deterministic by their seed. */
 import { logistic, uniformFrom } from '#psychometrics/calibrate/numbers.ts';
 import { normal } from '#psychometrics/recovery/learners.ts';
-import type { StudyTables } from '#tools/terminal/study-tables.ts';
+import type { StudyTables } from '#tools/terminal/study/tables.ts';
 
 /** Draws one learner's pattern of mastery: bit k is set if KC k is mastered. */
 export type PatternSource = (uniform: () => number) => number;

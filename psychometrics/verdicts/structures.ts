@@ -1,7 +1,7 @@
 /** Four structures of knowledge, as studies whose truth is known: what the test of structure must accept or find. */
 import { logistic, uniformFrom } from '#psychometrics/calibrate/numbers.ts';
 import { normal } from '#psychometrics/recovery/learners.ts';
-import type { StudyTables } from '#tools/terminal/study-tables.ts';
+import type { StudyTables } from '#tools/terminal/study/tables.ts';
 import { simulateStudy, type PatternSource } from './simulate.ts';
 
 /** A study with the code of the condition that it must meet; undefined where it must meet none of structure. */

@@ -145,7 +145,7 @@ describe('wrong usage exits with 2 and a sentence, which names everything that i
     ['call', ['answer'], 'missing: --correct or --wrong'],
     ['replay', [], 'missing: --data'],
     ['validate', [], 'missing: --data'],
-    ['calibrate', [], 'missing: --responses, --q-matrix, --model, --out'],
+    ['calibrate', [], 'missing: --model, --out, --responses, --q-matrix'],
     ['build', ['--only', 'noSuchFunction'], /unknown function "noSuchFunction"/],
     ['gates', ['sign'], 'missing: DRAFT, one of --key, --digest and --signature'],
     ['gates', ['sign', 'draft.json'], 'missing: one of --key, --digest and --signature'],

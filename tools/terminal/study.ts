@@ -5,8 +5,9 @@ import { pointer, schemaDefects, type Defect } from '#shared/kernel/defect.ts';
 import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { parseStrictJson } from '#shared/kernel/strict-json.ts';
 import { readFrom } from './file-failure.ts';
-import { readStudyTables, readTableFile, withAnswers } from './study-tables.ts';
-import type { LearnerAnswers, StudyTables, TableOptions } from './study-tables.ts';
+import { readTexts } from './study/files.ts';
+import type { TableOptions } from './study/options.ts';
+import { readStudyTables, withAnswers, type LearnerAnswers, type StudyTables } from './study/tables.ts';
 
 /*
  * A study on disk: learners' answers, the items' knowledge components and fitted parameters. The seed command and the replay read it,
@@ -83,15 +84,13 @@ export interface Study {
 
 /** The texts of a study's three files; the error names the first that cannot be read, and why. */
 export async function readResponseFiles(directory: string): Promise<Result<ResponseFiles, string>> {
-  const responses = await readTableFile(join(directory, 'responses.csv'));
-  if (!responses.ok) return responses;
-  const qMatrix = await readTableFile(join(directory, 'q-matrix.csv'));
-  if (!qMatrix.ok) return qMatrix;
+  const texts = await readTexts(join(directory, 'responses.csv'), join(directory, 'q-matrix.csv'));
+  if (!texts.ok) return texts;
   const parameters = await readFrom(join(directory, 'parameters.json'), (path) => readFile(path, 'utf8'));
   if (!parameters.ok) return parameters;
   return ok({
-    'responses.csv': responses.value,
-    'q-matrix.csv': qMatrix.value,
+    'responses.csv': texts.value.responses.text,
+    'q-matrix.csv': texts.value.qMatrix.text,
     'parameters.json': parameters.value,
   });
 }

@@ -59,7 +59,7 @@ const FEWEST = 10;
  * (Bonferroni). Under the model all items correlate positively or not at all, on a multidimensional test too. The worst item is reversed before the
  * next one is looked for, so that several reversed items do not hide each other.
  */
-export function reversedItems(study: StudyData): number[] {
+function reversedItems(study: StudyData): number[] {
   const signs = study.items.map(() => 1);
   const least = normalQuantileTwoSided((2 * REVERSED_LEVEL) / study.items.length);
   const found: number[] = [];
@@ -78,7 +78,7 @@ export function reversedItems(study: StudyData): number[] {
 }
 
 /** Returns the items whose answers are the same as those of an earlier item for all learners who answered both, with that item. */
-export function identicalItems({ items, responses, answered, correct }: StudyData): number[] {
+function identicalItems({ items, responses, answered, correct }: StudyData): number[] {
   const rows = [...responses.counts.keys()];
   const agree = (j: number, i: number): boolean => {
     const both = [0, 0];

@@ -43,18 +43,18 @@ export interface ItemFindings {
  */
 
 /** A row is doubtful if another one gains this, in addition to 2 log(items x sets), for so many were compared. */
-const ROW_GAIN = 10;
+export const ROW_GAIN = 10;
 /** And at least this per learner: many learners must not turn a trifle into a doubt. */
-const ROW_GAIN_PER_LEARNER = 0.01;
+export const ROW_GAIN_PER_LEARNER = 0.01;
 /** The Q-matrix does not fit if this share of the rows, and this number, gain at least half of what makes a row doubtful… */
-const SHARE_OF_ROWS = 0.25;
+export const SHARE_OF_ROWS = 0.25;
 const LEAST_ROWS = 4;
 /** … per learner, or this. */
 const MILD_GAIN = 8;
 /** An item is uninformative if its gain over a constant is below this, the upper 1 % of chi-square with one degree of freedom, … */
 const CHANCE = 6.635;
 /** … or success - guess is below this, for any number of learners; … */
-const NO_DIFFERENCE = 0.05;
+export const NO_DIFFERENCE = 0.05;
 /** … and if success - guess is below this at the upper 1 %, so that a small study is not blamed for its size. */
 const SOME_DIFFERENCE = 0.3;
 /** The upper 1 % of the normal distribution. */
@@ -162,7 +162,9 @@ function lookAt(view: ItemView, own: number, { model, bound }: Design): ItemLook
     own,
     best,
     gain: 2 * (reached - reference),
+    // A constant item is a condition of its own.
     uninformative:
+      constant < 0 &&
       (2 * (logLikelihood - constant) < CHANCE || Math.abs(difference) < NO_DIFFERENCE) &&
       2 * (reached - constant) < chance &&
       Math.abs(difference) + UPPER * at(error, own) < SOME_DIFFERENCE,

@@ -66,8 +66,8 @@ export function guessersOf(design: Design, parameters: Parameters, responses: Re
 }
 
 /** The least share of learners, and what the class gains at least; chosen on simulated sound studies with seeds below 100 (docs/verdicts.md). */
-const LEAST_SHARE = 0.02;
-const GUESSERS_GAIN = 20;
+export const LEAST_SHARE = 0.02;
+export const GUESSERS_GAIN = 20;
 /** Guessing differs from knowing nothing by this much more than the mean guess of the items, and from knowing all by the upper limit. */
 const ABOVE_GUESS = 0.1;
 const HIGHEST_SUCCESS = 0.8;

@@ -1,7 +1,7 @@
 /** Whether the sheet is upside down: every answer reversed. Only items that need more of the same KCs can show it. */
 import { condition, type Condition } from '../conditions.ts';
 import { fit } from '../em.ts';
-import { createDesign, startingParameters, type Responses } from '../model.ts';
+import { createDesign, startingParameters, type ItemModel, type Responses } from '../model.ts';
 import type { StudyData } from '../study-data.ts';
 
 /** Items with nested rows. */
@@ -36,7 +36,7 @@ const EFFORT = { maximumIterations: 100, tolerance: 0.01 } as const;
  * Returns the gain in the log-likelihood of DINA if all answers are reversed; undefined if the items cannot show it, or are not suspicious.
  * G-DINA cannot tell: having a KC and lacking it change places. With items of one KC each DINA cannot tell either.
  */
-export function reversalGain(study: StudyData): number | undefined {
+function reversalGain(study: StudyData): number | undefined {
   const { pairs, difference } = nestingOf(study);
   if (pairs === 0 || difference < -HARDER) return undefined;
   const design = createDesign('dina', study.kcs.length, study.kcsOf, { bound: 0.001, penalty: 'weak' });
@@ -47,11 +47,13 @@ export function reversalGain(study: StudyData): number | undefined {
   return objective({ ...responses, answers }) - objective(responses);
 }
 
-/** Returns the condition of a sheet that is upside down. */
-export function nestingConditions(study: StudyData): Condition[] {
+/**
+ * Returns the condition of a sheet that seems to be upside down. For a DINA fit it is then wrong. A G-DINA fit of items that need any of their KCs is
+ * sound, and nothing but their content shows whether they do.
+ */
+export function nestingConditions(study: StudyData, model: ItemModel): Condition[] {
   const gain = reversalGain(study);
   if (gain === undefined || gain < REVERSAL_GAIN) return [];
-  const { difference } = nestingOf(study);
-  const harder = difference.toFixed(2);
-  return [condition('answers_upside_down', [], { easier: harder, gain: gain.toFixed(0) })];
+  const figures = { easier: nestingOf(study).difference.toFixed(2), gain: gain.toFixed(0) };
+  return [condition(model === 'dina' ? 'answers_upside_down' : 'disjunctive_items', [], figures)];
 }

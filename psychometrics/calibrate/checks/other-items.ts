@@ -12,14 +12,19 @@ export interface Posteriors {
   readonly values: Float64Array;
 }
 
-/** The most steps (rows x items x patterns x KCs) that the checks of items take; of more rows they take every second, third or later one. */
+/** The most steps (rows x items x patterns x KCs) that the checks of items take. */
 const MOST_STEPS = 1e9;
 
-/** Returns the posteriors of all rows, or of as many evenly spaced ones as the checks of items have time for. */
-export function posteriorsOf(design: Design, parameters: Parameters, all: Responses): Posteriors {
+/** Returns the posteriors of all rows, or of as many evenly spaced ones as `mostSteps` allows. */
+export function posteriorsOf(
+  design: Design,
+  parameters: Parameters,
+  all: Responses,
+  mostSteps: number = MOST_STEPS,
+): Posteriors {
   const { patterns, kcCount } = design;
-  const work = all.counts.length * all.items * patterns * kcCount;
-  const responses = everyNth(all, Math.ceil(work / MOST_STEPS));
+  const steps = all.counts.length * all.items * patterns * kcCount;
+  const responses = everyNth(all, Math.ceil(steps / mostSteps));
   const values = new Float64Array(responses.counts.length * patterns);
   eachRow(design, parameters, latentPrior(design, parameters), responses, (row, posterior) => {
     values.set(posterior, row * patterns);
@@ -27,7 +32,9 @@ export function posteriorsOf(design: Design, parameters: Parameters, all: Respon
   return { responses, values };
 }
 
-function everyNth({ items, answers, counts }: Responses, n: number): Responses {
+function everyNth(all: Responses, n: number): Responses {
+  if (n === 1) return all;
+  const { items, answers, counts } = all;
   const rows = Array.from({ length: Math.ceil(counts.length / n) }, (_, row) => row * n);
   const taken = new Int8Array(rows.length * items);
   rows.forEach((row, to) => {

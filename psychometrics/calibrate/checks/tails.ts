@@ -1,8 +1,8 @@
 /** Items that learners did not reach, scored 0: found after the fit by tails of incorrect answers that are longer than the items explain. */
 import { condition, type Condition } from '../conditions.ts';
-import { answersOf, latentPrior, type Design, type Parameters } from '../model.ts';
+import { answersOf, latentPrior, type Design, type Parameters, type Responses } from '../model.ts';
 import { spread } from '../expectation.ts';
-import { addTo, at, exp, log, sum } from '../numbers.ts';
+import { addTo, at, exp, integerAt, log, sum, uniformFrom } from '../numbers.ts';
 import type { StudyData } from '../study-data.ts';
 
 /** The shortest tail: one incorrect answer at the end shows nothing. */
@@ -16,6 +16,11 @@ const UNREACHED = 0.01;
 /** Share of learners who stop, at the start of EM. */
 const START = 0.05;
 const STEPS = 200;
+/** EM ends when a step gains less. */
+const LEAST_STEP = 0.01;
+/** Other orders of the items, and how many times the largest gain in them the gain must be. */
+const ORDERS = 19;
+const AGAINST_OTHERS = 1.5;
 /** Keeps exp finite. */
 const LARGEST = 600;
 
@@ -33,29 +38,32 @@ export interface Tails {
  * Estimates how many learners stop after each item, if their later answers are all scored 0: a mixture of the fitted model and of the same model up to
  * each place, by EM. A tail has two or more items, in the order of the Q-matrix; items keep their fitted probabilities.
  */
-export function zeroTails(design: Design, parameters: Parameters, { items, responses }: StudyData): Tails {
+function zeroTails(design: Design, parameters: Parameters, responses: Responses): Tails {
+  const { learners, items } = responses;
   const rows = tailRatios(design, parameters, responses);
+  const others = learners - rows.reduce((total, row) => total + row.learners, 0);
   // P(stop after n + 1 items).
-  const places = new Float64Array(items.length - SHORTEST).fill(START / items.length);
-  const either = ({ ratios }: TailRow, goesOn: number): number =>
-    ratios.reduce((total, ratio, n) => total + ratio * at(places, n), goesOn);
+  const places = new Float64Array(items - SHORTEST).fill(START / items);
   let share = sum(places);
-  let gain = 0;
+  let gain = -Infinity;
   for (let step = 0; step < STEPS; step += 1) {
     const stopped = new Float64Array(places.length);
-    gain = 0;
+    const before = gain;
+    gain = 2 * others * log(1 - share);
     for (const row of rows) {
-      const all = either(row, 1 - share);
+      let all = 1 - share;
+      row.ratios.forEach((ratio, n) => (all += ratio * at(places, row.first + n)));
       gain += 2 * row.learners * log(all);
       row.ratios.forEach((ratio, n) => {
-        addTo(stopped, n, (row.learners * ratio * at(places, n)) / all);
+        addTo(stopped, row.first + n, (row.learners * ratio * at(places, row.first + n)) / all);
       });
     }
-    places.set(stopped.map((learners) => learners / responses.learners));
+    if (gain - before < LEAST_STEP) break;
+    places.set(stopped.map((count) => count / learners));
     share = sum(places);
   }
   let unreached = 0;
-  const late = [...items.keys()].filter((j) => {
+  const late = Array.from({ length: items }, (_, j) => j).filter((j) => {
     unreached += j === 0 || j > places.length ? 0 : at(places, j - 1);
     return unreached >= UNREACHED;
   });
@@ -64,24 +72,27 @@ export function zeroTails(design: Design, parameters: Parameters, { items, respo
 
 interface TailRow {
   readonly learners: number;
-  /** P(answers | stops after n + 1 items) / P(answers | does not stop) at n; empty without a tail. */
+  /** The first possible stop: after `first + 1` items. */
+  readonly first: number;
+  /** P(answers | stops after first + n + 1 items) / P(answers | does not stop) at n. */
   readonly ratios: readonly number[];
 }
 
-/** Compares for each row the probability of all answers with that of the answers before each possible stop. */
-function tailRatios(design: Design, parameters: Parameters, responses: StudyData['responses']): TailRow[] {
+/** Compares, for each row with a tail, the probability of all answers with that of the answers before each possible stop. */
+function tailRatios(design: Design, parameters: Parameters, responses: Responses): TailRow[] {
   const success = design.items.map(({ own }, j) => spread(parameters.tables[j], own, (p) => p));
   const { patterns } = latentPrior(design, parameters);
   const state = new Float64Array(design.patterns);
-  return Array.from(responses.counts, (learners, row) => {
+  const rows: TailRow[] = [];
+  responses.counts.forEach((learners, row) => {
     const answers = answersOf(responses, row);
     const last = answers.lastIndexOf(1);
-    if (answers.length - 1 - last < SHORTEST) return { learners, ratios: [] };
+    if (answers.length - 1 - last < SHORTEST) return;
     state.set(patterns);
     let total = 0;
     const before = success.map((p, j) => {
       const earlier = total;
-      const answer = answers[j] ?? -1;
+      const answer = integerAt(answers, j);
       if (answer < 0) return earlier;
       let likelihood = 0;
       for (let a = 0; a < state.length; a += 1) {
@@ -93,18 +104,46 @@ function tailRatios(design: Design, parameters: Parameters, responses: StudyData
       total += log(likelihood);
       return earlier;
     });
+    const first = Math.max(0, last);
     const ratios = before
-      .slice(1, 1 - SHORTEST)
-      .map((earlier, n) => (n < last ? 0 : exp(Math.min(LARGEST, earlier - total))));
-    return { learners, ratios };
+      .slice(first + 1, 1 - SHORTEST)
+      .map((earlier) => exp(Math.min(LARGEST, earlier - total)));
+    rows.push({ learners, first, ratios });
   });
+  return rows;
 }
 
-/** Returns the condition of items that were not reached and scored 0. */
-export function tailConditions(design: Design, parameters: Parameters, study: StudyData): Condition[] {
-  if (study.items.length <= SHORTEST + 1) return [];
-  const { share, gain, items } = zeroTails(design, parameters, study);
+/** Returns the largest gain in other orders of the items. If the model misfits in general, chance orders show tails as well. */
+function gainInOtherOrders(design: Design, parameters: Parameters, responses: Responses): number {
+  const uniform = uniformFrom(1);
+  const { items } = responses;
+  const gains = Array.from({ length: ORDERS }, () => {
+    const order = Array.from({ length: items }, (_, j) => ({ j, place: uniform() }))
+      .toSorted((a, b) => a.place - b.place)
+      .map(({ j }) => j);
+    const shuffled = <T>(of: readonly T[]): T[] => order.flatMap((j) => of.slice(j, j + 1));
+    const answers = responses.answers.map((_, n) =>
+      integerAt(responses.answers, n - (n % items) + (order[n % items] ?? 0)),
+    );
+    return zeroTails(
+      { ...design, items: shuffled(design.items) },
+      { ...parameters, tables: shuffled(parameters.tables) },
+      { ...responses, answers },
+    ).gain;
+  });
+  return Math.max(...gains);
+}
+
+/** Returns the condition of items that were not reached and scored 0: the order of the items shows more tails than chance orders do. */
+export function tailConditions(
+  design: Design,
+  parameters: Parameters,
+  { items: names, responses }: StudyData,
+): Condition[] {
+  if (names.length <= SHORTEST + 1) return [];
+  const { share, gain, items } = zeroTails(design, parameters, responses);
   if (gain < TAIL_GAIN || share < TAIL_SHARE) return [];
-  const names = items.map((j) => study.items[j] ?? '');
-  return [condition('zero_tails', names, { percent: (100 * share).toFixed(1), from: names[0] ?? '' })];
+  if (gain < AGAINST_OTHERS * gainInOtherOrders(design, parameters, responses)) return [];
+  const late = items.map((j) => names[j] ?? '');
+  return [condition('zero_tails', late, { percent: (100 * share).toFixed(1), from: late[0] ?? '' })];
 }

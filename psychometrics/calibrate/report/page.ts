@@ -223,9 +223,9 @@ function components(calibration: Calibration): Markup[] {
       study.kcs.map((kc, k) => [
         kc,
         figure(at(parameters.slopes, k), 2),
-        figure(errors.slopes[k], 2),
+        marked(errors.slopes[k], errors.slopesFromPrior[k]),
         figure(at(parameters.locations, k), 2),
-        figure(errors.locations[k], 2),
+        marked(errors.locations[k], errors.locationsFromPrior[k]),
         figure(abilities.kcs[k]?.prevalence),
         figure(abilities.kcs[k]?.accuracy),
         figure(abilities.kcs[k]?.consistency),
@@ -234,8 +234,13 @@ function components(calibration: Calibration): Markup[] {
         String(study.kcsOf.filter((own) => own.length === 1 && own[0] === k).length),
       ]),
     ),
-    markup`<p>“Items” counts the items that need the KC, “alone” those that need no other. Whole patterns of KCs: accuracy ${figure(abilities.patternAccuracy)}, consistency ${figure(abilities.patternConsistency)}.</p>`,
+    markup`<p>“Items” counts the items that need the KC, “alone” those that need no other. † After a standard error: more than half of the information is the prior’s, so the error describes the prior rather than the data. Whole patterns of KCs: accuracy ${figure(abilities.patternAccuracy)}, consistency ${figure(abilities.patternConsistency)}.</p>`,
   ];
+}
+
+/** Returns a standard error, with a sign if it is mostly the prior's. */
+function marked(error: number | undefined, isFromPrior: boolean | undefined): string {
+  return `${figure(error, 2)}${isFromPrior === true ? '†' : ''}`;
 }
 
 function ability(calibration: Calibration): Markup[] {
@@ -264,10 +269,15 @@ function ability(calibration: Calibration): Markup[] {
   ];
 }
 
+/** Returns how much log-likelihood a restriction costs. */
+function priceText(price: number | undefined): string {
+  return price === undefined ? 'none: not restricted' : `at least ${figure(price, 2)} of log-likelihood`;
+}
+
 function estimation(calibration: Calibration): Markup[] {
-  const { em, options, errors, starts, penaltyValue, criteria } = calibration;
+  const { em, options, errors, starts, shortRuns, prices, penaltyValue, criteria } = calibration;
   const rows: [string, string][] = [
-    ['method', 'marginal maximum likelihood, EM with squared extrapolation'],
+    ['method', 'marginal maximum likelihood, EM with quasi-Newton steps'],
     [
       'grid of θ',
       `${theta.nodes} nodes from ${theta.min} to ${theta.max}, normal (${theta.mean}, ${theta.sd})`,
@@ -290,8 +300,10 @@ function estimation(calibration: Calibration): Markup[] {
       'starts',
       starts.length === 1
         ? 'one, fixed'
-        : `${starts.length} (seed ${options.seed}); objectives ${figure(Math.min(...starts), 3)} to ${figure(Math.max(...starts), 3)}`,
+        : `${shortRuns.length === 0 ? '' : `${shortRuns.length} short runs, of which the best `}${starts.length} to the end (seed ${options.seed}); objectives ${figure(Math.min(...starts), 3)} to ${figure(Math.max(...starts), 3)}`,
     ],
+    ['price of the priors', priceText(prices.penalty)],
+    ['price of monotonicity', priceText(prices.monotonicity)],
     [
       'standard errors',
       `cross-product of the learners’ scores; rank ${errors.rank} of ${errors.free} free parameters`,

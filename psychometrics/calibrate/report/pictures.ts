@@ -347,7 +347,7 @@ export function linkagePicture(
         title: ({ first, second, learners }: Pair) =>
           `${items[first]}, ${items[second]}: ${learners} learners`,
       }),
-      Plot.cell(unlinked, { ...channels, fill: 'none', stroke: colour.soft, strokeWidth: 1 }),
+      Plot.cell(unlinked, { ...channels, fill: 'none', stroke: colour.ink, strokeWidth: 2 }),
     ],
   );
 }

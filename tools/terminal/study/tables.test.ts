@@ -1,13 +1,7 @@
-import type { Option } from '@commander-js/extra-typings';
 import { describe, expect, it } from 'vitest';
-import {
-  ignoreOption,
-  missingOption,
-  readStudyTables,
-  withAnswers,
-  writeStudyTables,
-} from './study-tables.ts';
-import type { StudyTables, TableOptions } from './study-tables.ts';
+import type { TableOptions } from './options.ts';
+import { readStudyTables, withAnswers, writeStudyTables } from './tables.ts';
+import type { StudyTables } from './tables.ts';
 
 const qMatrix = ',A,B\nI1,1,0\nI2,0,1\nI3,1,1\n';
 const responses = ',I1,I2,I3\na,1,0,1\nb,0,,NA\nc,1,1,1\n';
@@ -27,7 +21,8 @@ function read(texts: Texts, options?: TableOptions) {
 function tablesOf(texts: Texts, options?: TableOptions): StudyTables {
   const tables = read(texts, options);
   if (!tables.ok) throw new Error(tables.error.join('\n'));
-  return tables.value;
+  const { understood: _, ...study } = tables.value;
+  return study;
 }
 
 const plain = tablesOf({});
@@ -59,7 +54,8 @@ describe('readStudyTables', () => {
     ['missing', { responses: ',I1,I2,I3\na,1,0,1\nb,0,99,.\nc,1,1,1\n' }, { missing: ['99', '.'] }],
     ['columns to ignore, before and after the ids', { responses: wide }, { ignore: ['school', 'age'] }],
     ['one row per answer', { responses: long }],
-    ['one row per answer, with further columns', { responses: timed }, { ignore: ['time'] }],
+    ['one row per answer, with further columns', { responses: timed }],
+    ['one row per answer, with columns to ignore', { responses: timed }, { ignore: ['time'] }],
     ['a Q-matrix with words, decimals and a column to ignore', { qMatrix: words }, { ignore: ['domain'] }],
   ])('takes %s', (_name, texts, options) => {
     expect(tablesOf(texts, options)).toEqual(plain);
@@ -92,26 +88,29 @@ describe('readStudyTables', () => {
   const q = (texts: string): Texts => ({ qMatrix: texts });
   it.each(
     Object.entries<Texts>({
-      'r.csv: row 2, column "I2": found "99" (3 cells); expected 1 (correct), 0 (incorrect), or an empty cell or NA (missing). If "99" marks a missing answer, add --missing 99':
-        answers(',I1,I2,I3\na,1,99,2\nb,99,1,99\n'),
+      'r.csv: row 2, column "I2": found "99" (3 cells): if it marks a missing answer, add --missing 99':
+        answers(',I1,I2,I3\na,1,99,0\nb,99,1,99\n'),
       'q.csv: row 2, column "A": found "yes"; expected 1 if the item needs the knowledge component, otherwise 0':
         q(',A,B\nI1,yes,0\nI2,0,1\nI3,1,1\n'),
       'r.csv: row 5: duplicate learner id "a" (first in row 2)': answers(`${responses}a,1,1,1\n`),
-      'r.csv: row 1: if "age" is not the column of learner ids, add --ignore age': answers(
-        'age,I1,I2,I3\n12,1,0,1\n12,0,0,1\n',
-      ),
-      'r.csv: row 5: no learner id': answers(`${responses},1,1,1\n`),
+      'r.csv: row 1, column "age": give each learner an id of its own, or number the learners with --ignore age':
+        answers('age,I1,I2,I3\n12,1,0,1\n12,0,0,1\n'),
+      'r.csv: row 5: no learner id: add one, or, if this is no learner, leave it out with --ignore-rows "row 5"':
+        answers(`${responses},1,1,1\n`),
       'q.csv: row 5: duplicate item "I1" (first in row 2)': q(`${qMatrix}I1,1,0\n`),
       'r.csv: row 1: no item of q.csv is named "sex", "age group": add --ignore "sex,age group"': answers(
         'id,I1,sex,I2,I3,age group\na,1,f,1,1,10\n',
       ),
-      'q.csv: row 5: item "I4" is not in r.csv: remove the row, or add --ignore I4': q(`${qMatrix}I4,1,0\n`),
-      'r.csv: row 1: no column is named after an item of q.csv: row 1 must contain the items’ names, or with one row per answer the names learner, item and score':
+      'q.csv: row 5: item "I4" is not in r.csv: give it the name that the item has there, remove the row, or add --ignore I4':
+        q(`${qMatrix}I4,1,0\n`),
+      'r.csv: row 1 contains answers instead of names: the header row is missing. Add a first row with the names of the 3 items, "id,I1,I2,I3,…"':
         answers('a,1,0,1\nb,0,1,1\n'),
+      'r.csv: row 1: no column is named after an item of q.csv. row 1 contains "x", "y", "z"; the items of q.csv are "I1", "I2", "I3": give the items the same names in both tables, or add --by-position if the 3 items are in the same order. If the table has one row per answer, name its columns: --learner COL --item COL --score COL':
+        answers('a,x,y,z\nb,0,1,1\n'),
       'r.csv: row 5: duplicate answer of learner "a" to item "I1" (first in row 2)': answers(
         'learner,item,score\na,I1,1\na,I2,1\na,I3,1\na,I1,0\n',
       ),
-      'q.csv: column "A" contains only 1 and 0: the first column must name the items':
+      'q.csv: column "A" contains only 1 and 0: the first column must name the items; if the 3 rows are in the order of the items of the answers, add --by-position':
         q('A,B\n1,0\n0,1\n1,1\n'),
       'q.csv: row 4: item "I3" needs no knowledge component: mark at least one, or remove the item': q(
         ',A,B\nI1,1,0\nI2,0,1\nI3,0,0\n',
@@ -140,14 +139,5 @@ describe('readStudyTables', () => {
     const lines = tables.ok ? [] : tables.error;
     expect(lines.map((line) => line.slice(0, 12))).toEqual(['q.csv: row 5', 'q.csv: row 5', 'r.csv: row 2']);
     expect(lines[2]?.length).toBeLessThan(300);
-  });
-});
-
-describe('the options', () => {
-  it('take lists with spaces, and no code that is an answer', () => {
-    const parse = ({ parseArg }: Option, value: string): unknown => parseArg?.(value, undefined);
-    expect(parse(missingOption, '99, .')).toEqual(['99', '.']);
-    expect(parse(ignoreOption, 'age, home language')).toEqual(['age', 'home language']);
-    expect(() => parse(missingOption, '9,0.0')).toThrow('"0.0" is an answer.');
   });
 });

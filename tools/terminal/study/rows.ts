@@ -1,0 +1,150 @@
+import type { CsvRow } from '../csv.ts';
+import { argument, folded, shown } from './names.ts';
+import { numberOf } from './numbers.ts';
+import type { TableOptions } from './options.ts';
+
+/*
+ * Rows of a table of answers that are no learner: maximum points, keys, averages, totals, a second header, notes.
+ */
+
+/** What gradebooks and spreadsheets call such rows. */
+const SUMMARY = new RegExp(
+  [
+    '^(?:',
+    '(?:maximum|max\\.?|total|possible|highest|available)? ?(?:points?|scores?|marks?)(?: possible| available)?|out of|',
+    '(?:(?:overall|class|grand|column|group|item|course) )?(?:average|avg\\.?|mean|median|totals?|sum|std\\.? ?dev\\.?|stdev|standard deviation|sd|variance|count|',
+    'difficult(?:y|ies)|p[- ]?values?|discriminations?|percent(?:age)?(?: correct)?|% ?correct|facility)|',
+    '(?:(?:answer|scoring|correct) )?keys?|correct(?: answers?| responses?)?|solutions?|',
+    'maximal(?:e )?(?:punkte|punktzahl)|max\\.? punkte|punkte|durchschnitt|mittelwert|summe|gesamt|schlüssel|lösung(?:en)?|schwierigkeit(?:en)?|',
+    'moyenne|corrigé|barème|promedio|media|clave|somme|suma|totale|среднее|итого|всего|ключ|平均|合計|正解',
+    ')(?: ?[:=(].*| \\d.*)?$',
+  ].join(''),
+  'iu',
+);
+
+/** Rows that only look odd if there are some others. */
+const FEWEST_ROWS = 5;
+/** If more rows have values of their own, it is not the rows that are odd. */
+const MOST_ODD_ROWS = 3;
+
+/** Where the answers of a row are. */
+export interface Layout {
+  readonly header: readonly string[];
+  /** Columns of items. */
+  readonly items: readonly number[];
+  /** The column of ids, where there is one. */
+  readonly id: number | undefined;
+}
+
+/** Whether `--ignore-rows` or `--take` names a row: by its first cell, its id, or as `row N`. */
+export function rowNamed(names: readonly string[] | undefined, ids: readonly (number | undefined)[]) {
+  const wanted = new Set(names);
+  return ({ line, cells }: CsvRow): readonly string[] =>
+    wanted.size === 0
+      ? []
+      : [`row ${line}`, ...ids.flatMap((at) => (at === undefined ? [] : [cells[at] ?? '']))].filter((name) =>
+          wanted.has(name),
+        );
+}
+
+/** A row that is no learner: its line, and a sentence with the options that settle it. */
+export interface OddRow {
+  readonly line: number;
+  readonly defect: string;
+}
+
+/** Whether a text is what people call a row of maximum points, a key, averages or totals. */
+export function isSummary(label: string): boolean {
+  return label.length < 60 && SUMMARY.test(label);
+}
+
+/** Finds the rows that are no learner. */
+export function notLearners(
+  rows: readonly CsvRow[],
+  layout: Layout,
+  options: TableOptions,
+): readonly OddRow[] {
+  const taken = rowNamed(options.take, [0, layout.id]);
+  const lonely = lonelyValues(rows, layout);
+  const marks = new Set(options.missing);
+  const odd = rows.flatMap((row) => {
+    const reason = taken(row).length > 0 ? undefined : reasonOf(row, layout, lonely, marks);
+    return reason === undefined ? [] : [{ row, ...reason }];
+  });
+  const byValues = odd.filter(({ kind }) => kind === 'values').length;
+  const isColumn = byValues > Math.max(MOST_ODD_ROWS, rows.length / 20);
+  return odd.flatMap(({ row, why, kind }) => {
+    if (isColumn && kind === 'values') return [];
+    const first = row.cells[layout.id ?? 0] ?? '';
+    const isName = first !== '' && layout.id === 0;
+    const name = isName ? first : `row ${row.line}`;
+    return [{ line: row.line, defect: `row ${row.line}: ${why}: ${choice(name)}` }];
+  });
+}
+
+interface Reason {
+  readonly why: string;
+  /** Whether a name or only the values make the row odd. */
+  readonly kind: 'name' | 'values';
+}
+
+/** The options between which the user chooses. */
+export function choice(name: string): string {
+  return `leave it out with --ignore-rows ${argument(name)}, or take it as a learner with --take ${argument(name)}`;
+}
+
+function reasonOf(
+  { cells }: CsvRow,
+  { header, items, id }: Layout,
+  lonely: ReadonlySet<string>,
+  missing: ReadonlySet<string>,
+): Reason | undefined {
+  const repeated = items.filter((at) => cells[at] !== '' && cells[at] === header[at]).length;
+  if (repeated > items.length / 2)
+    return { kind: 'name', why: 'this repeats the names of row 1, as joined exports do' };
+  const isItem = new Set(items);
+  const label = cells.find((cell, at) => !isItem.has(at) && isSummary(cell));
+  if (label !== undefined) return { kind: 'name', why: `"${shown(label)}" is no learner` };
+  const given = items.map((at) => cells[at] ?? '').filter((cell) => cell !== '' && !missing.has(cell));
+  if (id !== undefined && /^max(?:imum)?$/i.test(folded(cells[id] ?? '')) && new Set(given).size === 1)
+    return { kind: 'name', why: 'this looks like a row of maximum points' };
+  if (given.length < 2) return undefined;
+  const own = given.filter((cell) => lonely.has(cell));
+  const fractions = own.filter((cell) => {
+    const n = numberOf(cell) ?? NaN;
+    return n > 0 && n < 1;
+  });
+  if (fractions.length > given.length / 2)
+    return {
+      kind: 'values',
+      why: `values like ${fractions[0]} occur in no other row: this looks like a row of averages or difficulties`,
+    };
+  if (own.length > given.length / 2 && own.some((cell) => !/^-|^9+$/.test(cell)))
+    return {
+      kind: 'values',
+      why: `values like "${shown(own[0] ?? '')}" occur in no other row: this looks like a row of maximum points, a key, totals or a second header`,
+    };
+  return undefined;
+}
+
+/** Values that only one row has and that are unlike the others: text, fractions, or higher than the shared numbers; empty for few rows. */
+function lonelyValues(rows: readonly CsvRow[], { items }: Layout): ReadonlySet<string> {
+  if (rows.length < FEWEST_ROWS) return new Set();
+  const first = new Map<string, number>();
+  const shared = new Set<string>();
+  for (const { line, cells } of rows) {
+    for (const at of items) {
+      const cell = cells[at] ?? '';
+      const earlier = first.get(cell);
+      if (earlier === undefined) first.set(cell, line);
+      else if (earlier !== line) shared.add(cell);
+    }
+  }
+  let highest = -Infinity;
+  for (const cell of shared) highest = Math.max(highest, numberOf(cell) ?? -Infinity);
+  const isUnlike = (cell: string): boolean => {
+    const n = numberOf(cell);
+    return n === undefined || !Number.isInteger(n) || n > highest;
+  };
+  return new Set([...first.keys()].filter((cell) => cell !== '' && !shared.has(cell) && isUnlike(cell)));
+}
