@@ -12,7 +12,9 @@ import type { ItemModel } from './calibrate/model.ts';
 import { progressLine } from './calibrate/progress-line.ts';
 import { missingLine, studyOf, type Study } from './calibrate/read-data.ts';
 import { renderReport } from './calibrate/report/page.ts';
+import { structureLine } from './calibrate/report/structure.ts';
 import { verdictSentence } from './calibrate/report/verdict.ts';
+import { readHierarchy, type Prerequisites } from './calibrate/structure/prerequisites.ts';
 import { calibrationFile, parametersFile, readMeta, type Meta } from './calibrate/write-calibration.ts';
 import {
   decimal,
@@ -100,7 +102,18 @@ const command = studyOptions(
     'random starts in addition to the fixed one, each run to its end; the best fit is written. Without it: five short runs where several maxima are likely, else none',
     integer(0, 1000),
   )
-  .option('--seed <N>', 'seed of the random starts', integer(0, 4_294_967_295), 1)
+  .option(
+    '--hierarchy <PREREQUISITES>',
+    'prerequisites to compare with the answers, as A>B,B>C or in a file: B requires A',
+    text,
+  )
+  .option(
+    '--bootstrap <N>',
+    'studies drawn for a p value of the test of structure, 99 for example',
+    integer(0, 9999),
+    0,
+  )
+  .option('--seed <N>', 'seed of the random starts and of the bootstrap', integer(0, 4_294_967_295), 1)
   .option('--with-data', 'also writes both tables into DIR, as npm run seed -- from-responses DIR needs them')
   .option(
     '--assume-equal-groups',
@@ -148,6 +161,8 @@ async function main(
   if (!common.ok) return common;
   const free = await mayWrite(out, values.force === true);
   if (!free.ok) return free;
+  const hierarchy = await readHierarchyOption(values.hierarchy, study.value);
+  if (!hierarchy.ok) return hierarchy;
 
   const calibration = await withLiveLine(process.stderr, (show) =>
     calibrate(study.value, {
@@ -158,6 +173,8 @@ async function main(
       tolerance: values.tolerance,
       randomStarts: values.starts,
       seed: values.seed,
+      hierarchy: hierarchy.value,
+      bootstrap: values.bootstrap,
       progress: (stage, step) => {
         show(progressLine(stage, step));
       },
@@ -246,6 +263,18 @@ function plainLines(defects: readonly string[]): string {
   return shorten(defects.map(plainText));
 }
 
+/** Reads prerequisites from a file of that name, or from the text itself. */
+async function readHierarchyOption(
+  value: string | undefined,
+  { kcs }: Study,
+): Promise<Result<Prerequisites | undefined, string>> {
+  if (value === undefined) return ok(undefined);
+  const file = await readIfThere(value);
+  if (!file.ok) return file;
+  const hierarchy = readHierarchy(file.value ?? value, kcs);
+  return hierarchy.ok ? hierarchy : err(plainText(`--hierarchy: ${hierarchy.error}`));
+}
+
 async function readMetaFile(path: string | undefined, study: Study): Promise<Result<Meta, string>> {
   if (path === undefined) return ok({});
   let content: string;
@@ -300,7 +329,7 @@ function summary(
   const { criteria, em, study, abilities, limitedInformation: m2 } = calibration;
   const accuracies = abilities.kcs.map(({ accuracy }) => accuracy);
   const missing = missingLine(study);
-  const ceiling = abilities.theta.reliabilityCeiling;
+  const ceiling = calibration.reliabilityCeiling;
   return [
     `${study.responses.learners} learners, ${study.items.length} items, ${study.kcs.length} knowledge components`,
     ...(missing === undefined ? [] : [plainText(missing)]),
@@ -313,6 +342,7 @@ function summary(
         ? `: below ${INDIVIDUAL_RELIABILITY.toFixed(2)}, scores are marked as too coarse for an individual`
         : ''
     }`,
+    plainText(structureLine(calibration)),
     `classification accuracy per knowledge component ${Math.min(...accuracies).toFixed(3)} to ${Math.max(...accuracies).toFixed(3)}`,
     ...priceLine(calibration),
     ...(placeholders === undefined || placeholders.length === 0

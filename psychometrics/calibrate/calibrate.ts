@@ -5,7 +5,7 @@ import { checkItems } from './checks/items.ts';
 import { checkLearners } from './checks/learners.ts';
 import { nestingConditions } from './checks/nesting.ts';
 import { tailConditions } from './checks/tails.ts';
-import { condition, type Condition } from './conditions.ts';
+import { condition, isFinding, verdictOf, type Condition } from './conditions.ts';
 import { fit, type EmResult, type EmStep } from './em.ts';
 import { expectedCounts, logLikelihoodOf } from './expectation.ts';
 import { largestFall } from './isotonic.ts';
@@ -21,6 +21,9 @@ import type { Study } from './read-data.ts';
 import { figure } from './report/figures.ts';
 import { standardErrors, type StandardErrors } from './standard-errors.ts';
 import { bestFit } from './starts.ts';
+import { slopeConditions, structureConditions, untestedConditions } from './structure/findings.ts';
+import type { Prerequisites } from './structure/prerequisites.ts';
+import { MAXIMUM_TESTED_KCS, testStructure, type StructureTest } from './structure/structure-test.ts';
 
 export interface CalibrateOptions {
   readonly model: ItemModel;
@@ -32,6 +35,10 @@ export interface CalibrateOptions {
   /** Random starts in addition to the fixed one, each to its end; `undefined` lets the design decide (starts.ts). */
   readonly randomStarts: number | undefined;
   readonly seed: number;
+  /** A hierarchy to compare with the answers, besides those that they suggest. */
+  readonly hierarchy?: Prerequisites | undefined;
+  /** Draws of the bootstrap of the test of structure; absent or 0 for none. */
+  readonly bootstrap?: number;
   readonly progress?: (stage: string, step?: EmStep) => void;
 }
 
@@ -66,6 +73,10 @@ export interface Calibration {
   readonly monotonicity: readonly Monotonicity[];
   /** Only for a G-DINA fit. */
   readonly againstDina: AgainstDina | undefined;
+  /** The test of structure, or why there is none. */
+  readonly structure: StructureTest | string;
+  /** The largest reliability of any test of these KCs: under the structure that the answers show, and under independent KCs, the lower one. */
+  readonly reliabilityCeiling: number;
   readonly conditions: readonly Condition[];
 }
 
@@ -131,15 +142,47 @@ export function calibrate(study: Study, options: CalibrateOptions): Calibration 
   progress?.('checks');
   const upsideDown = nestingConditions(study, options.model);
   const { conditions: ofItems, better } = checkItems(calibration);
-  const conditions = [
+  const found = [
     ...study.conditions,
     // In a reversed sheet, 0 is a correct answer: its tails mean nothing.
     ...(upsideDown.length > 0 ? upsideDown : tailConditions(design, parameters, study)),
     ...ofItems,
     ...(better === undefined ? [] : checkLearners(better.design, better.parameters, responses)),
-    ...conditionsOf(calibration),
   ];
-  return { ...calibration, conditions };
+  const structure = structureOf(better, study, found, options);
+  const isTested = typeof structure !== 'string';
+  const reliabilityCeiling = Math.min(
+    calibration.abilities.theta.reliabilityCeiling,
+    (isTested ? structure.reliabilityCeiling : undefined) ?? 1,
+  );
+  const fitted = { ...calibration, structure, reliabilityCeiling };
+  const conditions = [
+    ...found,
+    ...(isTested ? structureConditions(structure, study.kcs) : untestedConditions(study.kcs.length)),
+    ...slopeConditions(parameters, study.kcs),
+    ...conditionsOf(fitted),
+  ];
+  return { ...fitted, conditions };
+}
+
+/** Tests the structure by the model with better rows: misfit of items poses as structure. Returns why if answers are damaged or KCs too many. */
+function structureOf(
+  better: Pick<Calibration, 'design' | 'parameters'> | undefined,
+  study: Study,
+  found: readonly Condition[],
+  options: CalibrateOptions,
+): StructureTest | string {
+  if (study.kcs.length > MAXIMUM_TESTED_KCS)
+    return `not tested above ${MAXIMUM_TESTED_KCS} knowledge components`;
+  const damage = found.filter((one) => isFinding(one) && verdictOf([one]).level === 'not_releasable');
+  if (better === undefined || damage.length > 0)
+    return 'not tested before the causes in the verdict are removed';
+  return testStructure(better.design, better.parameters, study, {
+    hierarchy: options.hierarchy,
+    bootstrap: options.bootstrap ?? 0,
+    seed: options.seed,
+    ...(options.progress === undefined ? {} : { progress: options.progress }),
+  });
 }
 
 /** Rounds parameters for writing, which keeps order and bounds: both are monotone. */
@@ -260,7 +303,7 @@ export const POOR = 0.08;
 
 /** Returns the conditions that follow from the fit. */
 function conditionsOf(calibration: Omit<Calibration, 'conditions'>): Condition[] {
-  const { em, errors, starts, study, design, options, parameters, criteria, pairs, abilities } = calibration;
+  const { em, errors, starts, study, design, options, parameters, criteria, pairs } = calibration;
   const { learners } = study.responses;
   const { bound } = design;
   const count = parameters.tables.reduce(
@@ -272,7 +315,7 @@ function conditionsOf(calibration: Omit<Calibration, 'conditions'>): Condition[]
   const rmsea = typeof m2 === 'string' ? undefined : m2.rmsea;
   const residual = srmsr(pairs);
   const isPoor = Math.max(rmsea ?? 0, residual ?? 0) > POOR;
-  const ceiling = abilities.theta.reliabilityCeiling;
+  const ceiling = calibration.reliabilityCeiling;
   return [
     ...(em.converged
       ? []

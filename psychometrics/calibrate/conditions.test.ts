@@ -14,6 +14,7 @@ import { TAIL_GAIN, TAIL_SHARE } from './checks/tails.ts';
 import { allConditions, condition, isFinding, verdictOf } from './conditions.ts';
 import { FEW_LEARNERS, ITEMS_PER_KC } from './read-data.ts';
 import { verdictSentence } from './report/verdict.ts';
+import { LEAST_GAIN, MAXIMUM_TESTED_KCS, STRONG } from './structure/structure-test.ts';
 
 const few = condition('few_learners', [], { learners: 3, least: 100 });
 const unfinished = condition('not_converged', [], { iterations: 7, isAtRest: false });
@@ -78,6 +79,9 @@ describe('docs/calibrate.md', () => {
       ['item_tells_nothing', NO_DIFFERENCE],
       ['rapid_guessers', GUESSERS_GAIN],
       ['rapid_guessers', LEAST_SHARE],
+      ['prerequisites', STRONG],
+      ['two_abilities', LEAST_GAIN],
+      ['structure_untested', MAXIMUM_TESTED_KCS],
       ['poor_fit', POOR],
       ['component_rarely_measured', ITEMS_PER_KC],
       ['few_learners', FEW_LEARNERS],

@@ -100,6 +100,44 @@ const conditions = {
       `About ${percent} % of the learners answer as if they guessed, right with probability ${success} on every item: remove careless answers.`,
   ),
 
+  // Structure of knowledge: structure/.
+  prerequisites: limitingFinding<{
+    readonly hierarchy: string;
+    readonly loss: string;
+    readonly fewer: number;
+  }>(
+    (_, { hierarchy, loss, fewer }) =>
+      `The answers show prerequisites (${hierarchy}): components that are independent given ability ${
+        fewer > 0
+          ? `need ${fewer} more parameters to fit as well`
+          : `lose ${loss} of log-likelihood per learner`
+      }. The calibration expects patterns of mastery that do not occur, so its accuracies and its reliability do not hold.`,
+  ),
+  two_abilities: limitingFinding<{
+    readonly parts: string;
+    readonly correlation: string;
+    readonly loss: string;
+  }>(
+    (_, { parts, correlation, loss }) =>
+      `The answers show two abilities (${parts}; correlation ${correlation}): one ability loses ${loss} of log-likelihood per learner. A score on one scale mixes them, and its reliability does not hold.`,
+  ),
+  dependent_components: limitingFinding<{ readonly loss: string }>(
+    (_, { loss }) =>
+      `Knowledge components depend on each other more than one ability explains: the model loses ${loss} of log-likelihood per learner, and its accuracies and its reliability do not hold.`,
+  ),
+  no_components_shown: limitingFinding<{ readonly lower: string }>(
+    (_, { lower }) =>
+      `One ability without knowledge components explains the answers better (BIC lower by ${lower}): the answers do not show these components.`,
+  ),
+  slope_on_bound: limitingFact<{ readonly min: number; readonly max: number }>(
+    (kcs, { min, max }) =>
+      `The slope of ${kcs} is on its bound: at ${max} mastery is a step in ability, a sign of prerequisites; at ${min} it hardly depends on ability.`,
+  ),
+  structure_untested: limitingFact<{ readonly kcs: number; readonly most: number }>(
+    (_, { kcs, most }) =>
+      `The structure is not tested with ${kcs} knowledge components, more than ${most}: prerequisites or several abilities would go unseen.`,
+  ),
+  // End of the structure of knowledge.
   poor_fit: limitingFact<{ readonly rmsea: string; readonly srmsr: string }>(
     (_, { rmsea, srmsr }) => `The model fits pairs of items poorly (RMSEA₂ ${rmsea}, SRMSR ${srmsr}).`,
   ),

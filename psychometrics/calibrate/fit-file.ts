@@ -130,6 +130,8 @@ export function fitFile(calibration: Calibration): Record<string, unknown> {
       })),
     },
     comparison: chosen(againstDina, ({ dina, test }) => ({ dina, likelihoodRatio: test })),
+    reliabilityCeiling: calibration.reliabilityCeiling,
+    structure: structureMember(calibration),
     pairs: pairs.map((pair) => ({
       items: [nameOf(pair.first), nameOf(pair.second)],
       learners: pair.learners,
@@ -145,6 +147,20 @@ export function fitFile(calibration: Calibration): Record<string, unknown> {
       extrapolated,
     })),
   });
+}
+
+/** Returns the test of structure, with KCs by name. */
+function structureMember({ structure, study }: Calibration): Record<string, unknown> {
+  if (typeof structure === 'string') return { chosen: null, absent: structure };
+  const { candidates, chosen, correlation, slopesOnBound, reliabilityCeiling, bootstrap } = structure;
+  return {
+    candidates,
+    chosen,
+    correlation: correlation ?? null,
+    slopesOnBound: slopesOnBound.map((k) => study.kcs[k]),
+    reliabilityCeiling: reliabilityCeiling ?? null,
+    bootstrap: bootstrap ?? null,
+  };
 }
 
 /** Returns a figure derived from another, or null if that one is absent. */

@@ -6,6 +6,7 @@ import type { StudyTables } from '#tools/terminal/study/tables.ts';
 import { damaged, damages, type DamagedStudy } from './damages.ts';
 import { designs } from './designs.ts';
 import { simulateStudy } from './simulate.ts';
+import { structureStudies } from './structures.ts';
 
 /** The name of undamaged studies. */
 export const SOUND = 'sound';
@@ -47,6 +48,19 @@ export const designNames = Object.keys(designs) as readonly DesignName[];
 /** Returns the sound study and the damaged ones of a design. */
 export function studiesOf(design: DesignName): VerdictStudy[] {
   return studiesFrom(design, (seed) => simulateStudy({ ...designs[design], seed }));
+}
+
+/** The design of studies whose answers follow a structure. */
+export const STRUCTURES = 'structures';
+
+/** Returns studies of the four structures. */
+export function studiesOfStructures(): VerdictStudy[] {
+  return Object.entries(structureStudies).map(([name, { tables, expected }]) => ({
+    design: STRUCTURES,
+    name,
+    expected: expected ?? NO_FINDING,
+    make: (seed) => ({ tables: tables(seed), subjects: [] }),
+  }));
 }
 
 /** Returns the undamaged study and the damaged ones, all made from one source. */

@@ -17,6 +17,7 @@ import {
   prevalencePicture,
 } from './pictures.ts';
 import { style } from './style.ts';
+import { structureSection } from './structure.ts';
 import { verdictSentence } from './verdict.ts';
 
 /** Renders the report of a fit as one HTML page: no script, no requests, readable without its pictures. All figures are over all learners. */
@@ -41,6 +42,7 @@ export function renderReport(
     ['abilities', 'Ability', ability(calibration)],
     ['estimation', 'Estimation', estimation(calibration)],
     ['fit', 'Fit', fit(calibration)],
+    ['structure', 'Structure', structureSection(calibration)],
     ['monotonicity', 'Monotonicity', monotonicity(calibration)],
     ['references', 'References', [references()]],
   ];
@@ -92,7 +94,7 @@ function summary(calibration: Calibration): Markup[] {
     ['RMSEA₂', typeof m2 === 'string' ? '–' : figure(m2.rmsea)],
     ['SRMSR', figure(srmsr(pairs))],
     ['reliability of θ', figure(abilities.theta.reliability)],
-    ['reliability ceiling', figure(abilities.theta.reliabilityCeiling)],
+    ['reliability ceiling', figure(calibration.reliabilityCeiling)],
     ['accuracy of KCs', `${figure(Math.min(...accuracies), 2)} – ${figure(Math.max(...accuracies), 2)}`],
     ['converged', em.converged ? `yes, ${em.iterations} E-steps` : `no, ${em.iterations} E-steps`],
   ];

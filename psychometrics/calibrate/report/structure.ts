@@ -1,0 +1,73 @@
+import { markup, table, type Markup } from '#tools/page/markup.ts';
+import type { Calibration } from '../calibrate.ts';
+import { LEAST_GAIN, STRONG, type Candidate, type StructureKind } from '../structure/structure-test.ts';
+import { figure, pValue } from './figures.ts';
+
+const names: Readonly<Record<StructureKind, string>> = {
+  independent: 'independent given ability',
+  hierarchy: 'prerequisites',
+  given_hierarchy: 'given prerequisites',
+  two_abilities: 'two abilities',
+  all_pairs: 'all pairs of components',
+  saturated: 'one probability per pattern',
+  no_components: 'no components (2PL)',
+};
+
+function nameOf({ kind, detail }: Candidate): string {
+  return detail === '' ? names[kind] : `${names[kind]}: ${detail}`;
+}
+
+/** Returns the result of the test of structure in one line. */
+export function structureLine({ structure }: Calibration): string {
+  if (typeof structure === 'string') return `structure ${structure}`;
+  const { chosen, candidates, bootstrap } = structure;
+  const others = candidates.filter((one) => one !== chosen && one.kind !== 'no_components');
+  const [second] = others.toSorted((a, b) => a.bic - b.bic);
+  const p = bootstrap === undefined ? '' : `; bootstrap p ${pValue(bootstrap.p)}`;
+  return `structure: ${nameOf(chosen)}${
+    second === undefined
+      ? ''
+      : `, BIC ${figure(chosen.bic, 1)} against ${figure(second.bic, 1)} (${nameOf(second)})`
+  }${p}`;
+}
+
+/** Renders the comparison of structures. */
+export function structureSection({ structure, abilities, study }: Calibration): (Markup | undefined)[] {
+  if (typeof structure === 'string') return [markup`<p>The structure is ${structure}.</p>`];
+  const { candidates, chosen, slopesOnBound, reliabilityCeiling, bootstrap } = structure;
+  return [
+    markup`<p>The calibration assumes that KCs are independent given one ability. These models of the same answers have the same item parameters, except the last, which has a slope and a location per item and no KCs. All are fitted without priors. The answers show <b>${nameOf(chosen)}</b>. Another structure is shown if its BIC, with the cost of a search where the answers proposed it, is at least ${STRONG} lower than that of independent KCs, and if each learner gains at least ${LEAST_GAIN} of log-likelihood where it has more parameters.</p>`,
+    table(
+      'Structures, the lowest BIC first',
+      [
+        { text: 'structure' },
+        'log-likelihood',
+        'parameters',
+        'BIC',
+        'cost of the search',
+        'gain per learner',
+      ],
+      candidates
+        .toSorted((a, b) => a.bic - b.bic)
+        .map((one) => [
+          nameOf(one),
+          figure(one.logLikelihood, 2),
+          String(one.parameters),
+          figure(one.bic, 1),
+          figure(one.searchCost, 1),
+          figure(one.gainPerLearner, 4),
+        ]),
+    ),
+    slopesOnBound.length === 0
+      ? undefined
+      : markup`<p>Without priors, the curves of ${slopesOnBound.map((k) => study.kcs[k] ?? '').join(', ')} have their slope on a bound, a sign of prerequisites.</p>`,
+    markup`<p>Largest reliability of θ on any test of these KCs: ${figure(abilities.theta.reliabilityCeiling)} as calibrated, ${
+      reliabilityCeiling === undefined
+        ? 'not defined under the structure shown, which has no single normal ability'
+        : `${figure(reliabilityCeiling)} under the structure shown, without priors`
+    }.</p>`,
+    bootstrap === undefined
+      ? markup`<p>A p value needs <code>--bootstrap 99</code>: likelihood ratios of these models do not follow χ².</p>`
+      : markup`<p>In ${bootstrap.draws} studies drawn from independent KCs and searched in the same way, the best alternative did as well with p ${pValue(bootstrap.p)}.</p>`,
+  ];
+}

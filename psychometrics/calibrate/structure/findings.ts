@@ -1,0 +1,49 @@
+/** What a test of structure has against a calibration. */
+import { condition, type Condition } from '../conditions.ts';
+import { SLOPE_RANGE, type Parameters } from '../model.ts';
+import { LEAST_GAIN, MAXIMUM_TESTED_KCS, STRONG, type StructureTest } from './structure-test.ts';
+
+/** Decimals of a gain per learner. */
+const DECIMALS = 3;
+
+/** Returns the conditions of structure: one of what the answers show, and one if a model without KCs describes them better than any structure. */
+export function structureConditions(
+  { chosen, candidates, correlation, required, parts }: StructureTest,
+  kcs: readonly string[],
+): Condition[] {
+  const [base] = candidates;
+  const without = candidates.find(({ kind }) => kind === 'no_components');
+  const loss = chosen.gainPerLearner.toFixed(DECIMALS);
+  const found: Condition[] = [];
+  if (required !== undefined) {
+    const concerned = kcs.filter((_, k) =>
+      required.some((bits, l) => (l === k && bits > 0) || (bits >>> k) & 1),
+    );
+    const fewer = chosen.gainPerLearner < LEAST_GAIN ? (base?.parameters ?? 0) - chosen.parameters : 0;
+    found.push(condition('prerequisites', concerned, { hierarchy: chosen.detail, loss, fewer }));
+  } else if (parts !== undefined) {
+    const figures = { parts: chosen.detail, correlation: (correlation ?? 0).toFixed(2), loss };
+    found.push(condition('two_abilities', [], figures));
+  } else if (chosen.kind !== 'independent') {
+    found.push(condition('dependent_components', [], { loss }));
+  }
+  const lower = chosen.bic - (without?.bic ?? Infinity);
+  if (lower >= STRONG) found.push(condition('no_components_shown', [], { lower: lower.toFixed(0) }));
+  return found;
+}
+
+/** Returns the condition of curves whose slope is on a bound. */
+export function slopeConditions({ slopes }: Parameters, kcs: readonly string[]): Condition[] {
+  const onBound = kcs.filter((_, k) => {
+    const slope = slopes[k] ?? 1;
+    return slope <= SLOPE_RANGE.min || slope >= SLOPE_RANGE.max;
+  });
+  return onBound.length === 0 ? [] : [condition('slope_on_bound', onBound, SLOPE_RANGE)];
+}
+
+/** Returns the condition of a study whose structure cannot be tested. */
+export function untestedConditions(kcs: number): Condition[] {
+  return kcs > MAXIMUM_TESTED_KCS
+    ? [condition('structure_untested', [], { kcs, most: MAXIMUM_TESTED_KCS })]
+    : [];
+}
