@@ -46,7 +46,11 @@ const command = program(
     'damages the study in DIR (responses.csv, q-matrix.csv) instead of simulated ones; has no aims',
     text,
   )
-  .option('--seeds <A-B>', 'seeds of the studies, one study each', seedRange, range(100, 119))
+  .addOption(
+    new Option('--seeds <A-B>', 'seeds of the studies, one study each')
+      .argParser(seedRange)
+      .default(range(100, 119), '100-119'),
+  )
   .addOption(
     new Option('--model <MODEL>', 'item model').choices(['dina', 'gdina'] as const).default('dina' as const),
   )

@@ -83,9 +83,13 @@ const conditions = {
   ),
   // End of the checks of the tables.
   // Items, rows of the Q-matrix and learners, after the fit.
-  q_matrix_does_not_fit: forbiddingFinding<{ readonly count: number; readonly items: number }>(
-    (_, { count, items }) =>
-      `The Q-matrix does not fit the answers: ${count} of ${items} items follow other knowledge components than their rows name. Check that its rows are in the order of the items.`,
+  q_matrix_does_not_fit: forbiddingFinding<{
+    readonly count: number;
+    readonly items: number;
+    readonly isDina: boolean;
+  }>(
+    (_, { count, items, isDina }) =>
+      `The Q-matrix does not fit the answers: ${count} of ${items} items follow other knowledge components than their rows name. Check that its rows are in the order of the items${isDina ? '. If they are, some components may help without the others: try --model gdina' : ''}.`,
   ),
   q_row_doubtful: limitingFinding<{ readonly first: string; readonly needs: string }>(
     (items, { first, needs }) =>

@@ -80,7 +80,8 @@ export function checkItems(fitted: Fitted): ItemFindings {
   const shaky = looks.filter((look, j) => isMild(fitted, look, j)).length;
   const most = Math.max(LEAST_ROWS, Math.ceil(SHARE_OF_ROWS * study.items.length));
   if (shaky >= most) {
-    const figures = { count: shaky, items: study.items.length };
+    const isDina = fitted.design.model === 'dina';
+    const figures = { count: shaky, items: study.items.length, isDina };
     return { conditions: [condition('q_matrix_does_not_fit', [], figures), ...found], better: undefined };
   }
   for (let round = 0; round < most; round += 1) {
