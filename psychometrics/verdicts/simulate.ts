@@ -18,8 +18,8 @@ export interface StudyPlan {
 }
 
 /** Ranges of the DINA items that are drawn. */
-export const GUESS = { min: 0.1, max: 0.25 } as const;
-export const SLIP = { min: 0.05, max: 0.2 } as const;
+const GUESS = { min: 0.1, max: 0.25 } as const;
+const SLIP = { min: 0.05, max: 0.2 } as const;
 
 /** Returns a study of DINA items, without missing answers. */
 export function simulateStudy({ learners, kcs, kcsOf, patterns, seed }: StudyPlan): StudyTables {
@@ -49,7 +49,7 @@ export function simulateStudy({ learners, kcs, kcsOf, patterns, seed }: StudyPla
 }
 
 /** Returns the model that is fitted: one normal ability, a curve for each KC, independent KCs given ability. */
-export function higherOrder(kcs: number, uniform: () => number): PatternSource {
+function higherOrder(kcs: number, uniform: () => number): PatternSource {
   const curves = Array.from({ length: kcs }, () => ({
     slope: 1 + 1.5 * uniform(),
     location: 2 * uniform() - 1,
