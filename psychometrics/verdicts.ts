@@ -125,7 +125,7 @@ async function chosenStudies(values: Values): Promise<Result<readonly VerdictStu
   if (values.data !== undefined) {
     const tables = await readStudy(values.data);
     if (!tables.ok) return tables;
-    return ok(studiesFrom(values.data, () => tables.value).filter(isChosen));
+    return ok(studiesFrom(values.data, () => tables.value, true).filter(isChosen));
   }
   const ofDesigns = (values.designs ?? designNames).flatMap((design) => studiesOf(design));
   const all = values.designs === undefined ? [...ofDesigns, ...studiesOfStructures()] : ofDesigns;

@@ -3,7 +3,11 @@ import { designs } from './designs.ts';
 import { runStudies, studiesFrom, type VerdictStudy } from './run.ts';
 import { simulateStudy } from './simulate.ts';
 
-const studies = studiesFrom('small', (seed) => simulateStudy({ ...designs.english, learners: 300, seed }));
+const studies = studiesFrom(
+  'small',
+  (seed) => simulateStudy({ ...designs.english, learners: 300, seed }),
+  false,
+);
 const named = (name: string): VerdictStudy => studies.find((study) => study.name === name)!;
 const outcomeOf = (study: VerdictStudy) => {
   let milliseconds = 0;
@@ -17,6 +21,23 @@ const outcomeOf = (study: VerdictStudy) => {
 };
 
 describe('runStudies', () => {
+  it('takes other items in a real study only', () => {
+    const two = (isReal: boolean): VerdictStudy => ({
+      ...named('coin_item'),
+      isReal,
+      make: (seed) => {
+        const { tables } = named('coin_item').make(seed);
+        const learners = tables.learners.map(({ name, answers }, n) => ({
+          name,
+          answers: answers.with(0, n % 2).with(1, (n >>> 1) % 2),
+        }));
+        return { tables: { ...tables, learners }, subjects: ['I1'] };
+      },
+    });
+    expect(outcomeOf(two(true))).toMatchObject({ right: 2 });
+    expect(outcomeOf(two(false))).toMatchObject({ right: 0 });
+  });
+
   it('counts sound studies without a finding, with the mean of their steps and time', () => {
     const outcome = outcomeOf(named('sound'));
     expect(outcome).toMatchObject({ studies: 2, right: 2, alarmed: 0, wrong: [], milliseconds: 250 });

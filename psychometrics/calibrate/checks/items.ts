@@ -47,7 +47,7 @@ export const ROW_GAIN = 10;
 /** And at least this per learner: many learners must not turn a trifle into a doubt. */
 export const ROW_GAIN_PER_LEARNER = 0.01;
 /** The Q-matrix does not fit if this share of the rows, and this number, gain at least half of what makes a row doubtful… */
-export const SHARE_OF_ROWS = 0.25;
+export const SHARE_OF_ROWS = 0.3;
 const LEAST_ROWS = 4;
 /** … per learner, or this. */
 const MILD_GAIN = 8;
