@@ -411,6 +411,33 @@ describe('npm run calibrate', () => {
     });
   });
 
+  it('compares structures with a given hierarchy, and draws a p value', async () => {
+    const ended = await dina('structure', '--hierarchy', 'A>B', '--bootstrap', '3');
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(ended.stdout).toMatch(/^structure: independent given ability, BIC .*; bootstrap p \d/m);
+    const { structure } = z
+      .looseObject({
+        structure: z.looseObject({
+          candidates: z.array(z.looseObject({ kind: z.string(), detail: z.string(), bic: z.number() })),
+          bootstrap: z.object({ draws: z.literal(3), statistic: z.number(), p: z.number() }),
+        }),
+      })
+      .parse(await readJson('structure/fit.json'));
+    expect(structure.candidates.map(({ kind, detail }) => [kind, detail])).toContainEqual([
+      'given_hierarchy',
+      'A → B',
+    ]);
+    expect(await read('structure/report.html')).toContain('given prerequisites: A → B');
+    await write('chains.txt', 'A>B\nB>A\n');
+    for (const [value, message] of [
+      ['A>Z', '--hierarchy: "Z" is not a knowledge component'],
+      ['chains.txt', '--hierarchy: "A" requires itself'],
+    ] as const) {
+      const refused = await dina('no', '--hierarchy', value);
+      expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(message) as string });
+    }
+  });
+
   it('random starts are those of their seed, and never end below the fixed one', async () => {
     await dina('s1', '--starts', '3', '--seed', '5');
     await dina('s2', '--starts', '3', '--seed', '5');

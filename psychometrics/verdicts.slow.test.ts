@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { useCommands } from '#test/support/commands.ts';
 import { damages } from './verdicts/damages.ts';
+import { structureStudies } from './verdicts/structures.ts';
 
 const command = useCommands();
 const verdicts = (...args: readonly string[]) => command('psychometrics/verdicts.ts', args);
@@ -42,6 +43,17 @@ describe('npm run verdicts', () => {
       expect(counts.map(({ name, right }) => [name, right])).toEqual(names.map((name) => [name, 3]));
       expect(stdout.match(/^english +[a-z_]+ +[a-z_]+ +3\/3 /gm)).toHaveLength(names.length - 2);
       expect(stdout).toMatch(/^english +hidden_group +\(cannot be found\) +0\/3 /m);
+    },
+    PATIENCE,
+  );
+
+  it(
+    'accepts one ability, and finds prerequisites and two abilities',
+    async () => {
+      const names = Object.keys(structureStudies);
+      const { code, stdout } = await verdicts('--studies', names.join(','), '--seeds', '300-302');
+      expect(code).toBe(0);
+      for (const name of names) expect(stdout).toMatch(new RegExp(`^structures +${name} .* 3/3 `, 'm'));
     },
     PATIENCE,
   );

@@ -61,10 +61,12 @@ export function structureSection({ structure, abilities, study }: Calibration): 
     slopesOnBound.length === 0
       ? undefined
       : markup`<p>Without priors, the curves of ${slopesOnBound.map((k) => study.kcs[k] ?? '').join(', ')} have their slope on a bound, a sign of prerequisites.</p>`,
-    markup`<p>Largest reliability of θ on any test of these KCs: ${figure(abilities.theta.reliabilityCeiling)} as calibrated, ${
-      reliabilityCeiling === undefined
-        ? 'not defined under the structure shown, which has no single normal ability'
-        : `${figure(reliabilityCeiling)} under the structure shown, without priors`
+    markup`<p>Largest reliability of θ on any test of these KCs: ${figure(abilities.theta.reliabilityCeiling)} as calibrated${
+      chosen.kind === 'independent'
+        ? ''
+        : reliabilityCeiling === undefined
+          ? '; not defined under the structure shown, which has no single normal ability'
+          : `; ${figure(reliabilityCeiling)} under the structure shown, without priors`
     }.</p>`,
     bootstrap === undefined
       ? markup`<p>A p value needs <code>--bootstrap 99</code>: likelihood ratios of these models do not follow χ².</p>`

@@ -57,7 +57,7 @@ export interface StructureTest {
   readonly required: Prerequisites | undefined;
   readonly parts: readonly number[] | undefined;
   readonly correlation: number | undefined;
-  /** Largest reliability of any test of these KCs under the chosen structure; undefined if that has no single ability. */
+  /** Largest reliability of any test of these KCs under a structure in place of independent KCs; undefined if that has no single ability. */
   readonly reliabilityCeiling: number | undefined;
   readonly bootstrap: Bootstrap | undefined;
 }
@@ -261,8 +261,8 @@ function detailOf({ required, abilityOf }: Tried, kcs: readonly string[]): strin
 }
 
 /** Returns 1 - E[Var(ability | pattern)] / Var(ability), the largest reliability of any test of these KCs; undefined without one ability. */
-function ceilingOf({ structure, fit }: Tried): number | undefined {
-  if (!isCurveStructure(structure)) return undefined;
+function ceilingOf({ kind, structure, fit }: Tried): number | undefined {
+  if (kind === 'independent' || !isCurveStructure(structure)) return undefined;
   const { points } = structure;
   if (points.length === 0) return undefined;
   const joint = structure.joint(fit.vector);

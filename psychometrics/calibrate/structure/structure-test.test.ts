@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { simulateStudy, type PatternSource } from '#psychometrics/verdicts/simulate.ts';
+import { fit } from '../em.ts';
+import { createDesign, startingParameters } from '../model.ts';
+import { studyOf } from '../read-data.ts';
+import { structureConditions, slopeConditions, untestedConditions } from './findings.ts';
+import { isShown, testStructure, type Candidate, type StructureOptions } from './structure-test.ts';
+
+const kcsOf = Array.from({ length: 12 }, (_, j) => [j % 3]);
+
+/** Tests a study of three KCs. */
+function tested(patterns: PatternSource | undefined, options: Partial<StructureOptions> = {}) {
+  const plan = { learners: 600, kcs: 3, kcsOf, seed: 4 };
+  const study = studyOf(simulateStudy(patterns === undefined ? plan : { ...plan, patterns }));
+  if (!study.ok) throw new Error(study.error.join());
+  const design = createDesign('dina', 3, kcsOf, { bound: 0.001, penalty: 'weak' });
+  const limits = { maximumIterations: 500, tolerance: 1e-3 };
+  const { parameters } = fit(design, study.value.responses, startingParameters(design), limits);
+  const test = testStructure(design, parameters, study.value, {
+    hierarchy: undefined,
+    bootstrap: 0,
+    seed: 1,
+    ...options,
+  });
+  return { test, conditions: structureConditions(test, study.value.kcs) };
+}
+
+const chain: PatternSource = (draw) => [0, 1, 3, 7][Math.floor(4 * draw())] ?? 0;
+
+/** The first KC excludes the others. */
+const exclusive: PatternSource = (draw) => [1, 2, 4, 6][Math.floor(4 * draw())] ?? 1;
+
+describe('testStructure', () => {
+  it('accepts independent KCs, and leaves the ceiling to the calibration', () => {
+    const { test, conditions } = tested(undefined);
+    expect(test.chosen.kind).toBe('independent');
+    expect(test.candidates.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(['independent', 'all_pairs', 'saturated', 'no_components']),
+    );
+    expect(test.reliabilityCeiling).toBeUndefined();
+    expect(conditions).toEqual([]);
+  });
+
+  it('finds a chain, and names its KCs', () => {
+    const { test, conditions } = tested(chain);
+    expect(test.chosen).toMatchObject({ kind: 'hierarchy', detail: 'K1 → K2 → K3' });
+    expect(test.chosen.parameters).toBe(24 + 3);
+    expect(conditions).toEqual([
+      {
+        code: 'prerequisites',
+        subjects: ['K1', 'K2', 'K3'],
+        sentence: expect.stringMatching(/^The answers show prerequisites \(K1 → K2 → K3\): /) as string,
+      },
+    ]);
+  });
+
+  it('takes a given hierarchy without a cost for the search', () => {
+    const { test } = tested(chain, { hierarchy: [0, 1, 3] });
+    expect(test.chosen).toMatchObject({ kind: 'given_hierarchy', searchCost: 0 });
+  });
+
+  it('finds KCs that exclude each other, which no ability explains, as dependent', () => {
+    const { test, conditions } = tested(exclusive);
+    expect(['all_pairs', 'saturated']).toContain(test.chosen.kind);
+    expect(conditions.map(({ code }) => code)).toEqual(['dependent_components']);
+  });
+
+  it('prefers no KCs where one ability explains the items', () => {
+    const { test, conditions } = tested(undefined);
+    const without = test.candidates.map((one) =>
+      one.kind === 'no_components' ? { ...one, bic: test.chosen.bic - 10 } : one,
+    );
+    expect(conditions).toEqual([]);
+    const found = structureConditions({ ...test, candidates: without }, ['K1', 'K2', 'K3']);
+    expect(found.map(({ code }) => code)).toEqual(['no_components_shown']);
+  });
+
+  it('draws the same p value for a seed', () => {
+    const draw = () => tested(undefined, { bootstrap: 4 }).test.bootstrap;
+    const bootstrap = draw();
+    expect(bootstrap).toEqual(draw());
+    expect(bootstrap?.p).toBeGreaterThan(0.2 - 1e-9);
+    expect(tested(exclusive, { bootstrap: 4 }).test.bootstrap?.p).toBe(0.2);
+  });
+});
+
+describe('isShown', () => {
+  const base: Candidate = {
+    kind: 'independent',
+    detail: '',
+    logLikelihood: -1000,
+    parameters: 20,
+    bic: 2100,
+    searchCost: 0,
+    gainPerLearner: 0,
+  };
+  it.each([
+    ['a lower BIC by strong evidence and a gain', { bic: 2090, parameters: 21, gainPerLearner: 0.005 }, true],
+    ['weaker evidence', { bic: 2091, parameters: 21, gainPerLearner: 0.005 }, false],
+    ['evidence that the search outweighs', { bic: 2090, searchCost: 1, gainPerLearner: 0.005 }, false],
+    ['a trifle with more parameters', { bic: 2090, parameters: 21, gainPerLearner: 0.004 }, false],
+    ['fewer parameters without a gain', { bic: 2090, parameters: 19, gainPerLearner: -0.001 }, true],
+  ])('judges %s', (_, changes, expected) => {
+    expect(isShown({ ...base, ...changes }, base)).toBe(expected);
+  });
+});
+
+describe('facts of structure', () => {
+  it('names KCs whose slope is on a bound', () => {
+    const parameters = { tables: [], slopes: Float64Array.of(1, 25, 0.05), locations: new Float64Array(3) };
+    expect(slopeConditions(parameters, ['A', 'B', 'C'])).toMatchObject([
+      { code: 'slope_on_bound', subjects: ['B', 'C'] },
+    ]);
+    expect(slopeConditions({ ...parameters, slopes: Float64Array.of(1, 2, 3) }, ['A', 'B', 'C'])).toEqual([]);
+  });
+
+  it('states that too many KCs are not tested', () => {
+    expect(untestedConditions(10)).toEqual([]);
+    expect(untestedConditions(11)).toMatchObject([{ code: 'structure_untested' }]);
+  });
+});
