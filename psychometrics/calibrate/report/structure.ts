@@ -22,12 +22,13 @@ export function structureLine({ structure }: Calibration): string {
   if (typeof structure === 'string') return `structure ${structure}`;
   const { chosen, candidates, bootstrap } = structure;
   const others = candidates.filter((one) => one !== chosen && one.kind !== 'no_components');
-  const [second] = others.toSorted((a, b) => a.bic - b.bic);
+  const costed = ({ bic, searchCost }: Candidate): number => bic + searchCost;
+  const [second] = others.toSorted((a, b) => costed(a) - costed(b));
   const p = bootstrap === undefined ? '' : `; bootstrap p ${pValue(bootstrap.p)}`;
   return `structure: ${nameOf(chosen)}${
     second === undefined
       ? ''
-      : `, BIC ${figure(chosen.bic, 1)} against ${figure(second.bic, 1)} (${nameOf(second)})`
+      : `, BIC ${figure(costed(chosen), 1)} against ${figure(costed(second), 1)} (${nameOf(second)})`
   }${p}`;
 }
 

@@ -1,6 +1,6 @@
 /** Structures that expected numbers of learners with each pattern suggest. They are fitted and compared: a proposal claims nothing. */
 import { addTo, at, log, sqrt, sum } from '../numbers.ts';
-import { closure, type Edge, type Prerequisites } from './prerequisites.ts';
+import { closure, directEdges, type Edge, type Prerequisites } from './prerequisites.ts';
 
 /** Learners by two KCs: neither, the first only, the second only, both. */
 function crossTable(everybody: Float64Array, first: number, second: number): Float64Array {
@@ -13,6 +13,9 @@ function crossTable(everybody: Float64Array, first: number, second: number): Flo
 
 /** Shares below which "the second KC without the first" counts as empty, relative to what independent KCs would have. Each gives one hierarchy. */
 const EMPTY_SHARES = [0.04, 0.08, 0.16, 0.3];
+
+/** Two KCs with both patterns below this share nearly imply each other. */
+const TWIN_SHARE = 0.08;
 
 /**
  * Returns hierarchies proposed by empty patterns, without repetition. A KC can only be shown to require another if an item measures it without that
@@ -44,6 +47,20 @@ export function proposeHierarchies(
     }
     const closed = closure(kcCount, edges);
     if (closed.ok && edges.length > 0) found.set(closed.value.join(), closed.value);
+  }
+  // If two KCs nearly imply each other, chance decides which seems to be required: the other order is proposed, too.
+  const isEmpty = ([from, to]: Edge): boolean =>
+    candidates.some(({ edge, share }) => edge[0] === from && edge[1] === to && share < TWIN_SHARE);
+  for (const required of [...found.values()]) {
+    for (const [from, to] of directEdges(required)) {
+      if (!isEmpty([to, from])) continue;
+      const swap = (k: number): number => (k === from ? to : k === to ? from : k);
+      const swapped = closure(
+        kcCount,
+        directEdges(required).map(([a, b]): Edge => [swap(a), swap(b)]),
+      );
+      if (swapped.ok) found.set(swapped.value.join(), swapped.value);
+    }
   }
   return [...found.values()];
 }

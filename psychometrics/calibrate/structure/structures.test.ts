@@ -187,7 +187,7 @@ describe('the bank', () => {
   });
 
   it('does not underflow with hundreds of items', () => {
-    const many = Array.from({ length: 800 }, (_, j) => [j % 4]);
+    const many = Array.from({ length: 4000 }, (_, j) => [j % 4]);
     const long: Design = createDesign('dina', 4, many, { bound: 0.001, penalty: 'none' });
     const parameters = randomParameters(long, uniformFrom(8));
     const responses = simulateResponses(long, parameters, 20, uniformFrom(9));
