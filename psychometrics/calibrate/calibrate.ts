@@ -5,7 +5,7 @@ import { checkItems } from './checks/items.ts';
 import { checkLearners } from './checks/learners.ts';
 import { nestingConditions } from './checks/nesting.ts';
 import { tailConditions } from './checks/tails.ts';
-import { condition, isFinding, verdictOf, type Condition } from './conditions.ts';
+import { condition, verdictOf, type Condition } from './conditions.ts';
 import { fit, type EmResult, type EmStep } from './em.ts';
 import { expectedCounts, logLikelihoodOf } from './expectation.ts';
 import { largestFall } from './isotonic.ts';
@@ -174,9 +174,10 @@ function structureOf(
 ): StructureTest | string {
   if (study.kcs.length > MAXIMUM_TESTED_KCS)
     return `not tested above ${MAXIMUM_TESTED_KCS} knowledge components`;
-  const damage = found.filter((one) => isFinding(one) && verdictOf([one]).level === 'not_releasable');
-  if (better === undefined || damage.length > 0)
+  if (better === undefined || verdictOf(found).level === 'not_releasable')
     return 'not tested before the causes in the verdict are removed';
+  if (found.some(({ code }) => code === 'unlinked_parts'))
+    return 'not tested, because nothing links the parts of the test';
   return testStructure(better.design, better.parameters, study, {
     hierarchy: options.hierarchy,
     bootstrap: options.bootstrap ?? 0,

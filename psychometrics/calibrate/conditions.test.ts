@@ -12,7 +12,7 @@ import { JOINT_ANSWERS, MOSTLY_MISSING, NOT_REACHED } from './checks/missing.ts'
 import { REVERSAL_GAIN } from './checks/nesting.ts';
 import { TAIL_GAIN, TAIL_SHARE } from './checks/tails.ts';
 import { allConditions, condition, isFinding, verdictOf } from './conditions.ts';
-import { FEW_LEARNERS, ITEMS_PER_KC } from './read-data.ts';
+import { FEW_LEARNERS, TOO_FEW_LEARNERS, ITEMS_PER_KC } from './read-data.ts';
 import { verdictSentence } from './report/verdict.ts';
 import { LEAST_GAIN, MAXIMUM_TESTED_KCS, STRONG } from './structure/structure-test.ts';
 
@@ -63,6 +63,7 @@ describe('docs/calibrate.md', () => {
     expect(
       rows.filter(({ length }) => length === 5).map(([, code, , value]) => [code, Number(value)]),
     ).toEqual([
+      ['too_few_learners', TOO_FEW_LEARNERS],
       ['few_answers', JOINT_ANSWERS],
       ['identical_items', COMMON_ANSWERS],
       ['reversed_items', REVERSED_LEVEL],

@@ -39,6 +39,14 @@ const conditions = {
         : `Not converged after ${iterations} E-steps: increase --max-iterations or --tolerance.`,
   ),
   // Checks of the tables: checks/.
+  too_few_learners: forbiddingFact<{ readonly learners: number; readonly least: number }>(
+    (_, { learners, least }) =>
+      `Learners who gave answers: ${learners}. With fewer than ${least}, no parameter can be told from chance.`,
+  ),
+  component_without_variance: forbiddingFact(
+    (kcs) =>
+      `All answers to each item that needs ${kcs} are the same: the answers contain nothing about what they measure. Check the scoring.`,
+  ),
   few_answers: forbiddingFact<{ readonly percent: string; readonly least: number }>(
     (_, { percent, least }) =>
       `${percent} % of the learners gave fewer than ${least} answers: a distribution of mastery shows only in the joint answers to ${least} items (Allman, Matias and Rhodes, 2009). Collect more answers per learner.`,

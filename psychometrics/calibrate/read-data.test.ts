@@ -68,7 +68,17 @@ describe('studyOf', () => {
 
 describe('conditions of the tables', () => {
   it.each([
-    ['few learners', {}, /Only 3 learners/],
+    ['too few learners', {}, /gave answers: 3\. With fewer than 30/],
+    [
+      'few learners',
+      { responses: `,I1,I2,I3\n${Array.from({ length: 40 }, (_, n) => `l${n},${n % 2},0,1`).join('\n')}\n` },
+      /Only 40 learners/,
+    ],
+    [
+      'a component without variance',
+      { responses: ',I1,I2,I3\na,1,0,1\nb,1,1,1\nc,1,1,1\n' },
+      /each item that needs "A" are the same/,
+    ],
     [
       'an item without variance',
       { responses: ',I1,I2,I3\na,1,0,1\nb,1,1,1\nc,1,1,0\n' },

@@ -82,6 +82,8 @@ export function missingLine({ items, responses, answered, missing }: Study): str
 
 /** Fewer learners than this give unstable parameters of any cognitive diagnosis model. */
 export const FEW_LEARNERS = 100;
+/** Fewer give none that could be told from chance. */
+export const TOO_FEW_LEARNERS = 30;
 /** Items that each KC needs for identification of DINA (Gu and Xu, 2019, Psychometrika 84, 468-483). */
 export const ITEMS_PER_KC = 3;
 
@@ -93,8 +95,11 @@ function conditionsOf(study: Omit<Study, 'conditions'>): Condition[] {
   const jointly = kcs.filter((_, k) => !alone.has(k));
   const rarely = kcs.filter((_, k) => kcsOf.filter((own) => own.includes(k)).length < ITEMS_PER_KC);
   const same = kcs.filter((_, k) => kcs.some((_other, l) => l < k && column(l) === column(k)));
-  const few = responses.learners < FEW_LEARNERS;
+  const { learners } = responses;
+  const isVaried = (j: number): boolean => study.correct[j] !== 0 && study.correct[j] !== study.answered[j];
+  const unvaried = kcs.filter((_, k) => !kcsOf.some((own, j) => own.includes(k) && isVaried(j)));
   return [
+    ...(unvaried.length === 0 ? [] : [condition('component_without_variance', unvaried)]),
     ...linkageConditions(study, study.linkage),
     ...missingConditions(study, study.lacking),
     ...columnConditions(study),
@@ -102,7 +107,11 @@ function conditionsOf(study: Omit<Study, 'conditions'>): Condition[] {
     ...(same.length === 0 ? [] : [condition('components_alike', same)]),
     ...(jointly.length === 0 ? [] : [condition('incomplete_q_matrix', jointly)]),
     ...(rarely.length === 0 ? [] : [condition('component_rarely_measured', rarely, { least: ITEMS_PER_KC })]),
-    ...(few ? [condition('few_learners', [], { learners: responses.learners, least: FEW_LEARNERS })] : []),
+    ...(learners < TOO_FEW_LEARNERS
+      ? [condition('too_few_learners', [], { learners, least: TOO_FEW_LEARNERS })]
+      : learners < FEW_LEARNERS
+        ? [condition('few_learners', [], { learners, least: FEW_LEARNERS })]
+        : []),
     ...(study.silent === 0 ? [] : [condition('learners_without_answers', [], { learners: study.silent })]),
   ];
 }

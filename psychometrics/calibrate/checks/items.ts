@@ -9,6 +9,7 @@ import { createDesign, type Design, type Parameters, type Responses } from '../m
 import { at, log } from '../numbers.ts';
 import {
   constantLikelihood,
+  freePrior,
   linearFits,
   posteriorsOf,
   twoValuesOf,
@@ -47,7 +48,7 @@ export const ROW_GAIN = 10;
 /** And at least this per learner: many learners must not turn a trifle into a doubt. */
 export const ROW_GAIN_PER_LEARNER = 0.01;
 /** The Q-matrix does not fit if this share of the rows, and this number, gain at least half of what makes a row doubtful… */
-export const SHARE_OF_ROWS = 0.3;
+export const SHARE_OF_ROWS = 0.25;
 const LEAST_ROWS = 4;
 /** … per learner, or this. */
 const MILD_GAIN = 8;
@@ -79,11 +80,12 @@ export function checkItems(fitted: Fitted): ItemFindings {
   const found = silent.length === 0 ? [] : [condition('item_tells_nothing', silent)];
   const shaky = looks.filter((look, j) => isMild(fitted, look, j)).length;
   const most = Math.max(LEAST_ROWS, Math.ceil(SHARE_OF_ROWS * study.items.length));
-  if (shaky >= most) {
+  const wholly = (count: number): ItemFindings => {
     const isDina = fitted.design.model === 'dina';
-    const figures = { count: shaky, items: study.items.length, isDina };
+    const figures = { count, items: study.items.length, isDina };
     return { conditions: [condition('q_matrix_does_not_fit', [], figures), ...found], better: undefined };
-  }
+  };
+  if (shaky >= most) return wholly(shaky);
   for (let round = 0; round < most; round += 1) {
     const item = worstOf(fitted, looks);
     if (item === undefined) break;
@@ -96,6 +98,7 @@ export function checkItems(fitted: Fitted): ItemFindings {
     return [{ name, needs: kcs.map((k) => `"${study.kcs[k]}"`).join(' and ') }];
   });
   if (changed.length === 0) return { conditions: found, better: current };
+  if (changed.length >= most) return wholly(changed.length);
   const [first] = changed;
   const names = changed.map(({ name }) => name);
   const doubt = condition('q_row_doubtful', names, { first: first?.name ?? '', needs: first?.needs ?? '' });
@@ -128,7 +131,7 @@ function worstOf(fitted: Fitted, looks: readonly ItemLook[]): number | undefined
 }
 
 function lookAtItems({ design, parameters }: Model, responses: Responses): ItemLook[] {
-  const posteriors = posteriorsOf(design, parameters, responses);
+  const posteriors = posteriorsOf(design, parameters, responses, freePrior);
   return design.items.map(({ kcs }, j) =>
     lookAt(viewOf(design, parameters, posteriors, j), setOf(kcs), design),
   );

@@ -1,12 +1,13 @@
 /**
  * Check of the learners: a class that answers every item right with one and the same probability, as rapid guessing does (Schnipke and Scrams, 1997,
  * J. of Educational Measurement 34, 213-232), in addition to the learners of the fitted model. Its share and its probability are estimated by EM;
- * the model stays as it is.
+ * the items stay as they are, and the distribution of patterns is the one that the answers show.
  */
 import { condition, type Condition } from '../conditions.ts';
 import { eachRow } from '../expectation.ts';
-import { answersOf, latentPrior, type Design, type Parameters, type Responses } from '../model.ts';
+import { answersOf, type Design, type Parameters, type Responses } from '../model.ts';
 import { at, clamp, exp, log, sum } from '../numbers.ts';
+import { freePrior } from './other-items.ts';
 
 /** The class of guessing learners. */
 export interface Guessers {
@@ -29,7 +30,7 @@ export function guessersOf(design: Design, parameters: Parameters, responses: Re
   eachRow(
     design,
     parameters,
-    latentPrior(design, parameters),
+    freePrior(design, parameters, responses),
     responses,
     (row, _posterior, logLikelihood) => {
       const answers = answersOf(responses, row);

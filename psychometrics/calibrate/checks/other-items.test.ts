@@ -14,7 +14,7 @@ const parameters: Parameters = {
   locations: Float64Array.of(-0.5, 0, 0.5),
 };
 const responses = simulateResponses(design, parameters, 400, uniformFrom(5), 0.2);
-const posteriors = posteriorsOf(design, parameters, responses);
+const posteriors = posteriorsOf(design, parameters, responses, latentPrior);
 const ITEM = 7;
 const view = viewOf(design, parameters, posteriors, ITEM);
 const answeredRows = [...responses.counts.keys()].filter((row) => answersOf(responses, row)[ITEM] !== -1);
@@ -98,7 +98,7 @@ describe('linearFits', () => {
 describe('posteriorsOf', () => {
   it('takes evenly spaced rows where all would take too long', () => {
     const steps = responses.counts.length * responses.items * 8 * 3;
-    const { responses: some } = posteriorsOf(design, parameters, responses, steps / 3.5);
+    const { responses: some } = posteriorsOf(design, parameters, responses, latentPrior, steps / 3.5);
     expect(some.counts.length).toBe(Math.ceil(responses.counts.length / 4));
     expect([...answersOf(some, 5)]).toEqual([...answersOf(responses, 20)]);
     expect(some.learners).toBe([...some.counts].reduce((a, b) => a + b, 0));

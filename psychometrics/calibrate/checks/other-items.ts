@@ -3,7 +3,8 @@
  * judgement, and a row of the Q-matrix is compared with every other one at the cost of a single E-step.
  */
 import { eachRow } from '../expectation.ts';
-import { latentPrior, type Design, type Parameters, type Responses } from '../model.ts';
+import { latentPrior } from '../model.ts';
+import type { Design, LatentPrior, Parameters, Responses } from '../model.ts';
 import { addTo, at, clamp, integerAt, log, sqrt } from '../numbers.ts';
 
 /** Distinct rows of answers with P(pattern | answers), rows x patterns. */
@@ -20,16 +21,41 @@ export function posteriorsOf(
   design: Design,
   parameters: Parameters,
   all: Responses,
+  priorOf: (design: Design, parameters: Parameters, responses: Responses) => LatentPrior,
   mostSteps: number = MOST_STEPS,
 ): Posteriors {
   const { patterns, kcCount } = design;
   const steps = all.counts.length * all.items * patterns * kcCount;
   const responses = everyNth(all, Math.ceil(steps / mostSteps));
   const values = new Float64Array(responses.counts.length * patterns);
-  eachRow(design, parameters, latentPrior(design, parameters), responses, (row, posterior) => {
+  eachRow(design, parameters, priorOf(design, parameters, responses), responses, (row, posterior) => {
     values.set(posterior, row * patterns);
   });
   return { responses, values };
+}
+
+/** The most steps of the free distribution, which starts near its end, and the largest change of a pattern's share that ends them. */
+const PRIOR_STEPS = 25;
+const PRIOR_CHANGE = 1e-4;
+
+/**
+ * Returns the distribution of patterns that the answers show, by EM with the items as fitted. Prerequisites or several abilities, which the fitted
+ * distribution does not know, would otherwise pose as wrong rows: an item seems to need what its KC requires.
+ */
+export function freePrior(design: Design, parameters: Parameters, responses: Responses): LatentPrior {
+  const fitted = latentPrior(design, parameters);
+  let { patterns } = fitted;
+  for (let step = 0; step < PRIOR_STEPS; step += 1) {
+    const expected = new Float64Array(patterns.length);
+    eachRow(design, parameters, { ...fitted, patterns }, responses, (row, posterior) => {
+      const share = at(responses.counts, row) / responses.learners;
+      for (let a = 0; a < posterior.length; a += 1) addTo(expected, a, share * at(posterior, a));
+    });
+    const change = expected.reduce((largest, p, a) => Math.max(largest, Math.abs(p - at(patterns, a))), 0);
+    patterns = expected;
+    if (change < PRIOR_CHANGE) break;
+  }
+  return { ...fitted, patterns };
 }
 
 function everyNth(all: Responses, n: number): Responses {
