@@ -5,6 +5,7 @@ import { err, ok, type Result } from '#shared/kernel/result.ts';
 import { wilson } from './recovery/statistics.ts';
 import {
   ANY_FINDING,
+  LARGE,
   NO_FINDING,
   SOUND,
   STRUCTURES,
@@ -24,10 +25,6 @@ import { readTableFile } from '#tools/terminal/study/files.ts';
 import { readStudyTables, type StudyTables } from '#tools/terminal/study/tables.ts';
 import { renderTable } from '#tools/terminal/table.ts';
 
-/** The design in which every damage must be found: the others have too few learners for some. */
-const LARGE: DesignName = 'english';
-/** At most this share of the sound studies may meet a finding, and at least this share of the damaged ones must meet theirs. */
-const AIMS = { alarmed: 0.02, found: 0.95 } as const;
 const MOST_SEEDS = 10_000;
 
 const command = program(
@@ -146,9 +143,8 @@ async function readStudy(folder: string): Promise<Result<StudyTables, string>> {
   return tables.ok ? tables : err(shorten(tables.error));
 }
 
-function meetsAim({ design, expected, right, studies }: Outcome): boolean {
-  if (expected === NO_FINDING) return studies - right <= Math.ceil(AIMS.alarmed * studies);
-  return (design !== LARGE && design !== STRUCTURES) || right >= Math.floor(AIMS.found * studies);
+function meetsAim({ aim, right, studies }: Outcome): boolean {
+  return right >= Math.ceil(aim * studies);
 }
 
 function report(outcomes: readonly Outcome[]): string {

@@ -25,6 +25,7 @@ describe('runStudies', () => {
     const two = (isReal: boolean): VerdictStudy => ({
       ...named('coin_item'),
       isReal,
+      aim: 0,
       make: (seed) => {
         const { tables } = named('coin_item').make(seed);
         const learners = tables.learners.map(({ name, answers }, n) => ({
