@@ -60,7 +60,12 @@ describe('a table of answers is taken', () => {
     ['with percent signs', r(wide((a) => `${a * 100}%`)), undefined, /"100%" correct, "0%" incorrect/],
     ['with quoted decimal commas', r(wide((a) => `"${a},0"`)), undefined, /"1,0" \(12\), "0,0" \(12\)/],
     ['with Excel’s words in German', r(wide((a) => (a ? 'WAHR' : 'FALSCH'))), undefined, /"WAHR" correct/],
-    ['with words', r(wide((a) => (a ? 'right' : 'wrong'))), { correct: ['right'] }, /"wrong" incorrect$/m],
+    [
+      'with words',
+      r(wide((a) => (a ? 'right' : 'wrong'))),
+      { correct: ['right'] },
+      /"wrong" incorrect; 50\.0 % of the answers correct$/m,
+    ],
     ['with check marks', r(wide((a) => (a ? '✓' : '✗'))), { correct: ['✓'] }, /"✓" correct, "✗" incorrect/],
     ['with 1 and 2', r(wide((a) => String(a + 1))), { correct: ['2'] }, /"2" correct, "1" incorrect/],
     [
@@ -69,8 +74,18 @@ describe('a table of answers is taken', () => {
       { correctFrom: 2 },
       /scores from 2 are/,
     ],
-    ['with chosen options', r(wide(chosen)), key('item,key\nI1,A\nI2,b\nI3,C\nI4,D\n'), /key in k\.csv$/m],
-    ['with chosen options and a wide key', r(wide(chosen)), key('I4,I1,I2,I3\nD,A,B,C\n'), /key in k\.csv$/m],
+    [
+      'with chosen options',
+      r(wide(chosen)),
+      key('item,key\nI1,A\nI2,b\nI3,C\nI4,D\n'),
+      /key in k\.csv; 50\.0 % of the answers correct$/m,
+    ],
+    [
+      'with chosen options and a wide key',
+      r(wide(chosen)),
+      key('I4,I1,I2,I3\nD,A,B,C\n'),
+      /key in k\.csv; 50\.0 % of the answers correct$/m,
+    ],
     [
       'with three words',
       r(wide((a, n) => (a ? 'T' : n % 2 ? 'F' : 'half'))),
@@ -286,6 +301,18 @@ describe('a table of answers is refused', () => {
     ['two ways of scoring', {}, { correct: ['1'], correctFrom: 1 }, /exclude each other/],
     ['an incomplete key', r(many(options)), key('item,key\nI1,A\n'), /^k\.csv: no key for "I2", "I3", "I4"/],
     ['a key for scored answers', {}, key('I1,I2,I3,I4\nA,B,C,D\n'), /leave out --key if they are scored$/],
+    [
+      'a key in other codes',
+      r(many((_a, n, j) => String(((n + j) % 4) + 1))),
+      key('I1,I2,I3,I4\nA,B,C,D\n'),
+      /different codes: the answers are "1", "2", "3", "4", the keys of k\.csv "A", "B", "C", "D": write the keys/,
+    ],
+    [
+      'a key that no learner chose',
+      r(many(options)),
+      key('I1,I2,I3,I4\nA,B,X,D\n'),
+      /no learner chose "X", the key of "I3"; its answers are "A", "B", "C", "D": .*--ignore I3$/,
+    ],
     [
       'a row of maximum points by name',
       summary('Points Possible,1,1,1,1'),

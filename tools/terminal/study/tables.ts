@@ -101,7 +101,8 @@ function studyOf(
   };
   const sheet = readSheet(table, expected, options);
   const key = options.key === undefined ? undefined : readKey(options.key, items);
-  const { scoring, learners } = scored(sheet, items, options, key?.keys);
+  const keys = key === undefined ? undefined : new Map(items.map((item, j) => [item, key.keys[j] ?? '']));
+  const { scoring, learners } = scored(sheet, items, options, keys);
   defects.push(...absentItems(sheet, matrix, responses.name, qMatrix.name), ...(key?.defects ?? []));
   defects.push(...[...sheet.defects, ...scoring.defects].map((defect) => `${responses.name}: ${defect}`));
   if (defects.length > 0) return err(defects);
@@ -126,7 +127,7 @@ function studyOf(
       },
       kcs,
       codes: scoring.codes,
-      scoring: scoring.rule,
+      scoring: `${scoring.rule}; ${shareCorrect(learners)} of the answers correct`,
       booklets: bookletsOf(learners.map(({ answers }) => answers)),
       notes: [
         ...(left.size === 0 ? [] : [`rows left out of the answers: ${rowCounts(left)}`]),
@@ -143,7 +144,7 @@ function scored(
   sheet: Sheet,
   items: readonly string[],
   options: TableOptions,
-  keys: readonly string[] | undefined,
+  keys: ReadonlyMap<string, string> | undefined,
 ): { readonly scoring: Scoring; readonly learners: readonly LearnerAnswers[] } {
   const tally = new Tally(sheet.found.size);
   sheet.visit((_, item, cell, line, column) => {
@@ -167,6 +168,18 @@ function scored(
     answers[item] = options.attempts === 'best' ? Math.max(earlier, answer) : answer;
   });
   return { scoring, learners };
+}
+
+/** Which share of the answers given is correct, in percent. */
+function shareCorrect(learners: readonly LearnerAnswers[]): string {
+  let [correct, given] = [0, 0];
+  for (const { answers } of learners)
+    for (const answer of answers) {
+      if (answer === MISSING) continue;
+      given += 1;
+      correct += answer;
+    }
+  return `${((100 * correct) / Math.max(given, 1)).toFixed(1)} %`;
 }
 
 /** Items of the Q-matrix that the answers lack and do not nearly name. */

@@ -51,6 +51,11 @@ export class Tally {
     return [...this.#values.values()];
   }
 
+  /** Whether no value was left uncounted. */
+  get isComplete(): boolean {
+    return this.#values.size < MAXIMUM_VALUES;
+  }
+
   /** On which items these values are; empty if on all of them. */
   itemsOf(values: readonly Value[]): string {
     const names = new Set(values.flatMap(({ columns }) => [...columns]));
@@ -72,14 +77,18 @@ export interface Scoring {
 
 const isGap = (text: string): boolean => /^(?:|na|n\/a|nan)$/i.test(text);
 
-/** Judges all values of a table. @param keys the right answer per item, where there is a key */
-export function scoringOf(tally: Tally, options: TableOptions, keys: readonly string[] | undefined): Scoring {
+/** Judges all values of a table. @param keys the right answer of each item by its name, where there is a key */
+export function scoringOf(
+  tally: Tally,
+  options: TableOptions,
+  keys: ReadonlyMap<string, string> | undefined,
+): Scoring {
   const given = new Set(options.missing);
   const isMissing = (text: string): boolean => isGap(text) || given.has(text);
   const values = tally.values.filter(({ text }) => !isMissing(text));
   const judged =
     keys !== undefined
-      ? byKey(values, keys, options.key?.name ?? '')
+      ? byKey(values, keys, options.key?.name ?? '', tally.isComplete)
       : options.correctFrom !== undefined
         ? byCut(values, options.correctFrom)
         : options.correct !== undefined
@@ -200,20 +209,41 @@ function byCut(values: readonly Value[], cut: number): Judged {
   };
 }
 
-/** Chosen options, compared with the item's key. */
-function byKey(values: readonly Value[], keys: readonly string[], name: string): Judged {
+/** Chosen options, compared with the item’s key. @param isComplete whether these are all values of the table */
+function byKey(
+  values: readonly Value[],
+  keys: ReadonlyMap<string, string>,
+  name: string,
+  isComplete: boolean,
+): Judged {
   const form = (text: string): string => text.toLowerCase();
-  const right = new Set(keys.map(form));
+  const rights = [...keys.values()].map(form);
+  const right = new Set(rights.filter((key) => key !== ''));
   const marks = missingMarks(values.filter(({ text }) => !right.has(form(text))));
-  const scored = values.every(({ text }) => binaryOf(text) !== undefined && !right.has(form(text)));
+  const meet = values.some(({ text }) => right.has(form(text)));
+  const scored = !meet && values.every(({ text }) => binaryOf(text) !== undefined);
+  const listed = (texts: readonly string[]): string => quoted([...new Set(texts)].toSorted());
+  const apart = [...keys].flatMap(([item, key]) => {
+    const own = values.flatMap(({ text, columns }) => (columns.has(item) ? [text] : []));
+    return key === '' || own.length === 0 || own.some((text) => form(text) === form(key))
+      ? []
+      : [
+          `no learner chose "${shown(key)}", the key of "${shown(item)}"; its answers are ${listed(own)}: correct the key in ${name}, or leave the item out with --ignore ${argument(item)}`,
+        ];
+  });
   return {
-    score: (cell, item) => (form(cell) === form(keys[item] ?? '') ? 1 : 0),
+    score: (cell, item) => (form(cell) === rights[item] ? 1 : 0),
     rule: `an answer is correct if it equals the item’s key in ${name}`,
     defects: [
       ...missingAdvice(marks),
-      ...(scored && values.length > 0
-        ? [`the answers are 1 and 0, and no key of ${name} is: leave out --key if they are scored`]
-        : []),
+      ...(values.length === 0 || right.size === 0 || !isComplete || meet
+        ? []
+        : scored
+          ? [`the answers are 1 and 0, and no key of ${name} is: leave out --key if they are scored`]
+          : [
+              `key and answers use different codes: the answers are ${listed(values.map(({ text }) => text))}, the keys of ${name} ${listed([...keys.values()].filter((key) => key !== ''))}: write the keys in the codes of the answers`,
+            ]),
+      ...(isComplete && meet ? apart : []),
     ],
   };
 }
