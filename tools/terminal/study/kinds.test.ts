@@ -298,6 +298,12 @@ describe('a table of answers is refused', () => {
     ['a missing code that is an answer', {}, { missing: ['0'] }, /--missing "0": this is an answer$/],
     ['a correct value that is none', {}, { correct: ['T'] }, /no answer is "T"/],
     ['a score that nothing reaches', {}, { correctFrom: 3 }, /no score reaches --correct-from 3/],
+    [
+      'a score that every answer reaches',
+      r(wide((a, n) => String(a ? 2 : n % 2))),
+      { correctFrom: 0 },
+      /no score is below --correct-from 0, .*found "2", "0", "1"$/,
+    ],
     ['two ways of scoring', {}, { correct: ['1'], correctFrom: 1 }, /exclude each other/],
     ['an incomplete key', r(many(options)), key('item,key\nI1,A\n'), /^k\.csv: no key for "I2", "I3", "I4"/],
     ['a key for scored answers', {}, key('I1,I2,I3,I4\nA,B,C,D\n'), /leave out --key if they are scored$/],

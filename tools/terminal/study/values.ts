@@ -205,6 +205,11 @@ function byCut(values: readonly Value[], cut: number): Judged {
       ...(values.some(({ text }) => (numberOf(text) ?? -Infinity) >= cut)
         ? []
         : [`no score reaches --correct-from ${cut}: found ${quoted(values.map(({ text }) => text))}`]),
+      ...(values.some(({ text }) => (numberOf(text) ?? Infinity) < cut)
+        ? []
+        : [
+            `no score is below --correct-from ${cut}, so that every answer would be correct: found ${quoted(values.map(({ text }) => text))}`,
+          ]),
     ],
   };
 }
