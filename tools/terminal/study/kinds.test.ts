@@ -205,6 +205,11 @@ describe('a table of answers is taken', () => {
     expect(without.ok && without.value.learners).toHaveLength(6);
   });
 
+  it('with a learner of whom all answers are NA', () => {
+    const tables = read(r(`${wide()}t,NA,NA,NA,NA\n`));
+    expect(tables.ok && tables.value.learners).toHaveLength(7);
+  });
+
   it('with scores that only one learner reached', () => {
     const points: Cell = (answer, n, j) => String(n === 2 ? 3 : answer * 2 + ((n + j) % 2) * 2);
     const tables = read(r(wide(points)), { correctFrom: 2 });
@@ -318,6 +323,18 @@ describe('a table of answers is refused', () => {
       r(many(options)),
       key('I1,I2,I3,I4\nA,B,X,D\n'),
       /no learner chose "X", the key of "I3"; its answers are "A", "B", "C", "D": .*--ignore I3$/,
+    ],
+    [
+      'no answer in any way of scoring',
+      r(wide(() => '')),
+      { correct: ['T'] },
+      /no answer in the table; missing: empty \(24\)$/,
+    ],
+    [
+      'all items left out',
+      {},
+      { ignore: ['I1', 'I2', 'I3', 'I4'] },
+      /^--ignore leaves out all items of q\.csv/,
     ],
     [
       'a row of maximum points by name',
@@ -467,6 +484,11 @@ describe('a table of answers is refused', () => {
     ],
     ['1 and -1', r(wide((a) => String(a || -1))), /found two values, "-1" .*, "1" .*--correct 1$/],
     ['one name in another case', r(wide().replace('I2', 'i 2')), /it has "I2"/],
+    [
+      'no answer',
+      r(wide((_a, n) => (n === 1 ? 'NA' : ''))),
+      /^r\.csv: there is no answer in the table; missing: empty \(20\), "NA" \(4\)$/,
+    ],
   ])('in one sentence: %s', (_kind, texts, sentence) => {
     const tables = read(texts);
     expect(tables.ok ? [] : tables.error).toEqual([expect.stringMatching(sentence)]);
@@ -673,7 +695,6 @@ describe('booklets', () => {
     ],
     ['two', `${names}a,1,0,,\nb,,,1,1\nc,1,,,\n`, '2 of 2 items; with gaps, 3 sets of answered items'],
     ['unequal ones', `${names}a,1,0,1,\nb,,,1,1\n`, '2 of 2 to 3 items'],
-    ['none', wide(() => ''), '0: there is no answer'],
   ])('%s', (_name, text, line) => {
     const tables = read(r(text));
     expect(tables.ok ? understoodLines(tables.value.understood)[4] : tables.error).toBe(`booklets  ${line}`);

@@ -2,6 +2,7 @@ import type { CsvRow } from '../csv.ts';
 import { argument, folded, shown } from './names.ts';
 import { numberOf } from './numbers.ts';
 import type { TableOptions } from './options.ts';
+import { isGap } from './values.ts';
 
 /*
  * Rows of a table of answers that are no learner: maximum points, keys, averages, totals, a second header, notes.
@@ -105,7 +106,7 @@ function reasonOf(
   const isItem = new Set(items);
   const label = cells.find((cell, at) => !isItem.has(at) && isSummary(cell));
   if (label !== undefined) return { kind: 'name', why: `"${shown(label)}" is no learner` };
-  const given = items.map((at) => cells[at] ?? '').filter((cell) => cell !== '' && !missing.has(cell));
+  const given = items.map((at) => cells[at] ?? '').filter((cell) => !isGap(cell) && !missing.has(cell));
   if (id !== undefined && /^max(?:imum)?$/i.test(folded(cells[id] ?? '')) && new Set(given).size === 1)
     return { kind: 'name', why: 'this looks like a row of maximum points' };
   if (given.length < 2) return undefined;

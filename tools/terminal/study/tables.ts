@@ -64,8 +64,11 @@ function readBoth(files: StudyFiles, options: TableOptions): Result<ReadStudyTab
   const needs = readCsv(qMatrix.text);
   if (!answers.ok || !needs.ok) return err([...located(qMatrix, needs), ...located(responses, answers)]);
   const ignored = new Set(options.ignore);
+  const kept = without(needs.value, ignored);
+  if (kept.rows.length > 0 && kept.rows.every(({ cells }) => ignored.has(cells[0] ?? '')))
+    return err([`--ignore leaves out all items of ${qMatrix.name}: keep those that learners answered`]);
   const matrix = withNames(
-    readQMatrix(without(needs.value, ignored), (name) => ignored.has(name), options.byPosition === true),
+    readQMatrix(kept, (name) => ignored.has(name), options.byPosition === true),
     without(answers.value, ignored).header,
     files,
     options,

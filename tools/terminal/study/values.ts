@@ -75,7 +75,10 @@ export interface Scoring {
   readonly defects: readonly string[];
 }
 
-const isGap = (text: string): boolean => /^(?:|na|n\/a|nan)$/i.test(text);
+/** Whether a cell is without an answer under any options. */
+export function isGap(text: string): boolean {
+  return /^(?:|na|n\/a|nan)$/i.test(text);
+}
 
 /** Judges all values of a table. @param keys the right answer of each item by its name, where there is a key */
 export function scoringOf(
@@ -86,6 +89,15 @@ export function scoringOf(
   const given = new Set(options.missing);
   const isMissing = (text: string): boolean => isGap(text) || given.has(text);
   const values = tally.values.filter(({ text }) => !isMissing(text));
+  const codes = codesOf(tally.values, isMissing);
+  if (values.length === 0)
+    return {
+      scorer: () => MISSING,
+      codes,
+      rule: '',
+      // Without any cell, another defect is the cause.
+      defects: tally.values.length === 0 ? [] : [`there is no answer in the table${codes}`],
+    };
   const judged =
     keys !== undefined
       ? byKey(values, keys, options.key?.name ?? '', tally.isComplete)
@@ -98,7 +110,7 @@ export function scoringOf(
   const answer = isScored ? undefined : [...given].find((code) => binaryOf(code) !== undefined);
   return {
     scorer: (cell, item) => (isMissing(cell) ? MISSING : (judged.score(cell, item) ?? MISSING)),
-    codes: codesOf(tally.values, isMissing),
+    codes,
     rule: judged.rule,
     defects: [
       ...(answer === undefined ? [] : [`--missing "${answer}": this is an answer`]),
