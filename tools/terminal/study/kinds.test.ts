@@ -380,6 +380,13 @@ describe('a table of answers is refused', () => {
       undefined,
       /"Total" is no learner/,
     ],
+    ['rows to take that are none', {}, { take: ['nope'] }, /^r\.csv: --take "nope": no row/],
+    [
+      'rows to take that are none, one row per answer',
+      r(long('user,item,score')),
+      { take: ['s1', 'nope'] },
+      /^r\.csv: --take "nope": no row/,
+    ],
     ['rows to ignore that are none', {}, { ignoreRows: ['nope'] }, /--ignore-rows "nope": no row/],
     [
       'several columns of ids',

@@ -3,7 +3,7 @@ import { headlessDefect, isHeadless, mismatchDefect } from './mismatch.ts';
 import { argument, columnDefects, lengthDefect, nearest, quoted, rowDefects, shown } from './names.ts';
 import { numberOf } from './numbers.ts';
 import type { TableOptions } from './options.ts';
-import { choice, isSummary, notLearners, rowNamed } from './rows.ts';
+import { absentRows, choice, isSummary, notLearners, rowNamed } from './rows.ts';
 
 /** Takes one cell with an answer; indices of learner and item, and where the cell is. */
 export type Visitor = (learner: number, item: number, cell: string, line: number, column: string) => void;
@@ -101,6 +101,7 @@ function readWide(table: CsvTable, expected: Expected, options: TableOptions): S
         header.map((name, column) => (column === at ? '\0' : name)),
         1,
       ),
+      ...absentRows(rows, options, [0, at]),
       ...odd.map(({ defect }) => defect),
       ...ofIds,
       ...otherColumns(
@@ -360,6 +361,7 @@ function readLong(table: CsvTable, expected: Expected, options: TableOptions): S
         each(learner, item, row.cells[columns.score] ?? '', row.line, header[columns.score] ?? '');
     },
     defects: [
+      ...absentRows(rows, options, [columns.learner]),
       ...defects,
       ...[...unknown].map(([item, line]) => {
         const other = near(item);

@@ -48,6 +48,19 @@ export function rowNamed(names: readonly string[] | undefined, ids: readonly (nu
         );
 }
 
+/** Names of `--take` that no row has. @param ids the columns that name a row */
+export function absentRows(
+  rows: readonly CsvRow[],
+  { take = [] }: TableOptions,
+  ids: readonly (number | undefined)[],
+): readonly string[] {
+  const namesOf = rowNamed(take, ids);
+  const found = new Set(rows.flatMap(namesOf));
+  return take
+    .filter((name) => !found.has(name))
+    .map((name) => `--take "${shown(name)}": no row begins with it`);
+}
+
 /** A row that is no learner: its line, and a sentence with the options that settle it. */
 export interface OddRow {
   readonly line: number;
