@@ -81,12 +81,14 @@ export function notLearners(
   const taken = rowNamed(options.take, [0, layout.id]);
   const lonely = lonelyValues(rows, layout);
   const marks = new Set(options.missing);
+  const notes = notesBelow(rows, layout);
   const odd = rows.flatMap((row) => {
-    const reason = taken(row).length > 0 ? undefined : reasonOf(row, layout, lonely, marks);
+    const reason =
+      taken(row).length > 0 ? undefined : notes.has(row.line) ? NOTE : reasonOf(row, layout, lonely, marks);
     return reason === undefined ? [] : [{ row, ...reason }];
   });
   const byValues = odd.filter(({ kind }) => kind === 'values').length;
-  const isColumn = byValues > Math.max(MOST_ODD_ROWS, rows.length / 20);
+  const isColumn = byValues > mostOdd(rows);
   return odd.flatMap(({ row, why, kind }) => {
     if (isColumn && kind === 'values') return [];
     const first = row.cells[layout.id ?? 0] ?? '';
@@ -100,6 +102,38 @@ interface Reason {
   readonly why: string;
   /** Whether a name or only the values make the row odd. */
   readonly kind: 'name' | 'values';
+}
+
+const NOTE: Reason = {
+  kind: 'name',
+  why: 'the row has only text in the column of ids, unlike the other ids: this looks like a note below the table',
+};
+
+/** Lines of the last rows that contain nothing but a text unlike the ids; none in a table with many rows without answers. */
+function notesBelow(rows: readonly CsvRow[], { id }: Layout): ReadonlySet<number> {
+  if (id === undefined || rows.length < FEWEST_ROWS) return new Set();
+  const isBare = ({ cells }: CsvRow): boolean => cells.every((cell, at) => (cell === '') === (at !== id));
+  const bare = rows.filter(isBare);
+  if (bare.length > mostOdd(rows)) return new Set();
+  const last = rows.slice(rows.findLastIndex((row) => !isBare(row)) + 1);
+  const ids = rows.slice(0, rows.length - last.length).map(({ cells }) => cells[id] ?? '');
+  const shapes = new Set(ids.map(shapeOf));
+  const lengths = new Set(ids.map(({ length }) => length));
+  const isId = (text: string): boolean =>
+    numberOf(text) !== undefined ||
+    shapes.has(shapeOf(text)) ||
+    (!/\s/.test(text) && lengths.has(text.length));
+  return new Set(last.filter(({ cells }) => !isId(cells[id] ?? '')).map(({ line }) => line));
+}
+
+/** A text with one sign for each word and one for each number. */
+function shapeOf(text: string): string {
+  return text.replaceAll(/\p{L}+/gu, 'a').replaceAll(/\d+/g, '0');
+}
+
+/** If more rows than these are odd, it is the table that is odd. */
+function mostOdd(rows: readonly CsvRow[]): number {
+  return Math.max(MOST_ODD_ROWS, rows.length / 20);
 }
 
 /** The options between which the user chooses. */

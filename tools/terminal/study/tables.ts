@@ -297,7 +297,7 @@ function unusedOptions(
   ];
 }
 
-/** Both tables in their plain form: commas, 1 and 0, an empty cell for a missing answer. */
+/** Both tables in their plain form: commas, 1 and 0, an empty cell for a missing answer; NA for a learner without any, who could pass for a note. */
 export function writeStudyTables({ items, kcs, kcsOf, learners }: StudyTables): {
   readonly 'responses.csv': string;
   readonly 'q-matrix.csv': string;
@@ -306,10 +306,10 @@ export function writeStudyTables({ items, kcs, kcsOf, learners }: StudyTables): 
   return {
     'responses.csv': writeCsv([
       ['', ...items],
-      ...learners.map(({ name, answers }) => [
-        name,
-        ...Array.from(answers, (answer) => (answer === MISSING ? '' : answer)),
-      ]),
+      ...learners.map(({ name, answers }) => {
+        const gap = answers.every((answer) => answer === MISSING) ? 'NA' : '';
+        return [name, ...Array.from(answers, (answer) => (answer === MISSING ? gap : answer))];
+      }),
     ]),
     'q-matrix.csv': writeCsv([
       ['', ...kcs],
