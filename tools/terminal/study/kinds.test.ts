@@ -525,6 +525,41 @@ describe('a table of answers is refused', () => {
     expect(tables.ok ? [] : tables.error).toEqual([expect.stringMatching(sentence)]);
   });
 
+  it.each<[string, Texts, TableOptions | undefined, RegExp]>([
+    ['names again', r(names + wide()), undefined, /leave it out with --ignore-rows id$/],
+    [
+      'names again above chosen options',
+      r(names + names + wide(chosen)),
+      key('I1,I2,I3,I4\nA,B,C,D\n'),
+      /-rows id$/,
+    ],
+    ['averages', r(`${wide()}Average,.5,.5,.6,.4\n`), undefined, /out with --ignore-rows Average$/],
+    [
+      'averages, one row per answer',
+      r(`${long('user,item,score')}Average,I1,.5\n`),
+      undefined,
+      /-rows Average$/,
+    ],
+    ['a key of scored answers', r(`${wide()}key,A,B,C,D\n`), undefined, /out with --ignore-rows key$/],
+    [
+      'a key of chosen options',
+      r(`${many(options)}KEY,A,B,C,D\n`),
+      undefined,
+      /save row 1 and this row as a file, and add --key FILE --ignore-rows KEY$/,
+    ],
+  ])('without advice to take what cannot be a learner: %s', (_kind, texts, given, sentence) => {
+    const tables = read(texts, given);
+    const lines = tables.ok ? [] : tables.error;
+    expect(lines).toContainEqual(expect.stringMatching(sentence));
+    expect(lines.join('\n')).not.toContain('--take');
+  });
+
+  it('a row that could be a learner, under the scoring that is given', () => {
+    const points = `${many((a) => String(2 * a))}Total,2,2,0,2\n`;
+    const refused = read(r(points), { correctFrom: 2 });
+    expect(refused.ok ? [] : refused.error).toEqual([expect.stringMatching(/--take Total$/)]);
+  });
+
   it('several columns of ids, without advice to leave out the right one', () => {
     const tables = read(r('class,pupil,I1,I2,I3,I4\nx,a,1,0,1,1\nx,b,0,1,1,0\n'));
     expect(tables.ok ? '' : tables.error.join('\n')).not.toContain('--ignore pupil');

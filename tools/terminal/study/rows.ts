@@ -1,6 +1,6 @@
 import type { CsvRow } from '../csv.ts';
 import { argument, folded, shown } from './names.ts';
-import { numberOf } from './numbers.ts';
+import { binaryOf, numberOf } from './numbers.ts';
 import type { TableOptions } from './options.ts';
 import { isGap } from './values.ts';
 
@@ -85,23 +85,23 @@ export function notLearners(
   const odd = rows.flatMap((row) => {
     const reason =
       taken(row).length > 0 ? undefined : notes.has(row.line) ? NOTE : reasonOf(row, layout, lonely, marks);
-    return reason === undefined ? [] : [{ row, ...reason }];
+    return reason === undefined ? [] : [{ row, reason }];
   });
-  const byValues = odd.filter(({ kind }) => kind === 'values').length;
+  const byValues = odd.filter(({ reason }) => reason.kind === 'values').length;
   const isColumn = byValues > mostOdd(rows);
-  return odd.flatMap(({ row, why, kind }) => {
-    if (isColumn && kind === 'values') return [];
-    const first = row.cells[layout.id ?? 0] ?? '';
-    const isName = first !== '' && layout.id === 0;
-    const name = isName ? first : `row ${row.line}`;
-    return [{ line: row.line, defect: `row ${row.line}: ${why}: ${choice(name)}` }];
+  return odd.flatMap(({ row, reason }) => {
+    if (isColumn && reason.kind === 'values') return [];
+    const advice = remedy(row, reason, layout, options, lonely);
+    return [{ line: row.line, defect: `row ${row.line}: ${reason.why}: ${advice}` }];
   });
 }
 
 interface Reason {
   readonly why: string;
-  /** Whether a name or only the values make the row odd. */
-  readonly kind: 'name' | 'values';
+  /** Whether a name, the names of row 1 or only the values make the row odd. */
+  readonly kind: 'name' | 'header' | 'values';
+  /** The name. */
+  readonly label?: string;
 }
 
 const NOTE: Reason = {
@@ -136,24 +136,68 @@ function mostOdd(rows: readonly CsvRow[]): number {
   return Math.max(MOST_ODD_ROWS, rows.length / 20);
 }
 
-/** The options between which the user chooses. */
-export function choice(name: string): string {
-  return `leave it out with --ignore-rows ${argument(name)}, or take it as a learner with --take ${argument(name)}`;
+/** The options between which the user chooses. @param mayTake whether the row could be scored as a learner's */
+export function choice(name: string, mayTake: boolean): string {
+  const take = `, or take it as a learner with --take ${argument(name)}`;
+  return `leave it out with --ignore-rows ${argument(name)}${mayTake ? take : ''}`;
+}
+
+/** Whether all cells of a row can be answers under the options. @param lonely values of no other row */
+export function areAnswers(
+  given: readonly string[],
+  { key, correctFrom, correct, incorrect }: TableOptions,
+  lonely: ReadonlySet<string>,
+): boolean {
+  const listed = incorrect === undefined ? undefined : new Set([...(correct ?? []), ...incorrect]);
+  return given.every((cell) => {
+    if (key !== undefined) return !lonely.has(cell);
+    if (correctFrom !== undefined) return numberOf(cell) !== undefined;
+    if (correct !== undefined) return listed?.has(cell) ?? !lonely.has(cell);
+    return binaryOf(cell) !== undefined;
+  });
+}
+
+/** What people call a row with the right answers. */
+const KEY = /key|correct|solution|schlüssel|lösung|corrigé|clave|ключ|正解/iu;
+
+/** What to do with an odd row. */
+function remedy(
+  row: CsvRow,
+  reason: Reason,
+  layout: Layout,
+  options: TableOptions,
+  lonely: ReadonlySet<string>,
+): string {
+  const first = row.cells[layout.id ?? 0] ?? '';
+  const name = first !== '' && layout.id === 0 ? first : `row ${row.line}`;
+  const given = answersOf(row, layout, new Set(options.missing));
+  const chosen = given.filter((cell) => /^[\p{L}\d]$/u.test(cell) && !lonely.has(cell));
+  const isScored = areAnswers(given, options, lonely);
+  if (KEY.test(reason.label ?? '') && !isScored && chosen.length > given.length / 2)
+    return `if it has the right answers, save row 1 and this row as a file, and add --key FILE --ignore-rows ${argument(name)}`;
+  return choice(name, isScored && reason.kind !== 'header');
+}
+
+/** The cells of items that are not empty and mark no missing answer. */
+function answersOf({ cells }: CsvRow, { items }: Layout, missing: ReadonlySet<string>): readonly string[] {
+  return items.map((at) => cells[at] ?? '').filter((cell) => !isGap(cell) && !missing.has(cell));
 }
 
 function reasonOf(
-  { cells }: CsvRow,
-  { header, items, id }: Layout,
+  row: CsvRow,
+  layout: Layout,
   lonely: ReadonlySet<string>,
   missing: ReadonlySet<string>,
 ): Reason | undefined {
+  const { cells } = row;
+  const { header, items, id } = layout;
   const repeated = items.filter((at) => cells[at] !== '' && cells[at] === header[at]).length;
   if (repeated > items.length / 2)
-    return { kind: 'name', why: 'this repeats the names of row 1, as joined exports do' };
+    return { kind: 'header', why: 'this repeats the names of row 1, as joined exports do' };
   const isItem = new Set(items);
   const label = cells.find((cell, at) => !isItem.has(at) && isSummary(cell));
-  if (label !== undefined) return { kind: 'name', why: `"${shown(label)}" is no learner` };
-  const given = items.map((at) => cells[at] ?? '').filter((cell) => !isGap(cell) && !missing.has(cell));
+  if (label !== undefined) return { kind: 'name', label, why: `"${shown(label)}" is no learner` };
+  const given = answersOf(row, layout, missing);
   if (id !== undefined && /^max(?:imum)?$/i.test(folded(cells[id] ?? '')) && new Set(given).size === 1)
     return { kind: 'name', why: 'this looks like a row of maximum points' };
   if (given.length < 2) return undefined;
