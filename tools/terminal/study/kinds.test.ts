@@ -255,7 +255,19 @@ describe('a table of answers is refused', () => {
       undefined,
       /--correct T, or, if they are chosen options, --key FILE$/,
     ],
-    ['two numbers', r(wide((a) => String(a + 1))), undefined, /two values, "1" .*"2" .*--correct 2$/],
+    [
+      'two numbers',
+      r(wide((a) => String(a + 1))),
+      undefined,
+      /two values, "1" .*"2" .*: state which one is correct, with --correct 1 or --correct 2$/,
+    ],
+    [
+      'two words of which neither means correct',
+      r(wide((a) => (a ? 'an' : 'aus'))),
+      undefined,
+      /correct, with --correct an or --correct aus$/,
+    ],
+    ['two numbers of which one is 0', r(wide((a) => String(2 * a))), undefined, /for example --correct 2$/],
     [
       'a single mark',
       r(wide((a) => (a ? '✓' : ''))),

@@ -343,7 +343,7 @@ function answerAdvice(answers: readonly Value[], wrong: readonly Value[], tally:
     ];
   if (distinct.size === 2)
     return [
-      `${place}: found two values, ${found}${where}: state which one is correct, for example --correct ${argument(shown(likelyCorrect(answers)))}${
+      `${place}: found two values, ${found}${where}: ${chooseCorrect(likelyCorrect(answers))}${
         letters.length === 2 ? ', or, if they are chosen options, --key FILE' : ''
       }`,
     ];
@@ -360,15 +360,14 @@ function numberAdvice(answers: readonly Value[], found: string, where: string): 
   const numbers = answers.map(({ text }) => numberOf(text) ?? NaN);
   const lowest = Math.min(...numbers);
   const [highest] = answers.toSorted((a, b) => (numberOf(b.text) ?? 0) - (numberOf(a.text) ?? 0));
-  // With a code such as -1 or 99, 1 is the correct one.
-  const one =
-    answers.length === 2 && missingMarks(answers).length > 0
-      ? answers.find(({ text }) => text === '1')
-      : undefined;
-  const cut = argument(shown((one ?? highest)?.text ?? ''));
-  const distinct = new Set(numbers).size;
-  if (distinct === 2)
-    return `found two values, ${found}${where}: state which one is correct, for example --correct ${cut}`;
+  // With a code such as -1 or 99, 1 is the correct one; of 1 and 2, either may be.
+  const one = missingMarks(answers).length > 0 ? answers.find(({ text }) => text === '1') : undefined;
+  if (new Set(numbers).size === 2) {
+    const low = answers.find(({ text }) => numberOf(text) === lowest);
+    const examples = one === undefined ? [highest, ...(lowest === 0 ? [] : [low])] : [one];
+    return `found two values, ${found}${where}: ${chooseCorrect(examples)}`;
+  }
+  const cut = argument(shown(highest?.text ?? ''));
   const choose = `choose the lowest score that counts as correct, for example --correct-from ${cut}`;
   if (lowest >= 1 && numbers.every(Number.isInteger))
     return `found ${found}${where}: if these are chosen options, score them with --key FILE; if they are partial credit, ${choose}`;
@@ -378,7 +377,16 @@ function numberAdvice(answers: readonly Value[], found: string, where: string): 
 const POSITIVE =
   /^(?:t|y|j|r|v|s|yes|ja|oui|s[ií]|да|correct(?:e|o)?|right|richtig|korrekt|pass(?:ed)?|solved|gelöst|vrai|juste|[✓✔☑√x+])$/iu;
 
-/** The value that more likely means a correct answer: only an example in a message. */
-function likelyCorrect(values: readonly Value[]): string {
-  return (values.find(({ text }) => POSITIVE.test(text)) ?? values[0])?.text ?? '';
+/** The value that more likely means a correct answer, only as an example in a message; both values if neither does. */
+function likelyCorrect(values: readonly Value[]): readonly Value[] {
+  const likely = values.find(({ text }) => POSITIVE.test(text));
+  const [first] = values;
+  const other = values.find(({ text }) => text.toLowerCase() !== first?.text.toLowerCase());
+  return [likely ?? first, likely === undefined ? other : undefined].filter((value) => value !== undefined);
+}
+
+/** The sentence for two values. */
+function chooseCorrect(examples: readonly (Value | undefined)[]): string {
+  const given = examples.map((value) => `--correct ${argument(shown(value?.text ?? ''))}`);
+  return `state which one is correct, ${given.length === 1 ? 'for example' : 'with'} ${given.toSorted().join(' or ')}`;
 }
