@@ -55,6 +55,13 @@ describe('studyOf', () => {
     );
   });
 
+  it('refuses answers of which none was given', () => {
+    const learners = [{ name: 'a', answers: Int8Array.of(-1, -1) }];
+    expect(studyOf({ items: ['I1', 'I2'], kcs: ['A'], kcsOf: [[0], [0]], learners })).toEqual(
+      err(['no learner answered any item: there is nothing to fit']),
+    );
+  });
+
   it('refuses more than twelve knowledge components', () => {
     const kcs = Array.from({ length: 13 }, (_, k) => `K${k}`);
     const rows = kcs.map((_, j) => `I${j},${kcs.map((_kc, k) => Number(k === j)).join(',')}`);

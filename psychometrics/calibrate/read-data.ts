@@ -27,6 +27,7 @@ export function studyOf({ items, kcs, kcsOf, learners }: StudyTables): Result<St
     ]);
   }
   const answering = withAnswers(learners);
+  if (answering.length === 0) return err(['no learner answered any item: there is nothing to fit']);
   const answers = new Int8Array(answering.length * items.length);
   const answered = items.map(() => 0);
   const correct = items.map(() => 0);

@@ -3,7 +3,7 @@ import { headlessDefect, isHeadless, mismatchDefect } from './mismatch.ts';
 import { argument, columnDefects, lengthDefect, nearest, quoted, rowDefects, shown } from './names.ts';
 import { numberOf } from './numbers.ts';
 import type { TableOptions } from './options.ts';
-import { choice, isSummary, notLearners, rowNamed } from './rows.ts';
+import { absentRows, areAnswers, choice, isSummary, notLearners, rowNamed } from './rows.ts';
 
 /** Takes one cell with an answer; indices of learner and item, and where the cell is. */
 export type Visitor = (learner: number, item: number, cell: string, line: number, column: string) => void;
@@ -101,6 +101,7 @@ function readWide(table: CsvTable, expected: Expected, options: TableOptions): S
         header.map((name, column) => (column === at ? '\0' : name)),
         1,
       ),
+      ...absentRows(rows, options, [0, at]),
       ...odd.map(({ defect }) => defect),
       ...ofIds,
       ...otherColumns(
@@ -326,8 +327,10 @@ function readLong(table: CsvTable, expected: Expected, options: TableOptions): S
     else if (j === undefined) unknown.set(item, unknown.get(item) ?? line);
     else {
       if (!learners.has(name)) {
-        if (isSummary(name) && isTaken(row).length === 0)
-          defects.push(`row ${line}: "${shown(name)}" is no learner: ${choice(name)}`);
+        if (isSummary(name) && isTaken(row).length === 0) {
+          const mayTake = areAnswers([cells[columns.score] ?? ''], options, new Set());
+          defects.push(`row ${line}: "${shown(name)}" is no learner: ${choice(name, mayTake)}`);
+        }
         learners.set(name, learners.size);
       }
       found.add(item);
@@ -360,6 +363,7 @@ function readLong(table: CsvTable, expected: Expected, options: TableOptions): S
         each(learner, item, row.cells[columns.score] ?? '', row.line, header[columns.score] ?? '');
     },
     defects: [
+      ...absentRows(rows, options, [columns.learner]),
       ...defects,
       ...[...unknown].map(([item, line]) => {
         const other = near(item);

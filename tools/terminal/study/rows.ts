@@ -1,7 +1,8 @@
 import type { CsvRow } from '../csv.ts';
 import { argument, folded, shown } from './names.ts';
-import { numberOf } from './numbers.ts';
+import { binaryOf, numberOf } from './numbers.ts';
 import type { TableOptions } from './options.ts';
+import { isGap } from './values.ts';
 
 /*
  * Rows of a table of answers that are no learner: maximum points, keys, averages, totals, a second header, notes.
@@ -47,6 +48,19 @@ export function rowNamed(names: readonly string[] | undefined, ids: readonly (nu
         );
 }
 
+/** Names of `--take` that no row has. @param ids the columns that name a row */
+export function absentRows(
+  rows: readonly CsvRow[],
+  { take = [] }: TableOptions,
+  ids: readonly (number | undefined)[],
+): readonly string[] {
+  const namesOf = rowNamed(take, ids);
+  const found = new Set(rows.flatMap(namesOf));
+  return take
+    .filter((name) => !found.has(name))
+    .map((name) => `--take "${shown(name)}": no row begins with it`);
+}
+
 /** A row that is no learner: its line, and a sentence with the options that settle it. */
 export interface OddRow {
   readonly line: number;
@@ -67,45 +81,123 @@ export function notLearners(
   const taken = rowNamed(options.take, [0, layout.id]);
   const lonely = lonelyValues(rows, layout);
   const marks = new Set(options.missing);
+  const notes = notesBelow(rows, layout);
   const odd = rows.flatMap((row) => {
-    const reason = taken(row).length > 0 ? undefined : reasonOf(row, layout, lonely, marks);
-    return reason === undefined ? [] : [{ row, ...reason }];
+    const reason =
+      taken(row).length > 0 ? undefined : notes.has(row.line) ? NOTE : reasonOf(row, layout, lonely, marks);
+    return reason === undefined ? [] : [{ row, reason }];
   });
-  const byValues = odd.filter(({ kind }) => kind === 'values').length;
-  const isColumn = byValues > Math.max(MOST_ODD_ROWS, rows.length / 20);
-  return odd.flatMap(({ row, why, kind }) => {
-    if (isColumn && kind === 'values') return [];
-    const first = row.cells[layout.id ?? 0] ?? '';
-    const isName = first !== '' && layout.id === 0;
-    const name = isName ? first : `row ${row.line}`;
-    return [{ line: row.line, defect: `row ${row.line}: ${why}: ${choice(name)}` }];
+  const byValues = odd.filter(({ reason }) => reason.kind === 'values').length;
+  const isColumn = byValues > mostOdd(rows);
+  return odd.flatMap(({ row, reason }) => {
+    if (isColumn && reason.kind === 'values') return [];
+    const advice = remedy(row, reason, layout, options, lonely);
+    return [{ line: row.line, defect: `row ${row.line}: ${reason.why}: ${advice}` }];
   });
 }
 
 interface Reason {
   readonly why: string;
-  /** Whether a name or only the values make the row odd. */
-  readonly kind: 'name' | 'values';
+  /** Whether a name, the names of row 1 or only the values make the row odd. */
+  readonly kind: 'name' | 'header' | 'values';
+  /** The name. */
+  readonly label?: string;
 }
 
-/** The options between which the user chooses. */
-export function choice(name: string): string {
-  return `leave it out with --ignore-rows ${argument(name)}, or take it as a learner with --take ${argument(name)}`;
+const NOTE: Reason = {
+  kind: 'name',
+  why: 'the row has only text in the column of ids, unlike the other ids: this looks like a note below the table',
+};
+
+/** Lines of the last rows that contain nothing but a text unlike the ids; none in a table with many rows without answers. */
+function notesBelow(rows: readonly CsvRow[], { id }: Layout): ReadonlySet<number> {
+  if (id === undefined || rows.length < FEWEST_ROWS) return new Set();
+  const isBare = ({ cells }: CsvRow): boolean => cells.every((cell, at) => (cell === '') === (at !== id));
+  const bare = rows.filter(isBare);
+  if (bare.length > mostOdd(rows)) return new Set();
+  const last = rows.slice(rows.findLastIndex((row) => !isBare(row)) + 1);
+  const ids = rows.slice(0, rows.length - last.length).map(({ cells }) => cells[id] ?? '');
+  const shapes = new Set(ids.map(shapeOf));
+  const lengths = new Set(ids.map(({ length }) => length));
+  const isId = (text: string): boolean =>
+    numberOf(text) !== undefined ||
+    shapes.has(shapeOf(text)) ||
+    (!/\s/.test(text) && lengths.has(text.length));
+  return new Set(last.filter(({ cells }) => !isId(cells[id] ?? '')).map(({ line }) => line));
+}
+
+/** A text with one sign for each word and one for each number. */
+function shapeOf(text: string): string {
+  return text.replaceAll(/\p{L}+/gu, 'a').replaceAll(/\d+/g, '0');
+}
+
+/** If more rows than these are odd, it is the table that is odd. */
+function mostOdd(rows: readonly CsvRow[]): number {
+  return Math.max(MOST_ODD_ROWS, rows.length / 20);
+}
+
+/** The options between which the user chooses. @param mayTake whether the row could be scored as a learner's */
+export function choice(name: string, mayTake: boolean): string {
+  const take = `, or take it as a learner with --take ${argument(name)}`;
+  return `leave it out with --ignore-rows ${argument(name)}${mayTake ? take : ''}`;
+}
+
+/** Whether all cells of a row can be answers under the options. @param lonely values of no other row */
+export function areAnswers(
+  given: readonly string[],
+  { key, correctFrom, correct, incorrect }: TableOptions,
+  lonely: ReadonlySet<string>,
+): boolean {
+  const listed = incorrect === undefined ? undefined : new Set([...(correct ?? []), ...incorrect]);
+  return given.every((cell) => {
+    if (key !== undefined) return !lonely.has(cell);
+    if (correctFrom !== undefined) return numberOf(cell) !== undefined;
+    if (correct !== undefined) return listed?.has(cell) ?? !lonely.has(cell);
+    return binaryOf(cell) !== undefined;
+  });
+}
+
+/** What people call a row with the right answers. */
+const KEY = /key|correct|solution|schlüssel|lösung|corrigé|clave|ключ|正解/iu;
+
+/** What to do with an odd row. */
+function remedy(
+  row: CsvRow,
+  reason: Reason,
+  layout: Layout,
+  options: TableOptions,
+  lonely: ReadonlySet<string>,
+): string {
+  const first = row.cells[layout.id ?? 0] ?? '';
+  const name = first !== '' && layout.id === 0 ? first : `row ${row.line}`;
+  const given = answersOf(row, layout, new Set(options.missing));
+  const chosen = given.filter((cell) => /^[\p{L}\d]$/u.test(cell) && !lonely.has(cell));
+  const isScored = areAnswers(given, options, lonely);
+  if (KEY.test(reason.label ?? '') && !isScored && chosen.length > given.length / 2)
+    return `if it has the right answers, save row 1 and this row as a file, and add --key FILE --ignore-rows ${argument(name)}`;
+  return choice(name, isScored && reason.kind !== 'header');
+}
+
+/** The cells of items that are not empty and mark no missing answer. */
+function answersOf({ cells }: CsvRow, { items }: Layout, missing: ReadonlySet<string>): readonly string[] {
+  return items.map((at) => cells[at] ?? '').filter((cell) => !isGap(cell) && !missing.has(cell));
 }
 
 function reasonOf(
-  { cells }: CsvRow,
-  { header, items, id }: Layout,
+  row: CsvRow,
+  layout: Layout,
   lonely: ReadonlySet<string>,
   missing: ReadonlySet<string>,
 ): Reason | undefined {
+  const { cells } = row;
+  const { header, items, id } = layout;
   const repeated = items.filter((at) => cells[at] !== '' && cells[at] === header[at]).length;
   if (repeated > items.length / 2)
-    return { kind: 'name', why: 'this repeats the names of row 1, as joined exports do' };
+    return { kind: 'header', why: 'this repeats the names of row 1, as joined exports do' };
   const isItem = new Set(items);
   const label = cells.find((cell, at) => !isItem.has(at) && isSummary(cell));
-  if (label !== undefined) return { kind: 'name', why: `"${shown(label)}" is no learner` };
-  const given = items.map((at) => cells[at] ?? '').filter((cell) => cell !== '' && !missing.has(cell));
+  if (label !== undefined) return { kind: 'name', label, why: `"${shown(label)}" is no learner` };
+  const given = answersOf(row, layout, missing);
   if (id !== undefined && /^max(?:imum)?$/i.test(folded(cells[id] ?? '')) && new Set(given).size === 1)
     return { kind: 'name', why: 'this looks like a row of maximum points' };
   if (given.length < 2) return undefined;

@@ -64,8 +64,11 @@ function readBoth(files: StudyFiles, options: TableOptions): Result<ReadStudyTab
   const needs = readCsv(qMatrix.text);
   if (!answers.ok || !needs.ok) return err([...located(qMatrix, needs), ...located(responses, answers)]);
   const ignored = new Set(options.ignore);
+  const kept = without(needs.value, ignored);
+  if (kept.rows.length > 0 && kept.rows.every(({ cells }) => ignored.has(cells[0] ?? '')))
+    return err([`--ignore leaves out all items of ${qMatrix.name}: keep those that learners answered`]);
   const matrix = withNames(
-    readQMatrix(without(needs.value, ignored), (name) => ignored.has(name), options.byPosition === true),
+    readQMatrix(kept, (name) => ignored.has(name), options.byPosition === true),
     without(answers.value, ignored).header,
     files,
     options,
@@ -101,7 +104,8 @@ function studyOf(
   };
   const sheet = readSheet(table, expected, options);
   const key = options.key === undefined ? undefined : readKey(options.key, items);
-  const { scoring, learners } = scored(sheet, items, options, key?.keys);
+  const keys = key === undefined ? undefined : new Map(items.map((item, j) => [item, key.keys[j] ?? '']));
+  const { scoring, learners } = scored(sheet, items, options, keys);
   defects.push(...absentItems(sheet, matrix, responses.name, qMatrix.name), ...(key?.defects ?? []));
   defects.push(...[...sheet.defects, ...scoring.defects].map((defect) => `${responses.name}: ${defect}`));
   if (defects.length > 0) return err(defects);
@@ -126,7 +130,7 @@ function studyOf(
       },
       kcs,
       codes: scoring.codes,
-      scoring: scoring.rule,
+      scoring: `${scoring.rule}; ${shareCorrect(learners)} of the answers correct`,
       booklets: bookletsOf(learners.map(({ answers }) => answers)),
       notes: [
         ...(left.size === 0 ? [] : [`rows left out of the answers: ${rowCounts(left)}`]),
@@ -143,7 +147,7 @@ function scored(
   sheet: Sheet,
   items: readonly string[],
   options: TableOptions,
-  keys: readonly string[] | undefined,
+  keys: ReadonlyMap<string, string> | undefined,
 ): { readonly scoring: Scoring; readonly learners: readonly LearnerAnswers[] } {
   const tally = new Tally(sheet.found.size);
   sheet.visit((_, item, cell, line, column) => {
@@ -167,6 +171,18 @@ function scored(
     answers[item] = options.attempts === 'best' ? Math.max(earlier, answer) : answer;
   });
   return { scoring, learners };
+}
+
+/** Which share of the answers given is correct, in percent. */
+function shareCorrect(learners: readonly LearnerAnswers[]): string {
+  let [correct, given] = [0, 0];
+  for (const { answers } of learners)
+    for (const answer of answers) {
+      if (answer === MISSING) continue;
+      given += 1;
+      correct += answer;
+    }
+  return `${((100 * correct) / Math.max(given, 1)).toFixed(1)} %`;
 }
 
 /** Items of the Q-matrix that the answers lack and do not nearly name. */
@@ -281,7 +297,7 @@ function unusedOptions(
   ];
 }
 
-/** Both tables in their plain form: commas, 1 and 0, an empty cell for a missing answer. */
+/** Both tables in their plain form: commas, 1 and 0, an empty cell for a missing answer; NA for a learner without any, who could pass for a note. */
 export function writeStudyTables({ items, kcs, kcsOf, learners }: StudyTables): {
   readonly 'responses.csv': string;
   readonly 'q-matrix.csv': string;
@@ -290,10 +306,10 @@ export function writeStudyTables({ items, kcs, kcsOf, learners }: StudyTables): 
   return {
     'responses.csv': writeCsv([
       ['', ...items],
-      ...learners.map(({ name, answers }) => [
-        name,
-        ...Array.from(answers, (answer) => (answer === MISSING ? '' : answer)),
-      ]),
+      ...learners.map(({ name, answers }) => {
+        const gap = answers.every((answer) => answer === MISSING) ? 'NA' : '';
+        return [name, ...Array.from(answers, (answer) => (answer === MISSING ? gap : answer))];
+      }),
     ]),
     'q-matrix.csv': writeCsv([
       ['', ...kcs],

@@ -95,7 +95,6 @@ export function understoodLines({
 }
 
 function bookletText({ count, sets, items: [fewest, most] }: Booklets, items: number): string {
-  if (sets === 0) return '0: there is no answer';
   const size = fewest === most ? `${most} items` : `${fewest} to ${most} items`;
   if (count === undefined)
     return `more than ${MAXIMUM_BOOKLETS}: learners answered ${counted(sets)} different sets of items`;

@@ -51,6 +51,11 @@ export class Tally {
     return [...this.#values.values()];
   }
 
+  /** Whether no value was left uncounted. */
+  get isComplete(): boolean {
+    return this.#values.size < MAXIMUM_VALUES;
+  }
+
   /** On which items these values are; empty if on all of them. */
   itemsOf(values: readonly Value[]): string {
     const names = new Set(values.flatMap(({ columns }) => [...columns]));
@@ -70,16 +75,32 @@ export interface Scoring {
   readonly defects: readonly string[];
 }
 
-const isGap = (text: string): boolean => /^(?:|na|n\/a|nan)$/i.test(text);
+/** Whether a cell is without an answer under any options. */
+export function isGap(text: string): boolean {
+  return /^(?:|na|n\/a|nan)$/i.test(text);
+}
 
-/** Judges all values of a table. @param keys the right answer per item, where there is a key */
-export function scoringOf(tally: Tally, options: TableOptions, keys: readonly string[] | undefined): Scoring {
+/** Judges all values of a table. @param keys the right answer of each item by its name, where there is a key */
+export function scoringOf(
+  tally: Tally,
+  options: TableOptions,
+  keys: ReadonlyMap<string, string> | undefined,
+): Scoring {
   const given = new Set(options.missing);
   const isMissing = (text: string): boolean => isGap(text) || given.has(text);
   const values = tally.values.filter(({ text }) => !isMissing(text));
+  const codes = codesOf(tally.values, isMissing);
+  if (values.length === 0)
+    return {
+      scorer: () => MISSING,
+      codes,
+      rule: '',
+      // Without any cell, another defect is the cause.
+      defects: tally.values.length === 0 ? [] : [`there is no answer in the table${codes}`],
+    };
   const judged =
     keys !== undefined
-      ? byKey(values, keys, options.key?.name ?? '')
+      ? byKey(values, keys, options.key?.name ?? '', tally.isComplete)
       : options.correctFrom !== undefined
         ? byCut(values, options.correctFrom)
         : options.correct !== undefined
@@ -89,7 +110,7 @@ export function scoringOf(tally: Tally, options: TableOptions, keys: readonly st
   const answer = isScored ? undefined : [...given].find((code) => binaryOf(code) !== undefined);
   return {
     scorer: (cell, item) => (isMissing(cell) ? MISSING : (judged.score(cell, item) ?? MISSING)),
-    codes: codesOf(tally.values, isMissing),
+    codes,
     rule: judged.rule,
     defects: [
       ...(answer === undefined ? [] : [`--missing "${answer}": this is an answer`]),
@@ -196,24 +217,50 @@ function byCut(values: readonly Value[], cut: number): Judged {
       ...(values.some(({ text }) => (numberOf(text) ?? -Infinity) >= cut)
         ? []
         : [`no score reaches --correct-from ${cut}: found ${quoted(values.map(({ text }) => text))}`]),
+      ...(values.some(({ text }) => (numberOf(text) ?? Infinity) < cut)
+        ? []
+        : [
+            `no score is below --correct-from ${cut}, so that every answer would be correct: found ${quoted(values.map(({ text }) => text))}`,
+          ]),
     ],
   };
 }
 
-/** Chosen options, compared with the item's key. */
-function byKey(values: readonly Value[], keys: readonly string[], name: string): Judged {
+/** Chosen options, compared with the item’s key. @param isComplete whether these are all values of the table */
+function byKey(
+  values: readonly Value[],
+  keys: ReadonlyMap<string, string>,
+  name: string,
+  isComplete: boolean,
+): Judged {
   const form = (text: string): string => text.toLowerCase();
-  const right = new Set(keys.map(form));
+  const rights = [...keys.values()].map(form);
+  const right = new Set(rights.filter((key) => key !== ''));
   const marks = missingMarks(values.filter(({ text }) => !right.has(form(text))));
-  const scored = values.every(({ text }) => binaryOf(text) !== undefined && !right.has(form(text)));
+  const meet = values.some(({ text }) => right.has(form(text)));
+  const scored = !meet && values.every(({ text }) => binaryOf(text) !== undefined);
+  const listed = (texts: readonly string[]): string => quoted([...new Set(texts)].toSorted());
+  const apart = [...keys].flatMap(([item, key]) => {
+    const own = values.flatMap(({ text, columns }) => (columns.has(item) ? [text] : []));
+    return key === '' || own.length === 0 || own.some((text) => form(text) === form(key))
+      ? []
+      : [
+          `no learner chose "${shown(key)}", the key of "${shown(item)}"; its answers are ${listed(own)}: correct the key in ${name}, or leave the item out with --ignore ${argument(item)}`,
+        ];
+  });
   return {
-    score: (cell, item) => (form(cell) === form(keys[item] ?? '') ? 1 : 0),
+    score: (cell, item) => (form(cell) === rights[item] ? 1 : 0),
     rule: `an answer is correct if it equals the item’s key in ${name}`,
     defects: [
       ...missingAdvice(marks),
-      ...(scored && values.length > 0
-        ? [`the answers are 1 and 0, and no key of ${name} is: leave out --key if they are scored`]
-        : []),
+      ...(values.length === 0 || right.size === 0 || !isComplete || meet
+        ? []
+        : scored
+          ? [`the answers are 1 and 0, and no key of ${name} is: leave out --key if they are scored`]
+          : [
+              `key and answers use different codes: the answers are ${listed(values.map(({ text }) => text))}, the keys of ${name} ${listed([...keys.values()].filter((key) => key !== ''))}: write the keys in the codes of the answers`,
+            ]),
+      ...(isComplete && meet ? apart : []),
     ],
   };
 }
@@ -296,7 +343,7 @@ function answerAdvice(answers: readonly Value[], wrong: readonly Value[], tally:
     ];
   if (distinct.size === 2)
     return [
-      `${place}: found two values, ${found}${where}: state which one is correct, for example --correct ${argument(shown(likelyCorrect(answers)))}${
+      `${place}: found two values, ${found}${where}: ${chooseCorrect(likelyCorrect(answers))}${
         letters.length === 2 ? ', or, if they are chosen options, --key FILE' : ''
       }`,
     ];
@@ -313,15 +360,14 @@ function numberAdvice(answers: readonly Value[], found: string, where: string): 
   const numbers = answers.map(({ text }) => numberOf(text) ?? NaN);
   const lowest = Math.min(...numbers);
   const [highest] = answers.toSorted((a, b) => (numberOf(b.text) ?? 0) - (numberOf(a.text) ?? 0));
-  // With a code such as -1 or 99, 1 is the correct one.
-  const one =
-    answers.length === 2 && missingMarks(answers).length > 0
-      ? answers.find(({ text }) => text === '1')
-      : undefined;
-  const cut = argument(shown((one ?? highest)?.text ?? ''));
-  const distinct = new Set(numbers).size;
-  if (distinct === 2)
-    return `found two values, ${found}${where}: state which one is correct, for example --correct ${cut}`;
+  // With a code such as -1 or 99, 1 is the correct one; of 1 and 2, either may be.
+  const one = missingMarks(answers).length > 0 ? answers.find(({ text }) => text === '1') : undefined;
+  if (new Set(numbers).size === 2) {
+    const low = answers.find(({ text }) => numberOf(text) === lowest);
+    const examples = one === undefined ? [highest, ...(lowest === 0 ? [] : [low])] : [one];
+    return `found two values, ${found}${where}: ${chooseCorrect(examples)}`;
+  }
+  const cut = argument(shown(highest?.text ?? ''));
   const choose = `choose the lowest score that counts as correct, for example --correct-from ${cut}`;
   if (lowest >= 1 && numbers.every(Number.isInteger))
     return `found ${found}${where}: if these are chosen options, score them with --key FILE; if they are partial credit, ${choose}`;
@@ -331,7 +377,16 @@ function numberAdvice(answers: readonly Value[], found: string, where: string): 
 const POSITIVE =
   /^(?:t|y|j|r|v|s|yes|ja|oui|s[ií]|да|correct(?:e|o)?|right|richtig|korrekt|pass(?:ed)?|solved|gelöst|vrai|juste|[✓✔☑√x+])$/iu;
 
-/** The value that more likely means a correct answer: only an example in a message. */
-function likelyCorrect(values: readonly Value[]): string {
-  return (values.find(({ text }) => POSITIVE.test(text)) ?? values[0])?.text ?? '';
+/** The value that more likely means a correct answer, only as an example in a message; both values if neither does. */
+function likelyCorrect(values: readonly Value[]): readonly Value[] {
+  const likely = values.find(({ text }) => POSITIVE.test(text));
+  const [first] = values;
+  const other = values.find(({ text }) => text.toLowerCase() !== first?.text.toLowerCase());
+  return [likely ?? first, likely === undefined ? other : undefined].filter((value) => value !== undefined);
+}
+
+/** The sentence for two values. */
+function chooseCorrect(examples: readonly (Value | undefined)[]): string {
+  const given = examples.map((value) => `--correct ${argument(shown(value?.text ?? ''))}`);
+  return `state which one is correct, ${given.length === 1 ? 'for example' : 'with'} ${given.toSorted().join(' or ')}`;
 }
