@@ -55,9 +55,13 @@ const conditions = {
     (_, { easier, gain }) =>
       `Items that need more of the same knowledge components are not harder (${easier} more correct on average), and the model fits better with all answers reversed (log-likelihood ${gain} higher): 1 and 0 are exchanged, or items need any of their knowledge components instead of all.`,
   ),
-  duplicated_learners: forbiddingFinding<{ readonly rows: number; readonly times: number }>(
+  duplicated_learners: forbiddingFinding<{ readonly rows: number | 'every'; readonly times: number }>(
     (_, { rows, times }) =>
-      `${rows} different rows of answers occur exactly ${times} times, far more than chance produces: the table contains learners several times. Keep one row per learner.`,
+      `${
+        rows === 'every'
+          ? `Every row of answers occurs a multiple of ${times} times, which chance hardly produces`
+          : `${rows} different rows of answers occur exactly ${times} times, far more than chance produces`
+      }: the table contains learners several times. Keep one row per learner.`,
   ),
   disjunctive_items: limitingFinding<{ readonly easier: string; readonly gain: string }>(
     (_, { easier, gain }) =>

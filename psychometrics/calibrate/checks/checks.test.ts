@@ -3,7 +3,7 @@ import { designs, type TestDesign } from '#psychometrics/verdicts/designs.ts';
 import { simulateStudy } from '#psychometrics/verdicts/simulate.ts';
 import type { StudyTables } from '#tools/terminal/study/tables.ts';
 import { MISSING } from '#tools/terminal/study/values.ts';
-import type { Condition } from '../conditions.ts';
+import { condition, type Condition } from '../conditions.ts';
 import { fit } from '../em.ts';
 import { createDesign, startingParameters } from '../model.ts';
 import { uniformFrom } from '../numbers.ts';
@@ -179,7 +179,12 @@ describe('checks of a study', () => {
 
 describe('copiesIn', () => {
   it.each([
-    ['each row twice', Array<number>(16).fill(2), { rows: 16, times: 2 }],
+    ['each row twice', Array<number>(16).fill(2), { rows: 'every', times: 2 }],
+    [
+      'each row twice, some by chance more often',
+      [...Array<number>(16).fill(2), 4, 6],
+      { rows: 'every', times: 2 },
+    ],
     ['too few rows to tell', Array<number>(12).fill(2), undefined],
     [
       'a Poisson distribution',
@@ -194,6 +199,15 @@ describe('copiesIn', () => {
     ['one frequent row', [...Array<number>(60).fill(1), 500], undefined],
   ])('%s', (_, counts, copies) => {
     expect(copiesIn({ counts: Float64Array.from(counts) })).toEqual(copies);
+  });
+
+  it('is stated as what is seen: a multiple, or an exact number', () => {
+    expect(condition('duplicated_learners', [], { rows: 'every', times: 2 }).sentence).toMatch(
+      /^Every row of answers occurs a multiple of 2 times, /,
+    );
+    expect(condition('duplicated_learners', [], { rows: 9, times: 3 }).sentence).toMatch(
+      /^9 different rows of answers occur exactly 3 times, /,
+    );
   });
 });
 
