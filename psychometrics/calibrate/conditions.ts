@@ -83,7 +83,7 @@ const conditions = {
   ),
   not_reached: limitingFact<{ readonly learners: number; readonly from: string }>(
     (_, { learners, from }) =>
-      `${learners} learners answered all items up to one, and none from there on, the earliest from "${from}" on. Late items rest on learners who were fast enough to reach them.`,
+      `${learners} learners answered every item up to one and none after it, at several places, the earliest from "${from}" on: if they ran out of time, late items rest on faster learners.`,
   ),
   // End of the checks of the tables.
   // Items, rows of the Q-matrix and learners, after the fit.

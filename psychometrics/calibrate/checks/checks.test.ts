@@ -267,6 +267,23 @@ describe('parts of a study', () => {
 });
 
 describe('missing answers', () => {
+  it('are counted at places where few learners stop, without a cause', () => {
+    const study = read(
+      sets([
+        [60, [0, 1, 2, 3, 4, 5, 6, 7]],
+        [40, [0, 1, 2]],
+        [3, [0, 1, 2, 3]],
+        [3, [0, 1, 2, 3, 4]],
+        [3, [0, 1, 2, 3, 4, 5]],
+      ]),
+    );
+    const found = study.conditions.find(({ code }) => code === 'not_reached');
+    expect(found?.sentence).toBe(
+      '9 learners answered every item up to one and none after it, at several places, the earliest from "I5" on: if they ran out of time, late items rest on faster learners.',
+    );
+    expect(study.lacking.tails).toBe(49);
+  });
+
   it.each([
     [
       'learners who stop at different items',
@@ -283,6 +300,16 @@ describe('missing answers', () => {
       [
         [90, [0, 1, 2, 3, 4, 5]],
         [20, [0, 1, 2, 3]],
+      ],
+      [],
+    ],
+    [
+      'nested booklets',
+      [
+        [60, [0, 1, 2, 3, 4, 5, 6, 7]],
+        [60, [0, 1, 2, 3, 4, 5]],
+        [60, [0, 1, 2, 3]],
+        [60, [0, 1, 2]],
       ],
       [],
     ],
