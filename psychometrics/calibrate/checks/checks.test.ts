@@ -261,6 +261,27 @@ describe('parts of a study', () => {
       [],
     ],
     ['all answers', [[60, [0, 1, 2]]], []],
+    [
+      'nine learners, one of whom omitted an item',
+      [
+        [8, [0, 1, 2]],
+        [1, [0, 1]],
+      ],
+      [],
+    ],
+    [
+      'a part that nothing links to a chain of booklets with few common learners',
+      [
+        [60, [0, 1, 2]],
+        [60, [3, 4, 5]],
+        [9, [0, 1, 2, 3, 4, 5]],
+        [60, [6, 7]],
+      ],
+      [
+        ['unlinked_parts', ['I1, I2, I3, I4, I5, I6', 'I7, I8']],
+        ['weakly_linked_parts', ['I1, I2, I3', 'I4, I5, I6']],
+      ],
+    ],
   ] as const)('%s', (_, groups, expected) => {
     expect(parts(sets(groups))).toEqual(expected);
   });
