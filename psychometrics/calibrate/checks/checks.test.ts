@@ -147,6 +147,14 @@ describe('checks of a study', () => {
     expect(found?.sentence).toMatch(/^Some \d\d\.\d % of the learners seem to stop early: .* from "I9" on/);
   });
 
+  it('count no missing answers at the end among tails of zeros', () => {
+    const tables = changed(simulateStudy({ ...designs.english, learners: 1000, seed: 100 }), (answers, n) =>
+      n % 10 === 0 ? answers.fill(0, 20) : n % 2 === 1 ? answers.fill(MISSING, 20) : answers,
+    );
+    const sentence = tailsOf(read(tables))[0]?.sentence ?? '';
+    expect(Math.abs(Number.parseFloat(sentence.replace('Some ', '')) - 10)).toBeLessThan(3);
+  });
+
   it('take no misfit in general for tails: other orders of the items show as much', () => {
     for (const seed of [100, 101]) {
       const codes = tailsOf(read(changed(simulateStudy({ ...short, learners: 800, seed }), upside))).map(
