@@ -9,7 +9,7 @@ import { NO_DIFFERENCE, ROW_GAIN, ROW_GAIN_PER_LEARNER, SHARE_OF_ROWS } from './
 import { GUESSERS_GAIN, LEAST_SHARE } from './checks/learners.ts';
 import { COMMON_LEARNERS } from './checks/linkage.ts';
 import { JOINT_ANSWERS, MOSTLY_MISSING, NOT_REACHED } from './checks/missing.ts';
-import { REVERSAL_GAIN } from './checks/nesting.ts';
+import { EASIER, REVERSAL_GAIN, REVERSAL_GAIN_PER_ANSWER } from './checks/nesting.ts';
 import { TAIL_GAIN, TAIL_SHARE } from './checks/tails.ts';
 import { allConditions, condition, isFinding, verdictOf } from './conditions.ts';
 import { FEW_LEARNERS, ITEMS_PER_KC } from './read-data.ts';
@@ -66,7 +66,9 @@ describe('docs/calibrate.md', () => {
       ['few_answers', JOINT_ANSWERS],
       ['identical_items', COMMON_ANSWERS],
       ['reversed_items', REVERSED_LEVEL],
+      ['answers_upside_down', EASIER],
       ['answers_upside_down', REVERSAL_GAIN],
+      ['answers_upside_down', REVERSAL_GAIN_PER_ANSWER],
       ['duplicated_learners', EXCESS],
       ['zero_tails', TAIL_GAIN],
       ['zero_tails', TAIL_SHARE],

@@ -53,7 +53,7 @@ const conditions = {
   ),
   answers_upside_down: forbiddingFinding<{ readonly easier: string; readonly gain: string }>(
     (_, { easier, gain }) =>
-      `Items that need more of the same knowledge components are not harder (${easier} more correct on average), and the model fits better with all answers reversed (log-likelihood ${gain} higher): 1 and 0 are exchanged, or items need any of their knowledge components instead of all.`,
+      `Items that need more of the same knowledge components are easier (${easier} more correct on average), and the model fits better with all answers reversed (log-likelihood ${gain} higher): 1 and 0 are exchanged, or items need any of their knowledge components instead of all.`,
   ),
   duplicated_learners: forbiddingFinding<{ readonly rows: number | 'every'; readonly times: number }>(
     (_, { rows, times }) =>
@@ -65,7 +65,7 @@ const conditions = {
   ),
   disjunctive_items: limitingFinding<{ readonly easier: string; readonly gain: string }>(
     (_, { easier, gain }) =>
-      `Items that need more of the same knowledge components are not harder (${easier} more correct on average), and DINA fits better with all answers reversed (log-likelihood ${gain} higher): items need any of their knowledge components instead of all, or 1 and 0 are exchanged. The answers cannot tell these apart.`,
+      `Items that need more of the same knowledge components are easier (${easier} more correct on average), and DINA fits better with all answers reversed (log-likelihood ${gain} higher): items need any of their knowledge components instead of all, or 1 and 0 are exchanged. The answers cannot tell these apart.`,
   ),
   zero_tails: limitingFinding<{ readonly percent: string; readonly from: string }>(
     (_, { percent, from }) =>

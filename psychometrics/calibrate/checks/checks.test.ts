@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { normal } from '#psychometrics/recovery/learners.ts';
 import { designs, type TestDesign } from '#psychometrics/verdicts/designs.ts';
 import { simulateStudy } from '#psychometrics/verdicts/simulate.ts';
 import type { StudyTables } from '#tools/terminal/study/tables.ts';
@@ -6,7 +7,7 @@ import { MISSING } from '#tools/terminal/study/values.ts';
 import { condition, type Condition } from '../conditions.ts';
 import { fit } from '../em.ts';
 import { createDesign, startingParameters } from '../model.ts';
-import { uniformFrom } from '../numbers.ts';
+import { logistic, uniformFrom } from '../numbers.ts';
 import { studyOf, type Study } from '../read-data.ts';
 import { copiesIn } from './duplicates.ts';
 import { nestingConditions, nestingOf } from './nesting.ts';
@@ -167,6 +168,40 @@ describe('checks of a study', () => {
   it('cannot tell a reversed sheet from items that need any of their KCs, if G-DINA is fitted', () => {
     const tables = changed(simulateStudy({ ...short, seed: 100 }), upside);
     expect(nestingConditions(read(tables), 'gdina').map(({ code }) => code)).toEqual(['disjunctive_items']);
+  });
+
+  /** Items on which each KC helps by itself: P(correct) rises evenly with the number of KCs. */
+  function additive(seed: number): StudyTables {
+    const uniform = uniformFrom(seed);
+    const { learners, kcs, kcsOf } = designs.english;
+    const items = kcsOf.map((own) => ({ own, guess: 0.1 + 0.15 * uniform(), best: 0.95 - 0.15 * uniform() }));
+    const curves = Array.from({ length: kcs }, () => [1 + 1.5 * uniform(), 2 * uniform() - 1] as const);
+    return {
+      items: kcsOf.map((_, j) => `I${j + 1}`),
+      kcs: ['A', 'B', 'C'],
+      kcsOf,
+      learners: Array.from({ length: learners }, () => {
+        const ability = normal(uniform);
+        const has = curves.map(([slope, location]) => uniform() < logistic(slope * (ability - location)));
+        const answers = items.map(({ own, guess, best }) => {
+          const held = own.filter((k) => has[k] === true).length;
+          return Number(uniform() < guess + ((best - guess) * held) / own.length);
+        });
+        return { name: '', answers: Int8Array.from(answers) };
+      }),
+    };
+  }
+
+  it.each([1, 3])('take items on which each KC helps by itself for no reversed sheet, seed %i', (seed) => {
+    const study = read(additive(seed));
+    expect(Math.abs(nestingOf(study).difference)).toBeLessThan(0.02);
+    expect(nestingConditions(study, 'dina')).toEqual([]);
+    expect(nestingConditions(study, 'gdina')).toEqual([]);
+  });
+
+  it.each([1, 3])('find a reversed sheet of a long test, seed %i', (seed) => {
+    const study = read(changed(simulateStudy({ ...designs.english, seed }), upside));
+    expect(nestingConditions(study, 'dina').map(({ code }) => code)).toEqual(['answers_upside_down']);
   });
 
   it('cannot tell a reversed sheet without nested rows', () => {
