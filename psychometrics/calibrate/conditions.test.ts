@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { INDIVIDUAL_RELIABILITY } from '#shared/records/records.ts';
 import { OTHER_MAXIMUM, POOR } from './calibrate.ts';
-import { COMMON_ANSWERS, REVERSED_LEVEL } from './checks/columns.ts';
+import { COMMON_ANSWERS, IDENTICAL_LEVEL, REVERSED_LEVEL } from './checks/columns.ts';
 import { EXCESS } from './checks/duplicates.ts';
 import { NO_DIFFERENCE, ROW_GAIN, ROW_GAIN_PER_LEARNER, SHARE_OF_ROWS } from './checks/items.ts';
 import { GUESSERS_GAIN, LEAST_SHARE } from './checks/learners.ts';
@@ -65,6 +65,7 @@ describe('docs/calibrate.md', () => {
     ).toEqual([
       ['few_answers', JOINT_ANSWERS],
       ['identical_items', COMMON_ANSWERS],
+      ['identical_items', IDENTICAL_LEVEL],
       ['reversed_items', REVERSED_LEVEL],
       ['answers_upside_down', EASIER],
       ['answers_upside_down', REVERSAL_GAIN],

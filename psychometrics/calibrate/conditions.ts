@@ -43,9 +43,9 @@ const conditions = {
     (_, { percent, least }) =>
       `${percent} % of the learners gave fewer than ${least} answers: a distribution of mastery shows only in the joint answers to ${least} items (Allman, Matias and Rhodes, 2009). Collect more answers per learner.`,
   ),
-  identical_items: forbiddingFact(
+  identical_items: forbiddingFinding(
     (items) =>
-      `Learners gave the same answers to ${items}: the table contains a column twice. Leave one out with --ignore.`,
+      `All learners gave the same answers to ${items}, which chance hardly produces: the table contains a column twice. Leave one out with --ignore.`,
   ),
   reversed_items: forbiddingFinding(
     (items) =>

@@ -211,6 +211,27 @@ describe('checks of a study', () => {
     expect(nestingConditions(read(tables), 'dina')).toEqual([]);
   });
 
+  it('take no two items of a small study for the same column because all its learners answered them alike', () => {
+    const agreements = Array.from({ length: 60 }, (_, seed) => {
+      const tables = simulateStudy({ ...designs.english, learners: 25, seed });
+      const columns = tables.items.map((__, j) => tables.learners.map(({ answers }) => answers[j]).join(''));
+      const { conditions } = read(tables);
+      expect(conditions.map(({ code }) => code)).not.toContain('identical_items');
+      return columns.filter((column, j) => columns.indexOf(column) < j).length;
+    });
+    expect(Math.max(...agreements)).toBeGreaterThan(0);
+  });
+
+  it('find two pairs of identical columns in a study of 100 learners', () => {
+    const tables = changed(simulateStudy({ ...designs.english, learners: 100, seed: 100 }), (answers) => {
+      answers[8] = answers[1] ?? 0;
+      answers[9] = answers[2] ?? 0;
+      return answers;
+    });
+    const found = read(tables).conditions.find(({ code }) => code === 'identical_items');
+    expect(found?.subjects).toEqual(['I2', 'I3', 'I9', 'I10']);
+  });
+
   it('find several reversed items', () => {
     const tables = changed(simulateStudy({ ...designs.english, seed: 100 }), (answers) =>
       answers.map((answer, j) => (j < 5 ? 1 - answer : answer)),
