@@ -17,7 +17,7 @@ import { verdictSentence } from './report/verdict.ts';
 import { LEAST_GAIN, MAXIMUM_TESTED_KCS, STRONG } from './structure/structure-test.ts';
 
 const few = condition('few_learners', [], { learners: 3, least: 100 });
-const unfinished = condition('not_converged', [], { iterations: 7, isAtRest: false });
+const unfinished = condition('not_converged', [], { iterations: 7, isAtRest: false, penalty: 'weak' });
 
 describe('verdictOf', () => {
   it.each([
@@ -42,6 +42,29 @@ describe('condition', () => {
     expect(found.sentence).toMatch(/^No variance on "I0", .* "I7", 4 more: /);
     expect(found.subjects).toEqual(items);
     expect(isFinding(found)).toBe(false);
+  });
+});
+
+describe('the sentence of a condition', () => {
+  it.each(['weak', 'none'] as const)('advises no option that is already set: --penalty %s', (penalty) => {
+    const { sentence } = condition('not_converged', [], { iterations: 7, isAtRest: true, penalty });
+    expect(sentence.includes('--penalty weak')).toBe(penalty === 'none');
+  });
+
+  it('names the cause of a singular information matrix that is seen', () => {
+    const of = (rows: number): string =>
+      condition('singular_information', [], { missing: 2, free: 20, rows }).sentence;
+    expect(of(12)).toMatch(/because too few different rows of answers were given \(12\)\.$/);
+    expect(of(40)).toMatch(/because the data cannot tell them apart from others\.$/);
+  });
+
+  it.each([
+    [0, 'maximum. '],
+    [4, 'maximum; 4 others were dropped after short runs. '],
+  ])('counts short runs that were dropped: %i', (dropped, text) => {
+    expect(condition('several_maxima', [], { lower: 1, starts: 2, dropped, seed: 1 }).sentence).toContain(
+      `1 of 2 starts that converged (seed 1) ended at a lower ${text}`,
+    );
   });
 });
 

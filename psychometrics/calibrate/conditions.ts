@@ -1,3 +1,5 @@
+import type { Penalty } from './model.ts';
+
 /**
  * What can speak against a calibration: one table of conditions, which the terminal, `fit.json` and the report share. With a `limited` condition a
  * calibration can be released, and carries the sentence among its limitations; with a `not_releasable` one it must not be.
@@ -32,11 +34,16 @@ const forbiddingFinding = rowsOf('not_releasable', 'finding');
 
 /** All conditions, the gravest first: a verdict lists them in this order. */
 const conditions = {
-  not_converged: forbiddingFact<{ readonly iterations: number; readonly isAtRest?: boolean }>(
-    (_, { iterations, isAtRest }) =>
-      isAtRest === true
-        ? `Not converged: after ${iterations} E-steps no step raises the likelihood, but its score is not zero. Use --penalty weak.`
-        : `Not converged after ${iterations} E-steps: increase --max-iterations or --tolerance.`,
+  not_converged: forbiddingFact<{
+    readonly iterations: number;
+    readonly isAtRest: boolean;
+    readonly penalty: Penalty;
+  }>((_, { iterations, isAtRest, penalty }) =>
+    isAtRest
+      ? `Not converged: after ${iterations} E-steps no step raises the likelihood, but its score is not zero. ${
+          penalty === 'none' ? 'Use --penalty weak' : 'Increase --tolerance, or add --starts 10'
+        }.`
+      : `Not converged after ${iterations} E-steps: increase --max-iterations or --tolerance.`,
   ),
   // Checks of the tables: checks/.
   few_answers: forbiddingFact<{ readonly percent: string; readonly least: number }>(
@@ -173,9 +180,17 @@ const conditions = {
     (_, { parameters, learners }) =>
       `${parameters} parameters for ${learners} learners: all of them are uncertain.`,
   ),
-  singular_information: limitingFact<{ readonly missing: number; readonly free: number }>(
-    (_, { missing, free }) =>
-      `The information matrix is singular: ${missing} of ${free} free parameters have no standard error, because the data cannot tell them apart from others.`,
+  singular_information: limitingFact<{
+    readonly missing: number;
+    readonly free: number;
+    readonly rows: number;
+  }>(
+    (_, { missing, free, rows }) =>
+      `The information matrix is singular: ${missing} of ${free} free parameters have no standard error, because ${
+        rows < free
+          ? `too few different rows of answers were given (${rows})`
+          : 'the data cannot tell them apart from others'
+      }.`,
   ),
   probabilities_on_bound: limitingFact<{ readonly count: number; readonly bound: number }>(
     (_, { count, bound }) =>
@@ -185,9 +200,16 @@ const conditions = {
     () =>
       'Only one start: a G-DINA likelihood often has several maxima. Add --starts 10 to look for higher ones.',
   ),
-  several_maxima: limitingFact<{ readonly lower: number; readonly starts: number; readonly seed: number }>(
-    (_, { lower, starts, seed }) =>
-      `${lower} of ${starts} starts (seed ${seed}) ended at a lower maximum. The best fit is written.`,
+  several_maxima: limitingFact<{
+    readonly lower: number;
+    readonly starts: number;
+    readonly dropped: number;
+    readonly seed: number;
+  }>(
+    (_, { lower, starts, dropped, seed }) =>
+      `${lower} of ${starts} starts that converged (seed ${seed}) ended at a lower maximum${
+        dropped > 0 ? `; ${dropped} others were dropped after short runs` : ''
+      }. The best fit is written.`,
   ),
   coarse_scores: limitingFact<{ readonly ceiling: string }>(
     (_, { ceiling }) =>
